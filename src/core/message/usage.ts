@@ -1,0 +1,75 @@
+// What a call was billed for, in disjoint buckets. Providers' own fields are read in core/wire.
+
+/** How long a provider keeps a written prefix. */
+export type Lifetime = "5m" | "30m" | "1h" | "12h" | "24h";
+
+/** No token is in two buckets: uncached + read + every write is the whole prompt. */
+export interface Usage {
+  readonly uncachedTokens: number;
+  readonly cacheReadTokens: number;
+  /** Per lifetime, because each has its own price. A lifetime that is absent was not written. */
+  readonly cacheWriteTokens: Readonly<Partial<Record<Lifetime, number>>>;
+  /** Generated tokens without the reasoning ones. */
+  readonly outputTokens: number;
+  /** Generated tokens spent on thinking; 0 where the provider does not tell them apart. */
+  readonly reasoningTokens: number;
+}
+
+export const noUsage: Usage = {
+  uncachedTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: {},
+  outputTokens: 0,
+  reasoningTokens: 0,
+};
+
+export function writtenTokens(usage: Usage): number {
+  return Object.values(usage.cacheWriteTokens).reduce((sum, tokens) => sum + tokens, 0);
+}
+
+/** Everything the model was sent. */
+export function promptTokens(usage: Usage): number {
+  return usage.uncachedTokens + usage.cacheReadTokens + writtenTokens(usage);
+}
+
+/** Everything the model made. */
+export function generatedTokens(usage: Usage): number {
+  return usage.outputTokens + usage.reasoningTokens;
+}
+
+/** The share of the prompt read from cache, 0 to 1; null when nothing was sent (N-15, C-14). */
+export function hitRate(usage: Usage): number | null {
+  const prompt = promptTokens(usage);
+  return prompt === 0 ? null : usage.cacheReadTokens / prompt;
+}
+
+/** The share of the prompt before the last marker: read or written, not merely passed through (C-14). */
+export function coverage(usage: Usage): number | null {
+  const prompt = promptTokens(usage);
+  return prompt === 0 ? null : 1 - usage.uncachedTokens / prompt;
+}
+
+/** The share of the prompt that was written to the cache (D-11). */
+export function writeShare(usage: Usage): number | null {
+  const prompt = promptTokens(usage);
+  return prompt === 0 ? null : writtenTokens(usage) / prompt;
+}
+
+export function addUsage(left: Usage, right: Usage): Usage {
+  const cacheWriteTokens: Partial<Record<Lifetime, number>> = { ...left.cacheWriteTokens };
+  for (const [lifetime, tokens] of Object.entries(right.cacheWriteTokens) as [Lifetime, number][]) {
+    cacheWriteTokens[lifetime] = (cacheWriteTokens[lifetime] ?? 0) + tokens;
+  }
+  return {
+    uncachedTokens: left.uncachedTokens + right.uncachedTokens,
+    cacheReadTokens: left.cacheReadTokens + right.cacheReadTokens,
+    cacheWriteTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+    reasoningTokens: left.reasoningTokens + right.reasoningTokens,
+  };
+}
+
+/** Many calls as one. */
+export function totalUsage(usages: readonly Usage[]): Usage {
+  return usages.reduce(addUsage, noUsage);
+}

@@ -1,0 +1,25 @@
+/** What a caller can fix. The list is closed: a new code is a decision, and each has an exit status. */
+export const exitStatusOf = {
+  usage: 2,
+  "model-unknown": 3,
+  "model-unpriced": 4,
+  "config-invalid": 5,
+  "input-invalid": 6,
+  "not-found": 7,
+  "environment-unfit": 8,
+} as const;
+
+export type StrataErrorCode = keyof typeof exitStatusOf;
+
+/** The one error Strata throws: what is wrong, and the next thing to try. */
+export class StrataError extends Error {
+  readonly code: StrataErrorCode;
+  readonly hint: string;
+
+  constructor(code: StrataErrorCode, message: string, hint: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "StrataError";
+    this.code = code;
+    this.hint = hint;
+  }
+}
