@@ -1,0 +1,38 @@
+// Timing on a noisy machine: candidates take turns, and medians are compared within one run.
+
+export type Timings<Name extends string> = Readonly<Record<Name, number>>;
+
+/** Runs every candidate once per round, in turn, and gives each one's median in milliseconds. */
+export async function medianMsOf<Name extends string>(
+  candidates: Readonly<Record<Name, () => unknown>>,
+  options: { readonly rounds: number; readonly warmups?: number },
+): Promise<Timings<Name>> {
+  const names = Object.keys(candidates) as Name[];
+  const samples = new Map<Name, number[]>(names.map((name) => [name, []]));
+  for (let round = -(options.warmups ?? 1); round < options.rounds; round += 1) {
+    for (const name of names) {
+      const start = performance.now();
+      // Candidates run one after the other on purpose: together they would disturb each other.
+      // oxlint-disable-next-line no-await-in-loop
+      await candidates[name]();
+      if (round >= 0) samples.get(name)?.push(performance.now() - start);
+    }
+  }
+  return Object.fromEntries(
+    names.map((name) => [name, median(samples.get(name) ?? [])]),
+  ) as Timings<Name>;
+}
+
+/** NaN for an empty list, so that a check on it fails instead of passing by accident. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  if (sorted.length === 0) return Number.NaN;
+  const place = (sorted.length - 1) * share;
+  const lower = sorted[Math.floor(place)] ?? Number.NaN;
+  const upper = sorted[Math.ceil(place)] ?? Number.NaN;
+  return lower + (upper - lower) * (place - Math.floor(place));
+}
+
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}

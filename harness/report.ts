@@ -1,0 +1,54 @@
+// What a benchmark or torture run reports: figures to read, and checks that can fail.
+
+export interface Report {
+  readonly name: string;
+  readonly figures: Readonly<Record<string, Figure>>;
+  readonly checks: readonly Check[];
+}
+
+export type Figure = number | string | null;
+
+export interface Check {
+  readonly name: string;
+  /** Null when it could not be measured, which counts as failed. */
+  readonly value: number | null;
+  readonly limit: string;
+  readonly ok: boolean;
+}
+
+/** One benchmark or torture file exports one of these as `experiment`. */
+export interface Experiment {
+  /** One line for the list. */
+  readonly summary: string;
+  /** Options of its own, `name: what it means`; each takes a value and arrives as text. */
+  readonly options?: Readonly<Record<string, string>>;
+  run(settings: Settings): Promise<Omit<Report, "name">>;
+}
+
+export interface Settings {
+  /** A folder of recorded sessions, where the user gave one. */
+  readonly traces: string | undefined;
+  readonly options: Readonly<Record<string, string | undefined>>;
+  /** Progress for people; goes to stderr. */
+  progress(line: string): void;
+}
+
+export function atMost(name: string, value: number | null, limit: number): Check {
+  return { name, value: known(value), limit: `<= ${limit}`, ok: value !== null && value <= limit };
+}
+
+export function below(name: string, value: number | null, limit: number): Check {
+  return { name, value: known(value), limit: `< ${limit}`, ok: value !== null && value < limit };
+}
+
+export function atLeast(name: string, value: number | null, limit: number): Check {
+  return { name, value: known(value), limit: `>= ${limit}`, ok: value !== null && value >= limit };
+}
+
+export function exactly(name: string, value: number | null, expected: number): Check {
+  return { name, value: known(value), limit: `= ${expected}`, ok: value === expected };
+}
+
+function known(value: number | null): number | null {
+  return value !== null && Number.isFinite(value) ? value : null;
+}
