@@ -12,8 +12,7 @@ export async function medianMsOf<Name extends string>(
   for (let round = -(options.warmups ?? 1); round < options.rounds; round += 1) {
     for (const name of names) {
       const start = performance.now();
-      // Candidates run one after the other on purpose: together they would disturb each other.
-      // oxlint-disable-next-line no-await-in-loop
+      // One after the other on purpose: together they would disturb each other.
       await candidates[name]();
       if (round >= 0) samples.get(name)?.push(performance.now() - start);
     }

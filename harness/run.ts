@@ -46,7 +46,7 @@ async function load(folder: string, name: string): Promise<Experiment> {
   return module.experiment;
 }
 
-type OptionValues = Readonly<Record<string, string | boolean | undefined>>;
+type OptionValues = Readonly<Record<string, unknown>>;
 
 function readOptions(experiment: Experiment, args: readonly string[]): OptionValues | string {
   const own = Object.keys(experiment.options ?? {}).map((key) => [
@@ -68,7 +68,7 @@ function readOptions(experiment: Experiment, args: readonly string[]): OptionVal
   }
 }
 
-function text(value: string | boolean | undefined): string | undefined {
+function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 

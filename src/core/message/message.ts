@@ -37,22 +37,21 @@ export interface TextBlock extends Verbatim {
   readonly text: string;
 }
 
-/** Bytes in base64, or where the provider finds them. */
+/** The bytes or text themselves, or where the provider finds them. */
 export type MediaSource =
-  | { readonly kind: "base64"; readonly data: string }
+  | { readonly kind: "base64"; readonly mediaType: string; readonly data: string }
+  | { readonly kind: "text"; readonly mediaType: string; readonly data: string }
   | { readonly kind: "url"; readonly url: string }
   | { readonly kind: "file"; readonly fileId: string };
 
 export interface ImageBlock extends Verbatim {
   readonly type: "image";
   readonly source: MediaSource;
-  readonly mediaType: string;
 }
 
 export interface DocumentBlock extends Verbatim {
   readonly type: "document";
   readonly source: MediaSource;
-  readonly mediaType: string;
   readonly title?: string;
 }
 

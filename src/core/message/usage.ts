@@ -1,7 +1,9 @@
 // What a call was billed for, in disjoint buckets. Providers' own fields are read in core/wire.
 
-/** How long a provider keeps a written prefix. */
-export type Lifetime = "5m" | "30m" | "1h" | "12h" | "24h";
+/** How long a provider keeps a written prefix, shortest first. */
+export const lifetimes = ["5m", "30m", "1h", "12h", "24h"] as const;
+
+export type Lifetime = (typeof lifetimes)[number];
 
 /** No token is in two buckets: uncached + read + every write is the whole prompt. */
 export interface Usage {
@@ -57,8 +59,10 @@ export function writeShare(usage: Usage): number | null {
 
 export function addUsage(left: Usage, right: Usage): Usage {
   const cacheWriteTokens: Partial<Record<Lifetime, number>> = { ...left.cacheWriteTokens };
-  for (const [lifetime, tokens] of Object.entries(right.cacheWriteTokens) as [Lifetime, number][]) {
-    cacheWriteTokens[lifetime] = (cacheWriteTokens[lifetime] ?? 0) + tokens;
+  for (const lifetime of lifetimes) {
+    const tokens = right.cacheWriteTokens[lifetime];
+    if (tokens !== undefined)
+      cacheWriteTokens[lifetime] = (cacheWriteTokens[lifetime] ?? 0) + tokens;
   }
   return {
     uncachedTokens: left.uncachedTokens + right.uncachedTokens,

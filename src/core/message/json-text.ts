@@ -1,0 +1,171 @@
+// JSON as text: finding parts of it without changing a byte, and one spelling where order means nothing.
+import { StrataError } from "../strata-error.ts";
+import type { JsonText } from "./message.ts";
+
+/** A part of a JSON text, from `start` up to but not including `end`. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Member {
+  readonly key: string;
+  readonly value: Span;
+}
+
+/** Deeper JSON is refused where we have to walk it; a verbatim value may be nested as deep as it likes. */
+const depthMax = 500;
+
+/**
+ * Accepts text that is exactly one JSON value. Lone surrogates are escaped, because UTF-8 cannot
+ * carry them bare; nothing else changes.
+ */
+export function parseJsonText(text: string, what: string): JsonText {
+  try {
+    JSON.parse(text);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new StrataError(
+      "input-invalid",
+      `${what} is not JSON: ${reason}`,
+      "send exactly one JSON value",
+      { cause },
+    );
+  }
+  return text.isWellFormed() ? text : escapeLoneSurrogates(text);
+}
+
+/** The whole value of a valid JSON text, without the white space around it. */
+export function rootSpan(json: JsonText): Span {
+  const start = skipSpace(json, 0);
+  return { start, end: endOfValue(json, start) };
+}
+
+/** The members of the object at `span`, in the order written, duplicates included. */
+export function objectMembers(json: JsonText, span: Span): Member[] {
+  const members: Member[] = [];
+  let at = skipSpace(json, span.start + 1);
+  while (json[at] !== "}") {
+    const keyEnd = endOfString(json, at);
+    const key = stringAt(json, { start: at, end: keyEnd });
+    const start = skipSpace(json, skipSpace(json, keyEnd) + 1);
+    const end = endOfValue(json, start);
+    members.push({ key, value: { start, end } });
+    at = skipSeparator(json, end);
+  }
+  return members;
+}
+
+/** The items of the array at `span`. */
+export function arrayItems(json: JsonText, span: Span): Span[] {
+  const items: Span[] = [];
+  let start = skipSpace(json, span.start + 1);
+  while (json[start] !== "]") {
+    const end = endOfValue(json, start);
+    items.push({ start, end });
+    start = skipSeparator(json, end);
+  }
+  return items;
+}
+
+/**
+ * The one spelling of a JSON text where order means nothing: keys sorted by code unit, no white
+ * space, strings escaped one way, the last of duplicate keys. Numbers stay as written: rewriting
+ * them would change 1.0 and long integers.
+ */
+export function toCanonicalJson(json: JsonText): JsonText {
+  return canonicalAt(json, rootSpan(json), 0);
+}
+
+/** The canonical JSON of a plain value. Members that are undefined are left out. */
+export function canonicalJsonOf(value: unknown): JsonText {
+  const json = JSON.stringify(value);
+  if (json === undefined) {
+    throw new StrataError("input-invalid", "the value has no JSON form", "pass plain data");
+  }
+  return toCanonicalJson(json);
+}
+
+function canonicalAt(json: JsonText, span: Span, depth: number): JsonText {
+  if (depth > depthMax) {
+    throw new StrataError(
+      "input-invalid",
+      `JSON is nested deeper than ${depthMax} levels`,
+      "flatten the value",
+    );
+  }
+  const first = json[span.start];
+  if (first === "{") {
+    const last = new Map(objectMembers(json, span).map(({ key, value }) => [key, value]));
+    const keys = [...last.keys()].toSorted((left, right) => (left < right ? -1 : 1));
+    const members = keys.map((key) => {
+      const value = last.get(key) ?? span;
+      return `${JSON.stringify(key)}:${canonicalAt(json, value, depth + 1)}`;
+    });
+    return `{${members.join(",")}}`;
+  }
+  if (first === "[") {
+    return `[${arrayItems(json, span)
+      .map((item) => canonicalAt(json, item, depth + 1))
+      .join(",")}]`;
+  }
+  return first === '"' ? JSON.stringify(stringAt(json, span)) : json.slice(span.start, span.end);
+}
+
+/** The decoded string at `span`, which must be a JSON string. */
+export function stringAt(json: JsonText, span: Span): string {
+  const bare = json.slice(span.start + 1, span.end - 1);
+  return bare.includes("\\") ? String(JSON.parse(json.slice(span.start, span.end))) : bare;
+}
+
+// The text is known to be valid JSON, so the scanners below look only for where things end.
+
+function endOfValue(json: JsonText, start: number): number {
+  const first = json[start];
+  if (first === '"') return endOfString(json, start);
+  if (first !== "{" && first !== "[") return endOfScalar(json, start);
+  let depth = 0;
+  for (let at = start; at < json.length; at += 1) {
+    const character = json[at];
+    if (character === '"') at = endOfString(json, at) - 1;
+    else if (character === "{" || character === "[") depth += 1;
+    else if (character === "}" || character === "]") {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return json.length;
+}
+
+function endOfString(json: JsonText, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json[at] !== '"') at += json[at] === "\\" ? 2 : 1;
+  return at + 1;
+}
+
+function endOfScalar(json: JsonText, start: number): number {
+  let at = start;
+  while (at < json.length && !" \t\n\r,]}".includes(json.charAt(at))) at += 1;
+  return at;
+}
+
+function skipSpace(json: JsonText, start: number): number {
+  let at = start;
+  while (at < json.length && " \t\n\r".includes(json.charAt(at))) at += 1;
+  return at;
+}
+
+function skipSeparator(json: JsonText, start: number): number {
+  const at = skipSpace(json, start);
+  return json[at] === "," ? skipSpace(json, at + 1) : at;
+}
+
+function escapeLoneSurrogates(text: string): string {
+  let out = "";
+  for (const character of text) {
+    out += character.isWellFormed()
+      ? character
+      : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  }
+  return out;
+}

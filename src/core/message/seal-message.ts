@@ -1,0 +1,62 @@
+// Sealing: a message's bytes, key and token count, made once, so that a call costs what is new.
+import { emptyPrefixKey, extendPrefixKey, hashContent, type ContentHash } from "../hash.ts";
+import { encodeMessage } from "./encode-message.ts";
+import type { JsonText, Message } from "./message.ts";
+
+export interface SealedMessage {
+  /** Equal keys mean equal bytes. */
+  readonly key: ContentHash;
+  readonly tokens: number;
+  /** UTF-8 of the encoded message. */
+  readonly wire: Uint8Array;
+}
+
+export interface Sealing {
+  /** How many tokens the message takes. */
+  count(message: Message): number;
+  /** The provider's spelling; our canonical one when absent. */
+  encode?(message: Message): JsonText;
+}
+
+const utf8 = new TextEncoder();
+
+export function sealMessage(message: Message, sealing: Sealing): SealedMessage {
+  const wire = utf8.encode(sealing.encode?.(message) ?? encodeMessage(message));
+  return { key: hashContent(wire), tokens: sealing.count(message), wire };
+}
+
+/**
+ * A conversation up to some message. Appending shares everything before, so it costs the same after
+ * ten messages and after ten thousand.
+ */
+export interface SealedPrefix {
+  /** Chained over every message's key: equal keys mean equal prefixes. */
+  readonly key: ContentHash;
+  readonly tokens: number;
+  readonly bytes: number;
+  readonly length: number;
+  readonly last?: SealedMessage;
+  readonly before?: SealedPrefix;
+}
+
+export const emptyPrefix: SealedPrefix = { key: emptyPrefixKey, tokens: 0, bytes: 0, length: 0 };
+
+export function appendSealed(prefix: SealedPrefix, sealed: SealedMessage): SealedPrefix {
+  return {
+    key: extendPrefixKey(prefix.key, sealed.key),
+    tokens: prefix.tokens + sealed.tokens,
+    bytes: prefix.bytes + sealed.wire.length,
+    length: prefix.length + 1,
+    last: sealed,
+    before: prefix,
+  };
+}
+
+/** The sealed messages of a prefix, first to last. */
+export function sealedMessages(prefix: SealedPrefix): SealedMessage[] {
+  const messages: SealedMessage[] = [];
+  for (let at: SealedPrefix | undefined = prefix; at?.last !== undefined; at = at.before) {
+    messages.push(at.last);
+  }
+  return messages.toReversed();
+}

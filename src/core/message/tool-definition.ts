@@ -1,0 +1,38 @@
+// Tools as a model is told of them, and the part of JSON Schema every provider understands (D-05).
+import { StrataError } from "../strata-error.ts";
+import { canonicalJsonOf, parseJsonText, toCanonicalJson } from "./json-text.ts";
+import type { JsonText } from "./message.ts";
+
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  /** Canonical JSON: the order of a schema's keys means nothing, and one spelling keeps the prefix. */
+  readonly inputSchemaJson: JsonText;
+}
+
+/** Makes a tool from a schema given as text or as a plain value; both give the same bytes. */
+export function toToolDefinition(tool: {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonText | Readonly<Record<string, unknown>>;
+}): ToolDefinition {
+  const { name, description, inputSchema } = tool;
+  if (typeof inputSchema !== "string") {
+    return { name, description, inputSchemaJson: canonicalJsonOf(inputSchema) };
+  }
+  const json = parseJsonText(inputSchema, `the input schema of tool ${name}`);
+  if (!json.trimStart().startsWith("{")) {
+    throw new StrataError(
+      "input-invalid",
+      `the input schema of tool ${name} is not an object`,
+      'give a schema such as {"type":"object","properties":{}}',
+    );
+  }
+  return { name, description, inputSchemaJson: toCanonicalJson(json) };
+}
+
+export function encodeToolDefinition(tool: ToolDefinition): JsonText {
+  const name = JSON.stringify(tool.name);
+  const description = JSON.stringify(tool.description);
+  return `{"name":${name},"description":${description},"input_schema":${tool.inputSchemaJson}}`;
+}

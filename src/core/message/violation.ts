@@ -1,0 +1,38 @@
+// A broken invariant as a value. Validators return a list of these and never throw.
+
+export interface Violation {
+  /** Where, as in `messages.3.content.0.text`. */
+  readonly path: string;
+  readonly rule: Rule;
+  /** What is wrong and what to do about it. */
+  readonly message: string;
+}
+
+/** The list is closed: a new rule is a decision. */
+export type Rule =
+  | "content-empty"
+  | "text-empty"
+  | "block-not-allowed"
+  | "tool-result-single"
+  | "tool-use-id"
+  | "tool-name"
+  | "tool-input"
+  | "json-stale"
+  | "role-first"
+  | "tool-use-repeated"
+  | "tool-use-unanswered"
+  | "tool-result-unmatched"
+  | "tool-result-repeated"
+  | "tool-result-misplaced"
+  | "record-id"
+  | "record-time"
+  | "record-incomplete"
+  | "usage-invalid"
+  | "schema-invalid"
+  | "schema-forbidden"
+  | "tool-repeated"
+  | "request-invalid";
+
+export function violation(path: string, rule: Rule, message: string): Violation {
+  return { path, rule, message };
+}
