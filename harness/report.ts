@@ -30,7 +30,7 @@ export interface Settings {
   readonly traces: string | undefined;
   readonly options: Readonly<Record<string, string | undefined>>;
   /** Progress for people; goes to stderr. */
-  progress(line: string): void;
+  readonly progress: (line: string) => void;
 }
 
 export function atMost(name: string, value: number | null, limit: number): Check {

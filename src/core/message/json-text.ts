@@ -74,7 +74,7 @@ export function arrayItems(json: JsonText, span: Span): Span[] {
  * them would change 1.0 and long integers.
  */
 export function toCanonicalJson(json: JsonText): JsonText {
-  return canonicalAt(json, rootSpan(json), 0);
+  return canonicalAt(json, skipSpace(json, 0), 0).text;
 }
 
 /** The canonical JSON of a plain value. Members that are undefined are left out. */
@@ -86,7 +86,13 @@ export function canonicalJsonOf(value: unknown): JsonText {
   return toCanonicalJson(json);
 }
 
-function canonicalAt(json: JsonText, span: Span, depth: number): JsonText {
+/** A value in canonical spelling, and where it ended in the source: one pass over the text. */
+interface Spelled {
+  readonly text: JsonText;
+  readonly end: number;
+}
+
+function canonicalAt(json: JsonText, start: number, depth: number): Spelled {
   if (depth > depthMax) {
     throw new StrataError(
       "input-invalid",
@@ -94,22 +100,46 @@ function canonicalAt(json: JsonText, span: Span, depth: number): JsonText {
       "flatten the value",
     );
   }
-  const first = json[span.start];
-  if (first === "{") {
-    const last = new Map(objectMembers(json, span).map(({ key, value }) => [key, value]));
-    const keys = [...last.keys()].toSorted((left, right) => (left < right ? -1 : 1));
-    const members = keys.map((key) => {
-      const value = last.get(key) ?? span;
-      return `${JSON.stringify(key)}:${canonicalAt(json, value, depth + 1)}`;
-    });
-    return `{${members.join(",")}}`;
+  switch (json[start]) {
+    case "{":
+      return canonicalObject(json, start, depth);
+    case "[":
+      return canonicalArray(json, start, depth);
+    case '"': {
+      const end = endOfString(json, start);
+      return { text: JSON.stringify(stringAt(json, { start, end })), end };
+    }
+    default: {
+      const end = endOfScalar(json, start);
+      return { text: json.slice(start, end), end };
+    }
   }
-  if (first === "[") {
-    return `[${arrayItems(json, span)
-      .map((item) => canonicalAt(json, item, depth + 1))
-      .join(",")}]`;
+}
+
+function canonicalObject(json: JsonText, start: number, depth: number): Spelled {
+  const members = new Map<string, JsonText>();
+  let at = skipSpace(json, start + 1);
+  while (json[at] !== "}") {
+    const keyEnd = endOfString(json, at);
+    const key = stringAt(json, { start: at, end: keyEnd });
+    const value = canonicalAt(json, skipSpace(json, skipSpace(json, keyEnd) + 1), depth + 1);
+    members.set(key, value.text);
+    at = skipSeparator(json, value.end);
   }
-  return first === '"' ? JSON.stringify(stringAt(json, span)) : json.slice(span.start, span.end);
+  const sorted = [...members].toSorted(([left], [right]) => (left < right ? -1 : 1));
+  const texts = sorted.map(([key, value]) => `${JSON.stringify(key)}:${value}`);
+  return { text: `{${texts.join(",")}}`, end: at + 1 };
+}
+
+function canonicalArray(json: JsonText, start: number, depth: number): Spelled {
+  const items: JsonText[] = [];
+  let at = skipSpace(json, start + 1);
+  while (json[at] !== "]") {
+    const item = canonicalAt(json, at, depth + 1);
+    items.push(item.text);
+    at = skipSeparator(json, item.end);
+  }
+  return { text: `[${items.join(",")}]`, end: at + 1 };
 }
 
 /** The decoded string at `span`, which must be a JSON string. */
