@@ -100,7 +100,7 @@ function canonicalAt(json: JsonText, start: number, depth: number): Spelled {
       "flatten the value",
     );
   }
-  switch (json[start]) {
+  switch (json.charAt(start)) {
     case "{":
       return canonicalObject(json, start, depth);
     case "[":

@@ -1,0 +1,114 @@
+// Counting tokens: linear and exact on hostile input, and close to the bill on recorded sessions.
+import { quantile } from "../harness/measure.ts";
+import { atMost, type Check, type Experiment, type Figure } from "../harness/report.ts";
+import { loadO200k, type TextCounter } from "../src/core/tokens/o200k/counter.ts";
+import { type Accuracy, measureAccuracy } from "./tokens/accuracy.ts";
+import { comparableInputs, pathologicalInputs, readCode } from "./tokens/inputs.ts";
+import { countError, timeInputs } from "./tokens/speed.ts";
+
+interface Part {
+  readonly figures: Readonly<Record<string, Figure>>;
+  readonly checks: readonly Check[];
+}
+
+export const experiment: Experiment = {
+  summary: "counting tokens: hostile input against code, and with --traces estimates against bills",
+  async run({ traces, progress }) {
+    const start = performance.now();
+    const counter = await loadO200k();
+    const loadMs = performance.now() - start;
+    const parts = [await speed(counter, progress), exactness(counter, progress)];
+    if (traces === undefined) {
+      parts.push({ figures: { "error of appended tokens": "needs --traces DIR" }, checks: [] });
+    } else {
+      parts.push(await accuracy(traces, counter, progress));
+    }
+    return {
+      figures: Object.assign({ "load ms": loadMs }, ...parts.map((part) => part.figures)),
+      checks: parts.flatMap((part) => part.checks),
+    };
+  },
+};
+
+async function speed(counter: TextCounter, progress: (line: string) => void): Promise<Part> {
+  progress("timing 1 MB of code and of each hostile input");
+  const code = readCode();
+  const hostile = pathologicalInputs();
+  const ms = await timeInputs({ code, ...hostile }, counter);
+  const codeMs = ms["code"] ?? Number.NaN;
+  return {
+    figures: Object.fromEntries(
+      Object.entries(ms).map(([name, value]) => [`${name}, ms per MB`, value]),
+    ),
+    checks: Object.keys(hostile).map((name) =>
+      atMost(`${name}: time ratio to code`, (ms[name] ?? Number.NaN) / codeMs, 3),
+    ),
+  };
+}
+
+function exactness(counter: TextCounter, progress: (line: string) => void): Part {
+  const inputs = comparableInputs();
+  const checks = Object.entries(inputs).map(([name, text]) => {
+    progress(`counting ${text.length} characters with the unguarded library: ${name}`);
+    return atMost(`${name}: count error`, countError(text, counter), 0.005);
+  });
+  return {
+    figures: Object.fromEntries(
+      Object.entries(inputs).map(([name, text]) => [`${name}, compared characters`, text.length]),
+    ),
+    checks,
+  };
+}
+
+async function accuracy(
+  folder: string,
+  counter: TextCounter,
+  progress: (line: string) => void,
+): Promise<Part> {
+  const { results, skipped, sessions } = await measureAccuracy(folder, counter, progress);
+  const claude = results.filter(({ family }) => family === "claude");
+  const openai = results.filter(({ family }) => family === "openai");
+  return {
+    figures: {
+      sessions,
+      "claude differences": claude.length,
+      "openai differences": openai.length,
+      "differences of other models": results.length - claude.length - openai.length,
+      ...Object.fromEntries(
+        Object.entries(skipped).map(([reason, count]) => [`skipped: ${reason}`, count]),
+      ),
+      ...spread("claude appended, cold, replies estimated too", claude, "contentOnly"),
+      ...spread("openai appended, replies estimated too", openai, "contentOnly"),
+      ...spread("claude anchored total", claude, "anchoredTotal"),
+      ...spread("openai anchored total", openai, "anchoredTotal"),
+    },
+    checks: [
+      atMost("claude appended median, cold", at(claude, "cold", 0.5), 0.06),
+      atMost("claude appended p90, cold", at(claude, "cold", 0.9), 0.25),
+      atMost("claude appended median, calibrated", at(claude, "calibrated", 0.5), 0.05),
+      atMost("claude appended p90, calibrated", at(claude, "calibrated", 0.9), 0.22),
+      atMost("openai appended median", at(openai, "calibrated", 0.5), 0.01),
+      atMost("openai appended p90", at(openai, "calibrated", 0.9), 0.06),
+    ],
+  };
+}
+
+type Measure = Exclude<keyof Accuracy, "family">;
+
+function at(results: readonly Accuracy[], measure: Measure, share: number): number {
+  return quantile(
+    results.map((result) => result[measure]),
+    share,
+  );
+}
+
+function spread(
+  name: string,
+  results: readonly Accuracy[],
+  measure: Measure,
+): Record<string, number> {
+  return {
+    [`${name}: median`]: at(results, measure, 0.5),
+    [`${name}: p90`]: at(results, measure, 0.9),
+  };
+}

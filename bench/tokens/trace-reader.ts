@@ -1,0 +1,140 @@
+// Reads ctx-trace/1 sessions, one request at a time, as canonical messages. For this benchmark only.
+import { createReadStream, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Block, Message } from "../../src/core/message/message.ts";
+import type { Usage } from "../../src/core/message/usage.ts";
+
+export interface TraceRequest {
+  readonly model: string;
+  /** How many messages of the request before are kept; the appended ones follow them. */
+  readonly keep: number;
+  readonly appended: readonly Message[];
+  /** Whether system or tools differ from the request before. */
+  readonly overheadChanged: boolean;
+  /** Null where the trace does not have it. */
+  readonly usage: Usage | null;
+}
+
+export function sessionFiles(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith(".jsonl"))
+    .toSorted()
+    .map((file) => join(folder, file));
+}
+
+export async function* readSession(file: string): AsyncGenerator<TraceRequest> {
+  const lines = createInterface({ input: createReadStream(file, "utf8") });
+  for await (const line of lines) {
+    if (line === "") continue;
+    const record = asFields(JSON.parse(line));
+    if (record["kind"] === "request") yield toRequest(record);
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function toRequest(record: Fields): TraceRequest {
+  return {
+    model: asText(record["model"]),
+    keep: asNumber(record["keep"]),
+    appended: asList(record["append"]).map(toMessage),
+    overheadChanged: record["system"] !== undefined || record["tools"] !== undefined,
+    usage: toUsage(record["usage"]),
+  };
+}
+
+/** Null also where the whole prompt is given as zero. */
+function toUsage(value: unknown): Usage | null {
+  const fields = asFields(value);
+  const output = asNumber(fields["output_tokens"]);
+  const usage = {
+    uncachedTokens: asNumber(fields["input_tokens"]),
+    cacheReadTokens: asNumber(fields["cache_read_input_tokens"]),
+    cacheWriteTokens: { "5m": asNumber(fields["cache_creation_input_tokens"]) },
+    // Traces count reasoning as part of the output.
+    outputTokens: output - Math.min(output, asNumber(fields["reasoning_output_tokens"])),
+    reasoningTokens: Math.min(output, asNumber(fields["reasoning_output_tokens"])),
+  };
+  const prompt = usage.uncachedTokens + usage.cacheReadTokens + usage.cacheWriteTokens["5m"];
+  return prompt > 0 ? usage : null;
+}
+
+function toMessage(value: unknown): Message {
+  const fields = asFields(value);
+  return {
+    role: fields["role"] === "assistant" ? "assistant" : "user",
+    content: toBlocks(fields["content"]),
+  };
+}
+
+function toBlocks(content: unknown): Block[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return asList(content).map((value) => toBlock(asFields(value)));
+}
+
+function toBlock(fields: Fields): Block {
+  switch (fields["type"]) {
+    case "text":
+      return { type: "text", text: asText(fields["text"]) };
+    case "thinking":
+      return {
+        type: "thinking",
+        text: asText(fields["thinking"]),
+        // Traces keep only a signature's length.
+        signature: "s".repeat(asNumber(fields["sig_chars"])),
+      };
+    case "redacted_thinking":
+      return { type: "redacted_thinking", data: "d".repeat(asNumber(fields["data_chars"])) };
+    case "tool_use":
+      return {
+        type: "tool_use",
+        id: asText(fields["id"]),
+        name: asText(fields["name"]),
+        inputJson: JSON.stringify(fields["input"] ?? {}),
+      };
+    case "tool_result":
+      return {
+        type: "tool_result",
+        toolUseId: asText(fields["tool_use_id"]),
+        content: toBlocks(fields["content"] ?? []),
+        isError: fields["is_error"] === true,
+      };
+    case "image":
+      return { type: "image", source: imageSource(fields["w"], fields["h"]) };
+    case "document":
+      return { type: "document", source: { kind: "file", fileId: "unknown" } };
+    default:
+      return { type: "opaque", json: JSON.stringify(fields) };
+  }
+}
+
+type MediaSource = Extract<Block, { type: "image" }>["source"];
+
+/** A PNG header that says what the trace says; the picture itself is not in it. */
+function imageSource(width: unknown, height: unknown): MediaSource {
+  if (typeof width !== "number" || typeof height !== "number") {
+    return { kind: "file", fileId: "unknown" };
+  }
+  const header = Buffer.alloc(24);
+  header.writeUInt32BE(0x89504e47, 0);
+  header.writeUInt32BE(width, 16);
+  header.writeUInt32BE(height, 20);
+  return { kind: "base64", mediaType: "image/png", data: header.toString("base64") };
+}
+
+function asFields(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function asNumber(value: unknown): number {
+  return typeof value === "number" ? value : 0;
+}

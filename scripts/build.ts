@@ -1,0 +1,21 @@
+// npm run build: the library by tsc, the program as one bundle that starts fast.
+import { execFileSync } from "node:child_process";
+import { chmodSync, rmSync } from "node:fs";
+import { rolldown } from "rolldown";
+import packageJson from "../package.json" with { type: "json" };
+
+rmSync("dist", { recursive: true, force: true });
+execFileSync("tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
+
+const bundle = await rolldown({
+  input: "src/cli/main.ts",
+  platform: "node",
+  // Dependencies stay where npm puts them; a command imports the ones it needs.
+  external: [
+    /^node:/,
+    ...Object.keys(packageJson.dependencies).map((name) => new RegExp(`^${name}(/|$)`)),
+  ],
+});
+await bundle.write({ dir: "dist/cli", format: "esm", chunkFileNames: "[name]-[hash].js" });
+await bundle.close();
+chmodSync("dist/cli/main.js", 0o755);

@@ -1,0 +1,17 @@
+// Prints the last line of .ci/run from the test runner's own report; fails when a test failed or none ran.
+import { readFileSync } from "node:fs";
+
+interface TestReport {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numFailedTestSuites: number;
+  readonly success: boolean;
+}
+
+const [path = ""] = process.argv.slice(2);
+const report = JSON.parse(readFileSync(path, "utf8")) as TestReport;
+// A file that fails to load has no failed test of its own, yet nothing in it ran.
+const failed =
+  report.numFailedTests + (report.numFailedTests === 0 ? report.numFailedTestSuites : 0);
+console.log(`${report.numPassedTests} passed, ${failed} failed`);
+process.exitCode = report.success && failed === 0 && report.numPassedTests > 0 ? 0 : 1;

@@ -1,0 +1,56 @@
+// Writes the documents that the code knows best; with --check, says which are stale and fails.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { commonOptions, type Command } from "../src/cli/command.ts";
+import { commands } from "../src/cli/commands.ts";
+import { spellOption, usageOf } from "../src/cli/help.ts";
+import { exitStatusOf } from "../src/core/strata-error.ts";
+
+const documents: Readonly<Record<string, string>> = { "docs/cli.md": renderCliDocument() };
+
+const stale = Object.entries(documents).filter(
+  ([path, text]) => !existsSync(path) || readFileSync(path, "utf8") !== text,
+);
+if (process.argv.includes("--check")) {
+  for (const [path] of stale) console.error(`${path} is stale; run npm run fix`);
+  process.exitCode = stale.length > 0 ? 1 : 0;
+} else {
+  for (const [path, text] of stale) writeFileSync(path, text);
+}
+
+function renderCliDocument(): string {
+  const statuses = Object.entries(exitStatusOf).map(([code, status]) => `| ${status} | ${code} |`);
+  return [
+    "<!-- Generated from src/cli/commands.ts by npm run fix. -->",
+    "",
+    "# The program `strata`",
+    "",
+    "From a clone, `npm run -s strata -- COMMAND` runs it from source.",
+    "",
+    ...commands.flatMap(renderCommand),
+    "## Exit statuses",
+    "",
+    "| status | meaning |",
+    "| ------ | ------- |",
+    "| 0 | done |",
+    "| 1 | a mistake of Strata's own |",
+    ...statuses,
+    "",
+  ].join("\n");
+}
+
+function renderCommand(command: Command): string[] {
+  const options = Object.entries({ ...command.options, ...commonOptions });
+  return [
+    `## \`strata ${usageOf(command)}\``,
+    "",
+    `${command.summary}.${command.alias === undefined ? "" : ` Also: \`strata ${command.alias}\`.`}`,
+    "",
+    ...command.operands.map(({ name, meaning }) => `- \`${name}\`: ${meaning}`),
+    ...options.map(([name, spec]) => `- \`${spellOption(name, spec)}\`: ${spec.meaning}`),
+    "",
+    "```sh",
+    ...command.examples.flatMap(({ command: line, shows }) => [`# ${shows}`, line]),
+    "```",
+    "",
+  ];
+}

@@ -1,0 +1,40 @@
+// What another source says of models, in one form for every source. Dollars per million tokens.
+
+export interface TheirSource {
+  readonly name: string;
+  /** The day their data is of; null where neither we nor the caller know it. */
+  readonly datedOn: string | null;
+  readonly models: readonly TheirModel[];
+}
+
+export interface TheirModel {
+  /** Our name of the provider. */
+  readonly provider: string;
+  readonly id: string;
+  /** Every spelling they list as exactly this model, lower case. */
+  readonly names: readonly string[];
+  readonly windowTokens: number | null;
+  readonly rows: readonly TheirRow[];
+  /** Why the rows are not the whole truth, like other prices at night. */
+  readonly caveat: string | null;
+}
+
+export interface TheirRow {
+  readonly from: string | null;
+  readonly prices: TheirPrices;
+  readonly tier: (TheirPrices & { readonly above: number }) | null;
+}
+
+/** Null: they name no such price. `write` is for the shortest lifetime. */
+export interface TheirPrices {
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly read: number | null;
+  readonly write: number | null;
+  readonly write1h: number | null;
+}
+
+/** The row in force on a day. */
+export function theirRowOn(model: TheirModel, day: string): TheirRow | undefined {
+  return model.rows.findLast((row) => row.from === null || row.from <= day) ?? model.rows[0];
+}

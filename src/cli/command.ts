@@ -1,0 +1,120 @@
+// What a command is: a row of the command table. Help, parsing and docs/cli.md all read the same row.
+import { parseArgs } from "node:util";
+import { StrataError } from "../core/strata-error.ts";
+import { nearestNames } from "../core/nearest-names.ts";
+
+export interface Command {
+  /** What a user types after `strata`, as `models show`. */
+  readonly name: string;
+  /** A shorter spelling of the same, as `models` for `models list`. */
+  readonly alias?: string;
+  readonly summary: string;
+  readonly operands: readonly Operand[];
+  readonly options: Readonly<Record<string, OptionSpec>>;
+  readonly examples: readonly Example[];
+  /** Commands are loaded when they run: what one needs must not slow the others down. */
+  load(): Promise<{ readonly run: CommandBody }>;
+}
+
+export interface Operand {
+  readonly name: string;
+  readonly meaning: string;
+}
+
+export interface OptionSpec {
+  /** Absent for a switch; else what the value is, as `DIR`. */
+  readonly value?: string;
+  readonly meaning: string;
+}
+
+export interface Example {
+  readonly command: string;
+  readonly shows: string;
+}
+
+/** Does the work and gives the exit status. */
+export type CommandBody = (input: CommandInput, io: Io) => Promise<number>;
+
+export interface CommandInput {
+  readonly operands: readonly string[];
+  readonly switches: ReadonlySet<string>;
+  readonly values: ReadonlyMap<string, string>;
+}
+
+/** Where a command writes. Colours only where a person looks. */
+export interface Io {
+  readonly out: (text: string) => void;
+  readonly error: (text: string) => void;
+  readonly isTerminal: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Options every command understands. */
+export const commonOptions: Readonly<Record<string, OptionSpec>> = {
+  help: { meaning: "show this help" },
+  debug: { meaning: "show where an error came from" },
+};
+
+/** Reads a command's words; anything it does not know is an error with the nearest thing it does. */
+export function parseInput(command: Command, words: readonly string[]): CommandInput {
+  const specs = { ...command.options, ...commonOptions };
+  const { tokens } = parseArgs({
+    args: [...words],
+    options: Object.fromEntries(
+      Object.entries(specs).map(([name, spec]) => [
+        name,
+        { type: spec.value === undefined ? ("boolean" as const) : ("string" as const) },
+      ]),
+    ),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const operands: string[] = [];
+  const switches = new Set<string>();
+  const values = new Map<string, string>();
+  for (const token of tokens) {
+    if (token.kind === "positional") operands.push(token.value);
+    if (token.kind !== "option") continue;
+    const spec = Object.hasOwn(specs, token.name) ? specs[token.name] : undefined;
+    if (spec === undefined) throw unknownOption(command, token.rawName, Object.keys(specs));
+    if (spec.value === undefined && token.value === undefined) switches.add(token.name);
+    else if (spec.value !== undefined && token.value !== undefined)
+      values.set(token.name, token.value);
+    else throw wrongValue(command, token.rawName, spec);
+  }
+  checkOperands(command, operands, switches);
+  return { operands, switches, values };
+}
+
+function checkOperands(
+  command: Command,
+  operands: readonly string[],
+  switches: ReadonlySet<string>,
+): void {
+  if (switches.has("help")) return;
+  const missing = command.operands[operands.length];
+  if (missing !== undefined) {
+    throw usage(command, `strata ${command.name} needs ${missing.name}: ${missing.meaning}`);
+  }
+  const extra = operands[command.operands.length];
+  if (extra !== undefined) {
+    throw usage(command, `strata ${command.name} does not know what to do with "${extra}"`);
+  }
+}
+
+function unknownOption(command: Command, rawName: string, known: readonly string[]): StrataError {
+  const near = nearestNames(rawName.replace(/^-+/, ""), known, 2);
+  const suggestion =
+    near.length > 0 ? `; did you mean ${near.map((name) => `--${name}`).join(" or ")}?` : "";
+  return usage(command, `strata ${command.name} has no option ${rawName}${suggestion}`);
+}
+
+function wrongValue(command: Command, rawName: string, spec: OptionSpec): StrataError {
+  const problem = spec.value === undefined ? "takes no value" : `needs a value: ${spec.value}`;
+  return usage(command, `${rawName} ${problem}`);
+}
+
+function usage(command: Command, message: string): StrataError {
+  return new StrataError("usage", message, `see: strata ${command.name} --help`);
+}

@@ -1,0 +1,55 @@
+// Help texts from the command table.
+import { commonOptions, type Command, type OptionSpec } from "./command.ts";
+
+/** What `strata --help` prints. */
+export function renderOverview(commands: readonly Command[], version: string): string {
+  const rows = commands.map((command) => [usageOf(command), command.summary] as const);
+  return [
+    `strata ${version}: a context engine for LLM agents`,
+    "",
+    "Usage: strata COMMAND [options]",
+    "",
+    ...columns(rows),
+    "",
+    "strata COMMAND --help shows a command's options and examples.",
+    "strata --version prints the version.",
+    "",
+  ].join("\n");
+}
+
+/** What `strata COMMAND --help` prints. */
+export function renderHelp(command: Command): string {
+  const operands = command.operands.map(({ name, meaning }) => [name, meaning] as const);
+  const options = Object.entries({ ...command.options, ...commonOptions }).map(
+    ([name, spec]) => [spellOption(name, spec), spec.meaning] as const,
+  );
+  const examples = command.examples.flatMap(({ command: line, shows }) => [
+    `  ${line}`,
+    `      ${shows}`,
+  ]);
+  return [
+    `${command.summary}.`,
+    "",
+    `Usage: strata ${usageOf(command)} [options]`,
+    ...(command.alias === undefined ? [] : [`   or: strata ${command.alias} [options]`]),
+    "",
+    ...columns([...operands, ...options]),
+    "",
+    "Examples:",
+    ...examples,
+    "",
+  ].join("\n");
+}
+
+export function usageOf(command: Command): string {
+  return [command.name, ...command.operands.map(({ name }) => name)].join(" ");
+}
+
+export function spellOption(name: string, spec: OptionSpec): string {
+  return spec.value === undefined ? `--${name}` : `--${name} ${spec.value}`;
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+}

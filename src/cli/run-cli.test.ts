@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { commands } from "./commands.ts";
+import { runCli } from "./run-cli.ts";
+
+async function strata(...words: string[]) {
+  let out = "";
+  let error = "";
+  const status = await runCli(words, {
+    out: (text) => void (out += text),
+    error: (text) => void (error += text),
+    isTerminal: false,
+    env: { STRATA_DATA_DIR: "/dev/null/nowhere" },
+  });
+  return { out, error, status };
+}
+
+describe("the program", () => {
+  test("prints its version", async () => {
+    expect(await strata("--version")).toEqual({
+      out: `${packageJson.version}\n`,
+      error: "",
+      status: 0,
+    });
+  });
+
+  test("shows every command when asked for help, and when asked for nothing", async () => {
+    const help = await strata("--help");
+    expect(commands.filter(({ name }) => !help.out.includes(name))).toEqual([]);
+    expect(help.status).toBe(0);
+    expect(await strata()).toEqual({ ...help, status: 2 });
+  });
+
+  test.each(commands)("explains $name with examples", async ({ name, examples, options }) => {
+    const { out, status } = await strata(...name.split(" "), "--help");
+    expect(status).toBe(0);
+    for (const { command } of examples) expect(out).toContain(command);
+    for (const option of Object.keys(options)) expect(out).toContain(`--${option}`);
+  });
+});
+
+describe("what a user types wrong", () => {
+  test.each([
+    [["modles"], 'there is no command "modles"', "try: strata models list"],
+    [["models", "shwo"], 'there is no command "models shwo"', "try: strata models show"],
+    [
+      ["doctor", "--jsn"],
+      "strata doctor has no option --jsn; did you mean --json?",
+      "see: strata doctor --help",
+    ],
+    [["models", "show"], "strata models show needs ID", "see: strata models show --help"],
+    [
+      ["doctor", "now"],
+      'strata doctor does not know what to do with "now"',
+      "see: strata doctor --help",
+    ],
+    [
+      ["models", "list", "--provider"],
+      "--provider needs a value: NAME",
+      "see: strata models list --help",
+    ],
+    [["doctor", "--json=yes"], "--json takes no value", "see: strata doctor --help"],
+  ])("gets an error, the next thing to try, and status 2: %j", async (words, message, hint) => {
+    const { out, error, status } = await strata(...words);
+    expect(out).toBe("");
+    expect(error).toContain(message);
+    expect(error).toContain(hint);
+    expect(status).toBe(2);
+  });
+});
+
+describe("strata doctor", () => {
+  test("fails with advice where the data directory cannot be written", async () => {
+    const { out, status } = await strata("doctor", "--json");
+    expect(status).toBe(8);
+    expect(JSON.parse(out)).toMatchObject({
+      fit: false,
+      findings: [
+        { name: "node", state: "ok" },
+        { name: "platform" },
+        {
+          name: "data directory",
+          state: "failed",
+          detail: expect.stringContaining("STRATA_DATA_DIR"),
+        },
+        { name: "sqlite", state: "ok" },
+        { name: "tokenizer", state: "ok" },
+        { name: "postgres driver" },
+      ],
+    });
+  });
+
+  test("says it in words, without colours where nobody looks", async () => {
+    const { out } = await strata("doctor");
+    expect(out).toContain("Strata cannot run here yet.");
+    expect(out).not.toContain("\u001b[");
+  });
+});

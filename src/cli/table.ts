@@ -1,0 +1,36 @@
+// Plain text tables: columns as wide as their widest cell, numbers to the right.
+import { styleText } from "node:util";
+import type { Io } from "./command.ts";
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => string;
+  /** Numbers read best when their ends line up. */
+  readonly align?: "right";
+}
+
+export function renderTable<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  io: Pick<Io, "isTerminal">,
+): string {
+  const cells = [
+    columns.map(({ title }) => title),
+    ...rows.map((row) => columns.map(({ cell }) => cell(row))),
+  ];
+  const widths = columns.map((_, index) =>
+    Math.max(...cells.map((line) => line[index]?.length ?? 0)),
+  );
+  const lines = cells.map((line) =>
+    line
+      .map((text, index) =>
+        columns[index]?.align === "right"
+          ? text.padStart(widths[index] ?? 0)
+          : text.padEnd(widths[index] ?? 0),
+      )
+      .join("  ")
+      .trimEnd(),
+  );
+  const [head = "", ...body] = lines;
+  return `${[io.isTerminal ? styleText("bold", head) : head, ...body].join("\n")}\n`;
+}

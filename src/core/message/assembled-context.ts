@@ -1,0 +1,31 @@
+// Everything one turn is run with, in one value. Made by core/assembly, which brings the budget's type.
+import type { JsonText, Message } from "./message.ts";
+import type { ToolDefinition } from "./tool-definition.ts";
+
+export type AgentRole = "manager" | "worker" | "unified";
+
+export interface AssembledContext<Budget> {
+  readonly runId: string;
+  readonly role: AgentRole;
+  readonly systemPrompt: string;
+  readonly history: readonly Message[];
+  readonly currentMessage: Message;
+  /** What the role may use, sorted. */
+  readonly tools: readonly ToolDefinition[];
+  readonly toolsetName: string;
+  readonly permissionsGranted: readonly string[];
+  readonly model: string;
+  readonly provider: string;
+  /** Settings only this model's provider knows. */
+  readonly modelConfigJson?: JsonText;
+  readonly thinkingConfigJson?: JsonText;
+  readonly responseTokensMax?: number;
+  readonly temperature?: number;
+  readonly tokenBudget: Budget;
+  readonly sessionLabel: string;
+  /** Null for the first turn of a thread. */
+  readonly parentTurnId: string | null;
+  readonly sourceEventId?: string;
+  readonly workspacePath: string;
+  readonly timeoutMs: number;
+}

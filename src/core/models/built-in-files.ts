@@ -1,0 +1,30 @@
+// The committed facts, one file per provider.
+import anthropic from "./data/anthropic.json" with { type: "json" };
+import deepseek from "./data/deepseek.json" with { type: "json" };
+import google from "./data/google.json" with { type: "json" };
+import minimax from "./data/minimax.json" with { type: "json" };
+import mistral from "./data/mistral.json" with { type: "json" };
+import moonshot from "./data/moonshot.json" with { type: "json" };
+import openai from "./data/openai.json" with { type: "json" };
+import qwen from "./data/qwen.json" with { type: "json" };
+import routes from "./data/routes.json" with { type: "json" };
+import unlisted from "./data/unlisted.json" with { type: "json" };
+import xai from "./data/xai.json" with { type: "json" };
+import zai from "./data/zai.json" with { type: "json" };
+
+/** Each provider's file by its name. */
+export const builtInFiles: readonly (readonly [string, unknown])[] = [
+  ["anthropic.json", anthropic],
+  ["openai.json", openai],
+  ["google.json", google],
+  ["deepseek.json", deepseek],
+  ["moonshot.json", moonshot],
+  ["xai.json", xai],
+  ["zai.json", zai],
+  ["minimax.json", minimax],
+  ["qwen.json", qwen],
+  ["mistral.json", mistral],
+];
+
+export const routesFile: unknown = routes;
+export const unlistedFile: unknown = unlisted;

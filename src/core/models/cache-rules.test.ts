@@ -1,0 +1,152 @@
+import { expect, test } from "vitest";
+import { builtInCatalogue, listModels } from "./catalogue.ts";
+import type { RequestChange } from "./invalidation.ts";
+import { resolveModel } from "./resolve-model.ts";
+
+const cacheOf = (id: string) => resolveModel(id).facts.cache;
+const summary = (id: string) => [cacheOf(id).marking, cacheOf(id).minimumTokens];
+const userTurnRule = (id: string) =>
+  cacheOf(id).invalidation.find((each) => each.change === "user turn after thinking");
+
+test("the Claude API takes four markers, looks back twenty positions and counts from the request's start", () => {
+  expect(cacheOf("claude-opus-5-5")).toMatchObject({
+    marking: "explicit",
+    automatic: null,
+    minimumTokens: 512,
+    readMultiplier: 0.05,
+    clock: "request start",
+    refreshedByRead: true,
+    readableWhen: "the first response begins",
+    isolation: "workspace",
+    prewarm: "max_tokens 0",
+    diagnostics: true,
+    lifetimes: [
+      { lifetime: "5m", seconds: 300, writeMultiplier: 1.25 },
+      { lifetime: "1h", seconds: 3600, writeMultiplier: 2 },
+    ],
+    markers: {
+      markersMax: 4,
+      excess: "rejected",
+      requestLevel: true,
+      lifetimeOrder: "longest first",
+      lookback: {
+        kind: "positions",
+        positions: 20,
+        counting: "a run of tool uses or of tool results is one",
+      },
+    },
+  });
+});
+
+test("a Claude marker sits on tools, system and content, never on thinking or empty text", () => {
+  const markers = cacheOf("claude-opus-5").markers;
+  expect(markers?.carriers).toEqual(
+    expect.arrayContaining(["tool definition", "system text", "text", "tool_use", "tool_result"]),
+  );
+  expect(markers?.never).toEqual(
+    expect.arrayContaining(["thinking", "redacted_thinking", "empty text", "deferred tool"]),
+  );
+});
+
+test("Bedrock counts every block, shares in the organization, and asks 4,096 tokens of Opus 4.7", () => {
+  const bedrock = cacheOf("anthropic.claude-opus-4-7");
+  expect(bedrock).toMatchObject({
+    minimumTokens: 4096,
+    isolation: "organization",
+    diagnostics: false,
+    markers: { markersMax: 4, lookback: { positions: 20, counting: "every block" } },
+  });
+  expect(cacheOf("claude-opus-4-7").minimumTokens).toBe(2048);
+  expect(cacheOf("anthropic.claude-opus-4-8").minimumTokens).toBe(1024);
+});
+
+test("no route makes an uncached model a cached one", () => {
+  const markings = listModels()
+    .filter((model) => model.cache.marking === "none")
+    .flatMap(({ id }) =>
+      builtInCatalogue
+        .routesOf(id)
+        .map((route) => builtInCatalogue.factsOf(id, { route }).cache.marking),
+    );
+  expect(new Set(markings)).toEqual(new Set(["none"]));
+});
+
+test("nothing is both a carrier and never one, on any route", () => {
+  for (const model of listModels())
+    for (const route of builtInCatalogue.routesOf(model.id)) {
+      const { markers } = builtInCatalogue.factsOf(model.id, { route }).cache;
+      expect(markers?.carriers.filter((each) => markers.never.includes(each)) ?? []).toEqual([]);
+    }
+});
+
+// The invalidation table of the Claude API: what is left of tools, system and messages.
+const survivals: readonly (readonly [RequestChange, readonly string[]])[] = [
+  ["model", []],
+  ["tool definitions", []],
+  ["web search or fetch", ["tools"]],
+  ["citations", ["tools"]],
+  ["speed", ["tools"]],
+  ["system text", ["tools"]],
+  ["tool choice", ["tools", "system"]],
+  ["parallel tool use", ["tools", "system"]],
+  ["images appear or vanish", ["tools", "system"]],
+  ["thinking", []],
+  ["effort", []],
+  ["thinking block dropped", ["tools", "system", "messages before it"]],
+  ["context editing", ["tools", "system", "messages before it"]],
+  ["marker moved", ["tools", "system", "messages"]],
+  ["streaming", ["tools", "system", "messages"]],
+];
+
+test.each(survivals)("on the Claude API a change of %s leaves %j", (change, survives) => {
+  const rule = cacheOf("claude-opus-5").invalidation.find((each) => each.change === change);
+  expect(rule?.survives).toEqual(survives);
+});
+
+test("a user turn costs the messages only where earlier thinking is stripped", () => {
+  expect(userTurnRule("claude-haiku-4-5")?.survives).toEqual(["tools", "system"]);
+  expect(userTurnRule("claude-opus-5")).toBeUndefined();
+});
+
+test("OpenAI from GPT-5.6 on takes markers and keeps the latest message by itself", () => {
+  expect(cacheOf("gpt-6.1-sol")).toMatchObject({
+    marking: "both",
+    readMultiplier: 0.05,
+    markers: { markersMax: 4, excess: "the latest count", lifetimeOrder: "any" },
+    automatic: { boundary: "end of the latest eligible message", takesMarkerSlot: true },
+    lifetimes: [
+      { lifetime: "30m", seconds: 1800, writeMultiplier: 1.25 },
+      { lifetime: "12h", seconds: 43_200, writeMultiplier: null },
+    ],
+  });
+});
+
+test("earlier OpenAI models keep steps by themselves and take no markers", () => {
+  const steps = (id: string) => {
+    const { marking, automatic } = cacheOf(id);
+    return [marking, automatic?.stepTokens, automatic?.reportedInSteps, automatic?.keptSecondsMax];
+  };
+  expect(steps("gpt-5.5")).toEqual(["automatic", 2048, 128, 86_400]);
+  expect(steps("gpt-5.4")).toEqual(["automatic", 128, 128, 86_400]);
+  expect(steps("gpt-4o")).toEqual(["automatic", 128, 128, 3600]);
+  expect(cacheOf("gpt-5.4-pro").marking).toBe("none");
+});
+
+test("the ChatGPT backend takes no markers, Azure shares within a subscription", () => {
+  expect(cacheOf("chatgpt:gpt-6.1-sol").marking).toBe("automatic");
+  expect(cacheOf("azure:gpt-6.1-sol").isolation).toBe("subscription");
+});
+
+test("other providers keep by themselves, each with its minimum", () => {
+  expect(summary("gemini-3.8-flash")).toEqual(["automatic", 4096]);
+  expect(summary("vertex:gemini-3.8-flash")).toEqual(["automatic", 6144]);
+  expect(summary("gemini-2.5-pro")).toEqual(["automatic", 2048]);
+  expect(summary("deepseek-flash")).toEqual(["automatic", null]);
+  expect(summary("grok-4.7")).toEqual(["automatic", null]);
+  expect(summary("glm-5.3")).toEqual(["automatic", null]);
+  expect(summary("mistral-large-4")).toEqual(["automatic", 64]);
+  expect(summary("kimi-k3")).toEqual(["automatic", null]);
+  expect(summary("qwen3.7-max")).toEqual(["both", 1024]);
+  expect(summary("MiniMax-M2.7")).toEqual(["both", null]);
+  expect(summary("claude-2")).toEqual(["none", null]);
+});

@@ -1,0 +1,118 @@
+// What a call cost: each bucket at its own rate, in whole pico-dollars.
+import { assert } from "../assert.ts";
+import {
+  generatedTokens,
+  lifetimes,
+  promptTokens,
+  type Lifetime,
+  type Usage,
+} from "../message/usage.ts";
+import { StrataError } from "../strata-error.ts";
+import type { ModelFacts } from "./model-facts.ts";
+import type { Moment } from "./moment.ts";
+import { ratesAt, type AppliedRates } from "./prices.ts";
+
+export interface Cost {
+  readonly uncachedPicoUsd: bigint;
+  readonly readPicoUsd: bigint;
+  readonly writePicoUsd: Readonly<Partial<Record<Lifetime, bigint>>>;
+  readonly outputPicoUsd: bigint;
+  /** Thinking costs what other output costs. */
+  readonly reasoningPicoUsd: bigint;
+  readonly totalPicoUsd: bigint;
+  /** The price row and tier all of this was billed at. */
+  readonly applied: AppliedRates;
+}
+
+export interface CostOptions {
+  /** When the call was made: prices change. */
+  readonly at: Moment;
+}
+
+export type PricedModel = Pick<ModelFacts, "id" | "prices">;
+
+/** The cost of one call, or why it has none. Sum calls, never usages: the tier depends on each prompt alone. */
+export function findCost(
+  usage: Usage,
+  model: PricedModel,
+  { at }: CostOptions,
+): { readonly cost: Cost } | { readonly cost: null; readonly reason: string } {
+  if (model.prices.kind === "unpriced") return { cost: null, reason: model.prices.reason };
+  const applied = ratesAt(model.prices.rows, at, promptTokens(usage));
+  assert(applied !== null, `${model.id} is priced but has no rates`);
+  const { rates } = applied;
+  const missing = unpricedBucket(usage, applied);
+  if (missing !== null) return { cost: null, reason: `it has no price for ${missing}` };
+
+  const writePicoUsd: Partial<Record<Lifetime, bigint>> = {};
+  for (const lifetime of lifetimes) {
+    const tokens = usage.cacheWriteTokens[lifetime];
+    if (tokens !== undefined)
+      writePicoUsd[lifetime] = times(tokens, rates.writePicoUsd[lifetime] ?? 0n);
+  }
+  const uncachedPicoUsd = times(usage.uncachedTokens, rates.inputPicoUsd);
+  const readPicoUsd = times(usage.cacheReadTokens, rates.readPicoUsd ?? 0n);
+  const outputPicoUsd = times(usage.outputTokens, rates.outputPicoUsd);
+  const reasoningPicoUsd = times(usage.reasoningTokens, rates.outputPicoUsd);
+  const written = Object.values(writePicoUsd).reduce((sum, pico) => sum + pico, 0n);
+  return {
+    cost: {
+      uncachedPicoUsd,
+      readPicoUsd,
+      writePicoUsd,
+      outputPicoUsd,
+      reasoningPicoUsd,
+      totalPicoUsd: uncachedPicoUsd + readPicoUsd + written + outputPicoUsd + reasoningPicoUsd,
+      applied,
+    },
+  };
+}
+
+/** The cost of one call; a model or bucket without a price is an error. */
+export function costOf(usage: Usage, model: PricedModel, options: CostOptions): Cost {
+  const found = findCost(usage, model, options);
+  if (found.cost !== null) return found.cost;
+  throw new StrataError(
+    "model-unpriced",
+    `${model.id} cannot be priced: ${found.reason}`,
+    "add its price in the configuration, or ask for tokens instead of dollars",
+  );
+}
+
+/** What caching saved: the whole prompt at the plain input rate, minus the cost. Below zero where writes were wasted. */
+export function savingsOverNoCache(usage: Usage, model: PricedModel, options: CostOptions): bigint {
+  const plain: Usage = {
+    uncachedTokens: promptTokens(usage),
+    cacheReadTokens: 0,
+    cacheWriteTokens: {},
+    outputTokens: generatedTokens(usage),
+    reasoningTokens: 0,
+  };
+  return costOf(plain, model, options).totalPicoUsd - costOf(usage, model, options).totalPicoUsd;
+}
+
+/** What this model saved over a baseline with the same tokens in the same buckets. May be below zero. */
+export function savingsOverModel(
+  usage: Usage,
+  model: PricedModel,
+  baseline: PricedModel,
+  options: CostOptions,
+): bigint {
+  return costOf(usage, baseline, options).totalPicoUsd - costOf(usage, model, options).totalPicoUsd;
+}
+
+/** Tokens nobody can price; an empty bucket needs no price. */
+function unpricedBucket(usage: Usage, { rates }: AppliedRates): string | null {
+  if (usage.cacheReadTokens > 0 && rates.readPicoUsd === null) return "cache reads";
+  for (const lifetime of lifetimes) {
+    const written = usage.cacheWriteTokens[lifetime] ?? 0;
+    if (written > 0 && (rates.writePicoUsd[lifetime] ?? null) === null)
+      return `cache writes of ${lifetime}`;
+  }
+  return null;
+}
+
+function times(tokens: number, picoPerToken: bigint): bigint {
+  assert(Number.isSafeInteger(tokens) && tokens >= 0, `${tokens} is no number of tokens`);
+  return BigInt(tokens) * picoPerToken;
+}

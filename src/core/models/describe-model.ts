@@ -1,0 +1,109 @@
+// A model's facts as plain JSON for people and scripts: dollars per million tokens instead of pico-dollars.
+import { lifetimes, type Lifetime } from "../message/usage.ts";
+import type { CacheRules } from "./cache-rules.ts";
+import { capabilityNames, type CapabilityName } from "./capabilities.ts";
+import type { Lifecycle, ModelFacts, Tokenizer } from "./model-facts.ts";
+import type { Moment } from "./moment.ts";
+import { toUsdPerMTok } from "./pico-usd.ts";
+import { rowAt, type PriceRow, type Rates } from "./prices.ts";
+
+export interface ModelDescription {
+  readonly id: string;
+  readonly provider: string;
+  readonly route: string;
+  readonly aliases: readonly string[];
+  readonly status: Lifecycle["status"];
+  readonly releasedOn: string | null;
+  readonly retiresOn: string | null;
+  readonly windowTokens: number;
+  readonly inputTokensMax: number;
+  readonly outputTokensMax: number | null;
+  readonly tokenizer: Tokenizer;
+  /** What the model can do, by name. */
+  readonly can: readonly CapabilityName[];
+  readonly imageMediaTypes: readonly string[];
+  readonly toolPromptTokens: ModelFacts["toolPromptTokens"];
+  /** The price in force; null where there is none, with the reason beside it. */
+  readonly usdPerMTok: PriceDescription | null;
+  readonly unpriced: string | null;
+  /** Every dated row, the one in force included. */
+  readonly priceRows: readonly PriceDescription[];
+  readonly minimumTokens: number | null;
+  readonly cache: CacheRules;
+  readonly source: string;
+  readonly checkedOn: string;
+  readonly notes: readonly string[];
+}
+
+/** Dollars per million tokens as numbers; null where a price exists but is not published. */
+export interface PriceDescription extends RatesDescription {
+  readonly from: string | null;
+  readonly tiers: readonly (RatesDescription & { readonly aboveTokens: number })[];
+}
+
+/** `write5m`, `write1h` and so on stand where the model has such writes. */
+export type RatesDescription = {
+  readonly input: number;
+  readonly output: number;
+  readonly read: number | null;
+} & { readonly [Key in `write${Lifetime}`]?: number | null };
+
+/** All facts of a model as plain JSON, with the price in force at a moment. */
+export function describeModel(
+  facts: ModelFacts,
+  { at }: { readonly at: Moment },
+): ModelDescription {
+  const rows = facts.prices.kind === "priced" ? facts.prices.rows : [];
+  const row = rowAt(rows, at);
+  return {
+    id: facts.id,
+    provider: facts.provider,
+    route: facts.route,
+    aliases: facts.aliases,
+    ...facts.lifecycle,
+    windowTokens: facts.windowTokens,
+    inputTokensMax: facts.inputTokensMax,
+    outputTokensMax: facts.outputTokensMax,
+    tokenizer: facts.tokenizer,
+    can: capabilityNames.filter((name) => facts.capabilities[name]),
+    imageMediaTypes: facts.imageMediaTypes,
+    toolPromptTokens: facts.toolPromptTokens,
+    usdPerMTok: row === undefined ? null : describeRow(row),
+    unpriced: facts.prices.kind === "unpriced" ? facts.prices.reason : null,
+    priceRows: rows.map(describeRow),
+    minimumTokens: facts.cache.minimumTokens,
+    cache: facts.cache,
+    source: facts.source,
+    checkedOn: facts.checkedOn,
+    notes: facts.notes,
+  };
+}
+
+function describeRow(row: PriceRow): PriceDescription {
+  return {
+    from: row.from,
+    ...describeRates(row.rates),
+    tiers: row.tiers.map((tier) => ({
+      aboveTokens: tier.aboveTokens,
+      ...describeRates(tier.rates),
+    })),
+  };
+}
+
+function describeRates(rates: Rates): RatesDescription {
+  const writes: { [Key in `write${Lifetime}`]?: number | null } = {};
+  for (const lifetime of lifetimes) {
+    const write = rates.writePicoUsd[lifetime];
+    if (write !== undefined) writes[`write${lifetime}` as const] = toNumber(write);
+  }
+  return {
+    input: Number(toUsdPerMTok(rates.inputPicoUsd)),
+    output: Number(toUsdPerMTok(rates.outputPicoUsd)),
+    read: toNumber(rates.readPicoUsd),
+    ...writes,
+  };
+}
+
+function toNumber(pico: bigint | null): number | null {
+  return pico === null ? null : Number(toUsdPerMTok(pico));
+}

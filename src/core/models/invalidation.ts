@@ -1,0 +1,68 @@
+// Which cached tiers outlive a change of the request.
+import { readCapabilityName, type Capabilities } from "./capabilities.ts";
+import { readFields, readList, readOneOf, readOptional } from "./read-fields.ts";
+
+/** The tiers of a request that a change leaves readable. A change without a rule leaves all of them. */
+export interface InvalidationRule {
+  readonly change: RequestChange;
+  readonly survives: readonly CachedTier[];
+  /** Tiers of which the provider does not say it; a careful reader counts them as lost. */
+  readonly unpublished: readonly CachedTier[];
+}
+
+export type RequestChange = (typeof requestChanges)[number];
+
+export type CachedTier = (typeof cachedTiers)[number];
+
+const requestChanges = [
+  "model",
+  "tool definitions",
+  "web search or fetch",
+  "citations",
+  "speed",
+  "system text",
+  "tool choice",
+  "parallel tool use",
+  "images appear or vanish",
+  "thinking",
+  "effort",
+  "verbosity",
+  "output format",
+  "compaction",
+  "cache key",
+  "service tier",
+  "user turn after thinking",
+  "thinking block dropped",
+  "context editing",
+  "key order in tool input",
+  "marker moved",
+  "streaming",
+  "output limit",
+  "metadata",
+] as const;
+
+const cachedTiers = ["tools", "system", "messages before it", "messages"] as const;
+
+/** The rules that hold for a model which can do this and that. */
+export function parseInvalidation(
+  value: unknown,
+  can: Capabilities,
+  place: string,
+): readonly InvalidationRule[] {
+  return readList(value, place, (item, at) => {
+    const rule = readFields(item, at, ["change", "survives", "unpublished", "onlyIf"]);
+    const condition = readOptional(rule["onlyIf"], `${at}.onlyIf`, readCapabilityName);
+    if (condition !== null && !can[condition]) return [];
+    return [
+      {
+        change: readOneOf(rule["change"], requestChanges, `${at}.change`),
+        survives: readList(rule["survives"], `${at}.survives`, readTier),
+        unpublished: readList(rule["unpublished"] ?? [], `${at}.unpublished`, readTier),
+      },
+    ];
+  }).flat();
+}
+
+function readTier(value: unknown, place: string): CachedTier {
+  return readOneOf(value, cachedTiers, place);
+}

@@ -1,0 +1,100 @@
+// Where a client may ask a provider to keep a prefix, how often, and how far back an entry is found.
+import {
+  readBoolean,
+  readCount,
+  readFields,
+  readList,
+  readOneOf,
+  readRecord,
+} from "./read-fields.ts";
+
+export interface MarkerRules {
+  /** Per request, over tools, system and messages. */
+  readonly markersMax: number;
+  readonly excess: (typeof excesses)[number];
+  /** Whether one marker may stand for the whole request, on its last fitting block. */
+  readonly requestLevel: boolean;
+  readonly lookback: Lookback;
+  readonly carriers: readonly Carrier[];
+  readonly never: readonly Carrier[];
+  readonly lifetimeOrder: (typeof lifetimeOrders)[number];
+}
+
+/** How far before a marker an earlier entry is still found. */
+export type Lookback =
+  | {
+      readonly kind: "positions";
+      /** The marker's own position counts as the first. */
+      readonly positions: number;
+      readonly counting: (typeof countings)[number];
+    }
+  | {
+      /** Only ends of marked or implicit parts are looked up, so many of each. */
+      readonly kind: "boundaries";
+      readonly explicitFirst: number;
+      readonly explicitLatest: number;
+      readonly implicitEarlier: number;
+    };
+
+/** What a marker can, or can never, be put on. */
+export type Carrier = (typeof carriers)[number];
+
+const excesses = ["rejected", "the latest count"] as const;
+const lifetimeOrders = ["longest first", "any"] as const;
+const countings = ["a run of tool uses or of tool results is one", "every block"] as const;
+const carriers = [
+  "tool definition",
+  "deferred tool",
+  "system text",
+  "system message cleared at the next user message",
+  "text",
+  "empty text",
+  "image",
+  "document",
+  "tool_use",
+  "tool_result",
+  "thinking",
+  "redacted_thinking",
+  "compaction",
+  "server tool block",
+] as const;
+
+/** Reads where and how many markers a provider takes. */
+export function parseMarkers(value: unknown, place: string): MarkerRules {
+  const known = ["max", "excess", "requestLevel", "lookback", "carriers", "never", "lifetimeOrder"];
+  const markers = readFields(value, place, known);
+  return {
+    markersMax: readCount(markers["max"], `${place}.max`),
+    excess: readOneOf(markers["excess"], excesses, `${place}.excess`),
+    requestLevel: readBoolean(markers["requestLevel"], `${place}.requestLevel`),
+    lookback: parseLookback(markers["lookback"], `${place}.lookback`),
+    carriers: readList(markers["carriers"], `${place}.carriers`, readCarrier),
+    never: readList(markers["never"], `${place}.never`, readCarrier),
+    lifetimeOrder: readOneOf(markers["lifetimeOrder"], lifetimeOrders, `${place}.lifetimeOrder`),
+  };
+}
+
+function readCarrier(value: unknown, place: string): Carrier {
+  return readOneOf(value, carriers, place);
+}
+
+function parseLookback(value: unknown, place: string): Lookback {
+  const kinds = ["positions", "boundaries"] as const;
+  const kind = readOneOf(readRecord(value, place)["kind"], kinds, `${place}.kind`);
+  if (kind === "positions") {
+    const lookback = readFields(value, place, ["kind", "positions", "counting"]);
+    return {
+      kind,
+      positions: readCount(lookback["positions"], `${place}.positions`),
+      counting: readOneOf(lookback["counting"], countings, `${place}.counting`),
+    };
+  }
+  const known = ["kind", "explicitFirst", "explicitLatest", "implicitEarlier"];
+  const lookback = readFields(value, place, known);
+  return {
+    kind,
+    explicitFirst: readCount(lookback["explicitFirst"], `${place}.explicitFirst`),
+    explicitLatest: readCount(lookback["explicitLatest"], `${place}.explicitLatest`),
+    implicitEarlier: readCount(lookback["implicitEarlier"], `${place}.implicitEarlier`),
+  };
+}

@@ -1,0 +1,139 @@
+// Everything we know of one model on one route, and how it is read from a file.
+import { parseCacheRules, type CacheRules } from "./cache-rules.ts";
+import { parseCapabilities, type Capabilities } from "./capabilities.ts";
+import { parsePrices, timesPrices, type Prices } from "./prices.ts";
+import {
+  readCount,
+  readDay,
+  readFields,
+  readList,
+  readOneOf,
+  readOptional,
+  readText,
+  type Fields,
+} from "./read-fields.ts";
+
+export interface ModelFacts {
+  readonly id: string;
+  readonly provider: string;
+  /** The way to the model these facts hold on: rules, minimum and prices differ between routes. */
+  readonly route: string;
+  readonly aliases: readonly string[];
+  readonly windowTokens: number;
+  /** The window where the provider sets no limit of its own on the prompt. */
+  readonly inputTokensMax: number;
+  readonly outputTokensMax: number | null;
+  readonly lifecycle: Lifecycle;
+  readonly tokenizer: Tokenizer;
+  readonly capabilities: Capabilities;
+  readonly imageMediaTypes: readonly string[];
+  /** Tokens the provider adds to the prompt when there are tools: with free and with forced choice. */
+  readonly toolPromptTokens: { readonly auto: number; readonly forced: number } | null;
+  readonly prices: Prices;
+  readonly cache: CacheRules;
+  readonly source: string;
+  readonly checkedOn: string;
+  /** Doubts and conflicts of the sources. */
+  readonly notes: readonly string[];
+}
+
+export interface Lifecycle {
+  readonly status: "active" | "legacy" | "retired";
+  readonly releasedOn: string | null;
+  readonly retiresOn: string | null;
+}
+
+/** Models of one generation split text alike. */
+export type Tokenizer = (typeof tokenizers)[number];
+
+const tokenizers = ["claude-old", "claude-new", "o200k", "cl100k", "other"] as const;
+const statuses = ["active", "legacy", "retired"] as const;
+
+/** Where a model's fields stand, and what its file and route say besides. */
+export interface ModelOrigin {
+  readonly id: string;
+  readonly provider: string;
+  readonly route: string;
+  readonly routeNote: string | null;
+  /** Why the route's prices are not those of the model's own provider. */
+  readonly unpriced: string | null;
+  /** The cache rules the model refers to, with what the route changes in them. */
+  readonly cache: Fields;
+  readonly priceMultiplier: number;
+  /** The larger window was asked for, where the model has one. */
+  readonly longWindow: boolean;
+  readonly place: string;
+}
+
+/** Reads the merged fields of one model. */
+export function parseModel(value: Fields, origin: ModelOrigin): ModelFacts {
+  const { place } = origin;
+  const model = readFields(value, place, knownFields);
+  const count = (key: string): number | null =>
+    readOptional(model[key], `${place}.${key}`, readCount);
+  const capabilities = parseCapabilities(model["can"], `${place}.can`);
+  const prices: Prices =
+    origin.unpriced === null
+      ? timesPrices(parsePrices(model, place), origin.priceMultiplier, place)
+      : { kind: "unpriced", reason: origin.unpriced };
+  const cache = parseCacheRules(origin.cache, { can: capabilities, prices }, `${place}.cache`);
+  const windowTokens =
+    (origin.longWindow ? count("longWindow") : null) ??
+    readCount(model["window"], `${place}.window`);
+  const note = readOptional(model["note"], `${place}.note`, readText);
+  return {
+    id: origin.id,
+    provider: origin.provider,
+    route: origin.route,
+    aliases: readList(model["aliases"] ?? [], `${place}.aliases`, readText),
+    windowTokens,
+    inputTokensMax: count("maxInput") ?? windowTokens,
+    outputTokensMax: count("maxOutput"),
+    lifecycle: {
+      status: readOneOf(model["status"], statuses, `${place}.status`),
+      releasedOn: readOptional(model["releasedOn"], `${place}.releasedOn`, readDay),
+      retiresOn: readOptional(model["retiresOn"], `${place}.retiresOn`, readDay),
+    },
+    tokenizer: readOneOf(model["tokenizer"], tokenizers, `${place}.tokenizer`),
+    capabilities,
+    imageMediaTypes: readList(model["imageMediaTypes"] ?? [], `${place}.imageMediaTypes`, readText),
+    toolPromptTokens: readOptional(model["toolPrompt"], `${place}.toolPrompt`, parseToolPrompt),
+    prices,
+    cache,
+    source: readText(model["source"], `${place}.source`),
+    checkedOn: readDay(model["checkedOn"], `${place}.checkedOn`),
+    notes: [note, cache.note, origin.routeNote].filter((each) => each !== null),
+  };
+}
+
+const knownFields = [
+  "use",
+  "provider",
+  "aliases",
+  "window",
+  "longWindow",
+  "maxInput",
+  "maxOutput",
+  "status",
+  "releasedOn",
+  "retiresOn",
+  "tokenizer",
+  "can",
+  "imageMediaTypes",
+  "toolPrompt",
+  "prices",
+  "tiers",
+  "unpriced",
+  "cache",
+  "source",
+  "checkedOn",
+  "note",
+];
+
+function parseToolPrompt(value: unknown, place: string): { auto: number; forced: number } {
+  const tokens = readFields(value, place, ["auto", "forced"]);
+  return {
+    auto: readCount(tokens["auto"], `${place}.auto`),
+    forced: readCount(tokens["forced"], `${place}.forced`),
+  };
+}

@@ -1,0 +1,73 @@
+// Money as whole pico-dollars: $1 is 10^12, and $1 per million tokens is 1,000,000 per token. No floats.
+import { StrataError } from "../strata-error.ts";
+
+const digitsPerUsd = 12;
+const digitsPerMTok = 6;
+
+/** A price as vendors write it, in dollars per million tokens, as pico-dollars per token. */
+export function parseUsdPerMTok(value: unknown, place: string): bigint {
+  const text = decimalText(value);
+  const pico = text === null ? null : scaled(text, digitsPerMTok);
+  if (pico === null)
+    throw new StrataError(
+      "config-invalid",
+      `${place} is ${JSON.stringify(value) ?? "missing"}, but must be dollars per million tokens with at most 6 decimals`,
+      `write ${place} as the vendor does, like 0.125`,
+    );
+  return pico;
+}
+
+/** Exact product with a decimal factor like 1.25; null where the result is no whole number of pico-dollars. */
+export function timesDecimal(pico: bigint, factor: number | string): bigint | null {
+  const text = decimalText(factor);
+  const factorMillionths = text === null ? null : scaled(text, 6);
+  if (factorMillionths === null) return null;
+  const product = pico * factorMillionths;
+  return product % 1_000_000n === 0n ? product / 1_000_000n : null;
+}
+
+/** Dollars to the last digit, like "$0.0000125". */
+export function formatUsd(pico: bigint): string {
+  return withSign(pico, decimal(magnitude(pico), digitsPerUsd));
+}
+
+/** Dollars for people, rounded half away from zero to a fixed number of decimals. */
+export function formatUsdRounded(pico: bigint, decimals = 4): string {
+  const unit = 10n ** BigInt(digitsPerUsd - decimals);
+  const rounded = (magnitude(pico) + unit / 2n) / unit;
+  const digits = rounded.toString().padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals);
+  const text = decimals === 0 ? digits : `${whole}.${digits.slice(digits.length - decimals)}`;
+  return withSign(rounded === 0n ? 0n : pico, text);
+}
+
+/** A rate as vendors write it, in dollars per million tokens: "0.1", "12.5". */
+export function toUsdPerMTok(picoPerToken: bigint): string {
+  return decimal(picoPerToken, digitsPerMTok);
+}
+
+function decimalText(value: unknown): string | null {
+  const text = typeof value === "number" ? String(value) : value;
+  return typeof text === "string" && /^\d+(\.\d+)?$/.test(text) ? text : null;
+}
+
+function scaled(text: string, digits: number): bigint | null {
+  const [whole = "", fraction = ""] = text.split(".");
+  const needed = fraction.replace(/0+$/, "");
+  return needed.length > digits ? null : BigInt(whole + needed.padEnd(digits, "0"));
+}
+
+function decimal(value: bigint, digits: number): string {
+  const text = value.toString().padStart(digits + 1, "0");
+  const whole = text.slice(0, text.length - digits);
+  const fraction = text.slice(text.length - digits).replace(/0+$/, "");
+  return fraction === "" ? whole : `${whole}.${fraction}`;
+}
+
+function magnitude(value: bigint): bigint {
+  return value < 0n ? -value : value;
+}
+
+function withSign(value: bigint, text: string): string {
+  return value < 0n ? `-$${text}` : `$${text}`;
+}

@@ -1,0 +1,173 @@
+// What a model's tokens cost, by day and by size of the prompt; the rates of one request.
+import { lifetimes, type Lifetime } from "../message/usage.ts";
+import { StrataError } from "../strata-error.ts";
+import { toDay, type Moment } from "./moment.ts";
+import { parseUsdPerMTok, timesDecimal } from "./pico-usd.ts";
+import {
+  readCount,
+  readDay,
+  readFields,
+  readList,
+  readMultiplier,
+  readOneOf,
+  readOptional,
+  readRecord,
+  readText,
+  type Fields,
+} from "./read-fields.ts";
+
+/** Whole pico-dollars per token. */
+export interface Rates {
+  readonly inputPicoUsd: bigint;
+  readonly outputPicoUsd: bigint;
+  /** Null: the vendor names no price for reads. */
+  readonly readPicoUsd: bigint | null;
+  /** Absent: no such write exists. Null: it exists, and its price is not published. */
+  readonly writePicoUsd: Readonly<Partial<Record<Lifetime, bigint | null>>>;
+}
+
+/** Rates for the whole request once its prompt, read and written parts included, is longer than this. */
+export interface PriceTier {
+  readonly aboveTokens: number;
+  readonly rates: Rates;
+}
+
+export interface PriceRow {
+  /** First day, UTC; null for the row that holds from the start. */
+  readonly from: string | null;
+  readonly rates: Rates;
+  /** Shortest prompt first. */
+  readonly tiers: readonly PriceTier[];
+}
+
+/** Rows from the earliest on; or why there are none. */
+export type Prices =
+  | { readonly kind: "priced"; readonly rows: readonly PriceRow[] }
+  | { readonly kind: "unpriced"; readonly reason: string };
+
+/** The rates one request is billed at, and where they come from. */
+export interface AppliedRates {
+  readonly from: string | null;
+  /** The tier's threshold; null for the ordinary rates. */
+  readonly aboveTokens: number | null;
+  readonly rates: Rates;
+}
+
+/** Picks the row by time and the tier by the length of the whole prompt. */
+export function ratesAt(
+  rows: readonly PriceRow[],
+  at: Moment,
+  promptTokens: number,
+): AppliedRates | null {
+  const row = rowAt(rows, at);
+  if (row === undefined) return null;
+  const tier = row.tiers.findLast((each) => promptTokens > each.aboveTokens);
+  return {
+    from: row.from,
+    aboveTokens: tier?.aboveTokens ?? null,
+    rates: tier?.rates ?? row.rates,
+  };
+}
+
+/** The row in force at a moment; a moment before every row gets the earliest. */
+export function rowAt(rows: readonly PriceRow[], at: Moment): PriceRow | undefined {
+  const day = toDay(at);
+  return rows.findLast((row) => row.from === null || row.from <= day) ?? rows[0];
+}
+
+/** Reads `prices` and `tiers`, or `unpriced`, of a model. */
+export function parsePrices(model: Fields, place: string): Prices {
+  if (model["prices"] === undefined || model["prices"] === null)
+    return { kind: "unpriced", reason: readText(model["unpriced"], `${place}.unpriced`) };
+  const rows = readList(model["prices"], `${place}.prices`, (row, at) =>
+    parseRow(row, model["tiers"], at),
+  );
+  if (rows.length === 0) throw invalid(`${place}.prices is empty`, "name a price, or unpriced");
+  rows.forEach((row, index) => {
+    const before = rows[index - 1];
+    if ((row.from === null) !== (index === 0))
+      throw invalid(`${place}.prices[${index}].from is misplaced`, "date every row but the first");
+    if (row.from !== null && before?.from != null && before.from >= row.from)
+      throw invalid(`${place}.prices are not in order of time`, "put the earliest row first");
+  });
+  return { kind: "priced", rows };
+}
+
+/** The same prices with every rate multiplied, as for a regional endpoint. */
+export function timesPrices(prices: Prices, factor: number, place: string): Prices {
+  if (prices.kind === "unpriced" || factor === 1) return prices;
+  const times = (rates: Rates): Rates => timesRates(rates, factor, factor, place);
+  return {
+    kind: "priced",
+    rows: prices.rows.map((row) => ({
+      from: row.from,
+      rates: times(row.rates),
+      tiers: row.tiers.map((tier) => ({ ...tier, rates: times(tier.rates) })),
+    })),
+  };
+}
+
+function parseRow(value: unknown, modelTiers: unknown, place: string): PriceRow {
+  const known = ["from", "input", "output", "read", "write", "tiers"];
+  const row = readFields(value, place, known);
+  const rates: Rates = {
+    inputPicoUsd: parseUsdPerMTok(row["input"], `${place}.input`),
+    outputPicoUsd: parseUsdPerMTok(row["output"], `${place}.output`),
+    readPicoUsd: readOptional(row["read"], `${place}.read`, parseUsdPerMTok),
+    writePicoUsd: readOptional(row["write"], `${place}.write`, parseWrites) ?? {},
+  };
+  const tiers = readOptional(row["tiers"] ?? modelTiers, `${place}.tiers`, (list, at) =>
+    readList(list, at, (tier, tierPlace) => parseTier(tier, rates, tierPlace)),
+  );
+  return {
+    from: readOptional(row["from"], `${place}.from`, readDay),
+    rates,
+    tiers: (tiers ?? []).toSorted((left, right) => left.aboveTokens - right.aboveTokens),
+  };
+}
+
+function parseWrites(value: unknown, place: string): Rates["writePicoUsd"] {
+  const writes: Partial<Record<Lifetime, bigint | null>> = {};
+  for (const [name, price] of Object.entries(readRecord(value, place))) {
+    const lifetime = readOneOf(name, lifetimes, `${place}.${name}`);
+    writes[lifetime] = readOptional(price, `${place}.${name}`, parseUsdPerMTok);
+  }
+  return writes;
+}
+
+function parseTier(value: unknown, rates: Rates, place: string): PriceTier {
+  const tier = readFields(value, place, ["above", "inputTimes", "outputTimes"]);
+  const inputTimes = readMultiplier(tier["inputTimes"], `${place}.inputTimes`);
+  const outputTimes = readMultiplier(tier["outputTimes"], `${place}.outputTimes`);
+  return {
+    aboveTokens: readCount(tier["above"], `${place}.above`),
+    rates: timesRates(rates, inputTimes, outputTimes, place),
+  };
+}
+
+function timesRates(rates: Rates, input: number, output: number, place: string): Rates {
+  const times = (pico: bigint, factor: number): bigint => {
+    const product = timesDecimal(pico, factor);
+    if (product === null)
+      throw invalid(
+        `${place}: ${pico} times ${factor} is no whole number`,
+        "write a rounder factor",
+      );
+    return product;
+  };
+  const writes: Partial<Record<Lifetime, bigint | null>> = {};
+  for (const lifetime of lifetimes) {
+    const write = rates.writePicoUsd[lifetime];
+    if (write !== undefined) writes[lifetime] = write === null ? null : times(write, input);
+  }
+  return {
+    inputPicoUsd: times(rates.inputPicoUsd, input),
+    outputPicoUsd: times(rates.outputPicoUsd, output),
+    readPicoUsd: rates.readPicoUsd === null ? null : times(rates.readPicoUsd, input),
+    writePicoUsd: writes,
+  };
+}
+
+function invalid(message: string, hint: string): StrataError {
+  return new StrataError("config-invalid", message, hint);
+}

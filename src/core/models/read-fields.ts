@@ -1,0 +1,111 @@
+// Reads facts written by hand, field by field; every complaint names the file, the model and the field.
+import { StrataError } from "../strata-error.ts";
+import { nearestNames } from "./nearest-names.ts";
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An object with no other keys than the known ones; a misspelt key is an error with the nearest known one. */
+export function readFields(value: unknown, place: string, known: readonly string[]): Fields {
+  const fields = readRecord(value, place);
+  for (const key of Object.keys(fields)) {
+    if (known.includes(key)) continue;
+    const near = nearestNames(key, known, 1)[0];
+    throw new StrataError(
+      "config-invalid",
+      `${place} has an unknown field "${key}"`,
+      near === undefined ? `known fields: ${known.join(", ")}` : `did you mean "${near}"?`,
+    );
+  }
+  return fields;
+}
+
+/** An object whose keys are names chosen by the writer. */
+export function readRecord(value: unknown, place: string): Fields {
+  if (!isFields(value)) throw unfit(value, place, "an object");
+  return value;
+}
+
+export function readText(value: unknown, place: string): string {
+  if (typeof value !== "string" || value === "") throw unfit(value, place, "a text");
+  return value;
+}
+
+export function readBoolean(value: unknown, place: string): boolean {
+  if (typeof value !== "boolean") throw unfit(value, place, "true or false");
+  return value;
+}
+
+/** A whole number above zero: tokens, seconds, markers. */
+export function readCount(value: unknown, place: string): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value <= 0)
+    throw unfit(value, place, "a whole number above 0");
+  return value;
+}
+
+/** A factor on a price; exact decimal arithmetic on it happens in pico-usd.ts. */
+export function readMultiplier(value: unknown, place: string): number {
+  if (typeof value !== "number" || !(value >= 0) || !Number.isFinite(value))
+    throw unfit(value, place, "a number from 0");
+  return value;
+}
+
+export function readOneOf<Choice extends string>(
+  value: unknown,
+  choices: readonly Choice[],
+  place: string,
+): Choice {
+  const found = choices.find((choice) => choice === value);
+  if (found === undefined)
+    throw unfit(value, place, `one of ${choices.map((choice) => `"${choice}"`).join(", ")}`);
+  return found;
+}
+
+/** A calendar day like 2026-11-15. */
+export function readDay(value: unknown, place: string): string {
+  if (typeof value !== "string" || !/^\d{4}-\d{2}-\d{2}$/.test(value))
+    throw unfit(value, place, "a day like 2026-11-15");
+  return value;
+}
+
+export function readList<Item>(
+  value: unknown,
+  place: string,
+  readItem: (item: unknown, place: string) => Item,
+): readonly Item[] {
+  if (!Array.isArray(value)) throw unfit(value, place, "a list");
+  return value.map((item, index) => readItem(item, `${place}[${index}]`));
+}
+
+/** The read value, or null where the field is absent or null. */
+export function readOptional<Value>(
+  value: unknown,
+  place: string,
+  read: (value: unknown, place: string) => Value,
+): Value | null {
+  return value === undefined || value === null ? null : read(value, place);
+}
+
+/** Later fields win; objects are merged field by field, everything else is replaced. */
+export function mergeFields(...layers: readonly Fields[]): Fields {
+  const merged: Record<string, unknown> = {};
+  for (const layer of layers) {
+    for (const [key, value] of Object.entries(layer)) {
+      const before = merged[key];
+      merged[key] = isFields(before) && isFields(value) ? mergeFields(before, value) : value;
+    }
+  }
+  return merged;
+}
+
+function unfit(value: unknown, place: string, wanted: string): StrataError {
+  const found = value === undefined ? "missing" : JSON.stringify(value);
+  return new StrataError(
+    "config-invalid",
+    `${place} is ${found}, but must be ${wanted}`,
+    value === undefined ? `add ${place}` : `set ${place} to ${wanted}`,
+  );
+}

@@ -1,0 +1,208 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { builtInCatalogue, conservativeFacts } from "./catalogue.ts";
+import { findModel, nearestIds, resolveModel } from "./resolve-model.ts";
+
+const arn = "arn:aws:bedrock:us-east-1:123456789012";
+const vertex = "projects/p/locations/us-east5/publishers/anthropic/models";
+
+// What is written → id, route, how it was found.
+const spellings = [
+  ["claude-sonnet-5-5", "claude-sonnet-5-5", "claude-api", "exact"],
+  ["claude-sonnet-4-5-20250929", "claude-sonnet-4-5", "claude-api", "alias"],
+  ["claude-sonnet-5-5-20260928", "claude-sonnet-5-5", "claude-api", "date suffix"],
+  ["claude-opus-4-20250514", "claude-opus-4", "claude-api", "alias"],
+  ["claude-opus-4.8", "claude-opus-4-8", "claude-api", "dotted version"],
+  ["claude-3.5-sonnet", "claude-3-5-sonnet", "claude-api", "dotted version"],
+  ["claude-3-5-sonnet-latest", "claude-3-5-sonnet", "claude-api", "alias"],
+  ["Claude-Opus-5", "claude-opus-5", "claude-api", "exact"],
+  ["anthropic:claude-opus-5", "claude-opus-5", "claude-api", "exact"],
+  ["anthropic/claude-opus-4.8", "claude-opus-4-8", "openrouter", "dotted version"],
+  ["openrouter/anthropic/claude-sonnet-4.5", "claude-sonnet-4-5", "openrouter", "dotted version"],
+  ["anthropic.claude-opus-4-7", "claude-opus-4-7", "bedrock", "exact"],
+  ["anthropic.claude-3-5-sonnet-20241022-v2:0", "claude-3-5-sonnet", "bedrock", "alias"],
+  ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5", "bedrock", "alias"],
+  ["eu.anthropic.claude-opus-4-6-v1", "claude-opus-4-6", "bedrock", "exact"],
+  ["apac.anthropic.claude-sonnet-4-20250514-v1:0", "claude-sonnet-4", "bedrock", "alias"],
+  ["global.anthropic.claude-opus-5-5", "claude-opus-5-5", "bedrock", "exact"],
+  ["bedrock/us.anthropic.claude-opus-5", "claude-opus-5", "bedrock", "exact"],
+  [`${arn}:inference-profile/us.anthropic.claude-opus-5`, "claude-opus-5", "bedrock", "exact"],
+  [`${arn}:foundation-model/anthropic.claude-opus-5`, "claude-opus-5", "bedrock", "exact"],
+  ["claude-sonnet-4-5@20250929", "claude-sonnet-4-5", "vertex", "date suffix"],
+  ["publishers/anthropic/models/claude-opus-5", "claude-opus-5", "vertex", "exact"],
+  [`${vertex}/claude-haiku-4-5@20251001`, "claude-haiku-4-5", "vertex", "date suffix"],
+  ["vertex:claude-opus-4-8", "claude-opus-4-8", "vertex", "exact"],
+  ["claude-sonnet-4-5[1m]", "claude-sonnet-4-5", "claude-api", "exact"],
+  ["claude-opus-4-6[1m]", "claude-opus-4-6", "claude-api", "exact"],
+  ["gpt-5.5-2026-04-23", "gpt-5.5", "openai-api", "alias"],
+  ["gpt-5.4-2026-04-01", "gpt-5.4", "openai-api", "date suffix"],
+  ["openai/gpt-5.4", "gpt-5.4", "openrouter", "exact"],
+  ["openai:gpt-6.1-sol", "gpt-6.1-sol", "openai-api", "exact"],
+  ["azure/gpt-4o", "gpt-4o", "azure", "exact"],
+  ["azure:gpt-5.6-terra", "gpt-5.6-terra", "azure", "exact"],
+  ["x-ai/grok-4.7", "grok-4.7", "openrouter", "exact"],
+  ["minimax/minimax-m3", "MiniMax-M3", "openrouter", "exact"],
+  ["google:gemini-3.8-flash", "gemini-3.8-flash", "gemini-api", "exact"],
+  ["publishers/google/models/gemini-2.5-pro", "gemini-2.5-pro", "vertex", "exact"],
+] as const;
+
+test.each(spellings)("%s is %s on %s (%s)", (written, id, route, matched) => {
+  const found = resolveModel(written);
+  expect([found.facts.id, found.route, found.facts.route, found.matched]).toEqual([
+    id,
+    route,
+    route,
+    matched,
+  ]);
+});
+
+test("every model named in the public traces is known", () => {
+  const named = [
+    "claude-3-5-haiku-20241022",
+    "claude-haiku-4-5-20251001",
+    "claude-opus-4-5-20251101",
+    "claude-opus-4-6",
+    "claude-opus-4.8",
+    "claude-sonnet-4-20250514",
+    "claude-sonnet-4-5",
+    "claude-sonnet-4-5-20250929",
+    "claude-sonnet-4-6",
+    "deepseek-v4-flash",
+    "gpt-4o",
+    "gpt-5.3-codex-spark",
+    "gpt-5.4",
+    "gpt-5.4-mini",
+    "gpt-5.5",
+  ];
+  expect(named.filter((id) => findModel(id) === null)).toEqual([]);
+});
+
+test("models that agents used over the years are known", () => {
+  const named = [
+    "claude-3-opus-20240229",
+    "claude-3-sonnet-20240229",
+    "claude-3-haiku-20240307",
+    "claude-3-5-sonnet-20240620",
+    "claude-3-7-sonnet-20250219",
+    "claude-opus-4-1-20250805",
+    "gpt-4",
+    "gpt-4-turbo",
+    "gpt-3.5-turbo",
+    "gpt-5-codex",
+    "gpt-5.1-codex",
+    "gpt-5.1-codex-max",
+    "gpt-5.1-codex-mini",
+    "gpt-5.2-codex",
+    "gpt-5.3-codex",
+    "o1",
+    "o1-mini",
+    "o1-preview",
+    "o3",
+    "o3-mini",
+    "o4-mini",
+    "deepseek-chat",
+    "deepseek-reasoner",
+    "gemini-2.5-pro",
+  ];
+  expect(named.filter((id) => findModel(id) === null)).toEqual([]);
+});
+
+const unknown = [
+  "",
+  "claude",
+  "claude-sonnet-5-5x",
+  "claude-sonnet-9",
+  "claude-sonnet-5-5-latest",
+  "claude-sonnet-5-55",
+  "claude-sonnet-5-5-20261340",
+  "claude-sonnet-5-5-20250229x",
+  "claude-sonnet-4-5-20250929-20250929",
+  "claude-sonnet-4-5-99999999",
+  "claude-haiku-4-5[1m]",
+  "gpt-5.55",
+  "gpt-5.4-turbo",
+  "gpt-4o-",
+  "openai/claude-opus-5",
+  "anthropic:gpt-5.4",
+  "azure/claude-opus-5",
+  "anthropic/claude-opus-5:batch",
+  "moon.anthropic.claude-opus-5",
+  "anthropic.claude-opus-5-v",
+  `${arn}:application-inference-profile/abc123`,
+  "someone/claude-opus-5",
+] as const;
+
+test.each(unknown)("%j is unknown", (id) => {
+  expect(findModel(id)).toBeNull();
+});
+
+test("an unknown model is an error that names the nearest ids", () => {
+  expect(() => resolveModel("claude-sonnet-9")).toThrowError(
+    expect.objectContaining({
+      code: "model-unknown",
+      message: 'model "claude-sonnet-9" is unknown',
+      hint: "did you mean claude-sonnet-5, claude-sonnet-4, claude-sonnet-5-5? Others: strata models list",
+    }),
+  );
+});
+
+test("the nearest ids are found by letters and by words", () => {
+  expect(nearestIds("gpt-5.55")[0]).toBe("gpt-5.5");
+  expect(nearestIds("sonnet-5.5")[0]).toBe("claude-sonnet-5-5");
+  expect(nearestIds("anthropic/claude-opus-5x")[0]).toBe("claude-opus-5");
+  expect(nearestIds("zzzzzzzzzzzzzzzzzzzzzzzz")).toEqual([]);
+});
+
+// Goal: a model is never priced as its neighbour. Method: grow every listed name by something that is no date.
+test("a known name with something appended is unknown unless it is listed itself", () => {
+  const names = [...builtInCatalogue.names.keys()];
+  const tail = fc.oneof(
+    fc.stringMatching(/^[a-z0-9]$/),
+    fc.stringMatching(/^[a-z0-9]{1,7}$/),
+    fc.stringMatching(/^[-._][a-z0-9]{1,7}$/),
+    fc.constantFrom("-latest", "-preview", "-fast", "-pro", "-mini", " ", ":free", "-1", ".5"),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom(...names), tail, (name, appended) => {
+      const grown = name + appended;
+      fc.pre(!builtInCatalogue.names.has(grown));
+      expect([grown, findModel(grown)]).toEqual([grown, null]);
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+test("a larger window is given where the model once had it, with its price above 200,000 tokens", () => {
+  const plain = resolveModel("claude-sonnet-4-5").facts;
+  const long = resolveModel("claude-sonnet-4-5[1m]").facts;
+  expect([plain.windowTokens, long.windowTokens]).toEqual([200_000, 1_000_000]);
+  expect(long.prices).toEqual(plain.prices);
+});
+
+const inputOf = (id: string) => {
+  const { prices } = resolveModel(id).facts;
+  return prices.kind === "priced" ? prices.rows[0]?.rates.inputPicoUsd : null;
+};
+
+test("a regional endpoint costs a tenth more, a global one does not", () => {
+  expect(inputOf("us.anthropic.claude-opus-5")).toBe(5_500_000n);
+  expect(inputOf("global.anthropic.claude-opus-5")).toBe(5_000_000n);
+  expect(inputOf("us.anthropic.claude-sonnet-4-20250514-v1:0")).toBe(3_000_000n);
+});
+
+test("the conservative default claims little", () => {
+  const facts = conservativeFacts("my-model");
+  expect(facts).toMatchObject({
+    id: "my-model",
+    provider: "unlisted",
+    windowTokens: 32_768,
+    outputTokensMax: 4096,
+    prices: { kind: "unpriced", reason: "nobody told us its price" },
+    cache: { marking: "none", markers: null, automatic: null },
+  });
+  expect(facts.capabilities.thinking).toBe(false);
+});
+
+test("the same id gives the same facts, so they can be compared and kept", () => {
+  expect(resolveModel("claude-opus-5").facts).toBe(resolveModel("anthropic:claude-opus-5").facts);
+});

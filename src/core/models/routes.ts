@@ -1,0 +1,58 @@
+// The ways to a model and how ids are spelt on them.
+import type { Endpoint } from "./provider-file.ts";
+import {
+  readBoolean,
+  readFields,
+  readList,
+  readOneOf,
+  readRecord,
+  readText,
+} from "./read-fields.ts";
+
+export type Routes = ReadonlyMap<string, RouteSpelling>;
+
+export interface RouteSpelling {
+  readonly name: string;
+  /** How the route is written before an id, lower case. */
+  readonly spelledAs: readonly string[];
+  /** `[region.]vendor.model-v1:0`. */
+  readonly dottedVendor: boolean;
+  readonly regions: ReadonlyMap<string, Endpoint>;
+  /** `publishers/vendor/models/model`. */
+  readonly publisherPath: boolean;
+  /** `model@20250929`. */
+  readonly dateAfterAt: boolean;
+  /** `vendor/model`. */
+  readonly vendorSlash: boolean;
+}
+
+export function parseRoutes(value: unknown, file: string): Routes {
+  const fields = readFields(value, file, ["source", "checkedOn", "routes"]);
+  return new Map(
+    Object.entries(readRecord(fields["routes"], `${file}: routes`)).map(([id, route]) => [
+      id,
+      parseRoute(route, `${file}: ${id}`),
+    ]),
+  );
+}
+
+function parseRoute(value: unknown, place: string): RouteSpelling {
+  const flags = ["dottedVendor", "publisherPath", "dateAfterAt", "vendorSlash"];
+  const route = readFields(value, place, ["name", "spelledAs", "regions", ...flags]);
+  const flag = (name: string): boolean => readBoolean(route[name] ?? false, `${place}.${name}`);
+  const regions = Object.entries(readRecord(route["regions"] ?? {}, `${place}.regions`));
+  return {
+    name: readText(route["name"], `${place}.name`),
+    spelledAs: readList(route["spelledAs"], `${place}.spelledAs`, readText),
+    dottedVendor: flag("dottedVendor"),
+    regions: new Map(
+      regions.map(([region, endpoint]) => [
+        region,
+        readOneOf(endpoint, ["global", "regional"] as const, `${place}.regions.${region}`),
+      ]),
+    ),
+    publisherPath: flag("publisherPath"),
+    dateAfterAt: flag("dateAfterAt"),
+    vendorSlash: flag("vendorSlash"),
+  };
+}

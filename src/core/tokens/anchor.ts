@@ -1,0 +1,155 @@
+// Counting from the last reply: its exact total, plus an estimate of what was appended since (C-8, B-03).
+import type { ContentHash } from "../hash.ts";
+import type { Role } from "../message/message.ts";
+import { generatedTokens, promptTokens, type Usage } from "../message/usage.ts";
+import { calibrate, type Calibration, type Observation, uncalibrated } from "./calibration.ts";
+import { estimateTokens } from "./estimate.ts";
+import type { TokenizerGeneration } from "./priors.ts";
+import { addRawCounts, noRawCount, type RawCount } from "./raw-count.ts";
+
+/** What the provider told us about one call, tied to the history it was told about. */
+export interface Anchor {
+  /** How many messages the call carried, and the chained key of exactly those. */
+  readonly messageCount: number;
+  readonly prefixKey: ContentHash;
+  /** Of everything before the messages: system and tools. A change there makes the anchor invalid. */
+  readonly overheadKey: ContentHash;
+  readonly promptTokens: number;
+  /** What the reply says it generated; it is replayed as the next message. */
+  readonly replyTokens: number;
+}
+
+export interface CountedMessage {
+  readonly role: Role;
+  /** The chained key of the history up to and with this message. */
+  readonly prefixKey: ContentHash;
+  readonly count: RawCount;
+}
+
+export interface History {
+  readonly overhead: RawCount;
+  readonly overheadKey: ContentHash;
+  readonly messages: readonly CountedMessage[];
+}
+
+export interface Tokenizing {
+  readonly generation: TokenizerGeneration;
+  readonly calibration: Calibration;
+}
+
+export interface TokenTotal {
+  readonly tokens: number;
+  /** How many of them are estimated. Zero means the provider counted all of it. */
+  readonly estimatedTokens: number;
+  readonly precision: "exact" | "approximate";
+  readonly basis: CountBasis;
+}
+
+/** Where a total comes from, and when not from the anchor, why not. */
+export type CountBasis = "anchor" | "no-anchor" | "history-rewritten" | "overhead-changed";
+
+export function anchorAt(history: History, usage: Usage): Anchor {
+  return {
+    messageCount: history.messages.length,
+    prefixKey: history.messages.at(-1)?.prefixKey ?? "",
+    overheadKey: history.overheadKey,
+    promptTokens: promptTokens(usage),
+    replyTokens: generatedTokens(usage),
+  };
+}
+
+/** The tokens of a history; costs the messages after the anchor, not the whole. */
+export function countHistory(
+  history: History,
+  anchor: Anchor | undefined,
+  tokenizing: Tokenizing,
+): TokenTotal {
+  const basis = basisOf(history, anchor);
+  if (anchor === undefined || basis !== "anchor") {
+    const count = history.messages.reduce(
+      (sum, message) => addRawCounts(sum, message.count),
+      history.overhead,
+    );
+    return total(0, estimate(count, tokenizing), basis);
+  }
+  const appended = splitAppended(history.messages.slice(anchor.messageCount), anchor, tokenizing);
+  return total(
+    anchor.promptTokens + appended.knownTokens,
+    estimate(appended.unknown, tokenizing),
+    basis,
+  );
+}
+
+/**
+ * What the next call's bill teaches about the estimate made before it: compare with `learn`.
+ * Undefined where the anchor did not apply, or the bill shrank.
+ */
+export function observe(
+  history: History,
+  anchor: Anchor | undefined,
+  billedTokens: number,
+  generation: TokenizerGeneration,
+): Observation | undefined {
+  if (anchor === undefined || basisOf(history, anchor) !== "anchor") return undefined;
+  const tokenizing = { generation, calibration: uncalibrated };
+  const appended = splitAppended(history.messages.slice(anchor.messageCount), anchor, tokenizing);
+  const billed = billedTokens - anchor.promptTokens - appended.knownTokens;
+  if (billed <= 0) return undefined;
+  return { estimatedTokens: estimate(appended.unknown, tokenizing), billedTokens: billed };
+}
+
+/**
+ * A streamed reply's usage is sometimes its first event's, one to a few tokens. A count below this
+ * share of our estimate of the same reply is taken for that.
+ */
+const plausibleShare = 0.6;
+
+interface Appended {
+  readonly knownTokens: number;
+  readonly unknown: RawCount;
+}
+
+/** The reply is known from its own usage; the rest has to be estimated. */
+function splitAppended(
+  appended: readonly CountedMessage[],
+  anchor: Anchor,
+  tokenizing: Tokenizing,
+): Appended {
+  let unknown = noRawCount;
+  let knownTokens = 0;
+  for (const [place, message] of appended.entries()) {
+    const isReply = place === 0 && message.role === "assistant";
+    if (isReply && isPlausible(anchor.replyTokens, message.count, tokenizing)) {
+      knownTokens = anchor.replyTokens;
+    } else {
+      unknown = addRawCounts(unknown, message.count);
+    }
+  }
+  return { knownTokens, unknown };
+}
+
+function isPlausible(replyTokens: number, count: RawCount, tokenizing: Tokenizing): boolean {
+  const expected = estimateTokens(count, tokenizing.generation);
+  return replyTokens > 0 && replyTokens >= plausibleShare * expected;
+}
+
+function basisOf(history: History, anchor: Anchor | undefined): CountBasis {
+  if (anchor === undefined) return "no-anchor";
+  if (anchor.overheadKey !== history.overheadKey) return "overhead-changed";
+  const last = history.messages[anchor.messageCount - 1];
+  const key = anchor.messageCount === 0 ? "" : last?.prefixKey;
+  return key === anchor.prefixKey ? "anchor" : "history-rewritten";
+}
+
+function estimate(count: RawCount, { generation, calibration }: Tokenizing): number {
+  return calibrate(estimateTokens(count, generation), calibration);
+}
+
+function total(knownTokens: number, estimatedTokens: number, basis: CountBasis): TokenTotal {
+  return {
+    tokens: knownTokens + estimatedTokens,
+    estimatedTokens,
+    precision: basis === "anchor" && estimatedTokens === 0 ? "exact" : "approximate",
+    basis,
+  };
+}

@@ -1,0 +1,33 @@
+// Raw counts by content hash, so that each message is looked at once. Holds a bounded number.
+import { assert } from "../assert.ts";
+import type { ContentHash } from "../hash.ts";
+import type { RawCount } from "./raw-count.ts";
+
+export interface CountCache {
+  /** The count under `key`; made by `count` where there is none yet. */
+  get(key: ContentHash, count: () => RawCount): RawCount;
+  readonly size: number;
+}
+
+/** Forgets the count that was not asked for the longest. */
+export function createCountCache(entriesMax: number): CountCache {
+  assert(entriesMax > 0, "a cache for nothing");
+  const counts = new Map<ContentHash, RawCount>();
+  return {
+    get size() {
+      return counts.size;
+    },
+    get(key, count) {
+      const found = counts.get(key);
+      const value = found ?? count();
+      // A map keeps the order of insertion: the first key is the oldest.
+      if (found !== undefined) counts.delete(key);
+      counts.set(key, value);
+      if (counts.size > entriesMax) {
+        const [oldest] = counts.keys();
+        if (oldest !== undefined) counts.delete(oldest);
+      }
+      return value;
+    },
+  };
+}

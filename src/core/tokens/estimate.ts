@@ -1,0 +1,11 @@
+// From what we see to what a model's tokenizer makes of it.
+import { priorWeights, type TokenizerGeneration } from "./priors.ts";
+import { rawFeatures, type RawCount } from "./raw-count.ts";
+
+/** Tokens by the priors alone; a calibration multiplies this and never the stored count. */
+export function estimateTokens(count: RawCount, generation: TokenizerGeneration): number {
+  const weights = priorWeights(generation);
+  let tokens = 0;
+  for (const feature of rawFeatures) tokens += weights[feature] * count[feature];
+  return Math.max(0, Math.round(tokens));
+}

@@ -1,0 +1,55 @@
+// The rank of two neighbouring tokens as one, with a fixed memory of the ones asked for last.
+import { hashBase, noRank, type Vocabulary } from "./vocabulary.ts";
+
+/** Bytes with their prefix hashes; who fills it says how many bytes are in use. */
+export interface PieceBuffer {
+  readonly bytes: Uint8Array;
+  /** hashes[n] is the hash of the first n bytes. */
+  readonly hashes: Int32Array;
+}
+
+export function createPieceBuffer(bytesMax: number): PieceBuffer {
+  return { bytes: new Uint8Array(bytesMax), hashes: new Int32Array(bytesMax + 1) };
+}
+
+/** Merges remembered; a power of two. Runs of one character and common syllables repeat few of them. */
+const rememberedMerges = 65_536;
+
+export class MergeRanks {
+  private readonly vocabulary: Vocabulary;
+  private readonly buffer: PieceBuffer;
+  private readonly powers: Int32Array;
+  /** Per merge four numbers, of which three are used: left token, right token, rank of both. */
+  private readonly remembered = new Int32Array(rememberedMerges * 4).fill(noRank);
+
+  constructor(vocabulary: Vocabulary, buffer: PieceBuffer) {
+    this.vocabulary = vocabulary;
+    this.buffer = buffer;
+    this.powers = new Int32Array(buffer.hashes.length);
+    this.powers[0] = 1;
+    for (let at = 1; at < this.powers.length; at += 1) {
+      this.powers[at] = Math.imul(this.powers[at - 1]!, hashBase);
+    }
+  }
+
+  /** Of the tokens `left` and `right`, which fill the buffer from `start` to `end`; or noRank. */
+  of(start: number, end: number, left: number, right: number): number {
+    const length = end - start;
+    const { longestToken, startPairs, endPairs } = this.vocabulary;
+    const { bytes, hashes } = this.buffer;
+    if (length > longestToken) return noRank;
+    // Most neighbours inside multi-byte text are ruled out by their first or last two bytes.
+    if (startPairs[bytes[start]! * 256 + bytes[start + 1]!] === 0) return noRank;
+    if (endPairs[bytes[end - 2]! * 256 + bytes[end - 1]!] === 0) return noRank;
+    const { remembered } = this;
+    const mixed = Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b);
+    const slot = ((mixed >>> 12) & (rememberedMerges - 1)) * 4;
+    if (remembered[slot] === left && remembered[slot + 1] === right) return remembered[slot + 2]!;
+    const hash = (hashes[end]! - Math.imul(hashes[start]!, this.powers[length]!)) | 0;
+    const rank = this.vocabulary.rankOf(bytes, start, end, hash);
+    remembered[slot] = left;
+    remembered[slot + 1] = right;
+    remembered[slot + 2] = rank;
+    return rank;
+  }
+}

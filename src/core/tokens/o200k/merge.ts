@@ -1,0 +1,142 @@
+// Byte pair merging that only counts: lowest rank first, leftmost first among equals.
+import { CandidateHeap, positionOf, positionsMax, rankOf } from "./candidate-heap.ts";
+import { createPieceBuffer, MergeRanks, type PieceBuffer } from "./merge-ranks.ts";
+import { noRank, type Vocabulary } from "./vocabulary.ts";
+
+/** Most bytes of one piece. */
+export const pieceBytesMax: number = positionsMax;
+
+/** Up to this length, looking for the lowest rank again and again is faster than keeping order. */
+const scanBytesMax = 40;
+
+/** A round that merges fewer than one in this many parts is not worth its pass over all of them. */
+const roundShare = 8;
+
+/** Counts the tokens of what is in its buffer. All memory is made once and reused. */
+export class Merger {
+  readonly buffer: PieceBuffer = createPieceBuffer(pieceBytesMax);
+  private readonly vocabulary: Vocabulary;
+  private readonly mergeRanks: MergeRanks;
+  private readonly heap = new CandidateHeap(pieceBytesMax * 3);
+  // Parts are known by where they start. Of each: where the next and the one before start, its token,
+  // and the rank of merging it with the next.
+  private readonly next = new Int32Array(pieceBytesMax + 2);
+  private readonly previous = new Int32Array(pieceBytesMax + 2);
+  private readonly tokens = new Int32Array(pieceBytesMax + 2);
+  private readonly ranks = new Int32Array(pieceBytesMax + 2);
+  private length = 0;
+  private parts = 0;
+
+  constructor(vocabulary: Vocabulary) {
+    this.vocabulary = vocabulary;
+    this.mergeRanks = new MergeRanks(vocabulary, this.buffer);
+  }
+
+  /** Tokens of the first `length` bytes of the buffer. */
+  count(length: number): number {
+    this.splitIntoBytes(length);
+    if (length <= scanBytesMax) {
+      this.mergeByScanning();
+    } else {
+      this.mergeInRounds();
+      this.mergeByHeap();
+    }
+    return this.parts;
+  }
+
+  private splitIntoBytes(length: number): void {
+    const { bytes } = this.buffer;
+    const { byteRanks, pairRanks } = this.vocabulary;
+    this.length = length;
+    this.parts = length;
+    for (let at = 0; at < length; at += 1) {
+      this.next[at] = at + 1;
+      this.previous[at] = at - 1;
+      this.tokens[at] = byteRanks[bytes[at]!]!;
+      this.ranks[at] = at + 1 < length ? pairRanks[bytes[at]! * 256 + bytes[at + 1]!]! : noRank;
+    }
+  }
+
+  private mergeByScanning(): void {
+    for (;;) {
+      let lowest = 0x7fffffff;
+      let place = -1;
+      for (let at = 0; at < this.length; at = this.next[at]!) {
+        const rank = this.ranks[at]!;
+        if (rank !== noRank && rank < lowest) {
+          lowest = rank;
+          place = at;
+        }
+      }
+      if (place === -1) return;
+      this.mergeAt(place);
+    }
+  }
+
+  /**
+   * Merges every occurrence of the lowest rank in one pass, as long as there are many of them: a run of
+   * one character halves with each. Ends early where a new candidate is lower still, for that is next.
+   */
+  private mergeInRounds(): void {
+    for (;;) {
+      let lowest = 0x7fffffff;
+      let occurrences = 0;
+      for (let at = 0; at < this.length; at = this.next[at]!) {
+        const rank = this.ranks[at]!;
+        if (rank === noRank || rank > lowest) continue;
+        occurrences = rank === lowest ? occurrences + 1 : 1;
+        lowest = rank;
+      }
+      if (occurrences * roundShare < this.parts) return;
+      for (let at = 0; at < this.length; at = this.next[at]!) {
+        if (this.ranks[at] !== lowest) continue;
+        this.mergeAt(at);
+        const before = this.previous[at]!;
+        if (isBelow(this.ranks[at]!, lowest)) break;
+        if (before >= 0 && isBelow(this.ranks[before]!, lowest)) break;
+      }
+    }
+  }
+
+  private mergeByHeap(): void {
+    const { heap, ranks } = this;
+    heap.clear();
+    for (let at = 0; at < this.length; at = this.next[at]!) {
+      if (ranks[at] !== noRank) heap.add(ranks[at]!, at);
+    }
+    while (!heap.isEmpty) {
+      const entry = heap.take();
+      const at = positionOf(entry);
+      // A rank that is no longer this part's belongs to a merge that cannot happen any more.
+      if (ranks[at] !== rankOf(entry)) continue;
+      this.mergeAt(at);
+      if (ranks[at] !== noRank) heap.add(ranks[at], at);
+      const before = this.previous[at]!;
+      if (before >= 0 && ranks[before] !== noRank) heap.add(ranks[before]!, before);
+    }
+  }
+
+  /** Joins the part at `at` with the next one; its merge rank must not be noRank. */
+  private mergeAt(at: number): void {
+    const { next, previous, tokens, ranks } = this;
+    const merged = ranks[at]!;
+    const absorbed = next[at]!;
+    const after = next[absorbed]!;
+    ranks[absorbed] = noRank;
+    next[at] = after;
+    tokens[at] = merged;
+    this.parts -= 1;
+    if (after < this.length) {
+      previous[after] = at;
+      ranks[at] = this.mergeRanks.of(at, next[after]!, merged, tokens[after]!);
+    } else {
+      ranks[at] = noRank;
+    }
+    const before = previous[at]!;
+    if (before >= 0) ranks[before] = this.mergeRanks.of(before, after, tokens[before]!, merged);
+  }
+}
+
+function isBelow(rank: number, lowest: number): boolean {
+  return rank !== noRank && rank < lowest;
+}

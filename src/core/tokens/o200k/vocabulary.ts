@@ -1,0 +1,109 @@
+// The o200k tokens as bytes in one block with a hash index: no strings are made while counting.
+import { assert } from "../../assert.ts";
+
+/** A token is its text, or its bytes where they are not whole characters. The index is its rank. */
+export type RawRanks = readonly (string | readonly number[] | undefined)[];
+
+export const noRank = -1;
+
+/** A substring's hash is polynomial, so that any substring's comes from two prefix hashes. */
+export const hashBase = 0x01000193;
+
+export interface Vocabulary {
+  readonly longestToken: number;
+  /** Rank of each one-byte token; every byte has one. */
+  readonly byteRanks: Int32Array;
+  /** Rank of each two-byte token, or noRank; index is first byte * 256 + second. */
+  readonly pairRanks: Int32Array;
+  /** 1 for each pair of bytes with which a token of three or more begins; index as above. */
+  readonly startPairs: Uint8Array;
+  /** The same for how tokens end. */
+  readonly endPairs: Uint8Array;
+  /** Rank of the token equal to bytes[start, end), whose hash the caller has; or noRank. */
+  rankOf(bytes: Uint8Array, start: number, end: number, hash: number): number;
+}
+
+export function createVocabulary(ranks: RawRanks): Vocabulary {
+  const { bytes, ends } = packTokens(ranks);
+  const size = 2 ** Math.ceil(Math.log2(ranks.length * 2.5));
+  const mask = size - 1;
+  // Each slot: a token's hash and its rank + 1. Zero is empty.
+  const slots = new Int32Array(size * 2);
+  const byteRanks = new Int32Array(256).fill(noRank);
+  const pairRanks = new Int32Array(65_536).fill(noRank);
+  const startPairs = new Uint8Array(65_536);
+  const endPairs = new Uint8Array(65_536);
+  let longestToken = 0;
+  for (let rank = 0; rank < ranks.length; rank += 1) {
+    const start = rank === 0 ? 0 : ends[rank - 1]!;
+    const end = ends[rank]!;
+    if (start === end) continue;
+    longestToken = Math.max(longestToken, end - start);
+    if (end - start === 1) byteRanks[bytes[start]!] = rank;
+    if (end - start === 2) pairRanks[bytes[start]! * 256 + bytes[start + 1]!] = rank;
+    if (end - start >= 3) {
+      startPairs[bytes[start]! * 256 + bytes[start + 1]!] = 1;
+      endPairs[bytes[end - 2]! * 256 + bytes[end - 1]!] = 1;
+    }
+    let hash = 0;
+    for (let at = start; at < end; at += 1) hash = (Math.imul(hash, hashBase) + bytes[at]! + 1) | 0;
+    let slot = slotOf(hash, mask);
+    while (slots[slot * 2 + 1] !== 0) slot = (slot + 1) & mask;
+    slots[slot * 2] = hash;
+    slots[slot * 2 + 1] = rank + 1;
+  }
+
+  function rankOf(text: Uint8Array, start: number, end: number, hash: number): number {
+    let slot = slotOf(hash, mask);
+    for (;;) {
+      const found = slots[slot * 2 + 1]!;
+      if (found === 0) return noRank;
+      if (slots[slot * 2] === hash && isToken(found - 1, text, start, end)) return found - 1;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  // Equal hashes are no proof.
+  function isToken(rank: number, text: Uint8Array, start: number, end: number): boolean {
+    const tokenStart = rank === 0 ? 0 : ends[rank - 1]!;
+    const length = end - start;
+    if (ends[rank]! - tokenStart !== length) return false;
+    for (let at = 0; at < length; at += 1) {
+      if (bytes[tokenStart + at] !== text[start + at]) return false;
+    }
+    return true;
+  }
+
+  return { longestToken, byteRanks, pairRanks, startPairs, endPairs, rankOf };
+}
+
+function slotOf(hash: number, mask: number): number {
+  return (Math.imul(hash, 0x9e3779b1) >>> 12) & mask;
+}
+
+function packTokens(ranks: RawRanks): { bytes: Uint8Array; ends: Int32Array } {
+  const encoder = new TextEncoder();
+  const ends = new Int32Array(ranks.length);
+  let bytes = new Uint8Array(ranks.length * 8);
+  let length = 0;
+  for (let rank = 0; rank < ranks.length; rank += 1) {
+    const token = ranks[rank];
+    if (length + 1024 > bytes.length) bytes = grow(bytes);
+    if (typeof token === "string") {
+      const { read, written } = encoder.encodeInto(token, bytes.subarray(length, length + 1024));
+      assert(read === token.length, "a token longer than 1024 bytes");
+      length += written;
+    } else if (token !== undefined) {
+      bytes.set(token, length);
+      length += token.length;
+    }
+    ends[rank] = length;
+  }
+  return { bytes: bytes.slice(0, length), ends };
+}
+
+function grow(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(bytes.length * 2);
+  larger.set(bytes);
+  return larger;
+}

@@ -1,0 +1,149 @@
+// Estimating, calibration, budgets. A raw count is what we see in a message, before any model's factor;
+// it is what gets stored, and no later knowledge changes it.
+import type { Block, DocumentBlock, ImageBlock, Message } from "../message/message.ts";
+import { imageSize } from "./image-size.ts";
+import type { TextCounter } from "./o200k/counter.ts";
+import { plainInput } from "./plain-input.ts";
+
+/** Features in a fixed order; the priors give each of them a weight. */
+export const rawFeatures = [
+  /** o200k tokens of text and of tool results. */
+  "textTokens",
+  /** o200k tokens of tool inputs without JSON's quotes and escapes: keys, strings, numbers. */
+  "inputTokens",
+  /** o200k tokens of tool inputs as JSON text. */
+  "inputJsonTokens",
+  /** Arguments of tool uses, at the top level. */
+  "toolArguments",
+  "toolUses",
+  "toolResults",
+  /** A to Z, in everything above. Claude's vocabulary joins fewer of them than o200k does. */
+  "capitals",
+  /** Arrows after a line number, as file viewers print them: several o200k tokens, fewer of Claude's. */
+  "numberedLines",
+  "thinkingBlocks",
+  /** Characters of thinking signatures and of redacted thinking: what their replay costs follows these. */
+  "signatureCharacters",
+  /** Pixels of images whose size could be read. */
+  "imagePixels",
+  "imagesOfUnknownSize",
+  "documents",
+  /** Messages the model wrote. */
+  "replies",
+] as const;
+
+export type RawFeature = (typeof rawFeatures)[number];
+export type RawCount = Readonly<Record<RawFeature, number>>;
+
+export const noRawCount: RawCount = {
+  textTokens: 0,
+  inputTokens: 0,
+  inputJsonTokens: 0,
+  toolArguments: 0,
+  toolUses: 0,
+  toolResults: 0,
+  capitals: 0,
+  numberedLines: 0,
+  thinkingBlocks: 0,
+  signatureCharacters: 0,
+  imagePixels: 0,
+  imagesOfUnknownSize: 0,
+  documents: 0,
+  replies: 0,
+};
+
+/** Looks at one message. Everything else about tokens is arithmetic on the result. */
+export function countMessage(message: Message, counter: TextCounter): RawCount {
+  const count = { ...noRawCount };
+  if (message.role === "assistant") count.replies = 1;
+  for (const block of message.content) addBlock(count, block, counter);
+  return count;
+}
+
+/** For what is no message: a system prompt, tool definitions. */
+export function countText(text: string, counter: TextCounter): RawCount {
+  const count = { ...noRawCount };
+  addText(count, text, counter);
+  return count;
+}
+
+export function addRawCounts(left: RawCount, right: RawCount): RawCount {
+  const sum = { ...left };
+  for (const feature of rawFeatures) sum[feature] += right[feature];
+  return sum;
+}
+
+export function totalRawCount(counts: readonly RawCount[]): RawCount {
+  return counts.reduce(addRawCounts, noRawCount);
+}
+
+type Growing = Record<RawFeature, number>;
+
+function addBlock(count: Growing, block: Block, counter: TextCounter): void {
+  switch (block.type) {
+    case "text":
+      addText(count, block.text, counter);
+      return;
+    case "tool_use": {
+      const input = plainInput(block.inputJson);
+      count.toolUses += 1;
+      count.toolArguments += input.arguments;
+      count.inputTokens += counter.count(input.text);
+      count.inputJsonTokens += counter.count(block.inputJson);
+      addCharacters(count, input.text);
+      return;
+    }
+    case "tool_result":
+      count.toolResults += 1;
+      for (const part of block.content) addBlock(count, part, counter);
+      return;
+    case "thinking":
+      // The text itself is not billed again; the signature stands for it.
+      count.thinkingBlocks += 1;
+      count.signatureCharacters += block.signature?.length ?? 0;
+      return;
+    case "redacted_thinking":
+      count.thinkingBlocks += 1;
+      count.signatureCharacters += block.data.length;
+      return;
+    case "image":
+      addImage(count, block);
+      return;
+    case "document":
+      addDocument(count, block, counter);
+      return;
+    case "compaction":
+      addText(count, block.content ?? "", counter);
+      return;
+    case "opaque":
+      addText(count, block.json, counter);
+      return;
+  }
+}
+
+function addText(count: Growing, text: string, counter: TextCounter): void {
+  count.textTokens += counter.count(text);
+  addCharacters(count, text);
+}
+
+function addCharacters(count: Growing, text: string): void {
+  let before = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code >= 0x41 && code <= 0x5a) count.capitals += 1;
+    else if (code === 0x2192 && before >= 0x30 && before <= 0x39) count.numberedLines += 1;
+    before = code;
+  }
+}
+
+function addImage(count: Growing, block: ImageBlock): void {
+  const size = block.source.kind === "base64" ? imageSize(block.source.data) : undefined;
+  if (size === undefined) count.imagesOfUnknownSize += 1;
+  else count.imagePixels += size.width * size.height;
+}
+
+function addDocument(count: Growing, block: DocumentBlock, counter: TextCounter): void {
+  if (block.source.kind === "text") addText(count, block.source.data, counter);
+  else count.documents += 1;
+  if (block.title !== undefined) addText(count, block.title, counter);
+}

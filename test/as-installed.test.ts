@@ -1,0 +1,167 @@
+// Goal: what a user gets works. Method: pack, unpack into an empty project linked to our runtime
+// dependencies, run the program, import every entry point, run every example of the README.
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import packageJson from "../package.json" with { type: "json" };
+
+let project = "";
+
+beforeAll(() => {
+  project = mkdtempSync(join(tmpdir(), "strata-as-installed-"));
+  const packed = execFileSync("npm", ["pack", "--json", "--pack-destination", project], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const tarball = /"filename":\s*"([^"]+\.tgz)"/.exec(packed)?.[1] ?? "";
+  const installed = join(project, "node_modules", packageJson.name);
+  mkdirSync(installed, { recursive: true });
+  execFileSync("tar", ["xzf", join(project, tarball), "-C", installed, "--strip-components=1"]);
+  for (const dependency of Object.keys(packageJson.dependencies)) {
+    const link = join(project, "node_modules", dependency);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(resolve("node_modules", dependency), link);
+  }
+  mkdirSync(join(project, "node_modules", ".bin"));
+  symlinkSync(
+    join("..", packageJson.name, packageJson.bin.strata),
+    join(project, "node_modules", ".bin", "strata"),
+  );
+  writeFileSync(join(project, "package.json"), '{ "type": "module" }');
+}, 120_000);
+
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+describe("the packed package", () => {
+  test("has a program that prints its version", () => {
+    const { stdout, status } = strata("--version");
+    expect({ stdout, status }).toEqual({ stdout: `${packageJson.version}\n`, status: 0 });
+  });
+
+  test("has a program whose commands find their data", () => {
+    const { stdout } = strata("models", "show", "claude-sonnet-5-5", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ id: "claude-sonnet-5-5", minimumTokens: 512 });
+    expect(strata("doctor", "--json").status).toBe(0);
+  });
+
+  test("says in one line what an older Node is missing", () => {
+    const program = readFileSync(
+      join(project, "node_modules", packageJson.name, packageJson.bin.strata),
+      "utf8",
+    );
+    const older = program.replaceAll("process.versions.node", '"20.20.2"');
+    expect(older).not.toBe(program);
+    writeFileSync(join(project, "older.js"), older);
+    const { stderr, status } = run(process.execPath, ["older.js", "--version"], project);
+    expect(stderr).toMatch(/^strata needs Node 24 or later; this is v[\d.]+\n$/);
+    expect(status).toBe(8);
+  });
+
+  test.each(Object.keys(packageJson.exports))(
+    "has an entry point %s that can be imported",
+    (entry) => {
+      const name = `${packageJson.name}${entry.slice(1)}`;
+      const attributes = entry.endsWith(".json") ? ', { with: { type: "json" } }' : "";
+      const code = `const all = await import("${name}"${attributes}); console.log(Object.keys(all).length > 0)`;
+      const { stdout, stderr } = run(
+        process.execPath,
+        ["--input-type=module", "-e", code],
+        project,
+      );
+      expect({ stdout, stderr }).toEqual({ stdout: "true\n", stderr: "" });
+    },
+  );
+
+  test("has types a strict project accepts for every entry point", () => {
+    writeFileSync(
+      join(project, "types.ts"),
+      `import { decodeMessage, type Message } from "${packageJson.name}";\nexport const message: Message = decodeMessage("{}");\n`,
+    );
+    const { stdout, status } = run(
+      "tsc",
+      [
+        "--noEmit",
+        "--strict",
+        "--module",
+        "nodenext",
+        "--target",
+        "es2024",
+        "--types",
+        "",
+        "types.ts",
+      ],
+      project,
+    );
+    expect({ stdout, status }).toEqual({ stdout: "", status: 0 });
+  });
+});
+
+describe("the README", () => {
+  const readme = readFileSync("README.md", "utf8");
+  const blocks = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map((match) => ({
+    language: match[1] ?? "",
+    code: match[2] ?? "",
+    end: match.index + match[0].length,
+  }));
+  const commands = blocks.filter(({ language }) => language === "console").flatMap(toCommands);
+
+  test("has its two commands", () => {
+    const lines = commands.map(({ command }) => command);
+    expect(lines).toContain("npm ci && npm start");
+    expect(lines).toContain("npm ci && npm test");
+  });
+
+  // What installs the project is what put this test here, and what tests it is running.
+  const runnable = commands
+    .map(({ command, output }) => ({ command: command.replace("npm ci && ", ""), output }))
+    .filter(({ command }) => command !== "npm test");
+
+  test.each(runnable)("shows the true output of $command", ({ command, output }) => {
+    const { stdout, stderr } = run("bash", ["-c", command], process.cwd());
+    const printed = (stdout + stderr).split("\n").map((line) => line.trimEnd());
+    const missing = output.filter((line) => line !== "…" && !printed.includes(line));
+    expect(missing).toEqual([]);
+    expect(output.length).toBeGreaterThan(0);
+  });
+
+  const examples = blocks.filter(({ language }) => language === "ts");
+
+  test("has examples in TypeScript", () => {
+    expect(examples.length).toBeGreaterThan(0);
+  });
+
+  test.each(examples)("has an example that prints what it says: $code", ({ code, end }) => {
+    const expected = /^\s*```text\n([\s\S]*?)^```$/m.exec(readme.slice(end))?.[1];
+    writeFileSync(join(project, "example.ts"), code);
+    const { stdout, stderr } = run(process.execPath, ["example.ts"], project);
+    expect({ stdout, stderr }).toEqual({ stdout: expected, stderr: "" });
+  });
+
+  test("names only files that exist", () => {
+    const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map((match) => match[1] ?? "");
+    expect(links.length).toBeGreaterThan(3);
+    for (const link of links) expect(() => readFileSync(link)).not.toThrow();
+  });
+});
+
+/** The lines after `$ ` are commands; what follows each is what it prints. */
+function toCommands({ code }: { readonly code: string }) {
+  return code
+    .split(/^\$ /m)
+    .slice(1)
+    .map((part) => {
+      const [command = "", ...output] = part.trimEnd().split("\n");
+      return { command, output: output.map((line) => line.trimEnd()) };
+    });
+}
+
+function strata(...words: string[]) {
+  return run(join(project, "node_modules", ".bin", "strata"), words, project);
+}
+
+function run(command: string, args: readonly string[], cwd: string) {
+  const { stdout, stderr, status } = spawnSync(command, args, { cwd, encoding: "utf8" });
+  return { stdout, stderr, status };
+}
