@@ -25,9 +25,10 @@ const help = `Compares src/core/models/data with another source of prices, by ex
   npm run -s refresh-models -- --on 2027-01-01       compares the prices in force on another day
 
 A difference is marked
-  take   theirs is newer than our checkedOn: --write adds it as a row dated with their day
+  take   theirs is newer than our checkedOn: --write adds it as a row dated with their day;
+         a write price they do not name becomes null, to be filled in by hand
   keep   ours was checked later: --write leaves it
-  look   windows, tiers, prices by the hour, undated sources: for a person to decide
+  look   windows, tiers, prices by the hour or missing in theirs, undated sources: for a person
 
 Exit status: 0 nothing to take over, 1 something to take over was not written,
              2 wrong usage, 8 the source is not there.`;

@@ -45,6 +45,8 @@ export function compareModels(
   );
   const pairs = covered.map((model) => ({ model, their: findTheirs(model, theirs) }));
   const used = new Set(pairs.map((pair) => pair.their));
+  // A dated id that is one of our aliases is not a model we lack.
+  const known = new Set(ours.flatMap((model) => namesOf(model)));
   return {
     source: theirs.name,
     datedOn: theirs.datedOn,
@@ -58,7 +60,7 @@ export function compareModels(
       ...ours.filter((model) => !covered.includes(model)).map((model) => model.id),
     ],
     onlyTheirs: theirs.models
-      .filter((model) => !used.has(model))
+      .filter((model) => !used.has(model) && !known.has(model.id.toLowerCase()))
       .map((model) => `${model.provider}:${model.id}`),
   };
 }
@@ -66,13 +68,17 @@ export function compareModels(
 /** Their model of the same id, else one that lists our id or one of our aliases as exactly its own. */
 function findTheirs(model: ModelFacts, theirs: TheirSource): TheirModel | undefined {
   const own = theirs.models.filter((their) => their.provider === model.provider);
-  const names = [model.id, ...model.aliases].map((name) => name.toLowerCase());
+  const names = namesOf(model);
   return (
     own.find((their) => their.id.toLowerCase() === names[0]) ??
     names
       .map((name) => own.find((their) => their.names.includes(name)))
       .find((their) => their !== undefined)
   );
+}
+
+function namesOf(model: ModelFacts): readonly string[] {
+  return [model.id, ...model.aliases].map((name) => name.toLowerCase());
 }
 
 function differencesOf(
@@ -105,13 +111,15 @@ function differencesOf(
       verdict: "look",
       reason: "tiers are never written",
     });
-  const judged = judge(model, their, datedOn);
-  const prices = priceDifferences(ourRow?.rates ?? null, theirRow?.prices ?? null).map((each) => ({
-    ...about,
-    ...each,
-    ...judged,
-    row: judged.verdict === "take" ? (theirRow ?? null) : null,
-  }));
+  const prices = priceDifferences(ourRow?.rates ?? null, theirRow?.prices ?? null).map((each) => {
+    const judged = judge(model, their, datedOn, each.theirs);
+    return {
+      ...about,
+      ...each,
+      ...judged,
+      row: judged.verdict === "take" ? (theirRow ?? null) : null,
+    };
+  });
   const tiers =
     tier.ours === null || tier.theirs === null
       ? []
@@ -129,7 +137,9 @@ function judge(
   model: ModelFacts,
   their: TheirModel,
   datedOn: string | null,
+  price: string | null,
 ): Pick<Difference, "verdict" | "reason"> {
+  if (price === null) return { verdict: "look", reason: "they name no such price" };
   if (their.caveat !== null) return { verdict: "look", reason: their.caveat };
   if (datedOn === null)
     return { verdict: "look", reason: "the day of their data is unknown; say it with --dated" };

@@ -1,4 +1,5 @@
 // Puts a newer price into a data file as one more dated row, so that what past calls cost does not change.
+import { isFields, type Fields } from "../../src/core/models/read-fields.ts";
 import type { TheirRow } from "./their-prices.ts";
 
 export interface NewRow {
@@ -11,34 +12,63 @@ export interface NewRow {
   readonly shortestWrite: string | null;
 }
 
-/** The file's text with a row appended to the model's prices; every other byte stays. Null where the model has no prices there. */
+/** The file's text with a row appended to the model's prices; every other model keeps its bytes. Null where the model has no prices there. */
 export function withNewRow(text: string, change: NewRow): string | null {
+  const lastRow = lastRowOf(text, change.model);
   const model = spanAfter(text, `\n    ${JSON.stringify(change.model)}: `, 0);
-  if (model === null) return null;
+  if (lastRow === null || model === null) return null;
   const prices = spanAfter(text, '"prices": ', model.start);
   if (prices === null || prices.end > model.end) return null;
-  const beforeBracket = text.slice(0, prices.end - 1).trimEnd();
-  const dated = [
-    `"source": ${JSON.stringify(change.source)}`,
-    `"checkedOn": "${change.datedOn}"`,
-  ].filter((field) => !text.slice(model.start, model.end).includes(field.slice(0, 10)));
-  const note = dated.map((field) => `,\n      ${field}`).join("");
-  return `${beforeBracket}, ${rowText(change)}]${note}${text.slice(prices.end)}`;
+  const row = JSON.stringify(toRow(lastRow, change));
+  const before = text.slice(model.start, prices.end - 1).trimEnd();
+  const after = text.slice(prices.end, model.end);
+  return (
+    text.slice(0, model.start) +
+    withField(
+      withField(`${before}, ${row}]${after}`, "checkedOn", change.datedOn),
+      "source",
+      change.source,
+    ) +
+    text.slice(model.end)
+  );
 }
 
-function rowText({ row, datedOn, shortestWrite }: NewRow): string {
+/** Their prices on our row. Tiers are factors and stay; a lifetime they do not price becomes unpublished. */
+function toRow(lastRow: Fields, { row, datedOn, shortestWrite }: NewRow): Fields {
   const { input, output, read, write, write1h } = row.prices;
-  const writes = {
-    ...(write === null || shortestWrite === null ? {} : { [shortestWrite]: write }),
-    ...(write1h === null ? {} : { "1h": write1h }),
+  const ourWrites = isFields(lastRow["write"]) ? Object.keys(lastRow["write"]) : [];
+  const theirs: Fields = {
+    "1h": write1h,
+    ...(shortestWrite === null ? {} : { [shortestWrite]: write }),
   };
-  return JSON.stringify({
+  return {
     from: row.from ?? datedOn,
     input,
     output,
     ...(read === null ? {} : { read }),
-    ...(Object.keys(writes).length === 0 ? {} : { write: writes }),
-  });
+    ...(ourWrites.length === 0
+      ? {}
+      : { write: Object.fromEntries(ourWrites.map((name) => [name, theirs[name] ?? null])) }),
+    ...(lastRow["tiers"] === undefined ? {} : { tiers: lastRow["tiers"] }),
+  };
+}
+
+function lastRowOf(text: string, id: string): Fields | null {
+  const file: unknown = JSON.parse(text);
+  const models = isFields(file) ? file["models"] : undefined;
+  const model = isFields(models) ? models[id] : undefined;
+  const prices = isFields(model) ? model["prices"] : undefined;
+  const last: unknown = Array.isArray(prices) ? prices.at(-1) : undefined;
+  return isFields(last) ? last : null;
+}
+
+/** Replaces a model's own text field, or adds it as the last one. */
+function withField(model: string, name: string, value: string): string {
+  const field = `"${name}": ${JSON.stringify(value)}`;
+  const present = new RegExp(`"${name}": "(?:[^"\\\\]|\\\\.)*"`);
+  return present.test(model)
+    ? model.replace(present, () => field)
+    : `${model.slice(0, -1).trimEnd()},\n      ${field}\n    }`;
 }
 
 /** Where the JSON value after a label begins and ends. */
