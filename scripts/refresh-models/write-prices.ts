@@ -12,13 +12,16 @@ export interface NewRow {
   readonly shortestWrite: string | null;
 }
 
-/** The file's text with a row appended to the model's prices; every other model keeps its bytes. Null where the model has no prices there. */
+/** The file's text with a row appended to the model's prices; every other model keeps its bytes. Null where it does not fit after the model's last row. */
 export function withNewRow(text: string, change: NewRow): string | null {
   const lastRow = lastRowOf(text, change.model);
   const model = spanAfter(text, `\n    ${JSON.stringify(change.model)}: `, 0);
   if (lastRow === null || model === null) return null;
   const prices = spanAfter(text, '"prices": ', model.start);
   if (prices === null || prices.end > model.end) return null;
+  // Rows are in order of time: a row before an announced one is for a person to place.
+  const lastDay = typeof lastRow["from"] === "string" ? lastRow["from"] : "";
+  if (lastDay >= (change.row.from ?? change.datedOn)) return null;
   const row = JSON.stringify(toRow(lastRow, change));
   const before = text.slice(model.start, prices.end - 1).trimEnd();
   const after = text.slice(prices.end, model.end);

@@ -60,6 +60,13 @@ test("Bedrock counts every block, shares in the organization, and asks 4,096 tok
   expect(cacheOf("anthropic.claude-opus-4-8").minimumTokens).toBe(1024);
 });
 
+test("mid-conversation messages are claimed for the Claude API only", () => {
+  const takes = ["claude-opus-5", "anthropic.claude-opus-5", "vertex:claude-opus-5"].map(
+    (id) => resolveModel(id).facts.capabilities.midConversationSystem,
+  );
+  expect(takes).toEqual([true, false, false]);
+});
+
 test("no route makes an uncached model a cached one", () => {
   const markings = listModels()
     .filter((model) => model.cache.marking === "none")

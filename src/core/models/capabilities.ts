@@ -57,6 +57,7 @@ export function parseCapabilities(value: unknown, place: string): Capabilities {
   };
 }
 
+/** The name of a capability, as a rule's condition gives it. */
 export function readCapabilityName(value: unknown, place: string): CapabilityName {
   return readOneOf(value, capabilityNames, place);
 }

@@ -76,6 +76,11 @@ const mistakes = [
     /did you mean "window"\?/,
   ],
   [
+    { override: { "gpt-5.4": JSON.parse('{"__proto__":{"window":5}}') } },
+    'openai.json: gpt-5.4 has an unknown field "__proto__"',
+    /known fields/,
+  ],
+  [
     { override: { "gpt-5.4": { window: "large" } } },
     'openai.json: gpt-5.4.window is "large", but must be a whole number above 0',
     /window/,

@@ -1,9 +1,9 @@
 // Facts about models and providers: windows, prices, cache rules (dated data). One catalogue is one value.
 import { assert } from "../assert.ts";
+import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 import { builtInFiles, routesFile, unlistedFile } from "./built-in-files.ts";
 import type { ModelFacts } from "./model-facts.ts";
-import { nearestNames } from "./nearest-names.ts";
 import {
   parseModelOn,
   parseProviderFile,

@@ -59,6 +59,7 @@ const tiers = [
   ["grok-4.7", 200_000, "$0.4", "$0.800004"],
   ["MiniMax-M3", 512_000, "$0.1536", "$0.3072006"],
   ["claude-sonnet-4-5", 200_000, "$0.6", "$1.200006"],
+  ["claude-sonnet-4-20250514", 200_000, "$0.6", "$1.200006"],
 ] as const;
 
 test.each(tiers)("%s costs more above %i prompt tokens, not at them", (id, limit, below, above) => {

@@ -1,7 +1,7 @@
 // One provider's file of facts: named defaults merged into models, and what each route changes.
+import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 import { parseModel, type ModelFacts } from "./model-facts.ts";
-import { nearestNames } from "./nearest-names.ts";
 import {
   mergeFields,
   readBoolean,
@@ -42,6 +42,7 @@ export interface RouteChoice {
 /** Regional endpoints keep data in a region and may cost more. */
 export type Endpoint = "global" | "regional";
 
+/** Reads what a file says of its provider; its models are read when they are asked for. */
 export function parseProviderFile(value: unknown, file: string): ProviderFile {
   const known = [
     "provider",
@@ -77,6 +78,7 @@ export function parseProviderFile(value: unknown, file: string): ProviderFile {
   };
 }
 
+/** The ways to a provider's models, its own API first. */
 export function routesOf(file: ProviderFile): readonly string[] {
   return Object.keys(file.routes);
 }
@@ -88,12 +90,13 @@ export function parseModelOn(file: ProviderFile, id: string, choice: RouteChoice
   const own = readRecord(file.models[id], place);
   const model = mergeFields(file.defaults, ...familiesOf(file, own, place), own);
   const routePlace = `${file.file}: routes.${route}`;
-  const known = ["note", "unpriced", "regionalMultiplier", "diagnostics", "cache", "models"];
+  const known = ["note", "can", "unpriced", "regionalMultiplier", "diagnostics", "cache", "models"];
   const onRoute = readFields(file.routes[route] ?? {}, routePlace, known);
   const models = readRecord(onRoute["models"] ?? {}, `${routePlace}.models`);
   const onRouteOwn = readRecord(models[id] ?? {}, `${routePlace}.models.${id}`);
   const multiplier = onRouteOwn["regionalMultiplier"] ?? onRoute["regionalMultiplier"] ?? 1;
-  return parseModel(model, {
+  const can = onRoute["can"] === undefined ? {} : { can: onRoute["can"] };
+  return parseModel(mergeFields(model, can), {
     id,
     provider: file.provider,
     route,

@@ -1,9 +1,10 @@
 // Reads facts written by hand, field by field; every complaint names the file, the model and the field.
+import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
-import { nearestNames } from "./nearest-names.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** Whether a value is an object with named fields, and no list. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -29,11 +30,13 @@ export function readRecord(value: unknown, place: string): Fields {
   return value;
 }
 
+/** A text that is not empty. */
 export function readText(value: unknown, place: string): string {
   if (typeof value !== "string" || value === "") throw unfit(value, place, "a text");
   return value;
 }
 
+/** True or false, and nothing that merely looks like it. */
 export function readBoolean(value: unknown, place: string): boolean {
   if (typeof value !== "boolean") throw unfit(value, place, "true or false");
   return value;
@@ -53,6 +56,7 @@ export function readMultiplier(value: unknown, place: string): number {
   return value;
 }
 
+/** One of a closed list of texts. */
 export function readOneOf<Choice extends string>(
   value: unknown,
   choices: readonly Choice[],
@@ -71,6 +75,7 @@ export function readDay(value: unknown, place: string): string {
   return value;
 }
 
+/** A list, item by item. */
 export function readList<Item>(
   value: unknown,
   place: string,
@@ -91,14 +96,15 @@ export function readOptional<Value>(
 
 /** Later fields win; objects are merged field by field, everything else is replaced. */
 export function mergeFields(...layers: readonly Fields[]): Fields {
-  const merged: Record<string, unknown> = {};
+  // A map, because assigning to an object's "__proto__" would not make a field of it.
+  const merged = new Map<string, unknown>();
   for (const layer of layers) {
     for (const [key, value] of Object.entries(layer)) {
-      const before = merged[key];
-      merged[key] = isFields(before) && isFields(value) ? mergeFields(before, value) : value;
+      const before = merged.get(key);
+      merged.set(key, isFields(before) && isFields(value) ? mergeFields(before, value) : value);
     }
   }
-  return merged;
+  return Object.fromEntries(merged);
 }
 
 function unfit(value: unknown, place: string, wanted: string): StrataError {

@@ -1,9 +1,9 @@
 // From an id as people and transcripts write it to the facts of one model. Never by prefix: unknown is unknown.
+import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 import { builtInCatalogue, type Catalogue, type ListedName } from "./catalogue.ts";
 import type { ModelFacts } from "./model-facts.ts";
-import { nearestNames } from "./nearest-names.ts";
-import { readSpelling } from "./spelling.ts";
+import { longWindowTokens, readSpelling } from "./spelling.ts";
 
 export interface ResolvedModel {
   /** Window, prices and cache rules as they hold on this route. */
@@ -24,7 +24,7 @@ export function findModel(
   const routes = catalogue.routesOf(listed.id);
   if (choice.route !== undefined && !routes.includes(choice.route)) return null;
   const facts = catalogue.factsOf(listed.id, choice);
-  if (choice.longWindow === true && facts.windowTokens < 1_000_000) return null;
+  if (choice.longWindow === true && facts.windowTokens < longWindowTokens) return null;
   return { facts, route: facts.route, matched: listed.matched };
 }
 

@@ -26,6 +26,7 @@ export interface RouteSpelling {
   readonly vendorSlash: boolean;
 }
 
+/** Reads the file of routes. */
 export function parseRoutes(value: unknown, file: string): Routes {
   const fields = readFields(value, file, ["source", "checkedOn", "routes"]);
   return new Map(

@@ -31,6 +31,9 @@ export function readSpelling(id: string, prefixes: Prefixes): Spelling {
 /** How Claude Code asks for a window of one million tokens. */
 const longWindowSuffix = "[1m]";
 
+/** What the suffix promises. */
+export const longWindowTokens = 1_000_000;
+
 function readPrefixes(id: string, prefixes: Prefixes): Spelling {
   return (
     readDotted(id, prefixes) ??

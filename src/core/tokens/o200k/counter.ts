@@ -10,7 +10,7 @@ export interface TextCounter {
 }
 
 /** An unbroken run longer than this is counted in parts, each at most this long. */
-export const runCharactersMax = 256;
+export const runCharactersMax = 512;
 
 let loading: Promise<TextCounter> | undefined;
 

@@ -1,7 +1,7 @@
 // Byte pair merging that only counts: lowest rank first, leftmost first among equals.
 import { CandidateHeap, positionOf, positionsMax, rankOf } from "./candidate-heap.ts";
 import { createPieceBuffer, MergeRanks, type PieceBuffer } from "./merge-ranks.ts";
-import { noRank, type Vocabulary } from "./vocabulary.ts";
+import { isBetweenCharacters, noRank, type Vocabulary } from "./vocabulary.ts";
 
 /** Most bytes of one piece. */
 export const pieceBytesMax: number = positionsMax;
@@ -11,6 +11,8 @@ const scanBytesMax = 40;
 
 /** A round that merges fewer than one in this many parts is not worth its pass over all of them. */
 const roundShare = 8;
+
+const noPart = -1;
 
 /** Counts the tokens of what is in its buffer. All memory is made once and reused. */
 export class Merger {
@@ -24,7 +26,8 @@ export class Merger {
   private readonly previous = new Int32Array(pieceBytesMax + 2);
   private readonly tokens = new Int32Array(pieceBytesMax + 2);
   private readonly ranks = new Int32Array(pieceBytesMax + 2);
-  private length = 0;
+  private start = 0;
+  private end = 0;
   private parts = 0;
 
   constructor(vocabulary: Vocabulary) {
@@ -34,8 +37,22 @@ export class Merger {
 
   /** Tokens of the first `length` bytes of the buffer. */
   count(length: number): number {
-    this.splitIntoBytes(length);
-    if (length <= scanBytesMax) {
+    if (length <= scanBytesMax) return this.countPart(0, length);
+    // Where no token reaches across, both sides merge as if alone; text without spaces has many such.
+    const { bytes } = this.buffer;
+    let tokens = 0;
+    let start = 0;
+    for (let at = 2; at + 2 <= length; at += 1) {
+      if (!isBetweenCharacters(bytes, at) || this.vocabulary.mayCross(bytes, at)) continue;
+      tokens += this.countPart(start, at);
+      start = at;
+    }
+    return tokens + this.countPart(start, length);
+  }
+
+  private countPart(start: number, end: number): number {
+    this.splitIntoBytes(start, end);
+    if (end - start <= scanBytesMax) {
       this.mergeByScanning();
     } else {
       this.mergeInRounds();
@@ -44,24 +61,26 @@ export class Merger {
     return this.parts;
   }
 
-  private splitIntoBytes(length: number): void {
+  private splitIntoBytes(start: number, end: number): void {
     const { bytes } = this.buffer;
     const { byteRanks, pairRanks } = this.vocabulary;
-    this.length = length;
-    this.parts = length;
-    for (let at = 0; at < length; at += 1) {
+    this.start = start;
+    this.end = end;
+    this.parts = end - start;
+    for (let at = start; at < end; at += 1) {
       this.next[at] = at + 1;
       this.previous[at] = at - 1;
       this.tokens[at] = byteRanks[bytes[at]!]!;
-      this.ranks[at] = at + 1 < length ? pairRanks[bytes[at]! * 256 + bytes[at + 1]!]! : noRank;
+      this.ranks[at] = at + 1 < end ? pairRanks[bytes[at]! * 256 + bytes[at + 1]!]! : noRank;
     }
+    this.previous[start] = noPart;
   }
 
   private mergeByScanning(): void {
     for (;;) {
       let lowest = 0x7fffffff;
       let place = -1;
-      for (let at = 0; at < this.length; at = this.next[at]!) {
+      for (let { start: at } = this; at < this.end; at = this.next[at]!) {
         const rank = this.ranks[at]!;
         if (rank !== noRank && rank < lowest) {
           lowest = rank;
@@ -81,19 +100,19 @@ export class Merger {
     for (;;) {
       let lowest = 0x7fffffff;
       let occurrences = 0;
-      for (let at = 0; at < this.length; at = this.next[at]!) {
+      for (let { start: at } = this; at < this.end; at = this.next[at]!) {
         const rank = this.ranks[at]!;
         if (rank === noRank || rank > lowest) continue;
         occurrences = rank === lowest ? occurrences + 1 : 1;
         lowest = rank;
       }
       if (occurrences * roundShare < this.parts) return;
-      for (let at = 0; at < this.length; at = this.next[at]!) {
+      for (let { start: at } = this; at < this.end; at = this.next[at]!) {
         if (this.ranks[at] !== lowest) continue;
         this.mergeAt(at);
         const before = this.previous[at]!;
         if (isBelow(this.ranks[at]!, lowest)) break;
-        if (before >= 0 && isBelow(this.ranks[before]!, lowest)) break;
+        if (before !== noPart && isBelow(this.ranks[before]!, lowest)) break;
       }
     }
   }
@@ -101,7 +120,7 @@ export class Merger {
   private mergeByHeap(): void {
     const { heap, ranks } = this;
     heap.clear();
-    for (let at = 0; at < this.length; at = this.next[at]!) {
+    for (let { start: at } = this; at < this.end; at = this.next[at]!) {
       if (ranks[at] !== noRank) heap.add(ranks[at]!, at);
     }
     while (!heap.isEmpty) {
@@ -112,7 +131,7 @@ export class Merger {
       this.mergeAt(at);
       if (ranks[at] !== noRank) heap.add(ranks[at], at);
       const before = this.previous[at]!;
-      if (before >= 0 && ranks[before] !== noRank) heap.add(ranks[before]!, before);
+      if (before !== noPart && ranks[before] !== noRank) heap.add(ranks[before]!, before);
     }
   }
 
@@ -126,14 +145,15 @@ export class Merger {
     next[at] = after;
     tokens[at] = merged;
     this.parts -= 1;
-    if (after < this.length) {
+    if (after < this.end) {
       previous[after] = at;
       ranks[at] = this.mergeRanks.of(at, next[after]!, merged, tokens[after]!);
     } else {
       ranks[at] = noRank;
     }
     const before = previous[at]!;
-    if (before >= 0) ranks[before] = this.mergeRanks.of(before, after, tokens[before]!, merged);
+    if (before !== noPart)
+      ranks[before] = this.mergeRanks.of(before, after, tokens[before]!, merged);
   }
 }
 

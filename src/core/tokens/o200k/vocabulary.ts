@@ -19,6 +19,8 @@ export interface Vocabulary {
   readonly startPairs: Uint8Array;
   /** The same for how tokens end. */
   readonly endPairs: Uint8Array;
+  /** False where no token reaches across `at`, the start of one multi-byte character after another. */
+  mayCross(bytes: Uint8Array, at: number): boolean;
   /** Rank of the token equal to bytes[start, end), whose hash the caller has; or noRank. */
   rankOf(bytes: Uint8Array, start: number, end: number, hash: number): number;
 }
@@ -33,6 +35,7 @@ export function createVocabulary(ranks: RawRanks): Vocabulary {
   const pairRanks = new Int32Array(65_536).fill(noRank);
   const startPairs = new Uint8Array(65_536);
   const endPairs = new Uint8Array(65_536);
+  const crossings = new Uint8Array(crossingBits / 8);
   let longestToken = 0;
   for (let rank = 0; rank < ranks.length; rank += 1) {
     const start = rank === 0 ? 0 : ends[rank - 1]!;
@@ -45,12 +48,22 @@ export function createVocabulary(ranks: RawRanks): Vocabulary {
       startPairs[bytes[start]! * 256 + bytes[start + 1]!] = 1;
       endPairs[bytes[end - 2]! * 256 + bytes[end - 1]!] = 1;
     }
+    for (let at = start + 2; at + 2 <= end; at += 1) {
+      if (isBetweenCharacters(bytes, at)) setBit(crossings, crossingHash(bytes, at));
+    }
     let hash = 0;
     for (let at = start; at < end; at += 1) hash = (Math.imul(hash, hashBase) + bytes[at]! + 1) | 0;
     let slot = slotOf(hash, mask);
     while (slots[slot * 2 + 1] !== 0) slot = (slot + 1) & mask;
     slots[slot * 2] = hash;
     slots[slot * 2 + 1] = rank + 1;
+  }
+
+  // With one byte of the token on either side the pairs know, with two or more the crossings do.
+  function mayCross(text: Uint8Array, at: number): boolean {
+    const pair = text[at - 1]! * 256 + text[at]!;
+    if (pairRanks[pair] !== noRank || startPairs[pair] === 1 || endPairs[pair] === 1) return true;
+    return hasBit(crossings, crossingHash(text, at));
   }
 
   function rankOf(text: Uint8Array, start: number, end: number, hash: number): number {
@@ -74,7 +87,30 @@ export function createVocabulary(ranks: RawRanks): Vocabulary {
     return true;
   }
 
-  return { longestToken, byteRanks, pairRanks, startPairs, endPairs, rankOf };
+  return { longestToken, byteRanks, pairRanks, startPairs, endPairs, mayCross, rankOf };
+}
+
+/** Size of the set of byte quadruples around character boundaries inside tokens; a false hit costs time only. */
+const crossingBits = 2 ** 20;
+
+/** Whether a multi-byte character ends and another begins at `at`. */
+export function isBetweenCharacters(bytes: Uint8Array, at: number): boolean {
+  return bytes[at]! >= 0xc0 && bytes[at - 1]! >= 0x80;
+}
+
+/** Of the two bytes before and the two bytes after `at`. */
+function crossingHash(bytes: Uint8Array, at: number): number {
+  const before = bytes[at - 2]! | (bytes[at - 1]! << 8);
+  const after = bytes[at]! | (bytes[at + 1]! << 8);
+  return (Math.imul(before | (after << 16), 0x9e3779b1) >>> 12) & (crossingBits - 1);
+}
+
+function setBit(bits: Uint8Array, bit: number): void {
+  bits[bit >> 3]! |= 1 << (bit & 7);
+}
+
+function hasBit(bits: Uint8Array, bit: number): boolean {
+  return ((bits[bit >> 3]! >> (bit & 7)) & 1) === 1;
 }
 
 function slotOf(hash: number, mask: number): number {
