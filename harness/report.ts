@@ -41,10 +41,6 @@ export function below(name: string, value: number | null, limit: number): Check 
   return { name, value: known(value), limit: `< ${limit}`, ok: value !== null && value < limit };
 }
 
-export function atLeast(name: string, value: number | null, limit: number): Check {
-  return { name, value: known(value), limit: `>= ${limit}`, ok: value !== null && value >= limit };
-}
-
 export function exactly(name: string, value: number | null, expected: number): Check {
   return { name, value: known(value), limit: `= ${expected}`, ok: value === expected };
 }
