@@ -77,7 +77,8 @@ export {
   type Catalogue,
   type CatalogueChanges,
 } from "./core/models/catalogue.ts";
-export type { CacheRules } from "./core/models/cache-rules.ts";
+export type { AutomaticRules, CacheRules, LifetimeRules } from "./core/models/cache-rules.ts";
+export type { Capabilities, CapabilityName } from "./core/models/capabilities.ts";
 export {
   costOf,
   findCost,
@@ -87,7 +88,11 @@ export {
   type CostOptions,
 } from "./core/models/cost.ts";
 export { describeModel, type ModelDescription } from "./core/models/describe-model.ts";
+export type { InvalidationRule, RequestChange } from "./core/models/invalidation.ts";
+export type { Carrier, Lookback, MarkerRules } from "./core/models/marker-rules.ts";
 export type { ModelFacts, Tokenizer } from "./core/models/model-facts.ts";
+export type { Moment } from "./core/models/moment.ts";
+export type { AppliedRates, Rates } from "./core/models/prices.ts";
 export { formatUsd, formatUsdRounded } from "./core/models/pico-usd.ts";
 export {
   findModel,
@@ -104,9 +109,25 @@ export {
   type History,
   type TokenTotal,
 } from "./core/tokens/anchor.ts";
-export { defaultReserves, planBudget, type TokenBudget } from "./core/tokens/budget.ts";
+export {
+  defaultReserves,
+  moveBudget,
+  planBudget,
+  type BudgetLimits,
+  type Reserves,
+  type TokenBudget,
+} from "./core/tokens/budget.ts";
 export { calibrate, learn, uncalibrated, type Calibration } from "./core/tokens/calibration.ts";
+export { cheapCounter } from "./core/tokens/cheap-counter.ts";
 export { createCountCache, type CountCache } from "./core/tokens/count-cache.ts";
 export { estimateTokens } from "./core/tokens/estimate.ts";
 export { loadO200k, type TextCounter } from "./core/tokens/o200k/counter.ts";
-export { countMessage, countText, type RawCount } from "./core/tokens/raw-count.ts";
+export { planCuts, recentTurnsMin, type CutPlan, type Cuttable } from "./core/tokens/plan-cuts.ts";
+export {
+  addRawCounts,
+  countMessage,
+  countText,
+  noRawCount,
+  totalRawCount,
+  type RawCount,
+} from "./core/tokens/raw-count.ts";

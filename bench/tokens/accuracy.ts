@@ -12,7 +12,7 @@ import {
 } from "../../src/core/tokens/anchor.ts";
 import { type Calibration, learn, uncalibrated } from "../../src/core/tokens/calibration.ts";
 import type { TextCounter } from "../../src/core/tokens/o200k/counter.ts";
-import type { TokenizerGeneration } from "../../src/core/tokens/priors.ts";
+import type { Tokenizer } from "../../src/core/models/model-facts.ts";
 import { countMessage, noRawCount } from "../../src/core/tokens/raw-count.ts";
 import { readSession, sessionFiles, type TraceRequest } from "./trace-reader.ts";
 
@@ -121,7 +121,7 @@ function compare(
   history: History,
   anchor: Anchor,
   usage: Usage,
-  generation: TokenizerGeneration,
+  generation: Tokenizer,
   calibration: Calibration,
 ): Omit<Accuracy, "family"> | undefined {
   const billed = promptTokens(usage);
@@ -145,7 +145,7 @@ function familyOf(model: string): Accuracy["family"] {
 }
 
 /** By name, because the model table is not what is measured here. */
-function generationOf(model: string): TokenizerGeneration {
+function generationOf(model: string): Tokenizer {
   const family = familyOf(model);
   if (family === "openai") return "o200k";
   if (family === "other") return "other";

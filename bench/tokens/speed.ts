@@ -11,7 +11,7 @@ export function timeInputs(
   const candidates = Object.fromEntries(
     Object.entries(inputs).map(([name, text]) => [name, () => counter.count(text)]),
   );
-  return medianMsOf(candidates, { rounds: 9, warmups: 2 });
+  return medianMsOf(candidates, { rounds: 15, warmups: 2 });
 }
 
 /** |ours - library's| / library's. The library takes special tokens as text here, as we do. */

@@ -43,10 +43,13 @@ export interface Lifecycle {
   readonly retiresOn: string | null;
 }
 
-/** Models of one generation split text alike. */
+/**
+ * Models of one generation split text alike. `claude-new` is Opus 4.7 and everything after it,
+ * `claude-old` everything before; `other` is for tokenizers we know nothing about.
+ */
 export type Tokenizer = (typeof tokenizers)[number];
 
-const tokenizers = ["claude-old", "claude-new", "o200k", "cl100k", "other"] as const;
+export const tokenizers = ["claude-old", "claude-new", "o200k", "cl100k", "other"] as const;
 const statuses = ["active", "legacy", "retired"] as const;
 
 /** Where a model's fields stand, and what its file and route say besides. */

@@ -4,7 +4,7 @@ import type { Role } from "../message/message.ts";
 import { generatedTokens, promptTokens, type Usage } from "../message/usage.ts";
 import { calibrate, type Calibration, type Observation, uncalibrated } from "./calibration.ts";
 import { estimateTokens } from "./estimate.ts";
-import type { TokenizerGeneration } from "./priors.ts";
+import type { Tokenizer } from "../models/model-facts.ts";
 import { addRawCounts, noRawCount, type RawCount } from "./raw-count.ts";
 
 /** What the provider told us about one call, tied to the history it was told about. */
@@ -33,7 +33,7 @@ export interface History {
 }
 
 export interface Tokenizing {
-  readonly generation: TokenizerGeneration;
+  readonly generation: Tokenizer;
   readonly calibration: Calibration;
 }
 
@@ -88,7 +88,7 @@ export function observe(
   history: History,
   anchor: Anchor | undefined,
   billedTokens: number,
-  generation: TokenizerGeneration,
+  generation: Tokenizer,
 ): Observation | undefined {
   if (anchor === undefined || basisOf(history, anchor) !== "anchor") return undefined;
   const tokenizing = { generation, calibration: uncalibrated };

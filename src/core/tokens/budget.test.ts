@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { moveBudget, planBudget, tiers } from "./budget.ts";
 
 const used = { T0: 9000, T1: 6000, T2: 3000, T3: 50_000, T4: 1500, T5: 500 };
-const large = { windowTokens: 200_000, outputTokensMax: 64_000 };
+const large = { windowTokens: 200_000, inputTokensMax: 200_000, outputTokensMax: 64_000 };
 
 test("a budget says what is used by which tier and what remains", () => {
   expect(planBudget(large, used)).toEqual({
@@ -30,7 +30,10 @@ test("a reply longer than the model can give is not reserved, and the budget say
 });
 
 test("on a small window the reserves take half, in the proportion asked for", () => {
-  const budget = planBudget({ windowTokens: 8192, outputTokensMax: undefined }, used);
+  const budget = planBudget(
+    { windowTokens: 8192, inputTokensMax: 8192, outputTokensMax: null },
+    used,
+  );
   expect(budget.reserves).toEqual({ responseTokens: 1365, toolTokens: 2731 });
   expect(budget.availableTokens).toBe(4096);
   expect(budget.notes).toEqual([
@@ -38,9 +41,18 @@ test("on a small window the reserves take half, in the proportion asked for", ()
   ]);
 });
 
+test("a provider that takes less input than its window is long sets the limit", () => {
+  const limits = { windowTokens: 1_050_000, inputTokensMax: 922_000, outputTokensMax: 128_000 };
+  expect(planBudget(limits, used).availableTokens).toBe(906_000);
+});
+
 test("moving to another model and back gives the first budget again", () => {
   const first = planBudget(large, used, { responseTokens: 30_000, toolTokens: 10_000 });
-  const small = moveBudget(first, { windowTokens: 32_000, outputTokensMax: 8000 }, used);
+  const small = moveBudget(
+    first,
+    { windowTokens: 32_000, inputTokensMax: 32_000, outputTokensMax: 8000 },
+    used,
+  );
   expect(small.reserves).toEqual({ responseTokens: 7111, toolTokens: 8889 });
   expect(moveBudget(small, large, used)).toEqual(first);
 });
@@ -61,10 +73,12 @@ test("reserves, use and remainder always make up the window", () => {
     T4: tokens,
     T5: tokens,
   });
-  const anyLimits = fc.record({
-    windowTokens: fc.integer({ min: 1, max: 2_000_000 }),
-    outputTokensMax: fc.option(tokens, { nil: undefined }),
-  });
+  const anyLimits = fc
+    .record({
+      windowTokens: fc.integer({ min: 1, max: 2_000_000 }),
+      outputTokensMax: fc.option(tokens),
+    })
+    .map((limits) => ({ ...limits, inputTokensMax: limits.windowTokens }));
   const anyReserves = fc.record({ responseTokens: tokens, toolTokens: tokens });
   fc.assert(
     fc.property(anyLimits, anyUsed, anyReserves, (limits, use, reserves) => {

@@ -1,4 +1,5 @@
 // How much of the window is spoken for, by what, and what may be given up (X-10 to X-15).
+import type { ModelFacts } from "../models/model-facts.ts";
 import { StrataError } from "../strata-error.ts";
 
 /** Tiers in the order of the request; see docs/glossary.md. */
@@ -7,11 +8,8 @@ export const tiers = ["T0", "T1", "T2", "T3", "T4", "T5"] as const;
 export type Tier = (typeof tiers)[number];
 export type TokensPerTier = Readonly<Record<Tier, number>>;
 
-export interface BudgetLimits {
-  readonly windowTokens: number;
-  /** The model's longest reply; undefined where the provider does not say. */
-  readonly outputTokensMax: number | undefined;
-}
+/** What a model's facts say about sizes. A provider may take less input than its window is long. */
+export type BudgetLimits = Pick<ModelFacts, "windowTokens" | "inputTokensMax" | "outputTokensMax">;
 
 export interface Reserves {
   /** Kept free for the reply. */
@@ -27,7 +25,7 @@ export interface TokenBudget {
   readonly reserves: Reserves;
   /** What the caller wanted to reserve; `notes` say where `reserves` differs. */
   readonly asked: Reserves;
-  /** The window without the reserves. */
+  /** What a prompt may take: the window without the reserves, and no more than the input limit. */
   readonly availableTokens: number;
   readonly usedTokens: TokensPerTier & { readonly total: number };
   /** Negative when over budget. */
@@ -50,13 +48,22 @@ export function planBudget(
   used: TokensPerTier,
   asked: Reserves = defaultReserves,
 ): TokenBudget {
-  checkCounts({ ...used, ...asked, windowTokens: limits.windowTokens });
+  checkCounts({
+    ...used,
+    ...asked,
+    windowTokens: limits.windowTokens,
+    inputTokensMax: limits.inputTokensMax,
+  });
   if (limits.windowTokens === 0) {
     throw new StrataError("input-invalid", "the window is 0 tokens", "give the model's window");
   }
   const notes: BudgetNote[] = [];
   const reserves = fitReserves(limits, asked, notes);
-  const availableTokens = limits.windowTokens - reserves.responseTokens - reserves.toolTokens;
+  const promptTokensMax = Math.min(
+    limits.windowTokens - reserves.responseTokens,
+    limits.inputTokensMax,
+  );
+  const availableTokens = promptTokensMax - reserves.toolTokens;
   const total = tiers.reduce((sum, tier) => sum + used[tier], 0);
   return {
     windowTokens: limits.windowTokens,
@@ -81,7 +88,7 @@ export function moveBudget(
 /** A reserve larger than the longest reply is wasted; reserves above half the window leave no room to work. */
 function fitReserves(limits: BudgetLimits, asked: Reserves, notes: BudgetNote[]): Reserves {
   let { responseTokens, toolTokens } = asked;
-  if (limits.outputTokensMax !== undefined && responseTokens > limits.outputTokensMax) {
+  if (limits.outputTokensMax !== null && responseTokens > limits.outputTokensMax) {
     notes.push({
       kind: "response-reserve-above-output-limit",
       asked: responseTokens,

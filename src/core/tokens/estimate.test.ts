@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { estimateTokens } from "./estimate.ts";
-import { priorWeights, readPriorWeights, tokenizerGenerations } from "./priors.ts";
+import { tokenizers } from "../models/model-facts.ts";
+import { priorWeights, readPriorWeights } from "./priors.ts";
 import { noRawCount } from "./raw-count.ts";
 
 const editCall = {
@@ -32,14 +33,14 @@ test.each([
 });
 
 test("nothing takes no tokens, and no estimate is below zero", () => {
-  for (const generation of tokenizerGenerations) {
+  for (const generation of tokenizers) {
     expect(estimateTokens(noRawCount, generation)).toBe(0);
     expect(estimateTokens({ ...noRawCount, thinkingBlocks: 1 }, generation)).toBe(0);
   }
 });
 
 test("every generation weighs text", () => {
-  for (const generation of tokenizerGenerations) {
+  for (const generation of tokenizers) {
     expect(priorWeights(generation).textTokens).toBeGreaterThanOrEqual(1);
   }
 });

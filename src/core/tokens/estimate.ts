@@ -1,9 +1,10 @@
 // From what we see to what a model's tokenizer makes of it.
-import { priorWeights, type TokenizerGeneration } from "./priors.ts";
+import type { Tokenizer } from "../models/model-facts.ts";
+import { priorWeights } from "./priors.ts";
 import { rawFeatures, type RawCount } from "./raw-count.ts";
 
 /** Tokens by the priors alone; a calibration multiplies this and never the stored count. */
-export function estimateTokens(count: RawCount, generation: TokenizerGeneration): number {
+export function estimateTokens(count: RawCount, generation: Tokenizer): number {
   const weights = priorWeights(generation);
   let tokens = 0;
   for (const feature of rawFeatures) tokens += weights[feature] * count[feature];

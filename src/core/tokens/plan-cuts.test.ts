@@ -3,7 +3,10 @@ import { planBudget } from "./budget.ts";
 import { planCuts } from "./plan-cuts.ts";
 
 const used = { T0: 9000, T1: 6000, T2: 3000, T3: 50_000, T4: 1500, T5: 500 };
-const budget = planBudget({ windowTokens: 200_000, outputTokensMax: undefined }, used);
+const budget = planBudget(
+  { windowTokens: 200_000, inputTokensMax: 200_000, outputTokensMax: null },
+  used,
+);
 const cuttable = { memoryTokens: 2000, turnTokens: [20_000, 10_000, 5000, 5000, 5000, 5000] };
 
 test("nothing is cut when all of it fits", () => {

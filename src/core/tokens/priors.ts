@@ -1,27 +1,14 @@
 // What each tokenizer makes of each thing we see, before a model has told us anything. Dated data.
+import type { Tokenizer } from "../models/model-facts.ts";
 import { StrataError } from "../strata-error.ts";
 import file from "./data/priors.json" with { type: "json" };
 import { rawFeatures, type RawFeature } from "./raw-count.ts";
 
-/**
- * Models of one generation share a tokenizer. `claude-new` is Opus 4.7 and everything after it,
- * `claude-old` everything before; `other` is for tokenizers we know nothing about and errs high.
- */
-export const tokenizerGenerations = [
-  "claude-old",
-  "claude-new",
-  "o200k",
-  "cl100k",
-  "other",
-] as const;
-
-export type TokenizerGeneration = (typeof tokenizerGenerations)[number];
-
 /** Tokens per unit of each feature. */
 export type PriorWeights = Readonly<Record<RawFeature, number>>;
 
-export function priorWeights(generation: TokenizerGeneration): PriorWeights {
-  return builtIn[generation];
+export function priorWeights(tokenizer: Tokenizer): PriorWeights {
+  return builtIn[tokenizer];
 }
 
 /** Reads one generation's weights; a feature that is not named weighs nothing. */
@@ -63,7 +50,7 @@ function unfit(problem: string, wanted: string): StrataError {
   return new StrataError("config-invalid", problem, `expected ${wanted}`);
 }
 
-const builtIn: Readonly<Record<TokenizerGeneration, PriorWeights>> = {
+const builtIn: Readonly<Record<Tokenizer, PriorWeights>> = {
   "claude-old": readPriorWeights(file.generations["claude-old"].weights, "claude-old"),
   "claude-new": readPriorWeights(file.generations["claude-new"].weights, "claude-new"),
   o200k: readPriorWeights(file.generations.o200k.weights, "o200k"),

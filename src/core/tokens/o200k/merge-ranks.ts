@@ -13,7 +13,7 @@ export function createPieceBuffer(bytesMax: number): PieceBuffer {
 }
 
 /** Merges remembered; a power of two. Runs of one character and common syllables repeat few of them. */
-const rememberedMerges = 65_536;
+const rememberedMerges = 16_384;
 
 export class MergeRanks {
   private readonly vocabulary: Vocabulary;
@@ -43,7 +43,7 @@ export class MergeRanks {
     if (endPairs[bytes[end - 2]! * 256 + bytes[end - 1]!] === 0) return noRank;
     const { remembered } = this;
     const mixed = Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b);
-    const slot = ((mixed >>> 12) & (rememberedMerges - 1)) * 4;
+    const slot = ((mixed >>> 14) & (rememberedMerges - 1)) * 4;
     if (remembered[slot] === left && remembered[slot + 1] === right) return remembered[slot + 2]!;
     const hash = (hashes[end]! - Math.imul(hashes[start]!, this.powers[length]!)) | 0;
     const rank = this.vocabulary.rankOf(bytes, start, end, hash);

@@ -16,7 +16,7 @@ const noPart = -1;
 
 /** Counts the tokens of what is in its buffer. All memory is made once and reused. */
 export class Merger {
-  readonly buffer: PieceBuffer = createPieceBuffer(pieceBytesMax);
+  readonly buffer: PieceBuffer = createPieceBuffer(pieceBytesMax + 1);
   private readonly vocabulary: Vocabulary;
   private readonly mergeRanks: MergeRanks;
   private readonly heap = new CandidateHeap(pieceBytesMax * 3);
@@ -62,32 +62,35 @@ export class Merger {
   }
 
   private splitIntoBytes(start: number, end: number): void {
+    const { next, previous, tokens, ranks } = this;
     const { bytes } = this.buffer;
     const { byteRanks, pairRanks } = this.vocabulary;
     this.start = start;
     this.end = end;
     this.parts = end - start;
     for (let at = start; at < end; at += 1) {
-      this.next[at] = at + 1;
-      this.previous[at] = at - 1;
-      this.tokens[at] = byteRanks[bytes[at]!]!;
-      this.ranks[at] = at + 1 < end ? pairRanks[bytes[at]! * 256 + bytes[at + 1]!]! : noRank;
+      next[at] = at + 1;
+      previous[at] = at - 1;
+      tokens[at] = byteRanks[bytes[at]!]!;
+      ranks[at] = pairRanks[bytes[at]! * 256 + bytes[at + 1]!]!;
     }
-    this.previous[start] = noPart;
+    previous[start] = noPart;
+    ranks[end - 1] = noRank;
   }
 
   private mergeByScanning(): void {
+    const { next, ranks, start, end } = this;
     for (;;) {
       let lowest = 0x7fffffff;
-      let place = -1;
-      for (let { start: at } = this; at < this.end; at = this.next[at]!) {
-        const rank = this.ranks[at]!;
+      let place = noPart;
+      for (let at = start; at < end; at = next[at]!) {
+        const rank = ranks[at]!;
         if (rank !== noRank && rank < lowest) {
           lowest = rank;
           place = at;
         }
       }
-      if (place === -1) return;
+      if (place === noPart) return;
       this.mergeAt(place);
     }
   }

@@ -29,8 +29,11 @@ export function createVocabulary(ranks: RawRanks): Vocabulary {
   const { bytes, ends } = packTokens(ranks);
   const size = 2 ** Math.ceil(Math.log2(ranks.length * 2.5));
   const mask = size - 1;
-  // Each slot: a token's hash and its rank + 1. Zero is empty.
+  // Each slot: a token's hash and its rank.
   const slots = new Int32Array(size * 2);
+  // One byte of each hash, never zero, and zero where the slot is empty. Most questions are about what is
+  // no token; these bytes fit a processor's cache and answer them.
+  const prints = new Uint8Array(size);
   const byteRanks = new Int32Array(256).fill(noRank);
   const pairRanks = new Int32Array(65_536).fill(noRank);
   const startPairs = new Uint8Array(65_536);
@@ -54,9 +57,10 @@ export function createVocabulary(ranks: RawRanks): Vocabulary {
     let hash = 0;
     for (let at = start; at < end; at += 1) hash = (Math.imul(hash, hashBase) + bytes[at]! + 1) | 0;
     let slot = slotOf(hash, mask);
-    while (slots[slot * 2 + 1] !== 0) slot = (slot + 1) & mask;
+    while (prints[slot] !== 0) slot = (slot + 1) & mask;
+    prints[slot] = printOf(hash);
     slots[slot * 2] = hash;
-    slots[slot * 2 + 1] = rank + 1;
+    slots[slot * 2 + 1] = rank;
   }
 
   // With one byte of the token on either side the pairs know, with two or more the crossings do.
@@ -67,12 +71,13 @@ export function createVocabulary(ranks: RawRanks): Vocabulary {
   }
 
   function rankOf(text: Uint8Array, start: number, end: number, hash: number): number {
-    let slot = slotOf(hash, mask);
-    for (;;) {
-      const found = slots[slot * 2 + 1]!;
+    const print = printOf(hash);
+    for (let slot = slotOf(hash, mask); ; slot = (slot + 1) & mask) {
+      const found = prints[slot]!;
       if (found === 0) return noRank;
-      if (slots[slot * 2] === hash && isToken(found - 1, text, start, end)) return found - 1;
-      slot = (slot + 1) & mask;
+      if (found !== print || slots[slot * 2] !== hash) continue;
+      const rank = slots[slot * 2 + 1]!;
+      if (isToken(rank, text, start, end)) return rank;
     }
   }
 
@@ -115,6 +120,10 @@ function hasBit(bits: Uint8Array, bit: number): boolean {
 
 function slotOf(hash: number, mask: number): number {
   return (Math.imul(hash, 0x9e3779b1) >>> 12) & mask;
+}
+
+function printOf(hash: number): number {
+  return (hash & 0xff) | 1;
 }
 
 function packTokens(ranks: RawRanks): { bytes: Uint8Array; ends: Int32Array } {

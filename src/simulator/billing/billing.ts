@@ -1,0 +1,252 @@
+// Billing over block lists: what a request reads, writes and pays in tokens. Times are arguments.
+import type { MarkerRules } from "../../core/models/marker-rules.ts";
+import type { Bill, BilledMarker, EntryView, MarkerOutcome } from "./bill.ts";
+import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
+import { createEntryStore, isLive, type Entry } from "./entry-store.ts";
+import { explainMiss, type Circumstances } from "./explain-miss.ts";
+import { findByBoundaries, findByPositions, type Examined, type Hit } from "./find-hit.ts";
+import { stingyBilling, type BillingOptions } from "./options.ts";
+import { positionsOf } from "./positions.ts";
+import { prefixKeys } from "./prefix-keys.ts";
+import { createStepBilling } from "./step-billing.ts";
+
+export interface Billing {
+  /** Bills a request at its start. What it writes is readable only once its response has begun. */
+  open(request: BillableRequest): OpenBill;
+  entries(nowMs: number): EntryView[];
+  clear(): void;
+}
+
+export interface OpenBill {
+  readonly bill: Bill;
+  /** The first byte of the response: from now on others can read what this request wrote. */
+  begin(): void;
+  /** The last byte of the response; matters where lifetimes are counted from it. */
+  end(atMs: number): void;
+  /** There is no response: nothing was written. */
+  abandon(): void;
+}
+
+/** The open bills' writes by key, beside what can be read. */
+interface Books extends Circumstances {
+  readonly pending: Map<string, Entry>;
+}
+
+export function createBilling(options: Partial<BillingOptions> = {}): Billing {
+  const readings: BillingOptions = { ...stingyBilling, ...options };
+  const store = createEntryStore(readings.entriesMax);
+  const books: Books = { store, pending: new Map(), options: readings };
+  const steps = createStepBilling(readings);
+  return {
+    open: (request) => {
+      const { markers, automatic } = request.model.cache;
+      if (markers !== null) return openMarked(request, markers, books);
+      return automatic?.boundary === "every step" ? steps.open(request) : openUncached(request);
+    },
+    entries: (nowMs) => [
+      ...[...store.all()].map((entry) =>
+        toView(entry, isLive(entry, nowMs, readings) ? "live" : "expired"),
+      ),
+      ...[...books.pending.values()].map((entry) => toView(entry, "not readable yet")),
+    ],
+    clear: () => {
+      store.clear();
+      books.pending.clear();
+      steps.clear();
+    },
+  };
+}
+
+function toView(entry: Entry, state: EntryView["state"]): EntryView {
+  const { key, lifetime, tokens, writtenBy, touchedMs, lifetimeMs } = entry;
+  return { key, lifetime, tokens, writtenBy, expiresMs: touchedMs + lifetimeMs, state };
+}
+
+function openMarked(request: BillableRequest, rules: MarkerRules, books: Books): OpenBill {
+  const { store, pending, options } = books;
+  const { examined, marked } = examine(request, rules);
+  const { lookback } = rules;
+  const hit =
+    lookback.kind === "positions"
+      ? findByPositions(examined, lookback, store, options)
+      : findByBoundaries(examined, lookback, store, options);
+  const marking: Marking = { examined, hit, books, touched: new Set(hit?.entries), written: [] };
+  const positions =
+    lookback.kind === "positions" ? positionsOf(request.blocks, lookback, options) : null;
+  const markers = marked.map((marker): BilledMarker => ({
+    ...marker,
+    tokens: examined.cumulative[marker.block] ?? 0,
+    position: positions?.[marker.block] ?? marker.block,
+    outcome: markerOutcome(marker, marking),
+  }));
+  const reason = explainMiss(examined, hit, markers, books);
+  const { touched, written } = marking;
+  for (const entry of touched) entry.touchedMs = Math.max(entry.touchedMs, request.startMs);
+  for (const entry of written) pending.set(entry.key, entry);
+  const forgetPending = (): void => {
+    for (const entry of written) if (pending.get(entry.key) === entry) pending.delete(entry.key);
+  };
+  return {
+    bill: { ...billTokens(examined, hit, written), markers, reason },
+    begin: () => {
+      forgetPending();
+      for (const entry of written) store.put(entry);
+    },
+    end: (atMs) => {
+      if (options.clock === "request start") return;
+      for (const entry of [...touched, ...written])
+        entry.touchedMs = Math.max(entry.touchedMs, atMs);
+    },
+    abandon: forgetPending,
+  };
+}
+
+function billTokens(
+  { request, cumulative }: Examined,
+  hit: Hit | null,
+  written: readonly Entry[],
+): Omit<Bill, "markers" | "reason"> {
+  const totalTokens = cumulative.at(-1) ?? 0;
+  const readTokens = hit === null ? 0 : (cumulative[hit.block] ?? 0);
+  const writeTokens = writtenSpans(written, readTokens);
+  const writtenTokens = Object.values(writeTokens).reduce((sum, tokens) => sum + tokens, 0);
+  return {
+    requestId: request.id,
+    totalTokens,
+    readTokens,
+    writeTokens,
+    uncachedTokens: totalTokens - readTokens - writtenTokens,
+    hitBlock: hit?.block ?? null,
+  };
+}
+
+/** Keys and lengths once, and every place the provider is asked, or decides, to keep a prefix. */
+function examine(
+  request: BillableRequest,
+  rules: MarkerRules,
+): { readonly examined: Examined; readonly marked: readonly BillableMarker[] } {
+  const minimum = request.model.cache.minimumTokens ?? 0;
+  let sum = 0;
+  const cumulative = request.blocks.map(({ tokens }) => (sum += tokens));
+  const marked = [...request.markers, ...implicitMarker(request)].toSorted(
+    (left, right) => left.block - right.block,
+  );
+  // Where more markers are taken than count, the latest count; the provider's own takes a place too.
+  const counted = new Set(rules.excess === "rejected" ? marked : latest(marked, rules.markersMax));
+  const usable = marked.filter(
+    (marker) => counted.has(marker) && (cumulative[marker.block] ?? 0) >= minimum,
+  );
+  return { examined: { request, keys: prefixKeys(request), cumulative, usable }, marked };
+}
+
+function implicitMarker(request: BillableRequest): BillableMarker[] {
+  const { automatic, lifetimes } = request.model.cache;
+  if (request.mode === "explicit" || automatic?.takesMarkerSlot !== true) return [];
+  const block = request.blocks.findLastIndex(({ boundary }) => boundary === "eligible message");
+  const lifetime = request.implicitLifetime ?? lifetimes[0]?.lifetime;
+  const isTaken = request.markers.some((marker) => marker.block === block);
+  return block === -1 || isTaken || lifetime === undefined
+    ? []
+    : [{ block, lifetime, origin: "automatic" }];
+}
+
+function latest(marked: readonly BillableMarker[], markersMax: number): BillableMarker[] {
+  const automatic = marked.filter(({ origin }) => origin === "automatic");
+  const explicit = marked.filter(({ origin }) => origin === "explicit");
+  return [...explicit.slice(automatic.length - markersMax), ...automatic];
+}
+
+interface Marking {
+  readonly examined: Examined;
+  readonly hit: Hit | null;
+  readonly books: Books;
+  /** Entries whose lifetime starts anew. */
+  readonly touched: Set<Entry>;
+  /** Entries that appear when the response begins. */
+  readonly written: Entry[];
+}
+
+/** Beyond the hit a marker writes; at or before it, it keeps alive what was there and makes nothing new. */
+function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome {
+  const { examined, hit, books, touched, written } = marking;
+  const { request, keys, cumulative, usable } = examined;
+  const tokens = cumulative[marker.block] ?? 0;
+  if (!usable.includes(marker)) {
+    const minimum = request.model.cache.minimumTokens ?? 0;
+    return tokens < minimum ? "below the minimum" : "over the limit";
+  }
+  const key = keys[marker.block] ?? "";
+  const write = (): void => void written.push(newEntry(marker, key, tokens, request));
+  if (hit === null || marker.block > hit.block) {
+    write();
+    return "written";
+  }
+  const there = books.store.at(key);
+  const live = there.filter((entry) => isLive(entry, request.startMs, books.options));
+  for (const entry of live) touched.add(entry);
+  const own = there.find(({ lifetime }) => lifetime === marker.lifetime);
+  const isExpired = own !== undefined && !live.includes(own);
+  const mayCreate = own === undefined && books.options.markerBeforeHit === "writes";
+  // Neither is charged for: the tokens before the hit are billed as read.
+  if (isExpired || mayCreate) write();
+  if (marker.block === hit.block) return "hit";
+  if (isExpired) return "brought back";
+  return live.length > 0 ? "refreshed" : "nothing there to refresh";
+}
+
+function newEntry(
+  { lifetime }: BillableMarker,
+  key: string,
+  tokens: number,
+  request: BillableRequest,
+): Entry {
+  const rules = request.model.cache.lifetimes.find((each) => each.lifetime === lifetime);
+  return {
+    key,
+    lifetime,
+    tokens,
+    lifetimeMs: (rules?.seconds ?? 0) * 1000,
+    writtenBy: request.id,
+    touchedMs: request.startMs,
+  };
+}
+
+/** Each span is billed once, at the longest lifetime that any entry ending at or after it asks for. */
+function writtenSpans(
+  written: readonly Entry[],
+  readTokens: number,
+): Readonly<Partial<Record<Lifetime, number>>> {
+  const spans: Partial<Record<Lifetime, number>> = {};
+  const ends = written
+    .filter(({ tokens }) => tokens > readTokens)
+    .toSorted((left, right) => left.tokens - right.tokens);
+  let longest: Entry | undefined;
+  for (let index = ends.length - 1; index >= 0; index -= 1) {
+    const entry = ends[index];
+    if (entry === undefined) continue;
+    if (longest === undefined || entry.lifetimeMs > longest.lifetimeMs) longest = entry;
+    const start = ends[index - 1]?.tokens ?? readTokens;
+    const { lifetime } = longest;
+    spans[lifetime] = (spans[lifetime] ?? 0) + entry.tokens - start;
+  }
+  return spans;
+}
+
+function openUncached(request: BillableRequest): OpenBill {
+  const totalTokens = request.blocks.reduce((sum, { tokens }) => sum + tokens, 0);
+  return {
+    bill: {
+      requestId: request.id,
+      totalTokens,
+      readTokens: 0,
+      writeTokens: {},
+      uncachedTokens: totalTokens,
+      hitBlock: null,
+      markers: [],
+      reason: { kind: "no marker" },
+    },
+    ...nothingToDo,
+  };
+}
+
+const nothingToDo: Omit<OpenBill, "bill"> = { begin: () => {}, end: () => {}, abandon: () => {} };

@@ -1,0 +1,88 @@
+// Which entry a request reads: the longest live one that its markers, or its boundaries, look at.
+import type { Lookback } from "../../core/models/marker-rules.ts";
+import type { BillableMarker, BillableRequest } from "./billable-request.ts";
+import { isLive, type Entry, type EntryStore } from "./entry-store.ts";
+import type { BillingOptions } from "./options.ts";
+import { positionsOf, type PositionLookback } from "./positions.ts";
+
+export interface Hit {
+  readonly block: number;
+  readonly entries: readonly Entry[];
+}
+
+/** The request as billing sees it, with what was computed of it once. */
+export interface Examined {
+  readonly request: BillableRequest;
+  readonly keys: readonly string[];
+  /** Tokens up to and with each block. */
+  readonly cumulative: readonly number[];
+  /** Markers long enough to count. */
+  readonly usable: readonly BillableMarker[];
+}
+
+type BoundaryLookback = Extract<Lookback, { readonly kind: "boundaries" }>;
+
+/** Looks back from each marker, the last first; what is found first is the longest. */
+export function findByPositions(
+  examined: Examined,
+  lookback: PositionLookback,
+  store: EntryStore,
+  options: BillingOptions,
+): Hit | null {
+  const { request, keys, usable } = examined;
+  const positions = positionsOf(request.blocks, lookback, options);
+  for (const marker of usable.toReversed()) {
+    const oldest = (positions[marker.block] ?? 0) - lookback.positions + 1;
+    for (let block = marker.block; block >= 0 && (positions[block] ?? 0) >= oldest; block -= 1) {
+      const insideRun = block < marker.block && positions[block] === positions[block + 1];
+      if (insideRun && options.entryInsideRun === "only at the run's end") continue;
+      const wanted = options.crossLifetime === "found" ? null : marker.lifetime;
+      const entries = liveAt(keys[block] ?? "", request.startMs, wanted, store, options);
+      if (entries.length > 0) return { block, entries };
+    }
+  }
+  return null;
+}
+
+/** Looks at ends of marked and of implicit parts only, the longest first. */
+export function findByBoundaries(
+  examined: Examined,
+  lookback: BoundaryLookback,
+  store: EntryStore,
+  options: BillingOptions,
+): Hit | null {
+  const { request, keys } = examined;
+  const explicit = request.markers.map(({ block }) => block);
+  const candidates = new Set([
+    ...explicit.slice(0, lookback.explicitFirst),
+    ...explicit.slice(-lookback.explicitLatest),
+    ...(request.mode === "implicit" ? implicitCandidates(request, lookback) : []),
+  ]);
+  for (const block of [...candidates].toSorted((left, right) => right - left)) {
+    const entries = liveAt(keys[block] ?? "", request.startMs, null, store, options);
+    if (entries.length > 0) return { block, entries };
+  }
+  return null;
+}
+
+/** The end of the latest eligible message, of some before it, and of the initial group. */
+function implicitCandidates({ blocks }: BillableRequest, lookback: BoundaryLookback): number[] {
+  const endings = blocks.flatMap(({ boundary }, index) =>
+    boundary === "eligible message" ? [index] : [],
+  );
+  const initial = blocks.findLastIndex(({ boundary }) => boundary === "initial group");
+  return [...endings.slice(-lookback.implicitEarlier - 1), ...(initial === -1 ? [] : [initial])];
+}
+
+function liveAt(
+  key: string,
+  nowMs: number,
+  lifetime: string | null,
+  store: EntryStore,
+  options: BillingOptions,
+): readonly Entry[] {
+  return store
+    .at(key)
+    .filter((entry) => lifetime === null || entry.lifetime === lifetime)
+    .filter((entry) => isLive(entry, nowMs, options));
+}

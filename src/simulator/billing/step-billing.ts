@@ -1,0 +1,101 @@
+// Providers that keep any prefix they saw, in whole steps, for as long as they please, free of charge.
+import { hash } from "node:crypto";
+import { assert } from "../../core/assert.ts";
+import type { AutomaticRules } from "../../core/models/cache-rules.ts";
+import type { BillableRequest } from "./billable-request.ts";
+import type { Reason } from "./bill.ts";
+import type { Billing, OpenBill } from "./billing.ts";
+import type { BillingOptions } from "./options.ts";
+import { prefixKeys } from "./prefix-keys.ts";
+
+/** When a prefix was last sent, and by whom first. */
+interface Sighting {
+  readonly writtenBy: string;
+  readonly sentMs: number;
+}
+
+export function createStepBilling(options: BillingOptions): Pick<Billing, "open" | "clear"> {
+  const sightings = new Map<string, Sighting>();
+  return {
+    clear: () => sightings.clear(),
+    open: (request) => openSteps(request, sightings, options),
+  };
+}
+
+function openSteps(
+  request: BillableRequest,
+  sightings: Map<string, Sighting>,
+  options: BillingOptions,
+): OpenBill {
+  const { automatic, minimumTokens } = request.model.cache;
+  assert(automatic !== null, "steps are automatic");
+  const keys = prefixKeys(request);
+  let sum = 0;
+  const cumulative = request.blocks.map(({ tokens }) => (sum += tokens));
+  const ageLeft = (key: string): number => {
+    const sighting = sightings.get(key);
+    if (sighting === undefined) return Number.NEGATIVE_INFINITY;
+    return sighting.sentMs + keptMs(key, automatic, options) + options.graceMs - request.startMs;
+  };
+  const hitBlock = keys.findLastIndex((key) => ageLeft(key) >= 0);
+  const knownBlock = keys.findLastIndex((key) => sightings.has(key));
+  const shared = hitBlock === -1 ? 0 : (cumulative[hitBlock] ?? 0);
+  const step = automatic.stepTokens ?? 1;
+  const kept = Math.floor(shared / step) * step;
+  const readTokens = kept < (minimumTokens ?? 0) ? 0 : kept;
+  const writtenBy = sightings.get(keys[hitBlock] ?? "")?.writtenBy ?? "";
+  return {
+    bill: {
+      requestId: request.id,
+      totalTokens: sum,
+      readTokens,
+      writeTokens: {},
+      uncachedTokens: sum - readTokens,
+      hitBlock: readTokens === 0 ? null : hitBlock,
+      markers: [],
+      reason: reasonOf(),
+    },
+    begin: () => remember(request, keys, sightings, options.entriesMax),
+    end: () => {},
+    abandon: () => {},
+  };
+
+  function reasonOf(): Reason {
+    if (readTokens > 0) return { kind: "hit", writtenBy, lifetime: null };
+    if (hitBlock !== -1 || sum < (minimumTokens ?? 0)) {
+      return { kind: "below the minimum", minimumTokens: minimumTokens ?? 0 };
+    }
+    return knownBlock === -1
+      ? { kind: "never written" }
+      : { kind: "expired", block: knownBlock, agoMs: -ageLeft(keys[knownBlock] ?? "") };
+  }
+}
+
+/** The minimum; or a draw of its own for each prefix, most of them near the minimum. */
+function keptMs(key: string, rules: AutomaticRules, { retention }: BillingOptions): number {
+  const least = (rules.keptSecondsMin ?? 0) * 1000;
+  if (retention === "minimum") return least;
+  const most = (rules.keptSecondsMax ?? rules.keptSecondsMin ?? 0) * 1000;
+  const digest = hash("sha256", `${retention.seed}\n${key}`, "hex");
+  const draw = Number.parseInt(digest.slice(0, 12), 16) / 0x1_0000_0000_0000;
+  return least + (most - least) * draw ** 3;
+}
+
+/** Every prefix of the request counts as sent when it was. */
+function remember(
+  request: BillableRequest,
+  keys: readonly string[],
+  sightings: Map<string, Sighting>,
+  entriesMax: number,
+): void {
+  for (const key of keys) {
+    const known = sightings.get(key);
+    const sentMs = Math.max(known?.sentMs ?? 0, request.startMs);
+    sightings.delete(key);
+    sightings.set(key, { writtenBy: known?.writtenBy ?? request.id, sentMs });
+  }
+  for (const key of sightings.keys()) {
+    if (sightings.size <= entriesMax) break;
+    sightings.delete(key);
+  }
+}
