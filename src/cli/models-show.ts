@@ -1,4 +1,5 @@
 // strata models show: everything known about one model, for people or as one JSON object.
+import type { CacheRules } from "../core/models/cache-rules.ts";
 import {
   describeModel,
   type ModelDescription,
@@ -62,6 +63,25 @@ function spellRates(rates: RatesDescription): string {
   return Object.entries(rates)
     .map(([name, usd]) => `${name} ${usd === null ? "?" : String(usd)}`)
     .join(", ");
+}
+
+function describeMarking({ marking, markers }: CacheRules): string {
+  if (markers === null) return marking === "none" ? "none" : `${marking}, no markers`;
+  const { lookback, markersMax } = markers;
+  const reach =
+    lookback.kind === "positions"
+      ? `looks ${lookback.positions} positions back, ${lookback.counting}`
+      : `looks at the first ${lookback.explicitFirst} and the latest ${lookback.explicitLatest}`;
+  return `${marking}, up to ${markersMax} markers; each ${reach}`;
+}
+
+function describeLifetimes({ lifetimes, clock }: CacheRules): string[][] {
+  if (lifetimes.length === 0) return [];
+  const texts = lifetimes.map(
+    ({ lifetime, writeMultiplier }) => `${lifetime} (write x${writeMultiplier ?? "?"})`,
+  );
+  const since = clock === "unpublished" ? "" : `, from ${clock}`;
+  return [["lifetimes", `${texts.join(", ")}${since}`]];
 }
 
 function count(tokens: number | null): string {
