@@ -29,7 +29,8 @@ function renderModel(model: ModelDescription, asked: string, matched: string): s
     ["status", [model.status, retires(model)].join("")],
     ["window", `${count(model.windowTokens)} tokens, output up to ${count(model.outputTokensMax)}`],
     ...prices(model),
-    ["marking", cache.marking],
+    ["caching", describeMarking(cache)],
+    ...describeLifetimes(cache),
     [
       "minimum",
       model.minimumTokens === null ? "not known" : `${count(model.minimumTokens)} tokens`,
