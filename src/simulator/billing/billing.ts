@@ -64,15 +64,13 @@ function toView(entry: Entry, state: EntryView["state"]): EntryView {
 
 function openMarked(request: BillableRequest, rules: MarkerRules, books: Books): OpenBill {
   const { store, pending, options } = books;
-  const { examined, marked } = examine(request, rules);
+  const { examined, marked } = examine(request, rules, options);
   const { lookback } = rules;
   const hit =
     lookback.kind === "positions"
       ? findByPositions(examined, lookback, store, options)
       : findByBoundaries(examined, lookback, store, options);
   const marking: Marking = { examined, hit, books, touched: new Set(hit?.entries), written: [] };
-  const positions =
-    lookback.kind === "positions" ? positionsOf(request.blocks, lookback, options) : null;
   const markers = marked.map((marker): BilledMarker => ({
     ...marker,
     tokens: examined.cumulative[marker.block] ?? 0,
@@ -124,6 +122,7 @@ function billTokens(
 function examine(
   request: BillableRequest,
   rules: MarkerRules,
+  options: BillingOptions,
 ): { readonly examined: Examined; readonly marked: readonly BillableMarker[] } {
   const minimum = request.model.cache.minimumTokens ?? 0;
   let sum = 0;
@@ -136,7 +135,12 @@ function examine(
   const usable = marked.filter(
     (marker) => counted.has(marker) && (cumulative[marker.block] ?? 0) >= minimum,
   );
-  return { examined: { request, keys: prefixKeys(request), cumulative, usable }, marked };
+  const positions =
+    rules.lookback.kind === "positions"
+      ? positionsOf(request.blocks, rules.lookback, options)
+      : request.blocks.map((_, index) => index);
+  const keys = prefixKeys(request);
+  return { examined: { request, keys, cumulative, positions, usable }, marked };
 }
 
 function implicitMarker(request: BillableRequest): BillableMarker[] {

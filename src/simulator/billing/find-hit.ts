@@ -3,7 +3,7 @@ import type { Lookback } from "../../core/models/marker-rules.ts";
 import type { BillableMarker, BillableRequest } from "./billable-request.ts";
 import { isLive, type Entry, type EntryStore } from "./entry-store.ts";
 import type { BillingOptions } from "./options.ts";
-import { positionsOf, type PositionLookback } from "./positions.ts";
+import type { PositionLookback } from "./positions.ts";
 
 export interface Hit {
   readonly block: number;
@@ -16,6 +16,8 @@ export interface Examined {
   readonly keys: readonly string[];
   /** Tokens up to and with each block. */
   readonly cumulative: readonly number[];
+  /** Lookback position of each block; the block's own index where positions are not what counts. */
+  readonly positions: readonly number[];
   /** Markers long enough to count. */
   readonly usable: readonly BillableMarker[];
 }
@@ -29,8 +31,7 @@ export function findByPositions(
   store: EntryStore,
   options: BillingOptions,
 ): Hit | null {
-  const { request, keys, usable } = examined;
-  const positions = positionsOf(request.blocks, lookback, options);
+  const { request, keys, positions, usable } = examined;
   for (const marker of usable.toReversed()) {
     const oldest = (positions[marker.block] ?? 0) - lookback.positions + 1;
     for (let block = marker.block; block >= 0 && (positions[block] ?? 0) >= oldest; block -= 1) {
