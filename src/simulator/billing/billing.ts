@@ -74,7 +74,7 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: Books):
   const markers = marked.map((marker): BilledMarker => ({
     ...marker,
     tokens: examined.cumulative[marker.block] ?? 0,
-    position: positions?.[marker.block] ?? marker.block,
+    position: examined.positions[marker.block] ?? marker.block,
     outcome: markerOutcome(marker, marking),
   }));
   const reason = explainMiss(examined, hit, markers, books);
