@@ -27,6 +27,7 @@ export function randomMessageText(random: Random): string {
           role === "tool" ? 1 : 4,
         );
   return object(random, [
+    ...(random() < 0.05 ? [["role", '"user"'] as const, ["content", '"first"'] as const] : []),
     ["role", `"${role}"`],
     ["content", content],
     ...(random() < 0.1 ? [randomMember(random)] : []),
@@ -41,6 +42,7 @@ function randomBlockText(random: Random, role: string): string {
     tool: ["tool_result"],
   };
   return object(random, [
+    ...(random() < 0.05 ? [["type", '"text"'] as const, ["text", '"first"'] as const] : []),
     ...blockMembers(random, pick(random, kinds[role] ?? ["text"])),
     ...(random() < 0.1 ? [randomMember(random)] : []),
     ...(random() < 0.1 ? [["cache_control", '{"type":"ephemeral"}'] as const] : []),

@@ -45,6 +45,17 @@ export function exactly(name: string, value: number | null, expected: number): C
   return { name, value: known(value), limit: `= ${expected}`, ok: value === expected };
 }
 
+/** An option that counts something; anything but a whole number from 1 is refused. */
+export function wholeNumber(settings: Settings, name: string, otherwise: number): number {
+  const text = settings.options[name];
+  const value = text === undefined ? otherwise : Number(text);
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new UsageError(`--${name} must be a whole number from 1, not "${text}"`);
+}
+
+/** What the person at the keyboard can correct. */
+export class UsageError extends Error {}
+
 function known(value: number | null): number | null {
   return value !== null && Number.isFinite(value) ? value : null;
 }

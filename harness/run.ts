@@ -1,10 +1,14 @@
 // `npm run bench` and `npm run torture`: finds NAME in a folder, runs it, prints one report.
 import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
-import type { Experiment, Report } from "./report.ts";
+import { UsageError, type Experiment, type Report } from "./report.ts";
 
 const [kind = "bench", ...words] = process.argv.slice(2);
-process.exitCode = await main(kind, words);
+process.exitCode = await main(kind, words).catch((error: unknown) => {
+  if (!(error instanceof UsageError)) throw error;
+  console.error(error.message);
+  return 2;
+});
 
 async function main(folder: string, args: readonly string[]): Promise<number> {
   const names = readdirSync(new URL(`../${folder}/`, import.meta.url))

@@ -8,10 +8,27 @@ interface TestReport {
   readonly success: boolean;
 }
 
+const noReport: TestReport = {
+  numPassedTests: 0,
+  numFailedTests: 1,
+  numFailedTestSuites: 0,
+  success: false,
+};
+
 const [path = ""] = process.argv.slice(2);
-const report = JSON.parse(readFileSync(path, "utf8")) as TestReport;
+const report = readReport();
 // A file that fails to load has no failed test of its own, yet nothing in it ran.
 const failed =
   report.numFailedTests + (report.numFailedTests === 0 ? report.numFailedTestSuites : 0);
 console.log(`${report.numPassedTests} passed, ${failed} failed`);
 process.exitCode = report.success && failed === 0 && report.numPassedTests > 0 ? 0 : 1;
+
+/** A runner that died before it could report has failed. */
+function readReport(): TestReport {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as TestReport;
+  } catch (error) {
+    console.error(`the test runner left no report: ${String(error)}`);
+    return noReport;
+  }
+}

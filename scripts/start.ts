@@ -125,7 +125,7 @@ function print(left: readonly Usage[], right: readonly Usage[]): void {
   ];
   console.log(`${session.about} Model ${facts.id}, prices of ${facts.checkedOn}.\n`);
   console.log(`${" ".repeat(14)}${`A: ${layouts[0]}`.padEnd(35)}B: ${layouts[1]}`);
-  console.log(renderTable(columns, rows, { isTerminal: process.stdout.isTTY }));
+  console.log(renderTable(columns, rows));
   console.log(summary("A", layouts[0], left));
   console.log(summary("B", layouts[1], right));
   const ratio = Number((total(left) * 100n) / total(right)) / 100;

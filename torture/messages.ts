@@ -1,14 +1,15 @@
 // Random messages: decoding and encoding gives the same bytes, and validating never throws.
 import { createRandom, randomMessageText } from "../harness/random-message.ts";
-import { exactly, type Experiment } from "../harness/report.ts";
+import { exactly, wholeNumber, type Experiment } from "../harness/report.ts";
 import { brokenPromises } from "../harness/round-trip.ts";
 
 export const experiment: Experiment = {
   summary: "random messages round-trip to the byte and validate without a throw",
   options: { count: "how many messages, 100000 by default", seed: "where to start, 1 by default" },
-  run({ options, progress }) {
-    const count = Number(options["count"] ?? 100_000);
-    const seed = Number(options["seed"] ?? 1);
+  run(settings) {
+    const count = wholeNumber(settings, "count", 100_000);
+    const seed = wholeNumber(settings, "seed", 1);
+    const { progress } = settings;
     const random = createRandom(seed);
     let broken = 0;
     let bytes = 0;

@@ -41,11 +41,10 @@ export interface CommandInput {
   readonly values: ReadonlyMap<string, string>;
 }
 
-/** Where a command writes. Colours only where a person looks. */
+/** Where a command writes. Colours come from util.styleText, which leaves them out where nobody looks. */
 export interface Io {
   readonly out: (text: string) => void;
   readonly error: (text: string) => void;
-  readonly isTerminal: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -63,7 +62,10 @@ export function parseInput(command: Command, words: readonly string[]): CommandI
     options: Object.fromEntries(
       Object.entries(specs).map(([name, spec]) => [
         name,
-        { type: spec.value === undefined ? ("boolean" as const) : ("string" as const) },
+        {
+          type: spec.value === undefined ? ("boolean" as const) : ("string" as const),
+          ...(name === "help" ? { short: "h" } : {}),
+        },
       ]),
     ),
     strict: false,
@@ -78,6 +80,8 @@ export function parseInput(command: Command, words: readonly string[]): CommandI
     if (token.kind !== "option") continue;
     const spec = Object.hasOwn(specs, token.name) ? specs[token.name] : undefined;
     if (spec === undefined) throw unknownOption(command, token.rawName, Object.keys(specs));
+    if (values.has(token.name))
+      throw usage(command, `${token.rawName} is there twice; give it once`);
     if (spec.value === undefined && token.value === undefined) switches.add(token.name);
     else if (spec.value !== undefined && token.value !== undefined)
       values.set(token.name, token.value);

@@ -2,6 +2,7 @@
 import type { Command, OptionSpec } from "./command.ts";
 
 const json: OptionSpec = { meaning: "print one JSON value for machines" };
+const models: OptionSpec = { value: "FILE", meaning: "models to add or override, as JSON" };
 
 export const commands: readonly Command[] = [
   {
@@ -12,6 +13,7 @@ export const commands: readonly Command[] = [
     options: {
       provider: { value: "NAME", meaning: "only models of this provider" },
       all: { meaning: "retired models too" },
+      models,
       json,
     },
     examples: [
@@ -24,7 +26,7 @@ export const commands: readonly Command[] = [
     name: "models show",
     summary: "Show what is known about one model: window, prices, cache rules, capabilities",
     operands: [{ name: "ID", meaning: "a model id, in any provider's spelling" }],
-    options: { json },
+    options: { models, json },
     examples: [
       { command: "strata models show claude-sonnet-5-5", shows: "its prices and cache rules" },
       {

@@ -1,9 +1,9 @@
 // strata doctor: is this machine fit, and what to do where it is not.
-import { mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { styleText } from "node:util";
 import { exitStatusOf } from "../core/strata-error.ts";
-import type { CommandBody, Io } from "./command.ts";
+import type { CommandBody } from "./command.ts";
 import { readConfig } from "./read-config.ts";
 
 export interface Finding {
@@ -18,7 +18,7 @@ export const run: CommandBody = async (input, io) => {
   const findings = [
     checkNode(process.versions.node),
     checkPlatform(process.platform, process.arch),
-    await checkDataDirectory(dataDirectory.value, dataDirectory.origin),
+    checkDataDirectory(dataDirectory.value, dataDirectory.origin),
     await checkPart("sqlite", "node:sqlite", "use a Node build with SQLite"),
     await checkPart("tokenizer", "gpt-tokenizer/bpeRanks/o200k_base", "reinstall strata-context"),
     await checkOptionalPart("postgres driver", "pg", "npm install pg, to keep the ledger there"),
@@ -27,7 +27,7 @@ export const run: CommandBody = async (input, io) => {
   io.out(
     input.switches.has("json")
       ? `${JSON.stringify({ fit: isFit, findings })}\n`
-      : renderFindings(findings, isFit, io),
+      : renderFindings(findings, isFit),
   );
   return isFit ? 0 : exitStatusOf["environment-unfit"];
 };
@@ -47,22 +47,27 @@ export function checkPlatform(platform: string, arch: string): Finding {
     : { name: "platform", state: "absent", detail: `${detail}; not tested there` };
 }
 
-export async function checkDataDirectory(directory: string, origin: string): Promise<Finding> {
+/** Looks without leaving anything behind: a directory that is not there yet must be creatable. */
+export function checkDataDirectory(directory: string, origin: string): Finding {
   const name = "data directory";
-  const probe = join(directory, `.probe-${process.pid}`);
   try {
-    await mkdir(directory, { recursive: true });
-    await writeFile(probe, "");
-    await rm(probe);
-    return { name, state: "ok", detail: `${directory} (${origin})` };
+    const existing = nearestExisting(directory);
+    if (!statSync(existing).isDirectory()) throw new Error(`${existing} is not a directory`);
+    accessSync(existing, constants.W_OK | constants.X_OK);
+    const state = existing === directory ? "" : ", made when first needed";
+    return { name, state: "ok", detail: `${directory} (from ${origin}${state})` };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return {
       name,
       state: "failed",
-      detail: `${directory} (${origin}) is not writable: ${reason}; set STRATA_DATA_DIR`,
+      detail: `${directory} (from ${origin}) cannot be written: ${reason}; set STRATA_DATA_DIR`,
     };
   }
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
 }
 
 async function checkPart(name: string, module: string, advice: string): Promise<Finding> {
@@ -79,13 +84,12 @@ async function checkOptionalPart(name: string, module: string, advice: string): 
   }
 }
 
-function renderFindings(findings: readonly Finding[], isFit: boolean, io: Io): string {
+function renderFindings(findings: readonly Finding[], isFit: boolean): string {
   const colours = { ok: "green", absent: "yellow", failed: "red" } as const;
   const width = Math.max(...findings.map(({ name }) => name.length));
   const lines = findings.map(({ name, state, detail }) => {
-    const mark = state.padEnd("absent".length);
-    const shown = io.isTerminal ? styleText(colours[state], mark) : mark;
-    return `${shown}  ${name.padEnd(width)}  ${detail}`;
+    const mark = styleText(colours[state], state.padEnd("absent".length));
+    return `${mark}  ${name.padEnd(width)}  ${detail}`;
   });
   return `${[...lines, isFit ? "Strata can run here." : "Strata cannot run here yet."].join("\n")}\n`;
 }

@@ -1,30 +1,32 @@
 // strata models list: one line per model, prices in dollars per million tokens.
-import { builtInCatalogue, listModels } from "../core/models/catalogue.ts";
+import { listModels } from "../core/models/catalogue.ts";
 import { describeModel, type ModelDescription } from "../core/models/describe-model.ts";
 import { nearestNames } from "../core/nearest-names.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { CommandBody } from "./command.ts";
+import { readCatalogue } from "./read-catalogue.ts";
 import { renderTable, type Column } from "./table.ts";
 
 export const run: CommandBody = (input, io) => {
   const at = Date.now();
-  const models = listModels(builtInCatalogue).map((facts) => describeModel(facts, { at }));
+  const catalogue = readCatalogue(input.values.get("models"));
+  const models = listModels(catalogue).map((facts) => describeModel(facts, { at }));
   const provider = input.values.get("provider");
   checkProvider(provider, models);
-  const isAsked = ({ status, provider: own }: ModelDescription): boolean =>
-    (input.switches.has("all") || status !== "retired") &&
-    (provider === undefined || own === provider);
-  const asked = models.filter(isAsked);
+  const candidates = models.filter(
+    (model) => provider === undefined || model.provider === provider,
+  );
+  const isShown = ({ status }: ModelDescription): boolean =>
+    input.switches.has("all") || status !== "retired";
+  const shown = candidates.filter(isShown);
   if (input.switches.has("json")) {
-    io.out(`${JSON.stringify(asked)}\n`);
+    io.out(`${JSON.stringify(shown)}\n`);
     return Promise.resolve(0);
   }
-  const hidden = models.filter(
-    (model) => provider === undefined || model.provider === provider,
-  ).length;
-  io.out(renderTable(columns, asked, io));
-  io.out(`\n$/MTok; write and min are for prompt caching. ${asked.length} of ${hidden} models`);
-  io.out(asked.length < hidden ? "; --all shows the retired ones too.\n" : ".\n");
+  const rest = candidates.length - shown.length;
+  io.out(renderTable(columns, shown));
+  io.out(`\n$/MTok; write and min are for prompt caching. ${shown.length} models`);
+  io.out(rest > 0 ? `; --all shows ${rest} retired ones too.\n` : ".\n");
   return Promise.resolve(0);
 };
 
@@ -65,7 +67,7 @@ function price(usd: number | null | undefined): string {
 }
 
 /** 1,050,000 as 1.05M, 128,000 as 128k, 512 as it is. */
-export function shortCount(count: number | null): string {
+function shortCount(count: number | null): string {
   if (count === null) return "-";
   if (count >= 1_000_000) return `${Number((count / 1_000_000).toFixed(2))}M`;
   return count >= 10_000 ? `${Math.round(count / 1000)}k` : String(count);

@@ -7,10 +7,11 @@ import {
 } from "../core/models/describe-model.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
 import type { CommandBody } from "./command.ts";
+import { readCatalogue } from "./read-catalogue.ts";
 
 export const run: CommandBody = (input, io) => {
   const [asked = ""] = input.operands;
-  const { facts, matched } = resolveModel(asked);
+  const { facts, matched } = resolveModel(asked, readCatalogue(input.values.get("models")));
   const model = describeModel(facts, { at: Date.now() });
   io.out(
     input.switches.has("json")

@@ -1,6 +1,7 @@
 // The only file that reads environment variables. Below it, configuration is a plain value.
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
+import { StrataError } from "../core/strata-error.ts";
 
 /** A setting and where it came from, so that a user can ask why. */
 export interface Setting<T> {
@@ -21,10 +22,20 @@ export function readConfig(env: Environment): Config {
 
 function readDataDirectory(env: Environment): Setting<string> {
   const own = env["STRATA_DATA_DIR"];
-  if (own !== undefined && own !== "") return { value: own, origin: "STRATA_DATA_DIR" };
+  if (own !== undefined && own !== "") return absolute(own, "STRATA_DATA_DIR");
   const shared = env["XDG_DATA_HOME"];
   if (shared !== undefined && shared !== "") {
-    return { value: join(shared, "strata"), origin: "XDG_DATA_HOME" };
+    return absolute(join(shared, "strata"), "XDG_DATA_HOME");
   }
-  return { value: join(homedir(), ".local", "share", "strata"), origin: "default" };
+  return absolute(join(homedir(), ".local", "share", "strata"), "the home directory");
+}
+
+/** A relative path would mean another place from every folder. */
+function absolute(path: string, origin: string): Setting<string> {
+  if (isAbsolute(path)) return { value: path, origin };
+  throw new StrataError(
+    "config-invalid",
+    `the data directory ${path}, from ${origin}, is not an absolute path`,
+    "set STRATA_DATA_DIR to one that begins with /",
+  );
 }

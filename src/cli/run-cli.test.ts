@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { commands } from "./commands.ts";
@@ -9,7 +12,6 @@ async function strata(...words: string[]) {
   const status = await runCli(words, {
     out: (text) => void (out += text),
     error: (text) => void (error += text),
-    isTerminal: false,
     env: { STRATA_DATA_DIR: "/dev/null/nowhere" },
   });
   return { out, error, status };
@@ -29,6 +31,12 @@ describe("the program", () => {
     expect(commands.filter(({ name }) => !help.out.includes(name))).toEqual([]);
     expect(help.status).toBe(0);
     expect(await strata()).toEqual({ ...help, status: 2 });
+  });
+
+  test("explains a command by help, --help and -h alike", async () => {
+    const help = await strata("models", "show", "--help");
+    expect(await strata("help", "models", "show")).toEqual(help);
+    expect(await strata("models", "show", "-h")).toEqual(help);
   });
 
   test.each(commands)("explains $name with examples", async ({ name, examples, options }) => {
@@ -57,6 +65,11 @@ describe("what a user types wrong", () => {
     [
       ["models", "list", "--provider"],
       "--provider needs a value: NAME",
+      "see: strata models list --help",
+    ],
+    [
+      ["models", "--provider", "openai", "--provider", "google"],
+      "--provider is there twice",
       "see: strata models list --help",
     ],
     [["doctor", "--json=yes"], "--json takes no value", "see: strata doctor --help"],
@@ -94,5 +107,29 @@ describe("strata doctor", () => {
     const { out } = await strata("doctor");
     expect(out).toContain("Strata cannot run here yet.");
     expect(out).not.toContain("\u001b[");
+  });
+});
+
+describe("strata models", () => {
+  test("shows a model a user's file adds, and complains of that file by name", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "strata-models-"));
+    const file = join(folder, "models.json");
+    writeFileSync(
+      file,
+      '{"add":{"llama-x":{"provider":"garage","status":"active","window":8192,"prices":[{"input":1,"output":2}]}}}',
+    );
+    const { out } = await strata("models", "show", "garage:llama-x", "--models", file, "--json");
+    expect(JSON.parse(out)).toMatchObject({ id: "llama-x", windowTokens: 8192, source: file });
+    writeFileSync(file, '{"override":{"claude-sonnet-9":{}}}');
+    const refused = await strata("models", "list", "--models", file);
+    rmSync(folder, { recursive: true });
+    expect(refused.error).toContain(`${file}: claude-sonnet-9 overrides a model that is not known`);
+    expect(refused.status).toBe(5);
+  });
+
+  test("refuses a file that is not there", async () => {
+    const { error, status } = await strata("models", "--models", "nowhere.json");
+    expect(error).toContain("nowhere.json cannot be read");
+    expect(status).toBe(5);
   });
 });

@@ -20,6 +20,7 @@ async function dispatch(words: readonly string[], io: Io): Promise<number> {
     io.out(`${packageJson.version}\n`);
     return 0;
   }
+  if (first === "help" && words.length > 1) return dispatch([...words.slice(1), "--help"], io);
   if (first === undefined || first === "--help" || first === "-h" || first === "help") {
     io.out(renderOverview(commands, packageJson.version));
     return first === undefined ? exitStatusOf.usage : 0;
@@ -41,8 +42,8 @@ function findCommand(words: readonly string[]): { command: Command; rest: readon
   if (full !== undefined) return { command: full, rest: words.slice(2) };
   const [first = "", second] = words;
   const short = commands.find((command) => command.name === first || command.alias === first);
-  const isSubcommand = second === undefined || second.startsWith("-") || short?.name === first;
-  if (short !== undefined && isSubcommand) return { command: short, rest: words.slice(1) };
+  const standsAlone = second === undefined || second.startsWith("-") || short?.name === first;
+  if (short !== undefined && standsAlone) return { command: short, rest: words.slice(1) };
   const group = commands.filter((command) => command.name.startsWith(`${first} `));
   const known = (group.length > 0 ? group : commands).map((command) => command.name);
   const near = nearestNames(group.length > 0 ? name : first, known, 3);

@@ -1,6 +1,5 @@
 // Plain text tables: columns as wide as their widest cell, numbers to the right.
 import { styleText } from "node:util";
-import type { Io } from "./command.ts";
 
 export interface Column<Row> {
   readonly title: string;
@@ -9,11 +8,7 @@ export interface Column<Row> {
   readonly align?: "right";
 }
 
-export function renderTable<Row>(
-  columns: readonly Column<Row>[],
-  rows: readonly Row[],
-  io: Pick<Io, "isTerminal">,
-): string {
+export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const cells = [
     columns.map(({ title }) => title),
     ...rows.map((row) => columns.map(({ cell }) => cell(row))),
@@ -32,5 +27,5 @@ export function renderTable<Row>(
       .trimEnd(),
   );
   const [head = "", ...body] = lines;
-  return `${[io.isTerminal ? styleText("bold", head) : head, ...body].join("\n")}\n`;
+  return `${[styleText("bold", head), ...body].join("\n")}\n`;
 }

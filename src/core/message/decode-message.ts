@@ -11,16 +11,22 @@ import {
 } from "./json-text.ts";
 import type { Block, JsonText, MediaSource, Message, Role } from "./message.ts";
 
-/** Reads one message. `encodeMessage` gives back exactly the text that came in. */
+/**
+ * Reads one message. `encodeMessage` gives back exactly the text that came in; only a bare lone
+ * surrogate, which no bytes can carry, comes back escaped.
+ */
 export function decodeMessage(text: string): Message {
   const json = parseJsonText(text, "the message");
   const fields = readFields(json, rootSpan(json), "message");
-  const role = readRole(fields);
-  const message: Message = { role, content: readContent(fields, "message") };
+  const content = contentOf(fields, "message");
+  if (content === undefined) {
+    throw malformed(`${fields.path}.content`, "must be text or a list of blocks");
+  }
+  const message: Message = { role: readRole(fields), content };
   return spellMessage(message) === json ? message : { ...message, json };
 }
 
-/** Reads one block. `encodeBlock` gives back exactly the text that came in. */
+/** Reads one block. `encodeBlock` gives back the text that came in, as for messages. */
 export function decodeBlock(text: string): Block {
   const json = parseJsonText(text, "the block");
   return readBlock(json, rootSpan(json), "block", "message");
@@ -40,97 +46,110 @@ type KnownBlock = Exclude<Block, { readonly type: "opaque" }>;
 
 /** Undefined for a type, or a shape of it, that we do not know: such a block is kept to the byte. */
 function readKnownBlock(fields: Fields, place: Place): KnownBlock | undefined {
-  const type = optionalString(fields, "type") ?? "";
-  switch (type) {
-    case "text":
-      return { type, text: requiredString(fields, "text") };
+  const type = stringOf(fields, "type");
+  switch (type ?? "") {
+    case "text": {
+      const text = stringOf(fields, "text");
+      return text === undefined ? undefined : { type: "text", text };
+    }
     case "image":
     case "document":
-      return readMedia(fields, type);
+      return readMedia(fields, type === "image" ? "image" : "document");
     case "tool_use":
-      return {
-        type,
-        id: requiredString(fields, "id"),
-        name: requiredString(fields, "name"),
-        inputJson: requiredText(fields, "input"),
-      };
+      return readToolUse(fields);
     case "tool_result":
       return place === "message" ? readToolResult(fields) : undefined;
     case "thinking":
-      return { type, text: requiredString(fields, "thinking"), ...readSignature(fields) };
-    case "redacted_thinking":
-      return { type, data: requiredString(fields, "data") };
+      return readThinking(fields);
+    case "redacted_thinking": {
+      const data = stringOf(fields, "data");
+      return data === undefined ? undefined : { type: "redacted_thinking", data };
+    }
     case "compaction":
-      return {
-        type,
-        content: optionalString(fields, "content") ?? null,
-        ...readSignature(fields),
-      };
+      return readCompaction(fields);
     default:
       return undefined;
   }
 }
 
-function readToolResult(fields: Fields): KnownBlock {
-  return {
-    type: "tool_result",
-    toolUseId: requiredString(fields, "tool_use_id"),
-    content: fields.spans.has("content") ? readContent(fields, "tool result") : [],
-    isError: textOf(fields, "is_error") === "true",
-  };
+function readToolUse(fields: Fields): KnownBlock | undefined {
+  const [id, name] = [stringOf(fields, "id"), stringOf(fields, "name")];
+  const inputJson = textOf(fields, "input");
+  if (id === undefined || name === undefined || inputJson === undefined) return undefined;
+  return { type: "tool_use", id, name, inputJson };
+}
+
+function readToolResult(fields: Fields): KnownBlock | undefined {
+  const toolUseId = stringOf(fields, "tool_use_id");
+  const content = fields.spans.has("content") ? contentOf(fields, "tool result") : [];
+  const isError = textOf(fields, "is_error") ?? "false";
+  const isKnown = isError === "true" || isError === "false";
+  if (toolUseId === undefined || content === undefined || !isKnown) return undefined;
+  return { type: "tool_result", toolUseId, content, isError: isError === "true" };
+}
+
+function readThinking(fields: Fields): KnownBlock | undefined {
+  const [text, signature] = [stringOf(fields, "thinking"), stringOf(fields, "signature")];
+  if (text === undefined || (signature === undefined && fields.spans.has("signature"))) {
+    return undefined;
+  }
+  return signature === undefined
+    ? { type: "thinking", text }
+    : { type: "thinking", text, signature };
+}
+
+function readCompaction(fields: Fields): KnownBlock | undefined {
+  const [summary, signature] = [stringOf(fields, "content"), stringOf(fields, "signature")];
+  const content = textOf(fields, "content") === "null" ? null : summary;
+  if (content === undefined || (signature === undefined && fields.spans.has("signature"))) {
+    return undefined;
+  }
+  return signature === undefined
+    ? { type: "compaction", content }
+    : { type: "compaction", content, signature };
 }
 
 function readMedia(fields: Fields, type: "image" | "document"): KnownBlock | undefined {
   const source = readSource(fields);
-  const title = optionalString(fields, "title");
+  const title = stringOf(fields, "title");
   if (source === undefined) return undefined;
   return type === "image" || title === undefined ? { type, source } : { type, source, title };
 }
 
-function readSignature(fields: Fields): { readonly signature?: string } {
-  const signature = optionalString(fields, "signature");
-  return signature === undefined ? {} : { signature };
+function readSource({ json, spans, path }: Fields): MediaSource | undefined {
+  const span = spans.get("source");
+  if (span === undefined || json[span.start] !== "{") return undefined;
+  const source = readFields(json, span, `${path}.source`);
+  const [mediaType, data] = [stringOf(source, "media_type"), stringOf(source, "data")];
+  const [url, fileId] = [stringOf(source, "url"), stringOf(source, "file_id")];
+  const kind = stringOf(source, "type");
+  switch (kind ?? "") {
+    case "base64":
+    case "text":
+      if (mediaType === undefined || data === undefined) return undefined;
+      return { kind: kind === "text" ? "text" : "base64", mediaType, data };
+    case "url":
+      return url === undefined ? undefined : { kind: "url", url };
+    case "file":
+      return fileId === undefined ? undefined : { kind: "file", fileId };
+    default:
+      return undefined;
+  }
 }
 
-function readContent(fields: Fields, place: Place): Block[] {
-  const { json, path } = fields;
-  const span = fields.spans.get("content");
-  if (span !== undefined && json[span.start] === '"') {
-    return [{ type: "text", text: stringAt(json, span) }];
-  }
-  if (span === undefined || json[span.start] !== "[") {
-    throw malformed(`${path}.content`, "must be text or a list of blocks");
-  }
+/** Text counts as a list of one block; undefined for what is neither text nor a list. */
+function contentOf({ json, path, spans }: Fields, place: Place): Block[] | undefined {
+  const span = spans.get("content");
+  if (span === undefined) return undefined;
+  if (json[span.start] === '"') return [{ type: "text", text: stringAt(json, span) }];
+  if (json[span.start] !== "[") return undefined;
   return arrayItems(json, span).map((item, index) =>
     readBlock(json, item, `${path}.content.${index}`, place),
   );
 }
 
-function readSource(fields: Fields): MediaSource | undefined {
-  const span = fields.spans.get("source");
-  if (span === undefined) return undefined;
-  const source = readFields(fields.json, span, `${fields.path}.source`);
-  const kind = optionalString(source, "type");
-  switch (kind) {
-    case "base64":
-    case "text":
-      return {
-        kind,
-        mediaType: requiredString(source, "media_type"),
-        data: requiredString(source, "data"),
-      };
-    case "url":
-      return { kind, url: requiredString(source, "url") };
-    case "file":
-      return { kind, fileId: requiredString(source, "file_id") };
-    case undefined:
-    default:
-      return undefined;
-  }
-}
-
 function readRole(fields: Fields): Role {
-  const role = requiredString(fields, "role");
+  const role = stringOf(fields, "role") ?? "";
   switch (role) {
     case "user":
     case "assistant":
@@ -163,21 +182,9 @@ function textOf(fields: Fields, key: string): JsonText | undefined {
   return span && fields.json.slice(span.start, span.end);
 }
 
-function requiredText(fields: Fields, key: string): JsonText {
-  const text = textOf(fields, key);
-  if (text === undefined) throw malformed(`${fields.path}.${key}`, "is missing");
-  return text;
-}
-
-function optionalString(fields: Fields, key: string): string | undefined {
+function stringOf(fields: Fields, key: string): string | undefined {
   const span = fields.spans.get(key);
   return span && fields.json[span.start] === '"' ? stringAt(fields.json, span) : undefined;
-}
-
-function requiredString(fields: Fields, key: string): string {
-  const value = optionalString(fields, key);
-  if (value === undefined) throw malformed(`${fields.path}.${key}`, "must be text");
-  return value;
 }
 
 function malformed(path: string, problem: string): StrataError {

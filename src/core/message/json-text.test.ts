@@ -26,6 +26,13 @@ describe("canonical JSON", () => {
     );
   });
 
+  test.each(["{", '{"a":1', "[", "[1", "abc", "{} {", '{"a":nope}', ""])(
+    "refuses what is not JSON instead of going astray in it: %s",
+    (text) => {
+      expect(() => toCanonicalJson(text)).toThrow("the text is not JSON");
+    },
+  );
+
   test("refuses nesting it would have to walk too deep, with an error and not a crash", () => {
     const deep = "[".repeat(100_000) + "]".repeat(100_000);
     expect(() => toCanonicalJson(deep)).toThrow("nested deeper than 500 levels");

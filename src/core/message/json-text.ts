@@ -32,7 +32,7 @@ export function parseJsonText(text: string, what: string): JsonText {
       { cause },
     );
   }
-  return text.isWellFormed() ? text : escapeLoneSurrogates(text);
+  return escapeLoneSurrogates(text);
 }
 
 /** The whole value of a valid JSON text, without the white space around it. */
@@ -73,7 +73,8 @@ export function arrayItems(json: JsonText, span: Span): Span[] {
  * space, strings escaped one way, the last of duplicate keys. Numbers stay as written: rewriting
  * them would change 1.0 and long integers.
  */
-export function toCanonicalJson(json: JsonText): JsonText {
+export function toCanonicalJson(text: string): JsonText {
+  const json = parseJsonText(text, "the text");
   return canonicalAt(json, skipSpace(json, 0), 0).text;
 }
 
@@ -190,7 +191,9 @@ function skipSeparator(json: JsonText, start: number): number {
   return json[at] === "," ? skipSpace(json, at + 1) : at;
 }
 
-function escapeLoneSurrogates(text: string): string {
+/** Text of JSON in which nothing is lost when it becomes UTF-8. */
+export function escapeLoneSurrogates(text: string): JsonText {
+  if (text.isWellFormed()) return text;
   let out = "";
   for (const character of text) {
     out += character.isWellFormed()

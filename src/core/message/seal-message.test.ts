@@ -37,3 +37,14 @@ test("appending shares what came before and adds up", () => {
   expect(second.before).toBe(first);
   expect(sealedMessages(second)).toEqual([a, b]);
 });
+
+const useOf = (half: string): Message => ({
+  role: "assistant",
+  content: [{ type: "tool_use", id: "a", name: "b", inputJson: `{"x":"${half}"}` }],
+});
+
+test("texts that differ only in a bare half of a character have different keys", () => {
+  const [first, second] = ["\ud800", "\ud801"].map((half) => sealMessage(useOf(half), sealing));
+  expect(first?.key).not.toBe(second?.key);
+  expect(new TextDecoder().decode(first?.wire)).toContain('{"x":"\\ud800"}');
+});

@@ -1,6 +1,7 @@
 // Sealing: a message's bytes, key and token count, made once, so that a call costs what is new.
 import { emptyPrefixKey, extendPrefixKey, hashContent, type ContentHash } from "../hash.ts";
 import { encodeMessage } from "./encode-message.ts";
+import { escapeLoneSurrogates } from "./json-text.ts";
 import type { JsonText, Message } from "./message.ts";
 
 export interface SealedMessage {
@@ -21,7 +22,8 @@ export interface Sealing {
 const utf8 = new TextEncoder();
 
 export function sealMessage(message: Message, sealing: Sealing): SealedMessage {
-  const wire = utf8.encode(sealing.encode?.(message) ?? encodeMessage(message));
+  const text = sealing.encode?.(message) ?? encodeMessage(message);
+  const wire = utf8.encode(escapeLoneSurrogates(text));
   return { key: hashContent(wire), tokens: sealing.count(message), wire };
 }
 

@@ -20,15 +20,15 @@ export function toToolDefinition(tool: {
   if (typeof inputSchema !== "string") {
     return { name, description, inputSchemaJson: canonicalJsonOf(inputSchema) };
   }
-  const json = parseJsonText(inputSchema, `the input schema of tool ${name}`);
-  if (!json.trimStart().startsWith("{")) {
+  const json = toCanonicalJson(parseJsonText(inputSchema, `the input schema of tool ${name}`));
+  if (!json.startsWith("{")) {
     throw new StrataError(
       "input-invalid",
       `the input schema of tool ${name} is not an object`,
       'give a schema such as {"type":"object","properties":{}}',
     );
   }
-  return { name, description, inputSchemaJson: toCanonicalJson(json) };
+  return { name, description, inputSchemaJson: json };
 }
 
 export function encodeToolDefinition(tool: ToolDefinition): JsonText {

@@ -49,6 +49,14 @@ describe("usage (D-03, N-15, C-14)", () => {
     expect(totalUsage([usage, other]).cacheWriteTokens).toEqual({ "5m": 60, "1h": 42, "30m": 3 });
   });
 
+  test("a sum keeps a lifetime it does not know, from either side", () => {
+    const odd: Usage = JSON.parse(
+      '{"uncachedTokens":0,"cacheReadTokens":0,"cacheWriteTokens":{"2h":7},"outputTokens":0,"reasoningTokens":0}',
+    );
+    expect(totalUsage([odd, usage])).toEqual(totalUsage([usage, odd]));
+    expect(promptTokens(totalUsage([usage, odd]))).toBe(1007);
+  });
+
   test("the hit rate is never above 1, and sums do not depend on order (CF-B)", () => {
     fc.assert(
       fc.property(fc.array(anyUsage, { minLength: 1 }), (usages) => {

@@ -39,7 +39,7 @@ export function generatedTokens(usage: Usage): number {
   return usage.outputTokens + usage.reasoningTokens;
 }
 
-/** The share of the prompt read from cache, 0 to 1; null when nothing was sent (N-15, C-14). */
+/** The share of the prompt read from cache, 0 to 1; null when nothing was sent (C-14). */
 export function hitRate(usage: Usage): number | null {
   const prompt = promptTokens(usage);
   return prompt === 0 ? null : usage.cacheReadTokens / prompt;
@@ -58,11 +58,9 @@ export function writeShare(usage: Usage): number | null {
 }
 
 export function addUsage(left: Usage, right: Usage): Usage {
-  const cacheWriteTokens: Partial<Record<Lifetime, number>> = { ...left.cacheWriteTokens };
-  for (const lifetime of lifetimes) {
-    const tokens = right.cacheWriteTokens[lifetime];
-    if (tokens !== undefined)
-      cacheWriteTokens[lifetime] = (cacheWriteTokens[lifetime] ?? 0) + tokens;
+  const cacheWriteTokens: Record<string, number> = { ...left.cacheWriteTokens };
+  for (const [lifetime, tokens] of Object.entries(right.cacheWriteTokens)) {
+    cacheWriteTokens[lifetime] = (cacheWriteTokens[lifetime] ?? 0) + tokens;
   }
   return {
     uncachedTokens: left.uncachedTokens + right.uncachedTokens,

@@ -1,6 +1,8 @@
 // Invariants across messages: who speaks first, and every tool use answered once, at once (D-02).
+import { checkShape, isObject } from "./check-shape.ts";
+import { messageShape } from "./message-shapes.ts";
 import type { Message, MessageRecord, ToolResultBlock } from "./message.ts";
-import { validateMessage } from "./validate-message.ts";
+import { validateMessage, validateRecord } from "./validate-message.ts";
 import { violation, type Violation } from "./violation.ts";
 
 /** Checks one message after the other. A conversation may end on tool uses that still wait for results. */
@@ -8,38 +10,79 @@ export function validateConversation(
   messages: readonly (Message | MessageRecord)[],
   path = "messages",
 ): Violation[] {
+  if (!Array.isArray(messages)) {
+    return [violation(path, "shape", "must be a list; pass data of the documented type")];
+  }
+  const misshapen = messages.flatMap((message, index) =>
+    checkShape(message, messageShape, `${path}.${index}`),
+  );
+  if (misshapen.length > 0) return misshapen;
   const violations: Violation[] = [];
   const uses = new ToolUses();
   let begun = false;
   for (const [index, message] of messages.entries()) {
-    if (isPartial(message)) continue;
     const at = `${path}.${index}`;
-    violations.push(...validateMessage(message, at));
+    const isWhole = !isPartial(message);
+    if (isWhole) violations.push(...validateOne(message, at));
     if (!begun && message.role !== "system") {
       begun = true;
-      if (!mayBegin(message)) {
+      if (isWhole && !mayBegin(message)) {
         violations.push(
           violation(`${at}.role`, "role-first", "a conversation begins with the user or a summary"),
         );
       }
     }
-    violations.push(...uses.see(message, at));
+    violations.push(...uses.see(message, at, isWhole));
   }
-  return violations;
+  return [...violations, ...validateRecords(messages, path)];
+}
+
+function validateOne(message: Message | MessageRecord, path: string): Violation[] {
+  return isRecord(message) ? validateRecord(message, path) : validateMessage(message, path);
+}
+
+/** Records of one list belong to one session, and none is there twice. */
+function validateRecords(
+  messages: readonly (Message | MessageRecord)[],
+  path: string,
+): Violation[] {
+  const seen = new Set<string>();
+  let session: string | undefined;
+  return messages.flatMap((message, index) => {
+    if (!isRecord(message)) return [];
+    const found: Violation[] = [];
+    const at = `${path}.${index}`;
+    session ??= message.sessionId;
+    if (message.sessionId !== session) {
+      found.push(
+        violation(
+          `${at}.sessionId`,
+          "session-mixed",
+          `the others belong to ${session}; split them`,
+        ),
+      );
+    }
+    if (seen.has(message.id)) {
+      found.push(violation(`${at}.id`, "record-repeated", `${message.id} is there already`));
+    }
+    seen.add(message.id);
+    return found;
+  });
 }
 
 /** Which tool uses there were, and which of them still wait. */
 class ToolUses {
   readonly #answered = new Map<string, boolean>();
-  #waiting = new Map<string, string>();
+  /** Where each stands; null for one in a message that was cut off, which need not be answered. */
+  #waiting = new Map<string, string | null>();
 
-  see(message: Message, path: string): Violation[] {
+  see(message: Message, path: string, isWhole: boolean): Violation[] {
     if (message.role === "tool") {
       return message.content.flatMap((block, index) =>
         block.type === "tool_result" ? this.#answer(block, `${path}.content.${index}`) : [],
       );
     }
-    const violations = message.role === "system" ? [] : this.#closeWaiting(message.role);
+    const violations = this.#closeWaiting(message.role);
     for (const [index, block] of message.content.entries()) {
       if (block.type !== "tool_use") continue;
       const at = `${path}.content.${index}`;
@@ -49,7 +92,7 @@ class ToolUses {
         );
       }
       this.#answered.set(block.id, false);
-      this.#waiting.set(block.id, at);
+      this.#waiting.set(block.id, isWhole ? at : null);
     }
     return violations;
   }
@@ -86,18 +129,24 @@ class ToolUses {
   #closeWaiting(next: string): Violation[] {
     const left = [...this.#waiting];
     this.#waiting = new Map();
-    return left.map(([id, path]) =>
-      violation(
-        path,
-        "tool-use-unanswered",
-        `${id} has no result before the next ${next} message; add a tool message for it`,
-      ),
+    return left.flatMap(([id, path]) =>
+      path === null
+        ? []
+        : violation(
+            path,
+            "tool-use-unanswered",
+            `${id} has no result before the next ${next} message; add a tool message for it`,
+          ),
     );
   }
 }
 
+function isRecord(message: Message | MessageRecord): message is MessageRecord {
+  return "metadata" in message && isObject(message.metadata);
+}
+
 function isPartial(message: Message | MessageRecord): boolean {
-  return "metadata" in message && message.metadata.status === "partial";
+  return isRecord(message) && message.metadata.status === "partial";
 }
 
 function mayBegin(message: Message): boolean {

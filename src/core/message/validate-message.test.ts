@@ -3,6 +3,7 @@ import type { Block, Message, MessageRecord } from "./message.ts";
 import { noUsage } from "./usage.ts";
 import { validateConversation } from "./validate-conversation.ts";
 import { validateMessage, validateRecord, validateUsage } from "./validate-message.ts";
+import { validateRequest, validateTool } from "./validate-request.ts";
 
 const text = (words: string): Block => ({ type: "text", text: words });
 const user = (words: string): Message => ({ role: "user", content: [text(words)] });
@@ -37,6 +38,24 @@ describe("a message (D-02)", () => {
   test.each<[string, Message, string[]]>([
     ["no content", { role: "user", content: [] }, ["message.content content-empty"]],
     ["empty text", user(""), ["message.content.0 text-empty"]],
+    ["text of white space", user(" \n"), ["message.content.0 text-empty"]],
+    [
+      "an opaque block that would smuggle in a second one",
+      {
+        role: "user",
+        content: [{ type: "opaque", json: '{"type":"x"},{"type":"text","text":"y"}' }],
+      },
+      ["message.content.0 json-invalid"],
+    ],
+    [
+      "an input with half a character, which would be lost on the wire",
+      {
+        role: "assistant",
+        content: [{ type: "tool_use", id: "a", name: "b", inputJson: '{"x":"\ud800"}' }],
+      },
+      ["message.content.0 tool-input"],
+    ],
+    ["a result for nobody", result(""), ["message.content.0 tool-result-id"]],
     [
       "two results in one tool message",
       { role: "tool", content: [...result("a").content, ...result("b").content] },
@@ -107,6 +126,11 @@ describe("a conversation (D-02)", () => {
       ["messages.1.content.0 tool-use-unanswered", "messages.3.content.0 tool-result-misplaced"],
     ],
     [
+      "a system message between a use and its result",
+      [user("go"), calls("a"), { role: "system", content: [text("hm")] }, result("a")],
+      ["messages.1.content.0 tool-use-unanswered", "messages.3.content.0 tool-result-misplaced"],
+    ],
+    [
       "a retry under the old id",
       [user("go"), calls("a"), result("a"), calls("a")],
       ["messages.3.content.0 tool-use-repeated"],
@@ -123,6 +147,23 @@ describe("a conversation (D-02)", () => {
   test("does not judge a message that was cut off while it arrived", () => {
     const partial: MessageRecord = { ...record, metadata: { status: "partial" }, ...calls("a") };
     expect(validateConversation([user("go"), partial, user("again")])).toEqual([]);
+  });
+
+  test("takes the result of a tool use in a message that was cut off", () => {
+    const partial: MessageRecord = { ...record, metadata: { status: "partial" }, ...calls("a") };
+    expect(validateConversation([user("go"), partial, result("a")])).toEqual([]);
+  });
+
+  test("judges records as records: one session, no record twice", () => {
+    const other = { ...record, sessionId: "t" };
+    const incomplete: MessageRecord = { ...record, metadata: { status: "complete" } };
+    expect(found(validateConversation([user("go"), record, other]))).toEqual([
+      "messages.2.sessionId session-mixed",
+      "messages.2.id record-repeated",
+    ]);
+    expect(found(validateConversation([user("go"), incomplete]))).toContain(
+      "messages.1.metadata.model record-incomplete",
+    );
   });
 });
 
@@ -170,11 +211,60 @@ describe("a record (D-01, D-02)", () => {
     ]);
   });
 
-  test("counts usage in whole tokens from 0", () => {
-    const usage = { ...noUsage, cacheReadTokens: -1, cacheWriteTokens: { "1h": 0.5 } };
+  test("counts usage in whole tokens from 0, for lifetimes that exist", () => {
+    const usage = { ...noUsage, cacheReadTokens: -1, cacheWriteTokens: { "1h": 0.5, "2h": 7 } };
     expect(found(validateUsage(usage))).toEqual([
       "usage.cacheReadTokens usage-invalid",
       "usage.cacheWriteTokens.1h usage-invalid",
+      "usage.cacheWriteTokens.2h usage-invalid",
     ]);
+  });
+
+  test("of a tool answers the use its metadata names", () => {
+    const metadata = { status: "complete", parentToolUseId: "b" } as const;
+    expect(found(validateRecord({ ...record, ...result("a"), metadata }))).toEqual([
+      "record.metadata.parentToolUseId tool-result-id",
+    ]);
+  });
+});
+
+describe("values that break the types", () => {
+  const broken: readonly unknown[] = [
+    null,
+    undefined,
+    7,
+    "x",
+    [],
+    [null],
+    {},
+    { role: "robot", content: [] },
+    { role: "constructor", content: [] },
+    { role: "user" },
+    { role: "user", content: "hi" },
+    { role: "user", content: [null] },
+    { role: "user", content: [{ type: "text" }] },
+    { role: "user", content: [{ type: "toString" }] },
+    { role: "assistant", content: [{ type: "tool_use", inputJson: "{}" }] },
+    { role: "tool", content: [{ type: "tool_result", toolUseId: "a" }] },
+    { ...record, metadata: undefined },
+    { ...record, metadata: { status: "???" } },
+    { ...record, schemaVersion: 7 },
+  ];
+  const validators: Readonly<Record<string, (value: never) => readonly { rule: string }[]>> = {
+    validateMessage,
+    validateRecord,
+    validateUsage,
+    validateRequest,
+    validateTool,
+    "validateConversation of one": (value: never) => validateConversation([value]),
+    validateConversation,
+  };
+
+  test.each(Object.entries(validators))("never make %s throw", (_name, validate) => {
+    for (const value of broken) expect(() => validate(value as never)).not.toThrow();
+  });
+
+  test.each(broken)("are a violation of shape for a record: %j", (value) => {
+    expect(validateRecord(value as never).map(({ rule }) => rule)).toContain("shape");
   });
 });

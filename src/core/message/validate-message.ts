@@ -1,36 +1,28 @@
 // Invariants of a single message and of its record (D-01, D-02). Pairing across messages: validate-conversation.ts.
+import { checkShape, isObject } from "./check-shape.ts";
 import { decodeBlock, decodeMessage } from "./decode-message.ts";
 import { spellBlock } from "./encode-message.ts";
 import type { Block, BlockType, JsonText, Message, MessageRecord, Role } from "./message.ts";
+import { messageShape, metadataShape, recordShape, usageShape } from "./message-shapes.ts";
 import { lifetimes, type Usage } from "./usage.ts";
 import { violation, type Rule, type Violation } from "./violation.ts";
 
 /** What each role may say. An opaque block is the provider's business, so it may stand anywhere but alone as a tool result. */
-const allowedBlocks: Readonly<Record<Role, readonly BlockType[]>> = {
+const allowedBlocks: Readonly<Record<Role | "tool result", readonly BlockType[]>> = {
   user: ["text", "image", "document", "opaque"],
   assistant: ["text", "tool_use", "thinking", "redacted_thinking", "compaction", "opaque"],
   tool: ["tool_result"],
   system: ["text", "opaque"],
+  "tool result": ["text", "image", "document", "opaque"],
 };
 
-const allowedInToolResult: readonly BlockType[] = ["text", "image", "document", "opaque"];
-
 export function validateMessage(message: Message, path = "message"): Violation[] {
+  const misshapen = checkShape(message, messageShape, path);
+  if (misshapen.length > 0) return misshapen;
   const { role, content } = message;
-  const violations = content.flatMap((block, index) => {
-    const at = `${path}.content.${index}`;
-    const found = validateBlock(block, at);
-    return allowedBlocks[role].includes(block.type)
-      ? found
-      : [
-          violation(
-            at,
-            "block-not-allowed",
-            `a ${role} message cannot hold a ${block.type} block; move it to the role it belongs to`,
-          ),
-          ...found,
-        ];
-  });
+  const violations = content.flatMap((block, index) =>
+    validateBlock(block, `${path}.content.${index}`, role),
+  );
   if (content.length === 0 && role !== "system") {
     violations.unshift(
       violation(`${path}.content`, "content-empty", `a ${role} message needs content; drop it`),
@@ -55,85 +47,115 @@ export function validateMessage(message: Message, path = "message"): Violation[]
 
 /** A partial message was cut off while it arrived: it is kept as it is and not judged. */
 export function validateRecord(record: MessageRecord, path = "record"): Violation[] {
+  const misshapen = checkShape(record, recordShape, path);
+  if (misshapen.length === 0) {
+    misshapen.push(...checkShape(record.metadata, metadataShape, `${path}.metadata`));
+  }
+  if (misshapen.length > 0) return misshapen;
   const { metadata, role } = record;
   if (metadata.status === "partial") return [];
   const violations = validateMessage(record, path);
-  if (!isUlid(record.id)) {
-    violations.push(violation(`${path}.id`, "record-id", `"${record.id}" is not a ULID; make one`));
-  }
+  const report = (field: string, rule: Rule, message: string): void => {
+    violations.push(violation(`${path}.${field}`, rule, message));
+  };
+  if (!isUlid(record.id)) report("id", "record-id", `"${record.id}" is not a ULID; make one`);
+  if (record.sessionId === "") report("sessionId", "record-id", "name the session");
   if (!Number.isSafeInteger(record.createdAtUs) || record.createdAtUs < 0) {
-    violations.push(
-      violation(`${path}.createdAtUs`, "record-time", "give whole microseconds since 1970, UTC"),
+    report("createdAtUs", "record-time", "give whole microseconds since 1970, UTC");
+  }
+  for (const field of missingMetadata(record)) {
+    report(
+      `metadata.${field}`,
+      "record-incomplete",
+      `a complete ${role} message needs ${field}; set it, or mark the message partial`,
     );
   }
-  const missing = role === "assistant" ? missingFromReply(record) : [];
-  if (role === "tool" && metadata.parentToolUseId === undefined) missing.push("parentToolUseId");
-  for (const field of missing) {
-    violations.push(
-      violation(
-        `${path}.metadata.${field}`,
-        "record-incomplete",
-        `a complete ${role} message needs ${field}; set it, or mark the message partial`,
-      ),
+  const answers = record.content.find((block) => block.type === "tool_result");
+  const { parentToolUseId, usage } = metadata;
+  if (answers && parentToolUseId !== undefined && parentToolUseId !== answers.toolUseId) {
+    report(
+      "metadata.parentToolUseId",
+      "tool-result-id",
+      `the block answers ${answers.toolUseId}; name that one`,
     );
   }
-  if (metadata.usage !== undefined) {
-    violations.push(...validateUsage(metadata.usage, `${path}.metadata.usage`));
-  }
+  if (usage !== undefined) violations.push(...validateUsage(usage, `${path}.metadata.usage`));
   return violations;
 }
 
 export function validateUsage(usage: Usage, path = "usage"): Violation[] {
-  const counts: [string, number][] = [
-    ["uncachedTokens", usage.uncachedTokens],
-    ["cacheReadTokens", usage.cacheReadTokens],
-    ["outputTokens", usage.outputTokens],
-    ["reasoningTokens", usage.reasoningTokens],
-    ...lifetimes.map((lifetime): [string, number] => [
-      `cacheWriteTokens.${lifetime}`,
-      usage.cacheWriteTokens[lifetime] ?? 0,
-    ]),
+  const misshapen = checkShape(usage, usageShape, path);
+  if (misshapen.length > 0) return misshapen;
+  const { cacheWriteTokens, ...buckets } = usage;
+  const writes = Object.entries(cacheWriteTokens);
+  const unknown = writes.filter(([lifetime]) => !lifetimes.some((known) => known === lifetime));
+  const counts = [
+    ...Object.entries(buckets),
+    ...writes.map(([lifetime, tokens]) => [`cacheWriteTokens.${lifetime}`, tokens] as const),
   ];
-  return counts
-    .filter(([, tokens]) => !Number.isSafeInteger(tokens) || tokens < 0)
-    .map(([name, tokens]) =>
-      violation(
-        `${path}.${name}`,
-        "usage-invalid",
-        `${tokens} is not a count; give a whole number from 0`,
+  return [
+    ...counts
+      .filter(([, tokens]) => !Number.isSafeInteger(tokens) || tokens < 0)
+      .map(([name, tokens]) =>
+        violation(
+          `${path}.${name}`,
+          "usage-invalid",
+          `${tokens} is not a count; give a whole number from 0`,
+        ),
       ),
-    );
+    ...unknown.map(([lifetime]) =>
+      violation(
+        `${path}.cacheWriteTokens.${lifetime}`,
+        "usage-invalid",
+        `there is no such lifetime; use ${lifetimes.join(", ")}`,
+      ),
+    ),
+  ];
 }
 
-function validateBlock(block: Block, path: string): Violation[] {
+function validateBlock(block: Block, path: string, place: Role | "tool result"): Violation[] {
   const violations: Violation[] = [];
   const report = (rule: Rule, message: string): void => {
     violations.push(violation(path, rule, message));
   };
-  if (block.type === "text" && block.text === "") {
-    report("text-empty", "providers refuse an empty text block; drop it");
+  if (!allowedBlocks[place].includes(block.type)) {
+    const holder = place === "tool result" ? "tool result" : `${place} message`;
+    report(
+      "block-not-allowed",
+      `a ${holder} cannot hold a ${block.type} block; move it to the role it belongs to`,
+    );
   }
-  if (block.type === "tool_use") {
-    if (block.id === "") report("tool-use-id", "give the tool use an id of its own");
-    if (!isToolName(block.name)) {
-      report("tool-name", `"${block.name}" is no tool name; use 1-128 letters, digits, _ and -`);
-    }
-    if (!isJsonObject(block.inputJson)) {
-      report("tool-input", "the input must be one JSON object; send {} for no input");
-    }
-  }
-  if (block.type === "tool_result") {
-    for (const [index, inner] of block.content.entries()) {
-      const at = `${path}.content.${index}`;
-      if (!allowedInToolResult.includes(inner.type)) {
-        violations.push(
-          violation(at, "block-not-allowed", `a tool result cannot hold a ${inner.type} block`),
-        );
+  switch (block.type) {
+    case "text":
+      if (block.text.trim() === "") {
+        report("text-empty", "providers refuse a text block without text; drop it");
       }
-      violations.push(...validateBlock(inner, at));
-    }
+      break;
+    case "tool_use":
+      if (block.id === "") report("tool-use-id", "give the tool use an id of its own");
+      if (!isToolName(block.name)) {
+        report("tool-name", `"${block.name}" is no tool name; use 1-128 letters, digits, _ and -`);
+      }
+      if (!isJsonObject(block.inputJson)) {
+        report("tool-input", "the input must be one JSON object; send {} for no input");
+      }
+      break;
+    case "tool_result":
+      if (block.toolUseId === "") report("tool-result-id", "name the tool use it answers");
+      for (const [index, inner] of block.content.entries()) {
+        violations.push(...validateBlock(inner, `${path}.content.${index}`, "tool result"));
+      }
+      break;
+    case "opaque":
+      if (!isJsonObject(block.json)) report("json-invalid", "must be exactly one JSON object");
+      return violations;
+    case "image":
+    case "document":
+    case "thinking":
+    case "redacted_thinking":
+    case "compaction":
   }
-  if (block.type !== "opaque" && block.json !== undefined && !isSameBlock(block, block.json)) {
+  if (block.json !== undefined && !isSameBlock(block, block.json)) {
     report("json-stale", "json says something else; drop it after an edit");
   }
   return violations;
@@ -159,13 +181,15 @@ function isSameMessage(message: Message, json: JsonText): boolean {
   }
 }
 
-function missingFromReply({ metadata }: MessageRecord): string[] {
+function missingMetadata({ metadata, role }: MessageRecord): string[] {
+  if (role === "tool") return metadata.parentToolUseId === undefined ? ["parentToolUseId"] : [];
+  if (role !== "assistant") return [];
   return (["model", "provider", "routing", "usage"] as const).filter(
     (field) => metadata[field] === undefined,
   );
 }
 
-/** Seeds ask for snake_case; tools in the field are called `Read` and `mcp__github__search` too. */
+/** What every provider takes; tools in the field are called `Read` and `mcp__github__search`. */
 export function isToolName(name: string): boolean {
   return /^[A-Za-z0-9_-]{1,128}$/.test(name);
 }
@@ -174,10 +198,10 @@ function isUlid(id: string): boolean {
   return /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(id);
 }
 
+/** Text of one JSON object that UTF-8 can carry. */
 function isJsonObject(json: JsonText): boolean {
   try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
+    return json.isWellFormed() && isObject(JSON.parse(json));
   } catch {
     return false;
   }

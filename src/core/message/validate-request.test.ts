@@ -115,13 +115,19 @@ describe("a request (M-01, M-02)", () => {
       tools: [search, search],
       maxOutputTokens: -1,
       temperature: 3,
+      requestId: "",
+      stopSequences: [""],
+      outputSchemaJson: "{{",
     });
     expect(violations.map(({ path, rule }) => `${path} ${rule}`)).toEqual([
       "request.tools.1 tool-repeated",
+      "request.requestId request-invalid",
       "request.model request-invalid",
       "request.messages request-invalid",
       "request.maxOutputTokens request-invalid",
       "request.temperature request-invalid",
+      "request.stopSequences request-invalid",
+      "request.outputSchemaJson request-invalid",
     ]);
   });
 });

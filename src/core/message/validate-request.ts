@@ -1,5 +1,7 @@
 // Invariants of tools and of a whole request (D-05, M-02).
 import type { CanonicalRequest } from "./canonical-request.ts";
+import { checkShape, isObject } from "./check-shape.ts";
+import { requestShape, toolShape } from "./message-shapes.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 import { validateConversation } from "./validate-conversation.ts";
 import { isToolName } from "./validate-message.ts";
@@ -28,11 +30,20 @@ const forbiddenKeywords = [
   "else",
   "patternProperties",
   "dependentSchemas",
+  "$defs",
+  "definitions",
+  "prefixItems",
+  "contains",
+  "propertyNames",
+  "unevaluatedProperties",
+  "unevaluatedItems",
 ] as const;
 
 const depthMax = 64;
 
 export function validateRequest(request: CanonicalRequest, path = "request"): Violation[] {
+  const misshapen = checkShape(request, requestShape, path);
+  if (misshapen.length > 0) return misshapen;
   const violations = [
     ...request.tools.flatMap((tool, index) => validateTool(tool, `${path}.tools.${index}`)),
     ...repeatedNames(request.tools, `${path}.tools`),
@@ -41,6 +52,7 @@ export function validateRequest(request: CanonicalRequest, path = "request"): Vi
   const report = (field: string, message: string): void => {
     violations.push(violation(`${path}.${field}`, "request-invalid", message));
   };
+  if (request.requestId === "") report("requestId", "give it an id, so that a cancel can name it");
   if (request.model.trim() === "") report("model", "name a model, as provider:name");
   if (request.messages.length === 0) report("messages", "send at least one message");
   // 0 is a request that only warms the cache.
@@ -50,12 +62,17 @@ export function validateRequest(request: CanonicalRequest, path = "request"): Vi
   if (request.temperature !== null && !(request.temperature >= 0 && request.temperature <= 2)) {
     report("temperature", "give a number from 0 to 2, or null");
   }
+  if (request.stopSequences.includes("")) report("stopSequences", "drop the empty one");
+  if (request.outputSchemaJson !== null && !isObject(parseOrUndefined(request.outputSchemaJson))) {
+    report("outputSchemaJson", "must be one JSON object, or null");
+  }
   return violations;
 }
 
 /** A tool that breaks one of these is refused when it is registered, not when a provider sees it. */
 export function validateTool(tool: ToolDefinition, path = "tool"): Violation[] {
-  const violations: Violation[] = [];
+  const violations = checkShape(tool, toolShape, path);
+  if (violations.length > 0) return violations;
   if (!isToolName(tool.name)) {
     violations.push(
       violation(
@@ -91,7 +108,11 @@ function validateSchema(schema: SchemaObject, path: string, depth: number): Viol
   const report = (keyword: string, message: string): void => {
     violations.push(violation(`${path}.${keyword}`, "schema-invalid", message));
   };
-  if (type !== undefined && ![type].flat().every((each) => basicTypes.includes(each))) {
+  const types = [type].flat();
+  if (
+    type !== undefined &&
+    !(types.length > 0 && types.every((each) => basicTypes.includes(each)))
+  ) {
     report("type", `use ${basicTypes.join(", ")}`);
   }
   if (
@@ -134,10 +155,6 @@ function repeatedNames(tools: readonly ToolDefinition[], path: string): Violatio
 }
 
 type SchemaObject = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is SchemaObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 function isListOfNames(value: unknown): boolean {
   return Array.isArray(value) && value.every((name) => typeof name === "string");

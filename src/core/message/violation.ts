@@ -10,10 +10,13 @@ export interface Violation {
 
 /** The list is closed: a new rule is a decision. */
 export type Rule =
+  | "shape"
+  | "json-invalid"
   | "content-empty"
   | "text-empty"
   | "block-not-allowed"
   | "tool-result-single"
+  | "tool-result-id"
   | "tool-use-id"
   | "tool-name"
   | "tool-input"
@@ -26,6 +29,8 @@ export type Rule =
   | "tool-result-misplaced"
   | "record-id"
   | "record-time"
+  | "record-repeated"
+  | "session-mixed"
   | "record-incomplete"
   | "usage-invalid"
   | "schema-invalid"

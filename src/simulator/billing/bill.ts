@@ -7,7 +7,7 @@ export interface Bill {
   readonly readTokens: number;
   readonly writeTokens: Readonly<Partial<Record<Lifetime, number>>>;
   readonly uncachedTokens: number;
-  /** Index of the last block that was read; null for none. */
+  /** Index of the last block of what was found; of that, a provider may read only whole steps. */
   readonly hitBlock: number | null;
   readonly markers: readonly BilledMarker[];
   readonly reason: Reason;

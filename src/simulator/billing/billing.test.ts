@@ -1,16 +1,21 @@
+// The examples of the providers' documents for Claude, and one for each reading where they are silent.
 import { describe, expect, test } from "vitest";
+import {
+  modelOf,
+  outcomes,
+  paid,
+  send,
+  text,
+  texts,
+  toRequest,
+} from "../../../harness/bill-example.ts";
 import type { RequestChange } from "../../core/models/invalidation.ts";
-import { resolveModel } from "../../core/models/resolve-model.ts";
-import type { Bill } from "./bill.ts";
-import type { BillableBlock, BillableRequest, Lifetime } from "./billable-request.ts";
-import { createBilling, type Billing } from "./billing.ts";
+import { createBilling } from "./billing.ts";
 
 const sonnet = modelOf("claude-sonnet-5-5");
 const haiku = modelOf("claude-haiku-4-5");
 const bedrockOpus = modelOf("anthropic.claude-opus-4-7-v1:0");
 const sol = modelOf("gpt-6.1-sol");
-const gpt55 = modelOf("gpt-5.5");
-const gpt4o = modelOf("gpt-4o");
 
 describe("lookback of Claude", () => {
   test("an entry at block 15 is one position too far for a marker at block 35", () => {
@@ -335,186 +340,3 @@ describe("what outlives a change", () => {
     expect(send(billing, opus, { blocks, markers }).readTokens).toBe(15_000);
   });
 });
-
-describe("boundaries of GPT-5.6 and later", () => {
-  const user = (name: string, tokens: number): BillableBlock =>
-    text(name, tokens, { boundary: "eligible message" });
-
-  test("the end of the latest message is kept unasked", () => {
-    const billing = createBilling();
-    const first = send(billing, sol, { blocks: [user("first", 2000)] });
-    expect(paid(first)).toEqual({ read: 0, "30m": 2000, uncached: 0 });
-    expect(first.markers.map(({ origin }) => origin)).toEqual(["automatic"]);
-    const blocks = [user("first", 2000), text("reply", 300), user("second", 500), text("more", 50)];
-    expect(paid(send(billing, sol, { blocks }))).toEqual({ read: 2000, "30m": 800, uncached: 50 });
-  });
-
-  test("a shared beginning with another end is read only where a marker stands", () => {
-    const shared = text("shared", 2000);
-    for (const [markers, read] of [
-      [{}, 0],
-      [{ 0: "30m" }, 2000],
-    ] as const) {
-      const billing = createBilling();
-      send(billing, sol, { blocks: [shared, user("one", 100)], markers });
-      const bill = send(billing, sol, { blocks: [shared, user("two", 100)], markers });
-      expect(bill.readTokens).toBe(read);
-    }
-  });
-
-  test("explicit mode without markers neither reads nor writes", () => {
-    const billing = createBilling();
-    send(billing, sol, { blocks: [user("first", 2000)] });
-    const bill = send(billing, sol, { blocks: [user("first", 2000)], mode: "explicit" });
-    expect(paid(bill)).toEqual({ read: 0, uncached: 2000 });
-    expect(bill.reason).toEqual({ kind: "no marker" });
-  });
-
-  test("of six markers the latest count: three beside the implicit one, four in explicit mode", () => {
-    const blocks = [...texts(6, 1100), user("question", 100)];
-    const all = { 0: "30m", 1: "30m", 2: "30m", 3: "30m", 4: "30m", 5: "30m" } as const;
-    const over = "over the limit";
-    const implicit = send(createBilling(), sol, { blocks, markers: all });
-    expect(outcomes(implicit)).toEqual([
-      over,
-      over,
-      over,
-      "written",
-      "written",
-      "written",
-      "written",
-    ]);
-    expect(paid(implicit)).toEqual({ read: 0, "30m": 6700, uncached: 0 });
-    const explicit = send(createBilling(), sol, { blocks, markers: all, mode: "explicit" });
-    expect(outcomes(explicit)).toEqual([over, over, "written", "written", "written", "written"]);
-    expect(paid(explicit)).toEqual({ read: 0, "30m": 6600, uncached: 100 });
-  });
-
-  test("a stretch is paid for the longest lifetime that needs it, whatever the order", () => {
-    const markers = { 0: "30m", 1: "12h", 2: "30m" } as const;
-    const bill = send(createBilling(), sol, { blocks: texts(3, 2000), markers, mode: "explicit" });
-    expect(paid(bill)).toEqual({ read: 0, "12h": 4000, "30m": 2000, uncached: 0 });
-  });
-
-  test.each([
-    [21, 1100],
-    [22, 0],
-  ])(
-    "with %d messages the first one is read for %d tokens: twenty earlier ones are looked up",
-    (count, read) => {
-      const messages = Array.from({ length: count }, (_, index) =>
-        user(`${index}`, index === 0 ? 1100 : 10),
-      );
-      const billing = createBilling();
-      send(billing, sol, { blocks: messages.slice(0, 1) });
-      expect(send(billing, sol, { blocks: messages }).readTokens).toBe(read);
-    },
-  );
-
-  test.each([
-    [52, 1300],
-    [53, 0],
-  ])(
-    "of %d markers the third reads %d tokens: the first 2 and the latest 50 are looked up",
-    (count, read) => {
-      const blocks = [text("long", 1100), ...texts(60, 100)];
-      const markers = Object.fromEntries(
-        Array.from({ length: count }, (_, index) => [index, "30m"] as const),
-      );
-      const billing = createBilling();
-      send(billing, sol, { blocks, markers: { 2: "30m" }, mode: "explicit" });
-      expect(send(billing, sol, { blocks, markers, mode: "explicit" }).readTokens).toBe(read);
-    },
-  );
-});
-
-describe("steps of older OpenAI models", () => {
-  test.each([
-    [gpt4o, 1500, 1408],
-    [gpt4o, 1024, 1024],
-    [gpt4o, 1023, 0],
-    [gpt55, 5000, 4096],
-    [gpt55, 2047, 0],
-  ])("$id reads whole steps of %d shared tokens: %d", (model, shared, read) => {
-    const billing = createBilling();
-    send(billing, model, { blocks: [text("shared", shared), text("one", 700)] });
-    const bill = send(billing, model, { blocks: [text("shared", shared), text("two", 900)] });
-    expect(paid(bill)).toEqual({ read, uncached: shared + 900 - read });
-  });
-
-  test.each([
-    [gpt4o, 300],
-    [gpt55, 1800],
-  ])("$id keeps a prefix %d seconds after it was last sent", (model, seconds) => {
-    const blocks = [text("prompt", 2048)];
-    const billing = createBilling();
-    send(billing, model, { blocks });
-    for (const [atMs, read] of [
-      [seconds * 1000, 2048],
-      [seconds * 2000, 2048],
-      [seconds * 3000 + 1, 0],
-    ] as const) {
-      expect(send(billing, model, { blocks, atMs }).readTokens).toBe(read);
-    }
-  });
-});
-
-type Model = BillableRequest["model"];
-
-interface Sent {
-  readonly blocks: readonly BillableBlock[];
-  readonly markers?: Readonly<Record<number, Lifetime>>;
-  readonly mode?: BillableRequest["mode"];
-  readonly settings?: BillableRequest["settings"];
-  readonly workspace?: string;
-  readonly atMs?: number;
-}
-
-/** Bills a request whose response begins at once. */
-function send(billing: Billing, model: Model, sent: Sent): Bill {
-  const open = billing.open(toRequest(model, sent));
-  open.begin();
-  return open.bill;
-}
-
-function toRequest(model: Model, sent: Sent): BillableRequest {
-  const { blocks, markers = {}, mode = "implicit", settings = {}, workspace = "ours" } = sent;
-  return {
-    id: "request",
-    workspace,
-    model,
-    blocks,
-    markers: Object.entries(markers).map(([block, lifetime]) => {
-      return { block: Number(block), lifetime, origin: "explicit" };
-    }),
-    mode,
-    settings,
-    startMs: sent.atMs ?? 0,
-  };
-}
-
-function text(name: string, tokens: number, more: Partial<BillableBlock> = {}): BillableBlock {
-  return { tier: "messages", run: null, boundary: null, ...more, hash: name, tokens };
-}
-
-function texts(
-  count: number,
-  tokens: number,
-  more: Partial<BillableBlock> = {},
-  name = "block",
-): BillableBlock[] {
-  return Array.from({ length: count }, (_, index) => text(`${name} ${index}`, tokens, more));
-}
-
-function paid({ readTokens, writeTokens, uncachedTokens }: Bill): Record<string, number> {
-  const writes = Object.entries(writeTokens).filter(([, tokens]) => tokens > 0);
-  return { read: readTokens, ...Object.fromEntries(writes), uncached: uncachedTokens };
-}
-
-function outcomes({ markers }: Bill): string[] {
-  return markers.map(({ outcome }) => outcome);
-}
-
-function modelOf(id: string): Model {
-  return resolveModel(id).facts;
-}

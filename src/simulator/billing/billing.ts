@@ -27,6 +27,17 @@ export interface OpenBill {
   abandon(): void;
 }
 
+/** Where the provider ends prefixes by itself and takes no markers; the lookback is that of its marked kin. */
+const implicitOnly: MarkerRules = {
+  markersMax: 1,
+  excess: "the latest count",
+  requestLevel: false,
+  lookback: { kind: "boundaries", explicitFirst: 0, explicitLatest: 0, implicitEarlier: 20 },
+  carriers: [],
+  never: [],
+  lifetimeOrder: "any",
+};
+
 /** The open bills' writes by key, beside what can be read. */
 interface Books extends Circumstances {
   readonly pending: Map<string, Entry>;
@@ -41,13 +52,14 @@ export function createBilling(options: Partial<BillingOptions> = {}): Billing {
     open: (request) => {
       const { markers, automatic } = request.model.cache;
       if (markers !== null) return openMarked(request, markers, books);
+      if (automatic?.takesMarkerSlot === true) return openMarked(request, implicitOnly, books);
       return automatic?.boundary === "every step" ? steps.open(request) : openUncached(request);
     },
     entries: (nowMs) => [
       ...[...store.all()].map((entry) =>
-        toView(entry, isLive(entry, nowMs, readings) ? "live" : "expired"),
+        toView(entry, isLive(entry, nowMs, readings) ? "live" : "expired", readings),
       ),
-      ...[...books.pending.values()].map((entry) => toView(entry, "not readable yet")),
+      ...[...books.pending.values()].map((entry) => toView(entry, "not readable yet", readings)),
     ],
     clear: () => {
       store.clear();
@@ -57,9 +69,10 @@ export function createBilling(options: Partial<BillingOptions> = {}): Billing {
   };
 }
 
-function toView(entry: Entry, state: EntryView["state"]): EntryView {
+function toView(entry: Entry, state: EntryView["state"], options: BillingOptions): EntryView {
   const { key, lifetime, tokens, writtenBy, touchedMs, lifetimeMs } = entry;
-  return { key, lifetime, tokens, writtenBy, expiresMs: touchedMs + lifetimeMs, state };
+  const expiresMs = touchedMs + lifetimeMs + options.graceMs;
+  return { key, lifetime, tokens, writtenBy, expiresMs, state };
 }
 
 function openMarked(request: BillableRequest, rules: MarkerRules, books: Books): OpenBill {
@@ -88,12 +101,11 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: Books):
     bill: { ...billTokens(examined, hit, written), markers, reason },
     begin: () => {
       forgetPending();
-      for (const entry of written) store.put(entry);
+      for (const entry of written) touched.add(store.put(entry));
     },
     end: (atMs) => {
       if (options.clock === "request start") return;
-      for (const entry of [...touched, ...written])
-        entry.touchedMs = Math.max(entry.touchedMs, atMs);
+      for (const entry of touched) entry.touchedMs = Math.max(entry.touchedMs, atMs);
     },
     abandon: forgetPending,
   };
@@ -195,6 +207,7 @@ function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome 
   if (isExpired || mayCreate) write();
   if (marker.block === hit.block) return "hit";
   if (isExpired) return "brought back";
+  if (mayCreate) return "written";
   return live.length > 0 ? "refreshed" : "nothing there to refresh";
 }
 

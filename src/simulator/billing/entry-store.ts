@@ -8,8 +8,8 @@ export interface Entry {
   readonly lifetime: Lifetime;
   readonly tokens: number;
   readonly lifetimeMs: number;
-  /** The request that wrote it. */
-  readonly writtenBy: string;
+  /** The request that wrote it last. */
+  writtenBy: string;
   /** What its lifetime is counted from. */
   touchedMs: number;
 }
@@ -19,7 +19,8 @@ export interface EntryStore {
   readonly size: number;
   /** What is kept under a key, shortest lifetime first. */
   at(key: string): readonly Entry[];
-  put(entry: Entry): void;
+  /** Keeps an entry and gives the one that is kept: writing a prefix again never shortens its life. */
+  put(entry: Entry): Entry;
   all(): Iterable<Entry>;
   clear(): void;
 }
@@ -42,15 +43,21 @@ export function createEntryStore(entriesMax: number): EntryStore {
     at: (key) => byKey.get(key) ?? [],
     put: (entry) => {
       const before = byKey.get(entry.key) ?? [];
-      const others = before.filter(({ lifetime }) => lifetime !== entry.lifetime);
-      const entries = [...others, entry].toSorted(
-        (left, right) => left.lifetimeMs - right.lifetimeMs,
-      );
+      const same = before.find(({ lifetime }) => lifetime === entry.lifetime);
+      if (same !== undefined) {
+        same.touchedMs = Math.max(same.touchedMs, entry.touchedMs);
+        same.writtenBy = entry.writtenBy;
+      }
+      const entries = same === undefined ? [...before, entry] : before;
       // A map keeps the order of insertion, so what was written last stands last.
       byKey.delete(entry.key);
-      byKey.set(entry.key, entries);
+      byKey.set(
+        entry.key,
+        entries.toSorted((left, right) => left.lifetimeMs - right.lifetimeMs),
+      );
       size += entries.length - before.length;
       forgetOldest();
+      return same ?? entry;
     },
     *all() {
       for (const entries of byKey.values()) yield* entries;

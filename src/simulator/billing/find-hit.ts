@@ -1,6 +1,6 @@
 // Which entry a request reads: the longest live one that its markers, or its boundaries, look at.
 import type { Lookback } from "../../core/models/marker-rules.ts";
-import type { BillableMarker, BillableRequest } from "./billable-request.ts";
+import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
 import { isLive, type Entry, type EntryStore } from "./entry-store.ts";
 import type { BillingOptions } from "./options.ts";
 import type { PositionLookback } from "./positions.ts";
@@ -45,6 +45,12 @@ export function findByPositions(
   return null;
 }
 
+/** A place that is looked up, and the lifetime it asks for where only its own is found. */
+interface Candidate {
+  readonly block: number;
+  readonly lifetime: Lifetime | undefined;
+}
+
 /** Looks at ends of marked and of implicit parts only, the longest first. */
 export function findByBoundaries(
   examined: Examined,
@@ -53,32 +59,43 @@ export function findByBoundaries(
   options: BillingOptions,
 ): Hit | null {
   const { request, keys } = examined;
-  const explicit = request.markers.map(({ block }) => block);
-  const candidates = new Set([
-    ...explicit.slice(0, lookback.explicitFirst),
-    ...explicit.slice(-lookback.explicitLatest),
+  const { markers } = request;
+  const candidates: readonly Candidate[] = [
+    ...markers.slice(0, lookback.explicitFirst),
+    ...(lookback.explicitLatest === 0 ? [] : markers.slice(-lookback.explicitLatest)),
     ...(request.mode === "implicit" ? implicitCandidates(request, lookback) : []),
-  ]);
-  for (const block of [...candidates].toSorted((left, right) => right - left)) {
-    const entries = liveAt(keys[block] ?? "", request.startMs, null, store, options);
+  ];
+  // Sorting keeps the order of equals: on one block a marker is asked before the provider's own boundary.
+  for (const { block, lifetime } of candidates.toSorted(
+    (left, right) => right.block - left.block,
+  )) {
+    const wanted = options.crossLifetime === "found" ? null : (lifetime ?? null);
+    const entries = liveAt(keys[block] ?? "", request.startMs, wanted, store, options);
     if (entries.length > 0) return { block, entries };
   }
   return null;
 }
 
 /** The end of the latest eligible message, of some before it, and of the initial group. */
-function implicitCandidates({ blocks }: BillableRequest, lookback: BoundaryLookback): number[] {
+function implicitCandidates(
+  { blocks, implicitLifetime, model }: BillableRequest,
+  lookback: BoundaryLookback,
+): Candidate[] {
+  const lifetime = implicitLifetime ?? model.cache.lifetimes[0]?.lifetime;
   const endings = blocks.flatMap(({ boundary }, index) =>
     boundary === "eligible message" ? [index] : [],
   );
   const initial = blocks.findLastIndex(({ boundary }) => boundary === "initial group");
-  return [...endings.slice(-lookback.implicitEarlier - 1), ...(initial === -1 ? [] : [initial])];
+  return [
+    ...endings.slice(-lookback.implicitEarlier - 1),
+    ...(initial === -1 ? [] : [initial]),
+  ].map((block) => ({ block, lifetime }));
 }
 
 function liveAt(
   key: string,
   nowMs: number,
-  lifetime: string | null,
+  lifetime: Lifetime | null,
   store: EntryStore,
   options: BillingOptions,
 ): readonly Entry[] {

@@ -40,7 +40,7 @@ function openSteps(
   const hitBlock = keys.findLastIndex((key) => ageLeft(key) >= 0);
   const knownBlock = keys.findLastIndex((key) => sightings.has(key));
   const shared = hitBlock === -1 ? 0 : (cumulative[hitBlock] ?? 0);
-  const step = automatic.stepTokens ?? 1;
+  const step = automatic.stepTokens ?? automatic.reportedInSteps ?? 1;
   const kept = Math.floor(shared / step) * step;
   const readTokens = kept < (minimumTokens ?? 0) ? 0 : kept;
   const writtenBy = sightings.get(keys[hitBlock] ?? "")?.writtenBy ?? "";

@@ -1,0 +1,260 @@
+// The simulator's billing beside the naive one: the same events to both, every step compared.
+import type { Bill, EntryView } from "../src/simulator/billing/bill.ts";
+import type { BillableRequest } from "../src/simulator/billing/billable-request.ts";
+import { createBilling } from "../src/simulator/billing/billing.ts";
+import { stingyBilling, type BillingOptions } from "../src/simulator/billing/options.ts";
+import {
+  createNaiveBilling,
+  type NaiveBill,
+  type NaiveBilling,
+  type NaiveEntry,
+} from "./naive-billing.ts";
+import { createRandom, type Random } from "./random-message.ts";
+import { randomStream, type BillingEvent } from "./random-requests.ts";
+
+/** One of the two that are compared. */
+export interface Contestant {
+  open(request: BillableRequest): {
+    readonly compared: Omit<Compared, "live">;
+    begin(): void;
+    end(atMs: number): void;
+    abandon(): void;
+  };
+  live(nowMs: number): readonly string[];
+}
+
+/** What must be equal. */
+interface Compared {
+  readonly buckets: Readonly<Record<string, number>>;
+  readonly hitBlock: number | null;
+  readonly isHit: boolean;
+  readonly markers: readonly string[];
+  /** Live entries after it was opened: what later bills depend on. */
+  readonly live: readonly string[];
+}
+
+/** The request at which two contestants first differ, and what each said. */
+interface Disagreement {
+  readonly id: string;
+  readonly first: Compared;
+  readonly second: Compared;
+}
+
+/** Billing wrong on purpose, to prove that a comparison sees it. */
+export interface Flaw {
+  /** What it takes a request for. */
+  readonly misread?: (request: BillableRequest) => BillableRequest;
+  /** What it does to its log after each request. */
+  readonly spoil?: (billing: NaiveBilling) => void;
+}
+
+type Options = Partial<BillingOptions>;
+
+interface Comparison {
+  readonly steps: number;
+  readonly hits: number;
+  /** Streams that ended in one: what follows it is not compared. */
+  readonly disagreements: number;
+  /** The easiest one to read. */
+  readonly shortestLog: string | null;
+}
+
+// Finding the few events that matter takes long; some disagreements are enough to find a short one.
+const logsMax = 20;
+
+/** Compares stream after stream, each with its own seed. */
+export function compareStreams(work: {
+  readonly seed: number;
+  readonly streams: number;
+  readonly requests: number;
+  readonly optionsOf: (random: Random) => Options;
+  readonly onStream?: (streams: number, disagreements: number) => void;
+}): Comparison {
+  const logs: string[] = [];
+  let disagreements = 0;
+  let steps = 0;
+  let hits = 0;
+  for (let index = 0; index < work.streams; index += 1) {
+    const random = createRandom(work.seed + index * 7919);
+    const options = work.optionsOf(random);
+    const events = randomStream(random, {
+      requests: work.requests,
+      graceMs: options.graceMs ?? 0,
+    });
+    const real = counting(realContestant(options), (isHit) => {
+      steps += 1;
+      hits += isHit ? 1 : 0;
+    });
+    if (findDisagreement(events, real, naiveContestant(options)) !== null) {
+      disagreements += 1;
+      if (logs.length < logsMax) logs.push(explain(events, options));
+    }
+    work.onStream?.(index + 1, disagreements);
+  }
+  logs.sort((left, right) => left.length - right.length);
+  return { steps, hits, disagreements, shortestLog: logs[0] ?? null };
+}
+
+/** The first request the two bill differently; null when they agree to the end. */
+export function findDisagreement(
+  events: readonly BillingEvent[],
+  first: Contestant,
+  second: Contestant,
+): Disagreement | null {
+  const opened = new Map<string, ReturnType<Contestant["open"]>[]>();
+  for (const event of events) {
+    if (event.kind === "open") {
+      const { startMs } = event.request;
+      const both = [first.open(event.request), second.open(event.request)] as const;
+      opened.set(event.id, [...both]);
+      const disagreement: Disagreement = {
+        id: event.id,
+        first: { ...both[0].compared, live: first.live(startMs) },
+        second: { ...both[1].compared, live: second.live(startMs) },
+      };
+      if (JSON.stringify(disagreement.first) !== JSON.stringify(disagreement.second)) {
+        return disagreement;
+      }
+    } else {
+      for (const each of opened.get(event.id) ?? []) {
+        if (event.kind === "begin") each.begin();
+        else if (event.kind === "end") each.end(event.atMs);
+        else each.abandon();
+      }
+    }
+  }
+  return null;
+}
+
+/** The simulator's own billing. */
+export function realContestant(options: Options): Contestant {
+  const billing = createBilling(options);
+  return {
+    open(request) {
+      const open = billing.open(request);
+      return {
+        compared: toCompared(open.bill, open.bill.reason.kind === "hit"),
+        begin: () => open.begin(),
+        end: (atMs) => open.end(atMs),
+        abandon: () => open.abandon(),
+      };
+    },
+    live(nowMs) {
+      const live = billing.entries(nowMs).filter(({ state }) => state === "live");
+      return live.map(toLine).toSorted();
+    },
+  };
+}
+
+/** The naive one, with a flaw where a test asks for it. */
+export function naiveContestant(options: Options, flaw: Flaw = {}): Contestant {
+  const billing = createNaiveBilling({ ...stingyBilling, ...options });
+  return {
+    open(request) {
+      const open = billing.open(flaw.misread?.(request) ?? request);
+      flaw.spoil?.(billing);
+      return { ...open, compared: toCompared(open.bill, open.bill.hitBlock !== null) };
+    },
+    live: (nowMs) => billing.live(nowMs).map(toLine).toSorted(),
+  };
+}
+
+/** Options drawn at random: mostly one or two that are not the default. */
+export function randomOptions(random: Random): Options {
+  const rarely = <Value>(value: Value, otherwise: Value): Value =>
+    random() < 0.25 ? value : otherwise;
+  return {
+    clock: rarely("response end", "request start"),
+    graceMs: rarely(10_000, 0),
+    markerBeforeHit: rarely("writes", "refreshes only"),
+    crossLifetime: rarely("not found", "found"),
+    entryInsideRun: rarely("only at the run's end", "at the run's position"),
+    toolDefinitions: rarely("one position", "positions"),
+  };
+}
+
+function counting(contestant: Contestant, onOpen: (isHit: boolean) => void): Contestant {
+  return {
+    open(request) {
+      const open = contestant.open(request);
+      onOpen(open.compared.isHit);
+      return open;
+    },
+    live: (nowMs) => contestant.live(nowMs),
+  };
+}
+
+/** The few events that already make the two differ, and how. */
+function explain(events: readonly BillingEvent[], options: Options): string {
+  const find = (some: readonly BillingEvent[]): Disagreement | null =>
+    findDisagreement(some, realContestant(options), naiveContestant(options));
+  const few = shrink(events, (some) => find(some) !== null);
+  const difference = find(few);
+  return [
+    `with ${JSON.stringify(options)}`,
+    describeEvents(few),
+    `${difference?.id} differs`,
+    `real  ${JSON.stringify(difference?.first)}`,
+    `naive ${JSON.stringify(difference?.second)}`,
+  ].join("\n");
+}
+
+/** Leaves out every request, then every other event, without which the two still differ. */
+function shrink(
+  events: readonly BillingEvent[],
+  differ: (events: readonly BillingEvent[]) => boolean,
+): readonly BillingEvent[] {
+  let kept = events;
+  for (const id of new Set(events.map((event) => event.id).toReversed())) {
+    const fewer = kept.filter((event) => event.id !== id);
+    if (differ(fewer)) kept = fewer;
+  }
+  for (const event of kept.toReversed()) {
+    const fewer = kept.filter((each) => each !== event);
+    if (event.kind !== "open" && differ(fewer)) kept = fewer;
+  }
+  return kept;
+}
+
+function toCompared(bill: Bill | NaiveBill, isHit: boolean): Omit<Compared, "live"> {
+  const { totalTokens, readTokens, uncachedTokens, hitBlock, markers } = bill;
+  const writes = Object.entries(bill.writeTokens)
+    .filter(([, tokens]) => tokens !== 0)
+    .toSorted(([left], [right]) => (left < right ? -1 : 1));
+  return {
+    buckets: { totalTokens, readTokens, uncachedTokens, ...Object.fromEntries(writes) },
+    hitBlock,
+    isHit,
+    markers: markers
+      .toSorted((left, right) => left.block - right.block)
+      .map((marker) =>
+        [marker.block, marker.lifetime, marker.origin, marker.tokens, marker.outcome].join(" "),
+      ),
+  };
+}
+
+function toLine({ lifetime, tokens, expiresMs }: EntryView | NaiveEntry): string {
+  return `${lifetime} ${tokens} until ${expiresMs}`;
+}
+
+function describeEvents(events: readonly BillingEvent[]): string {
+  const zeroMs = events.find((event) => event.kind === "open")?.request.startMs ?? 0;
+  return events.map((event) => describeEvent(event, zeroMs)).join("\n");
+}
+
+function describeEvent(event: BillingEvent, zeroMs: number): string {
+  if (event.kind === "end") return `${event.id} ends at ${event.atMs - zeroMs} ms`;
+  if (event.kind !== "open") return `${event.id} ${event.kind}s`;
+  const { workspace, model, blocks, markers, mode, implicitLifetime, settings, startMs } =
+    event.request;
+  const places = markers.map(({ block, lifetime, origin }) => `${block}:${lifetime}:${origin}`);
+  const pieces = blocks.map(({ hash, tokens, tier, run, boundary }, index) =>
+    [`[${index}]`, hash, `${tokens}t`, tier, run, boundary].filter((part) => part !== null),
+  );
+  return [
+    `${event.id} at ${startMs - zeroMs} ms: ${model.id} on ${model.route}, ${workspace}, ${mode} ${implicitLifetime ?? ""}`,
+    `  settings ${JSON.stringify(settings)}`,
+    `  markers ${places.join(" ")}`,
+    `  blocks ${pieces.map((piece) => piece.join(" ")).join(", ")}`,
+  ].join("\n");
+}

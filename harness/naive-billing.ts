@@ -1,0 +1,424 @@
+// A second reading of the cache rules, as plain as possible: it keeps a log and nothing else, and answers every
+// question by a loop over all of it. Written without looking at the simulator's own billing.
+import type { InvalidationRule } from "../src/core/models/invalidation.ts";
+import type { BilledMarker } from "../src/simulator/billing/bill.ts";
+import type {
+  BillableMarker,
+  BillableRequest,
+  BilledTier,
+  Lifetime,
+} from "../src/simulator/billing/billable-request.ts";
+import type { BillingOptions } from "../src/simulator/billing/options.ts";
+
+export interface NaiveBill {
+  readonly totalTokens: number;
+  readonly readTokens: number;
+  readonly writeTokens: Readonly<Partial<Record<Lifetime, number>>>;
+  readonly uncachedTokens: number;
+  readonly hitBlock: number | null;
+  readonly markers: readonly NaiveMarker[];
+}
+
+export type NaiveMarker = Omit<BilledMarker, "position">;
+
+export interface NaiveOpenBill {
+  readonly bill: NaiveBill;
+  begin(): void;
+  end(atMs: number): void;
+  abandon(): void;
+}
+
+export interface NaiveBilling {
+  /** All it knows. Open to changes, so that a test can make it wrong. */
+  readonly log: Past[];
+  open(request: BillableRequest): NaiveOpenBill;
+  /** What could be read now, in no order. */
+  live(nowMs: number): NaiveEntry[];
+}
+
+export interface NaiveEntry {
+  readonly lifetime: Lifetime;
+  readonly tokens: number;
+  readonly expiresMs: number;
+}
+
+/** A request of the past and what it did to entries. */
+export interface Past {
+  readonly request: BillableRequest;
+  touches: readonly Touch[];
+  begun: boolean;
+  endedMs: number | null;
+}
+
+export interface Touch {
+  readonly block: number;
+  readonly lifetime: Lifetime;
+  /** A refresh counts at once, the others when the response begins. */
+  readonly how: "written" | "brought back" | "refreshed";
+}
+
+export function createNaiveBilling(options: BillingOptions): NaiveBilling {
+  const log: Past[] = [];
+  return {
+    log,
+    open(request) {
+      const { bill, touches } = decide({ request, log, options });
+      const past: Past = { request, touches, begun: false, endedMs: null };
+      log.push(past);
+      return {
+        bill,
+        begin() {
+          past.begun = true;
+        },
+        end(atMs) {
+          past.endedMs = atMs;
+        },
+        abandon() {
+          // Nothing: only what has begun counts.
+        },
+      };
+    },
+    live: (nowMs) => liveEntries({ log, options, nowMs }),
+  };
+}
+
+interface Question {
+  readonly request: BillableRequest;
+  readonly log: readonly Past[];
+  readonly options: BillingOptions;
+}
+
+interface Decision {
+  readonly bill: NaiveBill;
+  readonly touches: readonly Touch[];
+}
+
+function decide(question: Question): Decision {
+  const { markers, automatic } = question.request.model.cache;
+  if (markers !== null) return decideByMarkers(question);
+  if (automatic?.boundary === "every step") return decideBySteps(question);
+  return { bill: toBill(question.request, 0, {}, null, []), touches: [] };
+}
+
+function decideByMarkers(question: Question): Decision {
+  const { request } = question;
+  const hit = findHit(question);
+  const hitTokens = hit === null ? 0 : tokensTo(request, hit.block);
+  const markers = placedMarkers(request);
+  const written = markers.filter(
+    (marker) => marker.counts && isUsable(request, marker) && marker.block > (hit?.block ?? -1),
+  );
+  const touches: Touch[] = [];
+  for (const lifetime of hit?.lifetimes ?? []) {
+    touches.push({ block: hit?.block ?? -1, lifetime, how: "refreshed" });
+  }
+  for (const { block, lifetime } of written) touches.push({ block, lifetime, how: "written" });
+  const billed = markers.map((marker): NaiveMarker => {
+    const { block, lifetime, origin } = marker;
+    const common = { block, lifetime, origin, tokens: tokensTo(request, block) };
+    if (!isUsable(request, marker)) return { ...common, outcome: "below the minimum" };
+    if (!marker.counts) return { ...common, outcome: "over the limit" };
+    if (written.includes(marker)) return { ...common, outcome: "written" };
+    const before = touchesBeforeHit(question, marker);
+    touches.push(...before.touches);
+    return { ...common, outcome: block === hit?.block ? "hit" : before.outcome };
+  });
+  const writeTokens = billSpans(request, hitTokens, written);
+  return {
+    bill: toBill(request, hitTokens, writeTokens, hit?.block ?? null, billed),
+    touches,
+  };
+}
+
+/** What a marker at or before the hit does: it keeps alive or brings back, free of charge. */
+function touchesBeforeHit(
+  question: Question,
+  { block, lifetime: own }: BillableMarker,
+): { readonly touches: Touch[]; readonly outcome: NaiveMarker["outcome"] } {
+  const { options } = question;
+  const touches: Touch[] = [];
+  let outcome: NaiveMarker["outcome"] = "nothing there to refresh";
+  if (lastTouchMs(question, block, own) === null) {
+    if (options.markerBeforeHit === "writes") {
+      touches.push({ block, lifetime: own, how: "written" });
+      outcome = "written";
+    }
+  } else if (!isLive(question, block, own)) {
+    touches.push({ block, lifetime: own, how: "brought back" });
+    outcome = "brought back";
+  }
+  for (const lifetime of liveLifetimes(question, block)) {
+    touches.push({ block, lifetime, how: "refreshed" });
+    if (outcome === "nothing there to refresh") outcome = "refreshed";
+  }
+  return { touches, outcome };
+}
+
+/** Each stretch is paid once, for the longest lifetime of the markers that need it. */
+function billSpans(
+  request: BillableRequest,
+  hitTokens: number,
+  written: readonly BillableMarker[],
+): Partial<Record<Lifetime, number>> {
+  const writeTokens: Partial<Record<Lifetime, number>> = {};
+  let from = hitTokens;
+  for (const marker of written) {
+    const to = tokensTo(request, marker.block);
+    const later = written.filter((each) => each.block >= marker.block);
+    let longest = marker.lifetime;
+    for (const each of later) {
+      if (secondsOf(request, each.lifetime) > secondsOf(request, longest)) longest = each.lifetime;
+    }
+    writeTokens[longest] = (writeTokens[longest] ?? 0) + (to - from);
+    from = to;
+  }
+  return writeTokens;
+}
+
+interface Hit {
+  readonly block: number;
+  readonly lifetimes: readonly Lifetime[];
+}
+
+/** The first that is found alive: an earlier marker looks only when the later ones found nothing. */
+function findHit(question: Question): Hit | null {
+  for (const { block, lifetime } of lookups(question)) {
+    const lifetimes = foundLifetimes(question, block, lifetime);
+    if (lifetimes.length > 0) return { block, lifetimes };
+  }
+  return null;
+}
+
+interface Lookup {
+  readonly block: number;
+  /** Of the marker that looks. */
+  readonly lifetime: Lifetime;
+}
+
+/** In the order in which the provider looks. */
+function lookups(question: Question): Lookup[] {
+  const { request, options } = question;
+  const lookback = request.model.cache.markers?.lookback;
+  if (lookback === undefined) return [];
+  if (lookback.kind === "boundaries") return lookupsAtBoundaries(request, lookback);
+  const positions = positionsOf(request, options);
+  const found: Lookup[] = [];
+  for (const marker of request.markers.toReversed()) {
+    if (!isUsable(request, marker)) continue;
+    const own = positions[marker.block] ?? 0;
+    for (let block = marker.block; block >= 0; block -= 1) {
+      const position = positions[block] ?? 0;
+      if (own - position + 1 > lookback.positions) continue;
+      const isInside = position === positions[block + 1] && block !== marker.block;
+      if (isInside && options.entryInsideRun === "only at the run's end") continue;
+      found.push({ block, lifetime: marker.lifetime });
+    }
+  }
+  return found;
+}
+
+function lookupsAtBoundaries(
+  request: BillableRequest,
+  limits: { explicitFirst: number; explicitLatest: number; implicitEarlier: number },
+): Lookup[] {
+  const explicit = request.markers.filter((_, index, { length }) => {
+    return index < limits.explicitFirst || index >= length - limits.explicitLatest;
+  });
+  if (request.mode === "explicit") return explicit.toReversed();
+  const eligible = blocksWith(request, "eligible message").slice(-(limits.implicitEarlier + 1));
+  const initial = blocksWith(request, "initial group").slice(-1);
+  const lifetime = implicitLifetime(request);
+  const implicit = [...eligible, ...initial].map((block) => ({ block, lifetime }));
+  return [...explicit, ...implicit].toSorted((left, right) => right.block - left.block);
+}
+
+/** The number of each block's position; equal numbers are one position. */
+function positionsOf(request: BillableRequest, options: BillingOptions): number[] {
+  const lookback = request.model.cache.markers?.lookback;
+  const collapses = lookback?.kind === "positions" && lookback.counting !== "every block";
+  const positions: number[] = [];
+  let position = 0;
+  for (const [index, block] of request.blocks.entries()) {
+    const before = request.blocks[index - 1];
+    const sameRun = collapses && block.run !== null && block.run === before?.run;
+    const sameTools =
+      options.toolDefinitions === "one position" &&
+      block.tier === "tools" &&
+      before?.tier === "tools";
+    if (!sameRun && !sameTools) position += 1;
+    positions.push(position);
+  }
+  return positions;
+}
+
+type PlacedMarker = BillableMarker & { readonly counts: boolean };
+
+/** The client's markers and the provider's own, in block order; those over the limit do not count. */
+function placedMarkers(request: BillableRequest): PlacedMarker[] {
+  const rules = request.model.cache.markers;
+  const last = blocksWith(request, "eligible message").at(-1);
+  const addsOne =
+    request.mode === "implicit" &&
+    rules?.lookback.kind === "boundaries" &&
+    request.model.cache.automatic?.takesMarkerSlot === true &&
+    last !== undefined &&
+    !request.markers.some((marker) => marker.block === last);
+  const limited = rules?.excess === "the latest count";
+  const slots = limited ? rules.markersMax - (addsOne ? 1 : 0) : Infinity;
+  const markers = request.markers.map((marker, index): PlacedMarker => {
+    return { ...marker, counts: index >= request.markers.length - slots };
+  });
+  if (addsOne) {
+    const lifetime = implicitLifetime(request);
+    markers.push({ block: last, lifetime, origin: "automatic", counts: true });
+  }
+  return markers.toSorted((left, right) => left.block - right.block);
+}
+
+function implicitLifetime(request: BillableRequest): Lifetime {
+  const lifetime = request.implicitLifetime ?? request.model.cache.lifetimes[0]?.lifetime;
+  if (lifetime === undefined) throw new Error(`${request.model.id} names no lifetime`);
+  return lifetime;
+}
+
+function blocksWith(request: BillableRequest, boundary: string): number[] {
+  return request.blocks.flatMap((block, index) => (block.boundary === boundary ? [index] : []));
+}
+
+function isUsable(request: BillableRequest, marker: BillableMarker): boolean {
+  return tokensTo(request, marker.block) >= (request.model.cache.minimumTokens ?? 0);
+}
+
+/** Lifetimes a marker of this lifetime finds alive at a block. */
+function foundLifetimes(question: Question, block: number, own: Lifetime): Lifetime[] {
+  const isFound = (lifetime: Lifetime): boolean =>
+    question.options.crossLifetime === "found" || lifetime === own;
+  return liveLifetimes(question, block).filter(isFound);
+}
+
+function liveLifetimes(question: Question, block: number): Lifetime[] {
+  return question.request.model.cache.lifetimes
+    .map(({ lifetime }) => lifetime)
+    .filter((lifetime) => isLive(question, block, lifetime));
+}
+
+function isLive(question: Question, block: number, lifetime: Lifetime): boolean {
+  const { request, options } = question;
+  const touchedMs = lastTouchMs(question, block, lifetime);
+  if (touchedMs === null) return false;
+  return request.startMs <= touchedMs + secondsOf(request, lifetime) * 1000 + options.graceMs;
+}
+
+/** When an entry was last written or refreshed; null where there never was one. */
+function lastTouchMs(
+  { request, log, options }: Question,
+  block: number,
+  lifetime: Lifetime,
+): number | null {
+  let touchedMs: number | null = null;
+  for (const past of log) {
+    for (const touch of past.touches) {
+      if (touch.lifetime !== lifetime || touch.block !== block) continue;
+      if (touch.how !== "refreshed" && !past.begun) continue;
+      if (!isSamePrefix(past.request, request, block)) continue;
+      touchedMs = Math.max(touchedMs ?? -Infinity, touchMs(past, options));
+    }
+  }
+  return touchedMs;
+}
+
+function touchMs({ request, endedMs }: Past, { clock }: BillingOptions): number {
+  return clock === "response end" && endedMs !== null
+    ? Math.max(request.startMs, endedMs)
+    : request.startMs;
+}
+
+function isSamePrefix(left: BillableRequest, right: BillableRequest, block: number): boolean {
+  if (left.workspace !== right.workspace) return false;
+  if (left.model.id !== right.model.id || left.model.route !== right.model.route) return false;
+  for (let index = 0; index <= block; index += 1) {
+    const hash = right.blocks[index]?.hash;
+    if (hash === undefined || left.blocks[index]?.hash !== hash) return false;
+  }
+  const tier = right.blocks[block]?.tier ?? "messages";
+  return right.model.cache.invalidation
+    .filter((rule) => isLost(rule, tier))
+    .every(({ change }) => left.settings[change] === right.settings[change]);
+}
+
+const tiers = ["tools", "system", "messages"] as const;
+
+/** A change loses the first tier that does not survive it, and all after. */
+function isLost({ survives }: InvalidationRule, tier: BilledTier): boolean {
+  const upTo = tiers.slice(0, tiers.indexOf(tier) + 1);
+  return upTo.some((each) => !survives.includes(each));
+}
+
+/** No markers: whatever was sent lately is read, in whole steps. */
+function decideBySteps({ request, log, options }: Question): Decision {
+  const { automatic, minimumTokens } = request.model.cache;
+  const keptMs = (automatic?.keptSecondsMin ?? 0) * 1000 + options.graceMs;
+  const stepTokens = automatic?.stepTokens ?? 1;
+  let sharedBlock = -1;
+  for (const past of log) {
+    if (!past.begun || request.startMs > past.request.startMs + keptMs) continue;
+    for (let block = 0; block < request.blocks.length; block += 1) {
+      if (!isSamePrefix(past.request, request, block)) continue;
+      sharedBlock = Math.max(sharedBlock, block);
+    }
+  }
+  const wholeTokens = Math.floor(tokensTo(request, sharedBlock) / stepTokens) * stepTokens;
+  const readTokens = wholeTokens < (minimumTokens ?? 0) ? 0 : wholeTokens;
+  const hitBlock = readTokens === 0 ? null : sharedBlock;
+  return { bill: toBill(request, readTokens, {}, hitBlock, []), touches: [] };
+}
+
+function toBill(
+  request: BillableRequest,
+  readTokens: number,
+  writeTokens: Partial<Record<Lifetime, number>>,
+  hitBlock: number | null,
+  markers: readonly NaiveMarker[],
+): NaiveBill {
+  const totalTokens = tokensTo(request, request.blocks.length - 1);
+  const writtenTokens = Object.values(writeTokens).reduce((sum, tokens) => sum + tokens, 0);
+  const uncachedTokens = totalTokens - readTokens - writtenTokens;
+  return { totalTokens, readTokens, writeTokens, uncachedTokens, hitBlock, markers };
+}
+
+function tokensTo(request: BillableRequest, block: number): number {
+  return request.blocks.slice(0, block + 1).reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+function secondsOf(request: BillableRequest, lifetime: Lifetime): number {
+  const rules = request.model.cache.lifetimes.find((each) => each.lifetime === lifetime);
+  if (rules === undefined) throw new Error(`${request.model.id} knows no lifetime ${lifetime}`);
+  return rules.seconds;
+}
+
+function liveEntries(moment: {
+  readonly log: readonly Past[];
+  readonly options: BillingOptions;
+  readonly nowMs: number;
+}): NaiveEntry[] {
+  const { log, options, nowMs } = moment;
+  const seen: { request: BillableRequest; touch: Touch }[] = [];
+  for (const { request, touches } of log) {
+    for (const touch of touches) {
+      const isKnown = seen.some(
+        (each) =>
+          each.touch.block === touch.block &&
+          each.touch.lifetime === touch.lifetime &&
+          isSamePrefix(each.request, request, touch.block),
+      );
+      if (!isKnown) seen.push({ request, touch });
+    }
+  }
+  return seen.flatMap(({ request, touch: { block, lifetime } }) => {
+    const question: Question = { request: { ...request, startMs: nowMs }, log, options };
+    const touchedMs = lastTouchMs(question, block, lifetime);
+    if (touchedMs === null || !isLive(question, block, lifetime)) return [];
+    const expiresMs = touchedMs + secondsOf(request, lifetime) * 1000 + options.graceMs;
+    return { lifetime, tokens: tokensTo(request, block), expiresMs };
+  });
+}

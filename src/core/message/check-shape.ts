@@ -1,0 +1,89 @@
+// What a caller without types may hand us. Checked before anything else, so that validators never throw.
+import { violation, type Violation } from "./violation.ts";
+
+export type Shape =
+  | "text"
+  | "optional text"
+  | "text or null"
+  | "number"
+  | "number or null"
+  | "flag"
+  | "object"
+  | "optional object"
+  | { readonly listOf: ObjectShape | "text" }
+  | { readonly oneOf: readonly unknown[] };
+
+/** A field's shape by name. */
+export type Fields = Readonly<Record<string, Shape>>;
+
+/** Fields by themselves, or by the value of `type`. */
+export type ObjectShape = Fields | { readonly byType: Readonly<Record<string, Fields>> };
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Every place where a value is not of its shape; an empty list means the types hold. */
+export function checkShape(value: unknown, shape: ObjectShape, path: string): Violation[] {
+  if (!isObject(value)) return [wrong(path, "an object")];
+  if (!isByType(shape)) return checkFields(value, shape, path);
+  const type = value["type"];
+  const fields =
+    typeof type === "string" && Object.hasOwn(shape.byType, type) ? shape.byType[type] : undefined;
+  if (fields === undefined) {
+    return [wrong(`${path}.type`, `one of ${Object.keys(shape.byType).join(", ")}`)];
+  }
+  return checkFields(value, fields, path);
+}
+
+function checkFields(
+  value: Readonly<Record<string, unknown>>,
+  fields: Fields,
+  path: string,
+): Violation[] {
+  return Object.entries(fields).flatMap(([name, shape]) =>
+    checkField(value[name], shape, `${path}.${name}`),
+  );
+}
+
+function checkField(value: unknown, shape: Shape, path: string): Violation[] {
+  if (typeof shape === "object" && "listOf" in shape) {
+    if (!Array.isArray(value)) return [wrong(path, "a list")];
+    const { listOf } = shape;
+    return value.flatMap((item: unknown, index) =>
+      listOf === "text"
+        ? checkField(item, "text", `${path}.${index}`)
+        : checkShape(item, listOf, `${path}.${index}`),
+    );
+  }
+  if (typeof shape === "object") {
+    return shape.oneOf.includes(value) ? [] : [wrong(path, `one of ${shape.oneOf.join(", ")}`)];
+  }
+  const isOptional = shape.startsWith("optional ") && value === undefined;
+  const isNull = shape.endsWith(" or null") && value === null;
+  const expected = shape.replace("optional ", "").replace(" or null", "");
+  return isOptional || isNull || isA(value, expected) ? [] : [wrong(path, shape)];
+}
+
+function isA(value: unknown, expected: string): boolean {
+  switch (expected) {
+    case "text":
+      return typeof value === "string";
+    case "number":
+      return typeof value === "number";
+    case "flag":
+      return typeof value === "boolean";
+    default:
+      return isObject(value);
+  }
+}
+
+function isByType(
+  shape: ObjectShape,
+): shape is { readonly byType: Readonly<Record<string, Fields>> } {
+  return "byType" in shape;
+}
+
+function wrong(path: string, expected: string): Violation {
+  return violation(path, "shape", `must be ${expected}; pass data of the documented type`);
+}

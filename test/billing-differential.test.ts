@@ -1,0 +1,170 @@
+// Goal: the referee's bills are right. Method: a second, naive reading of the same rules bills random streams.
+import { describe, expect, test } from "vitest";
+import {
+  compareStreams,
+  findDisagreement,
+  naiveContestant,
+  randomOptions,
+  type Flaw,
+} from "../harness/compare-billing.ts";
+import type { Past } from "../harness/naive-billing.ts";
+import { createRandom } from "../harness/random-message.ts";
+import { randomStream } from "../harness/random-requests.ts";
+import type { MarkerRules } from "../src/core/models/marker-rules.ts";
+import type { BillableRequest } from "../src/simulator/billing/billable-request.ts";
+import type { BillingOptions } from "../src/simulator/billing/options.ts";
+
+const others: readonly Partial<BillingOptions>[] = [
+  { clock: "response end" },
+  { graceMs: 10_000 },
+  { markerBeforeHit: "writes" },
+  { crossLifetime: "not found" },
+  { entryInsideRun: "only at the run's end" },
+  { toolDefinitions: "one position" },
+];
+
+test("2,000 random requests are billed as the naive reading bills them", () => {
+  const { steps, hits, shortestLog } = compareStreams({
+    seed: 20_261_115,
+    streams: 50,
+    requests: 40,
+    optionsOf: () => ({}),
+  });
+  expect(shortestLog).toBeNull();
+  expect(steps).toBe(2000);
+  expect(hits).toBeGreaterThan(250);
+});
+
+test.each(others)("with %j too", (options) => {
+  const work = { seed: 3, streams: 15, requests: 40, optionsOf: () => options };
+  expect(compareStreams(work).shortestLog).toBeNull();
+});
+
+test("with options drawn at random too", () => {
+  const work = { seed: 5, streams: 20, requests: 40, optionsOf: randomOptions };
+  expect(compareStreams(work).shortestLog).toBeNull();
+});
+
+describe("the comparison sees", () => {
+  test.each(others)("that billing with %j is not the default", (options) => {
+    expect(isSeen("claude-sonnet-5-5", {}, options)).toBe(true);
+  });
+
+  const flaws: Readonly<Record<string, Flaw & { readonly model: string }>> = {
+    "a lookback of 21": { model: "claude-sonnet-5-5", misread: lookback({ positions: 21 }) },
+    "a lookback of 19": { model: "claude-sonnet-5-5", misread: lookback({ positions: 19 }) },
+    "runs counted block by block": {
+      model: "claude-sonnet-5-5",
+      misread: lookback({ counting: "every block" }),
+    },
+    "the third explicit marker looked up": {
+      model: "gpt-6.1-sol",
+      misread: lookback({ explicitFirst: 3 }),
+    },
+    "one explicit marker too few looked up": {
+      model: "gpt-6.1-sol",
+      misread: lookback({ explicitLatest: 49 }),
+    },
+    "one message too many looked up": {
+      model: "gpt-6.1-sol",
+      misread: lookback({ implicitEarlier: 21 }),
+    },
+    "a fifth slot": {
+      model: "gpt-6.1-sol",
+      misread: markers((rules) => ({ ...rules, markersMax: 5 })),
+    },
+    "implicit boundaries in explicit mode": {
+      model: "gpt-6.1-sol",
+      misread: (request) => ({ ...request, mode: "implicit" }),
+    },
+    "steps of another size": {
+      model: "gpt-4o",
+      misread: cache(({ automatic }) => ({
+        automatic: automatic && { ...automatic, stepTokens: (automatic.stepTokens ?? 1) * 2 },
+      })),
+    },
+    "a minimum that is one token higher": {
+      model: "claude-haiku-4-5",
+      misread: cache(({ minimumTokens }) => ({ minimumTokens: (minimumTokens ?? 0) + 1 })),
+    },
+    "lifetimes that are one millisecond longer": {
+      model: "claude-haiku-4-5",
+      misread: cache(({ lifetimes }) => ({
+        lifetimes: lifetimes.map((each) => ({ ...each, seconds: each.seconds + 0.001 })),
+      })),
+    },
+    "settings that do not matter": {
+      model: "claude-sonnet-5-5",
+      misread: cache(() => ({ invalidation: [] })),
+    },
+    "settings that lose the tools as well": {
+      model: "claude-sonnet-5-5",
+      misread: cache(({ invalidation }) => ({
+        invalidation: invalidation.map((rule) => ({ ...rule, survives: [] })),
+      })),
+    },
+    "one workspace for all": {
+      model: "claude-sonnet-5-5",
+      misread: (request) => ({ ...request, workspace: "one" }),
+    },
+    "reads that do not refresh": {
+      model: "claude-sonnet-5-5",
+      spoil: ({ log }) => forget(log, "refreshed"),
+    },
+    "expired entries that are not brought back": {
+      model: "claude-sonnet-5-5",
+      spoil: ({ log }) => forget(log, "brought back"),
+    },
+    "entries readable before the response begins": {
+      model: "claude-sonnet-5-5",
+      spoil({ log }) {
+        for (const past of log) past.begun = true;
+      },
+    },
+  };
+
+  test.each(Object.entries(flaws))("%s", (_name, { model, ...flaw }) => {
+    expect(isSeen(model, {}, {}, flaw)).toBe(true);
+  });
+
+  test("nothing where there is nothing", () => {
+    expect(isSeen("claude-sonnet-5-5", {}, {})).toBe(false);
+  });
+});
+
+/** Whether some stream tells a right billing and a wrong one apart. */
+function isSeen(
+  only: string,
+  options: Partial<BillingOptions>,
+  wrongOptions: Partial<BillingOptions>,
+  flaw?: Flaw,
+): boolean {
+  for (let index = 0; index < 60; index += 1) {
+    const events = randomStream(createRandom(index), { requests: 40, graceMs: 0, only });
+    const wrong = naiveContestant(wrongOptions, flaw);
+    if (findDisagreement(events, naiveContestant(options), wrong) !== null) return true;
+  }
+  return false;
+}
+
+function forget(log: readonly Past[], how: Past["touches"][number]["how"]): void {
+  for (const past of log) past.touches = past.touches.filter((touch) => touch.how !== how);
+}
+
+type Misread = (request: BillableRequest) => BillableRequest;
+type Cache = BillableRequest["model"]["cache"];
+
+function cache(change: (cache: Cache) => Partial<Cache>): Misread {
+  return (request) => {
+    const changed = { ...request.model.cache, ...change(request.model.cache) };
+    return { ...request, model: { ...request.model, cache: changed } };
+  };
+}
+
+function markers(change: (rules: MarkerRules) => MarkerRules): Misread {
+  return cache((rules) => ({ markers: rules.markers && change(rules.markers) }));
+}
+
+function lookback(change: Partial<Record<string, number | string>>): Misread {
+  return markers((rules) => ({ ...rules, lookback: { ...rules.lookback, ...change } }));
+}

@@ -1,0 +1,31 @@
+// Random request streams: the simulator's billing and the naive one agree on every bucket, step by step.
+import { compareStreams, randomOptions } from "../harness/compare-billing.ts";
+import { exactly, type Experiment } from "../harness/report.ts";
+
+// Short streams keep the naive log small; it is read in full at every step.
+const requestsPerStream = 40;
+
+export const experiment: Experiment = {
+  summary: "the simulator bills random request streams as a naive second reading of the rules does",
+  options: { count: "how many steps, 1000000 by default", seed: "where to start, 1 by default" },
+  run({ options, progress }) {
+    const count = Number(options["count"] ?? 1_000_000);
+    const seed = Number(options["seed"] ?? 1);
+    const streams = Math.ceil(count / requestsPerStream);
+    const { steps, hits, disagreements, shortestLog } = compareStreams({
+      seed,
+      streams,
+      requests: requestsPerStream,
+      optionsOf: (random) => (random() < 0.5 ? {} : randomOptions(random)),
+      onStream(done, found) {
+        if (done % 1000 !== 0) return;
+        progress(`${done * requestsPerStream} of ${count}, ${found} disagreements`);
+      },
+    });
+    if (shortestLog !== null) progress(shortestLog);
+    return Promise.resolve({
+      figures: { steps, streams, seed, "share of hits": hits / steps },
+      checks: [exactly("steps that disagree", disagreements, 0)],
+    });
+  },
+};
