@@ -63,9 +63,11 @@ interface Import {
   readonly to: string;
 }
 
-const imports = globSync("src/**/*.ts", { exclude: ["**/*.test.ts"] }).flatMap((file) =>
-  findImports(file, readFileSync(file, "utf8")),
-);
+const sources = globSync("src/**/*.ts", { exclude: ["**/*.test.ts"] }).map((file) => ({
+  file,
+  code: readFileSync(file, "utf8"),
+}));
+const imports = sources.flatMap(({ file, code }) => findImports(file, code));
 
 test("imports point up the list", () => {
   expect(imports.filter(({ from, to }) => rank(to) > rank(from))).toEqual([]);
@@ -73,6 +75,17 @@ test("imports point up the list", () => {
 
 test("the referee imports only model facts, and only judges' callers import it", () => {
   expect(imports.filter(breaksReferee)).toEqual([]);
+});
+
+test("core takes nothing from outside but a vocabulary and a hash function, not even lazily", () => {
+  const outside = sources
+    .filter(({ file }) => file.startsWith("src/core/"))
+    .flatMap(({ file, code }) => specifiersIn(code).map((name) => `${file} ${name}`))
+    .filter((line) => !line.includes(" ."));
+  expect(outside.toSorted()).toEqual([
+    "src/core/hash.ts node:crypto",
+    "src/core/tokens/o200k/counter.ts gpt-tokenizer/bpeRanks/o200k_base",
+  ]);
 });
 
 test("the check sees the code it guards", () => {
@@ -91,6 +104,12 @@ test.each<[string, string, string, boolean]>([
     true,
   ],
   ["a lazy import counts", "src/core/hash.ts", 'await import("./models/y.ts");', true],
+  [
+    "a lazy import over two lines counts",
+    "src/core/hash.ts",
+    "await import(\n  './models/y.ts'\n);",
+    true,
+  ],
   ["a re-export counts", "src/core/hash.ts", 'export { y } from "./models/y.ts";', true],
   ["the own folder is fine", "src/core/models/x.ts", 'import { y } from "./y.ts";', false],
   ["a folder above is fine", "src/cli/x.ts", 'import { y } from "../core/hash.ts";', false],
@@ -138,6 +157,14 @@ describe("the purity lint for core", () => {
     ],
     crypto: ["no-restricted-globals", "export const x: string = crypto.randomUUID();"],
     intl: ["no-restricted-globals", "export const x: unknown = new Intl.NumberFormat();"],
+    "bare-import": [
+      "no-restricted-imports",
+      'import { x } from "fs";\nexport const y: unknown = x;',
+    ],
+    "global-this": ["no-restricted-globals", "export const x: unknown = globalThis.process;"],
+    "set-immediate": ["no-restricted-globals", "export const x: unknown = setImmediate(() => {});"],
+    "web-socket": ["no-restricted-globals", 'export const x: unknown = new WebSocket("ws://x");'],
+    "to-locale": ["no-restricted-properties", "export const x: string = (1).toLocaleString();"],
     "math-random": ["no-restricted-properties", "export const x: number = Math.random();"],
     "locale-compare": [
       "no-restricted-properties",
@@ -191,10 +218,16 @@ function lint(cwd: string, path: string): string[] {
 }
 
 function findImports(file: string, code: string): Import[] {
-  return [...code.matchAll(/(?:from|import)[ (]+"(\.[^"]+\.ts)"/g)].map((match) => ({
-    from: file,
-    to: normalize(join(dirname(file), match[1] ?? "")),
-  }));
+  return specifiersIn(code)
+    .filter((specifier) => specifier.startsWith(".") && specifier.endsWith(".ts"))
+    .map((specifier) => ({ from: file, to: normalize(join(dirname(file), specifier)) }));
+}
+
+/** Everything a module imports, statically or lazily, in any quotes; comments do not count. */
+function specifiersIn(code: string): string[] {
+  const bare = code.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+  const pattern = /(?:\b(?:import|export)\b[^"'`;]*?\bfrom|\bimport)\s*\(?\s*(["'`])([^"'`\n]+)\1/g;
+  return [...bare.matchAll(pattern)].map((match) => match[2] ?? "");
 }
 
 function rank(file: string): number {

@@ -1,6 +1,6 @@
 // Goal: the repository's own commands behave. Method: run them as a person would, on this clone.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -83,12 +83,49 @@ describe("the last line of .ci/run", () => {
     expect({ stdout, status }).toEqual({ stdout: `${line}\n`, status: expectedStatus });
   });
 
-  test("is the last thing .ci/run does, after npm ci, the test command and the checks", () => {
-    const script = readFileSync(".ci/run", "utf8");
-    const places = ["npm ci", "npm test", "npm run check", "count-tests.ts"].map((part) =>
-      script.indexOf(part),
-    );
-    expect(places.every((place, index) => place > (places[index - 1] ?? 0))).toBe(true);
+  test("says so when the runner died before it could report", () => {
+    const { stdout, status } = run("node", "scripts/count-tests.ts", "no-such-report.json");
+    expect({ stdout, status }).toEqual({ stdout: "0 passed, 1 failed\n", status: 1 });
+  });
+
+  test.each([
+    ["everything works", "exit 0", "exit 0", "3 passed, 0 failed", 0],
+    ["a test fails", "exit 1", "exit 0", "3 passed, 1 failed", 1],
+    ["a check fails", "exit 0", "exit 1", "3 passed, 0 failed", 1],
+  ])("and the exit status tell when %s", (_name, testing, checking, line, expectedStatus) => {
+    const clone = mkdtempSync(join(tmpdir(), "strata-ci-"));
+    for (const folder of [".ci", "scripts", "node_modules/.bin", "bin"]) {
+      mkdirSync(join(clone, folder), { recursive: true });
+    }
+    copyFileSync(".ci/run", join(clone, ".ci/run"));
+    copyFileSync("scripts/count-tests.ts", join(clone, "scripts/count-tests.ts"));
+    symlinkSync(process.execPath, join(clone, "node_modules/.bin/node"));
+    const failed = line.endsWith(" 0 failed") ? 0 : 1;
+    const report = JSON.stringify({
+      numPassedTests: 3,
+      numFailedTests: failed,
+      numFailedTestSuites: 0,
+      success: failed === 0,
+    });
+    // Stands in for npm, which would install and test the whole project once more.
+    const npmScript = `#!/usr/bin/env bash
+for word in "$@"; do
+  case $word in --outputFile.json=*) printf '%s' '${report}' > "\${word#*=}" ;; esac
+done
+if [ "$1" = test ]; then ${testing}; fi
+if [ "$1" = run ]; then ${checking}; fi
+`;
+    writeFileSync(join(clone, "bin/npm"), npmScript, { mode: 0o755 });
+    const { stdout, status } = spawnSync("bash", [join(clone, ".ci/run")], {
+      cwd: clone,
+      encoding: "utf8",
+      env: { ...process.env, PATH: `${join(clone, "bin")}:${process.env["PATH"]}` },
+    });
+    rmSync(clone, { recursive: true });
+    expect({ last: stdout.trimEnd().split("\n").at(-1), status }).toEqual({
+      last: line,
+      status: expectedStatus,
+    });
   });
 });
 
