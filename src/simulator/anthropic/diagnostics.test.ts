@@ -1,0 +1,97 @@
+// Goal: what a client is told about its own cache misses (providers.md §1.7).
+import { expect, test } from "vitest";
+import {
+  createClient,
+  text,
+  tool,
+  words,
+  type Any,
+} from "../../../fixtures/simulator/anthropic/call-surface.ts";
+
+const base = {
+  model: "claude-opus-5",
+  max_tokens: 50,
+  tools: [tool("read")],
+  system: "Be brief.",
+  messages: [{ role: "user", content: words(50) }],
+};
+const optIn = { diagnostics: { previous_message_id: null } };
+
+/** What the second of two requests is told. */
+function told(change: (body: Any) => Any, betas: readonly string[] = []): Any {
+  const client = createClient();
+  const first = client.create({ ...base, ...optIn }).body;
+  expect(first.diagnostics).toBeNull();
+  client.betas = betas;
+  const diagnostics = { previous_message_id: first.id };
+  return client.create({ ...change(base), diagnostics }).body.diagnostics;
+}
+
+test("who does not ask is told nothing", () => {
+  expect(createClient().create(base).body).not.toHaveProperty("diagnostics");
+});
+
+test("a conversation that only grew has not diverged", () => {
+  expect(told((body) => body)).toBeNull();
+  const grown = [
+    { role: "assistant", content: "ok" },
+    { role: "user", content: "more" },
+  ];
+  expect(told((body) => ({ ...body, messages: [...body.messages, ...grown] }))).toBeNull();
+});
+
+test.each<readonly [string, (body: Any) => Any]>([
+  ["model_changed", (body) => ({ ...body, model: "claude-opus-4-8" })],
+  ["tools_changed", (body) => ({ ...body, tools: [...body.tools, tool("write")] })],
+  ["tools_changed", (body) => ({ ...body, tools: [tool("write")], system: "Be long." })],
+  ["system_changed", (body) => ({ ...body, system: "Be long." })],
+  ["system_changed", ({ system: _gone, ...body }) => body],
+  ["messages_changed", (body) => ({ ...body, messages: [{ role: "user", content: "other" }] })],
+])("the earliest divergence is named: %s", (type, change) => {
+  const { cache_miss_reason: reason } = told(change);
+  expect(reason.type).toBe(type);
+  expect(reason.cache_missed_input_tokens).toBeGreaterThan(100);
+});
+
+test("the missed tokens are those of the previous prompt behind the divergence", () => {
+  const client = createClient();
+  const two = [text(words(50)), text(words(30, "second"))];
+  const body = { ...base, messages: [{ role: "user", content: two }] };
+  const { id } = client.create({ ...body, ...optIn }).body;
+  const changed = { ...body, messages: [{ role: "user", content: [two[0], text("other")] }] };
+  const { diagnostics } = client.create({
+    ...changed,
+    diagnostics: { previous_message_id: id },
+  }).body;
+  const counted = (content: unknown): number =>
+    client.count({ ...body, messages: [{ role: "user", content }] }).body.input_tokens;
+  expect(diagnostics.cache_miss_reason).toEqual({
+    type: "messages_changed",
+    cache_missed_input_tokens: counted(two) - counted([two[0]]),
+  });
+});
+
+test("where only settings differ, there is no answer", () => {
+  const unavailable = { cache_miss_reason: { type: "unavailable" } };
+  expect(told((body) => ({ ...body, tool_choice: { type: "none" } }))).toEqual(unavailable);
+  expect(told((body) => ({ ...body, thinking: { type: "adaptive" } }))).toEqual(unavailable);
+  expect(told((body) => body, ["some-beta"])).toEqual(unavailable);
+});
+
+test("a message of nobody, of another workspace, or of one who did not ask is not found", () => {
+  const client = createClient();
+  const notFound = { cache_miss_reason: { type: "previous_message_not_found" } };
+  const after = (id: string): Any =>
+    client.create({ ...base, diagnostics: { previous_message_id: id } }).body.diagnostics;
+  expect(after("msg_nobody")).toEqual(notFound);
+  expect(after(client.create(base).body.id)).toEqual(notFound);
+  const { id } = client.create({ ...base, ...optIn }).body;
+  expect(after(id)).toBeNull();
+  client.workspace = "workspace-b";
+  expect(after(id)).toEqual(notFound);
+});
+
+test("a stream tells it in its first event", () => {
+  const { text: stream } = createClient().create({ ...base, ...optIn, stream: true });
+  expect(stream.split("\n\n")[0]).toContain('"diagnostics":null');
+});

@@ -1,0 +1,94 @@
+// The request as the simulated model is shown it.
+import type { Prompt, PromptTool, PromptTurn } from "../prompt.ts";
+import { compactJson, toPlainValue, type JsonObject } from "./json-text.ts";
+import { textOr } from "./read-fields.ts";
+import { childrenOf, typeOf, type ReadBlock } from "./read-blocks.ts";
+import type { MessagesRequest, ReadMessage } from "./read-request.ts";
+import { referencedTools } from "./render-text.ts";
+import { isThinking } from "./validate-options.ts";
+
+export function toPrompt(request: MessagesRequest, outputTokensMax: number): Prompt {
+  const { facts, options, messages } = request;
+  return {
+    model: facts.id,
+    wants: options.compaction === null ? "reply" : "summary",
+    instructions: options.compaction?.instructions ?? null,
+    system: request.system.map(({ json }) => textOr(json, "text", "")).join("\n\n"),
+    tools: visibleTools(request),
+    turns: messages.map(toTurn),
+    outputTokensMax,
+    thinks: isThinking(request),
+    toolChoice: options.toolChoice,
+  };
+}
+
+/** Tools the client runs: deferred ones once referenced, none that the provider runs itself. */
+function visibleTools({ tools, messages }: MessagesRequest): readonly PromptTool[] {
+  const referenced = new Set(
+    messages.flatMap(({ blocks }) => blocks.flatMap(({ json }) => referencedTools(json))),
+  );
+  return tools
+    .filter(({ deferred, name }) => !deferred || referenced.has(name))
+    .flatMap(({ name, json }) => {
+      const schema = json.fields.get("input_schema");
+      if (schema === undefined) return [];
+      return [
+        { name, description: textOr(json, "description", ""), inputSchema: toPlainValue(schema) },
+      ];
+    });
+}
+
+function toTurn({ role, blocks }: ReadMessage): PromptTurn {
+  return {
+    role,
+    text: blocks.flatMap(saidText).join("\n"),
+    toolUses: blocks
+      .filter(({ type }) => type === "tool_use")
+      .map(({ json }) => {
+        const input = json.fields.get("input");
+        return {
+          id: textOr(json, "id", ""),
+          name: textOr(json, "name", ""),
+          inputJson: input === undefined ? "{}" : compactJson(input),
+        };
+      }),
+    toolResults: blocks
+      .filter(({ type }) => type === "tool_result")
+      .map(({ json }) => {
+        const isError = json.fields.get("is_error");
+        return {
+          id: textOr(json, "tool_use_id", ""),
+          text: innerText(json),
+          isError: isError?.kind === "literal" && isError.value === true,
+        };
+      }),
+  };
+}
+
+function saidText({ type, json }: ReadBlock): readonly string[] {
+  switch (type) {
+    case "text":
+      return [textOr(json, "text", "")];
+    case "compaction":
+      return [textOr(json, "content", "")];
+    case "document":
+    case "search_result":
+      return [innerText(json)];
+    default:
+      return [];
+  }
+}
+
+function innerText(block: JsonObject): string {
+  const own = block.fields.get("content");
+  if (own?.kind === "string") return own.text;
+  const source = block.fields.get("source");
+  const data =
+    source?.kind === "object" && textOr(source, "type", "") === "text"
+      ? textOr(source, "data", "")
+      : "";
+  const inside = childrenOf(block).map((child) =>
+    typeOf(child) === "text" ? textOr(child, "text", "") : innerText(child),
+  );
+  return [data, ...inside].filter((text) => text !== "").join("\n");
+}

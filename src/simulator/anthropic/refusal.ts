@@ -1,0 +1,95 @@
+// What the provider answers instead of a reply: its error types, its body, its own words.
+import type { HttpFault, SimResponse, SurfaceContext } from "../surface.ts";
+
+const statusOf = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  overloaded_error: 529,
+} as const;
+
+export type ErrorType = keyof typeof statusOf;
+
+/** Thrown by whatever reads a request, caught once per route. */
+export class Refusal extends Error {
+  readonly type: ErrorType;
+  readonly details: Readonly<Record<string, unknown>> | null;
+
+  constructor(
+    type: ErrorType,
+    message: string,
+    details: Readonly<Record<string, unknown>> | null = null,
+  ) {
+    super(message);
+    this.name = "Refusal";
+    this.type = type;
+    this.details = details;
+  }
+}
+
+export function invalid(message: string, details?: Readonly<Record<string, unknown>>): Refusal {
+  return new Refusal("invalid_request_error", message, details ?? null);
+}
+
+export function extraInput(path: string): Refusal {
+  return invalid(`${path}: Extra inputs are not permitted`);
+}
+
+/** For refusals whose text nobody has published: the message says that it is ours. */
+export function invented(message: string, details?: Readonly<Record<string, unknown>>): Refusal {
+  return invalid(`${message} [simulator wording: the provider's text is not published]`, details);
+}
+
+/** For what the provider can do and the simulator cannot: never a silent wrong answer. */
+export function notSimulated(what: string): Refusal {
+  return invalid(`${what}: not simulated`);
+}
+
+export function refusalResponse(
+  refusal: Refusal,
+  requestId: string,
+  headers: Readonly<Record<string, string>> = {},
+): SimResponse {
+  const { type, message, details } = refusal;
+  const error = { type, message, ...(details === null ? {} : { details }) };
+  return {
+    status: statusOf[type],
+    headers: { "content-type": "application/json", "request-id": requestId, ...headers },
+    body: JSON.stringify({ type: "error", error, request_id: requestId }),
+  };
+}
+
+/** The failures a user of the simulator can ask for. */
+export function faultResponse(
+  fault: HttpFault,
+  { newId }: Pick<SurfaceContext, "newId">,
+): SimResponse {
+  const requestId = newId("req_");
+  switch (fault.kind) {
+    case "rate limited": {
+      const refusal = new Refusal(
+        "rate_limit_error",
+        "This request would exceed your organization's rate limit. Please try again later.",
+      );
+      const seconds = fault.retryAfterSeconds;
+      return refusalResponse(
+        refusal,
+        requestId,
+        seconds === null ? {} : { "retry-after": String(seconds) },
+      );
+    }
+    case "server error":
+      return refusalResponse(new Refusal("api_error", "Internal server error"), requestId);
+    case "overloaded":
+      return refusalResponse(new Refusal("overloaded_error", "Overloaded"), requestId);
+    case "overflow":
+      return refusalResponse(promptTooLong(fault.tokens, fault.tokensMax), requestId);
+  }
+}
+
+export function promptTooLong(tokens: number, tokensMax: number): Refusal {
+  return invalid(`prompt is too long: ${tokens} tokens > ${tokensMax} maximum`);
+}

@@ -1,0 +1,100 @@
+// The prompt piece by piece, as the provider would render it: tools, system, messages, one unit per block.
+import type { PromptCounter } from "../count-tokens.ts";
+import type { BilledTier } from "../billing/billable-request.ts";
+import { blockTokens, toolTokens, type TokenScale } from "./block-tokens.ts";
+import { digest } from "./digest.ts";
+import type { JsonObject } from "./json-text.ts";
+import type { ReadBlock, ReadMark } from "./read-blocks.ts";
+import type { MessagesRequest, ReadMessage } from "./read-request.ts";
+import type { ReadTool } from "./read-tools.ts";
+import { renderBlock, renderTool, type ToolsByName } from "./render-text.ts";
+
+export interface PromptUnit {
+  readonly path: string;
+  readonly origin: "tools" | "system" | "messages";
+  readonly tier: BilledTier;
+  readonly role: "tools" | "system" | ReadMessage["role"];
+  readonly type: string;
+  readonly json: JsonObject;
+  readonly hash: string;
+  readonly tokens: number;
+  readonly marks: readonly ReadMark[];
+  /** Whether automatic caching may end a prefix here. */
+  readonly mayBeMarked: boolean;
+}
+
+/** Every block of the request, before thinking is looked at. */
+export function renderUnits(request: MessagesRequest, counter: PromptCounter): PromptUnit[] {
+  const scale: TokenScale = { counter, tokenizer: request.facts.tokenizer };
+  const byName = new Map(request.tools.map((tool) => [tool.name, tool]));
+  const shown = request.tools.filter(({ deferred }) => !deferred);
+  const lastUser = request.messages.findLastIndex(({ role }) => role === "user");
+  return [
+    ...shown.filter(({ isWebTool }) => !isWebTool).map((tool) => toolUnit(tool, "tools", scale)),
+    ...shown.filter(({ isWebTool }) => isWebTool).map((tool) => toolUnit(tool, "system", scale)),
+    ...request.system.map((block) => blockUnit(block, "system", scale, byName)),
+    ...request.messages.flatMap((message) =>
+      messageUnits(message, message.index < lastUser, scale, byName),
+    ),
+  ];
+}
+
+/** The hash a block of an assistant message has once it is sent back. */
+export function assistantHash(block: JsonObject, tools: ToolsByName): string {
+  return digest("assistant", renderBlock(block, tools));
+}
+
+function toolUnit(tool: ReadTool, tier: BilledTier, scale: TokenScale): PromptUnit {
+  return {
+    path: tool.path,
+    origin: "tools",
+    tier,
+    role: "tools",
+    type: "tool",
+    json: tool.json,
+    hash: digest("tool", renderTool(tool)),
+    tokens: toolTokens(tool, scale),
+    marks: tool.mark === null ? [] : [tool.mark],
+    mayBeMarked: true,
+  };
+}
+
+/** A system message shown for one turn stays in the prefix, but costs nothing once it is cleared. */
+function messageUnits(
+  message: ReadMessage,
+  hasLaterUser: boolean,
+  scale: TokenScale,
+  tools: ToolsByName,
+): PromptUnit[] {
+  const isCleared = message.clearsAtNextUser && hasLaterUser;
+  return message.blocks.map((block) => {
+    const unit = blockUnit(block, message.role, scale, tools);
+    return {
+      ...unit,
+      origin: "messages",
+      tier: "messages",
+      tokens: isCleared ? 0 : unit.tokens,
+      mayBeMarked: unit.mayBeMarked && !message.clearsAtNextUser,
+    };
+  });
+}
+
+function blockUnit(
+  { path, type, json, marks }: ReadBlock,
+  role: ReadMessage["role"],
+  scale: TokenScale,
+  tools: ToolsByName,
+): PromptUnit {
+  return {
+    path,
+    origin: "system",
+    tier: "system",
+    role,
+    type,
+    json,
+    hash: digest(role, renderBlock(json, tools)),
+    tokens: blockTokens(json, scale, tools),
+    marks,
+    mayBeMarked: type !== "thinking" && type !== "redacted_thinking",
+  };
+}

@@ -1,0 +1,226 @@
+// agent: works like a coding agent with whatever tools the client offers, looks only, and comes to an end.
+import { drawOf } from "../ids.ts";
+import type { Model } from "../model.ts";
+import type { Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "../prompt.ts";
+import { findFolder, findPaths } from "./find-paths.ts";
+import { forcedCall, toCall } from "./forced-call.ts";
+import { asksForSummary, lastUserText, shorten, stepsIn, summarise } from "./summariser.ts";
+import {
+  folderProperties,
+  kindOf,
+  pathProperties,
+  patternProperties,
+  shellProperties,
+  type ToolKind,
+} from "./tool-kinds.ts";
+
+export interface AgentOptions {
+  /** Another seed takes other steps. */
+  readonly seed?: number;
+  /** Steps with tools before it gives its answer. */
+  readonly steps?: number;
+}
+
+/** Everything it needs is in the prompt, so any number of conversations can go on at once. */
+export function createAgent({ seed = 1, steps = 6 }: AgentOptions = {}): Model {
+  return (prompt) => {
+    if (prompt.wants === "summary" || asksForSummary(prompt)) return summarise(prompt);
+    const run = currentRun(prompt.turns);
+    const step = stepsIn(run);
+    const isForced = prompt.toolChoice !== "auto" && prompt.toolChoice !== "none";
+    const mayGoOn = prompt.toolChoice !== "none" && (step < steps || isForced);
+    const draw = (what: string): number =>
+      drawOf([seed, step, what, lastUserText(prompt)].join("\n"));
+    const calls = mayGoOn ? chooseCalls({ prompt, run, step, draw }) : [];
+    return calls.length === 0 ? conclude(prompt, run, step) : callTools(prompt, calls, draw);
+  };
+}
+
+interface Situation {
+  readonly prompt: Prompt;
+  /** The turns since the last answer that used no tool. */
+  readonly run: readonly PromptTurn[];
+  readonly step: number;
+  readonly draw: (what: string) => number;
+}
+
+/** User messages do not end a run: some clients put one after every tool result. */
+function currentRun(turns: readonly PromptTurn[]): readonly PromptTurn[] {
+  const answered = turns.findLastIndex(
+    ({ role, toolUses }) => role === "assistant" && toolUses.length === 0,
+  );
+  return turns.slice(answered + 1);
+}
+
+function chooseCalls(situation: Situation): readonly ReplyPart[] {
+  const { prompt, run, step, draw } = situation;
+  const { toolChoice, tools } = prompt;
+  const kit = sortTools(tools);
+  if (typeof toolChoice === "object" && kit.unsafe.some(({ name }) => name === toolChoice.name)) {
+    return toList(forcedCall(prompt));
+  }
+  const named = typeof toolChoice === "object" ? [toolChoice.name] : null;
+  const usable = named === null ? kit : sortTools(tools.filter(({ name }) => named.includes(name)));
+  const hands = createHands(usable, findFolder(prompt));
+  const calls = hands === null ? callOthers(usable.other, run) : look(hands, situation, step, draw);
+  return calls.length > 0 ? calls : toList(forcedCall(prompt));
+}
+
+type Kit = Readonly<Record<ToolKind, readonly PromptTool[]>>;
+
+function sortTools(tools: readonly PromptTool[]): Kit {
+  const of = (kind: ToolKind): readonly PromptTool[] =>
+    tools.filter((tool) => kindOf(tool) === kind);
+  return {
+    read: of("read"),
+    list: of("list"),
+    search: of("search"),
+    shell: of("shell"),
+    script: of("script"),
+    unsafe: of("unsafe"),
+    other: of("other"),
+  };
+}
+
+/** Tools that are not for files are tried once each. */
+function callOthers(others: readonly PromptTool[], run: readonly PromptTurn[]): ReplyPart[] {
+  const used = new Set(run.flatMap(({ toolUses }) => toolUses.map(({ name }) => name)));
+  const next = others.find(({ name }) => !used.has(name));
+  return next === undefined ? [] : [toCall(next)];
+}
+
+/** What can be done with the tools at hand; null where one cannot. */
+interface Hands {
+  readonly list: (() => ReplyPart) | null;
+  readonly read: ((path: string) => ReplyPart) | null;
+  readonly search: ((word: string, path: string | undefined) => ReplyPart) | null;
+  readonly shell: ((command: string, meaning: string) => ReplyPart) | null;
+}
+
+/** Null where no tool is for looking at files. */
+function createHands(kit: Kit, folder: string | null): Hands | null {
+  const [read, list, search, shell, script] = [
+    kit.read[0],
+    kit.list[0],
+    kit.search[0],
+    kit.shell[0],
+    kit.script[0],
+  ];
+  const inFolder = (path: string): string =>
+    folder === null || path.startsWith("/") ? path : `${folder}/${path.replace(/^\.\//, "")}`;
+  const place = folder ?? ".";
+  const runCommand =
+    shell === undefined
+      ? script && ((command: string) => scriptCall(script, command))
+      : (command: string, meaning: string) => shellCall(shell, command, meaning, place);
+  if ([read, list, search, runCommand].every((hand) => hand === undefined)) return null;
+  return {
+    list: list === undefined ? null : () => toCall(list, listWishes(place)),
+    read: read === undefined ? null : (path) => toCall(read, all(pathProperties, inFolder(path))),
+    search:
+      search === undefined
+        ? null
+        : (word) =>
+            toCall(search, { ...all(folderProperties, place), ...all(patternProperties, word) }),
+    shell: runCommand ?? null,
+  };
+}
+
+function shellCall(tool: PromptTool, command: string, meaning: string, place: string): ReplyPart {
+  const wishes = { ...all(shellProperties, command), description: meaning };
+  const call = toCall(tool, { ...wishes, workdir: place, cwd: place });
+  const spelled = call.kind === "tool use" && call.inputJson.includes(JSON.stringify(command));
+  // Some take the words of a command instead of a line.
+  const words = all(shellProperties, ["bash", "-lc", command]);
+  return spelled && !call.inputJson.includes(`[${JSON.stringify(command)}]`)
+    ? call
+    : toCall(tool, { ...words, description: meaning });
+}
+
+function scriptCall(tool: PromptTool, command: string): ReplyPart {
+  const script = `const result = await tools.exec_command(${JSON.stringify({ cmd: command })});\ntext(result.output ?? result);\n`;
+  return { kind: "tool use", name: tool.name, inputJson: JSON.stringify(script) };
+}
+
+function listWishes(place: string): Readonly<Record<string, unknown>> {
+  return { ...all(folderProperties, place), pattern: "*", glob: "*", glob_pattern: "*" };
+}
+
+function all(names: readonly string[], value: unknown): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(names.map((name) => [name, value]));
+}
+
+/** First around, then into files, now and then two at once. */
+function look(
+  hands: Hands,
+  { run, prompt }: Situation,
+  step: number,
+  draw: Situation["draw"],
+): readonly ReplyPart[] {
+  const results = run.flatMap(({ toolResults }) => toolResults.filter((each) => !each.isError));
+  const seen = [...new Set(results.flatMap(({ text }) => findPaths(text)))];
+  const done = run.flatMap(({ toolUses }) => toolUses.map(({ inputJson }) => inputJson));
+  const unread = seen.filter((path) => !done.some((input) => input.includes(path)));
+  const file = unread[Math.floor(draw("file") * unread.length)];
+  const { shell } = hands;
+  const list = (): ReplyPart | null =>
+    hands.list?.() ?? shell?.(step === 0 ? "ls" : findCommand, "List files") ?? null;
+  const read = (path: string | undefined): ReplyPart | null =>
+    path === undefined
+      ? null
+      : (hands.read?.(path) ?? shell?.(`head -n 60 ${path}`, `Read ${path}`) ?? null);
+  const search = (): ReplyPart | null => {
+    const word = pickWord([lastUserText(prompt), ...results.map(({ text }) => text)], draw("word"));
+    if (hands.search !== null) return hands.search(word, file);
+    return file === undefined ? null : (shell?.(`grep -n ${word} ${file}`, "Search") ?? null);
+  };
+  const where = (): ReplyPart | null => shell?.("pwd", "Show the working directory") ?? null;
+
+  if (step === 0) return toList(list() ?? where() ?? search(), draw("also") < 0.5 ? where() : null);
+  const isReading = draw("kind") < 0.7;
+  const main = (isReading ? read(file) : search()) ?? read(file) ?? search() ?? list() ?? where();
+  const second = draw("also") < 0.3 ? read(unread.find((path) => path !== file)) : null;
+  return toList(main, second);
+}
+
+/** A look one level deeper, for where the first showed folders only. */
+const findCommand = "find . -maxdepth 2 -type f -not -path '*/.*' | head -n 40";
+
+function toList(...calls: readonly (ReplyPart | null)[]): readonly ReplyPart[] {
+  return calls.filter((call) => call !== null);
+}
+
+function pickWord(texts: readonly string[], draw: number): string {
+  const words =
+    texts
+      .join("\n")
+      .slice(-20_000)
+      .match(/\b[a-z]{4,16}\b/g) ?? [];
+  return words[Math.floor(draw * words.length)] ?? "main";
+}
+
+function callTools(prompt: Prompt, calls: readonly ReplyPart[], draw: Situation["draw"]): Reply {
+  const used = calls.flatMap((call) => (call.kind === "tool use" ? [call.name] : []));
+  const names = [...new Set(used)];
+  const thought = `Next I use ${names.join(" and ")}, then look at what comes back.`;
+  const parts: ReplyPart[] = [...calls];
+  if (draw("say") < 0.5)
+    parts.unshift({ kind: "text", text: `Let me use ${names.join(" and ")}.` });
+  if (prompt.thinks) parts.unshift({ kind: "thinking", text: thought });
+  return { parts, stop: "tool use" };
+}
+
+function conclude(prompt: Prompt, run: readonly PromptTurn[], step: number): Reply {
+  const results = run.flatMap(({ toolResults }) => toolResults);
+  const files = [...new Set(results.flatMap(({ text }) => findPaths(text)))].slice(0, 8);
+  const last = results.at(-1);
+  const sentences = [
+    `I have looked into this: ${shorten(lastUserText(prompt), 160) || "nothing was asked"}`,
+    step === 0 ? "I used no tool." : `I took ${step} steps with tools.`,
+    ...(files.length === 0 ? [] : [`Files I came across: ${files.join(", ")}.`]),
+    ...(last === undefined ? [] : [`The last result was: ${shorten(last.text, 160)}`]),
+  ];
+  const parts: ReplyPart[] = [{ kind: "text", text: sentences.join("\n") }];
+  if (prompt.thinks) parts.unshift({ kind: "thinking", text: "I have seen enough to answer." });
+  return { parts, stop: "end" };
+}

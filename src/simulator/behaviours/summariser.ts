@@ -1,0 +1,95 @@
+// summariser: a summary made of what was said, word for word; the same for the same conversation.
+import type { Model } from "../model.ts";
+import type { Prompt, PromptTurn, Reply } from "../prompt.ts";
+import { findPaths } from "./find-paths.ts";
+
+/** Summarises whatever it is sent. */
+export function createSummariser(): Model {
+  return summarise;
+}
+
+export function summarise(prompt: Prompt): Reply {
+  const text = summaryOf(prompt);
+  // Some clients take what stands between these tags.
+  const isTagged = lastUserText(prompt).includes("<summary>");
+  const shown = isTagged ? `<summary>\n${text}\n</summary>` : text;
+  return { parts: [{ kind: "text", text: shown }], stop: "end" };
+}
+
+/** Whether the client itself, in its last message, wants the conversation summarised. */
+export function asksForSummary(prompt: Prompt): boolean {
+  return prompt.turns.at(-1)?.role === "user" && isSummaryRequest(lastUserText(prompt));
+}
+
+const whatIsSummarised = "(?:conversation|session|transcript|context|discussion|messages)";
+const requests: readonly RegExp[] = [
+  new RegExp(`summary of (?:the|our|this)(?: \\w+)? ${whatIsSummarised}`, "i"),
+  new RegExp(`summari[sz]e (?:the|our|this)(?: \\w+)? ${whatIsSummarised}`, "i"),
+  /(?:handoff|checkpoint|compaction) summary/i,
+  /context checkpoint/i,
+  /continuing our conversation/i,
+];
+
+function isSummaryRequest(text: string): boolean {
+  return requests.some((request) => request.test(text));
+}
+
+/** What a summary says about the work done, so that a loop does not start over after it. */
+export const stepsLine = "Tool steps so far:";
+
+/** Calls of tools, and those of which a summary tells. */
+export function stepsIn(turns: readonly PromptTurn[]): number {
+  const told = turns.flatMap(({ text }) =>
+    [...text.matchAll(new RegExp(`${stepsLine} (\\d+)`, "g"))].map((match) => Number(match[1])),
+  );
+  const done = turns.filter(({ toolUses }) => toolUses.length > 0).length;
+  return done + Math.max(0, ...told);
+}
+
+function summaryOf({ turns, instructions, outputTokensMax }: Prompt): string {
+  const asked = turns.filter(({ role, text }) => role === "user" && text.trim() !== "");
+  const wishes = asked
+    .filter(({ text }) => !isSummaryRequest(text))
+    .map(({ text }) => shorten(text, 300));
+  const said = turns.findLast(({ role, text }) => role === "assistant" && text.trim() !== "");
+  const files = [...new Set(turns.flatMap(pathsOf))];
+  const lines = [
+    "What happened so far.",
+    ...(instructions === null ? [] : [`To keep: ${shorten(instructions, 300)}`]),
+    ...list("Asked for", [...wishes.slice(0, 1), ...wishes.slice(1).slice(-5)]),
+    ...list("Tools used", countTools(turns)),
+    ...list("Files seen", files.slice(0, 20)),
+    ...(said === undefined ? [] : [`Said last: ${shorten(said.text, 600)}`]),
+    `${stepsLine} ${stepsIn(turns)}`,
+  ];
+  // The last line must survive; a token is about four characters, and some room is left.
+  const roomMax = Math.max(200, Math.min(6_000, outputTokensMax * 3));
+  const last = lines.pop() ?? "";
+  return `${lines.join("\n").slice(0, roomMax - last.length - 1)}\n${last}`;
+}
+
+function list(title: string, items: readonly string[]): string[] {
+  return items.length === 0 ? [] : [`${title}:`, ...items.map((item) => `- ${item}`)];
+}
+
+function countTools(turns: readonly PromptTurn[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { name } of turns.flatMap(({ toolUses }) => toolUses)) {
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts].map(([name, count]) => `${name}, ${count} times`);
+}
+
+function pathsOf({ toolResults }: PromptTurn): readonly string[] {
+  return toolResults.flatMap(({ text }) => findPaths(text));
+}
+
+export function lastUserText({ turns }: Prompt): string {
+  return turns.findLast(({ role, text }) => role === "user" && text !== "")?.text ?? "";
+}
+
+/** One line, cut at a length. */
+export function shorten(text: string, charactersMax: number): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length <= charactersMax ? line : `${line.slice(0, charactersMax - 1)}…`;
+}

@@ -1,0 +1,96 @@
+// A call for people and scripts: what it was billed, and why, in a sentence.
+import type { Bill, Reason } from "./billing/bill.ts";
+import type { Call } from "./call-ledger.ts";
+
+/** As GET /_sim/ledger shows it. */
+export interface CallView extends Omit<Call, "billed"> {
+  readonly model: string | null;
+  readonly tokens: {
+    readonly total: number;
+    readonly read: number;
+    readonly written: Bill["writeTokens"];
+    readonly uncached: number;
+    readonly output: number;
+    readonly reasoning: number;
+  } | null;
+  readonly costUsd: string | null;
+  readonly requestId: string | null;
+  readonly stopReason: string | null;
+  /** Index of the last block that was read. */
+  readonly hitBlock: number | null;
+  readonly markers: Bill["markers"];
+  readonly reason: Reason | null;
+  readonly why: string;
+}
+
+export function toCallView({ billed, ...call }: Call): CallView {
+  const bill = billed?.bill;
+  return {
+    ...call,
+    model: billed?.model ?? null,
+    tokens:
+      billed === null
+        ? null
+        : {
+            total: billed.bill.totalTokens,
+            read: billed.bill.readTokens,
+            written: billed.bill.writeTokens,
+            uncached: billed.bill.uncachedTokens,
+            output: billed.outputTokens,
+            reasoning: billed.reasoningTokens,
+          },
+    costUsd: billed?.costUsd ?? null,
+    requestId: bill?.requestId ?? null,
+    stopReason: billed?.stopReason ?? null,
+    hitBlock: bill?.hitBlock ?? null,
+    markers: bill?.markers ?? [],
+    reason: bill?.reason ?? null,
+    why: whyOf({ ...call, billed }),
+  };
+}
+
+/** One line for a terminal. */
+export function describeCall(call: Call): string {
+  const { billed } = call;
+  const place = `#${call.number} ${call.method} ${call.path} ${call.status}`;
+  if (billed === null) return `${place}  ${whyOf(call)}`;
+  const { bill, model, outputTokens, costUsd } = billed;
+  const written = Object.entries(bill.writeTokens).map(([lifetime, n]) => `${n} for ${lifetime}`);
+  const tokens = `read ${bill.readTokens}, written ${written.join(" + ") || "0"}`;
+  const cost = costUsd ?? "no price";
+  return `${place}  ${model}  ${tokens}, fresh ${bill.uncachedTokens}, out ${outputTokens}  ${cost}  ${whyOf(call)}`;
+}
+
+function whyOf(call: Call): string {
+  if (call.problem !== null) return call.problem;
+  const parts = [
+    ...(call.billed === null ? [] : [describeReason(call.billed.bill.reason)]),
+    ...(call.fault === null ? [] : [`fault: ${call.fault}`]),
+    ...(call.refusal === null ? [] : [`refused: ${call.refusal}`]),
+    ...(call.outcome === "left" ? ["the client left"] : []),
+  ];
+  return parts.join("; ") || "nothing is billed here";
+}
+
+export function describeReason(reason: Reason): string {
+  switch (reason.kind) {
+    case "hit":
+      return `read what ${reason.writtenBy} wrote${reason.lifetime === null ? "" : ` for ${reason.lifetime}`}`;
+    case "no marker":
+      return "nothing asked for caching";
+    case "below the minimum":
+      return `shorter than the minimum of ${reason.minimumTokens} tokens`;
+    case "never written":
+      return "no earlier request wrote a prefix of this one";
+    case "expired":
+      return `what was written up to block ${reason.block} expired ${seconds(reason.agoMs)} ago`;
+    case "not readable yet":
+      return `${reason.writtenBy} wrote up to block ${reason.block}, but its response has not begun`;
+    case "beyond lookback":
+      return `an entry ends at block ${reason.block}, further back than any marker looks`;
+  }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,38 @@
+// Ids and workspaces: the same for the same seed, unguessable without one.
+import { hash, randomBytes } from "node:crypto";
+
+export interface Ids {
+  /** `msg_` → `msg_01Xk…`; no two alike. */
+  readonly newId: (prefix: string) => string;
+  /** Who shares entries. Keys go in, and cannot be read back from what comes out. */
+  readonly workspaceOf: (key: string) => string;
+  /** Numbers start anew; workspaces stay. */
+  readonly restart: () => void;
+}
+
+export function createIds(seed: number | undefined): Ids {
+  const salt = seed === undefined ? randomBytes(32).toString("hex") : `seed ${seed}`;
+  let count = 0;
+  return {
+    newId: (prefix) => {
+      count += 1;
+      return `${prefix}${alphanumeric(`${salt}\nid\n${count}`)}`;
+    },
+    workspaceOf: (key) => `wrkspc_${alphanumeric(`${salt}\nworkspace\n${key}`)}`,
+    restart: () => {
+      count = 0;
+    },
+  };
+}
+
+/** A number from 0 up to 1, the same for the same words. */
+export function drawOf(words: string): number {
+  return Number.parseInt(hash("sha256", words, "hex").slice(0, 12), 16) / 0x1_0000_0000_0000;
+}
+
+function alphanumeric(text: string): string {
+  const letters = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+  const bytes = hash("sha256", text, "buffer").subarray(0, 22);
+  const spelled = [...bytes].map((byte) => letters[byte % letters.length] ?? "0").join("");
+  return `01${spelled}`;
+}

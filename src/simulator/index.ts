@@ -1,0 +1,33 @@
+// The simulator as users import it, to test their own agents against.
+export { createAgent, type AgentOptions } from "./behaviours/agent.ts";
+export { createEcho } from "./behaviours/echo.ts";
+export { loadScript, parseScript } from "./behaviours/load-script.ts";
+export {
+  createScripted,
+  type Condition,
+  type ConditionFields,
+  type ScriptedCall,
+  type ScriptStep,
+} from "./behaviours/scripted.ts";
+export { createSummariser } from "./behaviours/summariser.ts";
+export type { Bill, BilledMarker, EntryView, MarkerOutcome, Reason } from "./billing/bill.ts";
+export type {
+  BillableBlock,
+  BillableMarker,
+  BillableRequest,
+  BilledTier,
+  Lifetime,
+} from "./billing/billable-request.ts";
+export { createBilling, type Billing, type OpenBill } from "./billing/billing.ts";
+export { stingyBilling, type BillingOptions } from "./billing/options.ts";
+export type { Call, CallOutcome } from "./call-ledger.ts";
+export type { Clock } from "./clock.ts";
+export { createSimulator } from "./create-simulator.ts";
+export type { Latency } from "./deliver.ts";
+export { describeCall, describeReason } from "./describe-call.ts";
+export type { Model } from "./model.ts";
+export type { ListenOptions, OpenServer } from "./node-server.ts";
+export type { FaultSpec } from "./parse-faults.ts";
+export type { Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "./prompt.ts";
+export type { Simulator, SimulatorOptions } from "./simulator.ts";
+export type { CallRecord } from "./surface.ts";

@@ -1,0 +1,17 @@
+// The simulator talks to this machine only: names and addresses that mean it.
+
+/** A host as a URL spells it, without the port. */
+export function isLoopback(hostname: string): boolean {
+  return (
+    hostname === "localhost" ||
+    hostname === "[::1]" ||
+    hostname === "::1" ||
+    /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
+  );
+}
+
+/** A page of another site may not use the simulator, even where its browser would send the request. */
+export function isForeignOrigin(origin: string): boolean {
+  const url = URL.parse(origin);
+  return url === null || !isLoopback(url.hostname);
+}

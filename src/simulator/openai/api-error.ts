@@ -1,0 +1,76 @@
+// Refusals in the provider's words: {"error": {message, type, param, code}} with a status.
+import type { SimResponse, SurfaceContext } from "../surface.ts";
+import { jsonHeaders } from "./headers.ts";
+
+export interface ErrorBody {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string | null;
+}
+
+/** Thrown while a request is read, and answered where it came in. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly body: ErrorBody;
+
+  constructor(status: number, body: ErrorBody) {
+    super(body.message);
+    this.name = "ApiError";
+    this.status = status;
+    this.body = body;
+  }
+}
+
+export function toErrorResponse(
+  status: number,
+  body: ErrorBody,
+  context: Pick<SurfaceContext, "newId">,
+  more: Readonly<Record<string, string>> = {},
+): SimResponse {
+  return {
+    status,
+    headers: { ...jsonHeaders(context), ...more },
+    body: JSON.stringify({ error: body }, null, 2),
+  };
+}
+
+/** A 400 of the usual kind. */
+export function invalid(message: string, param: string | null, code: string | null): ApiError {
+  return new ApiError(400, { message, type: "invalid_request_error", param, code });
+}
+
+export function missing(param: string): ApiError {
+  return invalid(`Missing required parameter: '${param}'.`, param, "missing_required_parameter");
+}
+
+export function wrongType(param: string, expected: string, got: string): ApiError {
+  const message = `Invalid type for '${param}': expected ${expected}, but got ${got} instead.`;
+  return invalid(message, param, "invalid_type");
+}
+
+export function wrongValue(param: string, got: string, supported: readonly string[]): ApiError {
+  const message = `Invalid value: '${got}'. Supported values are: ${inWords(supported)}.`;
+  return invalid(message, param, "invalid_value");
+}
+
+export function unknownParameter(param: string): ApiError {
+  return invalid(`Unknown parameter: '${param}'.`, param, "unknown_parameter");
+}
+
+export function unsupportedParameter(param: string, instead = ""): ApiError {
+  const message = `Unsupported parameter: '${param}' is not supported with this model.${instead}`;
+  return invalid(message, param, "unsupported_parameter");
+}
+
+/** For what the provider can do and this simulator cannot. */
+export function notSimulated(what: string, param: string): ApiError {
+  return invalid(`${what} is not simulated.`, param, "not_simulated");
+}
+
+function inWords(names: readonly string[]): string {
+  const quoted = names.map((name) => `'${name}'`);
+  const last = quoted.at(-1) ?? "";
+  if (quoted.length < 3) return quoted.join(" and ");
+  return `${quoted.slice(0, -1).join(", ")}, and ${last}`;
+}

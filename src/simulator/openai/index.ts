@@ -1,0 +1,2 @@
+// The OpenAI surface of the simulator.
+export { createOpenaiSurface } from "./openai-surface.ts";

@@ -1,0 +1,87 @@
+// A conversation in one form for both APIs: what the provider renders, item by item.
+import type { Lifetime } from "../billing/billable-request.ts";
+
+export type Item =
+  | {
+      readonly kind: "message";
+      readonly role: Role;
+      /** What is rendered beside the role: a name, a phase. */
+      readonly label: string;
+      readonly parts: readonly Part[];
+    }
+  | {
+      readonly kind: "tool use";
+      readonly callId: string;
+      /** With its namespace, where it has one. */
+      readonly name: string;
+      /** JSON, or free text where the tool takes that. */
+      readonly input: string;
+      readonly isCustom: boolean;
+    }
+  | {
+      readonly kind: "tool output";
+      readonly callId: string;
+      readonly parts: readonly Part[];
+      readonly isCustom: boolean;
+    }
+  /** Tools that come with the messages. */
+  | { readonly kind: "tools"; readonly tools: readonly ToolDefinition[]; readonly source: string }
+  | {
+      readonly kind: "reasoning";
+      readonly summary: string;
+      /** What the provider gave the client to carry; null where the client left it out. */
+      readonly sealed: string | null;
+    }
+  | { readonly kind: "compaction"; readonly sealed: string }
+  | { readonly kind: "configuration"; readonly effort: string | null; readonly source: string }
+  /** Anything else is rendered as it came, without its id. */
+  | { readonly kind: "other"; readonly type: string; readonly source: string };
+
+export type Role = "system" | "developer" | "user" | "assistant";
+
+/** A source is the part as the client sent it, without its breakpoint. */
+export type Part = { readonly marker: Marker | null } & (
+  | { readonly kind: "text"; readonly text: string }
+  | {
+      readonly kind: "image";
+      readonly source: string;
+      readonly size: { readonly width: number; readonly height: number } | null;
+    }
+  | { readonly kind: "file" | "audio"; readonly source: string; readonly tokens: number }
+);
+
+/** An explicit breakpoint of the client. */
+export interface Marker {
+  /** Null for the lifetime of the request. */
+  readonly lifetime: Lifetime | null;
+  readonly path: string;
+}
+
+export interface ToolDefinition {
+  readonly name: string;
+  readonly namespace: string | null;
+  readonly description: string;
+  /** `hosted`: the provider runs it itself, so the simulated model never calls it. */
+  readonly kind: "function" | "custom" | "hosted";
+  readonly inputSchema: unknown;
+  /** Not in the prompt until a search has loaded it. */
+  readonly isDeferred: boolean;
+}
+
+/** Text of an item's parts, as a model reads it. */
+export function textOf(parts: readonly Part[]): string {
+  return parts.map((part) => (part.kind === "text" ? part.text : `[${part.kind}]`)).join("\n");
+}
+
+export function isInitial(item: Item): boolean {
+  if (item.kind === "tools") return true;
+  return item.kind === "message" && (item.role === "developer" || item.role === "system");
+}
+
+export function isToolOutput(item: Item): boolean {
+  return item.kind === "tool output" || (item.kind === "other" && item.type.endsWith("_output"));
+}
+
+export function isToolUse(item: Item): boolean {
+  return item.kind === "tool use" || (item.kind === "other" && item.type.endsWith("_call"));
+}

@@ -1,0 +1,72 @@
+// What of a request besides its text decides whether a prefix is found, with defaults read as absent.
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import type { BillableRequest } from "../billing/billable-request.ts";
+import efforts from "./data/default-efforts.json" with { type: "json" };
+import { findFlag, findOneOf, findPlace, findText, type Place } from "./fields.ts";
+import { compact } from "./json.ts";
+
+export interface Settings {
+  readonly billable: BillableRequest["settings"];
+  /** Effort in force before any item of the conversation changes it. */
+  readonly effort: string;
+  readonly verbosity: string;
+  readonly parallelToolCalls: boolean;
+  /** As the reply names it. */
+  readonly serviceTier: string;
+  readonly cacheKey: string | null;
+}
+
+const allEfforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+const serviceTiers = ["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"] as const;
+
+/** Chat names effort, verbosity and format at the top; Responses nests them. */
+export function readSettings(body: Place, api: "chat" | "responses", facts: ModelFacts): Settings {
+  const nested = api === "responses";
+  const text = nested ? findPlace(body, "text") : null;
+  const reasoning = nested ? findPlace(body, "reasoning") : null;
+  const asked = nested
+    ? reasoning && findOneOf(reasoning, "effort", allEfforts)
+    : findOneOf(body, "reasoning_effort", allEfforts);
+  const effort = asked ?? defaultEffort(facts);
+  const worded = nested ? text : body;
+  const verbosity =
+    (worded && findOneOf(worded, "verbosity", ["low", "medium", "high"])) ?? "medium";
+  const parallelToolCalls = findFlag(body, "parallel_tool_calls") ?? true;
+  const serviceTier = tierOf(findOneOf(body, "service_tier", serviceTiers));
+  const cacheKey = findText(body, "prompt_cache_key");
+  findOneOf(body, "prompt_cache_retention", ["in_memory", "in-memory", "24h"]);
+  const format = formatOf(worded, nested ? "format" : "response_format");
+  return {
+    billable: {
+      ...(parallelToolCalls ? {} : { "parallel tool use": "false" }),
+      ...(format === null ? {} : { "output format": format }),
+      ...(effort === defaultEffort(facts) ? {} : { effort }),
+      ...(verbosity === "medium" ? {} : { verbosity }),
+      ...(serviceTier === "default" ? {} : { "service tier": serviceTier }),
+      // Before breakpoints the key only chose a machine.
+      ...(cacheKey === null || facts.cache.markers === null ? {} : { "cache key": cacheKey }),
+    },
+    effort,
+    verbosity,
+    parallelToolCalls,
+    serviceTier,
+    cacheKey,
+  };
+}
+
+/** `none` for models that do not reason. */
+function defaultEffort(facts: ModelFacts): string {
+  const listed = Object.entries(efforts.models).find(([id]) => id === facts.id)?.[1];
+  return facts.capabilities.thinking ? (listed ?? efforts.default) : "none";
+}
+
+function formatOf(place: Place | null, key: string): string | null {
+  const format = place === null ? null : findPlace(place, key);
+  if (format === null || findText(format, "type") === "text") return null;
+  return compact(format.object);
+}
+
+function tierOf(asked: (typeof serviceTiers)[number] | null): string {
+  if (asked === null || asked === "auto") return "default";
+  return asked === "fast" ? "priority" : asked;
+}

@@ -1,0 +1,51 @@
+// Tool definitions of both APIs: functions, custom tools, namespaces, and what the provider runs itself.
+import { missing, unknownParameter } from "./api-error.ts";
+import { find, findFlag, findPlace, findPlaces, findText, textAt, type Place } from "./fields.ts";
+import type { ToolDefinition } from "./items.ts";
+import { compact, toPlain } from "./json.ts";
+
+/** A definition as the client sent it; a namespace holds several tools. */
+export interface ToolEntry {
+  /** What is hashed: the client's own text, spaces aside. */
+  readonly source: string;
+  readonly isDeferred: boolean;
+  readonly tools: readonly ToolDefinition[];
+}
+
+export function readTools(place: Place, key: string): readonly ToolEntry[] {
+  return (findPlaces(place, key) ?? []).map((tool) => {
+    if (find(tool, "prompt_cache_breakpoint") !== null) {
+      throw unknownParameter(`${tool.path}.prompt_cache_breakpoint`);
+    }
+    const tools = readEntry(tool, null);
+    const isDeferred = tools.length > 0 && tools.every((each) => each.isDeferred);
+    return { source: compact(tool.object), isDeferred, tools };
+  });
+}
+
+function readEntry(place: Place, namespace: string | null): readonly ToolDefinition[] {
+  const type = textAt(place, "type");
+  if (type === "namespace") {
+    const name = textAt(place, "name");
+    return (findPlaces(place, "tools") ?? []).flatMap((tool) => readEntry(tool, name));
+  }
+  if (type !== "function" && type !== "custom") {
+    const hosted = { name: type, namespace, description: "", inputSchema: null };
+    return [{ ...hosted, kind: "hosted", isDeferred: findFlag(place, "defer_loading") ?? false }];
+  }
+  // Chat nests the definition under the name of its type, Responses does not.
+  const definition = findPlace(place, type) ?? place;
+  const name = textAt(definition, "name");
+  if (name === "") throw missing(`${definition.path}.name`);
+  const schema = find(definition, "parameters");
+  return [
+    {
+      name,
+      namespace,
+      description: findText(definition, "description") ?? "",
+      kind: type,
+      inputSchema: type === "custom" ? null : schema === null ? {} : toPlain(schema),
+      isDeferred: findFlag(definition, "defer_loading") ?? false,
+    },
+  ];
+}

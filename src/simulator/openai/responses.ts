@@ -1,0 +1,116 @@
+// POST /v1/responses and POST /v1/responses/input_tokens.
+import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
+import { diagnose, type Diagnostics } from "./diagnose.ts";
+import { find, findFlag, findPlace, readBody, type Place } from "./fields.ts";
+import { jsonHeaders, limitHeaders, streamHeaders } from "./headers.ts";
+import type { Item } from "./items.ts";
+import { readResponses, type Known, type ReadResponses } from "./read-responses.ts";
+import { render } from "./render.ts";
+import { statusOf, toResponse, toSeconds, type ResponseReply } from "./response-object.ts";
+import { responseEvents } from "./responses-events.ts";
+import { toItem, toOutputItems, type OutputItem, type Shown } from "./responses-output.ts";
+import { recordCall, runCall, type Call } from "./run-call.ts";
+import type { Compared } from "./stored-responses.ts";
+
+export function answerResponses(
+  request: SimRequest,
+  context: SurfaceContext,
+  known: Known,
+): SimResponse {
+  const body = readBody(request.bodyText);
+  const read = readResponses(body, "responses", known);
+  const { prewarm } = read.request.cache;
+  const id = context.newId("resp_");
+  const call = runCall(id, read.request, context, prewarm ? "nothing" : "reply");
+  const compared = toCompared(call);
+  const reply: ResponseReply = {
+    call,
+    body,
+    output: toOutputItems(call.produced, context),
+    shown: readShown(body),
+    diagnostics: diagnosticsOf(call, compared, known),
+    createdAt: toSeconds(context),
+  };
+  remember(reply, read, compared, known);
+  recordCall(call, prewarm ? "prewarm" : statusOf(reply), context);
+  const limits = limitHeaders(call.rendering.totalTokens);
+  const { open: bill } = call;
+  if (findFlag(body, "stream") === true) {
+    const headers = { ...streamHeaders(context), ...limits };
+    return { status: 200, headers, body: responseEvents(reply), bill };
+  }
+  const headers = { ...jsonHeaders(context), ...limits };
+  return { status: 200, headers, body: JSON.stringify(toResponse(reply)), bill };
+}
+
+/** The count that a response to the same request is billed for. */
+export function countInputTokens(
+  request: SimRequest,
+  context: SurfaceContext,
+  known: Known,
+): SimResponse {
+  const read = readResponses(readBody(request.bodyText), "responses", known);
+  const { totalTokens } = render(read.request, context.counter);
+  const body = { object: "response.input_tokens", input_tokens: totalTokens };
+  return { status: 200, headers: jsonHeaders(context), body: JSON.stringify(body) };
+}
+
+function readShown(body: Place): Shown {
+  const reasoning = findPlace(body, "reasoning");
+  const summaries = ["summary", "generate_summary"];
+  const include = find(body, "include");
+  return {
+    summary: reasoning !== null && summaries.some((key) => find(reasoning, key) !== null),
+    sealed:
+      include?.kind === "array" &&
+      include.items.some(
+        (each) => each.kind === "string" && each.value === "reasoning.encrypted_content",
+      ),
+  };
+}
+
+function toCompared({ request, rendering, open }: Call): Compared {
+  const kept = open.bill.markers.filter(
+    ({ outcome }) => outcome === "written" || outcome === "hit",
+  );
+  return {
+    modelId: request.facts.id,
+    settings: request.settings.billable,
+    blocks: rendering.blocks,
+    compactions: request.items.filter(({ kind }) => kind === "compaction").length,
+    reusableTokens: kept.reduce(
+      (longest, { tokens }) => Math.max(longest, tokens),
+      open.bill.readTokens,
+    ),
+  };
+}
+
+function diagnosticsOf(call: Call, now: Compared, { store, workspace }: Known): Diagnostics | null {
+  const { comparisonId } = call.request.cache;
+  if (comparisonId === null) return null;
+  const before = store.find(workspace, comparisonId);
+  return diagnose(now, before?.compared ?? null, call.open.bill);
+}
+
+/** Diagnostics know every response; the conversation is kept unless the client asked not to. */
+function remember(
+  { call, body, output }: ResponseReply,
+  { conversation }: ReadResponses,
+  compared: Compared,
+  { store, workspace }: Known,
+): void {
+  const isStored = findFlag(body, "store") ?? true;
+  const made = isStored ? output.flatMap(toNamed) : [];
+  store.put(workspace, {
+    id: call.id,
+    items: isStored ? [...conversation, ...made.map(({ item }) => item)] : null,
+    itemsById: new Map(made.map(({ id, item }) => [id, item])),
+    compared,
+    characters: isStored ? call.rendering.totalTokens * 4 : call.rendering.blocks.length * 100,
+  });
+}
+
+function toNamed(output: OutputItem): { id: string; item: Item }[] {
+  const item = toItem(output);
+  return item === null ? [] : [{ id: output.id, item }];
+}

@@ -1,0 +1,88 @@
+// One call from the read request to its bill and reply, the same for every endpoint that generates.
+import { findCost } from "../../core/models/cost.ts";
+import { formatUsd, timesDecimal } from "../../core/models/pico-usd.ts";
+import type { OpenBill } from "../billing/billing.ts";
+import type { SurfaceContext } from "../surface.ts";
+import type { Prompt } from "../prompt.ts";
+import { contextOverflow } from "./faults.ts";
+import { nothingProduced, toProduced, type Produced } from "./produce.ts";
+import { callableTools, type ReadRequest } from "./read-request.ts";
+import { render, type Rendering } from "./render.ts";
+import { toPrompt } from "./to-prompt.ts";
+
+export interface Call {
+  readonly id: string;
+  readonly request: ReadRequest;
+  readonly rendering: Rendering;
+  readonly open: OpenBill;
+  readonly produced: Produced;
+}
+
+export function runCall(
+  id: string,
+  request: ReadRequest,
+  context: SurfaceContext,
+  wants: Prompt["wants"] | "nothing",
+): Call {
+  const { facts, cache, settings } = request;
+  const rendering = render(request, context.counter);
+  if (rendering.totalTokens > facts.inputTokensMax) {
+    throw contextOverflow(request.api, rendering.totalTokens, facts.inputTokensMax);
+  }
+  // A model that fails has written nothing, so it is asked before the bill is opened.
+  const produced = wants === "nothing" ? nothingProduced : answer(request, wants, context);
+  const open = context.billing.open({
+    id,
+    workspace: context.workspace,
+    model: facts,
+    blocks: rendering.blocks,
+    markers: rendering.markers,
+    mode: cache.mode,
+    implicitLifetime: cache.lifetime,
+    settings: settings.billable,
+    startMs: context.nowMs,
+  });
+  return { id, request, rendering, open, produced };
+}
+
+function answer(request: ReadRequest, wants: Prompt["wants"], context: SurfaceContext): Produced {
+  const prompt = toPrompt(request, wants);
+  const tools = callableTools(request);
+  const { tokenizer } = request.facts;
+  const reply = context.answer(prompt);
+  return toProduced(reply, tools, prompt.outputTokensMax, context.counter, tokenizer);
+}
+
+export function recordCall(call: Call, stopReason: string, context: SurfaceContext): void {
+  const { request, produced, open } = call;
+  context.record({
+    surface: "openai",
+    model: request.facts.id,
+    startMs: context.nowMs,
+    bill: open.bill,
+    outputTokens: produced.outputTokens - produced.reasoningTokens,
+    reasoningTokens: produced.reasoningTokens,
+    costUsd: costUsd(call, context.nowMs),
+    stopReason,
+  });
+}
+
+/** Flex is half price; what priority processing costs is not in our facts. */
+function costUsd({ request, open, produced }: Call, at: number): string | null {
+  const { bill } = open;
+  const { cost } = findCost(
+    {
+      uncachedTokens: bill.uncachedTokens,
+      cacheReadTokens: bill.readTokens,
+      cacheWriteTokens: bill.writeTokens,
+      outputTokens: produced.outputTokens - produced.reasoningTokens,
+      reasoningTokens: produced.reasoningTokens,
+    },
+    request.facts,
+    { at },
+  );
+  const tier = request.settings.serviceTier;
+  if (cost === null || (tier !== "default" && tier !== "flex")) return null;
+  const pico = tier === "flex" ? timesDecimal(cost.totalPicoUsd, 0.5) : cost.totalPicoUsd;
+  return pico === null ? null : formatUsd(pico);
+}

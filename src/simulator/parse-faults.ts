@@ -1,0 +1,146 @@
+// Faults as JSON, from a control route or a test.
+import {
+  isFields,
+  readCount,
+  readFields,
+  readList,
+  readMultiplier,
+  readOneOf,
+  readOptional,
+  readText,
+  type Fields,
+} from "../core/models/read-fields.ts";
+import { StrataError } from "../core/strata-error.ts";
+import type { Fault, FaultRule } from "./faults.ts";
+
+const ruleFields = ["kind", "count", "probability", "seed", "path"];
+/** Each kind and the fields of its own. */
+const fieldsOf: Readonly<Record<Fault["kind"], readonly string[]>> = {
+  "rate limited": ["retryAfterSeconds"],
+  "server error": [],
+  overloaded: [],
+  overflow: ["tokens", "tokensMax"],
+  "slow first byte": ["delayMs"],
+  stall: ["afterEvents"],
+  cut: ["afterEvents"],
+  malformed: ["afterEvents"],
+};
+const simpleKinds: readonly Fault["kind"][] = [
+  "rate limited",
+  "server error",
+  "overloaded",
+  "overflow",
+  "slow first byte",
+  "stall",
+  "cut",
+  "malformed",
+];
+/** What a random rule draws from when it does not say. */
+const usualFaults: readonly Fault[] = [
+  { kind: "rate limited", retryAfterSeconds: null },
+  { kind: "server error" },
+  { kind: "overloaded" },
+];
+
+/** A fault as a user writes it. What is left out has a default. */
+export interface FaultSpec {
+  readonly kind: Fault["kind"] | "random";
+  /** How many requests it strikes: one by default, for `random` until it is cleared. */
+  readonly count?: number | null;
+  /** How likely it strikes a request, from 0 to 1. */
+  readonly probability?: number;
+  readonly seed?: number;
+  /** Only requests to this path. */
+  readonly path?: string;
+  /** For `rate limited`. */
+  readonly retryAfterSeconds?: number | null;
+  /** For `overflow`. */
+  readonly tokens?: number;
+  readonly tokensMax?: number;
+  /** For `slow first byte`. */
+  readonly delayMs?: number;
+  /** For `stall`, `cut` and `malformed`: how many events go out whole. */
+  readonly afterEvents?: number;
+  /** For `random`: what is drawn from. */
+  readonly of?: readonly Omit<FaultSpec, "count" | "probability" | "seed" | "path" | "of">[];
+}
+
+/** One rule, or a list of them. */
+export function parseFaultRules(value: unknown): readonly FaultRule[] {
+  return Array.isArray(value)
+    ? readList(value, "faults", parseFaultRule)
+    : [parseFaultRule(value, "fault")];
+}
+
+function parseFaultRule(value: unknown, place: string): FaultRule {
+  const isRandom = isFields(value) && value["kind"] === "random";
+  const fields = isRandom
+    ? readFields(value, place, [...ruleFields, "of"])
+    : readFaultFields(value, place, ruleFields);
+  return {
+    faults: isRandom ? readChoices(fields["of"], `${place}.of`) : [readFault(fields, place)],
+    // A queued fault strikes once; a random one goes on until it is cleared.
+    count: readStrikes(fields["count"], `${place}.count`, isRandom ? null : 1),
+    probability: readOptional(fields["probability"], `${place}.probability`, readProbability) ?? 1,
+    seed: readOptional(fields["seed"], `${place}.seed`, readMultiplier) ?? 0,
+    path: readOptional(fields["path"], `${place}.path`, readText),
+  };
+}
+
+function readChoices(value: unknown, place: string): readonly Fault[] {
+  const choices = readOptional(value, place, (list) =>
+    readList(list, place, (item, at) => readFault(readFaultFields(item, at, ["kind"]), at)),
+  );
+  if (choices === null) return usualFaults;
+  if (choices.length > 0) return choices;
+  throw new StrataError("input-invalid", `${place} is empty`, "name at least one fault");
+}
+
+function readFaultFields(value: unknown, place: string, shared: readonly string[]): Fields {
+  const kind = readOneOf(
+    isFields(value) ? value["kind"] : value,
+    [...simpleKinds, ...(shared.includes("count") ? ["random"] : [])],
+    `${place}.kind`,
+  );
+  const own = simpleKinds.find((each) => each === kind);
+  return readFields(value, place, [...shared, ...(own === undefined ? [] : fieldsOf[own])]);
+}
+
+function readFault(fields: Fields, place: string): Fault {
+  const kind = readOneOf(fields["kind"], simpleKinds, `${place}.kind`);
+  const number = (name: string): number | null =>
+    readOptional(fields[name], `${place}.${name}`, readMultiplier);
+  switch (kind) {
+    case "rate limited":
+      return { kind, retryAfterSeconds: number("retryAfterSeconds") };
+    case "server error":
+    case "overloaded":
+      return { kind };
+    case "overflow": {
+      const tokensMax = number("tokensMax") ?? 200_000;
+      return { kind, tokensMax, tokens: number("tokens") ?? tokensMax + 13_462 };
+    }
+    case "slow first byte":
+      return { kind, delayMs: number("delayMs") ?? 5_000 };
+    case "stall":
+    case "cut":
+    case "malformed":
+      return { kind, afterEvents: number("afterEvents") ?? 2 };
+  }
+}
+
+/** Null, written out, means until it is cleared. */
+function readStrikes(value: unknown, place: string, usual: number | null): number | null {
+  if (value === undefined) return usual;
+  return value === null ? null : readCount(value, place);
+}
+
+function readProbability(value: unknown, place: string): number {
+  const probability = readMultiplier(value, place);
+  if (probability <= 1) return probability;
+  throw new StrataError(
+    "input-invalid",
+    `${place} is ${probability}, but must be from 0 to 1`,
+    `set ${place} to a number from 0 to 1`,
+  );
+}

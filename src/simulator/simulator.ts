@@ -1,0 +1,110 @@
+// A provider which bills like the real ones: requests in, responses out, and a record of what each cost.
+import { answerControl, controlPrefix } from "./control-routes.ts";
+import { answerRequest, refuseStranger, type World } from "./answer-request.ts";
+import { createEcho } from "./behaviours/echo.ts";
+import { createBilling, type Billing } from "./billing/billing.ts";
+import type { BillingOptions } from "./billing/options.ts";
+import { createCallLedger, type Call } from "./call-ledger.ts";
+import { createRealClock, createVirtualClock, type Clock } from "./clock.ts";
+import { createPromptCounter } from "./count-tokens.ts";
+import type { Latency } from "./deliver.ts";
+import { createFaultQueue } from "./faults.ts";
+import { createIds } from "./ids.ts";
+import type { Model } from "./model.ts";
+import { openNodeServer, type ListenOptions, type OpenServer } from "./node-server.ts";
+import { parseFaultRules, type FaultSpec } from "./parse-faults.ts";
+import type { Provider } from "./provider-words.ts";
+
+export interface SimulatorOptions {
+  /** What the simulated model answers; it echoes by default. */
+  readonly model?: Model;
+  /** Same seed, same requests, same bytes. Without one, ids and workspaces are new each time. */
+  readonly seed?: number;
+  readonly clock?: "real" | "virtual" | { readonly virtualStartMs: number };
+  /** How to read what providers leave open; see docs/simulator.md. */
+  readonly billing?: Partial<BillingOptions>;
+  /** Whether `/_sim/…` answers. */
+  readonly control?: boolean;
+  /** Faults that wait from the start. */
+  readonly faults?: readonly FaultSpec[];
+  /** How long a reply takes, on the simulator's clock. None by default. */
+  readonly latency?: Partial<Latency>;
+  readonly bodyBytesMax?: number;
+  /** How many calls the ledger keeps. */
+  readonly callsMax?: number;
+  /** Told about every call when it has ended. */
+  readonly onCall?: (call: Call) => void;
+}
+
+export interface Simulator {
+  /** Answers a request without any socket; the SDKs take it as their own `fetch`. */
+  readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
+  /** Serves the same on a loopback port. */
+  listen(options?: ListenOptions): Promise<OpenServer>;
+  readonly clock: Clock;
+  readonly billing: Billing;
+  /** Every request so far, the oldest first. */
+  calls(): readonly Call[];
+  /** Lets the next requests fail. */
+  fault(...faults: readonly FaultSpec[]): void;
+  /** Forgets entries, calls, faults, ids and the model's past. The clock goes on. */
+  reset(): void;
+}
+
+const bodyBytesMax = 32 * 1024 * 1024;
+
+/** A simulator that speaks for these providers. */
+export function createSimulatorOf(
+  spoken: readonly Provider[],
+  options: SimulatorOptions = {},
+): Simulator {
+  const clock = createClock(options.clock ?? "real");
+  const ids = createIds(options.seed);
+  const model = options.model ?? createEcho();
+  const faults = parseFaultRules(options.faults ?? []);
+  const counter = createPromptCounter();
+  const createWorld = (isFirst: boolean): World => ({
+    speakers: spoken.map((provider) => ({ ...provider, surface: provider.createSurface() })),
+    billing: createBilling(options.billing),
+    counter,
+    ledger: createCallLedger(options.callsMax ?? 10_000, options.onCall ?? (() => {})),
+    faults: createFaultQueue(isFirst ? faults : []),
+    ids,
+    clock,
+    model,
+    latency: { firstByteMs: 0, perEventMs: 0, ...options.latency },
+    bodyBytesMax: options.bodyBytesMax ?? bodyBytesMax,
+  });
+  let world = createWorld(true);
+  const reset = (): void => {
+    ids.restart();
+    model.reset?.();
+    world = createWorld(false);
+  };
+
+  const answer = (request: Request): Promise<Response> => {
+    const refused = refuseStranger(request);
+    if (refused !== null) return Promise.resolve(refused);
+    const isControl = new URL(request.url).pathname.startsWith(controlPrefix);
+    return isControl && options.control === true
+      ? answerControl(request, { world: () => world, reset })
+      : answerRequest(request, world);
+  };
+  return {
+    fetch: (input, init) =>
+      answer(input instanceof Request && init === undefined ? input : new Request(input, init)),
+    listen: (where) => openNodeServer(answer, where),
+    clock,
+    get billing() {
+      return world.billing;
+    },
+    calls: () => world.ledger.list(),
+    fault: (...more) => world.faults.add(parseFaultRules(more)),
+    reset,
+  };
+}
+
+function createClock(choice: NonNullable<SimulatorOptions["clock"]>): Clock {
+  if (choice === "real") return createRealClock();
+  return choice === "virtual" ? createVirtualClock() : createVirtualClock(choice.virtualStartMs);
+}
