@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { lifetimes } from "../src/core/message/usage.ts";
 import { builtInCatalogue, listModels } from "../src/core/models/catalogue.ts";
+import { isDay } from "../src/core/models/moment.ts";
 import {
   compareModels,
   type Comparison,
@@ -85,8 +86,7 @@ function readOptions(args: string[]): Options | string {
       },
     });
     for (const day of [values.dated, values.on])
-      if (day !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(day))
-        return `"${day}" is no day like 2026-11-15`;
+      if (day !== undefined && !isDay(day)) return `"${day}" is no day like 2026-11-15`;
     return {
       help: values.help,
       json: values.json,

@@ -1,4 +1,5 @@
 // Puts a newer price into a data file as one more dated row, so that what past calls cost does not change.
+import { objectMembers, rootSpan, type Span } from "../../src/core/message/json-text.ts";
 import { isFields, type Fields } from "../../src/core/models/read-fields.ts";
 import type { TheirRow } from "./their-prices.ts";
 
@@ -14,25 +15,20 @@ export interface NewRow {
 
 /** The file's text with a row appended to the model's prices; every other model keeps its bytes. Null where it does not fit after the model's last row. */
 export function withNewRow(text: string, change: NewRow): string | null {
-  const lastRow = lastRowOf(text, change.model);
-  const model = spanAfter(text, `\n    ${JSON.stringify(change.model)}: `, 0);
-  if (lastRow === null || model === null) return null;
-  const prices = spanAfter(text, '"prices": ', model.start);
-  if (prices === null || prices.end > model.end) return null;
+  const model = spanAt(text, rootSpan(text), ["models", change.model]);
+  const prices = model === null ? null : spanAt(text, model, ["prices"]);
+  const lastRow = prices === null ? null : lastRowIn(text.slice(prices.start, prices.end));
+  if (model === null || prices === null || lastRow === null) return null;
   // Rows are in order of time: a row before an announced one is for a person to place.
   const lastDay = typeof lastRow["from"] === "string" ? lastRow["from"] : "";
   if (lastDay >= (change.row.from ?? change.datedOn)) return null;
   const row = JSON.stringify(toRow(lastRow, change));
-  const before = text.slice(model.start, prices.end - 1).trimEnd();
-  const after = text.slice(prices.end, model.end);
+  const rows = text.slice(prices.start, prices.end - 1).trimEnd();
+  const changed =
+    text.slice(model.start, prices.start) + `${rows}, ${row}]` + text.slice(prices.end, model.end);
+  const dated = withField(changed, "checkedOn", change.datedOn);
   return (
-    text.slice(0, model.start) +
-    withField(
-      withField(`${before}, ${row}]${after}`, "checkedOn", change.datedOn),
-      "source",
-      change.source,
-    ) +
-    text.slice(model.end)
+    text.slice(0, model.start) + withField(dated, "source", change.source) + text.slice(model.end)
   );
 }
 
@@ -56,44 +52,28 @@ function toRow(lastRow: Fields, { row, datedOn, shortestWrite }: NewRow): Fields
   };
 }
 
-function lastRowOf(text: string, id: string): Fields | null {
-  const file: unknown = JSON.parse(text);
-  const models = isFields(file) ? file["models"] : undefined;
-  const model = isFields(models) ? models[id] : undefined;
-  const prices = isFields(model) ? model["prices"] : undefined;
-  const last: unknown = Array.isArray(prices) ? prices.at(-1) : undefined;
+function lastRowIn(prices: string): Fields | null {
+  const rows: unknown = JSON.parse(prices);
+  const last: unknown = Array.isArray(rows) ? rows.at(-1) : undefined;
   return isFields(last) ? last : null;
 }
 
 /** Replaces a model's own text field, or adds it as the last one. */
 function withField(model: string, name: string, value: string): string {
-  const field = `"${name}": ${JSON.stringify(value)}`;
-  const present = new RegExp(`"${name}": "(?:[^"\\\\]|\\\\.)*"`);
-  return present.test(model)
-    ? model.replace(present, () => field)
-    : `${model.slice(0, -1).trimEnd()},\n      ${field}\n    }`;
+  const json = JSON.stringify(value);
+  const present = spanAt(model, rootSpan(model), [name]);
+  return present === null
+    ? `${model.slice(0, -1).trimEnd()},\n      "${name}": ${json}\n    }`
+    : model.slice(0, present.start) + json + model.slice(present.end);
 }
 
-/** Where the JSON value after a label begins and ends. */
-function spanAfter(
-  text: string,
-  label: string,
-  from: number,
-): { readonly start: number; readonly end: number } | null {
-  const at = text.indexOf(label, from);
-  if (at === -1) return null;
-  const start = at + label.length;
-  let depth = 0;
-  let quoted = false;
-  for (let index = start; index < text.length; index++) {
-    const char = text[index];
-    if (quoted) {
-      if (char === "\\") index++;
-      else if (char === '"') quoted = false;
-    } else if (char === '"') quoted = true;
-    else if (char === "{" || char === "[") depth++;
-    else if (char === "}" || char === "]") depth--;
-    if (depth === 0 && !quoted) return { start, end: index + 1 };
+/** Where the value below these keys stands in a JSON text; null where there is none. */
+function spanAt(text: string, from: Span, keys: readonly string[]): Span | null {
+  let span = from;
+  for (const key of keys) {
+    const member = objectMembers(text, span).find((each) => each.key === key);
+    if (member === undefined) return null;
+    span = member.value;
   }
-  return null;
+  return span;
 }

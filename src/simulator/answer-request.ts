@@ -36,7 +36,7 @@ export interface Speaker extends Pick<Provider, "isMeant" | "refuse"> {
 /** What stops a request before it reaches a provider or a control route; null when nothing does. */
 export function refuseStranger(request: Request): Response | null {
   const { hostname } = new URL(request.url);
-  const host = request.headers.get("host")?.replace(/:\d*$/, "") ?? hostname;
+  const host = request.headers.get("host")?.toLowerCase().replace(/:\d*$/, "") ?? hostname;
   if (!isLoopback(hostname) || !isLoopback(host)) {
     return plainRefusal(403, `the simulator answers to loopback names only, not to ${host}`);
   }

@@ -2,12 +2,10 @@
 import { hash, randomBytes } from "node:crypto";
 
 export interface Ids {
-  /** `msg_` → `msg_01Xk…`; no two alike. */
+  /** `msg_` → `msg_01Xk…`; no two alike, also after a reset: clients may remember the old ones. */
   readonly newId: (prefix: string) => string;
   /** Who shares entries. Keys go in, and cannot be read back from what comes out. */
   readonly workspaceOf: (key: string) => string;
-  /** Numbers start anew; workspaces stay. */
-  readonly restart: () => void;
 }
 
 export function createIds(seed: number | undefined): Ids {
@@ -19,9 +17,6 @@ export function createIds(seed: number | undefined): Ids {
       return `${prefix}${alphanumeric(`${salt}\nid\n${count}`)}`;
     },
     workspaceOf: (key) => `wrkspc_${alphanumeric(`${salt}\nworkspace\n${key}`)}`,
-    restart: () => {
-      count = 0;
-    },
   };
 }
 

@@ -47,7 +47,7 @@ export interface Simulator {
   calls(): readonly Call[];
   /** Lets the next requests fail. */
   fault(...faults: readonly FaultSpec[]): void;
-  /** Forgets entries, calls, faults, ids and the model's past. The clock goes on. */
+  /** Forgets entries, calls, faults and the model's past. The clock goes on, and no id comes twice. */
   reset(): void;
 }
 
@@ -77,7 +77,6 @@ export function createSimulatorOf(
   });
   let world = createWorld(true);
   const reset = (): void => {
-    ids.restart();
     model.reset?.();
     world = createWorld(false);
   };

@@ -68,6 +68,18 @@ test("reads the marked prefix on the second call, in a stream too", async () => 
   expect(second.usage.cache_creation_input_tokens).toBe(0);
 });
 
+test("pays for every one of several calls that begin together, and reads afterwards", async () => {
+  const { url } = await serve({ latency: { firstByteMs: 300 } });
+  const client = connect(url);
+  const system = [
+    { type: "text" as const, text: manual, cache_control: { type: "ephemeral" as const } },
+  ];
+  const ask = async (): Promise<number | null> =>
+    (await send(client, { system })).usage.cache_read_input_tokens;
+  expect(await Promise.all([ask(), ask(), ask(), ask(), ask()])).toEqual([0, 0, 0, 0, 0]);
+  expect(await ask()).toBeGreaterThan(2000);
+});
+
 test("runs a tool loop, though its threads are refused", async () => {
   const { simulator, url } = await serve({ model: createScripted(oneCall) });
   const cities: string[] = [];

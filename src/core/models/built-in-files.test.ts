@@ -1,10 +1,10 @@
 // The committed facts, written out from the reference tables of 2026-11-15, and what must hold for all of them.
 import { describe, expect, test } from "vitest";
 import { lifetimes } from "../message/usage.ts";
+import { builtInFiles } from "./built-in-files.ts";
 import { builtInCatalogue, listModels } from "./catalogue.ts";
 import { describeModel } from "./describe-model.ts";
 import type { ModelFacts } from "./model-facts.ts";
-import { timesDecimal } from "./pico-usd.ts";
 import { resolveModel } from "./resolve-model.ts";
 
 const at = "2026-11-15";
@@ -202,20 +202,17 @@ describe("for every model", () => {
     expect(idsOf(odd)).toEqual([]);
   });
 
-  test("write prices are the input price times the multiplier the rules declare", () => {
+  test("a price stands for every lifetime that can be written", () => {
     const odd = models.filter((model) =>
       rowsOf(model).some(({ rates }) =>
-        lifetimes.some((lifetime) => {
-          const write = rates.writePicoUsd[lifetime];
-          const rule = model.cache.lifetimes.find((each) => each.lifetime === lifetime);
-          const times = rule?.writeMultiplier ?? null;
-          const expected = times === null ? null : timesDecimal(rates.inputPicoUsd, times);
-          return write !== undefined && write !== expected;
-        }),
+        lifetimes.some(
+          (lifetime) =>
+            rates.writePicoUsd[lifetime] !== undefined &&
+            !model.cache.lifetimes.some((each) => each.lifetime === lifetime),
+        ),
       ),
     );
-    // The vendor rounded 0.3125 to 0.30.
-    expect(idsOf(odd)).toEqual(["claude-3-haiku"]);
+    expect(idsOf(odd)).toEqual([]);
   });
 
   test("a read price stands exactly where something is cached", () => {
@@ -244,6 +241,71 @@ test("Claude reads cost a tenth of the input, and less on the newest models", ()
     // The vendor rounded 0.025 to 0.03.
     ["claude-3-haiku", 0.12],
   ]);
+});
+
+test("a write costs what its provider says on every price row, and elsewhere where it is known", () => {
+  const usual: Readonly<Record<string, string>> = {
+    anthropic: "5m 1.25, 1h 2",
+    openai: "30m 1.25, 12h ?",
+    minimax: "5m 1.25",
+    moonshot: "5m 1, 1h 2",
+    qwen: "5m 1.25",
+  };
+  const written = models.flatMap((model) =>
+    rowsOf(model).map(({ rates }) => {
+      const shares = lifetimes.flatMap((lifetime) => {
+        const write = rates.writePicoUsd[lifetime];
+        if (write === undefined) return [];
+        return `${lifetime} ${write === null ? "?" : Number(write) / Number(rates.inputPicoUsd)}`;
+      });
+      return { id: model.id, usual: usual[model.provider], text: shares.join(", ") };
+    }),
+  );
+  const unusual = written.filter((each) => each.text !== "" && each.text !== each.usual);
+  expect(unusual.map(({ id, text }) => [id, text])).toEqual([
+    // The vendor rounded 0.3125 to 0.30.
+    ["claude-3-haiku", "5m 1.2, 1h 2"],
+    ["MiniMax-M3.1-Flash", "5m 1"],
+    ["MiniMax-M3", "5m 1"],
+    ["MiniMax-M2.7-highspeed", "5m 0.625"],
+    ["qwen3.8-max", "5m ?"],
+  ]);
+});
+
+const multipliers = (id: string) =>
+  resolveModel(id).facts.cache.lifetimes.map((each) => [each.lifetime, each.writeMultiplier]);
+
+test("a lifetime's multiplier is that of its price, and not known without one", () => {
+  expect(multipliers("claude-3-haiku")).toEqual([
+    ["5m", 1.2],
+    ["1h", 2],
+  ]);
+  // Keeping for 24 hours has no price of its own: it costs the input price.
+  expect(multipliers("gpt-5.4")).toEqual([["24h", 1]]);
+  expect(multipliers("claude-mythos-preview")).toEqual([
+    ["5m", null],
+    ["1h", null],
+  ]);
+});
+
+test("DeepSeek's prices say that they are those of the dear hours", () => {
+  const notes = models
+    .filter((model) => model.provider === "deepseek")
+    .map((model) => model.notes.join(" "));
+  expect(notes.length).toBe(5);
+  for (const note of notes)
+    expect(note).toMatch(/every call is priced as at (peak|standard) hours/i);
+});
+
+// Files are read by people: what nothing refers to misleads them.
+test.each(builtInFiles)("every family and every rule of %s is used", (_file, value) => {
+  const { families, caches } = value as Record<"families" | "caches", object>;
+  const text = JSON.stringify(value);
+  const unused = [...Object.keys(families), ...Object.keys(caches)].filter(
+    // Once where it is defined, and once more at least where it is used.
+    (name) => text.split(JSON.stringify(name)).length < 3,
+  );
+  expect(unused).toEqual([]);
 });
 
 test("models without a known price say why", () => {

@@ -8,6 +8,7 @@ import moonshot from "./data/moonshot.json" with { type: "json" };
 import openai from "./data/openai.json" with { type: "json" };
 import qwen from "./data/qwen.json" with { type: "json" };
 import routes from "./data/routes.json" with { type: "json" };
+import shared from "./data/shared.json" with { type: "json" };
 import unlisted from "./data/unlisted.json" with { type: "json" };
 import xai from "./data/xai.json" with { type: "json" };
 import zai from "./data/zai.json" with { type: "json" };
@@ -27,4 +28,5 @@ export const builtInFiles: readonly (readonly [string, unknown])[] = [
 ];
 
 export const routesFile: unknown = routes;
+export const sharedFile: unknown = shared;
 export const unlistedFile: unknown = unlisted;

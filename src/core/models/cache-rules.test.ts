@@ -60,6 +60,51 @@ test("Bedrock counts every block, shares in the organization, and asks 4,096 tok
   expect(cacheOf("anthropic.claude-opus-4-8").minimumTokens).toBe(1024);
 });
 
+test("one marker for the whole request is claimed for Claude's own platforms and Vertex, never for Bedrock or OpenRouter", () => {
+  const routes = builtInCatalogue.routesOf("claude-opus-5");
+  const taken = routes.filter(
+    (route) =>
+      builtInCatalogue.factsOf("claude-opus-5", { route }).cache.markers?.requestLevel === true,
+  );
+  expect(taken).toEqual(["claude-api", "claude-aws", "vertex", "foundry"]);
+  for (const id of ["anthropic.claude-opus-5", "anthropic.claude-opus-4-6"])
+    expect(cacheOf(id).markers?.requestLevel).toBe(false);
+  expect(resolveModel("anthropic.claude-opus-5").facts.notes.join(" ")).toContain(
+    "refused for Opus 4.6 and earlier only",
+  );
+});
+
+test("Claude Platform on AWS is the Claude API without diagnostics", () => {
+  expect(cacheOf("claude-aws:claude-opus-4-7")).toEqual({
+    ...cacheOf("claude-opus-4-7"),
+    diagnostics: false,
+    markers: {
+      ...cacheOf("claude-opus-4-7").markers,
+      lookback: { kind: "positions", positions: 20, counting: "every block" },
+    },
+  });
+});
+
+test("the conflict over Vertex's read prices is told", () => {
+  expect(resolveModel("vertex:claude-opus-5-5").facts.notes.join(" ")).toMatch(
+    /Google's page says 90 % off for all.*lower prices, which are taken/,
+  );
+});
+
+test("only models that take markers can say why the cache missed, on the vendors' own APIs", () => {
+  const told = listModels().flatMap(({ id, provider }) =>
+    builtInCatalogue.routesOf(id).flatMap((route) => {
+      const { markers, diagnostics } = builtInCatalogue.factsOf(id, { route }).cache;
+      return diagnostics ? [[provider, route, markers !== null].join(" ")] : [];
+    }),
+  );
+  expect([...new Set(told)]).toEqual(["anthropic claude-api true", "openai openai-api true"]);
+  expect([cacheOf("gpt-5.6-sol"), cacheOf("gpt-5.5")].map((each) => each.diagnostics)).toEqual([
+    true,
+    false,
+  ]);
+});
+
 test("mid-conversation messages are claimed for the Claude API only", () => {
   const takes = ["claude-opus-5", "anthropic.claude-opus-5", "vertex:claude-opus-5"].map(
     (id) => resolveModel(id).facts.capabilities.midConversationSystem,
@@ -134,14 +179,86 @@ test("earlier OpenAI models keep steps by themselves and take no markers", () =>
     return [marking, automatic?.stepTokens, automatic?.reportedInSteps, automatic?.keptSecondsMax];
   };
   expect(steps("gpt-5.5")).toEqual(["automatic", 2048, 128, 86_400]);
-  expect(steps("gpt-5.4")).toEqual(["automatic", 128, 128, 86_400]);
-  expect(steps("gpt-4o")).toEqual(["automatic", 128, 128, 3600]);
+  // What is reported in steps of 128 is not thereby kept in them.
+  expect(steps("gpt-5.4")).toEqual(["automatic", null, 128, 86_400]);
+  expect(steps("gpt-4o")).toEqual(["automatic", null, 128, 3600]);
   expect(cacheOf("gpt-5.4-pro").marking).toBe("none");
 });
 
-test("the ChatGPT backend takes no markers, Azure shares within a subscription", () => {
-  expect(cacheOf("chatgpt:gpt-6.1-sol").marking).toBe("automatic");
+const lifetimesOf = (id: string) => cacheOf(id).lifetimes.map(({ lifetime }) => lifetime);
+const writesOf = (id: string) => {
+  const { prices } = resolveModel(id).facts;
+  return prices.kind === "priced" ? prices.rows.at(-1)?.rates.writePicoUsd : null;
+};
+
+test("the ChatGPT backend takes no markers, no twelve hours and no prewarming", () => {
+  expect(cacheOf("chatgpt:gpt-6.1-sol")).toMatchObject({
+    marking: "automatic",
+    markers: null,
+    prewarm: null,
+    diagnostics: false,
+  });
+  expect(lifetimesOf("chatgpt:gpt-6.1-sol")).toEqual(["30m"]);
+});
+
+test("Azure shares within a subscription and keeps nothing for twelve hours", () => {
   expect(cacheOf("azure:gpt-6.1-sol").isolation).toBe("subscription");
+  expect(lifetimesOf("azure:gpt-6.1-sol")).toEqual(["30m"]);
+  expect(writesOf("azure:gpt-6.1-sol")).toEqual({ "30m": 2_500_000n });
+  expect(lifetimesOf("azure:gpt-5.4")).toEqual(["24h"]);
+  expect(lifetimesOf("gpt-6.1-sol")).toEqual(["30m", "12h"]);
+});
+
+test("nothing is claimed of how Bedrock caches OpenAI models", () => {
+  for (const id of ["openai.gpt-6.1-sol", "openai.gpt-5.5", "openai.gpt-5.4"])
+    expect({ ...cacheOf(id), readMultiplier: null }).toEqual({
+      marking: "none",
+      markers: null,
+      automatic: null,
+      minimumTokens: null,
+      readMultiplier: null,
+      lifetimes: [],
+      clock: "unpublished",
+      refreshedByRead: null,
+      readableWhen: "unpublished",
+      isolation: "unpublished",
+      prewarm: null,
+      diagnostics: false,
+      invalidation: [],
+      note: null,
+    });
+});
+
+test("wherever something is cached, another model, other tools or another system text lose it", () => {
+  const survivors = listModels()
+    .flatMap(({ id }) =>
+      builtInCatalogue.routesOf(id).map((route) => builtInCatalogue.factsOf(id, { route })),
+    )
+    .filter(({ cache }) => cache.marking !== "none")
+    .flatMap(({ id, provider, cache }) =>
+      (["model", "tool definitions", "system text"] as const).flatMap((change) => {
+        const rule = cache.invalidation.find((each) => each.change === change);
+        const left = rule?.survives.join(", ") ?? "everything";
+        return left === "" ? [] : [{ id, text: `${provider}: ${change} leaves ${left}` }];
+      }),
+    );
+  // These two document the order of tools, system and messages.
+  expect([...new Set(survivors.map(({ text }) => text))]).toEqual([
+    "anthropic: system text leaves tools",
+    "minimax: system text leaves tools",
+  ]);
+});
+
+const renewed = (id: string) => cacheOf(id).refreshedByRead;
+
+test("whether a read renews a lifetime is claimed only where it is published", () => {
+  expect(["claude-opus-5", "gpt-5.6-sol", "qwen3.7-max"].map(renewed)).toEqual([true, true, true]);
+  expect(["gpt-5.4", "MiniMax-M3", "grok-4.7", "deepseek-flash"].map(renewed)).toEqual([
+    null,
+    null,
+    null,
+    null,
+  ]);
 });
 
 test("other providers keep by themselves, each with its minimum", () => {
@@ -155,5 +272,7 @@ test("other providers keep by themselves, each with its minimum", () => {
   expect(summary("kimi-k3")).toEqual(["automatic", null]);
   expect(summary("qwen3.7-max")).toEqual(["both", 1024]);
   expect(summary("MiniMax-M2.7")).toEqual(["both", null]);
+  expect(summary("openrouter/qwen/qwen3.7-max")).toEqual(["both", 1024]);
+  expect(summary("openrouter/mistralai/mistral-large-4")).toEqual(["automatic", null]);
   expect(summary("claude-2")).toEqual(["none", null]);
 });

@@ -3,12 +3,11 @@ import { lifetimes, type Lifetime } from "../message/usage.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { parseInvalidation, type InvalidationRule } from "./invalidation.ts";
 import { parseMarkers, type MarkerRules } from "./marker-rules.ts";
-import type { Prices } from "./prices.ts";
+import type { Prices, Rates } from "./prices.ts";
 import {
   readBoolean,
   readCount,
   readFields,
-  readMultiplier,
   readOneOf,
   readOptional,
   readText,
@@ -29,8 +28,8 @@ export interface CacheRules {
   readonly lifetimes: readonly LifetimeRules[];
   /** What a lifetime is counted from. */
   readonly clock: (typeof clocks)[number];
-  /** Whether a read starts the lifetime anew, free of charge. */
-  readonly refreshedByRead: boolean;
+  /** Whether a read starts the lifetime anew, free of charge; null where it is not published. */
+  readonly refreshedByRead: boolean | null;
   /** From when on another request can read what this one writes. */
   readonly readableWhen: (typeof readableWhens)[number];
   /** Who shares what was written. */
@@ -60,7 +59,7 @@ export interface AutomaticRules {
 export interface LifetimeRules {
   readonly lifetime: Lifetime;
   readonly seconds: number;
-  /** On the input price; 1 where writing costs nothing extra, null where it is not published. */
+  /** A write's share of the input price, of the newest price; 1 where writing costs nothing extra, null where it is not published. */
   readonly writeMultiplier: number | null;
 }
 
@@ -102,9 +101,13 @@ export function parseCacheRules(
     automatic,
     minimumTokens: readOptional(rules["minimum"], `${place}.minimum`, readCount),
     readMultiplier: readMultiplierOf(prices),
-    lifetimes: readOptional(rules["lifetimes"], `${place}.lifetimes`, parseLifetimes) ?? [],
+    lifetimes: parseLifetimes(rules["lifetimes"] ?? {}, prices, `${place}.lifetimes`),
     clock: readOneOf(rules["clock"] ?? "unpublished", clocks, `${place}.clock`),
-    refreshedByRead: readBoolean(rules["refreshedByRead"] ?? false, `${place}.refreshedByRead`),
+    refreshedByRead: readOptional(
+      rules["refreshedByRead"],
+      `${place}.refreshedByRead`,
+      readBoolean,
+    ),
     readableWhen: readOneOf(
       rules["readableWhen"] ?? "unpublished",
       readableWhens,
@@ -135,9 +138,27 @@ const knownFields = [
 ];
 
 function readMultiplierOf(prices: Prices): number | null {
-  const rates = prices.kind === "priced" ? prices.rows.at(-1)?.rates : undefined;
-  if (rates === undefined || rates.readPicoUsd === null) return null;
-  return Number(rates.readPicoUsd) / Number(rates.inputPicoUsd);
+  const rates = newestRates(prices);
+  return rates === null || rates.readPicoUsd === null
+    ? null
+    : shareOfInput(rates.readPicoUsd, rates);
+}
+
+function writeMultiplierOf(prices: Prices, lifetime: Lifetime): number | null {
+  const rates = newestRates(prices);
+  if (rates === null) return null;
+  const write = rates.writePicoUsd[lifetime];
+  if (write === undefined) return 1;
+  return write === null ? null : shareOfInput(write, rates);
+}
+
+function newestRates(prices: Prices): Rates | null {
+  return prices.kind === "priced" ? (prices.rows.at(-1)?.rates ?? null) : null;
+}
+
+/** Null where input is free: nothing is a share of it. */
+function shareOfInput(pico: bigint, { inputPicoUsd }: Rates): number | null {
+  return inputPicoUsd === 0n ? null : Number(pico) / Number(inputPicoUsd);
 }
 
 function markingOf(explicit: boolean, automatic: boolean): CacheRules["marking"] {
@@ -169,20 +190,23 @@ function parseAutomatic(value: unknown, place: string): AutomaticRules {
   };
 }
 
-function parseLifetimes(value: unknown, place: string): readonly LifetimeRules[] {
-  const named = readFields(value, place, lifetimes);
-  return lifetimes.flatMap((lifetime) => {
-    if (named[lifetime] === undefined) return [];
-    const at = `${place}.${lifetime}`;
-    const rules = readFields(named[lifetime], at, ["seconds", "writeMultiplier"]);
-    return {
+/** Each lifetime is offered or not, so that a route can take one away. */
+function parseLifetimes(value: unknown, prices: Prices, place: string): readonly LifetimeRules[] {
+  const offered = readFields(value, place, lifetimes);
+  return lifetimes
+    .filter((lifetime) => readBoolean(offered[lifetime] ?? false, `${place}.${lifetime}`))
+    .map((lifetime) => ({
       lifetime,
-      seconds: readCount(rules["seconds"], `${at}.seconds`),
-      writeMultiplier: readOptional(
-        rules["writeMultiplier"],
-        `${at}.writeMultiplier`,
-        readMultiplier,
-      ),
-    };
-  });
+      seconds: secondsOf[lifetime],
+      writeMultiplier: writeMultiplierOf(prices, lifetime),
+    }));
 }
+
+/** What the names say. */
+const secondsOf: Readonly<Record<Lifetime, number>> = {
+  "5m": 300,
+  "30m": 1800,
+  "1h": 3600,
+  "12h": 43_200,
+  "24h": 86_400,
+};

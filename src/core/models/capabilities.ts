@@ -1,4 +1,5 @@
 // What a model can take and do. What a file does not claim, the model cannot.
+import { assert } from "../assert.ts";
 import { readBoolean, readFields, readOneOf } from "./read-fields.ts";
 
 export const capabilityNames = [
@@ -34,27 +35,15 @@ export type Capabilities = Readonly<Record<CapabilityName, boolean>>;
 /** Reads the claims of a file; every other capability is false. */
 export function parseCapabilities(value: unknown, place: string): Capabilities {
   const claims = readFields(value ?? {}, place, capabilityNames);
-  const claimed = (name: CapabilityName): boolean =>
-    readBoolean(claims[name] ?? false, `${place}.${name}`);
-  return {
-    tools: claimed("tools"),
-    parallelToolCalls: claimed("parallelToolCalls"),
-    forcedToolChoice: claimed("forcedToolChoice"),
-    streaming: claimed("streaming"),
-    streamingToolCalls: claimed("streamingToolCalls"),
-    systemPrompt: claimed("systemPrompt"),
-    structuredOutput: claimed("structuredOutput"),
-    images: claimed("images"),
-    documents: claimed("documents"),
-    samplingControls: claimed("samplingControls"),
-    thinking: claimed("thinking"),
-    thinkingAlwaysOn: claimed("thinkingAlwaysOn"),
-    thinkingBoundToPrefix: claimed("thinkingBoundToPrefix"),
-    stripsPriorThinking: claimed("stripsPriorThinking"),
-    midConversationSystem: claimed("midConversationSystem"),
-    midConversationTools: claimed("midConversationTools"),
-    midConversationEffort: claimed("midConversationEffort"),
-  };
+  const can = Object.fromEntries(
+    capabilityNames.map((name) => [name, readBoolean(claims[name] ?? false, `${place}.${name}`)]),
+  );
+  assert(hasAllNames(can), "every capability was read");
+  return can;
+}
+
+function hasAllNames(can: Readonly<Record<string, boolean>>): can is Capabilities {
+  return capabilityNames.every((name) => Object.hasOwn(can, name));
 }
 
 /** The name of a capability, as a rule's condition gives it. */

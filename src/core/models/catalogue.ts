@@ -1,18 +1,23 @@
 // Facts about models and providers: windows, prices, cache rules (dated data). One catalogue is one value.
 import { assert } from "../assert.ts";
-import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
-import { builtInFiles, routesFile, unlistedFile } from "./built-in-files.ts";
+import { builtInFiles, routesFile, sharedFile, unlistedFile } from "./built-in-files.ts";
+import { applyChanges, type CatalogueChanges } from "./catalogue-changes.ts";
+import { deepFreeze } from "./deep-freeze.ts";
 import type { ModelFacts } from "./model-facts.ts";
 import {
+  endpoints,
   parseModelOn,
   parseProviderFile,
+  parseSharedParts,
   routesOf,
   type ProviderFile,
   type RouteChoice,
 } from "./provider-file.ts";
-import { mergeFields, readList, readRecord, readText, type Fields } from "./read-fields.ts";
+import { readList, readText } from "./read-fields.ts";
 import { parseRoutes, type Routes } from "./routes.ts";
+
+export type { CatalogueChanges } from "./catalogue-changes.ts";
 
 export interface Catalogue {
   /** Every model's own id, in the order of the files. */
@@ -24,7 +29,7 @@ export interface Catalogue {
   readonly routes: Routes;
   /** The routes of a model's provider, its own API first. */
   readonly routesOf: (id: string) => readonly string[];
-  /** The facts of a model by its own id, on a route of its provider. */
+  /** The facts of a model by its own id, on a route of its provider. Nobody can change them. */
   readonly factsOf: (id: string, choice?: RouteChoice) => ModelFacts;
 }
 
@@ -34,48 +39,45 @@ export interface ListedName {
   readonly kind: "exact" | "alias" | "dotted version";
 }
 
-/** Models a user adds or changes, in the same form as our own files. */
-export interface CatalogueChanges {
-  /** Where the changes were written; named in complaints. */
-  readonly origin: string;
-  /** New models; each names its `provider`, whose defaults, families and rules it may use. */
-  readonly add?: unknown;
-  /** Fields that replace those of known models. */
-  readonly override?: unknown;
-}
+const shared = parseSharedParts(sharedFile, "shared.json");
 
-/** The built-in facts with a user's changes. What is invalid is thrown at once, not when it is used. */
+/** The built-in facts with a user's changes. What is invalid in them is thrown at once, not when it is used. */
 export function createCatalogue(changes?: CatalogueChanges): Catalogue {
-  const builtIn = builtInFiles.map(([file, value]) => parseProviderFile(value, file));
-  const { files, changed } = withChanges(builtIn, changes);
+  const routes = parseRoutes(routesFile, "routes.json");
+  const builtIn = builtInFiles.map(([file, value]) => parseOurFile(value, file));
+  const { files, changed } =
+    changes === undefined
+      ? { files: builtIn, changed: [] }
+      : applyChanges({ files: builtIn, routes, unlisted: parseUnlisted() }, changes);
   const fileOf = new Map<string, ProviderFile>();
-  for (const file of files) for (const id of Object.keys(file.models)) fileOf.set(id, file);
+  for (const file of files) for (const id of file.models.keys()) fileOf.set(id, file);
   // Parsed once each: the answer never changes, so callers may keep it, compare it, and ask often.
   const parsed = new Map<string, ModelFacts>();
 
   const factsOf = (id: string, choice: RouteChoice = {}): ModelFacts => {
-    const key = [id, choice.route, choice.endpoint, choice.longWindow].join("\n");
-    const before = parsed.get(key);
-    if (before !== undefined) return before;
     const file = fileOf.get(id);
     assert(file !== undefined, `${id} is not an id of the catalogue`);
-    const facts = parseModelOn(file, id, choice);
+    const route = choice.route ?? routesOf(file)[0];
+    const key = [route, choice.endpoint, choice.longWindow ?? false, id].join("\n");
+    const before = parsed.get(key);
+    if (before !== undefined) return before;
+    const facts = deepFreeze(parseModelOn(file, id, choice));
     parsed.set(key, facts);
     return facts;
   };
   const catalogue: Catalogue = {
-    ids: [...fileOf.keys()],
+    ids: Object.freeze([...fileOf.keys()]),
     names: indexNames(files),
     vendors: new Map(files.flatMap((file) => file.spelledAs.map((name) => [name, file.provider]))),
-    routes: parseRoutes(routesFile, "routes.json"),
+    routes,
     routesOf: (id) => {
       const file = fileOf.get(id);
       return file === undefined ? [] : routesOf(file);
     },
     factsOf,
   };
-  for (const id of changed) factsOf(id);
-  return catalogue;
+  for (const id of changed) for (const choice of choicesOf(catalogue, id)) factsOf(id, choice);
+  return Object.freeze(catalogue);
 }
 
 /** Our own facts without any user's changes. */
@@ -88,63 +90,25 @@ export function listModels(catalogue: Catalogue = builtInCatalogue): readonly Mo
 
 /** For a model nobody knows, when the caller has decided to go on: a small window, no caching, no price. */
 export function conservativeFacts(id: string): ModelFacts {
-  const file = parseProviderFile(unlistedFile, "unlisted.json");
-  return parseModelOn({ ...file, models: { [id]: {} } }, id, {});
+  const file = parseUnlisted();
+  const models = new Map([[id, { fields: {}, writtenIn: file.file, changedIn: null }]]);
+  return deepFreeze(parseModelOn({ ...file, models }, id, {}));
 }
 
-function withChanges(
-  builtIn: readonly ProviderFile[],
-  changes: CatalogueChanges | undefined,
-): { files: readonly ProviderFile[]; changed: readonly string[] } {
-  if (changes === undefined) return { files: builtIn, changed: [] };
-  const files = new Map(builtIn.map((file) => [file.provider, file]));
-  const put = (file: ProviderFile, id: string, model: Fields): void => {
-    files.set(file.provider, { ...file, models: { ...file.models, [id]: model } });
-  };
-  const added = Object.entries(readRecord(changes.add ?? {}, `${changes.origin}: add`));
-  const overridden = Object.entries(
-    readRecord(changes.override ?? {}, `${changes.origin}: override`),
-  );
-  for (const [id, value] of overridden) {
-    const place = `${changes.origin}: ${id}`;
-    const file = [...files.values()].find((each) => each.models[id] !== undefined);
-    if (file === undefined) throw notThere(place, id, builtIn);
-    put(file, id, mergeFields(readRecord(file.models[id], place), readRecord(value, place)));
-  }
-  for (const [id, value] of added) {
-    const place = `${changes.origin}: ${id}`;
-    const model = readRecord(value, place);
-    const provider = readText(model["provider"], `${place}.provider`);
-    const file = files.get(provider) ?? newProvider(provider, changes.origin);
-    if ([...files.values()].some((each) => each.models[id] !== undefined))
-      throw new StrataError(
-        "config-invalid",
-        `${place} is already known`,
-        "write it under override instead of add",
-      );
-    put(file, id, mergeFields({ source: changes.origin }, model));
-  }
-  return { files: [...files.values()], changed: [...added, ...overridden].map(([id]) => id) };
+function parseOurFile(value: unknown, file: string): ProviderFile {
+  return parseProviderFile(value, file, shared);
 }
 
-function newProvider(provider: string, origin: string): ProviderFile {
-  const file = parseProviderFile(unlistedFile, "unlisted.json");
-  return { ...file, file: origin, provider, name: provider, spelledAs: [provider.toLowerCase()] };
+function parseUnlisted(): ProviderFile {
+  return parseOurFile(unlistedFile, "unlisted.json");
 }
 
-function notThere(place: string, id: string, files: readonly ProviderFile[]): StrataError {
-  const near = nearestNames(
-    id,
-    files.flatMap((file) => Object.keys(file.models)),
-    3,
-  );
-  return new StrataError(
-    "config-invalid",
-    `${place} overrides a model that is not known`,
-    near.length === 0
-      ? "write it under add"
-      : `did you mean ${near.join(", ")}? A new model is written under add`,
-  );
+/** Every way an id can ask for a model. */
+function choicesOf(catalogue: Catalogue, id: string): readonly RouteChoice[] {
+  return catalogue
+    .routesOf(id)
+    .flatMap((route) => [{ route }, ...endpoints.map((endpoint) => ({ route, endpoint }))])
+    .flatMap((choice) => [choice, { ...choice, longWindow: true }]);
 }
 
 function indexNames(files: readonly ProviderFile[]): ReadonlyMap<string, ListedName> {
@@ -152,25 +116,39 @@ function indexNames(files: readonly ProviderFile[]): ReadonlyMap<string, ListedN
   const list = (file: ProviderFile, name: string, id: string, kind: ListedName["kind"]): void => {
     const spelled = name.toLowerCase();
     const before = names.get(spelled);
-    if (before !== undefined && before.id !== id)
-      throw new StrataError(
-        "config-invalid",
-        `${file.file}: "${name}" is both ${before.id} and ${id}`,
-        "remove one of the two names",
-      );
+    if (before !== undefined && before.id !== id) throw namedTwice(files, name, [before.id, id]);
     if (before === undefined) names.set(spelled, { id, provider: file.provider, kind });
   };
   for (const file of files) {
-    for (const [id, value] of Object.entries(file.models)) {
-      const place = `${file.file}: ${id}`;
-      const aliases = readRecord(value, place)["aliases"] ?? [];
-      const own = [id, ...readList(aliases, `${place}.aliases`, readText)];
+    for (const [id, { fields, writtenIn }] of file.models) {
+      const aliases = readList(fields["aliases"] ?? [], `${writtenIn}: ${id}.aliases`, readText);
+      const own = [id, ...aliases];
       own.forEach((name, index) => list(file, name, id, index === 0 ? "exact" : "alias"));
       if (!file.versionsMayBeDotted) continue;
       for (const name of own) list(file, dotted(name), id, "dotted version");
     }
   }
   return names;
+}
+
+/** Of two models of which one is the user's, the complaint is about that one. */
+function namedTwice(
+  files: readonly ProviderFile[],
+  name: string,
+  ids: readonly [string, string],
+): StrataError {
+  const places = ids.flatMap((id) =>
+    files.flatMap((file) => {
+      const writtenIn = file.models.get(id)?.writtenIn;
+      return writtenIn === undefined ? [] : { writtenIn, isOurs: writtenIn === file.file };
+    }),
+  );
+  const place = places.find((each) => !each.isOurs) ?? places[0];
+  return new StrataError(
+    "config-invalid",
+    `${place?.writtenIn}: "${name}" is both ${ids.join(" and ")}`,
+    "remove one of the two names",
+  );
 }
 
 /** claude-opus-4-8 → claude-opus-4.8; dates are left alone. */

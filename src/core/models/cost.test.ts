@@ -115,7 +115,11 @@ test("what has no price is an error, and never zero", () => {
     [facts("gpt-6.1-sol"), usage({ cacheWriteTokens: { "12h": 1 } }), "cache writes of 12h"],
     [facts("claude-opus-5"), usage({ cacheWriteTokens: { "30m": 1 } }), "cache writes of 30m"],
     [facts("gpt-4"), usage({ cacheReadTokens: 1 }), "cache reads"],
-    [facts("deepseek/deepseek-v4-flash"), usage({ outputTokens: 1 }), "hosts on OpenRouter"],
+    [
+      facts("openrouter/deepseek/deepseek-v4-flash"),
+      usage({ outputTokens: 1 }),
+      "hosts on OpenRouter",
+    ],
   ] as const;
   for (const [model, used, reason] of unpriced) {
     expect(() => costOf(used, model, { at })).toThrowError(StrataError);
@@ -124,9 +128,67 @@ test("what has no price is an error, and never zero", () => {
   }
 });
 
+// Usages are read from replies and files, so any lifetime can turn up in them.
+const wrote = (lifetime: string, tokens: number): Usage => ({
+  ...noUsage,
+  cacheWriteTokens: JSON.parse(`{"${lifetime}":${tokens}}`) as Usage["cacheWriteTokens"],
+});
+
+test.each(["2h", "7d", "constructor", "__proto__"])(
+  "tokens written for %s are never free: such a write has no price",
+  (lifetime) => {
+    const used = wrote(lifetime, 1_000_000);
+    expect(findCost(used, facts("claude-opus-5"), { at })).toEqual({
+      cost: null,
+      reason: `it has no price for cache writes of ${lifetime}`,
+    });
+    for (const price of [costOf, savingsOverNoCache])
+      expect(() => price(used, facts("claude-opus-5"), { at })).toThrowError(
+        expect.objectContaining({ code: "model-unpriced" }),
+      );
+  },
+);
+
+const noCounts = [
+  ["uncachedTokens", usage({ uncachedTokens: Number.NaN }), "NaN"],
+  ["uncachedTokens", usage({ uncachedTokens: -1 }), "-1"],
+  ["cacheReadTokens", usage({ cacheReadTokens: 0.5 }), "0.5"],
+  ["cacheWriteTokens.1h", usage({ cacheWriteTokens: { "1h": 2 ** 53 } }), "9007199254740992"],
+  ["cacheWriteTokens.2h", wrote("2h", -5), "-5"],
+  ["outputTokens", usage({ outputTokens: Infinity }), "Infinity"],
+  ["reasoningTokens", usage({ reasoningTokens: -0.1 }), "-0.1"],
+  [
+    "prompt as a whole",
+    usage({ uncachedTokens: Number.MAX_SAFE_INTEGER, cacheReadTokens: 1 }),
+    "9007199254740992",
+  ],
+] as const;
+
+test.each(noCounts)("a wrong %s is refused by its name", (bucket, used, shown) => {
+  const refusal = expect.objectContaining({
+    code: "input-invalid",
+    message: `the usage's ${bucket} is ${shown}, which is no number of tokens`,
+  });
+  for (const id of ["claude-opus-5", "claude-mythos-preview"]) {
+    expect(() => findCost(used, facts(id), { at })).toThrowError(refusal);
+    expect(() => costOf(used, facts(id), { at })).toThrowError(refusal);
+  }
+});
+
+test("a call of M3 that wrote to the cache has a price", () => {
+  const used = usage({ cacheWriteTokens: { "5m": 1_000_000 } });
+  const price = (id: string) => formatUsd(costOf(used, facts(id), { at }).totalPicoUsd);
+  expect([price("MiniMax-M3"), price("MiniMax-M3.1-Flash"), price("MiniMax-M2.7")]).toEqual([
+    "$0.6",
+    "$0.15",
+    "$0.375",
+  ]);
+});
+
 test("an empty bucket needs no price", () => {
   const used = usage({ uncachedTokens: 10, cacheWriteTokens: { "12h": 0 } });
   expect(costOf(used, facts("gpt-6.1-sol"), { at }).totalPicoUsd).toBe(20_000_000n);
+  expect(costOf(wrote("2h", 0), facts("gpt-6.1-sol"), { at }).totalPicoUsd).toBe(0n);
 });
 
 test("savings over no cache may be below zero", () => {
@@ -153,14 +215,51 @@ const anyUsage: fc.Arbitrary<Usage> = fc.record({
   reasoningTokens: count,
 });
 const claudeIds = listModels()
-  .filter((model) => model.cache.marking === "explicit" && model.prices.kind === "priced")
+  .filter((model) => model.provider === "anthropic" && model.cache.marking === "explicit")
+  .filter((model) => model.prices.kind === "priced")
   .map((model) => model.id);
 
-test("the order of summation never changes a total", () => {
+// Every kind of call: prompts on both sides of the tiers, writes of each lifetime its model takes, days
+// before and after prices changed.
+const large = fc.integer({ min: 0, max: 200_000 });
+const anyCall = fc
+  .constantFrom(...listModels().filter((model) => model.prices.kind === "priced"))
+  .chain((model) => {
+    const rates = model.prices.kind === "priced" ? model.prices.rows[0]?.rates : undefined;
+    const priced = lifetimes.filter(
+      (lifetime) => typeof rates?.writePicoUsd[lifetime] === "bigint",
+    );
+    return fc.record({
+      model: fc.constant(model),
+      at: fc.constantFrom("2025-01-01", "2026-09-01", "2026-11-15", "2027-06-01"),
+      // The keys come in any order.
+      writes: fc
+        .shuffledSubarray(priced)
+        .chain((some) =>
+          fc.tuple(...some.map((lifetime) => fc.tuple(fc.constant(lifetime), large))),
+        ),
+      uncachedTokens: large,
+      cacheReadTokens: rates?.readPicoUsd == null ? fc.constant(0) : large,
+      outputTokens: count,
+      reasoningTokens: count,
+    });
+  });
+
+test("the order of calls and of written lifetimes never changes a total, across tiers, days and models", () => {
+  const tiersSeen = new Set<number | null>();
+  const total = (
+    calls: readonly (typeof anyCall extends fc.Arbitrary<infer Call> ? Call : never)[],
+  ) =>
+    calls.reduce((sum, { model, at: day, writes, ...buckets }) => {
+      const used = { ...buckets, cacheWriteTokens: Object.fromEntries(writes) };
+      const cost = costOf(used, model, { at: day });
+      tiersSeen.add(cost.applied.aboveTokens);
+      return sum + cost.totalPicoUsd;
+    }, 0n);
   fc.assert(
     fc.property(
       fc
-        .array(fc.tuple(anyUsage, fc.constantFrom(...claudeIds)), { maxLength: 20 })
+        .array(anyCall, { maxLength: 20 })
         .chain((calls) =>
           fc.tuple(
             fc.constant(calls),
@@ -168,12 +267,14 @@ test("the order of summation never changes a total", () => {
           ),
         ),
       ([calls, shuffled]) => {
-        const total = (list: typeof calls) =>
-          list.reduce((sum, [used, id]) => sum + costOf(used, facts(id), { at }).totalPicoUsd, 0n);
-        expect(total(shuffled)).toBe(total(calls));
+        const turned = shuffled.map((call) => ({ ...call, writes: call.writes.toReversed() }));
+        expect(total(turned)).toBe(total(calls));
       },
     ),
   );
+  expect(tiersSeen).toContain(null);
+  expect(tiersSeen).toContain(200_000);
+  expect(tiersSeen).toContain(272_000);
 });
 
 test("buckets at equal rates cost what the same tokens cost as plain input", () => {

@@ -31,12 +31,17 @@ export interface CostOptions {
 
 export type PricedModel = Pick<ModelFacts, "id" | "prices">;
 
-/** The cost of one call, or why it has none. Sum calls, never usages: the tier depends on each prompt alone. */
+/**
+ * The cost of one call, or why it has none: the model, or a bucket that is not empty, has no price. A
+ * lifetime nobody knows is such a bucket. What is no count of tokens is an error.
+ * Sum calls, never usages: the tier depends on each prompt alone.
+ */
 export function findCost(
   usage: Usage,
   model: PricedModel,
   { at }: CostOptions,
 ): { readonly cost: Cost } | { readonly cost: null; readonly reason: string } {
+  checkCounts(usage);
   if (model.prices.kind === "unpriced") return { cost: null, reason: model.prices.reason };
   const applied = ratesAt(model.prices.rows, at, promptTokens(usage));
   assert(applied !== null, `${model.id} is priced but has no rates`);
@@ -104,15 +109,40 @@ export function savingsOverModel(
 /** Tokens nobody can price; an empty bucket needs no price. */
 function unpricedBucket(usage: Usage, { rates }: AppliedRates): string | null {
   if (usage.cacheReadTokens > 0 && rates.readPicoUsd === null) return "cache reads";
-  for (const lifetime of lifetimes) {
-    const written = usage.cacheWriteTokens[lifetime] ?? 0;
-    if (written > 0 && (rates.writePicoUsd[lifetime] ?? null) === null)
-      return `cache writes of ${lifetime}`;
+  for (const [name, tokens] of Object.entries(usage.cacheWriteTokens)) {
+    const lifetime = lifetimes.find((each) => each === name);
+    const price = lifetime === undefined ? null : (rates.writePicoUsd[lifetime] ?? null);
+    if (tokens > 0 && price === null) return `cache writes of ${name}`;
   }
   return null;
 }
 
+/** Usages come from providers' replies and from files: what is no count must not become money. */
+function checkCounts(usage: Usage): void {
+  const counts: readonly (readonly [string, unknown])[] = [
+    ["uncachedTokens", usage.uncachedTokens],
+    ["cacheReadTokens", usage.cacheReadTokens],
+    ...Object.entries(usage.cacheWriteTokens).map(
+      ([lifetime, tokens]) => [`cacheWriteTokens.${lifetime}`, tokens] as const,
+    ),
+    ["outputTokens", usage.outputTokens],
+    ["reasoningTokens", usage.reasoningTokens],
+    ["prompt as a whole", promptTokens(usage)],
+    ["output as a whole", generatedTokens(usage)],
+  ];
+  const wrong = counts.find(([, tokens]) => !isCount(tokens));
+  if (wrong === undefined) return;
+  throw new StrataError(
+    "input-invalid",
+    `the usage's ${wrong[0]} is ${String(wrong[1])}, which is no number of tokens`,
+    "give a whole number from 0",
+  );
+}
+
+function isCount(tokens: unknown): boolean {
+  return typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0;
+}
+
 function times(tokens: number, picoPerToken: bigint): bigint {
-  assert(Number.isSafeInteger(tokens) && tokens >= 0, `${tokens} is no number of tokens`);
   return BigInt(tokens) * picoPerToken;
 }

@@ -1,8 +1,9 @@
 // Everything we know of one model on one route, and how it is read from a file.
 import { parseCacheRules, type CacheRules } from "./cache-rules.ts";
 import { parseCapabilities, type Capabilities } from "./capabilities.ts";
-import { parsePrices, timesPrices, type Prices } from "./prices.ts";
+import { onlyWritesOf, parsePrices, timesPrices, type Prices } from "./prices.ts";
 import {
+  readBoolean,
   readCount,
   readDay,
   readFields,
@@ -62,9 +63,12 @@ export interface ModelOrigin {
   readonly unpriced: string | null;
   /** The cache rules the model refers to, with what the route changes in them. */
   readonly cache: Fields;
+  /** On the price of models that cost more in a region. */
   readonly priceMultiplier: number;
   /** The larger window was asked for, where the model has one. */
   readonly longWindow: boolean;
+  /** Where a user changed our facts. */
+  readonly changedIn: string | null;
   readonly place: string;
 }
 
@@ -75,15 +79,24 @@ export function parseModel(value: Fields, origin: ModelOrigin): ModelFacts {
   const count = (key: string): number | null =>
     readOptional(model[key], `${place}.${key}`, readCount);
   const capabilities = parseCapabilities(model["can"], `${place}.can`);
+  const costsMoreInRegions = readBoolean(
+    model["costsMoreInRegions"] ?? true,
+    `${place}.costsMoreInRegions`,
+  );
   const prices: Prices =
     origin.unpriced === null
-      ? timesPrices(parsePrices(model, place), origin.priceMultiplier, place)
+      ? timesPrices(
+          parsePrices(model, place),
+          costsMoreInRegions ? origin.priceMultiplier : 1,
+          place,
+        )
       : { kind: "unpriced", reason: origin.unpriced };
   const cache = parseCacheRules(origin.cache, { can: capabilities, prices }, `${place}.cache`);
   const windowTokens =
     (origin.longWindow ? count("longWindow") : null) ??
     readCount(model["window"], `${place}.window`);
   const note = readOptional(model["note"], `${place}.note`, readText);
+  const source = readText(model["source"], `${place}.source`);
   return {
     id: origin.id,
     provider: origin.provider,
@@ -101,9 +114,9 @@ export function parseModel(value: Fields, origin: ModelOrigin): ModelFacts {
     capabilities,
     imageMediaTypes: readList(model["imageMediaTypes"] ?? [], `${place}.imageMediaTypes`, readText),
     toolPromptTokens: readOptional(model["toolPrompt"], `${place}.toolPrompt`, parseToolPrompt),
-    prices,
+    prices: onlyWritesOf(prices, cache.lifetimes),
     cache,
-    source: readText(model["source"], `${place}.source`),
+    source: origin.changedIn === null ? source : `${source}; changed in ${origin.changedIn}`,
     checkedOn: readDay(model["checkedOn"], `${place}.checkedOn`),
     notes: [note, cache.note, origin.routeNote].filter((each) => each !== null),
   };
@@ -127,6 +140,7 @@ const knownFields = [
   "prices",
   "tiers",
   "unpriced",
+  "costsMoreInRegions",
   "cache",
   "source",
   "checkedOn",

@@ -1,13 +1,13 @@
 // When something was billed. Core has no clock: the caller says when.
 import { StrataError } from "../strata-error.ts";
 
-/** A day or a time in ISO form, UTC, or milliseconds since 1970. */
+/** A day or a time in ISO form, UTC, or milliseconds since 1970. A time without a zone counts as UTC. */
 export type Moment = string | number;
 
 /** The UTC day of a moment as 2026-11-15, which compares as text. */
 export function toDay(at: Moment): string {
-  if (typeof at === "number" && Number.isFinite(at)) return dayOfEpoch(Math.floor(at / msPerDay));
-  if (typeof at === "string" && /^\d{4}-\d{2}-\d{2}(T[\d:.]+Z?)?$/.test(at)) return at.slice(0, 10);
+  const day = typeof at === "number" ? dayOfMs(at) : dayOfText(at);
+  if (day !== null) return day;
   throw new StrataError(
     "input-invalid",
     `"${at}" is no moment in UTC`,
@@ -15,7 +15,44 @@ export function toDay(at: Moment): string {
   );
 }
 
+/** Whether a text is a day of the calendar in ISO form. */
+export function isDay(text: string): boolean {
+  const parts = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  return parts !== null && isCalendarDay(Number(parts[1]), Number(parts[2]), Number(parts[3]));
+}
+
+/** Whether the Gregorian calendar has such a day. */
+export function isCalendarDay(year: number, month: number, day: number): boolean {
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const last = month === 2 && !isLeap ? 28 : (daysOfMonth[month - 1] ?? 0);
+  return day >= 1 && day <= last;
+}
+
+const daysOfMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+function dayOfText(at: string): string | null {
+  const [, day = "", time, zone = "Z"] =
+    /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/.exec(at) ??
+    [];
+  if (!isDay(day)) return null;
+  const [hour = 0, minute = 0, second = 0] = time?.split(":").map(Number) ?? [];
+  if (hour > 23 || minute > 59 || second >= 60) return null;
+  if (zone === "Z" || zone === "+00:00") return day;
+  throw new StrataError(
+    "input-invalid",
+    `"${at}" has the offset ${zone}, but moments are in UTC`,
+    "convert it to UTC, like 2026-11-15T08:00:00Z",
+  );
+}
+
+/** Only years of four digits: others would not compare as text. */
+function dayOfMs(at: number): string | null {
+  return at >= msOfYear0 && at < msOfYear10000 ? dayOfEpoch(Math.floor(at / msPerDay)) : null;
+}
+
 const msPerDay = 86_400_000;
+const msOfYear0 = -719_528 * msPerDay;
+const msOfYear10000 = 2_932_897 * msPerDay;
 
 // Days since 1970 to the Gregorian calendar, counted in 400-year eras that begin on 1 March of year 0,
 // so that the leap day is the last day of a year.

@@ -66,3 +66,20 @@ test("money for people is rounded half away from zero", () => {
   expect(formatUsdRounded(999_960_000_000n, 2)).toBe("$1.00");
   expect(formatUsdRounded(1_500_000_000_000n, 0)).toBe("$2");
 });
+
+test.each([-1, 13, 1.5, Number.NaN])(
+  "money with %d decimals is refused, not miscounted",
+  (decimals) => {
+    expect(() => formatUsdRounded(1n, decimals)).toThrowError(
+      expect.objectContaining({
+        code: "input-invalid",
+        message: `dollars have no ${decimals} decimals`,
+      }),
+    );
+  },
+);
+
+test("money can be shown with no decimal and with all twelve", () => {
+  expect(formatUsdRounded(1n, 12)).toBe("$0.000000000001");
+  expect(formatUsdRounded(499_999_999_999n, 0)).toBe("$0");
+});

@@ -33,6 +33,12 @@ export function formatUsd(pico: bigint): string {
 
 /** Dollars for people, rounded half away from zero to a fixed number of decimals. */
 export function formatUsdRounded(pico: bigint, decimals = 4): string {
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > digitsPerUsd)
+    throw new StrataError(
+      "input-invalid",
+      `dollars have no ${decimals} decimals`,
+      `ask for a whole number from 0 to ${digitsPerUsd}`,
+    );
   const unit = 10n ** BigInt(digitsPerUsd - decimals);
   const rounded = (magnitude(pico) + unit / 2n) / unit;
   const digits = rounded.toString().padStart(decimals + 1, "0");

@@ -2,7 +2,7 @@
 import { lifetimes, type Lifetime } from "../message/usage.ts";
 import { StrataError } from "../strata-error.ts";
 import { toDay, type Moment } from "./moment.ts";
-import { parseUsdPerMTok, timesDecimal } from "./pico-usd.ts";
+import { parseUsdPerMTok, timesDecimal, toUsdPerMTok } from "./pico-usd.ts";
 import {
   readCount,
   readDay,
@@ -77,8 +77,11 @@ export function rowAt(rows: readonly PriceRow[], at: Moment): PriceRow | undefin
 
 /** Reads `prices` and `tiers`, or `unpriced`, of a model. */
 export function parsePrices(model: Fields, place: string): Prices {
-  if (model["prices"] === undefined || model["prices"] === null)
-    return { kind: "unpriced", reason: readText(model["unpriced"], `${place}.unpriced`) };
+  if ((model["prices"] ?? null) === null) {
+    const reason = readOptional(model["unpriced"], `${place}.unpriced`, readText);
+    if (reason !== null) return { kind: "unpriced", reason };
+    throw invalid(`${place} has no prices`, "add prices, or unpriced with the reason");
+  }
   const rows = readList(model["prices"], `${place}.prices`, (row, at) =>
     parseRow(row, model["tiers"], at),
   );
@@ -95,14 +98,36 @@ export function parsePrices(model: Fields, place: string): Prices {
 
 /** The same prices with every rate multiplied, as for a regional endpoint. */
 export function timesPrices(prices: Prices, factor: number, place: string): Prices {
-  if (prices.kind === "unpriced" || factor === 1) return prices;
-  const times = (rates: Rates): Rates => timesRates(rates, factor, factor, place);
+  return factor === 1
+    ? prices
+    : mapRates(prices, (rates) => timesRates(rates, factor, factor, place));
+}
+
+/** Without the prices of writes that a route does not take. Where it names no lifetime, nothing is known of them. */
+export function onlyWritesOf(
+  prices: Prices,
+  taken: readonly { readonly lifetime: Lifetime }[],
+): Prices {
+  const isTaken = (lifetime: Lifetime): boolean => taken.some((each) => each.lifetime === lifetime);
+  if (taken.length === 0 || lifetimes.every(isTaken)) return prices;
+  return mapRates(prices, (rates) => {
+    const writePicoUsd: Partial<Record<Lifetime, bigint | null>> = {};
+    for (const lifetime of lifetimes.filter(isTaken)) {
+      const write = rates.writePicoUsd[lifetime];
+      if (write !== undefined) writePicoUsd[lifetime] = write;
+    }
+    return { ...rates, writePicoUsd };
+  });
+}
+
+function mapRates(prices: Prices, change: (rates: Rates) => Rates): Prices {
+  if (prices.kind === "unpriced") return prices;
   return {
     kind: "priced",
     rows: prices.rows.map((row) => ({
       from: row.from,
-      rates: times(row.rates),
-      tiers: row.tiers.map((tier) => ({ ...tier, rates: times(tier.rates) })),
+      rates: change(row.rates),
+      tiers: row.tiers.map((tier) => ({ ...tier, rates: change(tier.rates) })),
     })),
   };
 }
@@ -150,8 +175,8 @@ function timesRates(rates: Rates, input: number, output: number, place: string):
     const product = timesDecimal(pico, factor);
     if (product === null)
       throw invalid(
-        `${place}: ${pico} times ${factor} is no whole number`,
-        "write a rounder factor",
+        `${place}: ${factor} times $${toUsdPerMTok(pico)} per million tokens has more than 6 decimals`,
+        "write the price, or the factor, with fewer decimals",
       );
     return product;
   };

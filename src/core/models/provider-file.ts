@@ -1,14 +1,17 @@
 // One provider's file of facts: named defaults merged into models, and what each route changes.
+import { assert } from "../assert.ts";
 import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 import { parseModel, type ModelFacts } from "./model-facts.ts";
 import {
   mergeFields,
+  ownField,
   readBoolean,
   readDay,
   readFields,
   readList,
   readMultiplier,
+  readOneOf,
   readOptional,
   readRecord,
   readText,
@@ -29,7 +32,22 @@ export interface ProviderFile {
   readonly caches: Fields;
   readonly families: Fields;
   readonly defaults: Fields;
-  readonly models: Fields;
+  readonly models: ReadonlyMap<string, ModelEntry>;
+}
+
+/** A model's own fields, and who wrote them. */
+export interface ModelEntry {
+  readonly fields: Fields;
+  /** Named in complaints: our file, or where a user added or changed the model. */
+  readonly writtenIn: string;
+  /** Where a user changed a model of ours; null where nobody did. */
+  readonly changedIn: string | null;
+}
+
+/** What the files of several providers refer to by name. */
+export interface SharedParts {
+  readonly routes: Fields;
+  readonly caches: Fields;
 }
 
 /** The way to a model, as its id tells. */
@@ -40,10 +58,21 @@ export interface RouteChoice {
 }
 
 /** Regional endpoints keep data in a region and may cost more. */
-export type Endpoint = "global" | "regional";
+export type Endpoint = (typeof endpoints)[number];
+
+export const endpoints = ["global", "regional"] as const;
+
+/** Reads the parts that several files share. */
+export function parseSharedParts(value: unknown, file: string): SharedParts {
+  const fields = readFields(value, file, ["source", "checkedOn", "routes", "caches"]);
+  return {
+    routes: readRecord(fields["routes"], `${file}: routes`),
+    caches: readRecord(fields["caches"], `${file}: caches`),
+  };
+}
 
 /** Reads what a file says of its provider; its models are read when they are asked for. */
-export function parseProviderFile(value: unknown, file: string): ProviderFile {
+export function parseProviderFile(value: unknown, file: string, shared: SharedParts): ProviderFile {
   const known = [
     "provider",
     "name",
@@ -70,12 +99,27 @@ export function parseProviderFile(value: unknown, file: string): ProviderFile {
       fields["versionsMayBeDotted"] ?? false,
       `${file}: versionsMayBeDotted`,
     ),
-    routes: record("routes"),
-    caches: record("caches"),
+    routes: withShared(record("routes"), shared, file),
+    caches: { ...shared.caches, ...record("caches") },
     families: record("families"),
     defaults: mergeFields({ source, checkedOn }, record("defaults")),
-    models: record("models"),
+    models: new Map(
+      Object.entries(record("models")).map(([id, model]) => [
+        id,
+        { fields: readRecord(model, `${file}: ${id}`), writtenIn: file, changedIn: null },
+      ]),
+    ),
   };
+}
+
+/** A route that is a text is the shared one of that name. */
+function withShared(routes: Fields, shared: SharedParts, file: string): Fields {
+  return Object.fromEntries(
+    Object.entries(routes).map(([id, route]) => [
+      id,
+      typeof route === "string" ? named(shared.routes, route, `${file}: routes.${id}`) : route,
+    ]),
+  );
 }
 
 /** The ways to a provider's models, its own API first. */
@@ -85,16 +129,18 @@ export function routesOf(file: ProviderFile): readonly string[] {
 
 /** Reads one model with its families, on one route. */
 export function parseModelOn(file: ProviderFile, id: string, choice: RouteChoice): ModelFacts {
-  const place = `${file.file}: ${id}`;
-  const route = choice.route ?? routesOf(file)[0] ?? "direct";
-  const own = readRecord(file.models[id], place);
+  const entry = file.models.get(id);
+  const route = choice.route ?? routesOf(file)[0];
+  assert(entry !== undefined, `${id} is not an id of ${file.file}`);
+  assert(route !== undefined && Object.hasOwn(file.routes, route), `${id} has no route ${route}`);
+  const place = `${entry.writtenIn}: ${id}`;
+  const own = entry.fields;
   const model = mergeFields(file.defaults, ...familiesOf(file, own, place), own);
   const routePlace = `${file.file}: routes.${route}`;
-  const known = ["note", "can", "unpriced", "regionalMultiplier", "diagnostics", "cache", "models"];
-  const onRoute = readFields(file.routes[route] ?? {}, routePlace, known);
+  const onRoute = readFields(file.routes[route], routePlace, routeFields);
   const models = readRecord(onRoute["models"] ?? {}, `${routePlace}.models`);
-  const onRouteOwn = readRecord(models[id] ?? {}, `${routePlace}.models.${id}`);
-  const multiplier = onRouteOwn["regionalMultiplier"] ?? onRoute["regionalMultiplier"] ?? 1;
+  const ownPlace = `${routePlace}.models.${id}`;
+  const onRouteOwn = readFields(ownField(models, id) ?? {}, ownPlace, ["cache"]);
   const can = onRoute["can"] === undefined ? {} : { can: onRoute["can"] };
   return parseModel(mergeFields(model, can), {
     id,
@@ -103,13 +149,29 @@ export function parseModelOn(file: ProviderFile, id: string, choice: RouteChoice
     unpriced: readOptional(onRoute["unpriced"], `${routePlace}.unpriced`, readText),
     routeNote: readOptional(onRoute["note"], `${routePlace}.note`, readText),
     cache: cacheOf(file, model, [onRoute, onRouteOwn], place),
-    priceMultiplier:
-      choice.endpoint === "regional"
-        ? readMultiplier(multiplier, `${routePlace}.regionalMultiplier`)
-        : 1,
+    priceMultiplier: priceMultiplierOf(onRoute, choice, routePlace),
     longWindow: choice.longWindow ?? false,
+    changedIn: entry.changedIn,
     place,
   });
+}
+
+const routeFields = [
+  "note",
+  "can",
+  "unpriced",
+  "endpoint",
+  "regionalMultiplier",
+  "diagnostics",
+  "cache",
+  "models",
+];
+
+/** What a regional endpoint takes more; a route says which endpoint an id without a region means. */
+function priceMultiplierOf(onRoute: Fields, choice: RouteChoice, place: string): number {
+  const usual = readOneOf(onRoute["endpoint"] ?? "global", endpoints, `${place}.endpoint`);
+  if ((choice.endpoint ?? usual) === "global") return 1;
+  return readMultiplier(onRoute["regionalMultiplier"] ?? 1, `${place}.regionalMultiplier`);
 }
 
 function familiesOf(file: ProviderFile, own: Fields, place: string): readonly Fields[] {
@@ -124,6 +186,8 @@ function cacheOf(
   [onRoute, onRouteOwn]: readonly [Fields, Fields],
   place: string,
 ): Fields {
+  // A route with null for its rules is one of which nothing is known.
+  if (onRoute["cache"] === null) return {};
   const own = readRecord(model["cache"] ?? {}, `${place}.cache`);
   const name = readOptional(own["rules"], `${place}.cache.rules`, readText);
   const shared = name === null ? {} : rulesNamed(file, name, `${place}.cache.rules`);
@@ -132,7 +196,8 @@ function cacheOf(
   if ((rules["markers"] ?? rules["automatic"] ?? null) === null) return rules;
   return mergeFields(
     rules,
-    { diagnostics: onRoute["diagnostics"] ?? false },
+    // Both must know them: the model's own caching and the way to it.
+    onRoute["diagnostics"] === true ? {} : { diagnostics: false },
     readRecord(onRoute["cache"] ?? {}, `${place}.cache`),
     readRecord(onRouteOwn["cache"] ?? {}, `${place}.cache`),
   );
@@ -146,11 +211,14 @@ function rulesNamed(file: ProviderFile, name: string, place: string): Fields {
 }
 
 function named(all: Fields, name: string, place: string): unknown {
-  if (all[name] !== undefined) return all[name];
+  const found = ownField(all, name);
+  if (found !== undefined) return found;
   const near = nearestNames(name, Object.keys(all), 1)[0];
   throw new StrataError(
     "config-invalid",
-    `${place} names "${name}", which the file does not define`,
-    near === undefined ? `defined are ${Object.keys(all).join(", ")}` : `did you mean "${near}"?`,
+    `${place} names "${name}", which is not defined for its provider`,
+    near === undefined
+      ? `defined are: ${Object.keys(all).join(", ") || "none"}`
+      : `did you mean "${near}"?`,
   );
 }

@@ -1,6 +1,7 @@
 // Reads facts written by hand, field by field; every complaint names the file, the model and the field.
 import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
+import { isDay } from "./moment.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -28,6 +29,11 @@ export function readFields(value: unknown, place: string, known: readonly string
 export function readRecord(value: unknown, place: string): Fields {
   if (!isFields(value)) throw unfit(value, place, "an object");
   return value;
+}
+
+/** A field by a name chosen by a writer, who may choose "constructor"; undefined where there is none. */
+export function ownField(fields: Fields, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
 /** A text that is not empty. */
@@ -68,9 +74,9 @@ export function readOneOf<Choice extends string>(
   return found;
 }
 
-/** A calendar day like 2026-11-15. */
+/** A day of the calendar like 2026-11-15. */
 export function readDay(value: unknown, place: string): string {
-  if (typeof value !== "string" || !/^\d{4}-\d{2}-\d{2}$/.test(value))
+  if (typeof value !== "string" || !isDay(value))
     throw unfit(value, place, "a day like 2026-11-15");
   return value;
 }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { builtInCatalogue, conservativeFacts } from "./catalogue.ts";
+import { builtInCatalogue, conservativeFacts, createCatalogue } from "./catalogue.ts";
 import { findModel, nearestIds, resolveModel } from "./resolve-model.ts";
 
 const arn = "arn:aws:bedrock:us-east-1:123456789012";
@@ -17,9 +17,20 @@ const spellings = [
   ["claude-3-5-sonnet-latest", "claude-3-5-sonnet", "claude-api", "alias"],
   ["Claude-Opus-5", "claude-opus-5", "claude-api", "exact"],
   ["anthropic:claude-opus-5", "claude-opus-5", "claude-api", "exact"],
-  ["anthropic/claude-opus-4.8", "claude-opus-4-8", "openrouter", "dotted version"],
+  ["anthropic/claude-opus-4.8", "claude-opus-4-8", "claude-api", "dotted version"],
+  ["anthropic/claude-sonnet-5.5", "claude-sonnet-5-5", "claude-api", "dotted version"],
+  ["claude-api:claude-opus-5", "claude-opus-5", "claude-api", "exact"],
+  ["claude-aws:claude-opus-5", "claude-opus-5", "claude-aws", "exact"],
+  ["openrouter:anthropic/claude-sonnet-4.5", "claude-sonnet-4-5", "openrouter", "dotted version"],
+  ["openrouter/openai/gpt-5.4", "gpt-5.4", "openrouter", "exact"],
+  ["openrouter:deepseek/deepseek-chat", "deepseek-chat", "openrouter", "exact"],
   ["openrouter/anthropic/claude-sonnet-4.5", "claude-sonnet-4-5", "openrouter", "dotted version"],
   ["anthropic.claude-opus-4-7", "claude-opus-4-7", "bedrock", "exact"],
+  ["anthropic.claude-opus-4.8", "claude-opus-4-8", "bedrock", "dotted version"],
+  ["us.anthropic.claude-opus-4.8", "claude-opus-4-8", "bedrock", "dotted version"],
+  ["openai.gpt-5.4", "gpt-5.4", "bedrock", "exact"],
+  ["global.openai.gpt-5.6-terra", "gpt-5.6-terra", "bedrock", "exact"],
+  ["bedrock/openai.gpt-5.4-v1:0", "gpt-5.4", "bedrock", "exact"],
   ["anthropic.claude-3-5-sonnet-20241022-v2:0", "claude-3-5-sonnet", "bedrock", "alias"],
   ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5", "bedrock", "alias"],
   ["eu.anthropic.claude-opus-4-6-v1", "claude-opus-4-6", "bedrock", "exact"],
@@ -32,16 +43,19 @@ const spellings = [
   ["publishers/anthropic/models/claude-opus-5", "claude-opus-5", "vertex", "exact"],
   [`${vertex}/claude-haiku-4-5@20251001`, "claude-haiku-4-5", "vertex", "date suffix"],
   ["vertex:claude-opus-4-8", "claude-opus-4-8", "vertex", "exact"],
+  ["vertex/anthropic/claude-opus-4-5@20251101", "claude-opus-4-5", "vertex", "date suffix"],
   ["claude-sonnet-4-5[1m]", "claude-sonnet-4-5", "claude-api", "exact"],
   ["claude-opus-4-6[1m]", "claude-opus-4-6", "claude-api", "exact"],
   ["gpt-5.5-2026-04-23", "gpt-5.5", "openai-api", "alias"],
   ["gpt-5.4-2026-04-01", "gpt-5.4", "openai-api", "date suffix"],
-  ["openai/gpt-5.4", "gpt-5.4", "openrouter", "exact"],
+  ["openai/gpt-5.4", "gpt-5.4", "openai-api", "exact"],
   ["openai:gpt-6.1-sol", "gpt-6.1-sol", "openai-api", "exact"],
   ["azure/gpt-4o", "gpt-4o", "azure", "exact"],
   ["azure:gpt-5.6-terra", "gpt-5.6-terra", "azure", "exact"],
-  ["x-ai/grok-4.7", "grok-4.7", "openrouter", "exact"],
-  ["minimax/minimax-m3", "MiniMax-M3", "openrouter", "exact"],
+  ["x-ai/grok-4.7", "grok-4.7", "xai-api", "exact"],
+  ["minimax/minimax-m3", "MiniMax-M3", "minimax-api", "exact"],
+  ["deepseek/deepseek-chat", "deepseek-chat", "deepseek-api", "exact"],
+  ["gemini/gemini-2.5-pro", "gemini-2.5-pro", "gemini-api", "exact"],
   ["google:gemini-3.8-flash", "gemini-3.8-flash", "gemini-api", "exact"],
   ["publishers/google/models/gemini-2.5-pro", "gemini-2.5-pro", "vertex", "exact"],
 ] as const;
@@ -130,10 +144,105 @@ const unknown = [
   "anthropic.claude-opus-5-v",
   `${arn}:application-inference-profile/abc123`,
   "someone/claude-opus-5",
+  "constructor",
+  "__proto__",
+  "toString/claude-opus-5",
 ] as const;
 
 test.each(unknown)("%j is unknown", (id) => {
   expect(findModel(id)).toBeNull();
+});
+
+const contradictory = [
+  "bedrock/vertex/claude-opus-5",
+  "vertex/us.anthropic.claude-opus-5",
+  "vertex:anthropic.claude-opus-5",
+  "bedrock/publishers/anthropic/models/claude-opus-5",
+  "bedrock/claude-sonnet-4-5@20250929",
+  "us.anthropic.claude-sonnet-4-5@20250929",
+  "anthropic/claude-sonnet-4-5@20250929",
+  "openrouter/openrouter/anthropic/claude-opus-5",
+  "openai/anthropic/claude-opus-5",
+  `vertex/${arn}:foundation-model/anthropic.claude-opus-5`,
+] as const;
+
+test.each(contradictory)("%s, which names two ways to a model, is unknown", (id) => {
+  expect(findModel(id)).toBeNull();
+});
+
+test("the nearest model is still named where the ways to it contradict each other", () => {
+  expect(nearestIds("bedrock/vertex/claude-opus-5")[0]).toBe("claude-opus-5");
+});
+
+test("a date that is not in the calendar makes an id unknown", () => {
+  const dated = ["20230228", "20230229", "20240229", "20250431", "20251301"];
+  expect(dated.filter((date) => findModel(`claude-opus-4-5-${date}`) !== null)).toEqual([
+    "20230228",
+    "20240229",
+  ]);
+});
+
+test.each([
+  "openrouter/".repeat(10_000) + "x",
+  "openrouter:".repeat(10_000) + "claude-opus-5",
+  "us.anthropic.".repeat(10_000) + "claude-opus-5",
+  "claude-opus-5" + "-20250101".repeat(10_000),
+  "[1m]".repeat(10_000),
+  "-v1".repeat(100_000),
+])("a huge id made of %.20s… is unknown, and told in one short line", (id) => {
+  expect(findModel(id)).toBeNull();
+  expect(nearestIds(id)).toEqual([]);
+  expect(() => resolveModel(id)).toThrowError(
+    expect.objectContaining({
+      code: "model-unknown",
+      message: `model "${id.slice(0, 60)}…" is unknown`,
+      hint: "list the known ones with: strata models list",
+    }),
+  );
+});
+
+test.each([
+  [200, "x".repeat(200)],
+  [201, `${"x".repeat(60)}…`],
+])("an unknown id of %i characters is shown as %s", (length, shown) => {
+  expect(() => resolveModel("x".repeat(length))).toThrowError(
+    expect.objectContaining({ message: `model "${shown}" is unknown` }),
+  );
+});
+
+const path = (project: string) =>
+  `projects/${project}/locations/l/publishers/anthropic/models/claude-opus-5x`;
+
+test("no nearest names are looked for where an id is longer than 200 characters", () => {
+  expect(nearestIds(path("p"))[0]).toBe("claude-opus-5");
+  expect(nearestIds(path("p".repeat(200)))).toEqual([]);
+});
+
+test.each([" claude-opus-5", "claude-opus-5 ", "claude-opus-5\n", "\tclaude-opus-5"])(
+  "%j is unknown, because no provider would know it, with a hint to remove the white space",
+  (id) => {
+    expect(() => resolveModel(id)).toThrowError(
+      expect.objectContaining({
+        message: `model ${JSON.stringify(id)} is unknown`,
+        hint: "remove the white space around claude-opus-5",
+      }),
+    );
+  },
+);
+
+test("a user's provider is written before its models like any other", () => {
+  const catalogue = createCatalogue({
+    origin: "strata.yaml",
+    add: { llama: { provider: "Garage" }, "openai/gpt-oss": { provider: "Garage" } },
+  });
+  const found = (id: string) => findModel(id, catalogue)?.facts.id ?? null;
+  expect(["llama", "garage:llama", "garage/llama", "Garage/Llama"].map(found)).toEqual(
+    Array.from({ length: 4 }, () => "llama"),
+  );
+  expect(["openai/gpt-oss", "garage/openai/gpt-oss"].map(found)).toEqual(
+    Array.from({ length: 2 }, () => "openai/gpt-oss"),
+  );
+  expect(["openai/llama", "openrouter/garage/llama"].map(found)).toEqual([null, null]);
 });
 
 test("an unknown model is an error that names the nearest ids", () => {
@@ -190,6 +299,23 @@ test("a regional endpoint costs a tenth more, a global one does not", () => {
   expect(inputOf("us.anthropic.claude-sonnet-4-20250514-v1:0")).toBe(3_000_000n);
 });
 
+test("a location in a Vertex path is a regional endpoint, unless it is global", () => {
+  const at = (location: string, id: string) =>
+    inputOf(`projects/p/locations/${location}/publishers/anthropic/models/${id}`);
+  expect(at("us-east5", "claude-opus-5")).toBe(5_500_000n);
+  expect(at("europe-west1", "claude-haiku-4-5@20251001")).toBe(1_100_000n);
+  expect(at("global", "claude-opus-5")).toBe(5_000_000n);
+  expect(inputOf("publishers/anthropic/models/claude-opus-5")).toBe(5_000_000n);
+  // Older models cost the same everywhere.
+  expect(at("us-east5", "claude-sonnet-4@20250514")).toBe(3_000_000n);
+});
+
+test("OpenAI models on Bedrock cost the vendor's price only where the id says global", () => {
+  expect(inputOf("openai.gpt-5.4")).toBe(2_750_000n);
+  expect(inputOf("us.openai.gpt-6-sol")).toBe(2_200_000n);
+  expect(inputOf("global.openai.gpt-6-sol")).toBe(2_000_000n);
+});
+
 test("the conservative default claims little", () => {
   const facts = conservativeFacts("my-model");
   expect(facts).toMatchObject({
@@ -204,5 +330,7 @@ test("the conservative default claims little", () => {
 });
 
 test("the same id gives the same facts, so they can be compared and kept", () => {
-  expect(resolveModel("claude-opus-5").facts).toBe(resolveModel("anthropic:claude-opus-5").facts);
+  const { facts } = resolveModel("claude-opus-5");
+  expect(resolveModel("anthropic:claude-opus-5").facts).toBe(facts);
+  expect(resolveModel("claude-api:claude-opus-5").facts).toBe(facts);
 });

@@ -3,7 +3,8 @@ import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 import { builtInCatalogue, type Catalogue, type ListedName } from "./catalogue.ts";
 import type { ModelFacts } from "./model-facts.ts";
-import { longWindowTokens, readSpelling } from "./spelling.ts";
+import { isCalendarDay } from "./moment.ts";
+import { longWindowTokens, readSpelling, type Spelling } from "./spelling.ts";
 
 export interface ResolvedModel {
   /** Window, prices and cache rules as they hold on this route. */
@@ -13,12 +14,15 @@ export interface ResolvedModel {
   readonly matched: "exact" | "alias" | "dotted version" | "date suffix";
 }
 
-/** The model an id names, or null. Upper and lower case are the same: vendors spell their own ids both ways. */
+/**
+ * The model an id names, or null. Upper and lower case are the same: vendors spell their own ids both
+ * ways. White space is not: an id is also sent, and no provider knows it with a space at its end.
+ */
 export function findModel(
   id: string,
   catalogue: Catalogue = builtInCatalogue,
 ): ResolvedModel | null {
-  const { name, vendor, ...choice } = readSpelling(id, catalogue);
+  const { name, vendor, ...choice } = spellingOf(id, catalogue);
   const listed = findName(name, catalogue);
   if (listed === null || (vendor !== undefined && vendor !== listed.provider)) return null;
   const routes = catalogue.routesOf(listed.id);
@@ -32,24 +36,46 @@ export function findModel(
 export function resolveModel(id: string, catalogue: Catalogue = builtInCatalogue): ResolvedModel {
   const found = findModel(id, catalogue);
   if (found !== null) return found;
-  const near = nearestIds(id, catalogue);
   throw new StrataError(
     "model-unknown",
-    `model "${id}" is unknown`,
-    near.length === 0
-      ? "list the known ones with: strata models list"
-      : `did you mean ${near.join(", ")}? Others: strata models list`,
+    `model ${JSON.stringify(shortened(id))} is unknown`,
+    hintFor(id, catalogue),
   );
 }
 
-/** At most three ids, nearest first; of equally near ones those still in service first. */
+/** At most three ids, nearest first; of equally near ones those still in service first. None for what is too long to be an id. */
 export function nearestIds(id: string, catalogue: Catalogue = builtInCatalogue): readonly string[] {
+  if (id.length > lengthMax) return [];
   const statuses = ["active", "legacy", "retired"];
   const ids = catalogue.ids
     .map((each) => ({ id: each, status: catalogue.factsOf(each).lifecycle.status }))
     .toSorted((left, right) => statuses.indexOf(left.status) - statuses.indexOf(right.status))
     .map((each) => each.id);
-  return nearestNames(readSpelling(id, catalogue).name, ids, 3);
+  return nearestNames(spellingOf(id, catalogue).name, ids, 3);
+}
+
+/** No vendor's id comes near it, nor does an ARN. */
+const lengthMax = 200;
+const lengthShown = 60;
+
+function shortened(id: string): string {
+  return id.length > lengthMax ? `${id.slice(0, lengthShown).toWellFormed()}…` : id;
+}
+
+function hintFor(id: string, catalogue: Catalogue): string {
+  const trimmed = id.trim();
+  if (trimmed !== id && findModel(trimmed, catalogue) !== null)
+    return `remove the white space around ${trimmed}`;
+  const near = nearestIds(id, catalogue);
+  return near.length === 0
+    ? "list the known ones with: strata models list"
+    : `did you mean ${near.join(", ")}? Others: strata models list`;
+}
+
+/** A listed name is taken whole, even where a user's id looks like a provider and a name. */
+function spellingOf(id: string, catalogue: Catalogue): Spelling {
+  const name = id.toLowerCase();
+  return catalogue.names.has(name) ? { name } : readSpelling(id, catalogue);
 }
 
 function findName(
@@ -70,8 +96,6 @@ function withoutDate(name: string): string | null {
   const year = Number(parts[2] ?? parts[5]);
   const month = Number(parts[3] ?? parts[6]);
   const day = Number(parts[4] ?? parts[7]);
-  const isDate = year >= 2020 && year <= 2039 && day >= 1 && day <= (daysOfMonth[month - 1] ?? 0);
+  const isDate = year >= 2020 && year <= 2039 && isCalendarDay(year, month, day);
   return isDate ? (parts[1] ?? null) : null;
 }
-
-const daysOfMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

@@ -17,13 +17,12 @@ export interface RouteSpelling {
   readonly spelledAs: readonly string[];
   /** `[region.]vendor.model-v1:0`. */
   readonly dottedVendor: boolean;
+  /** Regions and locations as ids name them. */
   readonly regions: ReadonlyMap<string, Endpoint>;
-  /** `publishers/vendor/models/model`. */
+  /** `publishers/vendor/models/model`, also below `projects/project/locations/location/`. */
   readonly publisherPath: boolean;
   /** `model@20250929`. */
   readonly dateAfterAt: boolean;
-  /** `vendor/model`. */
-  readonly vendorSlash: boolean;
 }
 
 /** Reads the file of routes. */
@@ -38,7 +37,7 @@ export function parseRoutes(value: unknown, file: string): Routes {
 }
 
 function parseRoute(value: unknown, place: string): RouteSpelling {
-  const flags = ["dottedVendor", "publisherPath", "dateAfterAt", "vendorSlash"];
+  const flags = ["dottedVendor", "publisherPath", "dateAfterAt"];
   const route = readFields(value, place, ["name", "spelledAs", "regions", ...flags]);
   const flag = (name: string): boolean => readBoolean(route[name] ?? false, `${place}.${name}`);
   const regions = Object.entries(readRecord(route["regions"] ?? {}, `${place}.regions`));
@@ -54,6 +53,5 @@ function parseRoute(value: unknown, place: string): RouteSpelling {
     ),
     publisherPath: flag("publisherPath"),
     dateAfterAt: flag("dateAfterAt"),
-    vendorSlash: flag("vendorSlash"),
   };
 }

@@ -17,15 +17,15 @@ export interface Prefixes {
   readonly routes: Routes;
 }
 
-/** Takes an id apart without guessing: what fits no known form stays part of the name. */
+/**
+ * Takes an id apart without guessing: what fits no known form, or two that contradict each other,
+ * stays part of the name.
+ */
 export function readSpelling(id: string, prefixes: Prefixes): Spelling {
   const lower = id.toLowerCase();
-  if (lower.endsWith(longWindowSuffix))
-    return {
-      ...readPrefixes(lower.slice(0, -longWindowSuffix.length), prefixes),
-      longWindow: true,
-    };
-  return readPrefixes(lower, prefixes);
+  if (!lower.endsWith(longWindowSuffix)) return readPrefixes(lower, prefixes);
+  const short = lower.slice(0, -longWindowSuffix.length);
+  return { ...readPrefixes(short, prefixes), longWindow: true };
 }
 
 /** How Claude Code asks for a window of one million tokens. */
@@ -34,60 +34,82 @@ const longWindowSuffix = "[1m]";
 /** What the suffix promises. */
 export const longWindowTokens = 1_000_000;
 
+/** One route at most, then one form: the parts are fixed, however long an id is. */
 function readPrefixes(id: string, prefixes: Prefixes): Spelling {
-  return (
-    readDotted(id, prefixes) ??
-    readPublisher(id, prefixes) ??
-    readHead(id, prefixes) ??
-    readAt(id, prefixes) ?? { name: id }
-  );
+  const head = readRoute(id, prefixes.routes);
+  const rest = head?.rest ?? id;
+  const vendorFirst = readVendor(rest, prefixes);
+  const form = readDotted(rest, prefixes) ??
+    readPublisher(rest, prefixes) ??
+    vendorFirst ?? { name: rest };
+  const asked = [head?.route, form.route, dateRoute(form.name, prefixes.routes)];
+  // A provider's name alone asks for the provider's own API.
+  if (head === null && form === vendorFirst) asked.push(ownApi);
+  const routes = [...new Set(asked.filter((route) => route !== undefined))];
+  if (routes.length > 1) return { name: id };
+  const route = routes[0];
+  return route === undefined || route === ownApi ? form : { ...form, route };
+}
+
+const ownApi = "";
+
+/** `route:…` and `route/…`. */
+function readRoute(
+  id: string,
+  routes: Routes,
+): { readonly route: string; readonly rest: string } | null {
+  const parts = splitHead(id);
+  if (parts === null) return null;
+  const found = routeWith(routes, (each) => each.spelledAs.includes(parts.head));
+  return found === null ? null : { route: found.route, rest: parts.rest };
+}
+
+/** `vendor:name` and `vendor/name`. */
+function readVendor(id: string, { vendors }: Prefixes): Spelling | null {
+  const parts = splitHead(id);
+  const vendor = vendors.get(parts?.head ?? "");
+  return parts === null || vendor === undefined ? null : { name: parts.rest, vendor };
+}
+
+function splitHead(id: string): { readonly head: string; readonly rest: string } | null {
+  const at = id.search(/[:/]/);
+  return at === -1 ? null : { head: id.slice(0, at), rest: id.slice(at + 1) };
 }
 
 /** Bedrock: `us.anthropic.claude-sonnet-4-5-20250929-v1:0`, bare or at the end of an ARN. */
 function readDotted(id: string, { vendors, routes }: Prefixes): Spelling | null {
   const found = routeWith(routes, (each) => each.dottedVendor);
+  if (found === null) return null;
   const arn =
     /^arn:aws[a-z-]*:bedrock:[a-z0-9-]*:\d*:(?:inference-profile|foundation-model)\/(.+)$/;
-  const parts = /^(?:([a-z-]+)\.)?([a-z0-9-]+)\.(.+?)(?:-v\d+(?::\d+)?)?$/.exec(
-    arn.exec(id)?.[1] ?? id,
-  );
-  if (found === null || parts === null) return null;
-  const [, region, vendorName = "", name = ""] = parts;
-  const vendor = vendors.get(vendorName);
-  const endpoint = region === undefined ? undefined : found.spelling.regions.get(region);
-  if (vendor === undefined || (region !== undefined && endpoint === undefined)) return null;
+  const [first = "", ...others] = (arn.exec(id)?.[1] ?? id).split(".");
+  // A name may have dots of its own, so what stands first is looked up, not counted.
+  const endpoint = found.spelling.regions.get(first);
+  const vendor = vendors.get(endpoint === undefined ? first : (others.shift() ?? ""));
+  if (vendor === undefined || others.length === 0) return null;
+  const name = others.join(".").replace(/-v\d+(?::\d+)?$/, "");
   return { name, vendor, route: found.route, ...(endpoint === undefined ? {} : { endpoint }) };
 }
 
 /** Vertex: `publishers/anthropic/models/claude-…`, also below projects and locations. */
 function readPublisher(id: string, { vendors, routes }: Prefixes): Spelling | null {
   const found = routeWith(routes, (each) => each.publisherPath);
-  const parts = /^(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/([^/]+)\/models\/(.+)$/.exec(
-    id,
-  );
-  const vendor = vendors.get(parts?.[1] ?? "");
-  if (found === null || parts === null || vendor === undefined) return null;
-  return { name: parts[2] ?? "", vendor, route: found.route };
-}
-
-/** `route:id`, `route/id`, `vendor:name`, `vendor/name`. */
-function readHead(id: string, prefixes: Prefixes): Spelling | null {
-  const parts = /^([a-z0-9_-]+)([:/])(.+)$/.exec(id);
-  if (parts === null) return null;
-  const [, head = "", separator, rest = ""] = parts;
-  const route = routeWith(prefixes.routes, (each) => each.spelledAs.includes(head));
-  if (route !== null) return { ...readPrefixes(rest, prefixes), route: route.route };
-  const vendor = prefixes.vendors.get(head);
+  const parts =
+    /^(?:projects\/[^/]+\/locations\/([^/]+)\/)?publishers\/([^/]+)\/models\/(.+)$/.exec(id);
+  if (found === null || parts === null) return null;
+  const [, location, publisher = "", name = ""] = parts;
+  const vendor = vendors.get(publisher);
   if (vendor === undefined) return null;
-  const slashed = routeWith(prefixes.routes, (each) => each.vendorSlash);
-  if (separator === "/" && slashed !== null) return { name: rest, vendor, route: slashed.route };
-  return { name: rest, vendor };
+  const spelling = { name, vendor, route: found.route };
+  if (location === undefined) return spelling;
+  // There are too many locations to list: what is not listed as global is a region.
+  return { ...spelling, endpoint: found.spelling.regions.get(location) ?? "regional" };
 }
 
 /** Vertex: `claude-sonnet-4-5@20250929`. */
-function readAt(id: string, { routes }: Prefixes): Spelling | null {
-  const found = routeWith(routes, (each) => each.dateAfterAt);
-  return found !== null && /@\d{8}$/.test(id) ? { name: id, route: found.route } : null;
+function dateRoute(name: string, routes: Routes): string | undefined {
+  if (!/@\d{8}$/.test(name)) return undefined;
+  return routeWith(routes, (each) => each.dateAfterAt)?.route;
 }
 
 function routeWith(

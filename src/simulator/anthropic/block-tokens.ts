@@ -1,7 +1,7 @@
 // How many tokens one block takes in the prompt; the same for counting and for billing.
 import type { Tokenizer } from "../../core/models/model-facts.ts";
 import type { PromptCounter } from "../count-tokens.ts";
-import { readImageSize } from "./image-size.ts";
+import { readImageSize } from "../image-size.ts";
 import { compactJson, type JsonObject } from "./json-text.ts";
 import { textOr } from "./read-fields.ts";
 import { childrenOf, typeOf } from "./read-blocks.ts";

@@ -4,7 +4,7 @@ import type { Model } from "../model.ts";
 import type { Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "../prompt.ts";
 import { findFolder, findPaths } from "./find-paths.ts";
 import { forcedCall, toCall } from "./forced-call.ts";
-import { asksForSummary, lastUserText, shorten, stepsIn, summarise } from "./summariser.ts";
+import { asksForSummary, lastQuestion, shorten, stepsIn, summarise } from "./summariser.ts";
 import {
   folderProperties,
   kindOf,
@@ -30,7 +30,7 @@ export function createAgent({ seed = 1, steps = 6 }: AgentOptions = {}): Model {
     const isForced = prompt.toolChoice !== "auto" && prompt.toolChoice !== "none";
     const mayGoOn = prompt.toolChoice !== "none" && (step < steps || isForced);
     const draw = (what: string): number =>
-      drawOf([seed, step, what, lastUserText(prompt)].join("\n"));
+      drawOf([seed, step, what, lastQuestion(prompt)].join("\n"));
     const calls = mayGoOn ? chooseCalls({ prompt, run, step, draw }) : [];
     return calls.length === 0 ? conclude(prompt, run, step) : callTools(prompt, calls, draw);
   };
@@ -107,7 +107,7 @@ function createHands(kit: Kit, folder: string | null): Hands | null {
     kit.script[0],
   ];
   const inFolder = (path: string): string =>
-    folder === null || path.startsWith("/") ? path : `${folder}/${path.replace(/^\.\//, "")}`;
+    folder === null || path.startsWith("/") ? path : `${folder}/${path}`;
   const place = folder ?? ".";
   const runCommand =
     shell === undefined
@@ -170,7 +170,7 @@ function look(
       ? null
       : (hands.read?.(path) ?? shell?.(`head -n 60 ${path}`, `Read ${path}`) ?? null);
   const search = (): ReplyPart | null => {
-    const word = pickWord([lastUserText(prompt), ...results.map(({ text }) => text)], draw("word"));
+    const word = pickWord([lastQuestion(prompt), ...results.map(({ text }) => text)], draw("word"));
     if (hands.search !== null) return hands.search(word, file);
     return file === undefined ? null : (shell?.(`grep -n ${word} ${file}`, "Search") ?? null);
   };
@@ -215,7 +215,7 @@ function conclude(prompt: Prompt, run: readonly PromptTurn[], step: number): Rep
   const files = [...new Set(results.flatMap(({ text }) => findPaths(text)))].slice(0, 8);
   const last = results.at(-1);
   const sentences = [
-    `I have looked into this: ${shorten(lastUserText(prompt), 160) || "nothing was asked"}`,
+    `I have looked into this: ${shorten(lastQuestion(prompt), 160) || "nothing was asked"}`,
     step === 0 ? "I used no tool." : `I took ${step} steps with tools.`,
     ...(files.length === 0 ? [] : [`Files I came across: ${files.join(", ")}.`]),
     ...(last === undefined ? [] : [`The last result was: ${shorten(last.text, 160)}`]),

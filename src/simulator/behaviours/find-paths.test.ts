@@ -3,11 +3,11 @@ import { findFolder, findPaths } from "./find-paths.ts";
 
 test.each([
   ["README.md\nsrc\npackage.json\n", ["README.md", "package.json"]],
-  ["src/a.ts:12: const x\n./b.py\n/work/c.go", ["src/a.ts", "./b.py", "/work/c.go"]],
+  ["src/a.ts:12: const x\n./b.py\n/work/c.go", ["src/a.ts", "b.py", "/work/c.go"]],
   ["see https://example.com/x.js and 1.2.3", []],
   ["logo.png .env .env.local id_rsa.pub api-keys.json secrets.yaml token.txt", []],
   ["../up.ts $(rm -rf).sh -rf.sh a;b.ts 'q.ts' \"r.ts\" `s.ts`", ["q.ts", "r.ts", "s.ts"]],
-  ["a.ts a.ts", ["a.ts"]],
+  ["a.ts ./a.ts", ["a.ts"]],
 ])("files are found in %j", (text, paths) => {
   expect(findPaths(text)).toEqual(paths);
 });

@@ -11,7 +11,9 @@ const mayBeSecret =
 
 /** In order of appearance, each once. Files that may hold secrets are left alone. */
 export function findPaths(text: string): readonly string[] {
-  const found = [...text.slice(0, 100_000).matchAll(path)].map((match) => match[1] ?? "");
+  const found = [...text.slice(0, 100_000).matchAll(path)].map((match) =>
+    (match[1] ?? "").replace(/^\.\//, ""),
+  );
   return [...new Set(found)].filter(
     (name) => !notText.test(name) && !mayBeSecret.test(name) && name.length < 200,
   );

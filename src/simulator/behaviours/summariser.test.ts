@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Prompt, PromptTurn } from "../prompt.ts";
 import { createEcho } from "./echo.ts";
-import { asksForSummary, createSummariser } from "./summariser.ts";
+import { asksForSummary, createSummariser, lastQuestion } from "./summariser.ts";
 
 const nothing = { toolUses: [], toolResults: [] };
 const conversation: readonly PromptTurn[] = [
@@ -131,4 +131,12 @@ test("echo thinks, uses a tool and summarises where it must", () => {
     { kind: "tool use", name: "b", inputJson: '"sample"' },
   ]);
   expect(echo({ ...asked, wants: "summary" }).parts[0]).toMatchObject({ kind: "text" });
+});
+
+test("what clients put between tags is not what was asked", () => {
+  const told = user("<system-reminder>\nUse tools.\n</system-reminder>\nWhy?\n<env>x</env>");
+  const alone = user("<system-reminder>Later.</system-reminder>");
+  expect(lastQuestion(prompt([told, alone]))).toBe("Why?");
+  const [part] = createSummariser()(prompt([told, alone])).parts;
+  expect(part?.kind === "text" && part.text).toContain("Asked for:\n- Why?\nTool");
 });

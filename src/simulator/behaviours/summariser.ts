@@ -47,10 +47,10 @@ export function stepsIn(turns: readonly PromptTurn[]): number {
 }
 
 function summaryOf({ turns, instructions, outputTokensMax }: Prompt): string {
-  const asked = turns.filter(({ role, text }) => role === "user" && text.trim() !== "");
-  const wishes = asked
-    .filter(({ text }) => !isSummaryRequest(text))
-    .map(({ text }) => shorten(text, 300));
+  const wishes = turns
+    .filter(({ role, text }) => role === "user" && !isSummaryRequest(text))
+    .map(({ text }) => shorten(withoutTags(text), 300))
+    .filter((text) => text !== "");
   const said = turns.findLast(({ role, text }) => role === "assistant" && text.trim() !== "");
   const files = [...new Set(turns.flatMap(pathsOf))];
   const lines = [
@@ -86,6 +86,16 @@ function pathsOf({ toolResults }: PromptTurn): readonly string[] {
 
 export function lastUserText({ turns }: Prompt): string {
   return turns.findLast(({ role, text }) => role === "user" && text !== "")?.text ?? "";
+}
+
+/** What was asked last, without what clients put between tags for the model's eyes. */
+export function lastQuestion({ turns }: Prompt): string {
+  const asked = turns.filter(({ role }) => role === "user").map(({ text }) => withoutTags(text));
+  return asked.findLast((text) => text !== "") ?? "";
+}
+
+function withoutTags(text: string): string {
+  return text.replace(/<([a-z][\w-]*)>[\s\S]*?<\/\1>/g, "").trim();
 }
 
 /** One line, cut at a length. */

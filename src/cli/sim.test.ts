@@ -1,0 +1,123 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { afterEach, describe, expect, test } from "vitest";
+import { run } from "./sim.ts";
+
+const started: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill("SIGKILL");
+});
+
+interface Program {
+  readonly child: ChildProcess;
+  readonly out: () => string;
+  readonly error: () => string;
+}
+
+/** The command alone in a process of its own, because it waits for signals. */
+function start(values: Record<string, string>, switches: readonly string[]): Program {
+  const code = `
+    import { run } from "./src/cli/sim.ts";
+    process.exitCode = await run(
+      { operands: [], switches: new Set(${JSON.stringify(switches)}), values: new Map(Object.entries(${JSON.stringify(values)})) },
+      { out: (text) => process.stdout.write(text), error: (text) => process.stderr.write(text), env: {} },
+    );`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", code]);
+  started.push(child);
+  const [out, error]: [string[], string[]] = [[], []];
+  child.stdout.on("data", (data) => out.push(String(data)));
+  child.stderr.on("data", (data) => error.push(String(data)));
+  return { child, out: () => out.join(""), error: () => error.join("") };
+}
+
+async function urlOf(program: Program): Promise<string> {
+  await expect.poll(program.out, { timeout: 20_000 }).toContain("\n");
+  return /http:\/\/127\.0\.0\.1:\d+/.exec(program.out())?.[0] ?? "";
+}
+
+async function stop({ child }: Program, signal: NodeJS.Signals): Promise<unknown> {
+  const exit = once(child, "exit");
+  child.kill(signal);
+  return (await exit)[0];
+}
+
+function ask(url: string, body: object): Promise<Response> {
+  return fetch(`${url}/v1/messages`, {
+    method: "POST",
+    headers: { "x-api-key": "sk-secret", "anthropic-version": "2023-06-01" },
+    body: JSON.stringify({
+      model: "claude-sonnet-5-5",
+      max_tokens: 50,
+      messages: [{ role: "user", content: "hello" }],
+      ...body,
+    }),
+  });
+}
+
+test("for machines it prints one line with its address, and nothing more", async () => {
+  const program = start({ port: "0" }, ["json"]);
+  const url = await urlOf(program);
+  expect((await ask(url, {})).status).toBe(200);
+  expect((await fetch(`${url}/_sim/state`)).status).toBe(404);
+  expect(await stop(program, "SIGTERM")).toBe(0);
+  expect(program.out()).toBe(`{"url":"${url}"}\n`);
+  expect(program.error()).toBe("");
+});
+
+test("for people it says how to use it, and shows every request when asked to", async () => {
+  const program = start({ port: "0", seed: "1" }, ["verbose", "control", "virtual-clock"]);
+  const url = await urlOf(program);
+  expect(program.out()).toContain(`ANTHROPIC_BASE_URL=${url} `);
+  expect(program.out()).toContain(`base_url = "${url}/v1"`);
+  await ask(url, {});
+  await fetch(`${url}/_sim/clock`, { method: "POST", body: '{"advanceMs":1000}' });
+  expect(await (await fetch(`${url}/_sim/state`)).json()).toMatchObject({
+    clock: { nowMs: Date.UTC(2026, 10, 15, 12, 0, 1) },
+  });
+  await expect
+    .poll(program.out)
+    .toMatch(
+      /#1 POST \/v1\/messages 200 {2}claude-sonnet-5-5 {2}read 0, written 0, fresh \d+, out \d+ {2}\$[\d.]+ {2}nothing asked for caching/,
+    );
+  expect(program.out()).not.toContain("sk-secret");
+  expect(await stop(program, "SIGINT")).toBe(0);
+});
+
+test("a stop ends open streams", async () => {
+  const program = start({ port: "0", latency: "60000" }, ["json"]);
+  const url = await urlOf(program);
+  const waiting = ask(url, { stream: true });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const [status] = await Promise.all([
+    stop(program, "SIGTERM"),
+    expect(waiting).rejects.toThrow("fetch failed"),
+  ]);
+  expect(status).toBe(0);
+});
+
+test("a script that does not match is told on stderr", async () => {
+  const program = start({ port: "0", script: "fixtures/simulator/missing.json" }, ["json"]);
+  const [status] = (await once(program.child, "exit")) as [number];
+  expect(status).not.toBe(0);
+  expect(program.error()).toContain("the script fixtures/simulator/missing.json cannot be read");
+});
+
+describe("bad options are refused with what to do", () => {
+  test.each<[Record<string, string>, string]>([
+    [{ port: "x" }, "--port is x"],
+    [{ port: "65536" }, "--port is 65536"],
+    [{ seed: "-1" }, "--seed is -1"],
+    [{ model: "gpt" }, 'there is no model "gpt"'],
+    [{ model: "scripted" }, "needs a script"],
+    [{ model: "echo", script: "a.json" }, "takes no script"],
+    [{ port: "0", host: "0.0.0.0" }, "listens on this machine only"],
+  ])("%o", async (values, message) => {
+    const input = {
+      operands: [],
+      switches: new Set<string>(),
+      values: new Map(Object.entries(values)),
+    };
+    const io = { out: () => {}, error: () => {}, env: {} };
+    await expect(run(input, io)).rejects.toThrow(message);
+  });
+});

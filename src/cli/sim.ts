@@ -1,0 +1,132 @@
+// strata sim: a provider on this machine, until it is told to stop.
+import { once } from "node:events";
+import { styleText } from "node:util";
+import { StrataError } from "../core/strata-error.ts";
+import {
+  createAgent,
+  createEcho,
+  createScripted,
+  createSimulator,
+  createSummariser,
+  describeCall,
+  loadScript,
+  type Call,
+  type Model,
+} from "../simulator/index.ts";
+import type { CommandBody, CommandInput, Io } from "./command.ts";
+
+export const run: CommandBody = async (input, io) => {
+  const { values, switches } = input;
+  const isQuiet = switches.has("json");
+  const seed = readNumber(values, "seed", Number.MAX_SAFE_INTEGER);
+  const latencyMs = readNumber(values, "latency", 3_600_000) ?? 0;
+  const port = readNumber(values, "port", 65_535) ?? 4141;
+  const name = modelName(input);
+  const simulator = createSimulator({
+    model: await createModel(name, values.get("script"), seed),
+    clock: switches.has("virtual-clock") ? "virtual" : "real",
+    control: switches.has("control"),
+    latency: { firstByteMs: latencyMs },
+    onCall: (call) => report(call, switches.has("verbose"), isQuiet, io),
+    ...(seed === undefined ? {} : { seed }),
+  });
+  const stopped = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+  const server = await simulator.listen({ port, host: values.get("host") ?? "127.0.0.1" });
+  io.out(
+    isQuiet ? `${JSON.stringify({ url: server.url })}\n` : renderWelcome(server.url, name, input),
+  );
+  await stopped;
+  await server.close();
+  return 0;
+};
+
+const modelNames = ["echo", "agent", "scripted", "summariser"] as const;
+type ModelName = (typeof modelNames)[number];
+
+function modelName({ values }: CommandInput): ModelName {
+  const given = values.get("model") ?? (values.has("script") ? "scripted" : "echo");
+  const name = modelNames.find((each) => each === given);
+  if (name === undefined) {
+    throw usage(`there is no model "${given}"`, `choose one of ${modelNames.join(", ")}`);
+  }
+  if ((name === "scripted") === values.has("script")) return name;
+  throw name === "scripted"
+    ? usage("the scripted model needs a script", "add --script FILE")
+    : usage(`the model ${name} takes no script`, "use --model scripted, or leave --script out");
+}
+
+async function createModel(
+  name: ModelName,
+  script: string | undefined,
+  seed: number | undefined,
+): Promise<Model> {
+  switch (name) {
+    case "echo":
+      return createEcho();
+    case "agent":
+      return createAgent(seed === undefined ? {} : { seed });
+    case "scripted":
+      return createScripted(await loadScript(script ?? ""));
+    case "summariser":
+      return createSummariser();
+  }
+}
+
+function readNumber(
+  values: CommandInput["values"],
+  name: string,
+  most: number,
+): number | undefined {
+  const text = values.get(name);
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number <= most) return number;
+  throw usage(`--${name} is ${text}`, `give a whole number from 0 to ${most}`);
+}
+
+/** What is wrong always shows; the rest only where one asked for it. */
+function report(call: Call, isVerbose: boolean, isQuiet: boolean, io: Io): void {
+  if (call.problem !== null) io.error(`${describeCall(call)}\n`);
+  else if (isVerbose) (isQuiet ? io.error : io.out)(`${describeCall(call)}\n`);
+}
+
+function renderWelcome(url: string, model: string, { switches }: CommandInput): string {
+  const hasControl = switches.has("control");
+  const clock = switches.has("virtual-clock")
+    ? [`The clock stands still${hasControl ? "" : ", and without --control nobody can move it"}.`]
+    : [];
+  return [
+    `${strong(url)} answers as Anthropic and as OpenAI. Model: ${model}. Any key will do.`,
+    ...clock,
+    "",
+    strong("Claude Code"),
+    `  ANTHROPIC_BASE_URL=${url} ANTHROPIC_API_KEY=x claude -p "What is in this folder?"`,
+    strong("Codex") + ", in ~/.codex/config.toml",
+    `  model = "gpt-6.1-sol"`,
+    `  model_provider = "sim"`,
+    `  [model_providers.sim]`,
+    `  name = "sim"`,
+    `  base_url = "${url}/v1"`,
+    `  env_key = "SIM_KEY"`,
+    `  wire_api = "responses"`,
+    `then: SIM_KEY=x codex exec "What is in this folder?"`,
+    strong("pi") + ", in ~/.pi/agent/models.json",
+    `  {"providers":{"anthropic":{"baseUrl":"${url}"},"openai":{"baseUrl":"${url}/v1"}}}`,
+    strong("SDKs"),
+    `  new Anthropic({ baseURL: "${url}", apiKey: "x" })`,
+    `  new OpenAI({ baseURL: "${url}/v1", apiKey: "x" })`,
+    `  createAnthropic({ baseURL: "${url}/v1", apiKey: "x" })`,
+    ...(hasControl ? [strong("Control"), `  curl ${url}/_sim/ledger`] : []),
+    "",
+    "Stop it with Ctrl-C.",
+    "",
+  ].join("\n");
+}
+
+function strong(text: string): string {
+  return styleText("bold", text);
+}
+
+function usage(message: string, hint: string): StrataError {
+  return new StrataError("usage", message, `${hint}; see: strata sim --help`);
+}
