@@ -358,7 +358,7 @@ function isLost({ survives }: InvalidationRule, tier: BilledTier): boolean {
 function decideBySteps({ request, log, options }: Question): Decision {
   const { automatic, minimumTokens } = request.model.cache;
   const keptMs = (automatic?.keptSecondsMin ?? 0) * 1000 + options.graceMs;
-  const stepTokens = automatic?.stepTokens ?? 1;
+  const stepTokens = automatic?.stepTokens ?? automatic?.reportedInSteps ?? 1;
   let sharedBlock = -1;
   for (const past of log) {
     if (!past.begun || request.startMs > past.request.startMs + keptMs) continue;

@@ -80,7 +80,10 @@ describe("the comparison sees", () => {
     "steps of another size": {
       model: "gpt-4o",
       misread: cache(({ automatic }) => ({
-        automatic: automatic && { ...automatic, stepTokens: (automatic.stepTokens ?? 1) * 2 },
+        automatic: automatic && {
+          ...automatic,
+          stepTokens: (automatic.stepTokens ?? automatic.reportedInSteps ?? 1) * 2,
+        },
       })),
     },
     "a minimum that is one token higher": {

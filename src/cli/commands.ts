@@ -37,6 +37,38 @@ export const commands: readonly Command[] = [
     load: () => import("./models-show.ts"),
   },
   {
+    name: "sim",
+    summary:
+      "Run a provider on this machine that bills like Anthropic and OpenAI, to test agents without a key",
+    operands: [],
+    options: {
+      port: { value: "N", meaning: "where to listen; 4141 by default, 0 for any free port" },
+      host: { value: "NAME", meaning: "a loopback name or address; 127.0.0.1 by default" },
+      model: { value: "NAME", meaning: "echo (default), agent, scripted or summariser" },
+      script: {
+        value: "FILE",
+        meaning: "what the scripted model says: JSON, or a module with steps",
+      },
+      seed: { value: "N", meaning: "same seed, same requests, same bytes" },
+      latency: { value: "MS", meaning: "how long replies take to begin; none by default" },
+      control: { meaning: "answer on /_sim/: state, ledger, clock, faults, reset" },
+      "virtual-clock": { meaning: "time passes only when POST /_sim/clock says so" },
+      verbose: { meaning: "one line per request: tokens, dollars, and why" },
+      json: { meaning: 'print one line, {"url": …}, and nothing more' },
+    },
+    examples: [
+      {
+        command: "strata sim --model agent --verbose",
+        shows: "an agent's loop, and what each call costs",
+      },
+      {
+        command: "strata sim --port 0 --control --virtual-clock --json",
+        shows: "for a test that starts it and moves its clock",
+      },
+    ],
+    load: () => import("./sim.ts"),
+  },
+  {
     name: "doctor",
     summary: "Check that this machine has what Strata needs",
     operands: [],
