@@ -138,7 +138,7 @@ function askSurface(
   const fault = request.method === "POST" ? world.faults.next(request.path) : null;
   if (fault !== null) change({ fault: fault.kind });
   if (fault !== null && !isStreamFault(fault)) {
-    return { response: surface.fault(fault, { newId: ids.newId }) };
+    return { response: surface.fault(fault, { newId: ids.newId, path: request.path }) };
   }
   const record = (billed: CallRecord): void => change({ billed });
   const response = route.handle(request, {

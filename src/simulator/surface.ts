@@ -58,10 +58,15 @@ export type HttpFault =
   | { readonly kind: "overloaded" }
   | { readonly kind: "overflow"; readonly tokens: number; readonly tokensMax: number };
 
+/** Where a fault strikes: a provider may word it differently on each of its routes. */
+export interface FaultPlace extends Pick<SurfaceContext, "newId"> {
+  readonly path: string;
+}
+
 export interface Surface {
   readonly name: string;
   readonly routes: readonly Route[];
-  readonly fault: (fault: HttpFault, context: Pick<SurfaceContext, "newId">) => SimResponse;
+  readonly fault: (fault: HttpFault, place: FaultPlace) => SimResponse;
   /** Reads the client's key, or says in the provider's words that there is none. */
   readonly authenticate: (
     request: SimRequest,

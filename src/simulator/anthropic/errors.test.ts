@@ -365,7 +365,10 @@ test("what is not simulated says so", () => {
 test("the failures one can ask for have the provider's shape", () => {
   const { fault } = createClient().surface;
   const shape = (kind: Parameters<typeof fault>[0]): unknown => {
-    const { status, headers, body } = fault(kind, { newId: (prefix) => `${prefix}1` });
+    const { status, headers, body } = fault(kind, {
+      newId: (prefix) => `${prefix}1`,
+      path: "/v1/messages",
+    });
     return [
       status,
       headers["retry-after"],

@@ -19,8 +19,11 @@ const authenticate = (header: string | null): Body =>
     { newId },
   );
 
-const fault = (kind: Parameters<ReturnType<typeof createKit>["surface"]["fault"]>[0]): Body => {
-  const { status, headers, body } = createKit().surface.fault(kind, { newId });
+const fault = (
+  kind: Parameters<ReturnType<typeof createKit>["surface"]["fault"]>[0],
+  path = "/v1/responses",
+): Body => {
+  const { status, headers, body } = createKit().surface.fault(kind, { newId, path });
   return { status, headers, error: JSON.parse(typeof body === "string" ? body : "").error };
 };
 
@@ -325,8 +328,11 @@ describe("faults", () => {
     });
     expect(fault({ kind: "overflow", tokens: 300, tokensMax: 200 })).toMatchObject({
       status: 400,
-      error: { code: "context_length_exceeded" },
+      error: { code: "context_length_exceeded", param: "input" },
     });
+    expect(
+      fault({ kind: "overflow", tokens: 300, tokensMax: 200 }, "/v1/chat/completions"),
+    ).toMatchObject({ error: { code: "context_length_exceeded", param: "messages" } });
   });
 });
 

@@ -1,9 +1,9 @@
 // Failures of the provider itself, in its words.
-import type { HttpFault, SimResponse, SurfaceContext } from "../surface.ts";
+import type { FaultPlace, HttpFault, SimResponse } from "../surface.ts";
 import { ApiError, toErrorResponse } from "./api-error.ts";
 import { exhaustedHeaders } from "./headers.ts";
 
-export function toFault(fault: HttpFault, context: Pick<SurfaceContext, "newId">): SimResponse {
+export function toFault(fault: HttpFault, context: FaultPlace): SimResponse {
   switch (fault.kind) {
     case "rate limited": {
       const { retryAfterSeconds } = fault;
@@ -24,7 +24,8 @@ export function toFault(fault: HttpFault, context: Pick<SurfaceContext, "newId">
       return toErrorResponse(503, body, context);
     }
     case "overflow": {
-      const { status, body } = contextOverflow("responses", fault.tokens, fault.tokensMax);
+      const api = context.path === "/v1/chat/completions" ? "chat" : "responses";
+      const { status, body } = contextOverflow(api, fault.tokens, fault.tokensMax);
       return toErrorResponse(status, body, context);
     }
   }
