@@ -2,7 +2,7 @@
 import type { Tokenizer } from "../../core/models/model-facts.ts";
 import type { PromptCounter } from "../count-tokens.ts";
 import { readImageSize } from "../image-size.ts";
-import { compactJson, type JsonObject } from "./json-text.ts";
+import { compactJson, type JsonObject } from "../json-source.ts";
 import { textOr } from "./read-fields.ts";
 import { childrenOf, typeOf } from "./read-blocks.ts";
 import { renderBlock, renderTool, type ToolsByName } from "./render-text.ts";

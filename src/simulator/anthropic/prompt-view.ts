@@ -1,6 +1,6 @@
 // The request as the simulated model is shown it.
 import type { Prompt, PromptTool, PromptTurn } from "../prompt.ts";
-import { compactJson, toPlainValue, type JsonObject } from "./json-text.ts";
+import { compactJson, toPlainValue, type JsonObject } from "../json-source.ts";
 import { textOr } from "./read-fields.ts";
 import { childrenOf, typeOf, type ReadBlock } from "./read-blocks.ts";
 import type { MessagesRequest, ReadMessage } from "./read-request.ts";

@@ -1,5 +1,5 @@
 // Content blocks as a request gives them: known kinds checked, unknown kinds kept as they are.
-import { jsonObject, jsonText, type Json, type JsonObject } from "./json-text.ts";
+import { jsonObject, jsonText, type Json, type JsonObject } from "../json-source.ts";
 import {
   asBoolean,
   asList,

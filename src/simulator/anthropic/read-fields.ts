@@ -1,5 +1,5 @@
 // Small readers of request fields; each complaint has the provider's words and the field's path.
-import type { Json, JsonList, JsonObject } from "./json-text.ts";
+import type { Json, JsonList, JsonObject } from "../json-source.ts";
 import { extraInput, invalid, type Refusal } from "./refusal.ts";
 
 /** The field, or null where it is absent or null. */

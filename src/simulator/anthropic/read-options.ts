@@ -1,5 +1,5 @@
 // What a request says besides its prompt: thinking, tool choice, effort, limits.
-import { compactJson, type JsonObject } from "./json-text.ts";
+import { compactJson, type JsonObject } from "../json-source.ts";
 import {
   asBoolean,
   asInteger,

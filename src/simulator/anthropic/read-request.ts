@@ -1,6 +1,6 @@
 // The body of a request, read once: what is malformed is refused here, what is merely wrong in validate-*.
 import type { ModelFacts } from "../../core/models/model-facts.ts";
-import { JsonFault, readJson, type Json, type JsonObject } from "./json-text.ts";
+import { JsonFault, readJson, type Json, type JsonObject } from "../json-source.ts";
 import { modelOf } from "./model-version.ts";
 import { readContent, readMark, type ReadBlock, type ReadMark } from "./read-blocks.ts";
 import {

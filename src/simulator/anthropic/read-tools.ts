@@ -1,6 +1,6 @@
 // Tool definitions as a request gives them.
 import { fieldOf, asBoolean, asList, asObject, asOneOf, asText, optional } from "./read-fields.ts";
-import type { Json, JsonObject } from "./json-text.ts";
+import type { Json, JsonObject } from "../json-source.ts";
 import { readMark, type ReadMark } from "./read-blocks.ts";
 import { invalid, notSimulated } from "./refusal.ts";
 

@@ -1,5 +1,5 @@
 // What of a block reaches the model, as text: equal texts mean equal rendered bytes. Markers never do.
-import { compactJson, type Json, type JsonObject } from "./json-text.ts";
+import { compactJson, type Json, type JsonObject } from "../json-source.ts";
 import { textOr } from "./read-fields.ts";
 import { typeOf } from "./read-blocks.ts";
 import type { ReadTool } from "./read-tools.ts";

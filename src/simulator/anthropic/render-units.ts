@@ -3,7 +3,7 @@ import type { PromptCounter } from "../count-tokens.ts";
 import type { BilledTier } from "../billing/billable-request.ts";
 import { blockTokens, toolTokens, type TokenScale } from "./block-tokens.ts";
 import { digest } from "./digest.ts";
-import type { JsonObject } from "./json-text.ts";
+import type { JsonObject } from "../json-source.ts";
 import type { ReadBlock, ReadMark } from "./read-blocks.ts";
 import type { MessagesRequest, ReadMessage } from "./read-request.ts";
 import type { ReadTool } from "./read-tools.ts";

@@ -1,7 +1,7 @@
 // The content blocks of a reply; thinking gets a signature that binds it to everything before it.
 import type { ReplyPart } from "../prompt.ts";
 import type { SurfaceContext } from "../surface.ts";
-import { compactJson, jsonObject, jsonText, readJson, type JsonObject } from "./json-text.ts";
+import { compactJson, jsonObject, jsonText, readJson, type JsonObject } from "../json-source.ts";
 import { signThinking } from "./signature.ts";
 import { prefixOf, signatureId, stepped, type BindingState } from "./thinking-binding.ts";
 import { assistantHash } from "./render-units.ts";

@@ -1,6 +1,6 @@
 // What besides the blocks decides whether a prefix is found; an explicit default reads as absent.
 import type { BillableRequest } from "../billing/billable-request.ts";
-import type { JsonObject } from "./json-text.ts";
+import type { JsonObject } from "../json-source.ts";
 import { childrenOf, typeOf } from "./read-blocks.ts";
 import type { MessagesRequest } from "./read-request.ts";
 import { isThinking } from "./validate-options.ts";

@@ -1,7 +1,7 @@
 // Reads fields of a request; every complaint names the parameter as the provider does.
 import { invalid, missing, wrongType, wrongValue } from "./api-error.ts";
-import type { Json, JsonObject } from "./json.ts";
-import { parseJson } from "./parse-json.ts";
+import type { Json, JsonObject } from "../json-source.ts";
+import { parseJson } from "./json.ts";
 
 /** An object of the request and the way to it. */
 export interface Place {
@@ -42,7 +42,7 @@ export function findText(place: Place, key: string): string | null {
   const value = find(place, key);
   if (value === null) return null;
   if (value.kind !== "string") throw unfit(place, key, "a string", value);
-  return value.value;
+  return value.text;
 }
 
 export function findFlag(place: Place, key: string): boolean | null {
@@ -95,7 +95,7 @@ export function findPlace(place: Place, key: string): Place | null {
 export function findPlaces(place: Place, key: string): readonly Place[] | null {
   const value = find(place, key);
   if (value === null) return null;
-  if (value.kind !== "array") throw unfit(place, key, "an array of objects", value);
+  if (value.kind !== "list") throw unfit(place, key, "an array of objects", value);
   return value.items.map((item, index) => {
     const path = `${pathOf(place, key)}[${index}]`;
     if (item.kind !== "object") throw wrongType(path, "an object", describe(item));
@@ -111,7 +111,7 @@ function describe(value: Json): string {
   switch (value.kind) {
     case "object":
       return "an object";
-    case "array":
+    case "list":
       return "an array";
     case "string":
       return "a string";

@@ -45,7 +45,7 @@ function readAssistant(place: Place): readonly Item[] {
     const parts = [{ kind: "text", text: refusal, marker: null }] as const;
     return [{ kind: "message", role: "assistant", label: "", parts }, ...calls];
   }
-  const isEmpty = content === null || (content.kind === "string" && content.value === "");
+  const isEmpty = content === null || (content.kind === "string" && content.text === "");
   if (isEmpty && calls.length > 0) return calls;
   return [toMessage(place, "assistant"), ...calls];
 }

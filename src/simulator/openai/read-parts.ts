@@ -13,7 +13,8 @@ import {
 } from "./fields.ts";
 import { imageSize } from "./image-size.ts";
 import type { Marker, Part } from "./items.ts";
-import { compact, withoutKeys } from "./json.ts";
+import { compactJson } from "../json-source.ts";
+import { withoutKeys } from "./json.ts";
 
 /** What an API calls its parts; a breakpoint may stand on all of them but those of the model's own. */
 export type Spelling = Readonly<Record<string, PartKind>>;
@@ -24,8 +25,8 @@ type PartKind = "text" | "model's text" | "refusal" | "image" | "file" | "audio"
 export function readParts(place: Place, key: string, spelling: Spelling): readonly Part[] {
   const value = find(place, key);
   if (value === null) throw missing(pathOf(place, key));
-  if (value.kind === "string") return [{ kind: "text", text: value.value, marker: null }];
-  if (value.kind !== "array") throw unfit(place, key, "one of a string or array of objects", value);
+  if (value.kind === "string") return [{ kind: "text", text: value.text, marker: null }];
+  if (value.kind !== "list") throw unfit(place, key, "one of a string or array of objects", value);
   return (findPlaces(place, key) ?? []).map((part) => readPart(part, spelling));
 }
 
@@ -100,7 +101,7 @@ function readAudio(place: Place, marker: Marker | null): Part {
 }
 
 function sourceOf({ object }: Place): string {
-  return compact(withoutKeys(object, ["prompt_cache_breakpoint"]));
+  return compactJson(withoutKeys(object, ["prompt_cache_breakpoint"]));
 }
 
 function base64Bytes(data: string): number {

@@ -11,7 +11,8 @@ import {
   type Place,
 } from "./fields.ts";
 import type { Item, Part, Role } from "./items.ts";
-import { compact, withoutKeys } from "./json.ts";
+import { compactJson } from "../json-source.ts";
+import { withoutKeys } from "./json.ts";
 import { readParts, type Spelling } from "./read-parts.ts";
 import { readTools } from "./read-tools.ts";
 
@@ -34,10 +35,10 @@ export function readInput(body: Place, findItem: FindItem): readonly Item[] {
   const input = find(body, "input");
   if (input === null) return [];
   if (input.kind === "string") {
-    const part: Part = { kind: "text", text: input.value, marker: null };
+    const part: Part = { kind: "text", text: input.text, marker: null };
     return [{ kind: "message", role: "user", label: "", parts: [part] }];
   }
-  if (input.kind !== "array") {
+  if (input.kind !== "list") {
     throw unfit(body, "input", "one of a string or array of input items", input);
   }
   return (findPlaces(body, "input") ?? []).map((place) => readItem(place, findItem));
@@ -85,11 +86,11 @@ export function readItem(place: Place, findItem: FindItem): Item {
       return {
         kind: "configuration",
         effort: effortOf(place),
-        source: compact(withoutKeys(place.object, ["id"])),
+        source: compactJson(withoutKeys(place.object, ["id"])),
       };
     default: {
       const unmarked = new Set(["prompt_cache_breakpoint"]);
-      const source = compact(withoutKeys(place.object, ["id", "status"]), unmarked);
+      const source = compactJson(withoutKeys(place.object, ["id", "status"]), unmarked);
       return { kind: "other", type, source };
     }
   }
@@ -124,7 +125,7 @@ function readToolsItem(place: Place): Item {
     throw unknownParameter(pathOf(place, "prompt_cache_breakpoint"));
   }
   const entries = readTools(place, "tools");
-  const source = compact(withoutKeys(place.object, ["id", "status"]));
+  const source = compactJson(withoutKeys(place.object, ["id", "status"]));
   return { kind: "tools", tools: entries.flatMap(({ tools }) => tools), source };
 }
 

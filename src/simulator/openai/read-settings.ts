@@ -3,7 +3,7 @@ import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { BillableRequest } from "../billing/billable-request.ts";
 import efforts from "./data/default-efforts.json" with { type: "json" };
 import { findFlag, findOneOf, findPlace, findText, type Place } from "./fields.ts";
-import { compact } from "./json.ts";
+import { compactJson } from "../json-source.ts";
 
 export interface Settings {
   readonly billable: BillableRequest["settings"];
@@ -63,7 +63,7 @@ function defaultEffort(facts: ModelFacts): string {
 function formatOf(place: Place | null, key: string): string | null {
   const format = place === null ? null : findPlace(place, key);
   if (format === null || findText(format, "type") === "text") return null;
-  return compact(format.object);
+  return compactJson(format.object);
 }
 
 function tierOf(asked: (typeof serviceTiers)[number] | null): string {

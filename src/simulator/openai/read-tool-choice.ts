@@ -14,8 +14,8 @@ export function readToolChoice(body: Place): ToolChoice {
   const value = find(body, "tool_choice");
   if (value === null) return { choice: "auto", allowed: null };
   if (value.kind === "string") {
-    const choice = Object.entries(words).find(([word]) => word === value.value)?.[1];
-    if (choice === undefined) throw wrongValue("tool_choice", value.value, Object.keys(words));
+    const choice = Object.entries(words).find(([word]) => word === value.text)?.[1];
+    if (choice === undefined) throw wrongValue("tool_choice", value.text, Object.keys(words));
     return { choice, allowed: null };
   }
   const place = findPlace(body, "tool_choice");

@@ -2,7 +2,7 @@
 import { missing, unknownParameter } from "./api-error.ts";
 import { find, findFlag, findPlace, findPlaces, findText, textAt, type Place } from "./fields.ts";
 import type { ToolDefinition } from "./items.ts";
-import { compact, toPlain } from "./json.ts";
+import { compactJson, toPlainValue } from "../json-source.ts";
 
 /** A definition as the client sent it; a namespace holds several tools. */
 export interface ToolEntry {
@@ -19,7 +19,7 @@ export function readTools(place: Place, key: string): readonly ToolEntry[] {
     }
     const tools = readEntry(tool, null);
     const isDeferred = tools.length > 0 && tools.every((each) => each.isDeferred);
-    return { source: compact(tool.object), isDeferred, tools };
+    return { source: compactJson(tool.object), isDeferred, tools };
   });
 }
 
@@ -44,7 +44,7 @@ function readEntry(place: Place, namespace: string | null): readonly ToolDefinit
       namespace,
       description: findText(definition, "description") ?? "",
       kind: type,
-      inputSchema: type === "custom" ? null : schema === null ? {} : toPlain(schema),
+      inputSchema: type === "custom" ? null : schema === null ? {} : toPlainValue(schema),
       isDeferred: findFlag(definition, "defer_loading") ?? false,
     },
   ];

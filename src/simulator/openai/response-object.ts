@@ -2,7 +2,7 @@
 import type { SurfaceContext } from "../surface.ts";
 import type { Diagnostics } from "./diagnose.ts";
 import { find, findText, type Place } from "./fields.ts";
-import { toPlain } from "./json.ts";
+import { toPlainValue } from "../json-source.ts";
 import { effortOf } from "./read-request.ts";
 import { toWire, type OutputItem, type Shown } from "./responses-output.ts";
 import type { Call } from "./run-call.ts";
@@ -46,7 +46,7 @@ function fixedPart({ call, body, createdAt }: ResponseReply): object {
   const { cache, settings, facts } = request;
   const echo = (key: string, otherwise: unknown): unknown => {
     const value = find(body, key);
-    return value === null ? otherwise : toPlain(value);
+    return value === null ? otherwise : toPlainValue(value);
   };
   const format = find(body, "text")?.kind === "object" ? echo("text", {}) : {};
   const options = { mode: cache.mode, ttl: cache.lifetime };
@@ -100,7 +100,7 @@ function reasoningOf(request: Call["request"], body: Place): object {
   const summary = place?.kind === "object" ? (place.fields.get("summary") ?? null) : null;
   return {
     effort: isReasoning ? effortOf(request) : null,
-    summary: summary === null ? null : toPlain(summary),
+    summary: summary === null ? null : toPlainValue(summary),
   };
 }
 

@@ -1,7 +1,7 @@
 // Output items of a response: reasoning, messages and tool calls, as the client and the store see them.
 import type { SurfaceContext } from "../surface.ts";
 import type { Item } from "./items.ts";
-import { parseJson } from "./parse-json.ts";
+import { parseJson } from "./json.ts";
 import type { Produced, ProducedPart } from "./produce.ts";
 import { readItem } from "./read-responses-input.ts";
 import { seal } from "./sealed.ts";

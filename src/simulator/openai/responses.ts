@@ -62,9 +62,9 @@ function readShown(body: Place): Shown {
   return {
     summary: reasoning !== null && summaries.some((key) => find(reasoning, key) !== null),
     sealed:
-      include?.kind === "array" &&
+      include?.kind === "list" &&
       include.items.some(
-        (each) => each.kind === "string" && each.value === "reasoning.encrypted_content",
+        (each) => each.kind === "string" && each.text === "reasoning.encrypted_content",
       ),
   };
 }

@@ -40,9 +40,12 @@ export class JsonFault extends Error {
   }
 }
 
+/** Whether half of a surrogate pair in a string is taken or refused: providers differ. */
+export type LoneSurrogates = "refused" | "kept";
+
 /** Reads one value; throws a JsonFault where there is none. */
-export function readJson(source: string): Json {
-  const scanner: Scanner = { source, at: 0, depth: 0 };
+export function readJson(source: string, loneSurrogates: LoneSurrogates = "refused"): Json {
+  const scanner: Scanner = { source, loneSurrogates, at: 0, depth: 0 };
   const value = readValue(scanner);
   skipSpace(scanner);
   if (scanner.at < source.length)
@@ -50,8 +53,10 @@ export function readJson(source: string): Json {
   return value;
 }
 
+const nothing: ReadonlySet<string> = new Set();
+
 /** The value in as few characters as possible, with keys in their order and numbers as written. */
-export function compactJson(json: Json): string {
+export function compactJson(json: Json, without: ReadonlySet<string> = nothing): string {
   switch (json.kind) {
     case "string":
       return JSON.stringify(json.text);
@@ -60,9 +65,14 @@ export function compactJson(json: Json): string {
     case "literal":
       return String(json.value);
     case "list":
-      return `[${json.items.map(compactJson).join(",")}]`;
-    case "object":
-      return `{${[...json.fields].map(([key, value]) => `${JSON.stringify(key)}:${compactJson(value)}`).join(",")}}`;
+      return `[${json.items.map((item) => compactJson(item, without)).join(",")}]`;
+    case "object": {
+      const fields = [...json.fields].filter(([key]) => !without.has(key));
+      const texts = fields.map(
+        ([key, value]) => `${JSON.stringify(key)}:${compactJson(value, without)}`,
+      );
+      return `{${texts.join(",")}}`;
+    }
   }
 }
 
@@ -94,6 +104,7 @@ export function jsonObject(entries: Iterable<readonly [string, Json]>): JsonObje
 
 interface Scanner {
   readonly source: string;
+  readonly loneSurrogates: LoneSurrogates;
   at: number;
   depth: number;
 }
@@ -170,7 +181,9 @@ function readText(scanner: Scanner): string {
   // oxlint-disable-next-line no-control-regex -- exactly these must be escaped in JSON
   if (/[\u0000-\u001f]/.test(raw)) throw new JsonFault("control character in string", start);
   const text = raw.includes("\\") ? unescaped(raw, start) : raw;
-  if (!text.isWellFormed()) throw new JsonFault("no low surrogate in string", start);
+  if (scanner.loneSurrogates === "refused" && !text.isWellFormed()) {
+    throw new JsonFault("no low surrogate in string", start);
+  }
   return text;
 }
 

@@ -1,7 +1,7 @@
 // Goal: JSON keeps its order and spelling. Method: examples, and agreement with JSON.parse on random values.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { compactJson, JsonFault, readJson, toPlainValue } from "./json-text.ts";
+import { compactJson, JsonFault, readJson, toPlainValue } from "./json-source.ts";
 
 test("keys keep their order and numbers their spelling", () => {
   const source = '{ "b": 1.0, "10": [1e3, -0, true], "2": {"x": null}, "t": "a\\u00e9\\n" }';
