@@ -59,7 +59,7 @@ function prompt(tools: readonly PromptTool[], turns: readonly PromptTurn[]): Pro
     model: "claude-sonnet-5-5",
     wants: "reply",
     instructions: null,
-    system: "You are an agent.\nWorking directory: /work/app\n",
+    system: "You are an agent.\nWorking directory: /srv/app\n",
     tools,
     turns,
     outputTokensMax: 4096,

@@ -3,7 +3,7 @@ import { findFolder, findPaths } from "./find-paths.ts";
 
 test.each([
   ["README.md\nsrc\npackage.json\n", ["README.md", "package.json"]],
-  ["src/a.ts:12: const x\n./b.py\n/work/c.go", ["src/a.ts", "b.py", "/work/c.go"]],
+  ["src/a.ts:12: const x\n./b.py\n/srv/c.go", ["src/a.ts", "b.py", "/srv/c.go"]],
   ["see https://example.com/x.js and 1.2.3", []],
   ["logo.png .env .env.local id_rsa.pub api-keys.json secrets.yaml token.txt", []],
   ["../up.ts $(rm -rf).sh -rf.sh a;b.ts 'q.ts' \"r.ts\" `s.ts`", ["q.ts", "r.ts", "s.ts"]],
@@ -13,9 +13,9 @@ test.each([
 });
 
 test.each([
-  ["<environment_context>\n  <cwd>/work/app</cwd>", "/work/app"],
-  ["Working directory: /home/me/app\nPlatform: linux", "/home/me/app"],
-  ["Primary working directory: `/home/me/app`", "/home/me/app"],
+  ["<environment_context>\n  <cwd>/srv/app</cwd>", "/srv/app"],
+  ["Working directory: /srv/me/app\nPlatform: linux", "/srv/me/app"],
+  ["Primary working directory: `/srv/me/app`", "/srv/me/app"],
   ["Current working directory: /tmp/x.", "/tmp/x"],
   ["nothing of the kind", null],
 ])("the folder is found in %j", (system, folder) => {
@@ -23,9 +23,9 @@ test.each([
 });
 
 test("the folder is what pwd answered, where nothing else says it", () => {
-  const toolResults = [{ id: "1", text: "/work/app\n", isError: false }];
+  const toolResults = [{ id: "1", text: "/srv/app\n", isError: false }];
   const turns = [{ role: "user" as const, text: "", toolUses: [], toolResults }];
-  expect(findFolder({ ...empty, turns })).toBe("/work/app");
+  expect(findFolder({ ...empty, turns })).toBe("/srv/app");
 });
 
 const empty = {
