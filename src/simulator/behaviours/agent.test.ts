@@ -170,7 +170,7 @@ test("it reads files it saw, where the client's tool wants them", () => {
   expect(read.length).toBeGreaterThan(1);
   for (const { input } of read) {
     expect(input).toEqual({
-      file_path: expect.stringMatching(/^\/work\/app\/(README\.md|package\.json|src\/\w+\.ts)$/),
+      file_path: expect.stringMatching(/^\/srv\/app\/(README\.md|package\.json|src\/\w+\.ts)$/),
     });
   }
 });
