@@ -128,7 +128,8 @@ export function findDisagreement(
 
 /** The simulator's own billing. */
 export function realContestant(options: Options): Contestant {
-  const billing = createBilling(options);
+  // The naive one never forgets.
+  const billing = createBilling({ ...options, expiredKeptMs: Number.POSITIVE_INFINITY });
   return {
     open(request) {
       const open = billing.open(request);
@@ -140,7 +141,10 @@ export function realContestant(options: Options): Contestant {
       };
     },
     live(nowMs) {
-      const live = billing.entries(nowMs).filter(({ state }) => state === "live");
+      const live = billing
+        .entries(nowMs)
+        .filter(({ lifetime }) => lifetime !== null)
+        .filter(({ state }) => state === "live");
       return live.map(toLine).toSorted();
     },
   };

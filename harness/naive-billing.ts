@@ -47,6 +47,7 @@ export interface Past {
   readonly request: BillableRequest;
   touches: readonly Touch[];
   begun: boolean;
+  abandoned: boolean;
   endedMs: number | null;
 }
 
@@ -63,7 +64,7 @@ export function createNaiveBilling(options: BillingOptions): NaiveBilling {
     log,
     open(request) {
       const { bill, touches } = decide({ request, log, options });
-      const past: Past = { request, touches, begun: false, endedMs: null };
+      const past: Past = { request, touches, begun: false, abandoned: false, endedMs: null };
       log.push(past);
       return {
         bill,
@@ -74,7 +75,7 @@ export function createNaiveBilling(options: BillingOptions): NaiveBilling {
           past.endedMs = atMs;
         },
         abandon() {
-          // Nothing: only what has begun counts.
+          past.abandoned = true;
         },
       };
     },
@@ -257,18 +258,18 @@ type PlacedMarker = BillableMarker & { readonly counts: boolean };
 function placedMarkers(request: BillableRequest): PlacedMarker[] {
   const rules = request.model.cache.markers;
   const last = blocksWith(request, "eligible message").at(-1);
-  const addsOne =
+  const hasOwn =
     request.mode === "implicit" &&
     rules?.lookback.kind === "boundaries" &&
     request.model.cache.automatic?.takesMarkerSlot === true &&
-    last !== undefined &&
-    !request.markers.some((marker) => marker.block === last);
+    last !== undefined;
   const limited = rules?.excess === "the latest count";
-  const slots = limited ? rules.markersMax - (addsOne ? 1 : 0) : Infinity;
+  const slots = limited ? rules.markersMax - (hasOwn ? 1 : 0) : Infinity;
   const markers = request.markers.map((marker, index): PlacedMarker => {
     return { ...marker, counts: index >= request.markers.length - slots };
   });
-  if (addsOne) {
+  // A marker that counts and stands on the provider's own boundary is that boundary.
+  if (hasOwn && !markers.some((marker) => marker.counts && marker.block === last)) {
     const lifetime = implicitLifetime(request);
     markers.push({ block: last, lifetime, origin: "automatic", counts: true });
   }
@@ -317,6 +318,7 @@ function lastTouchMs(
 ): number | null {
   let touchedMs: number | null = null;
   for (const past of log) {
+    if (past.abandoned) continue;
     for (const touch of past.touches) {
       if (touch.lifetime !== lifetime || touch.block !== block) continue;
       if (touch.how !== "refreshed" && !past.begun) continue;

@@ -51,6 +51,10 @@ export const commands: readonly Command[] = [
       },
       seed: { value: "N", meaning: "same seed, same requests, same bytes" },
       latency: { value: "MS", meaning: "how long replies take to begin; none by default" },
+      billing: {
+        value: "JSON",
+        meaning: "how to read what providers leave open; docs/simulator.md lists the options",
+      },
       control: { meaning: "answer on /_sim/: state, ledger, clock, faults, reset" },
       "virtual-clock": { meaning: "time passes only when POST /_sim/clock says so" },
       verbose: { meaning: "one line per request: tokens, dollars, and why" },

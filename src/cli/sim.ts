@@ -13,6 +13,7 @@ import {
   type Call,
   type Model,
 } from "../simulator/index.ts";
+import { parseBillingOptions, type BillingOptions } from "../simulator/billing/options.ts";
 import type { CommandBody, CommandInput, Io } from "./command.ts";
 
 export const run: CommandBody = async (input, io) => {
@@ -27,6 +28,7 @@ export const run: CommandBody = async (input, io) => {
     clock: switches.has("virtual-clock") ? "virtual" : "real",
     control: switches.has("control"),
     latency: { firstByteMs: latencyMs },
+    billing: readBilling(values.get("billing")),
     onCall: (call) => report(call, switches.has("verbose"), isQuiet, io),
     ...(seed === undefined ? {} : { seed }),
   });
@@ -39,6 +41,16 @@ export const run: CommandBody = async (input, io) => {
   await server.close();
   return 0;
 };
+
+function readBilling(text: string | undefined): Partial<BillingOptions> {
+  if (text === undefined) return {};
+  try {
+    return parseBillingOptions(JSON.parse(text), "--billing");
+  } catch (error) {
+    if (error instanceof StrataError) throw usage(error.message, error.hint);
+    throw usage("--billing is no JSON", `write it like '{"graceMs": 10000}'`);
+  }
+}
 
 const modelNames = ["echo", "agent", "scripted", "summariser"] as const;
 type ModelName = (typeof modelNames)[number];

@@ -179,10 +179,15 @@ function refusalIn({ status, body }: SimResponse): string | null {
     const parsed: unknown = JSON.parse(body);
     const error = isFields(parsed) ? parsed["error"] : null;
     const message = isFields(error) ? error["message"] : null;
-    return typeof message === "string" ? message : null;
+    return typeof message === "string" ? shorten(message) : null;
   } catch {
     return null;
   }
+}
+
+/** The record keeps many calls, and a message may quote a whole body. */
+function shorten(message: string): string {
+  return message.length <= 500 ? message : `${message.slice(0, 500)}…`;
 }
 
 function describeProblem(error: unknown): string {

@@ -62,3 +62,12 @@ test("a real clock cannot be moved, and says what to do", async () => {
   await expect(clock.advance(1)).rejects.toThrow("machine's clock");
   await expect(clock.set(1)).rejects.toThrow("machine's clock");
 });
+
+test("it refuses a time no date can name, and goes on from where it stood", async () => {
+  const clock = createVirtualClock(1000);
+  for (const ms of [1e16, 1e308, 1.5, Number.NaN]) {
+    await expect(clock.advance(ms)).rejects.toThrow("the clock cannot stand at");
+  }
+  await clock.advance(5);
+  expect(clock.now()).toBe(1005);
+});

@@ -64,7 +64,7 @@ export function createVirtualClock(startMs: number = virtualStartMs): Clock {
   };
   /** One move after the other, so that two clients cannot turn the clock back. */
   const move = (target: () => number): Promise<void> => {
-    const step = moving.then(() => moveTo(target()));
+    const step = moving.then(() => moveTo(checked(target())));
     moving = step.catch(() => {});
     return step;
   };
@@ -103,6 +103,18 @@ function earliest(waiters: ReadonlySet<Waiter>, untilMs: number): Waiter | null 
     if (waiter.dueMs <= untilMs && (found === null || waiter.dueMs < found.dueMs)) found = waiter;
   }
   return found;
+}
+
+/** The last moment a date can name; a clock beyond it could never be read, nor turned back. */
+const momentMsMax = 8.64e15;
+
+function checked(ms: number): number {
+  if (Number.isSafeInteger(ms) && ms <= momentMsMax) return ms;
+  throw new StrataError(
+    "input-invalid",
+    `the clock cannot stand at ${ms} ms`,
+    `move it by whole milliseconds, to ${momentMsMax} at most`,
+  );
 }
 
 function backwards(): StrataError {

@@ -42,7 +42,9 @@ export async function deliver(response: SimResponse, delivery: Delivery): Promis
     delivery.onEnd(outcome, problem);
   };
   if (typeof body !== "string") {
-    return new Response(toStream(body, { ...delivery, onEnd: end }), { status, headers });
+    const striking = typeof response.body === "string" ? inTheMiddle(fault) : fault;
+    const stream = toStream(body, { ...delivery, fault: striking, onEnd: end });
+    return new Response(stream, { status, headers });
   }
   const bytes = encoder.encode(body);
   end(status < 400 ? "answered" : "refused");
@@ -57,6 +59,13 @@ function toBody(body: SimResponse["body"], fault: StreamFault | null): SimRespon
   if (typeof body !== "string" || fault === null || fault.kind === "slow first byte") return body;
   const half = body.slice(0, Math.ceil(body.length / 2));
   return fault.kind === "malformed" ? half : [half, body.slice(half.length)];
+}
+
+/** A body without events has two halves: what is to break breaks between them at the latest. */
+function inTheMiddle(fault: StreamFault | null): StreamFault | null {
+  return fault !== null && isBreaking(fault)
+    ? { ...fault, afterEvents: Math.min(fault.afterEvents, 1) }
+    : fault;
 }
 
 function toStream(events: Iterable<string>, delivery: Delivery): ReadableStream<Uint8Array> {

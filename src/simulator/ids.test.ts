@@ -15,6 +15,8 @@ test("without a seed nobody can tell a workspace from a key", () => {
   const ids = createIds(1);
   expect(ids.workspaceOf("k")).toBe(ids.workspaceOf("k"));
   expect(ids.workspaceOf("k")).not.toBe(ids.workspaceOf("l"));
+  // Keys of one vendor begin alike.
+  expect(ids.workspaceOf("sk-ant-api03-one")).not.toBe(ids.workspaceOf("sk-ant-api03-two"));
 });
 
 test("draws spread from 0 up to 1", () => {

@@ -364,6 +364,13 @@ describe("faults", () => {
     await expect(response.json()).rejects.toThrow(/cut this stream|JSON/);
   });
 
+  test("cut a reply that is no stream in its middle, so that nobody holds all of it", async () => {
+    const simulator = createTiny({ faults: [{ kind: "cut" }] });
+    const response = await simulator.fetch(request("hello"));
+    const chunk = await response.body?.getReader().read();
+    expect(() => JSON.parse(new TextDecoder().decode(chunk?.value))).toThrow("JSON");
+  });
+
   test("stall a stream until the client gives up", async () => {
     const simulator = createTiny({ faults: [{ kind: "stall", afterEvents: 1 }] });
     const leaving = new AbortController();
@@ -388,7 +395,9 @@ describe("faults", () => {
     leaving.abort();
     await slow;
     expect(simulator.calls()[0]).toMatchObject({ outcome: "left" });
-    expect(simulator.billing.entries(simulator.clock.now())).toHaveLength(1);
+    expect(simulator.billing.entries(simulator.clock.now())).toMatchObject([
+      { writtenBy: simulator.calls()[1]?.billed?.bill.requestId },
+    ]);
   });
 
   test("at random are the same for the same seed, until they are cleared", async () => {

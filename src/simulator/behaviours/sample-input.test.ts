@@ -103,3 +103,13 @@ function object(
 ): Readonly<Record<string, unknown>> {
   return { type: "object", properties, required, additionalProperties: false };
 }
+
+test("a schema cannot ask for more than a sample needs", () => {
+  const schema = object({
+    list: { type: "array", minItems: 1e9, items: { type: "integer" } },
+    text: { type: "string", minLength: 1e9 },
+  });
+  const input = sampleInput(schema) as { list: unknown[]; text: string };
+  expect(input.list).toHaveLength(100);
+  expect(input.text).toHaveLength(10_000);
+});

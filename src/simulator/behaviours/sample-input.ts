@@ -34,7 +34,7 @@ function sample(given: unknown, name: string, sampling: Sampling): unknown {
     case "object":
       return sampleObject(schema, sampling);
     case "array":
-      return Array.from({ length: numberOr(schema["minItems"], 0) }, () =>
+      return Array.from({ length: Math.min(itemsMax, numberOr(schema["minItems"], 0)) }, () =>
         sample(schema["items"], name, deeper(sampling)),
       );
     case "string":
@@ -48,6 +48,10 @@ function sample(given: unknown, name: string, sampling: Sampling): unknown {
       return null;
   }
 }
+
+/** A schema may ask for any number; a sample need not be that large. */
+const itemsMax = 100;
+const charactersMax = 10_000;
 
 function sampleObject(schema: Fields, sampling: Sampling): Fields {
   const properties = isFields(schema["properties"]) ? schema["properties"] : {};
@@ -133,7 +137,7 @@ function sampleText(schema: Fields, name: string): string {
   const { format } = schema;
   const formatted = typeof format === "string" ? formats[format] : undefined;
   const text = formatted ?? (name === "" ? "sample" : `sample ${name.replaceAll("_", " ")}`);
-  const atLeast = text.padEnd(numberOr(schema["minLength"], 0), "x");
+  const atLeast = text.padEnd(Math.min(charactersMax, numberOr(schema["minLength"], 0)), "x");
   return atLeast.slice(0, numberOr(schema["maxLength"], atLeast.length));
 }
 

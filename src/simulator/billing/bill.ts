@@ -45,7 +45,8 @@ export type Reason =
 /** An entry as control routes show it. */
 export interface EntryView {
   readonly key: string;
-  readonly lifetime: Lifetime;
+  /** Null where the provider names none. */
+  readonly lifetime: Lifetime | null;
   readonly tokens: number;
   readonly writtenBy: string;
   readonly expiresMs: number;

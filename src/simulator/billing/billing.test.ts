@@ -143,6 +143,36 @@ describe("when an entry can be read", () => {
     expect(paid(send(billing, sonnet, cold))).toEqual({ read: 3000, uncached: 0 });
   });
 
+  test("an abandoned request keeps nothing alive, not even when others were abandoned with it", () => {
+    const billing = createBilling();
+    send(billing, sonnet, cold);
+    const first = billing.open(toRequest(sonnet, { ...cold, atMs: 100_000 }));
+    const second = billing.open(toRequest(sonnet, { ...cold, atMs: 200_000 }));
+    expect([first.bill.readTokens, second.bill.readTokens]).toEqual([3000, 3000]);
+    first.abandon();
+    second.abandon();
+    expect(billing.entries(0).map(({ expiresMs }) => expiresMs)).toEqual([300_000]);
+  });
+
+  test("what is read stays when memory is short; what nobody used goes", () => {
+    const billing = createBilling({ entriesMax: 2 });
+    for (const workspace of ["hot", "cold", "hot", "new"]) {
+      send(billing, sonnet, { ...cold, workspace });
+    }
+    expect(send(billing, sonnet, { ...cold, workspace: "hot" }).readTokens).toBe(3000);
+    expect(send(billing, sonnet, { ...cold, workspace: "cold" }).readTokens).toBe(0);
+  });
+
+  test("what expired is forgotten after a day", () => {
+    const billing = createBilling();
+    send(billing, sonnet, cold);
+    const day = 24 * 3600_000;
+    send(billing, sonnet, { ...cold, workspace: "other", atMs: 300_000 + day });
+    expect(billing.entries(0)).toHaveLength(2);
+    send(billing, sonnet, { ...cold, workspace: "third", atMs: 300_001 + day });
+    expect(billing.entries(0)).toHaveLength(2);
+  });
+
   test("an abandoned request wrote nothing", () => {
     const billing = createBilling();
     billing.open(toRequest(sonnet, cold)).abandon();

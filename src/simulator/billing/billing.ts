@@ -2,7 +2,7 @@
 import type { MarkerRules } from "../../core/models/marker-rules.ts";
 import type { Bill, BilledMarker, EntryView, MarkerOutcome } from "./bill.ts";
 import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
-import { createEntryStore, isLive, type Entry } from "./entry-store.ts";
+import { createEntryStore, isLive, touchedMs, type Entry } from "./entry-store.ts";
 import { explainMiss, type Circumstances } from "./explain-miss.ts";
 import { findByBoundaries, findByPositions, type Examined, type Hit } from "./find-hit.ts";
 import { stingyBilling, type BillingOptions } from "./options.ts";
@@ -23,7 +23,7 @@ export interface OpenBill {
   begin(): void;
   /** The last byte of the response; matters where lifetimes are counted from it. */
   end(atMs: number): void;
-  /** There is no response: nothing was written. */
+  /** There is no response: nothing was written, and what was found lives no longer for it. */
   abandon(): void;
 }
 
@@ -45,7 +45,7 @@ interface Books extends Circumstances {
 
 export function createBilling(options: Partial<BillingOptions> = {}): Billing {
   const readings: BillingOptions = { ...stingyBilling, ...options };
-  const store = createEntryStore(readings.entriesMax);
+  const store = createEntryStore(readings);
   const books: Books = { store, pending: new Map(), options: readings };
   const steps = createStepBilling(readings);
   return {
@@ -60,6 +60,7 @@ export function createBilling(options: Partial<BillingOptions> = {}): Billing {
         toView(entry, isLive(entry, nowMs, readings) ? "live" : "expired", readings),
       ),
       ...[...books.pending.values()].map((entry) => toView(entry, "not readable yet", readings)),
+      ...steps.entries(nowMs),
     ],
     clear: () => {
       store.clear();
@@ -70,8 +71,8 @@ export function createBilling(options: Partial<BillingOptions> = {}): Billing {
 }
 
 function toView(entry: Entry, state: EntryView["state"], options: BillingOptions): EntryView {
-  const { key, lifetime, tokens, writtenBy, touchedMs, lifetimeMs } = entry;
-  const expiresMs = touchedMs + lifetimeMs + options.graceMs;
+  const { key, lifetime, tokens, writtenBy, lifetimeMs } = entry;
+  const expiresMs = touchedMs(entry) + lifetimeMs + options.graceMs;
   return { key, lifetime, tokens, writtenBy, expiresMs, state };
 }
 
@@ -92,22 +93,29 @@ function openMarked(request: BillableRequest, rules: MarkerRules, books: Books):
   }));
   const reason = explainMiss(examined, hit, markers, books);
   const { touched, written } = marking;
-  for (const entry of touched) entry.touchedMs = Math.max(entry.touchedMs, request.startMs);
+  for (const entry of touched) {
+    entry.open.set(marking, request.startMs);
+    store.use(entry);
+  }
   for (const entry of written) pending.set(entry.key, entry);
-  const forgetPending = (): void => {
+  const close = (): void => {
+    for (const entry of touched) entry.open.delete(marking);
     for (const entry of written) if (pending.get(entry.key) === entry) pending.delete(entry.key);
+  };
+  const settle = (atMs: number): void => {
+    for (const entry of touched) entry.settledMs = Math.max(entry.settledMs, atMs);
   };
   return {
     bill: { ...billTokens(examined, hit, written), markers, reason },
     begin: () => {
-      forgetPending();
+      close();
+      settle(request.startMs);
       for (const entry of written) touched.add(store.put(entry));
     },
     end: (atMs) => {
-      if (options.clock === "request start") return;
-      for (const entry of touched) entry.touchedMs = Math.max(entry.touchedMs, atMs);
+      if (options.clock === "response end") settle(atMs);
     },
-    abandon: forgetPending,
+    abandon: close,
   };
 }
 
@@ -139,11 +147,13 @@ function examine(
   const minimum = request.model.cache.minimumTokens ?? 0;
   let sum = 0;
   const cumulative = request.blocks.map(({ tokens }) => (sum += tokens));
-  const marked = [...request.markers, ...implicitMarker(request)].toSorted(
-    (left, right) => left.block - right.block,
+  const implicit = implicitMarker(request);
+  const counted = new Set([...countedMarkers(request, rules, implicit), ...implicit]);
+  // Where a counted marker stands on the provider's own boundary, the two are one.
+  const own = implicit.filter(
+    ({ block }) => ![...counted].some((each) => isExplicitAt(each, block)),
   );
-  // Where more markers are taken than count, the latest count; the provider's own takes a place too.
-  const counted = new Set(rules.excess === "rejected" ? marked : latest(marked, rules.markersMax));
+  const marked = [...request.markers, ...own].toSorted((left, right) => left.block - right.block);
   const usable = marked.filter(
     (marker) => counted.has(marker) && (cumulative[marker.block] ?? 0) >= minimum,
   );
@@ -155,21 +165,27 @@ function examine(
   return { examined: { request, keys, cumulative, positions, usable }, marked };
 }
 
+/** The provider's own, where it ends prefixes by itself: none or one. */
 function implicitMarker(request: BillableRequest): BillableMarker[] {
   const { automatic, lifetimes } = request.model.cache;
   if (request.mode === "explicit" || automatic?.takesMarkerSlot !== true) return [];
   const block = request.blocks.findLastIndex(({ boundary }) => boundary === "eligible message");
   const lifetime = request.implicitLifetime ?? lifetimes[0]?.lifetime;
-  const isTaken = request.markers.some((marker) => marker.block === block);
-  return block === -1 || isTaken || lifetime === undefined
-    ? []
-    : [{ block, lifetime, origin: "automatic" }];
+  return block === -1 || lifetime === undefined ? [] : [{ block, lifetime, origin: "automatic" }];
 }
 
-function latest(marked: readonly BillableMarker[], markersMax: number): BillableMarker[] {
-  const automatic = marked.filter(({ origin }) => origin === "automatic");
-  const explicit = marked.filter(({ origin }) => origin === "explicit");
-  return [...explicit.slice(automatic.length - markersMax), ...automatic];
+/** Where more markers are taken than count, the latest count; the provider's own takes a place too. */
+function countedMarkers(
+  { markers }: BillableRequest,
+  { excess, markersMax }: MarkerRules,
+  implicit: readonly BillableMarker[],
+): readonly BillableMarker[] {
+  if (excess === "rejected") return markers;
+  return markers.slice(Math.max(0, markers.length - (markersMax - implicit.length)));
+}
+
+function isExplicitAt({ origin, block: at }: BillableMarker, block: number): boolean {
+  return origin === "explicit" && at === block;
 }
 
 interface Marking {
@@ -224,7 +240,8 @@ function newEntry(
     tokens,
     lifetimeMs: (rules?.seconds ?? 0) * 1000,
     writtenBy: request.id,
-    touchedMs: request.startMs,
+    settledMs: request.startMs,
+    open: new Map(),
   };
 }
 

@@ -10,8 +10,15 @@ export interface Entry {
   readonly lifetimeMs: number;
   /** The request that wrote it last. */
   writtenBy: string;
-  /** What its lifetime is counted from. */
-  touchedMs: number;
+  /** The latest start, or end, of a request that wrote or read it and was answered. */
+  settledMs: number;
+  /** Starts of requests that read it and are not answered yet, by request. */
+  readonly open: Map<object, number>;
+}
+
+/** What an entry's lifetime is counted from. */
+export function touchedMs({ settledMs, open }: Entry): number {
+  return Math.max(settledMs, ...open.values());
 }
 
 /** Entries others can read, expired ones included: a marker may bring one back. */
@@ -21,20 +28,32 @@ export interface EntryStore {
   at(key: string): readonly Entry[];
   /** Keeps an entry and gives the one that is kept: writing a prefix again never shortens its life. */
   put(entry: Entry): Entry;
+  /** Tells that an entry was used, so that it is forgotten later than others. */
+  use(entry: Entry): void;
   all(): Iterable<Entry>;
   clear(): void;
 }
 
-/** Holds a bounded number; the entry written longest ago goes first. */
-export function createEntryStore(entriesMax: number): EntryStore {
+/** Holds a bounded number, and expired ones for a bounded time; the longest unused go first. */
+export function createEntryStore(
+  bounds: Pick<BillingOptions, "entriesMax" | "expiredKeptMs">,
+): EntryStore {
   const byKey = new Map<string, readonly Entry[]>();
   let size = 0;
-  const forgetOldest = (): void => {
+  const forget = (nowMs: number): void => {
     for (const [key, entries] of byKey) {
-      if (size <= entriesMax) return;
+      const isGone = entries.every((each) => {
+        return touchedMs(each) + each.lifetimeMs + bounds.expiredKeptMs < nowMs;
+      });
+      if (!isGone && size <= bounds.entriesMax) return;
       byKey.delete(key);
       size -= entries.length;
     }
+  };
+  // A map keeps the order of insertion, so what was used last stands last.
+  const moveToEnd = (key: string, entries: readonly Entry[]): void => {
+    byKey.delete(key);
+    byKey.set(key, entries);
   };
   return {
     get size() {
@@ -44,20 +63,24 @@ export function createEntryStore(entriesMax: number): EntryStore {
     put: (entry) => {
       const before = byKey.get(entry.key) ?? [];
       const same = before.find(({ lifetime }) => lifetime === entry.lifetime);
-      if (same !== undefined) {
-        same.touchedMs = Math.max(same.touchedMs, entry.touchedMs);
+      if (same === undefined) {
+        const entries = [...before, entry];
+        moveToEnd(
+          entry.key,
+          entries.toSorted((left, right) => left.lifetimeMs - right.lifetimeMs),
+        );
+        size += 1;
+      } else {
+        same.settledMs = Math.max(same.settledMs, entry.settledMs);
         same.writtenBy = entry.writtenBy;
+        moveToEnd(entry.key, before);
       }
-      const entries = same === undefined ? [...before, entry] : before;
-      // A map keeps the order of insertion, so what was written last stands last.
-      byKey.delete(entry.key);
-      byKey.set(
-        entry.key,
-        entries.toSorted((left, right) => left.lifetimeMs - right.lifetimeMs),
-      );
-      size += entries.length - before.length;
-      forgetOldest();
+      forget(entry.settledMs);
       return same ?? entry;
+    },
+    use: ({ key }) => {
+      const entries = byKey.get(key);
+      if (entries !== undefined) moveToEnd(key, entries);
     },
     *all() {
       for (const entries of byKey.values()) yield* entries;
@@ -74,5 +97,5 @@ export function isLive(
   nowMs: number,
   { graceMs }: Pick<BillingOptions, "graceMs">,
 ): boolean {
-  return nowMs <= entry.touchedMs + entry.lifetimeMs + graceMs;
+  return nowMs <= touchedMs(entry) + entry.lifetimeMs + graceMs;
 }

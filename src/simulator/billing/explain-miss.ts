@@ -1,6 +1,6 @@
 // Why a request read what it read: one reason of a closed list.
 import type { BilledMarker, Reason } from "./bill.ts";
-import { isLive, type Entry, type EntryStore } from "./entry-store.ts";
+import { isLive, touchedMs, type Entry, type EntryStore } from "./entry-store.ts";
 import type { Examined, Hit } from "./find-hit.ts";
 import type { BillingOptions } from "./options.ts";
 
@@ -45,7 +45,7 @@ function explainUnread(
       return { kind: "not readable yet", block, writtenBy: waiting.writtenBy };
     }
     if (entry !== undefined) {
-      const agoMs = request.startMs - entry.touchedMs - entry.lifetimeMs;
+      const agoMs = request.startMs - touchedMs(entry) - entry.lifetimeMs;
       return { kind: "expired", block, agoMs };
     }
   }

@@ -1,4 +1,5 @@
 // Where providers are silent, billing takes one reading. Each is named; the default is the stingy one.
+import { readCount, readFields, readOneOf } from "../../core/models/read-fields.ts";
 
 export interface BillingOptions {
   /** What lifetimes are counted from. Documented: the start of the request that wrote or read. */
@@ -17,6 +18,8 @@ export interface BillingOptions {
   readonly retention: "minimum" | { readonly seed: number };
   /** Entries beyond this are forgotten, the longest unused first. */
   readonly entriesMax: number;
+  /** How long after it expired an entry can still be brought back. */
+  readonly expiredKeptMs: number;
 }
 
 export const stingyBilling: BillingOptions = {
@@ -28,4 +31,35 @@ export const stingyBilling: BillingOptions = {
   toolDefinitions: "positions",
   retention: "minimum",
   entriesMax: 1_000_000,
+  expiredKeptMs: 24 * 60 * 60 * 1000,
 };
+
+/** Reads options as a user writes them; what is unknown or out of range is an error. */
+export function parseBillingOptions(value: unknown, place: string): Partial<BillingOptions> {
+  const given = readFields(value, place, Object.keys(stingyBilling));
+  const read = <Option>(name: keyof BillingOptions, parse: Reader<Option>): Option | undefined =>
+    given[name] === undefined ? undefined : parse(given[name], `${place}.${name}`);
+  const options = {
+    clock: read("clock", oneOf("request start", "response end")),
+    graceMs: read("graceMs", readCount),
+    markerBeforeHit: read("markerBeforeHit", oneOf("refreshes only", "writes")),
+    crossLifetime: read("crossLifetime", oneOf("found", "not found")),
+    entryInsideRun: read("entryInsideRun", oneOf("at the run's position", "only at the run's end")),
+    toolDefinitions: read("toolDefinitions", oneOf("positions", "one position")),
+    retention: read("retention", parseRetention),
+    entriesMax: read("entriesMax", readCount),
+    expiredKeptMs: read("expiredKeptMs", readCount),
+  };
+  return Object.fromEntries(Object.entries(options).filter(([, option]) => option !== undefined));
+}
+
+type Reader<Option> = (value: unknown, place: string) => Option;
+
+function oneOf<Choice extends string>(...choices: Choice[]): Reader<Choice> {
+  return (option, place) => readOneOf(option, choices, place);
+}
+
+function parseRetention(value: unknown, place: string): BillingOptions["retention"] {
+  if (value === "minimum") return value;
+  return { seed: readCount(readFields(value, place, ["seed"])["seed"], `${place}.seed`) };
+}

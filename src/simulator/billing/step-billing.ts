@@ -12,12 +12,22 @@ import { prefixKeys } from "./prefix-keys.ts";
 interface Sighting {
   readonly writtenBy: string;
   readonly sentMs: number;
+  readonly keptMs: number;
+  /** Of a prompt that was sent to this very end; null for what is only a part of one. */
+  readonly tokens: number | null;
 }
 
-export function createStepBilling(options: BillingOptions): Pick<Billing, "open" | "clear"> {
+export function createStepBilling(options: BillingOptions): Billing {
   const sightings = new Map<string, Sighting>();
   return {
     clear: () => sightings.clear(),
+    entries: (nowMs) =>
+      [...sightings].flatMap(([key, { writtenBy, sentMs, keptMs: forMs, tokens }]) => {
+        if (tokens === null) return [];
+        const expiresMs = sentMs + forMs + options.graceMs;
+        const state = nowMs <= expiresMs ? "live" : "expired";
+        return [{ key, lifetime: null, tokens, writtenBy, expiresMs, state }];
+      }),
     open: (request) => openSteps(request, sightings, options),
   };
 }
@@ -55,15 +65,16 @@ function openSteps(
       markers: [],
       reason: reasonOf(),
     },
-    begin: () => remember(request, keys, sightings, options.entriesMax),
+    begin: () => remember(request, keys, sightings, options),
     end: () => {},
     abandon: () => {},
   };
 
   function reasonOf(): Reason {
     if (readTokens > 0) return { kind: "hit", writtenBy, lifetime: null };
-    if (hitBlock !== -1 || sum < (minimumTokens ?? 0)) {
-      return { kind: "below the minimum", minimumTokens: minimumTokens ?? 0 };
+    const leastTokens = Math.max(minimumTokens ?? 0, step);
+    if (hitBlock !== -1 || sum < leastTokens) {
+      return { kind: "below the minimum", minimumTokens: leastTokens };
     }
     return knownBlock === -1
       ? { kind: "never written" }
@@ -83,19 +94,26 @@ function keptMs(key: string, rules: AutomaticRules, { retention }: BillingOption
 
 /** Every prefix of the request counts as sent when it was. */
 function remember(
-  request: BillableRequest,
+  { id, blocks, model, startMs }: BillableRequest,
   keys: readonly string[],
   sightings: Map<string, Sighting>,
-  entriesMax: number,
+  options: BillingOptions,
 ): void {
-  for (const key of keys) {
+  const { automatic } = model.cache;
+  const total = blocks.reduce((sum, { tokens }) => sum + tokens, 0);
+  for (const [index, key] of keys.entries()) {
     const known = sightings.get(key);
-    const sentMs = Math.max(known?.sentMs ?? 0, request.startMs);
+    const isWhole = index === keys.length - 1;
     sightings.delete(key);
-    sightings.set(key, { writtenBy: known?.writtenBy ?? request.id, sentMs });
+    sightings.set(key, {
+      writtenBy: known?.writtenBy ?? id,
+      sentMs: Math.max(known?.sentMs ?? 0, startMs),
+      keptMs: automatic === null ? 0 : keptMs(key, automatic, options),
+      tokens: isWhole ? total : (known?.tokens ?? null),
+    });
   }
   for (const key of sightings.keys()) {
-    if (sightings.size <= entriesMax) break;
+    if (sightings.size <= options.entriesMax) break;
     sightings.delete(key);
   }
 }
