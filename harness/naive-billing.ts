@@ -359,10 +359,14 @@ function isLost({ survives }: InvalidationRule, tier: BilledTier): boolean {
 /** No markers: whatever was sent lately is read, in whole steps. */
 function decideBySteps({ request, log, options }: Question): Decision {
   const { automatic, minimumTokens } = request.model.cache;
-  const keptMs = (automatic?.keptSecondsMin ?? 0) * 1000 + options.graceMs;
   const stepTokens = automatic?.stepTokens ?? automatic?.reportedInSteps ?? 1;
   let sharedBlock = -1;
   for (const past of log) {
+    const asked = past.request.implicitLifetime;
+    const isKnown = request.model.cache.lifetimes.some(({ lifetime }) => lifetime === asked);
+    const seconds =
+      asked !== undefined && isKnown ? secondsOf(request, asked) : (automatic?.keptSecondsMin ?? 0);
+    const keptMs = seconds * 1000 + options.graceMs;
     if (!past.begun || request.startMs > past.request.startMs + keptMs) continue;
     for (let block = 0; block < request.blocks.length; block += 1) {
       if (!isSamePrefix(past.request, request, block)) continue;

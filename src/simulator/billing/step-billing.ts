@@ -8,11 +8,11 @@ import type { Billing, OpenBill } from "./billing.ts";
 import type { BillingOptions } from "./options.ts";
 import { prefixKeys } from "./prefix-keys.ts";
 
-/** When a prefix was last sent, and by whom first. */
+/** How long a prefix is kept, and who sent it first. */
 interface Sighting {
   readonly writtenBy: string;
-  readonly sentMs: number;
-  readonly keptMs: number;
+  /** The latest moment that any request which sent it asks for, or is promised. */
+  readonly untilMs: number;
   /** Of a prompt that was sent to this very end; null for what is only a part of one. */
   readonly tokens: number | null;
 }
@@ -22,9 +22,9 @@ export function createStepBilling(options: BillingOptions): Billing {
   return {
     clear: () => sightings.clear(),
     entries: (nowMs) =>
-      [...sightings].flatMap(([key, { writtenBy, sentMs, keptMs: forMs, tokens }]) => {
+      [...sightings].flatMap(([key, { writtenBy, untilMs, tokens }]) => {
         if (tokens === null) return [];
-        const expiresMs = sentMs + forMs + options.graceMs;
+        const expiresMs = untilMs + options.graceMs;
         const state = nowMs <= expiresMs ? "live" : "expired";
         return [{ key, lifetime: null, tokens, writtenBy, expiresMs, state }];
       }),
@@ -45,7 +45,7 @@ function openSteps(
   const ageLeft = (key: string): number => {
     const sighting = sightings.get(key);
     if (sighting === undefined) return Number.NEGATIVE_INFINITY;
-    return sighting.sentMs + keptMs(key, automatic, options) + options.graceMs - request.startMs;
+    return sighting.untilMs + options.graceMs - request.startMs;
   };
   const hitBlock = keys.findLastIndex((key) => ageLeft(key) >= 0);
   const knownBlock = keys.findLastIndex((key) => sightings.has(key));
@@ -94,21 +94,24 @@ function keptMs(key: string, rules: AutomaticRules, { retention }: BillingOption
 
 /** Every prefix of the request counts as sent when it was. */
 function remember(
-  { id, blocks, model, startMs }: BillableRequest,
+  { id, blocks, model, implicitLifetime, startMs }: BillableRequest,
   keys: readonly string[],
   sightings: Map<string, Sighting>,
   options: BillingOptions,
 ): void {
-  const { automatic } = model.cache;
+  const { automatic, lifetimes } = model.cache;
+  assert(automatic !== null, "steps are automatic");
+  // Asked for by the client; else the provider keeps it as it pleases.
+  const asked = lifetimes.find(({ lifetime }) => lifetime === implicitLifetime);
   const total = blocks.reduce((sum, { tokens }) => sum + tokens, 0);
   for (const [index, key] of keys.entries()) {
     const known = sightings.get(key);
     const isWhole = index === keys.length - 1;
+    const forMs = asked === undefined ? keptMs(key, automatic, options) : asked.seconds * 1000;
     sightings.delete(key);
     sightings.set(key, {
       writtenBy: known?.writtenBy ?? id,
-      sentMs: Math.max(known?.sentMs ?? 0, startMs),
-      keptMs: automatic === null ? 0 : keptMs(key, automatic, options),
+      untilMs: Math.max(known?.untilMs ?? 0, startMs + forMs),
       tokens: isWhole ? total : (known?.tokens ?? null),
     });
   }

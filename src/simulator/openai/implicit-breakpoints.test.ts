@@ -73,6 +73,16 @@ describe("from GPT-5.6 on, implicit breakpoints", () => {
     expect(two.written).toBe(0);
   });
 
+  test("tools that come between the initial developer messages do not end their group", () => {
+    const kit = createKit();
+    const tools = { type: "additional_tools", role: "developer", tools: [] };
+    const initial = [developer(words("rules", 1500)), tools, developer(words("more", 300))];
+    const warm = sendResponses(kit, initial);
+    expect(warm.written).toBe(warm.total - openingTokens);
+    expect(sendResponses(kit, [...initial, user("One?")]).read).toBe(warm.written);
+    expect(sendResponses(kit, [...initial, tools, user("Two?")]).read).toBe(warm.written);
+  });
+
   test("a shared prefix with a varying suffix reads nothing without an explicit breakpoint", () => {
     const kit = createKit();
     const shared = words("shared", 3000);

@@ -15,11 +15,13 @@ export interface OpenaiSurfaceOptions {
   readonly catalogue?: Catalogue;
   /** How many responses are remembered for previous_response_id and diagnostics. */
   readonly responsesMax?: number;
+  /** How many characters of conversations they hold together. */
+  readonly responseCharactersMax?: number;
 }
 
 export function createOpenaiSurface(options: OpenaiSurfaceOptions = {}): Surface {
   const catalogue = options.catalogue ?? builtInCatalogue;
-  const store = createResponseStore(options.responsesMax);
+  const store = createResponseStore(options.responsesMax, options.responseCharactersMax);
   const known = ({ workspace }: SurfaceContext): Known => ({ catalogue, store, workspace });
   return {
     name: "openai",

@@ -14,6 +14,8 @@ export interface Settings {
   /** As the reply names it. */
   readonly serviceTier: string;
   readonly cacheKey: string | null;
+  /** How long a model without breakpoints is asked to keep what it saw; null for as long as it pleases. */
+  readonly retention: "24h" | null;
 }
 
 const allEfforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
@@ -34,7 +36,6 @@ export function readSettings(body: Place, api: "chat" | "responses", facts: Mode
   const parallelToolCalls = findFlag(body, "parallel_tool_calls") ?? true;
   const serviceTier = tierOf(findOneOf(body, "service_tier", serviceTiers));
   const cacheKey = findText(body, "prompt_cache_key");
-  findOneOf(body, "prompt_cache_retention", ["in_memory", "in-memory", "24h"]);
   const format = formatOf(worded, nested ? "format" : "response_format");
   return {
     billable: {
@@ -51,7 +52,21 @@ export function readSettings(body: Place, api: "chat" | "responses", facts: Mode
     parallelToolCalls,
     serviceTier,
     cacheKey,
+    retention: readRetention(body, facts),
   };
+}
+
+/** What is kept in memory may be lost after ten minutes; a model that keeps all for longer has no such place. */
+const inMemorySecondsMin = 600;
+
+/** Breakpoints have lifetimes of their own, which retention does not change. */
+function readRetention(body: Place, { cache }: ModelFacts): Settings["retention"] {
+  const isOnlyDay =
+    cache.markers !== null || (cache.automatic?.keptSecondsMin ?? 0) > inMemorySecondsMin;
+  const retentions = isOnlyDay ? (["24h"] as const) : (["in_memory", "in-memory", "24h"] as const);
+  const asked = findOneOf(body, "prompt_cache_retention", retentions);
+  const canKeepDay = cache.lifetimes.some(({ lifetime }) => lifetime === "24h");
+  return asked === "24h" && canKeepDay ? asked : null;
 }
 
 /** `none` for models that do not reason. */

@@ -75,8 +75,9 @@ function toCompared({ request, rendering, open }: Call): Compared {
   );
   return {
     modelId: request.facts.id,
-    settings: request.settings.billable,
-    blocks: rendering.blocks,
+    // A copy: what was read is a window on the whole body and would keep it in memory.
+    settings: structuredClone(request.settings.billable),
+    blocks: request.facts.cache.markers === null ? [] : rendering.blocks,
     compactions: request.items.filter(({ kind }) => kind === "compaction").length,
     reusableTokens: kept.reduce(
       (longest, { tokens }) => Math.max(longest, tokens),
@@ -106,7 +107,6 @@ function remember(
     items: isStored ? [...conversation, ...made.map(({ item }) => item)] : null,
     itemsById: new Map(made.map(({ id, item }) => [id, item])),
     compared,
-    characters: isStored ? call.rendering.totalTokens * 4 : call.rendering.blocks.length * 100,
   });
 }
 

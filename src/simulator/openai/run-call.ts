@@ -31,6 +31,7 @@ export function runCall(
   }
   // A model that fails has written nothing, so it is asked before the bill is opened.
   const produced = wants === "nothing" ? nothingProduced : answer(request, wants, context);
+  const lifetime = facts.cache.markers === null ? settings.retention : cache.lifetime;
   const open = context.billing.open({
     id,
     workspace: context.workspace,
@@ -38,7 +39,7 @@ export function runCall(
     blocks: rendering.blocks,
     markers: rendering.markers,
     mode: cache.mode,
-    implicitLifetime: cache.lifetime,
+    ...(lifetime === null ? {} : { implicitLifetime: lifetime }),
     settings: settings.billable,
     startMs: context.nowMs,
   });

@@ -36,6 +36,30 @@ describe("before breakpoints", () => {
     expect(sendChat(kit, [user(`${text} second`)], model).read).toBe(0);
   });
 
+  test.each([
+    ["Chinese", "人工智能正在改变工作方式许多公司开始使用语言模型".repeat(150).slice(0, 3450)],
+    [
+      "Chinese with signs",
+      "人工智能正在改变工作，许多公司开始使用模型。".repeat(160).slice(0, 3450),
+    ],
+    ["lines of code", Array.from({ length: 600 }, (_, line) => `x${line}=f(${line})`).join("\n")],
+    [
+      "tab-separated lines",
+      Array.from({ length: 600 }, (_, row) => `${row}\t${row * 7}`).join("\n"),
+    ],
+    ["one unbroken run", "0123456789abcdef".repeat(300)],
+  ])("two messages that begin with the same %s and end differently share it", (_, text) => {
+    const kit = createKit();
+    const model = { model: "gpt-4o" };
+    const shared = sendChat(kit, [user(text)], model).total;
+    const other = createKit();
+    expect(sendChat(other, [user(`${text}1st`)], model).read).toBe(0);
+    const { read } = sendChat(other, [user(`${text}2nd`)], model);
+    expect(read % 128).toBe(0);
+    expect(read).toBeLessThanOrEqual(shared);
+    expect(read).toBeGreaterThan(shared - 2 * 128);
+  });
+
   test("below 1,024 shared tokens nothing is read", () => {
     const kit = createKit();
     const model = { model: "gpt-4o" };

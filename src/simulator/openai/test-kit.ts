@@ -4,6 +4,7 @@ import { createPromptCounter, type PromptCounter } from "../count-tokens.ts";
 import type { Prompt, Reply } from "../prompt.ts";
 import type { CallRecord, SimResponse, Surface } from "../surface.ts";
 import { createOpenaiSurface } from "./index.ts";
+import type { OpenaiSurfaceOptions } from "./openai-surface.ts";
 
 export interface Kit {
   readonly surface: Surface;
@@ -36,7 +37,7 @@ const counter: PromptCounter = createPromptCounter();
 
 export const startMs: number = Date.UTC(2026, 10, 15, 12);
 
-export function createKit(): Kit {
+export function createKit(options: OpenaiSurfaceOptions = {}): Kit {
   const billing = createBilling();
   let ids = 0;
   const newId = (prefix: string): string => {
@@ -64,7 +65,7 @@ export function createKit(): Kit {
     return toAnswered(response);
   };
   const kit: Kit = {
-    surface: createOpenaiSurface(),
+    surface: createOpenaiSurface(options),
     records: [],
     prompts: [],
     nowMs: startMs,
