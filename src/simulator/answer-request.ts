@@ -131,14 +131,15 @@ function askSurface(
   change: ReturnType<CallLedger["open"]>,
 ): Answer {
   const { clock, billing, counter, model, ids } = world;
-  const client = surface.authenticate(request, { newId: ids.newId });
+  const client = surface.authenticate(request, { newId: ids.newId, nowMs: clock.now() });
   if ("refusal" in client) return { response: client.refusal };
   const workspace = ids.workspaceOf(client.key);
   change({ workspace });
   const fault = request.method === "POST" ? world.faults.next(request.path) : null;
   if (fault !== null) change({ fault: fault.kind });
   if (fault !== null && !isStreamFault(fault)) {
-    return { response: surface.fault(fault, { newId: ids.newId, path: request.path }) };
+    const place = { newId: ids.newId, nowMs: clock.now(), workspace, path: request.path };
+    return { response: surface.fault(fault, place) };
   }
   const record = (billed: CallRecord): void => change({ billed });
   const response = route.handle(request, {

@@ -59,7 +59,7 @@ export type HttpFault =
   | { readonly kind: "overflow"; readonly tokens: number; readonly tokensMax: number };
 
 /** Where a fault strikes: a provider may word it differently on each of its routes. */
-export interface FaultPlace extends Pick<SurfaceContext, "newId"> {
+export interface FaultPlace extends Pick<SurfaceContext, "newId" | "nowMs" | "workspace"> {
   readonly path: string;
 }
 
@@ -70,7 +70,7 @@ export interface Surface {
   /** Reads the client's key, or says in the provider's words that there is none. */
   readonly authenticate: (
     request: SimRequest,
-    context: Pick<SurfaceContext, "newId">,
+    context: Pick<SurfaceContext, "newId" | "nowMs">,
   ) => { readonly key: string } | { readonly refusal: SimResponse };
 }
 

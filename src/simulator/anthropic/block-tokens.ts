@@ -5,8 +5,9 @@ import { readImageSize } from "../image-size.ts";
 import { compactJson, type JsonObject } from "../json-source.ts";
 import { textOr } from "./read-fields.ts";
 import { childrenOf, typeOf } from "./read-blocks.ts";
-import { renderBlock, renderTool, type ToolsByName } from "./render-text.ts";
-import type { ReadTool } from "./read-tools.ts";
+import { renderBlock, renderTool } from "./render-text.ts";
+import type { ReadTool, ToolsByName } from "./read-tools.ts";
+import { toolChangeOf } from "./tool-changes.ts";
 
 export interface TokenScale {
   readonly counter: PromptCounter;
@@ -44,6 +45,14 @@ export function blockTokens(block: JsonObject, scale: TokenScale, tools: ToolsBy
     case "tool_reference": {
       const tool = tools.get(textOr(block, "tool_name", ""));
       return tool?.deferred === true ? toolTokens(tool, scale) : text("tool_name");
+    }
+    case "tool_addition":
+    case "tool_removal": {
+      const change = toolChangeOf(block, tools);
+      if (change === null) return counter.text(renderBlock(block, tools), tokenizer);
+      return change.definition === null
+        ? counter.text(change.name, tokenizer)
+        : toolTokens(change.definition, scale);
     }
     default:
       return counter.text(renderBlock(block, tools), tokenizer);

@@ -1,16 +1,12 @@
 // POST /v1/messages and its counting sibling: read, render, answer, bill, write.
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
-import { cutReply, type CutReply, type ReplyLimits } from "./cut-reply.ts";
 import type { PromptMemory } from "./diagnostics.ts";
-import { toPrompt } from "./prompt-view.ts";
-import { readRequest, type MessagesRequest } from "./read-request.ts";
-import { renderPrompt, validateLength, type RenderedPrompt } from "./render-prompt.ts";
-import { toReplyBlocks, type ReplyBlock } from "./reply-blocks.ts";
+import { generateReply } from "./generate-reply.ts";
+import { readRequest } from "./read-request.ts";
+import { renderPrompt, validateLength } from "./render-prompt.ts";
 import { readBetas, type ApiVersion } from "./request-headers.ts";
 import { settingsOf } from "./settings.ts";
-import { signSummary } from "./signature.ts";
 import { costUsdOf } from "./usage.ts";
-import { isThinking } from "./validate-options.ts";
 import { messageEvents, messageText, type Outcome } from "./write-message.ts";
 
 interface Call {
@@ -49,7 +45,7 @@ export function createMessage(
   validateLength(prompt, request);
   const id = newId("msg_");
   // The answer first: if the model has none, nothing was billed.
-  const made = generate(request, prompt, context);
+  const made = generateReply(request, prompt, context);
   const open = context.billing.open({
     id: requestId,
     workspace,
@@ -80,51 +76,6 @@ export function createMessage(
     transformations: prompt.transformations,
   };
   return { ...written(outcome), bill: open };
-}
-
-type Made = Pick<
-  Outcome,
-  "blocks" | "stopReason" | "stopSequence" | "outputTokens" | "thinkingTokens"
->;
-
-function generate(request: MessagesRequest, prompt: RenderedPrompt, context: SurfaceContext): Made {
-  const limits = limitsOf(request, prompt);
-  if (request.options.maxTokens === 0)
-    return { blocks: [], stopReason: "max_tokens", stopSequence: null, ...nothingGenerated };
-  const reply = context.answer(toPrompt(request, limits.tokensMax));
-  const { facts, options } = request;
-  const scale = { counter: context.counter, tokenizer: facts.tokenizer };
-  const cut = cutReply(reply, limits, scale);
-  if (options.compaction !== null) return summarised(cut, prompt);
-  const blocks = toReplyBlocks(cut.parts, prompt.state, {
-    model: facts.id,
-    display: options.thinking?.display ?? null,
-    newId: context.newId,
-  });
-  return { ...cut, blocks };
-}
-
-const nothingGenerated = { outputTokens: 0, thinkingTokens: 0 };
-
-/** A summary is one block or none: where the model did not finish one, the reply is empty. */
-function summarised(cut: CutReply, { state }: RenderedPrompt): Made {
-  const content = cut.parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
-  if (cut.stopReason !== "end_turn" || content === "") return { ...cut, blocks: [] };
-  const signature = signSummary(content, state.messages);
-  const blocks: ReplyBlock[] = [{ type: "compaction", content, signature }];
-  return { ...cut, blocks, stopReason: "compaction" };
-}
-
-function limitsOf(request: MessagesRequest, { totalTokens }: RenderedPrompt): ReplyLimits {
-  const { facts, options } = request;
-  const asked = options.maxTokens ?? 0;
-  const left = Math.max(0, facts.windowTokens - totalTokens);
-  return {
-    tokensMax: Math.min(asked, left),
-    atLimit: left < asked ? "model_context_window_exceeded" : "max_tokens",
-    stopSequences: options.stopSequences,
-    thinks: isThinking(request),
-  };
 }
 
 function written(outcome: Outcome): SimResponse {

@@ -1,5 +1,5 @@
 // Goal: what a client is told about its own cache misses (providers.md §1.7).
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   createClient,
   text,
@@ -7,6 +7,10 @@ import {
   words,
   type Any,
 } from "../../../fixtures/simulator/anthropic/call-surface.ts";
+import { createPromptCounter } from "../count-tokens.ts";
+import { createPromptMemory } from "./diagnostics.ts";
+import { readRequest } from "./read-request.ts";
+import { renderPrompt } from "./render-prompt.ts";
 
 const base = {
   model: "claude-opus-5",
@@ -75,6 +79,8 @@ test("where only settings differ, there is no answer", () => {
   const unavailable = { cache_miss_reason: { type: "unavailable" } };
   expect(told((body) => ({ ...body, tool_choice: { type: "none" } }))).toEqual(unavailable);
   expect(told((body) => ({ ...body, thinking: { type: "adaptive" } }))).toEqual(unavailable);
+  const format = { type: "json_schema", schema: { type: "object" } };
+  expect(told((body) => ({ ...body, output_config: { format } }))).toEqual(unavailable);
   expect(told((body) => body, ["some-beta"])).toEqual(unavailable);
 });
 
@@ -94,4 +100,50 @@ test("a message of nobody, of another workspace, or of one who did not ask is no
 test("a stream tells it in its first event", () => {
   const { text: stream } = createClient().create({ ...base, ...optIn, stream: true });
   expect(stream.split("\n\n")[0]).toContain('"diagnostics":null');
+});
+
+describe("what is remembered has a limit", () => {
+  const counter = createPromptCounter();
+  const limits = { promptsMax: 3, blocksMax: 100 };
+
+  /** Remembers one prompt of so many blocks after another, and tells which of them are still known. */
+  function known(sizes: readonly number[]): readonly boolean[] {
+    const memory = createPromptMemory(limits);
+    const ask = (messageId: string, size: number, previous: string | null): Any => {
+      const content = Array.from({ length: size }, () => text("a"));
+      const body = { ...base, tools: [], system: [], messages: [{ role: "user", content }] };
+      const request = readRequest(
+        JSON.stringify({ ...body, diagnostics: { previous_message_id: previous } }),
+        { version: "2023-06-01", betas: new Set(), purpose: "create" },
+      );
+      const prompt = renderPrompt(request, counter);
+      return memory.diagnose({ workspace: "a", messageId, request, prompt });
+    };
+    for (const [index, size] of sizes.entries()) ask(`msg_${index}`, size, null);
+    // The newest first: asking is remembered too, and makes the oldest go.
+    const last = sizes.length - 1;
+    const isKnown = (index: number): boolean =>
+      ask("msg_again", 1, `msg_${index}`)?.cache_miss_reason?.type !== "previous_message_not_found";
+    return [isKnown(last), isKnown(last - 1), isKnown(0)];
+  }
+
+  test("in prompts", () => {
+    expect(known([1, 1, 1, 1, 1])).toEqual([true, true, false]);
+  });
+
+  test("in blocks of all prompts together", () => {
+    expect(known([60, 60])).toEqual([true, false, false]);
+    expect(known([40, 40])).toEqual([true, true, true]);
+    // What was forgotten makes room.
+    expect(known([60, 60, 30])).toEqual([true, true, false]);
+  });
+
+  test("and still holds the latest prompt, however long", () => {
+    const memory = createClient();
+    const content = Array.from({ length: 20_000 }, () => text("a"));
+    const body = { ...base, messages: [{ role: "user", content }] };
+    const { id } = memory.create({ ...body, ...optIn }).body;
+    const diagnostics = { previous_message_id: id };
+    expect(memory.create({ ...body, diagnostics }).body.diagnostics).toBeNull();
+  });
 });

@@ -1,5 +1,4 @@
 // Why a prompt could not be reused, told by comparing it with the prompt of an earlier message.
-import type { BillableBlock } from "../billing/billable-request.ts";
 import { digest } from "./digest.ts";
 import type { MessagesRequest } from "./read-request.ts";
 import type { RenderedPrompt } from "./render-prompt.ts";
@@ -32,24 +31,44 @@ interface Fingerprint {
   readonly model: string;
   /** Whatever else can make a prefix unreadable. */
   readonly settings: string;
-  readonly pieces: readonly (Pick<PromptUnit, "origin" | "hash"> & Pick<BillableBlock, "tokens">)[];
+  /** One for each block: the beginning of its hash, what it costs, and where it came from. */
+  readonly hashes: BigUint64Array;
+  readonly tokens: Uint32Array;
+  readonly origins: Uint8Array;
 }
 
+/** How much is remembered of those who ask for diagnostics. */
+interface MemoryLimits {
+  readonly promptsMax: number;
+  /** Over all prompts, 13 bytes each: 13 MB. The latest prompt is kept even where it alone has more. */
+  readonly blocksMax: number;
+}
+
+const usualLimits: MemoryLimits = { promptsMax: 1000, blocksMax: 1_000_000 };
+
 /** Only prompts of clients that ask are kept, and of those the latest. */
-export function createPromptMemory(promptsMax = 1000): PromptMemory {
+export function createPromptMemory(limits: MemoryLimits = usualLimits): PromptMemory {
+  const { promptsMax, blocksMax } = limits;
   const remembered = new Map<string, Fingerprint>();
+  let blocks = 0;
+  const remember = (key: string, latest: Fingerprint): void => {
+    remembered.set(key, latest);
+    blocks += latest.hashes.length;
+    for (const [oldest, { hashes }] of remembered) {
+      const isWithin = remembered.size <= promptsMax && blocks <= blocksMax;
+      if (isWithin || remembered.size === 1) break;
+      remembered.delete(oldest);
+      blocks -= hashes.length;
+    }
+  };
   return {
     diagnose: ({ workspace, messageId, request, prompt }) => {
       const { diagnostics } = request.options;
       if (diagnostics === null) return undefined;
       const now = fingerprintOf(request, prompt);
-      remembered.set(`${workspace}\n${messageId}`, now);
-      for (const key of remembered.keys()) {
-        if (remembered.size <= promptsMax) break;
-        remembered.delete(key);
-      }
-      if (diagnostics.previousMessageId === null) return null;
       const before = remembered.get(`${workspace}\n${diagnostics.previousMessageId}`);
+      remember(`${workspace}\n${messageId}`, now);
+      if (diagnostics.previousMessageId === null) return null;
       const reason: CacheMissReason | null =
         before === undefined ? { type: "previous_message_not_found" } : divergence(before, now);
       return reason === null ? null : { cache_miss_reason: reason };
@@ -63,11 +82,11 @@ function fingerprintOf(request: MessagesRequest, { units, blocks }: RenderedProm
   return {
     model: facts.id,
     settings: digest(JSON.stringify(rest)),
-    pieces: units.map(({ origin, hash }, index) => ({
-      origin,
-      hash,
-      tokens: blocks[index]?.tokens ?? 0,
-    })),
+    hashes: BigUint64Array.from(units, ({ hash }) =>
+      Buffer.from(hash, "base64url").readBigUInt64LE(),
+    ),
+    tokens: Uint32Array.from(units, (_unit, index) => blocks[index]?.tokens ?? 0),
+    origins: Uint8Array.from(units, ({ origin }) => origins.indexOf(origin)),
   };
 }
 
@@ -75,14 +94,12 @@ const origins: readonly PromptUnit["origin"][] = ["tools", "system", "messages"]
 
 function divergence(before: Fingerprint, now: Fingerprint): CacheMissReason | null {
   const missed = (from: number): number =>
-    before.pieces.slice(from).reduce((sum, { tokens }) => sum + tokens, 0);
+    before.tokens.subarray(from).reduce((sum, tokens) => sum + tokens, 0);
   if (before.model !== now.model)
     return { type: "model_changed", cache_missed_input_tokens: missed(0) };
-  const at = before.pieces.findIndex(({ hash }, index) => hash !== now.pieces[index]?.hash);
+  const at = before.hashes.findIndex((hash, index) => hash !== now.hashes[index]);
   if (at === -1) return before.settings === now.settings ? null : { type: "unavailable" };
-  const ranks = [before.pieces[at], now.pieces[at]].flatMap((piece) =>
-    piece === undefined ? [] : [origins.indexOf(piece.origin)],
-  );
-  const origin = origins[Math.min(...ranks)] ?? "messages";
-  return { type: `${origin}_changed`, cache_missed_input_tokens: missed(at) };
+  const last = origins.length - 1;
+  const origin = origins[Math.min(before.origins[at] ?? last, now.origins[at] ?? last)];
+  return { type: `${origin ?? "messages"}_changed`, cache_missed_input_tokens: missed(at) };
 }

@@ -63,6 +63,18 @@ describe("markers", () => {
     expect(message).toBe("A maximum of 4 blocks with cache_control may be provided. Found 5.");
   });
 
+  test("markers inside a document count too", () => {
+    const content = [1, 2, 3, 4, 5].map((index) => text(`b${index}`, marked));
+    const document = { type: "document", source: { type: "content", content } };
+    expect(refusal(ofBlocks([document]))).toBe(
+      "A maximum of 4 blocks with cache_control may be provided. Found 5.",
+    );
+    const late = { type: "document", source: { type: "content", content: [text("a", marked1h)] } };
+    expect(refusal(ofBlocks([text("s", marked), late]))).toContain(
+      "messages.0.content.1.document.source.content.0.cache_control.ttl: a ttl='1h'",
+    );
+  });
+
   test("an hour after five minutes", () => {
     const note =
       "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note that blocks are processed in the following order: `tools`, `system`, `messages`.";
@@ -368,6 +380,8 @@ test("the failures one can ask for have the provider's shape", () => {
     const { status, headers, body } = fault(kind, {
       newId: (prefix) => `${prefix}1`,
       path: "/v1/messages",
+      nowMs: 0,
+      workspace: "ours",
     });
     return [
       status,

@@ -3,8 +3,7 @@ import type { Route, Surface } from "../surface.ts";
 import { countMessageTokens, createMessage } from "./create-message.ts";
 import { createPromptMemory } from "./diagnostics.ts";
 import { listModels, modelsByName, showModel } from "./models-list.ts";
-import { faultResponse } from "./refusal.ts";
-import { answerOrRefuse, authenticate } from "./request-headers.ts";
+import { answerOrRefuse, authenticate, faultResponse } from "./request-headers.ts";
 
 /** One per simulator: it remembers prompts for cache diagnostics. */
 export function createAnthropicSurface(): Surface {

@@ -62,6 +62,11 @@ test.each<readonly [string, (body: Any) => Any, string]>([
   ["thinking off, said aloud", (body) => ({ ...body, thinking: { type: "disabled" } }), "messages"],
   ["effort", (body) => ({ ...body, output_config: { effort: "low" } }), "nothing"],
   [
+    "the output format",
+    (body) => ({ ...body, output_config: { format: { type: "json_schema", schema: {} } } }),
+    "nothing",
+  ],
+  [
     "default effort, said aloud",
     (body) => ({ ...body, output_config: { effort: "high" } }),
     "messages",
@@ -180,6 +185,45 @@ test("a marker inside a tool result marks the whole result", () => {
   expect(buckets(client.create(body)).input).toBe(3);
 });
 
+test("a marker inside a document marks the whole document", () => {
+  const client = createClient();
+  const content = [text(words(400), marked), text("tail")];
+  const document = { type: "document", source: { type: "content", content } };
+  const body = { model, max_tokens: 9, messages: [{ role: "user", content: [document] }] };
+  const { write5m, input } = buckets(client.create(body));
+  expect(input).toBe(3);
+  expect(buckets(client.create(body))).toMatchObject({ read: write5m, write5m: 0 });
+});
+
+describe("a default said aloud is the same prompt, another value is not", () => {
+  test("citations of a document", () => {
+    const { citations: _on, ...plain } = cited;
+    const first = withDocuments(plain);
+    expect(rewritten(first, first)).toBe(0);
+    expect(rewritten(first, withDocuments({ ...plain, citations: { enabled: false } }))).toBe(0);
+    expect(rewritten(first, withDocuments({ ...plain, citations: null }))).toBe(0);
+    expect(rewritten(first, withDocuments(cited))).toBeGreaterThan(0);
+  });
+
+  test("citations of one document beside another that is cited", () => {
+    const first = withDocuments(cited, { ...cited, citations: { enabled: false } });
+    expect(rewritten(first, withDocuments(cited, { ...cited, citations: null }))).toBe(0);
+    expect(rewritten(first, withDocuments(cited, cited))).toBeGreaterThan(0);
+  });
+
+  test("strict of a tool", () => {
+    expect(rewritten(base(), withToolField({ strict: false }))).toBe(0);
+    expect(rewritten(base(), withToolField({ strict: true }))).toBeGreaterThan(0);
+  });
+
+  test("the caller of a tool use", () => {
+    const called = (caller: object): Any => withId("a", { caller });
+    expect(rewritten(withId("a"), called({ type: "direct" }))).toBe(0);
+    const byCode = { type: "code_execution_20250825", tool_id: "x" };
+    expect(rewritten(withId("a"), called(byCode))).toBeGreaterThan(0);
+  });
+});
+
 describe("a new user turn after thinking", () => {
   const thinking = { type: "thinking", thinking: "hm", signature: "s".repeat(400) };
   const start = { role: "user", content: [text(words(1500), marked)] };
@@ -283,13 +327,28 @@ function withInput(input: string): string {
   );
 }
 
-function withId(id: string): Any {
+/** What is written anew by the second of two requests. */
+function rewritten(first: Any, second: Any): number {
+  const client = createClient();
+  client.create(first);
+  return buckets(client.create(second)).write5m;
+}
+
+function withDocuments(...documents: readonly unknown[]): Any {
+  return withTurn(base(), [...documents, text("so?", marked)]);
+}
+
+function withToolField(field: object): Any {
+  return { ...base(), tools: base().tools.map((each: Any) => ({ ...each, ...field })) };
+}
+
+function withId(id: string, extra: object = {}): Any {
   return {
     model,
     max_tokens: 9,
     messages: [
       { role: "user", content: [text(words(400), marked)] },
-      { role: "assistant", content: [{ type: "tool_use", id, name: "read", input: {} }] },
+      { role: "assistant", content: [{ type: "tool_use", id, name: "read", input: {}, ...extra }] },
       {
         role: "user",
         content: [{ type: "tool_result", tool_use_id: id, content: "x", ...marked }],

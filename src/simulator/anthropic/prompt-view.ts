@@ -5,6 +5,7 @@ import { textOr } from "./read-fields.ts";
 import { childrenOf, typeOf, type ReadBlock } from "./read-blocks.ts";
 import type { MessagesRequest, ReadMessage } from "./read-request.ts";
 import { referencedTools } from "./render-text.ts";
+import { toolChangeOf } from "./tool-changes.ts";
 import { isThinking } from "./validate-options.ts";
 
 export function toPrompt(request: MessagesRequest, outputTokensMax: number): Prompt {
@@ -22,13 +23,22 @@ export function toPrompt(request: MessagesRequest, outputTokensMax: number): Pro
   };
 }
 
-/** Tools the client runs: deferred ones once referenced, none that the provider runs itself. */
+/** Tools the client runs: deferred ones once brought in, none removed, none that the provider runs itself. */
 function visibleTools({ tools, messages }: MessagesRequest): readonly PromptTool[] {
-  const referenced = new Set(
-    messages.flatMap(({ blocks }) => blocks.flatMap(({ json }) => referencedTools(json))),
-  );
-  return tools
-    .filter(({ deferred, name }) => !deferred || referenced.has(name))
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const visible = new Set(tools.flatMap(({ deferred, name }) => (deferred ? [] : [name])));
+  for (const { json } of messages.flatMap(({ blocks }) => blocks)) {
+    const change = toolChangeOf(json, byName);
+    if (change === null) {
+      for (const name of referencedTools(json)) visible.add(name);
+      continue;
+    }
+    if (change.definition !== null) byName.set(change.name, change.definition);
+    if (change.kind === "addition") visible.add(change.name);
+    else visible.delete(change.name);
+  }
+  return [...byName.values()]
+    .filter(({ name }) => visible.has(name))
     .flatMap(({ name, json }) => {
       const schema = json.fields.get("input_schema");
       if (schema === undefined) return [];

@@ -80,13 +80,16 @@ function readBlock(value: Json, path: string): ReadBlock {
 }
 
 function readInner(json: JsonObject, tagged: string): readonly ReadMark[] {
-  const content = fieldOf(json, "content");
+  const source = fieldOf(json, "source");
+  const [holder, at] =
+    source?.kind === "object" ? [source, `${tagged}.source.content`] : [json, `${tagged}.content`];
+  const content = fieldOf(holder, "content");
   if (content === null || content.kind === "string") return [];
-  return readContent(content, `${tagged}.content`).flatMap(({ marks }) => marks);
+  return readContent(content, at).flatMap(({ marks }) => marks);
 }
 
 const unmarkable: ReadonlySet<string> = new Set(["thinking", "redacted_thinking"]);
-const containers: ReadonlySet<string> = new Set(["tool_result", "search_result"]);
+const containers: ReadonlySet<string> = new Set(["tool_result", "search_result", "document"]);
 
 const known = (...names: readonly string[]): ReadonlySet<string> => new Set(["type", ...names]);
 const textFields = known("text", "cache_control", "citations");

@@ -62,12 +62,7 @@ export function readOptions(body: JsonObject, betas: ReadonlySet<string>): Reque
       ) ?? [],
     thinking: readThinking(body, betas),
     ...readToolChoice(body),
-    effort:
-      output === null
-        ? null
-        : optional(output, "effort", "output_config", (value, path) =>
-            asOneOf(value, efforts, path),
-          ),
+    effort: output === null ? null : readEffort(output, "output_config"),
     outputFormat: formatText(format ?? fieldOf(body, "output_format")),
     speed:
       optional(body, "speed", "", (value, path) =>
@@ -78,6 +73,11 @@ export function readOptions(body: JsonObject, betas: ReadonlySet<string>): Reque
     compaction: readCompaction(body, betas),
     diagnostics: readDiagnostics(body),
   };
+}
+
+/** The effort an output_config asks for; null where it asks for none. */
+export function readEffort(config: JsonObject, path: string): string | null {
+  return optional(config, "effort", path, (value, at) => asOneOf(value, efforts, at));
 }
 
 function formatText(format: ReturnType<typeof fieldOf>): string | null {

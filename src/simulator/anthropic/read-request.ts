@@ -12,7 +12,7 @@ import {
   optional,
   refuseExtras,
 } from "./read-fields.ts";
-import { readOptions, type RequestOptions } from "./read-options.ts";
+import { readEffort, readOptions, type RequestOptions } from "./read-options.ts";
 import { readTools, type ReadTool } from "./read-tools.ts";
 import { extraInput, invalid, notSimulated } from "./refusal.ts";
 import type { ApiVersion } from "./request-headers.ts";
@@ -38,8 +38,8 @@ export interface ReadMessage {
   readonly blocks: readonly ReadBlock[];
   /** Shown for one turn only. */
   readonly clearsAtNextUser: boolean;
-  /** Carries settings for the turns after it, and may then be without content. */
-  readonly setsEffort: boolean;
+  /** Settings for the turns after it; a message that carries them may be without content. */
+  readonly outputConfig: JsonObject | null;
 }
 
 export function readRequest(
@@ -119,11 +119,13 @@ function readMessage(item: Json, index: number, betas: ReadonlySet<string>): Rea
     if (allowed.some((beta) => betas.has(beta))) return true;
     throw extraInput(`${path}.${name}`);
   };
-  const setsEffort = needs(
+  const hasConfig = needs(
     "output_config",
     "mid-conversation-output-config-2026-07-01",
     "per-turn-control-2026-07-01",
   );
+  const outputConfig = hasConfig ? optional(message, "output_config", path, asObject) : null;
+  if (outputConfig !== null) readEffort(outputConfig, `${path}.output_config`);
   const hasClearAt = needs("clear_at", "mid-conversation-system-clear-at-2026-08-21");
   const clearAt = hasClearAt
     ? optional(message, "clear_at", path, (value, at) => asOneOf(value, clearTimes, at))
@@ -132,9 +134,10 @@ function readMessage(item: Json, index: number, betas: ReadonlySet<string>): Rea
   return {
     index,
     role,
-    blocks: content === null && setsEffort ? [] : readContent(content, `${path}.content`),
+    blocks:
+      content === null && outputConfig !== null ? [] : readContent(content, `${path}.content`),
     clearsAtNextUser: clearAt === "next_user_message",
-    setsEffort,
+    outputConfig,
   };
 }
 

@@ -9,11 +9,14 @@ export interface ReadTool {
   readonly name: string;
   readonly json: JsonObject;
   readonly mark: ReadMark | null;
-  /** Outside the prompt until a tool_reference brings it in. */
+  /** Outside the prompt until a tool_reference or a tool_addition brings it in. */
   readonly deferred: boolean;
   /** Web search and fetch are rendered with the system prompt: switching them leaves other tools cached. */
   readonly isWebTool: boolean;
 }
+
+/** Deferred tools are looked up here where something names them. */
+export type ToolsByName = ReadonlyMap<string, ReadTool>;
 
 export function readTools(json: Json | null): readonly ReadTool[] {
   if (json === null) return [];
@@ -25,7 +28,7 @@ export function readTools(json: Json | null): readonly ReadTool[] {
   return tools;
 }
 
-function readTool(value: Json, path: string): ReadTool {
+export function readTool(value: Json, path: string): ReadTool {
   const json = asObject(value, path);
   const type = optional(json, "type", path, asText) ?? "custom";
   if (type === "mcp_toolset") throw notSimulated(`${path}.mcp_toolset`);

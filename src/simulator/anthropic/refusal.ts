@@ -1,5 +1,5 @@
 // What the provider answers instead of a reply: its error types, its body, its own words.
-import type { HttpFault, SimResponse, SurfaceContext } from "../surface.ts";
+import type { HttpFault, SimResponse } from "../surface.ts";
 
 const statusOf = {
   invalid_request_error: 400,
@@ -63,30 +63,19 @@ export function refusalResponse(
 }
 
 /** The failures a user of the simulator can ask for. */
-export function faultResponse(
-  fault: HttpFault,
-  { newId }: Pick<SurfaceContext, "newId">,
-): SimResponse {
-  const requestId = newId("req_");
+export function refusalOf(fault: HttpFault): Refusal {
   switch (fault.kind) {
-    case "rate limited": {
-      const refusal = new Refusal(
+    case "rate limited":
+      return new Refusal(
         "rate_limit_error",
         "This request would exceed your organization's rate limit. Please try again later.",
       );
-      const seconds = fault.retryAfterSeconds;
-      return refusalResponse(
-        refusal,
-        requestId,
-        seconds === null ? {} : { "retry-after": String(seconds) },
-      );
-    }
     case "server error":
-      return refusalResponse(new Refusal("api_error", "Internal server error"), requestId);
+      return new Refusal("api_error", "Internal server error");
     case "overloaded":
-      return refusalResponse(new Refusal("overloaded_error", "Overloaded"), requestId);
+      return new Refusal("overloaded_error", "Overloaded");
     case "overflow":
-      return refusalResponse(promptTooLong(fault.tokens, fault.tokensMax), requestId);
+      return promptTooLong(fault.tokens, fault.tokensMax);
   }
 }
 

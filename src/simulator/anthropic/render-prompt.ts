@@ -45,14 +45,17 @@ function toBlocks(
     isForced && toolPromptTokens !== null ? toolPromptTokens.forced - toolPromptTokens.auto : 0;
   const hasTools = units.some(({ origin }) => origin === "tools");
   const frame = counter.constant("message", tokenizer);
+  let speaker: PromptUnit["role"] | null = null;
   return units.map((unit, index) => {
-    const before = units[index - 1];
-    const isFirstMessage = unit.origin === "messages" && before?.origin !== "messages";
-    const isNewTurn = isFirstMessage || (unit.origin === "messages" && before?.role !== unit.role);
+    const isMessage = unit.origin === "messages";
+    const isFirstMessage = isMessage && units[index - 1]?.origin !== "messages";
+    // What is not rendered opens no turn and ends none.
+    const isNewTurn = isMessage && unit.tokens > 0 && unit.role !== speaker;
+    if (isNewTurn) speaker = unit.role;
     const around =
       (index === 0 && hasTools ? (toolPromptTokens?.auto ?? 0) : 0) +
       (isFirstMessage && hasTools ? forced : 0) +
-      (isNewTurn && unit.tokens > 0 ? frame : 0);
+      (isNewTurn ? frame : 0);
     return {
       hash: unit.hash,
       tokens: unit.tokens + around,

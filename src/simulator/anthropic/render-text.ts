@@ -2,15 +2,22 @@
 import { compactJson, type Json, type JsonObject } from "../json-source.ts";
 import { textOr } from "./read-fields.ts";
 import { typeOf } from "./read-blocks.ts";
-import type { ReadTool } from "./read-tools.ts";
+import type { ReadTool, ToolsByName } from "./read-tools.ts";
 import { invalid } from "./refusal.ts";
-
-/** A tool_reference brings the whole definition of a deferred tool in. */
-export type ToolsByName = ReadonlyMap<string, ReadTool>;
+import { toolChangeOf } from "./tool-changes.ts";
 
 /** One block, with what is inside it. Unknown kinds are taken as they are written. */
 export function renderBlock(block: JsonObject, tools: ToolsByName): string {
   const type = typeOf(block);
+  const change = toolChangeOf(block, tools);
+  if (change !== null)
+    return objectText(
+      new Map([
+        ["type", JSON.stringify(type)],
+        ["name", JSON.stringify(change.name)],
+        ["definition", change.definition === null ? "null" : renderTool(change.definition)],
+      ]),
+    );
   if (!knownTypes.has(type)) return verbatim(block);
   const fields = new Map<string, string>();
   for (const name of [...block.fields.keys()].toSorted()) {
@@ -74,9 +81,15 @@ function isAbsent(type: string, name: string, value: Json): boolean {
     return value.kind === "list" ? value.items.length === 0 : isEmptyText(value);
   if (text === "tool_result.is_error") return value.kind === "literal" && value.value === false;
   if (text === "tool_use.caller") return value.kind === "object" && typeOf(value) === "direct";
-  if (text === "document.citations" || text === "search_result.citations")
-    return compactJson(value) !== '{"enabled":true}';
+  if (text === "document.citations" || text === "search_result.citations") return !isCiting(value);
   return false;
+}
+
+/** Whether a citations field switches them on; any other value is the default. */
+export function isCiting(citations: Json | undefined): boolean {
+  if (citations?.kind !== "object") return false;
+  const enabled = citations.fields.get("enabled");
+  return enabled?.kind === "literal" && enabled.value === true;
 }
 
 function isNull(value: Json): boolean {

@@ -3,11 +3,11 @@ import type { PromptCounter } from "../count-tokens.ts";
 import type { BilledTier } from "../billing/billable-request.ts";
 import { blockTokens, toolTokens, type TokenScale } from "./block-tokens.ts";
 import { digest } from "./digest.ts";
-import type { JsonObject } from "../json-source.ts";
+import { compactJson, type JsonObject } from "../json-source.ts";
 import type { ReadBlock, ReadMark } from "./read-blocks.ts";
 import type { MessagesRequest, ReadMessage } from "./read-request.ts";
-import type { ReadTool } from "./read-tools.ts";
-import { renderBlock, renderTool, type ToolsByName } from "./render-text.ts";
+import type { ReadTool, ToolsByName } from "./read-tools.ts";
+import { renderBlock, renderTool } from "./render-text.ts";
 
 export interface PromptUnit {
   readonly path: string;
@@ -67,7 +67,7 @@ function messageUnits(
   tools: ToolsByName,
 ): PromptUnit[] {
   const isCleared = message.clearsAtNextUser && hasLaterUser;
-  return message.blocks.map((block) => {
+  const units = message.blocks.map((block): PromptUnit => {
     const unit = blockUnit(block, message.role, scale, tools);
     return {
       ...unit,
@@ -77,6 +77,24 @@ function messageUnits(
       mayBeMarked: unit.mayBeMarked && !message.clearsAtNextUser,
     };
   });
+  const { outputConfig } = message;
+  return outputConfig === null ? units : [configUnit(message, outputConfig), ...units];
+}
+
+/** Settings among the messages cost nothing, but what follows was said under them. */
+function configUnit({ index, role }: ReadMessage, json: JsonObject): PromptUnit {
+  return {
+    path: `messages.${index}.output_config`,
+    origin: "messages",
+    tier: "messages",
+    role,
+    type: "output_config",
+    json,
+    hash: digest(role, "output_config", compactJson(json)),
+    tokens: 0,
+    marks: [],
+    mayBeMarked: false,
+  };
 }
 
 function blockUnit(

@@ -5,6 +5,7 @@ import {
   text,
   type Any,
 } from "../../../fixtures/simulator/anthropic/call-surface.ts";
+import type { HttpFault } from "../surface.ts";
 
 const base = {
   model: "claude-sonnet-4-6",
@@ -20,7 +21,10 @@ function authenticated(headers: Readonly<Record<string, string>>): Any {
     headers: new Map(Object.entries(headers)),
     bodyText: "",
   };
-  return createClient().surface.authenticate(request, { newId: (prefix) => `${prefix}1` });
+  return createClient().surface.authenticate(request, {
+    newId: (prefix) => `${prefix}1`,
+    nowMs: 0,
+  });
 }
 
 test("both headers carry a key", () => {
@@ -37,6 +41,52 @@ test("no key is refused", () => {
     request_id: "req_1",
   });
   expect(authenticated({ authorization: "Basic x" }).refusal.status).toBe(401);
+});
+
+describe("the headers of a failure", () => {
+  const place = {
+    newId: (prefix: string) => `${prefix}1`,
+    path: "/v1/messages",
+    workspace: "workspace-a",
+    nowMs: Date.UTC(2026, 10, 15),
+  };
+  const usual = createClient().create(base).headers;
+
+  function failed(fault: HttpFault): Readonly<Record<string, string>> {
+    return createClient().surface.fault(fault, place).headers;
+  }
+
+  test.each<HttpFault>([
+    { kind: "server error" },
+    { kind: "overloaded" },
+    { kind: "overflow", tokens: 2, tokensMax: 1 },
+  ])("are those of every answer: $kind", (fault) => {
+    expect(failed(fault)).toEqual({ ...usual, "request-id": "req_1" });
+  });
+
+  test("at the rate limit nothing remains until it resets", () => {
+    const headers = failed({ kind: "rate limited", retryAfterSeconds: 7 });
+    expect(Object.keys(headers).toSorted()).toEqual(
+      [...Object.keys(usual), "retry-after"].toSorted(),
+    );
+    expect(headers).toMatchObject({
+      "retry-after": "7",
+      "anthropic-workspace-id": usual["anthropic-workspace-id"],
+      "anthropic-ratelimit-requests-limit": "4000",
+      "anthropic-ratelimit-requests-remaining": "0",
+      "anthropic-ratelimit-requests-reset": "2026-11-15T00:00:07Z",
+      "anthropic-ratelimit-output-tokens-remaining": "0",
+    });
+  });
+
+  test("without a key there is an organization, and no workspace", () => {
+    const { headers } = authenticated({}).refusal;
+    expect(headers).toMatchObject({
+      "anthropic-organization-id": usual["anthropic-organization-id"],
+      "anthropic-ratelimit-requests-limit": "4000",
+    });
+    expect(headers).not.toHaveProperty("anthropic-workspace-id");
+  });
 });
 
 describe("version", () => {

@@ -1,13 +1,19 @@
 // The headers this API reads and writes: key, version, betas; ids and rate limits.
 import { hash } from "node:crypto";
-import type { SimRequest, SimResponse, Surface, SurfaceContext } from "../surface.ts";
-import { invalid, Refusal, refusalResponse } from "./refusal.ts";
+import type { HttpFault, SimRequest, SimResponse, Surface, SurfaceContext } from "../surface.ts";
+import { invalid, Refusal, refusalOf, refusalResponse } from "./refusal.ts";
 
 export const versions = ["2023-06-01", "2026-10-21"] as const;
 
 export type ApiVersion = (typeof versions)[number];
 
-export const authenticate: Surface["authenticate"] = (request, { newId }) => {
+/** Where an answer is made. Who has no key has no workspace, and where no time is told no limit resets. */
+type Place = Pick<SurfaceContext, "newId"> & Partial<Pick<SurfaceContext, "nowMs" | "workspace">>;
+
+export function authenticate(
+  request: SimRequest,
+  place: Place,
+): ReturnType<Surface["authenticate"]> {
   const apiKey = request.headers.get("x-api-key")?.trim() ?? "";
   const bearer = /^Bearer\s+(\S+)\s*$/i.exec(request.headers.get("authorization") ?? "")?.[1];
   const key = apiKey === "" ? bearer : apiKey;
@@ -15,8 +21,23 @@ export const authenticate: Surface["authenticate"] = (request, { newId }) => {
   const message = request.headers.has("authorization")
     ? "Invalid bearer token"
     : "x-api-key header is required";
-  return { refusal: refusalResponse(new Refusal("authentication_error", message), newId("req_")) };
-};
+  const requestId = place.newId("req_");
+  const refusal = new Refusal("authentication_error", message);
+  return { refusal: refusalResponse(refusal, requestId, responseHeaders(requestId, place)) };
+}
+
+/** A failure the user of the simulator asked for; when it is the rate limit, nothing remains of it. */
+export function faultResponse(fault: HttpFault, place: Place): SimResponse {
+  const requestId = place.newId("req_");
+  const seconds = fault.kind === "rate limited" ? fault.retryAfterSeconds : null;
+  return refusalResponse(refusalOf(fault), requestId, {
+    ...responseHeaders(requestId, place, {
+      isExhausted: fault.kind === "rate limited",
+      resetMs: (seconds ?? 0) * 1000,
+    }),
+    ...(seconds === null ? {} : { "retry-after": String(seconds) }),
+  });
+}
 
 export function readVersion({ headers }: SimRequest): ApiVersion {
   const given = headers.get("anthropic-version");
@@ -34,20 +55,33 @@ export function readBetas({ headers }: SimRequest): ReadonlySet<string> {
 /** What every answer carries. The limits are constants: the simulator counts no rates. */
 export function responseHeaders(
   requestId: string,
-  { nowMs, workspace }: Pick<SurfaceContext, "nowMs" | "workspace">,
+  { nowMs, workspace }: Partial<Pick<SurfaceContext, "nowMs" | "workspace">>,
+  rate: { readonly isExhausted: boolean; readonly resetMs: number } = unlimited,
 ): Readonly<Record<string, string>> {
-  const reset = new Date(nowMs).toISOString().replace(/\.\d+Z$/, "Z");
   const limits = Object.entries(limitOf).flatMap(([name, limit]) => [
     [`anthropic-ratelimit-${name}-limit`, String(limit)] as const,
-    [`anthropic-ratelimit-${name}-remaining`, String(limit - 1)] as const,
-    [`anthropic-ratelimit-${name}-reset`, reset] as const,
+    [`anthropic-ratelimit-${name}-remaining`, String(rate.isExhausted ? 0 : limit - 1)] as const,
+    ...(nowMs === undefined
+      ? []
+      : [[`anthropic-ratelimit-${name}-reset`, timeText(nowMs + rate.resetMs)] as const]),
   ]);
   return {
     "request-id": requestId,
     "anthropic-organization-id": organizationId,
-    "anthropic-workspace-id": `wrkspc_${hash("sha256", workspace, "hex").slice(0, 24)}`,
+    ...(workspace === undefined
+      ? {}
+      : { "anthropic-workspace-id": `wrkspc_${hash("sha256", workspace, "hex").slice(0, 24)}` }),
     ...Object.fromEntries(limits),
   };
+}
+
+const unlimited = { isExhausted: false, resetMs: 0 };
+
+/** The last moment a date can tell. */
+const latestMs = 8_640_000_000_000_000;
+
+function timeText(ms: number): string {
+  return new Date(Math.min(ms, latestMs)).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 /** Runs a route; what it refuses becomes the provider's error answer. */

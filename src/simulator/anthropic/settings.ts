@@ -1,6 +1,7 @@
 // What besides the blocks decides whether a prefix is found; an explicit default reads as absent.
 import type { BillableRequest } from "../billing/billable-request.ts";
 import type { JsonObject } from "../json-source.ts";
+import { isCiting } from "./render-text.ts";
 import { childrenOf, typeOf } from "./read-blocks.ts";
 import type { MessagesRequest } from "./read-request.ts";
 import { isThinking } from "./validate-options.ts";
@@ -21,7 +22,7 @@ export function settingsOf(request: MessagesRequest): BillableRequest["settings"
     ...(options.speed === "standard" ? {} : { speed: options.speed }),
     ...(outputFormat === null ? {} : { "output format": outputFormat }),
     ...(tools.some(({ isWebTool }) => isWebTool) ? { "web search or fetch": "on" } : {}),
-    ...(blocks.some(isCited) ? { citations: "on" } : {}),
+    ...(blocks.some(({ fields }) => isCiting(fields.get("citations"))) ? { citations: "on" } : {}),
     ...(blocks.some((block) => typeOf(block) === "image")
       ? { "images appear or vanish": "images" }
       : {}),
@@ -41,11 +42,4 @@ function thinkingSetting(request: MessagesRequest): string | null {
 
 function family(block: JsonObject): readonly JsonObject[] {
   return [block, ...childrenOf(block).flatMap(family)];
-}
-
-function isCited(block: JsonObject): boolean {
-  const citations = block.fields.get("citations");
-  if (citations?.kind !== "object") return false;
-  const enabled = citations.fields.get("enabled");
-  return enabled?.kind === "literal" && enabled.value === true;
 }

@@ -90,12 +90,45 @@ test("a message cleared at the next user turn is rendered once, and cannot be ma
   expect(tokens([user, once, ...later])).toBe(tokens([user, ...later]));
 });
 
-test("an effort for the turns to come is no part of the prompt", () => {
+describe("an effort for the turns to come", () => {
   const betas = ["mid-conversation-output-config-2026-07-01"];
-  const effort = { role: "system", content: [], output_config: { effort: "low" } };
-  expect(sent([user, effort])).toBe("messages.1.output_config: Extra inputs are not permitted");
-  expect(sent([user, effort], betas)).toBe(200);
-  expect(sent([user, reply, effort, user], betas)).toBe(200);
+  const low = effort("low");
+
+  test("may stand anywhere, with its beta", () => {
+    expect(sent([user, low])).toBe("messages.1.output_config: Extra inputs are not permitted");
+    expect(sent([user, low], betas)).toBe(200);
+    expect(sent([user, reply, low, user], betas)).toBe(200);
+    expect(sent([user, effort("huge")], betas)).toContain("messages.1.output_config.effort: Input");
+  });
+
+  test("costs nothing, wherever it stands", () => {
+    const client = createClient();
+    client.betas = betas;
+    const tokens = (messages: readonly unknown[]): number =>
+      client.count({ model: "claude-opus-5", messages }).body.input_tokens;
+    expect(tokens([user, low, reply, user])).toBe(tokens([user, reply, user]));
+    expect(tokens([user, low, user])).toBe(tokens([user, user]));
+    expect(tokens([low, user])).toBe(tokens([user]));
+  });
+
+  test("keeps the cache when sent again, and loses what is behind it when edited or deleted", () => {
+    const start = { role: "user", content: [text(words(400), marked)] };
+    const end = { role: "user", content: [text(words(50), marked)] };
+    const readings = (second: readonly unknown[]): readonly number[] => {
+      const client = createClient();
+      client.betas = betas;
+      const body = { model: "claude-opus-5", max_tokens: 20 };
+      const first = client.create({ ...body, messages: [start, reply, low, end] });
+      const { read } = buckets(client.create({ ...body, messages: second }));
+      return [read, buckets(first).write5m, client.records[0]?.bill.markers[0]?.tokens ?? 0];
+    };
+    const [same, written] = readings([start, reply, low, end]);
+    expect(same).toBe(written);
+    for (const changed of [[effort("high")], [], [low, low]]) {
+      const [read, , untilStart] = readings([start, reply, ...changed, end]);
+      expect(read).toBe(untilStart);
+    }
+  });
 });
 
 test("tools can be added and removed in a system message, by the names that are defined", () => {
@@ -104,6 +137,10 @@ test("tools can be added and removed in a system message, by the names that are 
   expect(sent([user, removal("ghost")], betas)).toContain("Tool 'ghost' not found");
   expect(sent([user, removal("read")])).toContain("mid-conversation-tool-changes-2026-07-01");
 });
+
+function effort(level: string): Any {
+  return { role: "system", content: [], output_config: { effort: level } };
+}
 
 function removal(name: string): Any {
   return {

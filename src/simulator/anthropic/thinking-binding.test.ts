@@ -52,6 +52,15 @@ function errorOf(client: Client, body: Any): string {
   return status === 200 ? "accepted" : answer.error.message;
 }
 
+function effort(level: string): readonly Any[] {
+  return [{ role: "system", content: [], output_config: { effort: level } }];
+}
+
+/** The first question, and settings for its answer. */
+function asked(settings: readonly Any[]): Any {
+  return { ...start(), messages: [...start().messages, ...settings] };
+}
+
 /** The body with the thinking of one message removed. */
 function withoutThinking(body: Any, ...indices: readonly number[]): Any {
   const messages = body.messages.map((message: Any, index: number) =>
@@ -149,6 +158,23 @@ describe("a changed conversation is refused", () => {
     const body = talk(client);
     body.messages[2] = { role: "user", content: "edited" };
     expect(errorOf(client, body)).toBe(mismatch("messages.3.content.0", false));
+  });
+
+  test("when an effort sent before it was edited or deleted", () => {
+    const client = createClient();
+    client.betas = ["mid-conversation-output-config-2026-07-01"];
+    const { content } = client.create(asked(effort("low"))).body;
+    const after = (settings: readonly Any[]): string => {
+      const { messages, ...body } = asked(settings);
+      const more = [
+        { role: "assistant", content },
+        { role: "user", content: "next" },
+      ];
+      return errorOf(client, { ...body, messages: [...messages, ...more] });
+    };
+    expect(after(effort("low"))).toBe("accepted");
+    expect(after(effort("high"))).toBe(mismatch("messages.2.content.0", false));
+    expect(after([])).toBe(mismatch("messages.1.content.0", false));
   });
 
   test("when the thinking itself was edited", () => {

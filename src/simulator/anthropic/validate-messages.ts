@@ -1,8 +1,9 @@
 // Whether the messages make a conversation this model takes: roles, contents, tool uses with their results.
 import { textOr } from "./read-fields.ts";
-import { typeOf, type ReadBlock } from "./read-blocks.ts";
+import type { ReadBlock } from "./read-blocks.ts";
 import type { MessagesRequest, ReadMessage } from "./read-request.ts";
 import { invalid, invented } from "./refusal.ts";
+import { validateSystemMessages } from "./validate-system-messages.ts";
 
 export function validateMessages(request: MessagesRequest): void {
   const { messages, system } = request;
@@ -15,16 +16,18 @@ export function validateMessages(request: MessagesRequest): void {
   const startsCompacted = first.blocks[0]?.type === "compaction";
   if (first.role === "assistant" && !startsCompacted)
     throw invalid('messages: first message must use the "user" role');
-  for (const message of messages) {
-    validateContent(message, message.index === messages.length - 1);
-    if (message.role === "system") validateSystemMessage(message, request);
-  }
+  for (const message of messages) validateContent(message, message.index === messages.length - 1);
+  validateSystemMessages(request);
   if (request.version === "2026-10-21") validateNewVersion(messages);
   validateToolPairs(messages);
 }
 
-function validateContent({ index, role, blocks, setsEffort }: ReadMessage, isLast: boolean): void {
-  const mayBeEmpty = (role === "assistant" && isLast) || (role === "system" && setsEffort);
+function validateContent(
+  { index, role, blocks, outputConfig }: ReadMessage,
+  isLast: boolean,
+): void {
+  const mayBeEmpty =
+    (role === "assistant" && isLast) || (role === "system" && outputConfig !== null);
   if (blocks.length === 0 && !mayBeEmpty)
     throw invalid(
       `messages.${index}: all messages must have non-empty content except for the optional final assistant message`,
@@ -44,50 +47,6 @@ function validateContent({ index, role, blocks, setsEffort }: ReadMessage, isLas
     /\s$/.test(textOr(ending.json, "text", ""))
   )
     throw invalid("messages: final assistant content cannot end with trailing whitespace");
-}
-
-function validateSystemMessage(message: ReadMessage, request: MessagesRequest): void {
-  const { index, blocks, setsEffort, clearsAtNextUser } = message;
-  const { capabilities } = request.facts;
-  if (!capabilities.midConversationSystem)
-    throw invalid("role 'system' is not supported on this model");
-  const path = `messages.${index}`;
-  if (setsEffort && !capabilities.midConversationEffort)
-    throw invented(`${path}.output_config: not supported on this model`);
-  for (const block of blocks) validateSystemBlock(block, request);
-  if (clearsAtNextUser && blocks.some(({ marks }) => marks.length > 0))
-    throw invented(
-      `${path}: cache_control cannot be set on a system message with clear_at "next_user_message"`,
-    );
-  if (blocks.length > 0) validatePlacement(message, request.messages);
-}
-
-function validateSystemBlock({ type, path, json }: ReadBlock, request: MessagesRequest): void {
-  if (type === "text") return;
-  const isChange = type === "tool_addition" || type === "tool_removal";
-  if (!isChange)
-    throw invented(`${path}: a system message takes text and tool changes, not ${type}`);
-  if (!request.betas.has("mid-conversation-tool-changes-2026-07-01"))
-    throw invented(
-      `${path}: ${type} requires anthropic-beta: mid-conversation-tool-changes-2026-07-01`,
-    );
-  const tool = json.fields.get("tool");
-  if (tool?.kind !== "object" || typeOf(tool) !== "tool_reference") return;
-  const name = textOr(tool, "name", "");
-  if (!request.tools.some((each) => each.name === name))
-    throw invented(`${path}.tool: Tool '${name}' not found in provided tools`);
-}
-
-function validatePlacement({ index }: ReadMessage, messages: readonly ReadMessage[]): void {
-  const path = `messages.${index}`;
-  const before = messages.slice(0, index).findLast(({ role }) => role !== "system");
-  if (before === undefined) throw invented(`${path}: a system message may not come first`);
-  const endsInServerTool = /._tool_result$/.test(before.blocks.at(-1)?.type ?? "");
-  if (before.role === "assistant" && !endsInServerTool)
-    throw invented(`${path}: a system message must follow a user turn or a server tool result`);
-  const after = messages.slice(index + 1).find(({ role }) => role !== "system");
-  if (after !== undefined && after.role !== "assistant")
-    throw invented(`${path}: a system message must be last or be followed by an assistant turn`);
 }
 
 function validateNewVersion(messages: readonly ReadMessage[]): void {
@@ -116,7 +75,7 @@ function toTurns(messages: readonly ReadMessage[]): readonly Turn[] {
     const last = turns.at(-1);
     const turn = last?.role === role ? last : { role, blocks: [] };
     if (turn !== last) turns.push(turn);
-    turn.blocks.push(...blocks.map((block) => ({ message: index, block })));
+    for (const block of blocks) turn.blocks.push({ message: index, block });
   }
   return turns;
 }
@@ -142,7 +101,10 @@ function validateToolUses(turn: Turn, next: Turn | undefined, seen: Set<string>)
     const id = textOr(block.json, "id", "");
     if (seen.has(id)) throw invalid("messages: `tool_use` ids must be unique");
     seen.add(id);
-    if (!answered.has(id)) unanswered.set(message, [...(unanswered.get(message) ?? []), id]);
+    if (answered.has(id)) continue;
+    const ids = unanswered.get(message) ?? [];
+    ids.push(id);
+    unanswered.set(message, ids);
   }
   for (const [message, ids] of unanswered)
     throw invalid(

@@ -16,14 +16,19 @@ const authenticate = (header: string | null): Body =>
       headers: new Map(header === null ? [] : [["authorization", header]]),
       bodyText: "",
     },
-    { newId },
+    { newId, nowMs: 0 },
   );
 
 const fault = (
   kind: Parameters<ReturnType<typeof createKit>["surface"]["fault"]>[0],
   path = "/v1/responses",
 ): Body => {
-  const { status, headers, body } = createKit().surface.fault(kind, { newId, path });
+  const { status, headers, body } = createKit().surface.fault(kind, {
+    newId,
+    path,
+    nowMs: 0,
+    workspace: "ours",
+  });
   return { status, headers, error: JSON.parse(typeof body === "string" ? body : "").error };
 };
 
