@@ -236,7 +236,10 @@ function lookupsAtBoundaries(
 /** The number of each block's position; equal numbers are one position. */
 function positionsOf(request: BillableRequest, options: BillingOptions): number[] {
   const lookback = request.model.cache.markers?.lookback;
-  const collapses = lookback?.kind === "positions" && lookback.counting !== "every block";
+  const collapses =
+    lookback?.kind === "positions" &&
+    lookback.counting !== "every block" &&
+    options.toolRuns !== "every block";
   const positions: number[] = [];
   let position = 0;
   for (const [index, block] of request.blocks.entries()) {

@@ -21,6 +21,7 @@ const others: readonly Partial<BillingOptions>[] = [
   { crossLifetime: "not found" },
   { entryInsideRun: "only at the run's end" },
   { toolDefinitions: "one position" },
+  { toolRuns: "every block" },
 ];
 
 test("2,000 random requests are billed as the naive reading bills them", () => {

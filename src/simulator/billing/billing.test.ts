@@ -63,6 +63,18 @@ describe("lookback of Claude", () => {
     expect(paid(bill)).toEqual({ read: 0, "5m": 25_000, uncached: 0 });
   });
 
+  test("any model counts every block where one asks for it", () => {
+    const sent = { blocks: texts(5, 1000), markers: { 4: "5m" } } as const;
+    for (const [toolRuns, read] of [
+      ["by route", 5000],
+      ["every block", 0],
+    ] as const) {
+      const billing = createBilling({ toolRuns });
+      send(billing, haiku, sent);
+      expect(send(billing, haiku, { blocks: calls, markers: { 24: "5m" } }).readTokens).toBe(read);
+    }
+  });
+
   test("an entry inside a run is found at the run's position, or only at its end", () => {
     const first = { blocks: calls.slice(0, 10), markers: { 9: "5m" } } as const;
     const second = { blocks: calls, markers: { 24: "5m" } } as const;

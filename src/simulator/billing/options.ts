@@ -12,6 +12,8 @@ export interface BillingOptions {
   readonly crossLifetime: "found" | "not found";
   /** Where an entry inside a run of tool uses or results is found. */
   readonly entryInsideRun: "at the run's position" | "only at the run's end";
+  /** Whether a run of tool uses or results is one position, as the model's route says, or never. */
+  readonly toolRuns: "by route" | "every block";
   /** Whether each tool definition is a position of the lookback. */
   readonly toolDefinitions: "positions" | "one position";
   /** How long a provider that names no lifetime keeps a prefix: its minimum, or a seeded draw above it. */
@@ -28,6 +30,7 @@ export const stingyBilling: BillingOptions = {
   markerBeforeHit: "refreshes only",
   crossLifetime: "found",
   entryInsideRun: "at the run's position",
+  toolRuns: "by route",
   toolDefinitions: "positions",
   retention: "minimum",
   entriesMax: 1_000_000,
@@ -45,6 +48,7 @@ export function parseBillingOptions(value: unknown, place: string): Partial<Bill
     markerBeforeHit: read("markerBeforeHit", oneOf("refreshes only", "writes")),
     crossLifetime: read("crossLifetime", oneOf("found", "not found")),
     entryInsideRun: read("entryInsideRun", oneOf("at the run's position", "only at the run's end")),
+    toolRuns: read("toolRuns", oneOf("by route", "every block")),
     toolDefinitions: read("toolDefinitions", oneOf("positions", "one position")),
     retention: read("retention", parseRetention),
     entriesMax: read("entriesMax", readCount),

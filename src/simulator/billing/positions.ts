@@ -9,9 +9,9 @@ export type PositionLookback = Extract<Lookback, { readonly kind: "positions" }>
 export function positionsOf(
   blocks: readonly BillableBlock[],
   lookback: PositionLookback,
-  options: Pick<BillingOptions, "toolDefinitions">,
+  options: Pick<BillingOptions, "toolDefinitions" | "toolRuns">,
 ): number[] {
-  const collapsesRuns = lookback.counting !== "every block";
+  const collapsesRuns = lookback.counting !== "every block" && options.toolRuns === "by route";
   let position = -1;
   return blocks.map((block, index) => {
     const before = blocks[index - 1];
