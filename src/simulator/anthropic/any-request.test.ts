@@ -1,13 +1,7 @@
 // Goal: no request crashes the surface. Method: valid requests with random values in random places.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  createClient,
-  marked,
-  text,
-  tool,
-  type Any,
-} from "../../../fixtures/simulator/anthropic/call-surface.ts";
+import { createClient, marked, text, tool, type Any } from "./test-kit.ts";
 
 const request = {
   model: "claude-opus-5-5",

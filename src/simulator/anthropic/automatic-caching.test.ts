@@ -1,14 +1,6 @@
 // Goal: the marker for a whole request, and pre-warming (providers.md §1.2, §1.6). Method: real requests, real billing.
 import { describe, expect, test } from "vitest";
-import {
-  buckets,
-  createClient,
-  marked,
-  text,
-  tool,
-  words,
-  type Any,
-} from "../../../fixtures/simulator/anthropic/call-surface.ts";
+import { buckets, createClient, marked, text, tool, words, type Any } from "./test-kit.ts";
 
 /** 512 tokens are enough to be kept. */
 const model = "claude-opus-5";

@@ -10,7 +10,7 @@ import {
   tool,
   words,
   type Any,
-} from "../../../fixtures/simulator/anthropic/call-surface.ts";
+} from "./test-kit.ts";
 
 /** 512 tokens are enough to be kept. */
 const model = "claude-opus-5";

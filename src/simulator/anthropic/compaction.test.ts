@@ -1,14 +1,6 @@
 // Goal: summaries on demand (providers.md §1.10). Method: summarise a conversation and go on with the summary.
 import { describe, expect, test } from "vitest";
-import {
-  createClient,
-  marked,
-  text,
-  tool,
-  words,
-  type Any,
-  type Client,
-} from "../../../fixtures/simulator/anthropic/call-surface.ts";
+import { createClient, marked, text, tool, words, type Any, type Client } from "./test-kit.ts";
 
 const beta = "compact-2026-09-04";
 

@@ -1,14 +1,6 @@
 // Goal: the everyday path. Method: call the routes as the server does and read what a client would.
 import { expect, test } from "vitest";
-import {
-  buckets,
-  createClient,
-  marked,
-  text,
-  tool,
-  words,
-  type Any,
-} from "../../../fixtures/simulator/anthropic/call-surface.ts";
+import { buckets, createClient, marked, text, tool, words, type Any } from "./test-kit.ts";
 
 const model = "claude-sonnet-5";
 

@@ -9,7 +9,7 @@ import {
   words,
   type Any,
   type Client,
-} from "../../../fixtures/simulator/anthropic/call-surface.ts";
+} from "./test-kit.ts";
 
 /** 512 tokens are enough to be kept. */
 const model = "claude-opus-5";

@@ -1,12 +1,6 @@
 // Goal: what a client is told about its own cache misses (providers.md §1.7).
 import { describe, expect, test } from "vitest";
-import {
-  createClient,
-  text,
-  tool,
-  words,
-  type Any,
-} from "../../../fixtures/simulator/anthropic/call-surface.ts";
+import { createClient, text, tool, words, type Any } from "./test-kit.ts";
 import { createPromptCounter } from "../count-tokens.ts";
 import { createPromptMemory } from "./diagnostics.ts";
 import { readRequest } from "./read-request.ts";

@@ -9,7 +9,7 @@ import {
   words,
   type Answer,
   type Any,
-} from "../../../fixtures/simulator/anthropic/call-surface.ts";
+} from "./test-kit.ts";
 
 const hi = [{ role: "user", content: "hi" }];
 const base = { model: "claude-opus-5", max_tokens: 100, messages: hi };

@@ -1,10 +1,6 @@
 // Goal: work grows with a request, not with its square. Method: requests far longer than any real one.
 import { expect, test } from "vitest";
-import {
-  createClient,
-  text,
-  type Answer,
-} from "../../../fixtures/simulator/anthropic/call-surface.ts";
+import { createClient, text, type Answer } from "./test-kit.ts";
 
 const hi = { role: "user", content: "hi" };
 

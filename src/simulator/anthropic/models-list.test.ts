@@ -1,6 +1,6 @@
 // Goal: the list of models as clients read it.
 import { expect, test } from "vitest";
-import { createClient } from "../../../fixtures/simulator/anthropic/call-surface.ts";
+import { createClient } from "./test-kit.ts";
 
 test("models are listed page by page, without prices", () => {
   const client = createClient();

@@ -1,10 +1,6 @@
 // Goal: keys, versions and betas as the provider reads them (providers.md §1.14).
 import { describe, expect, test } from "vitest";
-import {
-  createClient,
-  text,
-  type Any,
-} from "../../../fixtures/simulator/anthropic/call-surface.ts";
+import { createClient, text, type Any } from "./test-kit.ts";
 import type { HttpFault } from "../surface.ts";
 
 const base = {

@@ -2,7 +2,7 @@
 import { Anthropic, BadRequestError, NotFoundError } from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import { expect, test } from "vitest";
-import { createClient, type Client } from "../../../fixtures/simulator/anthropic/call-surface.ts";
+import { createClient, type Client } from "./test-kit.ts";
 
 /** The SDK in front of a client of the surface; it sends its own version and betas. */
 function sdkFor(client: Client): Anthropic {

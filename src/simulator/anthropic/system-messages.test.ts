@@ -1,14 +1,6 @@
 // Goal: system messages among the messages (providers.md §1.8). Method: place them, change them, mark them.
 import { describe, expect, test } from "vitest";
-import {
-  buckets,
-  createClient,
-  marked,
-  text,
-  tool,
-  words,
-  type Any,
-} from "../../../fixtures/simulator/anthropic/call-surface.ts";
+import { buckets, createClient, marked, text, tool, words, type Any } from "./test-kit.ts";
 
 const user = { role: "user", content: [text(words(400))] };
 const reply = { role: "assistant", content: "ok" };

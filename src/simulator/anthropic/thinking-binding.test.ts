@@ -1,13 +1,6 @@
 // Goal: thinking sent back is bound to what stood before it (providers.md §1.9). Method: real conversations, edited.
 import { describe, expect, test } from "vitest";
-import {
-  createClient,
-  marked,
-  text,
-  tool,
-  type Any,
-  type Client,
-} from "../../../fixtures/simulator/anthropic/call-surface.ts";
+import { createClient, marked, text, tool, type Any, type Client } from "./test-kit.ts";
 
 const beta = "thinking-binding-controls-2026-08-01";
 const dropBlock = {
