@@ -8,6 +8,7 @@ import { referencedTools } from "./render-text.ts";
 import { toolChangeOf } from "./tool-changes.ts";
 import { isThinking } from "./validate-options.ts";
 
+/** Tools and turns are made when the model looks at them: most look at the end of a long conversation only. */
 export function toPrompt(request: MessagesRequest, outputTokensMax: number): Prompt {
   const { facts, options, messages } = request;
   return {
@@ -15,7 +16,9 @@ export function toPrompt(request: MessagesRequest, outputTokensMax: number): Pro
     wants: options.compaction === null ? "reply" : "summary",
     instructions: options.compaction?.instructions ?? null,
     system: request.system.map(({ json }) => textOr(json, "text", "")).join("\n\n"),
-    tools: visibleTools(request),
+    get tools() {
+      return visibleTools(request);
+    },
     turns: messages.map(toTurn),
     outputTokensMax,
     thinks: isThinking(request),
@@ -51,27 +54,33 @@ function visibleTools({ tools, messages }: MessagesRequest): readonly PromptTool
 function toTurn({ role, blocks }: ReadMessage): PromptTurn {
   return {
     role,
-    text: blocks.flatMap(saidText).join("\n"),
-    toolUses: blocks
-      .filter(({ type }) => type === "tool_use")
-      .map(({ json }) => {
-        const input = json.fields.get("input");
-        return {
-          id: textOr(json, "id", ""),
-          name: textOr(json, "name", ""),
-          inputJson: input === undefined ? "{}" : compactJson(input),
-        };
-      }),
-    toolResults: blocks
-      .filter(({ type }) => type === "tool_result")
-      .map(({ json }) => {
-        const isError = json.fields.get("is_error");
-        return {
-          id: textOr(json, "tool_use_id", ""),
-          text: innerText(json),
-          isError: isError?.kind === "literal" && isError.value === true,
-        };
-      }),
+    get text() {
+      return blocks.flatMap(saidText).join("\n");
+    },
+    get toolUses() {
+      return blocks.filter(({ type }) => type === "tool_use").map(toToolUse);
+    },
+    get toolResults() {
+      return blocks.filter(({ type }) => type === "tool_result").map(toToolResult);
+    },
+  };
+}
+
+function toToolUse({ json }: ReadBlock): PromptTurn["toolUses"][number] {
+  const input = json.fields.get("input");
+  return {
+    id: textOr(json, "id", ""),
+    name: textOr(json, "name", ""),
+    inputJson: input === undefined ? "{}" : compactJson(input),
+  };
+}
+
+function toToolResult({ json }: ReadBlock): PromptTurn["toolResults"][number] {
+  const isError = json.fields.get("is_error");
+  return {
+    id: textOr(json, "tool_use_id", ""),
+    text: innerText(json),
+    isError: isError?.kind === "literal" && isError.value === true,
   };
 }
 

@@ -9,7 +9,8 @@ import { isThinking } from "./validate-options.ts";
 export function settingsOf(request: MessagesRequest): BillableRequest["settings"] {
   const { options, tools, messages } = request;
   const { toolChoice, effort, outputFormat } = options;
-  const blocks = messages.flatMap((message) => message.blocks.flatMap(({ json }) => family(json)));
+  const hasBlock = (isWanted: (block: JsonObject) => boolean): boolean =>
+    messages.some(({ blocks }) => blocks.some(({ json }) => isInFamily(json, isWanted)));
   const thinking = thinkingSetting(request);
   return {
     ...(toolChoice === "auto"
@@ -22,8 +23,8 @@ export function settingsOf(request: MessagesRequest): BillableRequest["settings"
     ...(options.speed === "standard" ? {} : { speed: options.speed }),
     ...(outputFormat === null ? {} : { "output format": outputFormat }),
     ...(tools.some(({ isWebTool }) => isWebTool) ? { "web search or fetch": "on" } : {}),
-    ...(blocks.some(({ fields }) => isCiting(fields.get("citations"))) ? { citations: "on" } : {}),
-    ...(blocks.some((block) => typeOf(block) === "image")
+    ...(hasBlock(({ fields }) => isCiting(fields.get("citations"))) ? { citations: "on" } : {}),
+    ...(hasBlock((block) => typeOf(block) === "image")
       ? { "images appear or vanish": "images" }
       : {}),
   };
@@ -40,6 +41,7 @@ function thinkingSetting(request: MessagesRequest): string | null {
   return thinkingAlwaysOn ? null : "adaptive";
 }
 
-function family(block: JsonObject): readonly JsonObject[] {
-  return [block, ...childrenOf(block).flatMap(family)];
+/** Whether the block itself, or one inside it, is wanted. */
+function isInFamily(block: JsonObject, isWanted: (block: JsonObject) => boolean): boolean {
+  return isWanted(block) || childrenOf(block).some((child) => isInFamily(child, isWanted));
 }
