@@ -1,7 +1,7 @@
 // The simulator's own token counter: deterministic, the same for counting and for billing.
-import { hash } from "node:crypto";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { Tokenizer } from "../core/models/model-facts.ts";
+import { hashText } from "./hash-text.ts";
 import rules from "./data/token-rules.json" with { type: "json" };
 
 export interface PromptCounter {
@@ -20,7 +20,7 @@ export type TokenConstant = keyof (typeof rules.generations)["claude-old"]["cons
 export function createPromptCounter(textsMax = 200_000): PromptCounter {
   const counts = new Map<string, number>();
   const base = (text: string): number => {
-    const key = hash("sha256", text, "base64url");
+    const key = hashText(text);
     const known = counts.get(key);
     if (known !== undefined) return known;
     const tokens = countPieces(text);

@@ -10,6 +10,8 @@ export type Shape =
   | "flag"
   | "object"
   | "optional object"
+  /** Of anything; its items are checked elsewhere. */
+  | "list"
   | { readonly listOf: ObjectShape | "text" }
   | { readonly oneOf: readonly unknown[] };
 
@@ -73,6 +75,8 @@ function isA(value: unknown, expected: string): boolean {
       return typeof value === "number";
     case "flag":
       return typeof value === "boolean";
+    case "list":
+      return Array.isArray(value);
     default:
       return isObject(value);
   }

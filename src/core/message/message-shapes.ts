@@ -62,8 +62,8 @@ export const toolShape: ObjectShape = {
 export const requestShape: ObjectShape = {
   requestId: "text",
   model: "text",
-  messages: { listOf: messageShape },
-  tools: { listOf: toolShape },
+  messages: "list",
+  tools: "list",
   systemPrompt: "text or null",
   systemPromptVolatile: "text or null",
   maxOutputTokens: "number",

@@ -2,7 +2,7 @@
 import { checkShape, isObject } from "./check-shape.ts";
 import { messageShape } from "./message-shapes.ts";
 import type { Message, MessageRecord, ToolResultBlock } from "./message.ts";
-import { validateMessage, validateRecord } from "./validate-message.ts";
+import { validateContent, validateRecord } from "./validate-message.ts";
 import { violation, type Violation } from "./violation.ts";
 
 /** Checks one message after the other. A conversation may end on tool uses that still wait for results. */
@@ -38,7 +38,7 @@ export function validateConversation(
 }
 
 function validateOne(message: Message | MessageRecord, path: string): Violation[] {
-  return isRecord(message) ? validateRecord(message, path) : validateMessage(message, path);
+  return isRecord(message) ? validateRecord(message, path) : validateContent(message, path);
 }
 
 /** Records of one list belong to one session, and none is there twice. */

@@ -18,7 +18,11 @@ const allowedBlocks: Readonly<Record<Role | "tool result", readonly BlockType[]>
 
 export function validateMessage(message: Message, path = "message"): Violation[] {
   const misshapen = checkShape(message, messageShape, path);
-  if (misshapen.length > 0) return misshapen;
+  return misshapen.length > 0 ? misshapen : validateContent(message, path);
+}
+
+/** The same for a message whose shape is known to be right. */
+export function validateContent(message: Message, path: string): Violation[] {
   const { role, content } = message;
   const violations = content.flatMap((block, index) =>
     validateBlock(block, `${path}.content.${index}`, role),

@@ -46,9 +46,10 @@ export function validateRequest(request: CanonicalRequest, path = "request"): Vi
   if (misshapen.length > 0) return misshapen;
   const violations = [
     ...request.tools.flatMap((tool, index) => validateTool(tool, `${path}.tools.${index}`)),
-    ...repeatedNames(request.tools, `${path}.tools`),
     ...validateConversation(request.messages, `${path}.messages`),
   ];
+  if (violations.some(({ rule }) => rule === "shape")) return violations;
+  violations.push(...repeatedNames(request.tools, `${path}.tools`));
   const report = (field: string, message: string): void => {
     violations.push(violation(`${path}.${field}`, "request-invalid", message));
   };

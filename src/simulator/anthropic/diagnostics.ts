@@ -1,5 +1,5 @@
 // Why a prompt could not be reused, told by comparing it with the prompt of an earlier message.
-import { digest } from "./digest.ts";
+import { hashText } from "../hash-text.ts";
 import type { MessagesRequest } from "./read-request.ts";
 import type { RenderedPrompt } from "./render-prompt.ts";
 import type { PromptUnit } from "./render-units.ts";
@@ -27,7 +27,7 @@ interface DiagnosedCall {
   readonly prompt: RenderedPrompt;
 }
 
-interface Fingerprint {
+interface RememberedPrompt {
   readonly model: string;
   /** Whatever else can make a prefix unreadable. */
   readonly settings: string;
@@ -49,9 +49,9 @@ const usualLimits: MemoryLimits = { promptsMax: 1000, blocksMax: 1_000_000 };
 /** Only prompts of clients that ask are kept, and of those the latest. */
 export function createPromptMemory(limits: MemoryLimits = usualLimits): PromptMemory {
   const { promptsMax, blocksMax } = limits;
-  const remembered = new Map<string, Fingerprint>();
+  const remembered = new Map<string, RememberedPrompt>();
   let blocks = 0;
-  const remember = (key: string, latest: Fingerprint): void => {
+  const remember = (key: string, latest: RememberedPrompt): void => {
     remembered.set(key, latest);
     blocks += latest.hashes.length;
     for (const [oldest, { hashes }] of remembered) {
@@ -65,7 +65,7 @@ export function createPromptMemory(limits: MemoryLimits = usualLimits): PromptMe
     diagnose: ({ workspace, messageId, request, prompt }) => {
       const { diagnostics } = request.options;
       if (diagnostics === null) return undefined;
-      const now = fingerprintOf(request, prompt);
+      const now = toRemembered(request, prompt);
       const before = remembered.get(`${workspace}\n${diagnostics.previousMessageId}`);
       remember(`${workspace}\n${messageId}`, now);
       if (diagnostics.previousMessageId === null) return null;
@@ -76,12 +76,15 @@ export function createPromptMemory(limits: MemoryLimits = usualLimits): PromptMe
   };
 }
 
-function fingerprintOf(request: MessagesRequest, { units, blocks }: RenderedPrompt): Fingerprint {
+function toRemembered(
+  request: MessagesRequest,
+  { units, blocks }: RenderedPrompt,
+): RememberedPrompt {
   const { facts, betas, options } = request;
   const rest = [settingsOf(request), [...betas].toSorted(), options.hasContextManagement];
   return {
     model: facts.id,
-    settings: digest(JSON.stringify(rest)),
+    settings: hashText(JSON.stringify(rest)),
     hashes: BigUint64Array.from(units, ({ hash }) =>
       Buffer.from(hash, "base64url").readBigUInt64LE(),
     ),
@@ -92,7 +95,7 @@ function fingerprintOf(request: MessagesRequest, { units, blocks }: RenderedProm
 
 const origins: readonly PromptUnit["origin"][] = ["tools", "system", "messages"];
 
-function divergence(before: Fingerprint, now: Fingerprint): CacheMissReason | null {
+function divergence(before: RememberedPrompt, now: RememberedPrompt): CacheMissReason | null {
   const missed = (from: number): number =>
     before.tokens.subarray(from).reduce((sum, tokens) => sum + tokens, 0);
   if (before.model !== now.model)

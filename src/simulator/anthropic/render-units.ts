@@ -2,7 +2,7 @@
 import type { PromptCounter } from "../count-tokens.ts";
 import type { BilledTier } from "../billing/billable-request.ts";
 import { blockTokens, toolTokens, type TokenScale } from "./block-tokens.ts";
-import { digest } from "./digest.ts";
+import { hashText } from "../hash-text.ts";
 import { compactJson, type JsonObject } from "../json-source.ts";
 import type { ReadBlock, ReadMark } from "./read-blocks.ts";
 import type { MessagesRequest, ReadMessage } from "./read-request.ts";
@@ -41,7 +41,7 @@ export function renderUnits(request: MessagesRequest, counter: PromptCounter): P
 
 /** The hash a block of an assistant message has once it is sent back. */
 export function assistantHash(block: JsonObject, tools: ToolsByName): string {
-  return digest("assistant", renderBlock(block, tools));
+  return hashText("assistant", renderBlock(block, tools));
 }
 
 function toolUnit(tool: ReadTool, tier: BilledTier, scale: TokenScale): PromptUnit {
@@ -52,7 +52,7 @@ function toolUnit(tool: ReadTool, tier: BilledTier, scale: TokenScale): PromptUn
     role: "tools",
     type: "tool",
     json: tool.json,
-    hash: digest("tool", renderTool(tool)),
+    hash: hashText("tool", renderTool(tool)),
     tokens: toolTokens(tool, scale),
     marks: tool.mark === null ? [] : [tool.mark],
     mayBeMarked: true,
@@ -90,7 +90,7 @@ function configUnit({ index, role }: ReadMessage, json: JsonObject): PromptUnit 
     role,
     type: "output_config",
     json,
-    hash: digest(role, "output_config", compactJson(json)),
+    hash: hashText(role, "output_config", compactJson(json)),
     tokens: 0,
     marks: [],
     mayBeMarked: false,
@@ -110,7 +110,7 @@ function blockUnit(
     role,
     type,
     json,
-    hash: digest(role, renderBlock(json, tools)),
+    hash: hashText(role, renderBlock(json, tools)),
     tokens: blockTokens(json, scale, tools),
     marks,
     mayBeMarked: type !== "thinking" && type !== "redacted_thinking",

@@ -1,5 +1,5 @@
 // Signatures of what the simulated model made: they say by whom and after what, and cannot be made elsewhere.
-import { shortDigest } from "./digest.ts";
+import { shortHash } from "../hash-text.ts";
 
 /** What a thinking block remembers of its making. */
 export interface ThinkingOrigin {
@@ -20,7 +20,7 @@ export interface SummaryOrigin {
 /** As long as the thinking is: replaying a block is paid by the length of its signature. */
 export function signThinking(thinking: string, origin: ThinkingOrigin): string {
   const body = encode([origin.model, origin.prefix, origin.previous]);
-  const seal = shortDigest("thinking", body, thinking);
+  const seal = shortHash("thinking", body, thinking);
   const copies = Math.ceil(thinking.length / seal.length);
   return `sim1.${body}.${seal}.${seal.repeat(copies).slice(0, thinking.length)}`;
 }
@@ -28,25 +28,25 @@ export function signThinking(thinking: string, origin: ThinkingOrigin): string {
 /** Null where the simulator did not make this signature for this text. */
 export function readThinkingSignature(thinking: string, signature: string): ThinkingOrigin | null {
   const [form, body = "", seal] = signature.split(".");
-  if (form !== "sim1" || seal !== shortDigest("thinking", body, thinking)) return null;
+  if (form !== "sim1" || seal !== shortHash("thinking", body, thinking)) return null;
   const [model = "", prefix = "", previous = ""] = decode(body);
   return { model, prefix, previous };
 }
 
 export function signSummary(content: string, messages: string): string {
-  const body = encode([messages, shortDigest("content", content)]);
-  return `sim1.${body}.${shortDigest("summary", body)}`;
+  const body = encode([messages, shortHash("content", content)]);
+  return `sim1.${body}.${shortHash("summary", body)}`;
 }
 
 export function readSummarySignature(signature: string): SummaryOrigin | null {
   const [form, body = "", seal] = signature.split(".");
-  if (form !== "sim1" || seal !== shortDigest("summary", body)) return null;
+  if (form !== "sim1" || seal !== shortHash("summary", body)) return null;
   const [messages = "", content = ""] = decode(body);
   return { messages, content };
 }
 
 export function isContentOf(content: string, origin: SummaryOrigin): boolean {
-  return origin.content === shortDigest("content", content);
+  return origin.content === shortHash("content", content);
 }
 
 function encode(parts: readonly string[]): string {

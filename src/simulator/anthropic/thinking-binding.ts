@@ -1,5 +1,5 @@
 // Thinking sent back: which blocks the model still sees, and whether the conversation before them is unchanged.
-import { shortDigest } from "./digest.ts";
+import { shortHash } from "../hash-text.ts";
 import { versionOf } from "./model-version.ts";
 import { textOr } from "./read-fields.ts";
 import { bindingBeta } from "./read-options.ts";
@@ -64,19 +64,19 @@ export function stepped(
   state: BindingState,
   unit: Pick<PromptUnit, "origin" | "hash" | "type" | "json">,
 ): BindingState {
-  if (unit.origin !== "messages") return { ...state, ground: shortDigest(state.ground, unit.hash) };
+  if (unit.origin !== "messages") return { ...state, ground: shortHash(state.ground, unit.hash) };
   // A summary stands for the messages it was made of, so what came after them stays bound.
   const summary =
     unit.type === "compaction" ? readSummarySignature(textOr(unit.json, "signature", "")) : null;
-  return { ...state, messages: summary?.messages ?? shortDigest(state.messages, unit.hash) };
+  return { ...state, messages: summary?.messages ?? shortHash(state.messages, unit.hash) };
 }
 
 export function prefixOf({ ground, messages }: BindingState): string {
-  return shortDigest(ground, messages);
+  return shortHash(ground, messages);
 }
 
 export function signatureId(signature: string): string {
-  return shortDigest("thought", signature);
+  return shortHash("thought", signature);
 }
 
 export function isThought({ type }: Pick<PromptUnit, "type">): boolean {

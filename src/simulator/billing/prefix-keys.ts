@@ -1,6 +1,6 @@
 // The key of every prefix of a request: what must be equal for an entry to be found.
-import { hash } from "node:crypto";
 import type { InvalidationRule } from "../../core/models/invalidation.ts";
+import { hashText } from "../hash-text.ts";
 import type { BillableRequest, BilledTier } from "./billable-request.ts";
 
 const tiers: readonly BilledTier[] = ["tools", "system", "messages"];
@@ -9,15 +9,15 @@ const tiers: readonly BilledTier[] = ["tools", "system", "messages"];
 export function prefixKeys(request: BillableRequest): string[] {
   const salts = tierSalts(request);
   const { workspace, model } = request;
-  let key = digest(`${workspace}\n${model.route}\n${model.id}`);
+  let key = hashText(workspace, model.route, model.id);
   let tiersEntered = 0;
   return request.blocks.map((block) => {
     const rank = tiers.indexOf(block.tier);
     while (tiersEntered <= rank) {
-      key = digest(`${key}\n${salts[tiers[tiersEntered] ?? "messages"]}`);
+      key = hashText(key, salts[tiers[tiersEntered] ?? "messages"]);
       tiersEntered += 1;
     }
-    key = digest(`${key}${block.hash}`);
+    key = hashText(key, block.hash);
     return key;
   });
 }
@@ -35,8 +35,4 @@ function tierSalts({ model, settings }: BillableRequest): Readonly<Record<Billed
 
 function firstLost({ survives }: InvalidationRule): BilledTier | null {
   return tiers.find((tier) => !survives.includes(tier)) ?? null;
-}
-
-function digest(text: string): string {
-  return hash("sha256", text, "base64url");
 }

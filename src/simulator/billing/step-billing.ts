@@ -1,7 +1,7 @@
 // Providers that keep any prefix they saw, in whole steps, for as long as they please, free of charge.
-import { hash } from "node:crypto";
 import { assert } from "../../core/assert.ts";
 import type { AutomaticRules } from "../../core/models/cache-rules.ts";
+import { drawOf } from "../ids.ts";
 import type { BillableRequest } from "./billable-request.ts";
 import type { Reason } from "./bill.ts";
 import type { Billing, OpenBill } from "./billing.ts";
@@ -87,8 +87,8 @@ function keptMs(key: string, rules: AutomaticRules, { retention }: BillingOption
   const least = (rules.keptSecondsMin ?? 0) * 1000;
   if (retention === "minimum") return least;
   const most = (rules.keptSecondsMax ?? rules.keptSecondsMin ?? 0) * 1000;
-  const digest = hash("sha256", `${retention.seed}\n${key}`, "hex");
-  const draw = Number.parseInt(digest.slice(0, 12), 16) / 0x1_0000_0000_0000;
+  const draw = drawOf(`${retention.seed}
+${key}`);
   return least + (most - least) * draw ** 3;
 }
 

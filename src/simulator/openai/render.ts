@@ -1,7 +1,7 @@
 // The prompt as the provider renders it: blocks to bill, breakpoints, and where a prefix may end by itself.
-import { hash } from "node:crypto";
 import type { BillableBlock, BillableMarker } from "../billing/billable-request.ts";
 import type { PromptCounter } from "../count-tokens.ts";
+import { hashText } from "../hash-text.ts";
 import { isInitial, isToolOutput, type Item } from "./items.ts";
 import type { ReadRequest } from "./read-request.ts";
 import { createScale, renderItem, type Piece, type Scale } from "./render-item.ts";
@@ -77,7 +77,7 @@ function toRendering(
   const endings = new Set(eligible.length === 0 ? [initial] : eligible);
   return {
     blocks: pieces.map(({ content, tokens, tier, run }, index) => ({
-      hash: hash("sha256", content, "base64url"),
+      hash: hashText(content),
       tokens,
       tier,
       run,
