@@ -3,8 +3,10 @@ import type { Prompt, PromptTool, ReplyPart } from "../prompt.ts";
 import { sampleInput } from "./sample-input.ts";
 
 /** A call of the tool the client insists on; null where it leaves the choice. */
-export function forcedCall({ toolChoice, tools }: Prompt): ReplyPart | null {
+export function forcedCall(prompt: Prompt): ReplyPart | null {
+  const { toolChoice } = prompt;
   if (toolChoice === "auto" || toolChoice === "none") return null;
+  const { tools } = prompt;
   const tool = toolChoice === "any" ? tools[0] : tools.find(({ name }) => name === toolChoice.name);
   return tool === undefined ? null : toCall(tool);
 }

@@ -17,7 +17,7 @@ export function prefixKeys(request: BillableRequest): string[] {
       key = hashText(key, salts[tiers[tiersEntered] ?? "messages"]);
       tiersEntered += 1;
     }
-    key = hashText(key, block.hash);
+    key = hashText(`${key}\n${block.hash}`);
     return key;
   });
 }
