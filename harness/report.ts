@@ -37,6 +37,10 @@ export function atMost(name: string, value: number | null, limit: number): Check
   return { name, value: known(value), limit: `<= ${limit}`, ok: value !== null && value <= limit };
 }
 
+export function atLeast(name: string, value: number | null, limit: number): Check {
+  return { name, value: known(value), limit: `>= ${limit}`, ok: value !== null && value >= limit };
+}
+
 export function below(name: string, value: number | null, limit: number): Check {
   return { name, value: known(value), limit: `< ${limit}`, ok: value !== null && value < limit };
 }

@@ -131,3 +131,99 @@ export {
   totalRawCount,
   type RawCount,
 } from "./core/tokens/raw-count.ts";
+export {
+  createTokenCounter,
+  lengthCounter,
+  type TokenCounter,
+} from "./core/tokens/token-counter.ts";
+export {
+  describeEnvironment,
+  scopeCapabilities,
+  type Capability,
+  type EnvironmentNotes,
+} from "./core/layers/environment.ts";
+export {
+  readEvent,
+  type AgentEvent,
+  type EventReading,
+  type HookData,
+} from "./core/layers/event.ts";
+export { describeMemoryChange } from "./core/layers/memory-delta.ts";
+export { memorySections, type MemoryTexts } from "./core/layers/memory-sections.ts";
+export { roleRules, workerTask } from "./core/layers/roles.ts";
+export type { Layer, Section, Stability } from "./core/layers/section.ts";
+export { toSections, type ContextFile, type ContextParts } from "./core/layers/to-sections.ts";
+export {
+  selectTools,
+  type LeftTool,
+  type OfferedTool,
+  type SelectedTools,
+} from "./core/tools/select-tools.ts";
+export { assemble, type AssembleParts, type Assembly } from "./core/assembly/assemble.ts";
+export {
+  assembleRequest,
+  toCanonicalRequest,
+  type RequestSetting,
+} from "./core/assembly/canonical.ts";
+export {
+  layFoundation,
+  type Foundation,
+  type FoundationParts,
+} from "./core/assembly/foundation.ts";
+export type { Layout, PaddingMode, SystemBlocks, VolatilePlace } from "./core/assembly/layout.ts";
+export { breakEvenCalls, planPadding, type PaddingPlan } from "./core/assembly/padding.ts";
+export type { BlockKind, BlockList, PromptBlock } from "./core/assembly/prompt-block.ts";
+export { toSkillIndex, type IndexedSkill } from "./core/assembly/skill-index.ts";
+export type { Spelled, SpelledBlock, Spelling } from "./core/assembly/spelling.ts";
+export { toSystemBlocks, volatileText, type SystemBlock } from "./core/assembly/system-blocks.ts";
+export { appendMessages, openThread, type Thread } from "./core/assembly/thread.ts";
+export type {
+  CachePlan,
+  DroppedMarker,
+  Expectation,
+  KeepWarm,
+  PlannedMarker,
+} from "./core/cache/cache-plan.ts";
+export { openCacheState, type CacheState, type KnownEntry } from "./core/cache/cache-state.ts";
+export {
+  noEvidence,
+  refutedPromises,
+  type CachePromise,
+  type Evidence,
+} from "./core/cache/evidence.ts";
+export {
+  learnFromReply,
+  type AnsweredCall,
+  type ReplyLesson,
+  type Verdict,
+} from "./core/cache/learn-from-reply.ts";
+export { learnPace, learnSibling, openPace, type Pace, type PaceKind } from "./core/cache/pace.ts";
+export { planCache, type PlanQuestion } from "./core/cache/plan-cache.ts";
+export { findPolicy, listPolicies } from "./core/cache/policies.ts";
+export type {
+  MarkerPart,
+  MarkerPlace,
+  MarkerRule,
+  Policy,
+  PolicyName,
+} from "./core/cache/policy.ts";
+export { anthropicMessages } from "./core/wire/anthropic-messages/index.ts";
+export { openaiChat } from "./core/wire/openai-chat/index.ts";
+export { openaiResponses } from "./core/wire/openai-responses/index.ts";
+export { declareCapabilities, type AdapterCapabilities } from "./core/wire/capabilities.ts";
+export { bodyText, type EncodedRequest, type EncodeNote } from "./core/wire/encoded-request.ts";
+export { isRetryable, type ProviderFailure } from "./core/wire/failure.ts";
+export type { CallOptions, Protocol, ServerEvent } from "./core/wire/protocol.ts";
+export type { Reply, ReplyStop, ReportedUsage, StreamPart } from "./core/wire/reply.ts";
+export type { CallEntry, Ledger, ReplyNote } from "./core/ledger/ledger.ts";
+export { anthropicEndpoint, openaiEndpoint, type Endpoint } from "./edge/providers/endpoints.ts";
+export { createProvider, type Provider, type ProviderOptions } from "./edge/providers/provider.ts";
+export type { Attempt, CallToSend, Sent } from "./edge/providers/run-attempts.ts";
+export { createMemoryLedger, type MemoryLedger } from "./edge/stores/memory-ledger.ts";
+export {
+  openSession,
+  type Session,
+  type SessionSetup,
+  type SessionSkill,
+} from "./engine/session.ts";
+export { runTurn, type Edges, type TurnRun, type TurnToRun } from "./engine.ts";

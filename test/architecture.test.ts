@@ -19,6 +19,7 @@ const ORDER = [
   "core/assert",
   "core/strata-error",
   "core/hash",
+  "core/growing",
   "core/nearest-names",
   "core/message",
   "core/models",

@@ -1,0 +1,97 @@
+// A whole session over loopback: our engine on one side, the simulator on the other, and both sides' records.
+import { anthropicEndpoint, openaiEndpoint } from "../src/edge/providers/endpoints.ts";
+import { createProvider } from "../src/edge/providers/provider.ts";
+import { createMemoryLedger } from "../src/edge/stores/memory-ledger.ts";
+import { runTurn, type TurnRun } from "../src/engine.ts";
+import { openSession, type Session, type SessionSetup } from "../src/engine/session.ts";
+import type { Section } from "../src/core/layers/section.ts";
+import type { CallEntry } from "../src/core/ledger/ledger.ts";
+import type { Message, ToolUseBlock } from "../src/core/message/message.ts";
+import {
+  createScripted,
+  createSimulator,
+  type Call,
+  type ScriptStep,
+  type SimulatorOptions,
+} from "../src/simulator/index.ts";
+
+export interface SimulatedTurn {
+  /** How long after the turn before it begins. */
+  readonly afterMs: number;
+  readonly text: string;
+  /** What the model answers, call by call: with tools until the last. */
+  readonly replies: readonly ScriptStep[];
+  readonly volatile?: readonly Section[];
+}
+
+export interface SimulatedSession {
+  readonly setup: SessionSetup;
+  readonly turns: readonly SimulatedTurn[];
+  /** What a tool gives back. */
+  readonly toolResult: (use: ToolUseBlock) => string;
+  /** Time that passes between the calls of a turn. */
+  readonly callMs?: number;
+  readonly simulator?: SimulatorOptions;
+}
+
+export interface SimulatedRun {
+  /** Our record. */
+  readonly calls: readonly CallEntry[];
+  /** The simulator's. */
+  readonly simulated: readonly Call[];
+  /** Calls of each turn, and how it ended. */
+  readonly turns: readonly TurnRun[];
+  readonly session: Session;
+}
+
+export async function runSimulated(run: SimulatedSession): Promise<SimulatedRun> {
+  const { setup, turns, toolResult, callMs = 2000 } = run;
+  const simulator = createSimulator({
+    seed: 1,
+    clock: "virtual",
+    model: createScripted(turns.flatMap(({ replies }) => replies)),
+    ...run.simulator,
+  });
+  const { clock } = simulator;
+  const server = await simulator.listen({ port: 0 });
+  const isAnthropic = setup.protocol.name === "anthropic-messages";
+  const endpoint = isAnthropic ? anthropicEndpoint : openaiEndpoint;
+  const provider = createProvider({
+    protocol: setup.protocol,
+    ...endpoint({ apiKey: "none needed", baseUrl: isAnthropic ? server.url : `${server.url}/v1` }),
+    retries: { attemptsMax: 1 },
+  });
+  const ledger = createMemoryLedger();
+  let session = openSession(setup);
+  const runs: TurnRun[] = [];
+  try {
+    for (const [index, { afterMs, text, volatile = [] }] of turns.entries()) {
+      await clock.advance(afterMs);
+      const turn = { id: `turn-${index + 1}`, event: { content: text, source: "human" }, volatile };
+      const done = await runTurn(session, turn, {
+        provider,
+        ledger,
+        now: () => clock.now(),
+        runTools: async (uses) => {
+          await clock.advance(callMs);
+          return uses.map((use) => toResult(use, toolResult(use)));
+        },
+      });
+      runs.push(done);
+      session = done.session;
+      if (done.end !== "done") break;
+    }
+  } finally {
+    await provider.close();
+    await server.close();
+  }
+  return { calls: ledger.calls(), simulated: simulator.calls(), turns: runs, session };
+}
+
+function toResult({ id }: ToolUseBlock, text: string): Message {
+  const content = [{ type: "text" as const, text }];
+  return {
+    role: "tool",
+    content: [{ type: "tool_result", toolUseId: id, content, isError: false }],
+  };
+}

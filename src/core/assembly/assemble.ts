@@ -1,0 +1,198 @@
+// Foundation + thread + what is new + what is volatile → the tiers of one call in final order.
+import { joinLists, type ListView } from "../growing/growing-list.ts";
+import { extendPrefixKey } from "../hash.ts";
+import type { Message } from "../message/message.ts";
+import type { Capabilities } from "../models/capabilities.ts";
+import type { TokensPerTier } from "../tokens/budget.ts";
+import type { Layout } from "./layout.ts";
+import type { BlockList, PromptBlock } from "./prompt-block.ts";
+import { sealBlocks, type SealedBlock, type SealedRegion } from "./sealed-block.ts";
+import type { VolatileForm } from "./spelling.ts";
+import { volatileLabel } from "./system-blocks.ts";
+import { appendMessages, appendSpelled, countSpelled, type Thread } from "./thread.ts";
+
+export interface Assembly {
+  /** With what was new in this call; append the reply to it. */
+  readonly thread: Thread;
+  /** T5 as it is sent in this call, and not stored. */
+  readonly volatile: SealedRegion;
+  readonly volatilePlace: Layout["volatile"];
+  /** Every block in wire order. */
+  readonly blocks: BlockList;
+  readonly sealed: ListView<SealedBlock>;
+  /** Index of the last block that will be replayed as it is; what follows is sent once. */
+  readonly tailBlock: number;
+  readonly usedTokens: TokensPerTier;
+}
+
+export interface AssembleParts {
+  readonly thread: Thread;
+  /** The current message, or the results of the tools that the last reply called. */
+  readonly current: readonly Message[];
+  /** Text that may change on any call; null for none. */
+  readonly volatile: string | null;
+  readonly layout: Layout;
+  readonly can: Pick<Capabilities, "thinkingBoundToPrefix">;
+}
+
+export function assemble({ thread, current, volatile, layout, can }: AssembleParts): Assembly {
+  const place = layout.volatile;
+  const opening = place === "message-head" ? withHead(current, volatile) : current;
+  const grown = appendMessages(thread, opening);
+  const t4From = thread.blocks.length;
+  // Nothing that precedes a thinking block may change, so there the volatile text becomes part of the thread.
+  if (can.thinkingBoundToPrefix && volatile !== null && place !== "message-head") {
+    return withKept(grown, volatile, t4From, place);
+  }
+  if (place === "system-tail") return withSystemTail(grown, volatile, t4From, layout);
+  const tail = place === "message-head" || volatile === null ? null : volatile;
+  return withMessageTail(grown, tail, t4From, place);
+}
+
+/** Event context before the words of the person, in one text, as it will be stored. */
+function withHead(current: readonly Message[], head: string | null): readonly Message[] {
+  if (head === null) return current;
+  const at = current.findIndex(({ role }) => role === "user");
+  const message = current[at];
+  if (message === undefined) return current;
+  const [first, ...rest] = message.content;
+  const content =
+    first?.type === "text"
+      ? [{ type: "text" as const, text: `${head}\n\n${first.text}` }, ...rest]
+      : [{ type: "text" as const, text: head }, ...message.content];
+  return current.with(at, { role: message.role, content });
+}
+
+function withMessageTail(
+  thread: Thread,
+  text: string | null,
+  t4From: number,
+  place: Layout["volatile"],
+): Assembly {
+  const { spelling, counter } = thread.foundation;
+  const spelled =
+    text === null ? [] : spelling.volatile(text, thread.written, formOf(place)).blocks;
+  const volatile = sealBlocks(spelled, thread.end, {
+    region: "volatile",
+    tierOf: () => "T5",
+    tokensOf: (block) => countSpelled(block, counter),
+  });
+  const before = [thread.foundation.blocks, currentView(thread, t4From)];
+  return toAssembly(thread, volatile, place, [...before, volatile.blocks], t4From);
+}
+
+function formOf(place: Layout["volatile"]): VolatileForm {
+  return place === "system-message" ? "system message" : "text";
+}
+
+/** Before the messages: whatever it says is part of every message's prefix. */
+function withSystemTail(
+  thread: Thread,
+  text: string | null,
+  t4From: number,
+  layout: Layout,
+): Assembly {
+  const { foundation } = thread;
+  const label = volatileLabel(layout);
+  const system = text === null ? [] : [{ label, tier: "T5" as const, text }];
+  const spelled = foundation.spelling.system([...foundation.system, ...system]);
+  const volatile = sealBlocks(spelled.slice(foundation.system.length), foundation.end, {
+    region: "volatile",
+    tierOf: () => "T5",
+    tokensOf: () => foundation.counter.text(text ?? ""),
+    labelOf: () => label,
+  });
+  const moved = text === null ? null : volatile;
+  const messages = currentView(thread, t4From, moved);
+  const lists = [foundation.blocks, volatile.blocks, messages];
+  return toAssembly(thread, volatile, "system-tail", lists, t4From);
+}
+
+function withKept(
+  grown: Thread,
+  text: string,
+  t4From: number,
+  place: Layout["volatile"],
+): Assembly {
+  const { spelling, counter } = grown.foundation;
+  const spelled = spelling.volatile(text, grown.written, "kept");
+  const clears = spelled.blocks.some(({ clearsAfterTurn }) => clearsAfterTurn === true);
+  // What stays in sight is said again only when it changes.
+  if (text === grown.keptVolatile && !clears) return withMessageTail(grown, null, t4From, place);
+  const message: Message = spelled.message ?? {
+    role: "user",
+    content: [{ type: "text", text }],
+  };
+  const thread = { ...appendSpelled(grown, message, spelled), keptVolatile: text };
+  const shown = clears
+    ? spelled.blocks.reduce((sum, block) => sum + countSpelled(block, counter), 0)
+    : 0;
+  const keptFrom = grown.blocks.length;
+  const messages = currentView(thread, t4From, null, { keptFrom, shown });
+  const none = sealBlocks([], thread.end, { region: "volatile", tierOf: t5, tokensOf: () => 0 });
+  const assembly = toAssembly(thread, none, place, [thread.foundation.blocks, messages], t4From);
+  return { ...assembly, usedTokens: { ...assembly.usedTokens, T5: shown } };
+}
+
+const t5 = (): "T5" => "T5";
+
+/** The thread's blocks as this call has them: T4 from where it begins, behind text that stands before it. */
+function currentView(
+  { blocks }: Thread,
+  t4From: number,
+  moved: SealedRegion | null = null,
+  kept: { readonly keptFrom: number; readonly shown: number } | null = null,
+): ListView<SealedBlock> {
+  const added = moved?.blocks.reduce((sum, { tokens }) => sum + tokens, 0) ?? 0;
+  return {
+    length: blocks.length,
+    at: (index) => {
+      const block = blocks.at(index);
+      if (block === undefined) return undefined;
+      const isShown = kept !== null && kept.shown > 0 && index >= kept.keptFrom;
+      if (index < t4From && moved === null) return block;
+      return {
+        ...block,
+        tier: isShown ? "T5" : index < t4From ? "T3" : "T4",
+        key: moved === null ? block.key : extendPrefixKey(moved.end.key, block.key),
+        tokens: block.tokens + (isShown ? kept.shown : 0),
+        endTokens: block.endTokens + added + (isShown ? kept.shown : 0),
+      };
+    },
+  };
+}
+
+function toAssembly(
+  thread: Thread,
+  volatile: SealedRegion,
+  volatilePlace: Layout["volatile"],
+  lists: readonly ListView<SealedBlock>[],
+  t4From: number,
+): Assembly {
+  const sealed = joinLists(...lists);
+  const { foundation } = thread;
+  const isTail = volatilePlace !== "system-tail";
+  const tailBlock = sealed.length - 1 - (isTail ? volatile.blocks.length : 0);
+  const t3End =
+    t4From === 0 ? foundation.end.tokens : (thread.blocks.at(t4From - 1)?.endTokens ?? 0);
+  return {
+    thread,
+    volatile,
+    volatilePlace,
+    blocks: sealed,
+    sealed,
+    tailBlock,
+    usedTokens: {
+      T0: sumTier(foundation.blocks, "T0"),
+      T1: sumTier(foundation.blocks, "T1"),
+      T2: sumTier(foundation.blocks, "T2"),
+      T3: t3End - foundation.end.tokens,
+      T4: thread.end.tokens - t3End,
+      T5: volatile.blocks.reduce((sum, { tokens }) => sum + tokens, 0),
+    },
+  };
+}
+
+function sumTier(blocks: readonly PromptBlock[], tier: PromptBlock["tier"]): number {
+  return blocks.reduce((sum, block) => (block.tier === tier ? sum + block.tokens : sum), 0);
+}

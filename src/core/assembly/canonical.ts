@@ -1,0 +1,75 @@
+// The two-segment request (M-01 to M-05): a caller who has one gets an assembly of it, and every assembly gives one.
+import { itemsOf } from "../growing/growing-list.ts";
+import type { Section } from "../layers/section.ts";
+import {
+  createRequest,
+  systemSegments,
+  type CanonicalRequest,
+} from "../message/canonical-request.ts";
+import type { Message } from "../message/message.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
+import type { TokenCounter } from "../tokens/token-counter.ts";
+import { selectTools } from "../tools/select-tools.ts";
+import { assemble, type Assembly } from "./assemble.ts";
+import { layFoundation } from "./foundation.ts";
+import type { Layout } from "./layout.ts";
+import type { Spelling } from "./spelling.ts";
+import { toSystemBlocks, volatileText } from "./system-blocks.ts";
+import { appendMessages, openThread } from "./thread.ts";
+
+export interface RequestSetting {
+  readonly layout: Layout;
+  readonly spelling: Spelling;
+  readonly counter: TokenCounter;
+  readonly model: Pick<ModelFacts, "toolPromptTokens" | "capabilities">;
+}
+
+/** The stable segment is static text; the volatile one stands where the layout says. */
+export function assembleRequest(
+  request: CanonicalRequest,
+  { layout, spelling, counter, model }: RequestSetting,
+): Assembly {
+  const sections = systemSegments(request).map(({ name, text }): Section => ({
+    name,
+    layer: name === "stable" ? "workspace" : "event",
+    stability: name === "stable" ? "static" : "turn",
+    text,
+  }));
+  const offered = request.tools.map((definition) => ({ definition, needs: [] }));
+  const { tools } = selectTools({
+    offered,
+    granted: [],
+    role: "unified",
+    order: layout.toolOrder,
+  });
+  const system = toSystemBlocks(sections, layout);
+  const foundation = layFoundation({ tools, system, spelling, counter, model });
+  const from = currentFrom(request.messages);
+  return assemble({
+    thread: appendMessages(openThread(foundation), request.messages.slice(0, from)),
+    current: request.messages.slice(from),
+    volatile: volatileText(sections),
+    layout,
+    can: model.capabilities,
+  });
+}
+
+/** What follows the last reply is new. */
+function currentFrom(messages: readonly Message[]): number {
+  return messages.findLastIndex(({ role }) => role === "assistant") + 1;
+}
+
+/** The same content in two segments: what stays as it is over the session, and what may change on any call. */
+export function toCanonicalRequest(
+  { thread }: Assembly,
+  parts: Pick<CanonicalRequest, "requestId" | "model" | "maxOutputTokens"> &
+    Partial<Omit<CanonicalRequest, "messages" | "tools" | "systemPrompt">>,
+): CanonicalRequest {
+  const { system, tools } = thread.foundation;
+  return createRequest({
+    ...parts,
+    messages: [...itemsOf(thread.messages)],
+    tools,
+    systemPrompt: system.length === 0 ? null : system.map(({ text }) => text).join("\n\n"),
+  });
+}

@@ -1,0 +1,24 @@
+// The part of a policy that changes bytes: which system blocks there are, and where volatile text stands.
+
+export interface Layout {
+  readonly systemBlocks: SystemBlocks;
+  readonly volatile: VolatilePlace;
+  readonly padding: PaddingMode;
+  readonly toolOrder: "sorted" | "given";
+}
+
+/**
+ * How sections become system blocks: one per stability; everything stable in one; one per label
+ * (workspace, skills, binding_glue, channel_meta).
+ */
+export type SystemBlocks = "by stability" | "one" | "labelled";
+
+/**
+ * Where text that may change on any call stands. `message-tail`: after the current message, not stored.
+ * `system-message`: a system message after the current one. `system-tail`: at the end of the system
+ * prompt, before every message. `message-head`: before the words of the current message, stored with it.
+ */
+export type VolatilePlace = "message-tail" | "system-message" | "system-tail" | "message-head";
+
+/** Whether a prefix that is too short to be cached is made longer. */
+export type PaddingMode = "auto" | "always" | "off";

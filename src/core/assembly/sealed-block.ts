@@ -1,0 +1,68 @@
+// A prompt block with its place in the bytes, made once.
+import { extendPrefixKey, hashContent, type ContentHash } from "../hash.ts";
+import { growingBytes, type GrowingBytes } from "../growing/growing-bytes.ts";
+import { escapeLoneSurrogates } from "../message/json-text.ts";
+import type { Tier } from "../tokens/budget.ts";
+import type { PromptBlock } from "./prompt-block.ts";
+import type { SpelledBlock } from "./spelling.ts";
+
+/** Which array of the request a block is written into. */
+export type Region = "tools" | "system" | "messages" | "volatile";
+
+export interface SealedBlock extends PromptBlock {
+  readonly region: Region;
+  /** Where in its region a marker goes in; null where it cannot carry one. */
+  readonly markerAt: number | null;
+}
+
+/** How far a prompt is sealed. */
+export interface SealedEnd {
+  readonly key: ContentHash;
+  readonly tokens: number;
+}
+
+export interface SealedRegion {
+  readonly blocks: readonly SealedBlock[];
+  readonly bytes: GrowingBytes;
+  readonly end: SealedEnd;
+}
+
+export interface SealingOptions {
+  readonly region: Region;
+  readonly tierOf: (index: number) => Tier;
+  readonly tokensOf: (spelled: SpelledBlock, index: number) => number;
+  readonly labelOf?: (index: number) => string;
+}
+
+/** Writes blocks behind the bytes that are there, and chains their keys to the key that is there. */
+export function sealBlocks(
+  spelled: readonly SpelledBlock[],
+  start: SealedEnd,
+  { region, tierOf, tokensOf, labelOf }: SealingOptions,
+  before: GrowingBytes = growingBytes(),
+): SealedRegion {
+  let { key, tokens: endTokens } = start;
+  let bytes = before;
+  const blocks = spelled.map((each, index): SealedBlock => {
+    const json = escapeLoneSurrogates(each.json);
+    bytes = bytes.append(json);
+    key = extendPrefixKey(key, hashContent(json));
+    const tokens = tokensOf(each, index);
+    endTokens += tokens;
+    const { kind, role, endsMessage, markerFromEnd } = each;
+    return {
+      key,
+      tokens,
+      endTokens,
+      tier: tierOf(index),
+      kind,
+      role,
+      endsMessage,
+      mayCarryMarker: markerFromEnd !== null,
+      ...(labelOf === undefined ? {} : { label: labelOf(index) }),
+      region,
+      markerAt: markerFromEnd === null ? null : bytes.length - markerFromEnd,
+    };
+  });
+  return { blocks, bytes, end: { key, tokens: endTokens } };
+}

@@ -1,0 +1,79 @@
+// T3 and T4: every message as it was sent, to the byte. Appending costs what is appended.
+import { growingBytes, type GrowingBytes } from "../growing/growing-bytes.ts";
+import { growingList, type GrowingList } from "../growing/growing-list.ts";
+import type { Message } from "../message/message.ts";
+import type { Foundation } from "./foundation.ts";
+import { sealBlocks, type SealedBlock, type SealedEnd } from "./sealed-block.ts";
+import {
+  nothingWritten,
+  type LeftOut,
+  type Spelled,
+  type SpelledBlock,
+  type Written,
+} from "./spelling.ts";
+
+/** A conversation on its foundation, sealed. A value: whoever holds an earlier one can go on from there. */
+export interface Thread {
+  readonly foundation: Foundation;
+  readonly messages: GrowingList<Message>;
+  readonly blocks: GrowingList<SealedBlock>;
+  readonly bytes: GrowingBytes;
+  readonly end: SealedEnd;
+  readonly written: Written;
+  /** The last volatile text that was kept; what did not change is not sent again. */
+  readonly keptVolatile: string | null;
+  readonly leftOut: GrowingList<LeftOut>;
+}
+
+export function openThread(foundation: Foundation): Thread {
+  return {
+    foundation,
+    messages: growingList(),
+    blocks: growingList(),
+    bytes: growingBytes(),
+    end: foundation.end,
+    written: nothingWritten,
+    keptVolatile: null,
+    leftOut: growingList(),
+  };
+}
+
+export function appendMessages(thread: Thread, messages: readonly Message[]): Thread {
+  return messages.reduce(
+    (grown, message) =>
+      appendSpelled(grown, message, grown.foundation.spelling.message(message, grown.written)),
+    thread,
+  );
+}
+
+/** Writes what a protocol spelled for a message. */
+export function appendSpelled(thread: Thread, message: Message, spelled: Spelled): Thread {
+  const { counter } = thread.foundation;
+  const sealed = sealBlocks(
+    spelled.blocks,
+    thread.end,
+    {
+      region: "messages",
+      tierOf: () => "T3",
+      // What the model is shown for one turn only takes nothing from then on.
+      tokensOf: (block) => (block.clearsAfterTurn === true ? 0 : countSpelled(block, counter)),
+    },
+    thread.bytes,
+  );
+  return {
+    ...thread,
+    messages: thread.messages.append([message]),
+    blocks: thread.blocks.append(sealed.blocks),
+    bytes: sealed.bytes,
+    end: sealed.end,
+    written: spelled.written,
+    leftOut: spelled.leftOut.length === 0 ? thread.leftOut : thread.leftOut.append(spelled.leftOut),
+  };
+}
+
+export function countSpelled(
+  { role, content }: SpelledBlock,
+  counter: Foundation["counter"],
+): number {
+  return counter.message({ role: role === "tools" ? "system" : role, content });
+}

@@ -1,0 +1,66 @@
+// What replies say about the provider's promises. A promise that reality refutes is not built on any more.
+
+/** The promises a plan relies on. The list is closed. */
+export const cachePromises = [
+  /** A written prefix can be read by the next call in time. */
+  "writes are kept",
+  /** A prefix written for the longest lifetime outlives the shortest one. */
+  "long lifetimes last",
+  /** A marker before the hit lets its entry live longer. */
+  "markers refresh",
+  /** An entry is found some positions before a marker. */
+  "lookback finds",
+] as const;
+
+export type CachePromise = (typeof cachePromises)[number];
+
+export type Evidence = Readonly<Record<CachePromise, Tally>>;
+
+export interface Tally {
+  readonly held: number;
+  readonly broken: number;
+}
+
+const nothing: Tally = { held: 0, broken: 0 };
+
+export const noEvidence: Evidence = {
+  "writes are kept": nothing,
+  "long lifetimes last": nothing,
+  "markers refresh": nothing,
+  "lookback finds": nothing,
+};
+
+export function addEvidence(evidence: Evidence, promise: CachePromise, held: boolean): Evidence {
+  const { [promise]: before } = evidence;
+  const after = {
+    held: before.held + (held ? 1 : 0),
+    broken: before.broken + (held ? 0 : 1),
+  };
+  return { ...evidence, [promise]: after };
+}
+
+/** How sure one may be, between 0 and 1. Documents count as a few observations that held. */
+export function reliabilityOf(evidence: Evidence, promise: CachePromise): number {
+  const { held, broken } = evidence[promise];
+  return (held + priorHeld) / (held + broken + priorHeld + priorBroken);
+}
+
+const priorHeld = 2;
+const priorBroken = 0.1;
+
+/** Below this share a promise is refuted: nothing is built on it until it is seen to hold. */
+const refutedBelow: Readonly<Record<CachePromise, number>> = {
+  // One write in eight that is lost makes it pay to keep the places before it in sight.
+  "writes are kept": 0.88,
+  "long lifetimes last": 0.6,
+  "markers refresh": 0.6,
+  "lookback finds": 0.8,
+};
+
+export function isRefuted(evidence: Evidence, promise: CachePromise): boolean {
+  return evidence[promise].broken >= 2 && reliabilityOf(evidence, promise) < refutedBelow[promise];
+}
+
+export function refutedPromises(evidence: Evidence): readonly CachePromise[] {
+  return cachePromises.filter((promise) => isRefuted(evidence, promise));
+}

@@ -1,0 +1,190 @@
+// What the provider should read, write and keep alive for a request with these markers.
+import type { BlockList } from "../assembly/prompt-block.ts";
+import type { Lifetime } from "../message/usage.ts";
+import type { CacheRules } from "../models/cache-rules.ts";
+import { isLive, keptMsOf, type CacheState, type KnownEntry, type Ruler } from "./cache-state.ts";
+import { findHit, lastEndings, type Hit, type LiveEntries, type WireMarker } from "./find-hit.ts";
+import { carrierAt } from "./fit-markers.ts";
+
+export interface BillQuestion {
+  readonly blocks: BlockList;
+  /** Fitted, in block order. */
+  readonly markers: readonly WireMarker[];
+  readonly requestMarker: Lifetime | null;
+  readonly mode: "implicit" | "explicit";
+  readonly rules: CacheRules;
+  readonly state: CacheState;
+  /** Of the state, at this time. */
+  readonly live: LiveEntries;
+  readonly ruler: Ruler;
+  readonly nowMs: number;
+  /** Of the whole prompt, where someone counted it exactly. */
+  readonly promptTokens?: number;
+}
+
+export interface ExpectedBill {
+  readonly hit: Hit | null;
+  readonly readTokens: number;
+  readonly writeTokens: Readonly<Partial<Record<Lifetime, number>>>;
+  readonly uncachedTokens: number;
+  readonly spanEnds: Readonly<Partial<Record<Lifetime, number>>>;
+  /** Live entries whose lifetime starts anew. */
+  readonly refreshed: readonly KnownEntry[];
+  /** What there is afterwards that was not, or not any more. */
+  readonly written: readonly KnownEntry[];
+}
+
+export function expectBill(question: BillQuestion): ExpectedBill {
+  const { blocks, rules, live, ruler, mode } = question;
+  const total = question.promptTokens ?? ruler(blocks.length - 1);
+  const usable = effectiveMarkers(question);
+  const hit = findHit(blocks, usable, live, { rules, mode });
+  const readTokens = hit === null ? 0 : readableOf(ruler(hit.block), rules);
+  const written = usable.filter(({ block }) => block > (hit?.block ?? -1));
+  const { writeTokens, spanEnds } = writtenSpans(written, readTokens, rules, ruler);
+  const writtenTokens = Object.values(writeTokens).reduce((sum, tokens) => sum + tokens, 0);
+  const kept = keptBefore(usable, hit, question);
+  return {
+    hit: readTokens === 0 ? null : hit,
+    readTokens,
+    writeTokens,
+    uncachedTokens: total - readTokens - writtenTokens,
+    spanEnds,
+    refreshed: [...new Set([...(hit?.entries ?? []), ...kept.refreshed])],
+    written: [
+      ...written.map((marker) => newEntry(marker, question)),
+      ...kept.broughtBack.map((marker) => newEntry(marker, question)),
+      ...ownSighting(question),
+    ],
+  };
+}
+
+/** Live entries by key. */
+export function liveEntries(state: CacheState, nowMs: number): LiveEntries {
+  const live = new Map<string, KnownEntry[]>();
+  for (const entry of state.entries) {
+    if (!isLive(entry, nowMs)) continue;
+    const same = live.get(entry.key);
+    if (same === undefined) live.set(entry.key, [entry]);
+    else same.push(entry);
+  }
+  return live;
+}
+
+/** Our markers, the one for the whole request, and the provider's own; those long enough, in block order. */
+function effectiveMarkers({
+  blocks,
+  markers,
+  requestMarker,
+  mode,
+  rules,
+  ruler,
+}: BillQuestion): readonly WireMarker[] {
+  const own: WireMarker[] = [];
+  const { markers: markerRules, automatic } = rules;
+  if (requestMarker !== null && markerRules !== null) {
+    const block = carrierAt(blocks, blocks.length - 1, markerRules);
+    if (block !== -1) own.push({ block, lifetime: requestMarker });
+  }
+  if (automatic?.takesMarkerSlot === true && mode === "implicit") {
+    const [block] = lastEndings(blocks, 1);
+    const lifetime = rules.lifetimes[0]?.lifetime;
+    if (block !== undefined && lifetime !== undefined) own.push({ block, lifetime });
+  }
+  const places = new Set(markers.map(({ block }) => block));
+  return [...markers, ...own.filter(({ block }) => !places.has(block))]
+    .filter(({ block }) => ruler(block) >= (rules.minimumTokens ?? 0))
+    .toSorted((left, right) => left.block - right.block);
+}
+
+/** What a provider that keeps whole steps gives of a prefix it has. */
+function readableOf(tokens: number, { automatic, markers, minimumTokens }: CacheRules): number {
+  if (markers !== null || automatic === null || automatic.takesMarkerSlot) return tokens;
+  const step = automatic.stepTokens ?? automatic.reportedInSteps ?? 1;
+  const kept = Math.floor(tokens / step) * step;
+  return kept < (minimumTokens ?? 0) ? 0 : kept;
+}
+
+/** Each span is billed once, at the longest lifetime that any marker at or after its end asks for. */
+function writtenSpans(
+  written: readonly WireMarker[],
+  readTokens: number,
+  rules: CacheRules,
+  ruler: Ruler,
+): Pick<ExpectedBill, "writeTokens" | "spanEnds"> {
+  const writeTokens: Partial<Record<Lifetime, number>> = {};
+  const spanEnds: Partial<Record<Lifetime, number>> = {};
+  let longest: WireMarker | undefined;
+  for (let index = written.length - 1; index >= 0; index -= 1) {
+    const marker = written[index];
+    if (marker === undefined) continue;
+    if (longest === undefined || isLonger(marker.lifetime, longest.lifetime, rules)) {
+      longest = marker;
+    }
+    const { lifetime } = longest;
+    const before = written[index - 1];
+    const start = before === undefined ? readTokens : Math.max(readTokens, ruler(before.block));
+    const tokens = Math.max(0, ruler(marker.block) - start);
+    writeTokens[lifetime] = (writeTokens[lifetime] ?? 0) + tokens;
+    spanEnds[lifetime] ??= marker.block;
+  }
+  return { writeTokens, spanEnds };
+}
+
+function isLonger(left: Lifetime, right: Lifetime, rules: CacheRules): boolean {
+  return keptMsOf(left, rules) > keptMsOf(right, rules);
+}
+
+/** A marker at or before the hit keeps alive what is there, and brings back what it once wrote itself. */
+function keptBefore(
+  usable: readonly WireMarker[],
+  hit: Hit | null,
+  { blocks, state, nowMs }: BillQuestion,
+): { readonly refreshed: readonly KnownEntry[]; readonly broughtBack: readonly WireMarker[] } {
+  const refreshed: KnownEntry[] = [];
+  const broughtBack: WireMarker[] = [];
+  if (hit === null) return { refreshed, broughtBack };
+  for (const marker of usable) {
+    if (marker.block > hit.block) continue;
+    const key = blocks.at(marker.block)?.key;
+    const there = state.entries.filter((entry) => entry.key === key);
+    refreshed.push(...there.filter((entry) => isLive(entry, nowMs)));
+    const own = there.find(({ lifetime }) => lifetime === marker.lifetime);
+    if (own !== undefined && !isLive(own, nowMs)) broughtBack.push(marker);
+  }
+  return { refreshed, broughtBack };
+}
+
+function newEntry(
+  { block, lifetime }: WireMarker,
+  { blocks, rules, nowMs }: BillQuestion,
+): KnownEntry {
+  const key = blocks.at(block)?.key ?? "";
+  return {
+    key,
+    block,
+    lifetime,
+    keptMs: keptMsOf(lifetime, rules),
+    writtenMs: nowMs,
+    touchedMs: nowMs,
+  };
+}
+
+/** Where a provider keeps whatever it was sent: the part of this prompt that will be sent again. */
+function ownSighting({ blocks, rules, nowMs, requestMarker }: BillQuestion): KnownEntry[] {
+  const { automatic, markers } = rules;
+  if (markers !== null || automatic === null || automatic.takesMarkerSlot) return [];
+  const block = tailOf(blocks);
+  const key = blocks.at(block)?.key;
+  if (key === undefined) return [];
+  const asked = requestMarker === null ? 0 : keptMsOf(requestMarker, rules);
+  const keptMs = Math.max((automatic.keptSecondsMin ?? 0) * 1000, asked);
+  return [{ key, block, lifetime: null, keptMs, writtenMs: nowMs, touchedMs: nowMs }];
+}
+
+/** The last block that will be replayed as it is; -1 for none. */
+export function tailOf(blocks: BlockList): number {
+  let block = blocks.length - 1;
+  while (block >= 0 && blocks.at(block)?.tier === "T5") block -= 1;
+  return block;
+}

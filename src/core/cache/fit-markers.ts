@@ -1,0 +1,101 @@
+// The one pass every policy goes through: ranked candidates → markers the provider takes, and what was dropped and why.
+import type { BlockList } from "../assembly/prompt-block.ts";
+import { lifetimes, type Lifetime } from "../message/usage.ts";
+import type { CacheRules } from "../models/cache-rules.ts";
+import type { MarkerRules } from "../models/marker-rules.ts";
+import type { DropReason, DroppedMarker, MarkerSlot, PlannedMarker } from "./cache-plan.ts";
+import type { Ruler } from "./cache-state.ts";
+
+export interface Candidate {
+  readonly block: number;
+  readonly lifetime: Lifetime;
+  readonly slot: MarkerSlot;
+  readonly reason: string;
+}
+
+export interface Fitted {
+  /** In block order; lifetimes never increase where the provider forbids it. */
+  readonly markers: readonly PlannedMarker[];
+  readonly dropped: readonly DroppedMarker[];
+}
+
+export interface Fitting {
+  readonly blocks: BlockList;
+  readonly rules: CacheRules;
+  readonly ruler: Ruler;
+  /** Slots that are spoken for: a marker for the whole request, or one the provider sets itself. */
+  readonly slotsTaken: number;
+}
+
+/** Earlier candidates win. */
+export function fitMarkers(candidates: readonly Candidate[], fitting: Fitting): Fitted {
+  const { blocks, rules, ruler, slotsTaken } = fitting;
+  const dropped: DroppedMarker[] = [];
+  const drop = ({ block, lifetime, slot }: Candidate, reason: DropReason): void => {
+    dropped.push({ block, lifetime, slot, reason });
+  };
+  const { markers: markerRules } = rules;
+  const kept = new Map<number, Candidate>();
+  for (const candidate of candidates) {
+    if (markerRules === null) {
+      drop(candidate, "the provider takes no markers");
+      continue;
+    }
+    const block = carrierAt(blocks, candidate.block, markerRules);
+    if (block === -1) drop(candidate, "no carrier at or before it");
+    else if (ruler(block) < (rules.minimumTokens ?? 0)) {
+      drop(candidate, "below the provider's minimum");
+    } else if (kept.has(block)) drop(candidate, "the same place as another marker");
+    else if (kept.size + slotsTaken >= markerRules.markersMax) {
+      drop(candidate, "over the provider's limit");
+    } else kept.set(block, { ...candidate, block, lifetime: offered(candidate.lifetime, rules) });
+  }
+  const inOrder = [...kept.values()].toSorted((left, right) => left.block - right.block);
+  const ordered = markerRules?.lifetimeOrder === "any" ? inOrder : raiseEarlier(inOrder);
+  return {
+    markers: ordered.map((marker) => ({ ...marker, key: blocks.at(marker.block)?.key ?? "" })),
+    dropped,
+  };
+}
+
+/** The nearest block at or before a place that can carry a marker; -1 for none. */
+export function carrierAt(blocks: BlockList, from: number, rules: MarkerRules): number {
+  for (let block = from; block >= 0; block -= 1) {
+    const at = blocks.at(block);
+    if (at !== undefined && canCarry(at, rules)) return block;
+  }
+  return -1;
+}
+
+export function canCarry(
+  { kind, mayCarryMarker }: { readonly kind: string; readonly mayCarryMarker: boolean },
+  { carriers }: MarkerRules,
+): boolean {
+  return mayCarryMarker && carriers.some((carrier) => carrier === kind);
+}
+
+/** Of those the provider offers, the longest that is not longer; its shortest where none is. */
+function offered(lifetime: Lifetime, rules: CacheRules): Lifetime {
+  const wanted = lifetimes.indexOf(lifetime);
+  const fitting = rules.lifetimes.findLast((each) => lifetimes.indexOf(each.lifetime) <= wanted);
+  return fitting?.lifetime ?? rules.lifetimes[0]?.lifetime ?? lifetime;
+}
+
+/**
+ * A provider refuses a longer lifetime after a shorter one. Everything before the longer one is
+ * billed at its price anyway, so raising the earlier markers costs nothing.
+ */
+function raiseEarlier(markers: readonly Candidate[]): readonly Candidate[] {
+  let longest: Lifetime = lifetimes[0];
+  return markers
+    .toReversed()
+    .map((marker) => {
+      if (lifetimes.indexOf(marker.lifetime) >= lifetimes.indexOf(longest)) {
+        longest = marker.lifetime;
+        return marker;
+      }
+      const reason = `${marker.reason}; raised to ${longest} because one after it is`;
+      return { ...marker, lifetime: longest, reason };
+    })
+    .toReversed();
+}

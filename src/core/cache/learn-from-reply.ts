@@ -1,0 +1,210 @@
+// A reply against its plan: what is kept now, what the provider's counts teach, and which promise did not hold.
+import type { BlockList } from "../assembly/prompt-block.ts";
+import { promptTokens, writtenTokens, type Usage } from "../message/usage.ts";
+import type { CacheRules } from "../models/cache-rules.ts";
+import type { CachePlan } from "./cache-plan.ts";
+import {
+  createRuler,
+  isLive,
+  type CacheState,
+  type KnownEntry,
+  type Measured,
+  type Ruler,
+} from "./cache-state.ts";
+import { addEvidence, isRefuted, type CachePromise } from "./evidence.ts";
+import { expectBill, liveEntries, tailOf, type ExpectedBill } from "./expect-bill.ts";
+import type { Hit } from "./find-hit.ts";
+
+export interface ReplyLesson {
+  readonly state: CacheState;
+  readonly verdict: Verdict;
+  /** Promises that this reply refuted; each is reported once. */
+  readonly refuted: readonly CachePromise[];
+}
+
+/** Tokens the provider should have read, and did. */
+export interface Verdict {
+  readonly kind: "as expected" | "read less" | "read more" | "not told";
+  readonly expectedTokens: number;
+  readonly reportedTokens: number;
+  /** What a shortfall speaks against. */
+  readonly promise: CachePromise | null;
+}
+
+export interface AnsweredCall {
+  readonly state: CacheState;
+  readonly plan: CachePlan;
+  readonly blocks: BlockList;
+  readonly rules: CacheRules;
+  readonly usage: Usage;
+  /** Whether the provider said anything about its cache. */
+  readonly tellsCache: boolean;
+  /** When the call was sent, in milliseconds since 1970. */
+  readonly startMs: number;
+}
+
+export function learnFromReply(call: AnsweredCall): ReplyLesson {
+  const { state, plan, blocks, usage, tellsCache, startMs, rules } = call;
+  const ruler = createRuler(blocks, state.measured);
+  const verdict = judge(call);
+  const known = correctEntries(call, verdict, ruler);
+  const bill = billWith({ ...state, entries: known }, call, ruler);
+  const measured = tellsCache ? measure(call, bill) : state.measured;
+  const evidence =
+    verdict.promise === null || rules.automatic?.bestEffort === true
+      ? state.evidence
+      : addEvidence(state.evidence, verdict.promise, verdict.kind !== "read less");
+  const tail = plan.markers.findLast(({ slot }) => slot === "tail")?.block ?? tailOf(blocks);
+  const key = blocks.at(tail)?.key;
+  return {
+    state: {
+      entries: nextEntries(known, bill, startMs),
+      lastTail: key === undefined ? null : { key, block: tail },
+      measured: measured ?? state.measured,
+      lastStartMs: startMs,
+      calls: state.calls + 1,
+      evidence,
+    },
+    verdict: { ...verdict, reportedTokens: usage.cacheReadTokens },
+    refuted:
+      verdict.promise !== null &&
+      isRefuted(evidence, verdict.promise) &&
+      !isRefuted(state.evidence, verdict.promise)
+        ? [verdict.promise]
+        : [],
+  };
+}
+
+/** Counts are estimates: a difference below this share of the prompt's read part says nothing. */
+const toleranceShare = 0.05;
+const toleranceTokens = 200;
+
+function judge({ plan, usage, tellsCache, rules, startMs }: AnsweredCall): Verdict {
+  const { readTokens: expectedTokens, hit } = plan.expected;
+  const reportedTokens = usage.cacheReadTokens;
+  const promise = hit === null ? null : promiseOf(hit, rules, startMs);
+  const told = { expectedTokens, reportedTokens };
+  if (!tellsCache) return { kind: "not told", ...told, promise: null };
+  const tolerance = Math.max(toleranceTokens, expectedTokens * toleranceShare);
+  if (reportedTokens < expectedTokens - tolerance) return { kind: "read less", ...told, promise };
+  if (reportedTokens > expectedTokens + tolerance) return { kind: "read more", ...told, promise };
+  return { kind: "as expected", ...told, promise };
+}
+
+/** Looking back over this many positions or more is what the documents alone promise. */
+const farBack = 10;
+
+/** What the provider had to keep to for this hit. */
+function promiseOf(hit: Hit, rules: CacheRules, nowMs: number): CachePromise {
+  const shortMs = (rules.lifetimes[0]?.seconds ?? 0) * 1000;
+  const age = Math.min(...hit.entries.map(({ touchedMs }) => nowMs - touchedMs));
+  if (age > shortMs) return "long lifetimes last";
+  const livesByRefresh = hit.entries.every(({ writtenMs, keptMs }) => nowMs - writtenMs > keptMs);
+  if (livesByRefresh) return "markers refresh";
+  return hit.positionsBack >= farBack ? "lookback finds" : "writes are kept";
+}
+
+/** What is there after all: less than believed, or more. */
+function correctEntries(
+  { state, blocks, usage, startMs, rules }: AnsweredCall,
+  { kind, reportedTokens }: Verdict,
+  ruler: Ruler,
+): readonly KnownEntry[] {
+  const tolerance = Math.max(toleranceTokens, reportedTokens * toleranceShare);
+  if (kind === "read less") {
+    return state.entries.filter(
+      (entry) =>
+        !isLive(entry, startMs) ||
+        blocks.at(entry.block)?.key !== entry.key ||
+        ruler(entry.block) <= reportedTokens + tolerance,
+    );
+  }
+  const [short] = rules.lifetimes;
+  if (kind !== "read more" || short === undefined) return state.entries;
+  const block = blockNear(usage.cacheReadTokens, blocks, ruler);
+  const key = blocks.at(block)?.key;
+  if (key === undefined || Math.abs(ruler(block) - reportedTokens) > tolerance) {
+    return state.entries;
+  }
+  const keptMs = short.seconds * 1000;
+  const { lifetime } = short;
+  const found = { key, block, lifetime, keptMs, writtenMs: startMs, touchedMs: startMs };
+  return [...state.entries, found];
+}
+
+/** The block whose end is nearest to a count, by halving. */
+function blockNear(tokens: number, blocks: BlockList, ruler: Ruler): number {
+  let low = 0;
+  let high = Math.max(0, blocks.length - 1);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ruler(middle) < tokens) low = middle + 1;
+    else high = middle;
+  }
+  const before = low - 1;
+  return before >= 0 && tokens - ruler(before) < ruler(low) - tokens ? before : low;
+}
+
+function billWith(state: CacheState, call: AnsweredCall, ruler: Ruler): ExpectedBill {
+  const { blocks, plan, rules, startMs } = call;
+  const { markers, requestMarker, mode } = plan;
+  return expectBill({
+    blocks,
+    markers,
+    requestMarker,
+    mode: mode ?? "implicit",
+    rules,
+    state,
+    live: liveEntries(state, startMs),
+    ruler,
+    nowMs: startMs,
+  });
+}
+
+/** The place whose tokens the reply tells exactly: the last marker, or the end of a prompt without any. */
+function measure({ usage, blocks, plan }: AnsweredCall, bill: ExpectedBill): Measured | null {
+  const kept = usage.cacheReadTokens + writtenTokens(usage);
+  const last = Math.max(bill.hit?.block ?? -1, ...bill.written.map(({ block }) => block));
+  const tokens = kept > 0 ? kept : promptTokens(usage);
+  const block = kept > 0 ? last : blocks.length - 1;
+  const isExact = kept > 0 ? isEndOfKept(bill, plan) : blocks.at(block)?.tier !== "T5";
+  const key = blocks.at(block)?.key;
+  return isExact && key !== undefined && tokens > 0 ? { key, block, tokens } : null;
+}
+
+/** Where a provider keeps whole steps, what it read ends somewhere inside a block. */
+function isEndOfKept(
+  { written, hit }: ExpectedBill,
+  { markers, mode, requestMarker }: CachePlan,
+): boolean {
+  const isMarked = markers.length > 0 || mode === "implicit" || requestMarker !== null;
+  return isMarked && (written.length > 0 || hit !== null);
+}
+
+/** More than this is forgotten, the longest unused first. */
+const entriesMax = 512;
+const expiredMax = 32;
+
+function nextEntries(
+  known: readonly KnownEntry[],
+  bill: ExpectedBill,
+  startMs: number,
+): readonly KnownEntry[] {
+  const refreshed = new Set(bill.refreshed);
+  const replaced = new Set(bill.written.map(nameOf));
+  const expired: KnownEntry[] = [];
+  const live: KnownEntry[] = [];
+  const touched: KnownEntry[] = [];
+  for (const entry of known) {
+    if (replaced.has(nameOf(entry))) continue;
+    if (refreshed.has(entry)) touched.push({ ...entry, touchedMs: startMs });
+    else (isLive(entry, startMs) ? live : expired).push(entry);
+  }
+  // Longest unused first, as each list is already.
+  return [...expired.slice(-expiredMax), ...live, ...touched, ...bill.written].slice(-entriesMax);
+}
+
+/** One entry per prefix and lifetime. */
+function nameOf({ key, lifetime }: KnownEntry): string {
+  return `${key} ${lifetime ?? ""}`;
+}

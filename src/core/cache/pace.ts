@@ -1,0 +1,124 @@
+// How long it takes until the next call: a prior for the kind of agent, and what was seen of this one.
+import { lifetimes, type Lifetime } from "../message/usage.ts";
+
+/** Who waits between calls. */
+export type PaceKind = "human" | "tool loop" | "worker" | "cron" | "one-shot";
+
+export interface Pace {
+  readonly kind: PaceKind;
+  /** Gaps seen, by class: up to each lifetime, and longer than all of them. */
+  readonly gaps: readonly number[];
+  /** Sessions that started on the same foundation while it was still kept: by class, as above. */
+  readonly siblings: readonly number[];
+}
+
+const classCount = lifetimes.length + 1;
+
+const none: readonly number[] = Array.from({ length: classCount }, () => 0);
+
+export function openPace(kind: PaceKind): Pace {
+  return { kind, gaps: none, siblings: none };
+}
+
+export function learnPace(pace: Pace, gapMs: number): Pace {
+  return { ...pace, gaps: countOne(pace.gaps, gapMs) };
+}
+
+/** Another session began on the same tools and system text, so long after the last call on it. */
+export function learnSibling(pace: Pace, gapMs: number): Pace {
+  return { ...pace, siblings: countOne(pace.siblings, gapMs) };
+}
+
+function countOne(counts: readonly number[], gapMs: number): readonly number[] {
+  const place = lifetimes.findIndex((lifetime) => gapMs <= secondsOf[lifetime] * 1000);
+  const at = place === -1 ? classCount - 1 : place;
+  return counts.map((count, index) => (index === at ? count + 1 : count));
+}
+
+const secondsOf: Readonly<Record<Lifetime, number>> = {
+  "5m": 300,
+  "30m": 1800,
+  "1h": 3600,
+  "12h": 43_200,
+  "24h": 86_400,
+};
+
+interface Prior {
+  /** Shares of the gaps: up to 5m, 30m, 1h, 12h, 24h, longer. */
+  readonly shares: readonly number[];
+  /** How likely it is that no further call comes. */
+  readonly end: number;
+  /** As `shares`, of other sessions on the same foundation; the rest never come. */
+  readonly siblings: readonly number[];
+}
+
+/** How many observations a prior counts for. */
+const priorWeight = 8;
+
+const priors: Readonly<Record<PaceKind, Prior>> = {
+  human: {
+    shares: [0.93, 0.04, 0.01, 0.01, 0.005, 0.005],
+    end: 0.02,
+    siblings: [0.02, 0.05, 0.05, 0.2, 0.2, 0.48],
+  },
+  "tool loop": {
+    shares: [0.98, 0.01, 0.002, 0.004, 0.002, 0.002],
+    end: 0.02,
+    siblings: [0.02, 0.05, 0.05, 0.2, 0.2, 0.48],
+  },
+  worker: {
+    shares: [0.994, 0.003, 0.001, 0.001, 0.0005, 0.0005],
+    end: 0.05,
+    siblings: [0.5, 0.1, 0.05, 0.1, 0.05, 0.2],
+  },
+  cron: {
+    shares: [0.05, 0.05, 0.2, 0.3, 0.35, 0.05],
+    end: 0.02,
+    siblings: [0.05, 0.05, 0.2, 0.3, 0.35, 0.05],
+  },
+  "one-shot": {
+    shares: [1, 0, 0, 0, 0, 0],
+    end: 1,
+    siblings: [0.05, 0.05, 0.05, 0.05, 0.05, 0.75],
+  },
+};
+
+/** How likely the next call comes within so many milliseconds. */
+export function chanceWithin(pace: Pace, ms: number): number {
+  const { shares, end } = priors[pace.kind];
+  return (1 - end) * shareWithin(pace.gaps, shares, ms);
+}
+
+/** How likely another session on the same foundation comes within so many milliseconds. */
+export function siblingChanceWithin(pace: Pace, ms: number): number {
+  return shareWithin(pace.siblings, priors[pace.kind].siblings, ms);
+}
+
+/** Inside a class gaps count as spread evenly. */
+function shareWithin(counts: readonly number[], shares: readonly number[], ms: number): number {
+  const seen = counts.reduce((sum, count) => sum + count, 0);
+  let chance = 0;
+  let from = 0;
+  for (const [index, lifetime] of lifetimes.entries()) {
+    const to = secondsOf[lifetime] * 1000;
+    const share =
+      ((counts[index] ?? 0) + priorWeight * (shares[index] ?? 0)) / (seen + priorWeight);
+    if (ms >= to) chance += share;
+    else if (ms > from) chance += (share * (ms - from)) / (to - from);
+    from = to;
+  }
+  return chance;
+}
+
+/** How many calls a session of this kind makes, before anything is known of it. */
+export function expectedCalls({ kind }: Pace): number {
+  return callsOf[kind];
+}
+
+const callsOf: Readonly<Record<PaceKind, number>> = {
+  human: 20,
+  "tool loop": 20,
+  worker: 10,
+  cron: 1,
+  "one-shot": 1,
+};

@@ -1,0 +1,160 @@
+// The planner: where the provider should keep this prompt, for how long, and what that should cost.
+import type { BlockList } from "../assembly/prompt-block.ts";
+import type { Lifetime } from "../message/usage.ts";
+import { findCost } from "../models/cost.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
+import type { CachePlan, DroppedMarker } from "./cache-plan.ts";
+import { createRuler, type CacheState, type KnownEntry, type Ruler } from "./cache-state.ts";
+import { expectBill, liveEntries, type ExpectedBill } from "./expect-bill.ts";
+import type { LiveEntries, WireMarker } from "./find-hit.ts";
+import { fitMarkers, type Candidate } from "./fit-markers.ts";
+import { decideKeepWarm } from "./keep-warm.ts";
+import { cheapestMarkers } from "./least-cost.ts";
+import type { Pace } from "./pace.ts";
+import type { MarkerPart } from "./policy.ts";
+import { ruleCandidates } from "./rule-candidates.ts";
+
+export interface PlanQuestion {
+  readonly blocks: BlockList;
+  /** What is known of the model on its route. */
+  readonly rules: Pick<ModelFacts, "id" | "cache" | "prices">;
+  readonly markers: MarkerPart;
+  readonly state: CacheState;
+  readonly pace: Pace;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Markers that stand in the request already and stay; they count against the limit. */
+  readonly present?: readonly WireMarker[];
+  /** Of the whole prompt, where someone counted it exactly. */
+  readonly promptTokens?: number;
+}
+
+export function planCache(question: PlanQuestion): CachePlan {
+  const { blocks, rules, markers, state, pace, now, present = [] } = question;
+  const { cache } = rules;
+  const ruler = createRuler(blocks, state.measured);
+  const live = liveEntries(state, now);
+  const chosen =
+    markers.kind === "least-cost"
+      ? cheapestMarkers({ blocks, rules: cache, state, live, pace, ruler })
+      : { candidates: ruleCandidates(markers.rules, blocks, state), mode: ownMode(markers) };
+  const request = requestMarkerOf(markers, question);
+  const isOwn = cache.automatic?.takesMarkerSlot === true && chosen.mode === "implicit";
+  const fitted = fitMarkers([...present.map(toPresent), ...chosen.candidates], {
+    blocks,
+    rules: cache,
+    ruler,
+    slotsTaken: (request.marker === null ? 0 : 1) + (isOwn ? 1 : 0),
+  });
+  const bill = expectBill({
+    blocks,
+    markers: fitted.markers,
+    requestMarker: request.marker,
+    mode: chosen.mode,
+    rules: cache,
+    state,
+    live,
+    ruler,
+    nowMs: now,
+    ...(question.promptTokens === undefined ? {} : { promptTokens: question.promptTokens }),
+  });
+  return {
+    markers: fitted.markers,
+    requestMarker: request.marker,
+    mode: cache.markers !== null && cache.automatic?.takesMarkerSlot === true ? chosen.mode : null,
+    cacheKey: cacheKeyOf(question),
+    expected: toExpectation(bill, question),
+    dropped: [...request.dropped, ...fitted.dropped],
+    keepWarm: decideKeepWarm({
+      rules: cache,
+      pace,
+      shortTokens: ruler(keptBlock(bill)),
+      longTokens: longKeptTokens(bill, live, question, ruler),
+    }),
+  };
+}
+
+function toPresent({ block, lifetime }: WireMarker): Candidate {
+  return { block, lifetime, slot: "present", reason: "was in the request" };
+}
+
+/** A policy without any marker means no caching, also where the provider would cache by itself if it may. */
+function ownMode(markers: Extract<MarkerPart, { kind: "rules" }>): "implicit" | "explicit" {
+  return markers.rules.length === 0 ? "explicit" : "implicit";
+}
+
+function requestMarkerOf(
+  markers: MarkerPart,
+  { rules, blocks }: PlanQuestion,
+): { readonly marker: Lifetime | null; readonly dropped: readonly DroppedMarker[] } {
+  const rule =
+    markers.kind === "rules"
+      ? markers.rules.find(({ place }) => place.at === "request")
+      : undefined;
+  if (rule === undefined) return { marker: null, dropped: [] };
+  const { lifetime } = rule;
+  if (rules.cache.markers?.requestLevel === true) return { marker: lifetime, dropped: [] };
+  const reason = "the provider takes no markers";
+  return {
+    marker: null,
+    dropped: [{ block: blocks.length - 1, lifetime, slot: "rule", reason }],
+  };
+}
+
+/** Scoped by what all sessions of one kind share, so that they find each other's prefixes and nobody else's. */
+function cacheKeyOf({ rules, blocks, markers }: PlanQuestion): string | null {
+  const takesKey = rules.cache.invalidation.some(({ change }) => change === "cache key");
+  if (!takesKey || (markers.kind === "rules" && markers.rules.length === 0)) return null;
+  let key: string | undefined;
+  for (let block = 0; block < blocks.length; block += 1) {
+    const at = blocks.at(block);
+    if (at?.tier !== "T0" && at?.tier !== "T1") break;
+    key = at.key;
+  }
+  return key === undefined ? null : `strata-${key.slice(0, 32)}`;
+}
+
+function toExpectation(bill: ExpectedBill, { rules, now }: PlanQuestion): CachePlan["expected"] {
+  const { hit, spanEnds, refreshed, written, readTokens, writeTokens, uncachedTokens } = bill;
+  const usage = {
+    uncachedTokens: Math.max(0, uncachedTokens),
+    cacheReadTokens: readTokens,
+    cacheWriteTokens: writeTokens,
+    outputTokens: 0,
+    reasoningTokens: 0,
+  };
+  return {
+    hitBlock: hit?.block ?? null,
+    hit,
+    spanEnds,
+    refreshed,
+    written,
+    readTokens,
+    writeTokens,
+    uncachedTokens,
+    costPicoUsd: findCost(usage, rules, { at: now }).cost?.totalPicoUsd ?? null,
+  };
+}
+
+function keptBlock({ hit, written }: ExpectedBill): number {
+  return Math.max(hit?.block ?? -1, ...written.map(({ block }) => block));
+}
+
+/** What a long-lived entry of this prefix holds after the call. */
+function longKeptTokens(
+  bill: ExpectedBill,
+  live: LiveEntries,
+  { rules, blocks }: PlanQuestion,
+  ruler: Ruler,
+): number {
+  const [short] = rules.cache.lifetimes;
+  const long = rules.cache.lifetimes.at(-1)?.lifetime;
+  if (long === undefined || long === short?.lifetime) return 0;
+  let last = -1;
+  const look = ({ lifetime, key, block }: KnownEntry): void => {
+    if (lifetime === long && block > last && blocks.at(block)?.key === key) last = block;
+  };
+  for (const entries of live.values()) entries.forEach(look);
+  bill.written.forEach(look);
+  return ruler(last);
+}

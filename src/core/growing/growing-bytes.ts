@@ -1,0 +1,47 @@
+// Bytes that grow at their end, kept in one piece: a long conversation goes out as one slice, not ten thousand.
+
+export interface GrowingBytes {
+  readonly length: number;
+  /** The bytes themselves, not a copy. What was written is never written again. */
+  slice(start: number, end: number): Uint8Array;
+  append(text: string): GrowingBytes;
+}
+
+const utf8 = new TextEncoder();
+
+/** Room at the start; doubled whenever it is used up. */
+const roomBytesMin = 1024;
+
+export function growingBytes(text = ""): GrowingBytes {
+  const shared = { room: new Uint8Array(roomBytesMin), used: 0 };
+  return viewOf(shared, 0).append(text);
+}
+
+interface Shared {
+  readonly room: Uint8Array;
+  /** How far anyone has written; only who ends exactly here may go on in place. */
+  used: number;
+}
+
+function viewOf(shared: Shared, length: number): GrowingBytes {
+  return {
+    length,
+    slice: (start, end) => shared.room.subarray(start, Math.min(end, length)),
+    append: (text) => {
+      if (text === "") return viewOf(shared, length);
+      // A UTF-16 unit takes at most three bytes.
+      const own = withRoom(shared, length, text.length * 3);
+      const { written } = utf8.encodeInto(text, own.room.subarray(length));
+      own.used = length + written;
+      return viewOf(own, own.used);
+    },
+  };
+}
+
+function withRoom(shared: Shared, length: number, more: number): Shared {
+  const needed = length + more;
+  if (shared.used === length && needed <= shared.room.length) return shared;
+  const room = new Uint8Array(Math.max(roomBytesMin, needed * 2));
+  room.set(shared.room.subarray(0, length));
+  return { room, used: length };
+}

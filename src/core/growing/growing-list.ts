@@ -1,0 +1,53 @@
+// Values that grow at their end: appending costs what is appended, and every earlier value stays as it was.
+
+/** What can be read of a list without owning it; an array is one. */
+export interface ListView<Item> {
+  readonly length: number;
+  at(index: number): Item | undefined;
+}
+
+/** A list that shares its beginning with every list that was made from it. */
+export interface GrowingList<Item> extends ListView<Item> {
+  append(more: readonly Item[]): GrowingList<Item>;
+}
+
+export function growingList<Item>(items: readonly Item[] = []): GrowingList<Item> {
+  return viewOf([...items], items.length);
+}
+
+/** The first to grow writes behind its own end; whoever grows from the same place later gets a copy. */
+function viewOf<Item>(shared: Item[], length: number): GrowingList<Item> {
+  return {
+    length,
+    at: (index) => (index < 0 || index >= length ? undefined : shared[index]),
+    append: (more) => {
+      const own = shared.length === length ? shared : shared.slice(0, length);
+      for (const item of more) own.push(item);
+      return viewOf(own, own.length);
+    },
+  };
+}
+
+/** Several lists read as one. */
+export function joinLists<Item>(...lists: readonly ListView<Item>[]): ListView<Item> {
+  const length = lists.reduce((sum, list) => sum + list.length, 0);
+  return {
+    length,
+    at: (index) => {
+      let place = index;
+      for (const list of lists) {
+        if (place < list.length) return place < 0 ? undefined : list.at(place);
+        place -= list.length;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Every item in order; for what has to look at all of them. */
+export function* itemsOf<Item>(list: ListView<Item>): Generator<Item> {
+  for (let index = 0; index < list.length; index += 1) {
+    const item = list.at(index);
+    if (item !== undefined) yield item;
+  }
+}

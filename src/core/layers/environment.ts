@@ -1,0 +1,74 @@
+// What the agent can do here, in a few lines: capabilities by category, how to get a guide, credentials.
+
+export interface Capability {
+  readonly category: string;
+  readonly name: string;
+  readonly status: CapabilityStatus;
+}
+
+export type CapabilityStatus = "ready" | "setup" | "unavailable";
+
+export interface EnvironmentNotes {
+  readonly credentialCount: number;
+  /** Names of those that are configured and do not work. */
+  readonly brokenCredentials?: readonly string[];
+  /** How to get the full guide of a capability, as one sentence; blank for none. */
+  readonly guideHint: string;
+}
+
+/** The same text for the same capabilities in any order; null when there is nothing to say. */
+export function describeEnvironment(
+  capabilities: readonly Capability[],
+  { credentialCount, brokenCredentials = [], guideHint }: EnvironmentNotes,
+): string | null {
+  const paragraphs = [
+    capabilities.length === 0 ? "" : [legend, ...describeCategories(capabilities)].join("\n"),
+    guideHint.trim(),
+    describeCredentials(credentialCount, brokenCredentials),
+  ].filter((paragraph) => paragraph !== "");
+  return paragraphs.length === 0 ? null : ["## Environment", ...paragraphs].join("\n\n");
+}
+
+/** The capabilities a task is about: those whose category or name is in its scope. */
+export function scopeCapabilities(
+  capabilities: readonly Capability[],
+  scope: readonly string[],
+): Capability[] {
+  const wanted = new Set(scope);
+  return capabilities.filter(({ category, name }) => wanted.has(category) || wanted.has(name));
+}
+
+const glyphs: Readonly<Record<CapabilityStatus, string>> = {
+  ready: "✅",
+  setup: "🔧",
+  unavailable: "⛔",
+};
+
+const statuses = ["ready", "setup", "unavailable"] as const;
+
+const legend = `Capabilities (${glyphs.ready} ready, ${glyphs.setup} needs setup, ${glyphs.unavailable} unavailable):`;
+
+function describeCategories(capabilities: readonly Capability[]): string[] {
+  return sortedNames(capabilities.map(({ category }) => category)).map((category) => {
+    const members = capabilities.filter((capability) => capability.category === category);
+    const groups = statuses.flatMap((status) => {
+      const names = sortedNames(
+        members.filter((capability) => capability.status === status).map(({ name }) => name),
+      );
+      return names.length === 0 ? [] : [`${names.join(", ")} ${glyphs[status]}`];
+    });
+    return `${category}: ${groups.join(" | ")}`;
+  });
+}
+
+function describeCredentials(count: number, broken: readonly string[]): string {
+  if (count === 0 && broken.length === 0) return "";
+  const names = sortedNames(broken);
+  const trouble = names.length === 0 ? "" : `, ${names.length} broken (${names.join(", ")})`;
+  return `Credentials: ${count} configured${trouble}`;
+}
+
+/** Each once, in the order of code units: the order must not depend on a locale. */
+function sortedNames(names: readonly string[]): string[] {
+  return [...new Set(names)].toSorted();
+}

@@ -1,0 +1,107 @@
+// Everything known at session start → sections in the order that changes least first (X-02, X-03).
+import type { AgentRole } from "../message/assembled-context.ts";
+import { StrataError } from "../strata-error.ts";
+import { memorySections, type MemoryTexts } from "./memory-sections.ts";
+import { roleRules } from "./roles.ts";
+import { hasText, type Section } from "./section.ts";
+
+/** Each part may be missing or blank; it then has no section. */
+export interface ContextParts {
+  readonly role: AgentRole;
+  /** AGENTS.md, or whatever the host puts first. Taken as it is written. */
+  readonly workspaceRules?: string | null;
+  readonly userIdentity?: string | null;
+  /** A worker is given its manager's. */
+  readonly persona?: { readonly identity?: string | null; readonly soul?: string | null };
+  readonly permissions?: readonly string[];
+  /** What describeEnvironment says. A worker is told with its task, of what the task needs. */
+  readonly environment?: string | null;
+  readonly skillIndex?: string | null;
+  readonly runtime?: { readonly host: string; readonly os: string; readonly arch: string };
+  /** The day the session starts on, as 2026-11-15. */
+  readonly date?: string | null;
+  /** In the order given. */
+  readonly contextFiles?: readonly ContextFile[];
+  readonly memory?: MemoryTexts;
+}
+
+export interface ContextFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Static sections, then those that hold for the session; blank ones fall out. */
+export function toSections(parts: ContextParts): Section[] {
+  return [...staticSections(parts), ...sessionSections(parts)].filter(hasText);
+}
+
+/** The same in every session on any machine: no time, no ids, nothing of the host. */
+function staticSections(parts: ContextParts): Section[] {
+  const { role, persona = {} } = parts;
+  // Workers of different tasks share a prefix only if what depends on the task is not in it (C-12).
+  const environment = role === "worker" ? null : parts.environment;
+  return [
+    toStatic("workspace rules", "workspace", parts.workspaceRules),
+    toStatic("user identity", "persona", underHeading("User identity", parts.userIdentity)),
+    toStatic("identity", "persona", persona.identity),
+    toStatic("soul", "persona", persona.soul),
+    toStatic("permissions", "persona", describePermissions(parts.permissions ?? [])),
+    toStatic("environment", "workspace", environment),
+    toStatic("skills", "workspace", parts.skillIndex),
+    toStatic("role rules", "persona", roleRules(role)),
+  ];
+}
+
+function sessionSections(parts: ContextParts): Section[] {
+  const { runtime, date, contextFiles = [], memory } = parts;
+  return [
+    toSession("runtime", runtime === undefined ? null : describeRuntime(runtime)),
+    toSession("date", describeDate(date ?? "")),
+    ...contextFiles.map(({ path, text }) => toSession(`file ${path}`, underHeading(path, text))),
+    ...(memory === undefined ? [] : memorySections(memory, "session")),
+  ];
+}
+
+function toStatic(name: string, layer: Section["layer"], text: string | null | undefined): Section {
+  return { name, layer, stability: "static", text: text?.trim() ?? "" };
+}
+
+function toSession(name: string, text: string | null): Section {
+  return { name, layer: "session", stability: "session", text: text ?? "" };
+}
+
+function underHeading(heading: string, text: string | null | undefined): string {
+  const trimmed = text?.trim() ?? "";
+  return trimmed === "" ? "" : `## ${heading}\n\n${trimmed}`;
+}
+
+function describePermissions(permissions: readonly string[]): string {
+  const names = [...new Set(permissions)].toSorted();
+  return underHeading("Permissions", names.map((name) => `- ${name}`).join("\n"));
+}
+
+function describeRuntime({ host, os, arch }: NonNullable<ContextParts["runtime"]>): string {
+  const lines = [
+    { label: "Host", value: host },
+    { label: "Operating system", value: os },
+    { label: "Architecture", value: arch },
+  ].filter(({ value }) => value.trim() !== "");
+  return underHeading(
+    "Runtime",
+    lines.map(({ label, value }) => `${label}: ${value.trim()}`).join("\n"),
+  );
+}
+
+/** The time of day has one way into a prompt, and it is not this one (H-09). */
+function describeDate(date: string): string {
+  const day = date.trim();
+  if (day === "") return "";
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) {
+    throw new StrataError(
+      "input-invalid",
+      `the date of a session is "${date}", which is not a day`,
+      "give it as 2026-11-15; the time of day comes with each event",
+    );
+  }
+  return `This session started on ${day}.`;
+}

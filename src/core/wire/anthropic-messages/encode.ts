@@ -1,0 +1,127 @@
+// Assembly + plan → request body. Bytes that were sent before are sent again, with markers put in between.
+import { assert } from "../../assert.ts";
+import type { Assembly } from "../../assembly/assemble.ts";
+import type { Region } from "../../assembly/sealed-block.ts";
+import type { CachePlan } from "../../cache/cache-plan.ts";
+import type { ModelFacts } from "../../models/model-facts.ts";
+import { toRequest, type EncodedRequest, type EncodeNote } from "../encoded-request.ts";
+import type { CallOptions, CallToEncode } from "../protocol.ts";
+import { splice, type Insertion } from "../splice.ts";
+import { encodeOptions } from "./options.ts";
+import { markerJson, versionHeader } from "./schema.ts";
+
+export function encodeRequest({ assembly, plan, model, options }: CallToEncode): EncodedRequest {
+  const { thread } = assembly;
+  const taken = takeMarkers(plan, model);
+  const regions = encodeRegions(assembly, taken.plan.markers);
+  const { members, notes } = encodeOptions(options, model, {
+    requestMarker: taken.plan.requestMarker,
+    hasTools: regions.tools.length > 0,
+  });
+  const parts: (string | Uint8Array)[] = [
+    `{"model":${JSON.stringify(options.modelName ?? model.id)}`,
+    `,"max_tokens":${options.outputTokensMax}`,
+    options.stream ? ',"stream":true' : "",
+  ];
+  if (regions.tools.length > 0) parts.push(',"tools":[', ...regions.tools, "]");
+  if (regions.system.length > 0) parts.push(',"system":[', ...regions.system, "]");
+  parts.push(',"messages":[', ...regions.messages, "]");
+  for (const [name, json] of members) parts.push(`,${JSON.stringify(name)}:${json}`);
+  parts.push("}");
+  return toRequest(parts, headersOf(assembly, options), [
+    ...taken.notes,
+    ...notes,
+    ...leftOutNotes(thread.leftOut),
+  ]);
+}
+
+interface TakenMarkers {
+  readonly plan: Pick<CachePlan, "markers" | "requestMarker">;
+  readonly notes: readonly EncodeNote[];
+}
+
+/** What the model takes of the plan's markers; a plan for another model must not break the call. */
+function takeMarkers(plan: CachePlan, { cache }: ModelFacts): TakenMarkers {
+  const markers = cache.markers === null ? [] : plan.markers;
+  const requestMarker = cache.markers?.requestLevel === true ? plan.requestMarker : null;
+  const notes: EncodeNote[] = [];
+  if (markers.length < plan.markers.length) {
+    const detail = `${plan.markers.length} left out: the model takes no markers`;
+    notes.push({ kind: "markers-stripped", detail });
+  }
+  if (requestMarker !== plan.requestMarker) {
+    const detail = "the marker for the whole request left out: the model takes none";
+    notes.push({ kind: "markers-stripped", detail });
+  }
+  return { plan: { markers, requestMarker }, notes };
+}
+
+type Parts = readonly (string | Uint8Array)[];
+
+interface EncodedRegions {
+  readonly tools: Parts;
+  readonly system: Parts;
+  readonly messages: Parts;
+}
+
+/** Empty where there is nothing to send. */
+function encodeRegions(assembly: Assembly, markers: CachePlan["markers"]): EncodedRegions {
+  const { thread, volatile } = assembly;
+  const { toolBytes, systemBytes } = thread.foundation;
+  const insertions = insertionsOf(assembly, markers);
+  const written = {
+    tools: spliceFilled(toolBytes, insertions.tools),
+    system: spliceFilled(systemBytes, insertions.system),
+    messages: spliceFilled(thread.bytes, insertions.messages),
+    volatile: spliceFilled(volatile.bytes, insertions.volatile),
+  };
+  const isInSystem = assembly.volatilePlace === "system-tail";
+  const tail = isInSystem ? [] : written.volatile;
+  const isOpen = tail.length > 0 || thread.written.openRole !== null;
+  return {
+    tools: written.tools,
+    system: isInSystem ? [...written.system, ...written.volatile] : written.system,
+    messages: [...written.messages, ...tail, isOpen ? "]}" : ""],
+  };
+}
+
+function spliceFilled(
+  bytes: Parameters<typeof splice>[0],
+  insertions: readonly Insertion[],
+): Parts {
+  return bytes.length === 0 ? [] : splice(bytes, insertions);
+}
+
+function insertionsOf(
+  { sealed }: Assembly,
+  markers: CachePlan["markers"],
+): Readonly<Record<Region, readonly Insertion[]>> {
+  const insertions: Record<Region, Insertion[]> = {
+    tools: [],
+    system: [],
+    messages: [],
+    volatile: [],
+  };
+  for (const { block: index, lifetime } of markers) {
+    const block = sealed.at(index);
+    assert(block !== undefined, `marker on block ${index} of ${sealed.length}`);
+    const { markerAt, region, kind } = block;
+    assert(markerAt !== null, `marker on block ${index}, and a ${kind} cannot carry one`);
+    insertions[region].push({ at: markerAt, json: `,"cache_control":${markerJson(lifetime)}` });
+  }
+  return insertions;
+}
+
+function headersOf({ thread }: Assembly, options: CallOptions): Readonly<Record<string, string>> {
+  const betas = [...new Set([...(thread.written.betas ?? []), ...(options.betas ?? [])])];
+  const version = { "anthropic-version": versionHeader };
+  return betas.length === 0 ? version : { ...version, "anthropic-beta": betas.join(",") };
+}
+
+/** One note for all of them: a long conversation may have left out as many as it has replies. */
+function leftOutNotes(leftOut: Assembly["thread"]["leftOut"]): EncodeNote[] {
+  const last = leftOut.at(leftOut.length - 1);
+  if (last === undefined) return [];
+  const more = leftOut.length === 1 ? "" : ` (and ${leftOut.length - 1} before it)`;
+  return [{ kind: "content-left-out", detail: `${last.what}: ${last.reason}${more}` }];
+}

@@ -1,0 +1,120 @@
+// What a refusal means: by its exact words where they tell more, else by its type or status.
+import { readRetryAfter, type ProviderFailure } from "../failure.ts";
+import type { RefusedAnswer } from "../protocol.ts";
+import { objectOf, parseObject, textOf, type JsonObject } from "./schema.ts";
+
+export function readFailure({ status, headers, body, nowMs }: RefusedAnswer): ProviderFailure {
+  const fields = parseObject(body) ?? {};
+  const error = objectOf(fields["error"]);
+  const detail = textOf(error["message"]) || excerpt(body) || `status ${status}`;
+  return classify({
+    status,
+    type: textOf(error["type"]),
+    detail,
+    retryAfterMs: readRetryAfter(headers, nowMs),
+  });
+}
+
+/** An error that came where a reply was expected: in a stream, or in an answer that claims success. */
+export function toFailure(fields: JsonObject): ProviderFailure {
+  const error = objectOf(fields["error"]);
+  const type = textOf(error["type"]);
+  const detail = textOf(error["message"]) || type || "an error without a message";
+  return classify({ status: null, type, detail, retryAfterMs: undefined });
+}
+
+export function malformed(detail: string): ProviderFailure {
+  return { kind: "malformed", detail };
+}
+
+/** Enough of a text to recognise it. */
+export function excerpt(text: string): string {
+  return text.slice(0, 200).toWellFormed();
+}
+
+interface Refusal {
+  /** Null within an answer that began as a success. */
+  readonly status: number | null;
+  readonly type: string;
+  readonly detail: string;
+  readonly retryAfterMs: number | undefined;
+}
+
+function classify(refusal: Refusal): ProviderFailure {
+  const { detail, retryAfterMs } = refusal;
+  const kind = findKind(refusal);
+  switch (kind) {
+    case "rate-limited":
+    case "overloaded":
+    case "server-error":
+      return { kind, detail, retryAfterMs };
+    case "authentication":
+    case "billing":
+    case "permission":
+    case "not-found":
+    case "request-too-large":
+    case "malformed":
+      return { kind, detail };
+    case "invalid-request":
+      return explainInvalid(detail);
+  }
+}
+
+type Kind = Exclude<
+  ProviderFailure["kind"],
+  "context-overflow" | "thinking-mismatch" | "unreachable" | "timeout" | "cancelled"
+>;
+
+function findKind({ status, type }: Refusal): Kind {
+  const told = kindOfType.get(type);
+  if (status === null) return told ?? "server-error";
+  // Of what is wrong on their side only one thing has a name of its own.
+  if (status >= 500) return status === 529 || told === "overloaded" ? "overloaded" : "server-error";
+  return kindOfStatus.get(status) ?? told ?? (status >= 400 ? "invalid-request" : "malformed");
+}
+
+/** Statuses that say it all, whatever a proxy in between writes into the body. */
+const kindOfStatus: ReadonlyMap<number, Kind> = new Map([
+  [401, "authentication"],
+  [402, "billing"],
+  [403, "permission"],
+  [404, "not-found"],
+  [413, "request-too-large"],
+  [429, "rate-limited"],
+]);
+
+const kindOfType: ReadonlyMap<string, Kind> = new Map([
+  ["invalid_request_error", "invalid-request"],
+  ["conflict_error", "invalid-request"],
+  ["authentication_error", "authentication"],
+  ["billing_error", "billing"],
+  ["permission_error", "permission"],
+  ["not_found_error", "not-found"],
+  ["request_too_large", "request-too-large"],
+  ["rate_limit_error", "rate-limited"],
+  ["overloaded_error", "overloaded"],
+  ["api_error", "server-error"],
+  ["timeout_error", "server-error"],
+]);
+
+function explainInvalid(detail: string): ProviderFailure {
+  const tooLong = /prompt is too long(?:: (\d+) tokens > (\d+) maximum)?/.exec(detail);
+  if (tooLong !== null) return overflow(detail, tooLong[1], tooLong[2]);
+  const sum = /input length and `max_tokens` exceed context limit: (\d+) \+ (\d+) > (\d+)/.exec(
+    detail,
+  );
+  if (sum !== null) return overflow(detail, String(Number(sum[1]) + Number(sum[2])), sum[3]);
+  if (detail.includes("Invalid `signature` in `thinking` block")) {
+    return { kind: "thinking-mismatch", detail };
+  }
+  return { kind: "invalid-request", detail };
+}
+
+function overflow(detail: string, tokens?: string, tokensMax?: string): ProviderFailure {
+  return {
+    kind: "context-overflow",
+    detail,
+    tokens: tokens === undefined ? undefined : Number(tokens),
+    tokensMax: tokensMax === undefined ? undefined : Number(tokensMax),
+  };
+}

@@ -1,0 +1,98 @@
+// What a call asks for besides its content → members of the body, and what the model does not take of it.
+import { escapeLoneSurrogates } from "../../message/json-text.ts";
+import type { JsonText } from "../../message/message.ts";
+import type { Lifetime } from "../../message/usage.ts";
+import type { ModelFacts } from "../../models/model-facts.ts";
+import type { EncodeNote } from "../encoded-request.ts";
+import type { CallOptions } from "../protocol.ts";
+import { markerJson } from "./schema.ts";
+
+export interface EncodedOptions {
+  /** In the order they are written. */
+  readonly members: ReadonlyMap<string, JsonText>;
+  readonly notes: readonly EncodeNote[];
+}
+
+export interface RequestSurroundings {
+  readonly requestMarker: Lifetime | null;
+  readonly hasTools: boolean;
+}
+
+export function encodeOptions(
+  options: CallOptions,
+  { capabilities }: Pick<ModelFacts, "capabilities">,
+  { requestMarker, hasTools }: RequestSurroundings,
+): EncodedOptions {
+  const members = new Map<string, JsonText>();
+  const notes: EncodeNote[] = [];
+  const ignore = (detail: string): void => {
+    notes.push({ kind: "option-ignored", detail });
+  };
+  const set = (name: string, json: JsonText | undefined): void => {
+    if (json !== undefined) members.set(name, escapeLoneSurrogates(json));
+  };
+
+  const { temperature, stopSequences = [], outputSchemaJson, extraJson = {} } = options;
+  if (requestMarker !== null) set("cache_control", markerJson(requestMarker));
+  set("thinking", options.thinkingJson);
+  const takesSchema = outputSchemaJson === undefined || capabilities.structuredOutput;
+  if (!takesSchema) ignore("the output schema: the model follows none");
+  set("output_config", outputConfig(options.effort, takesSchema ? outputSchemaJson : undefined));
+  const takesTemperature = temperature === undefined || capabilities.samplingControls;
+  if (!takesTemperature) ignore("temperature: the model takes no sampling controls");
+  if (takesTemperature) set("temperature", JSON.stringify(temperature));
+  if (stopSequences.length > 0) set("stop_sequences", JSON.stringify(stopSequences));
+  const choice = takenChoice(options.toolChoice, capabilities.forcedToolChoice, hasTools);
+  if (choice.ignored !== null) ignore(choice.ignored);
+  if (hasTools) set("tool_choice", toolChoice(choice.taken, options.parallelToolUse));
+  for (const [name, json] of Object.entries(extraJson)) {
+    // The caller's own spelling of an option wins; the content is not an option.
+    if (ownMembers.includes(name)) ignore(`${name}: written from the call itself`);
+    else set(name, json);
+  }
+  return { members, notes };
+}
+
+const ownMembers: readonly string[] = [
+  "model",
+  "max_tokens",
+  "stream",
+  "tools",
+  "system",
+  "messages",
+];
+
+function outputConfig(
+  effort: string | undefined,
+  schema: JsonText | undefined,
+): JsonText | undefined {
+  const parts: string[] = [];
+  if (effort !== undefined) parts.push(`"effort":${JSON.stringify(effort)}`);
+  if (schema !== undefined) parts.push(`"format":{"type":"json_schema","schema":${schema}}`);
+  return parts.length === 0 ? undefined : `{${parts.join(",")}}`;
+}
+
+type ToolChoice = CallOptions["toolChoice"];
+
+/** A call cannot be demanded of every model, nor where there is no tool. */
+function takenChoice(
+  choice: ToolChoice,
+  canForce: boolean,
+  hasTools: boolean,
+): { readonly taken: ToolChoice; readonly ignored: string | null } {
+  const isForced = choice === "any" || typeof choice === "object";
+  if (!isForced || (canForce && hasTools)) return { taken: choice, ignored: null };
+  const reason = hasTools ? "the model cannot be made to call a tool" : "there are no tools";
+  return { taken: undefined, ignored: `tool choice: ${reason}` };
+}
+
+function toolChoice(choice: ToolChoice, parallel: boolean | undefined): JsonText | undefined {
+  if (choice === "none") return '{"type":"none"}';
+  const isSingle = parallel === false;
+  if (choice === undefined && !isSingle) return undefined;
+  const kind =
+    typeof choice === "object"
+      ? `"type":"tool","name":${JSON.stringify(choice.name)}`
+      : `"type":"${choice ?? "auto"}"`;
+  return `{${kind}${isSingle ? ',"disable_parallel_tool_use":true' : ""}}`;
+}

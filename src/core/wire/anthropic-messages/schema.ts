@@ -1,0 +1,55 @@
+// The provider's JSON: the names both directions use, and how a value of any shape is read.
+import { isObject } from "../../message/check-shape.ts";
+import { objectMembers, rootSpan } from "../../message/json-text.ts";
+import type { JsonText } from "../../message/message.ts";
+import type { Lifetime } from "../../message/usage.ts";
+import { assert } from "../../assert.ts";
+
+export const versionHeader = "2023-06-01";
+
+/** Wanted by every request that holds a system message with `clear_at`. */
+export const clearAtBeta = "mid-conversation-system-clear-at-2026-08-21";
+
+export type WireRole = "user" | "assistant" | "system";
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A marker as the value of `cache_control`. Five minutes is what the provider takes where nothing is said. */
+export function markerJson(lifetime: Lifetime): JsonText {
+  assert(lifetime === "5m" || lifetime === "1h", `no marker lives for ${lifetime} here`);
+  return lifetime === "5m" ? '{"type":"ephemeral"}' : '{"type":"ephemeral","ttl":"1h"}';
+}
+
+/** Undefined for what is not JSON, or not an object. */
+export function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The object, or one without members for anything else. */
+export function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** The text, or an empty one for anything else. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The exact text of each member of an object; of duplicates the last counts, as for every JSON parser. */
+export function memberTexts(json: JsonText): Map<string, JsonText> {
+  return new Map(
+    objectMembers(json, rootSpan(json)).map(({ key, value }) => [
+      key,
+      json.slice(value.start, value.end),
+    ]),
+  );
+}

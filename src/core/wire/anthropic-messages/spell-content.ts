@@ -1,0 +1,102 @@
+// The blocks of one message as the provider takes them, and why it does not take the others.
+import type { BlockKind } from "../../assembly/prompt-block.ts";
+import type { LeftOut } from "../../assembly/spelling.ts";
+import { encodeBlock } from "../../message/encode-message.ts";
+import type { Block, JsonText, Message } from "../../message/message.ts";
+import { parseObject, textOf } from "./schema.ts";
+import { withoutMarkers } from "./strip-markers.ts";
+
+export interface ContentPiece {
+  readonly json: JsonText;
+  readonly kind: BlockKind;
+  readonly mayCarryMarker: boolean;
+  readonly block: Block;
+}
+
+export interface SpelledContent {
+  readonly pieces: readonly ContentPiece[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+export function spellContent(message: Message): SpelledContent {
+  const pieces: ContentPiece[] = [];
+  const leftOut: LeftOut[] = otherMembers(message);
+  for (const block of message.content) {
+    const sent = withReadableInput(block);
+    const json = encodeBlock(sent).trim();
+    const { type, refusal } = look(sent, json);
+    if (refusal !== null) {
+      leftOut.push({ what: `a block of type ${type}`, reason: refusal });
+      continue;
+    }
+    if (sent !== block) {
+      leftOut.push({ what: `the input of a ${type}`, reason: "it is not a JSON object" });
+    }
+    const kind = kindOf(type);
+    const mayCarryMarker = kind !== "thinking" && kind !== "redacted_thinking" && type !== "";
+    pieces.push({ json: withoutMarkers(json), kind, mayCarryMarker, block });
+  }
+  return { pieces, leftOut };
+}
+
+/** A message is written block by block: what else its text held is not. */
+function otherMembers({ json }: Message): LeftOut[] {
+  if (json === undefined) return [];
+  const names = Object.keys(parseObject(json) ?? {});
+  return names
+    .filter((name) => name !== "role" && name !== "content")
+    .map((name) => ({ what: `${name} of a message`, reason: "only a system message may have it" }));
+}
+
+/** A tool use whose input was cut off keeps its place, so that its result still has something to answer. */
+function withReadableInput(block: Block): Block {
+  if (block.type !== "tool_use" || block.json !== undefined) return block;
+  return parseObject(block.inputJson) === undefined ? { ...block, inputJson: "{}" } : block;
+}
+
+interface Look {
+  /** As the provider names it; empty where the block does not say. */
+  readonly type: string;
+  /** Why it is not sent; null where it is. */
+  readonly refusal: string | null;
+}
+
+function look(block: Block, json: JsonText): Look {
+  if (block.type === "text" && block.text.trim() === "") {
+    return { type: "text", refusal: "the provider refuses text without a word" };
+  }
+  if (block.type === "text" && block.json === undefined) return { type: "text", refusal: null };
+  // Text that is not JSON would make this request and every later one unreadable.
+  const fields = parseObject(json);
+  if (fields === undefined) return { type: block.type, refusal: "it is not a JSON object" };
+  if (block.type !== "opaque") return { type: block.type, refusal: null };
+  const type = textOf(fields["type"]);
+  // Both protocols have a compaction; only the other one's comes without content.
+  const isForeign =
+    isItemOfOtherProtocol(type) || (type === "compaction" && !Object.hasOwn(fields, "content"));
+  return { type, refusal: isForeign ? "it belongs to another protocol" : null };
+}
+
+function isItemOfOtherProtocol(type: string): boolean {
+  return /^(?:reasoning|message|item_reference)$|(?:_call|_call_output)$/.test(type);
+}
+
+/** By the type's name, so that a known type in an unknown shape counts as what it is. */
+function kindOf(type: string): BlockKind {
+  switch (type) {
+    case "text":
+    case "image":
+    case "document":
+    case "tool_use":
+    case "tool_result":
+    case "thinking":
+    case "redacted_thinking":
+    case "compaction":
+      return type;
+    case "server_tool_use":
+    case "mcp_tool_use":
+      return "server tool block";
+    default:
+      return type.endsWith("_tool_result") ? "server tool block" : "other";
+  }
+}

@@ -1,0 +1,134 @@
+// Canonical tools, system text and messages → the bytes of a request, written so that more can be appended.
+import type { Spelled, SpelledBlock, Spelling, Written } from "../../assembly/spelling.ts";
+import { spellMessage } from "../../message/encode-message.ts";
+import type { JsonText, Message, Role } from "../../message/message.ts";
+import { encodeToolDefinition } from "../../message/tool-definition.ts";
+import type { ModelFacts } from "../../models/model-facts.ts";
+import { clearAtBeta, parseObject, type WireRole } from "./schema.ts";
+import { spellContent } from "./spell-content.ts";
+import { withoutMarkers } from "./strip-markers.ts";
+
+/**
+ * A message's list stays open until another role speaks: `]}` is written by whoever comes next, and
+ * by the encoder behind the last one.
+ */
+export function toSpelling(model: Pick<ModelFacts, "capabilities">): Spelling {
+  const takesSystem = model.capabilities.midConversationSystem;
+  return {
+    tools: (tools) =>
+      tools.map((tool, index) => foundationBlock(encodeToolDefinition(tool), index, "tools")),
+    system: (blocks) =>
+      blocks.map(({ text }, index) => foundationBlock(textJson(text), index, "system")),
+    message: (message, written) => {
+      if (message.role !== "system") return spellOpen(message, written);
+      if (!takesSystem) return leaveOut(notTaken, written);
+      return message.json === undefined
+        ? spellOpen(message, written)
+        : spellVerbatim(message, message.json, written);
+    },
+    volatile: (text, written, how) => {
+      const content = [{ type: "text" as const, text }];
+      if (how === "kept" && takesSystem && text !== "") return spellCleared(content, written);
+      if (how === "system message" && takesSystem) {
+        return spellOpen({ role: "system", content }, written);
+      }
+      const message: Message = { role: "user", content };
+      const spelled = spellOpen(message, written);
+      return how === "kept" ? { ...spelled, message } : spelled;
+    },
+  };
+}
+
+function foundationBlock(json: JsonText, index: number, role: "tools" | "system"): SpelledBlock {
+  return {
+    json: index === 0 ? json : `,${json}`,
+    markerFromEnd: 1,
+    kind: role === "tools" ? "tool definition" : "system text",
+    role,
+    endsMessage: false,
+    content: [],
+  };
+}
+
+function textJson(text: string): JsonText {
+  return `{"type":"text","text":${JSON.stringify(text)}}`;
+}
+
+function leaveOut(reason: string, written: Written): Spelled {
+  return { blocks: [], written, leftOut: [{ what: "a system message", reason }] };
+}
+
+/** Moving it into the system prompt would rewrite the prefix of everything that was sent. */
+const notTaken = "the model takes none among the messages";
+
+function spellOpen(message: Message, written: Written): Spelled {
+  const role = wireRoleOf(message.role);
+  const { pieces, leftOut } = spellContent(message);
+  const blocks = pieces.map(({ json, kind, mayCarryMarker, block }, index): SpelledBlock => {
+    const lead = index === 0 ? openingOf(role, written) : ",";
+    return {
+      json: lead + json,
+      markerFromEnd: mayCarryMarker ? 1 : null,
+      kind,
+      role,
+      endsMessage: index === pieces.length - 1,
+      content: [block],
+    };
+  });
+  if (blocks.length === 0) return { blocks, written, leftOut };
+  return { blocks, written: advance(written, role, message, blocks.length), leftOut };
+}
+
+/** Tools answer in the user's name. */
+function wireRoleOf(role: Role): WireRole {
+  return role === "tool" ? "user" : role;
+}
+
+/** What joins a role's first block to what is written. A system message always stands by itself. */
+function openingOf(role: WireRole, written: Written): string {
+  if (written.openRole === role && role !== "system") return ",";
+  return `${closingOf(written)}{"role":"${role}","content":[`;
+}
+
+function closingOf({ openRole, blockCount }: Written): string {
+  if (openRole !== null) return "]},";
+  return blockCount === 0 ? "" : ",";
+}
+
+function advance(
+  written: Written,
+  openRole: WireRole | null,
+  { role }: Message,
+  blocks: number,
+): Written {
+  return { ...written, openRole, lastRole: role, blockCount: written.blockCount + blocks };
+}
+
+/** The whole message as one block, closed. Its marker would have to stand inside, so it carries none. */
+function spellVerbatim(message: Message, json: JsonText, written: Written): Spelled {
+  const fields = parseObject(json);
+  if (fields === undefined) return leaveOut("it is not a JSON object", written);
+  const clears = Object.hasOwn(fields, "clear_at");
+  const block: SpelledBlock = {
+    json: closingOf(written) + withoutMarkers(json),
+    markerFromEnd: null,
+    kind: clears ? "system message cleared at the next user message" : "text",
+    role: "system",
+    endsMessage: true,
+    content: message.content,
+    ...(clears ? { clearsAfterTurn: true } : {}),
+  };
+  const next = advance(written, null, message, 1);
+  return {
+    blocks: [block],
+    written: clears ? { ...next, betas: [clearAtBeta] } : next,
+    leftOut: [],
+  };
+}
+
+function spellCleared(content: Message["content"], written: Written): Spelled {
+  const bare: Message = { role: "system", content };
+  const json = `${spellMessage(bare).slice(0, -1)},"clear_at":"next_user_message"}`;
+  const message = { ...bare, json };
+  return { ...spellVerbatim(message, json, written), message };
+}

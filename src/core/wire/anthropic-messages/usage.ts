@@ -1,0 +1,108 @@
+// Their numbers → our buckets: uncached, read, write per lifetime, output, reasoning.
+import { isObject } from "../../message/check-shape.ts";
+import {
+  addUsage,
+  generatedTokens,
+  noUsage,
+  promptTokens,
+  type Usage,
+} from "../../message/usage.ts";
+import type { ReportedUsage } from "../reply.ts";
+import { listOf, objectOf, type JsonObject } from "./schema.ts";
+
+export function readUsage(value: unknown): ReportedUsage {
+  if (!isObject(value)) {
+    return { usage: noUsage, tellsCache: false, warnings: ["the reply has no usage"] };
+  }
+  const total = readCounts(value);
+  const iterations = listOf(value["iterations"]).map((each) => ({
+    type: objectOf(each)["type"],
+    ...readCounts(objectOf(each)),
+  }));
+  if (iterations.length === 0) return total;
+  // A summary on demand is billed in its iterations alone.
+  if (tokensOf(total.usage) === 0) {
+    return {
+      usage: iterations.reduce((sum, { usage }) => addUsage(sum, usage), noUsage),
+      tellsCache: total.tellsCache || iterations.some(({ tellsCache }) => tellsCache),
+      warnings: [total, ...iterations].flatMap(({ warnings }) => warnings),
+    };
+  }
+  const apart = iterations
+    .filter(({ type }) => type === "compaction")
+    .reduce((sum, { usage }) => sum + tokensOf(usage), 0);
+  if (apart === 0) return total;
+  const warning = `a compaction of ${apart} tokens was billed besides what is counted here`;
+  return { ...total, warnings: [...total.warnings, warning] };
+}
+
+function tokensOf(usage: Usage): number {
+  return promptTokens(usage) + generatedTokens(usage);
+}
+
+function readCounts(fields: JsonObject): ReportedUsage {
+  const warnings: string[] = [];
+  const count = (from: JsonObject, key: string): number | null => {
+    const value = from[key] ?? null;
+    if (value === null || (Number.isSafeInteger(value) && Number(value) >= 0)) {
+      return value === null ? null : Number(value);
+    }
+    warnings.push(`${key} is ${shown(value)}, taken as 0`);
+    return 0;
+  };
+  const read = count(fields, "cache_read_input_tokens");
+  const created = count(fields, "cache_creation_input_tokens");
+  const split = objectOf(fields["cache_creation"]);
+  const writes = splitWrites(created, {
+    short: count(split, "ephemeral_5m_input_tokens"),
+    long: count(split, "ephemeral_1h_input_tokens"),
+  });
+  const output = count(fields, "output_tokens") ?? 0;
+  const thinking = count(objectOf(fields["output_tokens_details"]), "thinking_tokens") ?? 0;
+  if (thinking > output) {
+    warnings.push(`thinking_tokens is ${thinking}, more than output_tokens, which is ${output}`);
+  }
+  // The total is what is billed, so thinking cannot be more.
+  const reasoningTokens = Math.min(thinking, output);
+  return {
+    usage: {
+      uncachedTokens: count(fields, "input_tokens") ?? 0,
+      cacheReadTokens: read ?? 0,
+      cacheWriteTokens: writes.tokens,
+      outputTokens: output - reasoningTokens,
+      reasoningTokens,
+    },
+    tellsCache: read !== null || writes.isTold,
+    warnings: [...warnings, ...writes.warnings],
+  };
+}
+
+interface SplitWrites {
+  readonly tokens: Usage["cacheWriteTokens"];
+  readonly isTold: boolean;
+  readonly warnings: readonly string[];
+}
+
+/** The total is trusted over its split. What the split does not name lives for five minutes. */
+function splitWrites(
+  created: number | null,
+  split: { readonly short: number | null; readonly long: number | null },
+): SplitWrites {
+  const isSplit = split.short !== null || split.long !== null;
+  const named = (split.short ?? 0) + (split.long ?? 0);
+  const total = created ?? named;
+  const long = Math.min(split.long ?? 0, total);
+  const short = total - long;
+  return {
+    tokens: { ...(short === 0 ? {} : { "5m": short }), ...(long === 0 ? {} : { "1h": long }) },
+    isTold: created !== null || isSplit,
+    warnings:
+      isSplit && named !== total
+        ? [`cache_creation adds up to ${named}, cache_creation_input_tokens is ${total}`]
+        : [],
+  };
+}
+
+function shown(value: unknown): string {
+  return typeof value === "number" ? String(value) : `a ${typeof value}`;
+}

@@ -1,0 +1,47 @@
+// What an adapter declares: the model's own abilities, as far as the protocol in front of it uses them (D-04).
+import type { ModelFacts } from "../models/model-facts.ts";
+
+export interface AdapterCapabilities {
+  readonly supportsThinking: boolean;
+  readonly supportsImages: boolean;
+  readonly supportsTools: boolean;
+  readonly supportsSystemPrompt: boolean;
+  readonly supportsStructuredOutput: boolean;
+  readonly supportsStreaming: boolean;
+  readonly supportsStreamingToolCalls: boolean;
+  readonly supportsParallelToolCalls: boolean;
+  readonly supportsPromptCaching: boolean;
+  readonly supportsSystemMessagesInList: boolean;
+  readonly contextTokensMax: number;
+  /** Null where the provider publishes no limit. */
+  readonly outputTokensMax: number | null;
+  readonly acceptedImageMediaTypes: readonly string[];
+}
+
+export function declareCapabilities(
+  protocol: { readonly writesMarkers: boolean },
+  model: ModelFacts,
+): AdapterCapabilities {
+  const { capabilities: can, windowTokens, outputTokensMax, imageMediaTypes } = model;
+  return {
+    supportsThinking: can.thinking,
+    supportsImages: can.images,
+    supportsTools: can.tools,
+    supportsSystemPrompt: can.systemPrompt,
+    supportsStructuredOutput: can.structuredOutput,
+    supportsStreaming: can.streaming,
+    supportsStreamingToolCalls: can.streamingToolCalls,
+    supportsParallelToolCalls: can.parallelToolCalls,
+    supportsPromptCaching: cachesPrompts(protocol.writesMarkers, model),
+    supportsSystemMessagesInList: can.midConversationSystem,
+    contextTokensMax: windowTokens,
+    outputTokensMax,
+    acceptedImageMediaTypes: can.images ? imageMediaTypes : [],
+  };
+}
+
+/** Somebody keeps the prefix, and reading it has a price: without one nothing is known to be saved (M-18, C-15). */
+function cachesPrompts(writesMarkers: boolean, { cache }: ModelFacts): boolean {
+  const isKept = (writesMarkers && cache.markers !== null) || cache.automatic !== null;
+  return isKept && cache.readMultiplier !== null;
+}

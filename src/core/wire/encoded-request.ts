@@ -1,0 +1,55 @@
+// A request ready to send: pieces of bytes that are sent one after the other, never joined.
+
+export interface EncodedRequest {
+  /** The body. Pieces of the prefix are the very bytes that were sent before. */
+  readonly pieces: readonly Uint8Array[];
+  readonly byteLength: number;
+  /** Besides credentials and content type. Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What was asked for and is not in the body, with the reason. */
+  readonly notes: readonly EncodeNote[];
+  /** The same body for SDKs, which take objects. Made anew on each call; costs the whole request. */
+  toObject(): unknown;
+}
+
+export interface EncodeNote {
+  readonly kind: "markers-stripped" | "option-ignored" | "content-left-out";
+  readonly detail: string;
+}
+
+const utf8 = new TextEncoder();
+const asText = new TextDecoder();
+
+/** A body from text and bytes; neighbouring texts become one piece. */
+export function toRequest(
+  parts: readonly (string | Uint8Array)[],
+  headers: Readonly<Record<string, string>>,
+  notes: readonly EncodeNote[],
+): EncodedRequest {
+  const pieces: Uint8Array[] = [];
+  let text = "";
+  const flush = (): void => {
+    if (text !== "") pieces.push(utf8.encode(text));
+    text = "";
+  };
+  for (const part of parts) {
+    if (typeof part === "string") text += part;
+    else if (part.length > 0) {
+      flush();
+      pieces.push(part);
+    }
+  }
+  flush();
+  return {
+    pieces,
+    byteLength: pieces.reduce((sum, piece) => sum + piece.length, 0),
+    headers,
+    notes,
+    toObject: () => JSON.parse(bodyText(pieces)),
+  };
+}
+
+/** The body as text. */
+export function bodyText(pieces: readonly Uint8Array[]): string {
+  return pieces.map((piece) => asText.decode(piece, { stream: true })).join("") + asText.decode();
+}

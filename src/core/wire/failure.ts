@@ -1,0 +1,102 @@
+// Why a provider did not answer, as a value: it reaches the ledger and the dashboard like any other outcome.
+
+/** The list is closed: a new kind is a decision, not a string. */
+export type ProviderFailure =
+  | {
+      readonly kind: "rate-limited";
+      readonly detail: string;
+      readonly retryAfterMs: number | undefined;
+    }
+  | {
+      readonly kind: "overloaded";
+      readonly detail: string;
+      readonly retryAfterMs: number | undefined;
+    }
+  | {
+      readonly kind: "server-error";
+      readonly detail: string;
+      readonly retryAfterMs: number | undefined;
+    }
+  | {
+      readonly kind: "context-overflow";
+      readonly detail: string;
+      /** As the provider counted them; undefined where it does not say. */
+      readonly tokens: number | undefined;
+      readonly tokensMax: number | undefined;
+    }
+  /** A kept thinking block stands after something that was changed. */
+  | { readonly kind: "thinking-mismatch"; readonly detail: string }
+  | { readonly kind: "request-too-large"; readonly detail: string }
+  | { readonly kind: "invalid-request"; readonly detail: string }
+  | { readonly kind: "authentication"; readonly detail: string }
+  | { readonly kind: "permission"; readonly detail: string }
+  | { readonly kind: "billing"; readonly detail: string }
+  | { readonly kind: "not-found"; readonly detail: string }
+  /** The answer is not what the protocol promises. */
+  | { readonly kind: "malformed"; readonly detail: string }
+  /** No answer at all: refused, reset, no such host. */
+  | { readonly kind: "unreachable"; readonly detail: string }
+  | { readonly kind: "timeout"; readonly detail: string }
+  | { readonly kind: "cancelled"; readonly detail: string };
+
+/** Whether the same request may do better later. */
+export function isRetryable(failure: ProviderFailure): boolean {
+  switch (failure.kind) {
+    case "rate-limited":
+    case "overloaded":
+    case "server-error":
+    case "unreachable":
+    case "timeout":
+      return true;
+    case "context-overflow":
+    case "thinking-mismatch":
+    case "request-too-large":
+    case "invalid-request":
+    case "authentication":
+    case "permission":
+    case "billing":
+    case "not-found":
+    case "malformed":
+    case "cancelled":
+      return false;
+  }
+}
+
+/** The provider's own wish, in seconds or as a date; undefined where it has none or it cannot be read. */
+export function readRetryAfter(
+  headers: Readonly<Record<string, string>>,
+  nowMs: number,
+): number | undefined {
+  const ms = Number(headers["retry-after-ms"] ?? "");
+  if (headers["retry-after-ms"] !== undefined && Number.isFinite(ms) && ms >= 0) return ms;
+  const text = headers["retry-after"]?.trim() ?? "";
+  if (text === "") return undefined;
+  const seconds = Number(text);
+  if (Number.isFinite(seconds)) return seconds >= 0 ? Math.round(seconds * 1000) : undefined;
+  const at = parseHttpDate(text);
+  return at === undefined ? undefined : Math.max(0, at - nowMs);
+}
+
+const months = "JanFebMarAprMayJunJulAugSepOctNovDec";
+
+/** `Sun, 06 Nov 1994 08:49:37 GMT`, as milliseconds since 1970. */
+function parseHttpDate(text: string): number | undefined {
+  const match = /^\w{3}, (\d{2}) (\w{3}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) GMT$/.exec(text);
+  if (match === null) return undefined;
+  const [day, , year, hour, minute, second] = match.slice(1).map(Number);
+  const month = months.indexOf(match[2] ?? "?") / 3;
+  if (!Number.isInteger(month) || month < 0) return undefined;
+  const days = daysSinceEpoch(year ?? 0, month + 1, day ?? 0);
+  return (((days * 24 + (hour ?? 0)) * 60 + (minute ?? 0)) * 60 + (second ?? 0)) * 1000;
+}
+
+/** Of the Gregorian calendar; core has no Date. */
+function daysSinceEpoch(year: number, month: number, day: number): number {
+  const shifted = month <= 2 ? year - 1 : year;
+  const era = Math.floor(shifted / 400);
+  const yearOfEra = shifted - era * 400;
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+  const dayOfEra =
+    yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  return era * 146_097 + dayOfEra - 719_468;
+}

@@ -1,0 +1,16 @@
+// The Chat Completions API of OpenAI, which many others speak too.
+import { readOpenaiFailure } from "../openai-failure.ts";
+import type { Protocol } from "../protocol.ts";
+import { chatStream, decodeChat } from "./decode.ts";
+import { encodeChat } from "./encode.ts";
+import { chatSpelling } from "./spelling.ts";
+
+export const openaiChat: Protocol = {
+  name: "openai-chat",
+  path: "/chat/completions",
+  spelling: () => chatSpelling,
+  encode: encodeChat,
+  decode: decodeChat,
+  stream: chatStream,
+  readFailure: readOpenaiFailure,
+};

@@ -1,0 +1,126 @@
+// Messages and items as both OpenAI protocols join them: each closed in itself, one array for all.
+import type { PromptRole } from "../assembly/prompt-block.ts";
+import type {
+  LeftOut,
+  Spelled,
+  SpelledBlock,
+  VolatileForm,
+  Written,
+} from "../assembly/spelling.ts";
+import type { Block, JsonText, MediaSource, Message } from "../message/message.ts";
+import { parseFields, textIn } from "./openai-fields.ts";
+
+/** A block before it is joined to what stands before it. */
+export type Piece = Pick<SpelledBlock, "json" | "kind" | "markerFromEnd" | "content">;
+
+/** One message or item of the array, in one piece or in several. */
+export interface Entry {
+  readonly role: PromptRole;
+  readonly pieces: readonly Piece[];
+}
+
+/** A part of a message's content that may carry a marker. */
+export type Part = Omit<Piece, "markerFromEnd">;
+
+/** Reports a block that the protocol cannot carry. */
+export type Leave = (block: Block, reason: string) => void;
+
+/** An entry that ends with a list of parts: `open`, the parts, `]}`. */
+export function entryOfParts(role: PromptRole, open: string, parts: readonly Part[]): Entry {
+  const last = parts.length - 1;
+  return {
+    role,
+    pieces: parts.map((part, index) => ({
+      ...part,
+      json: `${index === 0 ? open : ","}${part.json}${index === last ? "]}" : ""}`,
+      // Before the closing brace of the part itself.
+      markerFromEnd: index === last ? 3 : 1,
+    })),
+  };
+}
+
+/** An entry that no marker can stand in. */
+export function plainEntry(role: PromptRole, piece: Omit<Piece, "markerFromEnd">): Entry {
+  return { role, pieces: [{ ...piece, markerFromEnd: null }] };
+}
+
+/** The entries of one message behind what is written so far. */
+export function toSpelled(
+  message: Message,
+  entries: readonly Entry[],
+  written: Written,
+  leftOut: readonly LeftOut[],
+): Spelled {
+  const blocks = entries.flatMap(({ role, pieces }, entry) =>
+    pieces.map((piece, index): SpelledBlock => {
+      const isFirst = written.blockCount === 0 && entry === 0;
+      const joined = index === 0 && !isFirst ? `,${piece.json}` : piece.json;
+      const endsMessage = entry === entries.length - 1 && index === pieces.length - 1;
+      return { ...piece, json: joined, role, endsMessage };
+    }),
+  );
+  if (blocks.length === 0) return { blocks, written, leftOut };
+  const blockCount = written.blockCount + blocks.length;
+  return { blocks, written: { ...written, lastRole: message.role, blockCount }, leftOut };
+}
+
+/**
+ * A message of the application, whoever it would speak for elsewhere: behind the user's own words it
+ * is no place where the provider ends a prefix by itself. Only one that is kept can be marked.
+ */
+export function spellVolatile(
+  text: string,
+  how: VolatileForm,
+  spell: (message: Message) => Spelled,
+): Spelled {
+  const message: Message = { role: "system", content: [{ type: "text", text }] };
+  const spelled = spell(message);
+  if (how === "kept") return { ...spelled, message };
+  return {
+    ...spelled,
+    blocks: spelled.blocks.map((block) => ({ ...block, markerFromEnd: null })),
+  };
+}
+
+export function toText(text: string): JsonText {
+  return JSON.stringify(text);
+}
+
+/** The address of bytes that come with the request. */
+export function toDataUrl({
+  mediaType,
+  data,
+}: Extract<MediaSource, { readonly kind: "base64" }>): JsonText {
+  return toText(`data:${mediaType};base64,${data}`);
+}
+
+/** The provider tells a file's kind by its name. */
+export function fileNameOf(title: string | undefined, mediaType: string): JsonText {
+  const kind = mediaType.slice(mediaType.indexOf("/") + 1);
+  return toText(title ?? `document.${kind}`);
+}
+
+/** A document's text under its title. */
+export function documentText(title: string | undefined, data: string): string {
+  return title === undefined ? data : `${title}\n\n${data}`;
+}
+
+/** What the model said with a block, or had summed up for it; undefined for a block that is no text. */
+export function saidText(block: Block): string | undefined {
+  if (block.type === "text") return block.text;
+  return block.type === "compaction" ? (block.content ?? "") : undefined;
+}
+
+/** The text of a block that is nothing but text; undefined for any other. */
+export function plainText(block: Block): string | undefined {
+  if (block.type === "text") return block.text;
+  if (block.type !== "document" || block.source.kind !== "text") return undefined;
+  return documentText(block.title, block.source.data);
+}
+
+/** What the reader of a report is told of a block. */
+export function nameOf(block: Block): string {
+  if (block.type !== "opaque") return block.type;
+  const type = textIn(parseFields(block.json) ?? {}, "type");
+  return type === undefined ? "a block of an unknown type" : `a block of type ${type}`;
+}

@@ -1,0 +1,76 @@
+// Assembly + plan ⇄ provider JSON; one folder per protocol, each exporting one of these.
+import type { Assembly } from "../assembly/assemble.ts";
+import type { Spelling } from "../assembly/spelling.ts";
+import type { CachePlan } from "../cache/cache-plan.ts";
+import type { JsonText } from "../message/message.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
+import type { EncodedRequest } from "./encoded-request.ts";
+import type { ProviderFailure } from "./failure.ts";
+import type { Reply, StreamPart } from "./reply.ts";
+
+export interface Protocol {
+  readonly name: ProtocolName;
+  /** Behind the provider's base URL. */
+  readonly path: string;
+  spelling(model: ModelFacts): Spelling;
+  encode(call: CallToEncode): EncodedRequest;
+  /** A whole reply that came at once. */
+  decode(body: string): Reply | ProviderFailure;
+  readonly stream: StreamDecoder;
+  /** What a refused request's answer means. */
+  readFailure(answer: RefusedAnswer): ProviderFailure;
+}
+
+export type ProtocolName = "anthropic-messages" | "openai-chat" | "openai-responses";
+
+/** One event of a stream: its name, where it has one, and its data as text. */
+export interface ServerEvent {
+  readonly event: string | undefined;
+  readonly data: string;
+}
+
+/** Reading a stream is a fold: nothing is held outside the state. */
+export interface StreamDecoder<State = unknown> {
+  readonly start: State;
+  step(state: State, event: ServerEvent): readonly [State, readonly StreamPart[]];
+  /** The reply so far. A stream that was cut gives what arrived, marked as partial. */
+  finish(state: State): Reply | ProviderFailure;
+}
+
+export interface RefusedAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** For `retry-after` given as a date. */
+  readonly nowMs: number;
+}
+
+export interface CallToEncode {
+  readonly assembly: Assembly;
+  readonly plan: CachePlan;
+  readonly model: ModelFacts;
+  readonly options: CallOptions;
+}
+
+/** What a call asks for besides its content. */
+export interface CallOptions {
+  /** As the provider spells the model; the facts' id where absent. */
+  readonly modelName?: string;
+  readonly outputTokensMax: number;
+  readonly stream: boolean;
+  readonly temperature?: number;
+  readonly stopSequences?: readonly string[];
+  readonly toolChoice?: "auto" | "none" | "any" | { readonly name: string };
+  readonly parallelToolUse?: boolean;
+  /** How hard the model thinks, where it can be told. */
+  readonly effort?: string;
+  /** Thinking settings in the provider's own spelling. */
+  readonly thinkingJson?: JsonText;
+  /** A JSON Schema that the reply must follow. */
+  readonly outputSchemaJson?: JsonText;
+  /** Features to ask for by the provider's names, where it wants them in a header. */
+  readonly betas?: readonly string[];
+  /** Further members of the body, in the provider's own spelling. */
+  readonly extraJson?: Readonly<Record<string, JsonText>>;
+}

@@ -1,0 +1,55 @@
+import { describe, expect, test } from "vitest";
+import { anthropicEndpoint, openaiEndpoint, parseCredentials, parseTarget } from "./endpoints.ts";
+
+test("each provider has its address and its own header for the key", () => {
+  expect(anthropicEndpoint({ apiKey: "sk-ant-1" })).toEqual({
+    baseUrl: "https://api.anthropic.com",
+    credentials: { "x-api-key": "sk-ant-1" },
+  });
+  expect(openaiEndpoint({ apiKey: " sk-2\n", baseUrl: "http://127.0.0.1:4141/v1" })).toEqual({
+    baseUrl: "http://127.0.0.1:4141/v1",
+    credentials: { authorization: "Bearer sk-2" },
+  });
+  expect(openaiEndpoint({ apiKey: "sk-3" }).baseUrl).toBe("https://api.openai.com/v1");
+  expect(() => anthropicEndpoint({ apiKey: " " })).toThrow("the API key is empty");
+});
+
+describe("where a request goes", () => {
+  test.each([
+    ["https://api.example.com", "/v1/messages"],
+    ["https://api.example.com/", "/v1/messages"],
+    ["https://api.example.com/v1", "/v1/messages"],
+    ["https://api.example.com/v1/", "/v1/messages"],
+    ["https://api.example.com/anthropic", "/anthropic/v1/messages"],
+    ["https://api.example.com/anthropic/v1", "/anthropic/v1/messages"],
+    ["https://api.example.com?api-version=1", "/v1/messages?api-version=1"],
+  ])("%s → %s", (baseUrl, path) => {
+    expect(parseTarget(baseUrl, "/v1/messages")).toEqual({
+      origin: "https://api.example.com",
+      path,
+    });
+  });
+
+  test("a path without a version follows a base URL that has one", () => {
+    expect(parseTarget("https://api.example.com/v1/", "/chat/completions").path).toBe(
+      "/v1/chat/completions",
+    );
+  });
+
+  test.each(["api.example.com", "ftp://example.com", "", "https://me:secret@example.com"])(
+    "%s is refused, and not repeated",
+    (baseUrl) => {
+      expect(() => parseTarget(baseUrl, "/v1/messages")).toThrow(
+        /^the provider's base URL (is no address of http or https|holds a name or a password)$/,
+      );
+    },
+  );
+});
+
+test("a key that no header can hold is refused without being shown", () => {
+  expect(parseCredentials({ "X-Api-Key": "sk-1" })).toEqual({ "x-api-key": "sk-1" });
+  expect(() => parseCredentials({ "x-api-key": "sk-secret\nsk-other" })).toThrow(
+    /^the credentials' header "x-api-key" cannot be sent: its name or value holds a character that headers cannot$/,
+  );
+  expect(() => parseCredentials({ "x-api-key": "“sk-secret”" })).toThrow("cannot be sent");
+});

@@ -1,0 +1,81 @@
+// A provider is a protocol, an endpoint and credentials. Sending never throws for what the world does.
+import type { Protocol } from "../../core/wire/protocol.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { machineClock, type Clock } from "./clock.ts";
+import { parseCredentials, parseTarget, type Endpoint } from "./endpoints.ts";
+import type { AttemptContext } from "./run-attempt.ts";
+import { createRedact } from "./redact.ts";
+import { parseRetries, type RetryOptions } from "./retry.ts";
+import { runAttempts, type CallToSend, type Sent } from "./run-attempts.ts";
+import { parseTimeouts, timedOut, type Timeouts } from "./timeouts.ts";
+import { openTransport } from "./transport.ts";
+import { cancelled, createWatch } from "./watch.ts";
+
+export interface ProviderOptions extends Endpoint {
+  readonly protocol: Protocol;
+  readonly timeouts?: Partial<Timeouts>;
+  readonly retries?: Partial<RetryOptions>;
+  /** A longer answer fails as malformed. 64 MB by default. */
+  readonly bodyBytesMax?: number;
+  readonly clock?: Clock;
+  /** From 0 to 1, without 1. */
+  readonly random?: () => number;
+}
+
+export interface Provider {
+  readonly protocol: Protocol;
+  send(call: CallToSend): Promise<Sent>;
+  /** Cancels what is under way and ends every connection. */
+  close(): Promise<void>;
+}
+
+const bodyBytesMax = 64 * 1024 * 1024;
+
+export function createProvider(options: ProviderOptions): Provider {
+  const { protocol, clock = machineClock, random = Math.random } = options;
+  const timeouts = parseTimeouts(options.timeouts ?? {});
+  const retries = parseRetries(options.retries ?? {});
+  const bytesMax = parseBytesMax(options.bodyBytesMax ?? bodyBytesMax);
+  const credentials = parseCredentials(options.credentials);
+  const redact = createRedact(credentials);
+  const target = parseTarget(options.baseUrl, protocol.path);
+  const transport = openTransport(target, credentials, timeouts, clock);
+  const own: AttemptContext = {
+    transport,
+    protocol,
+    timeouts,
+    bodyBytesMax: bytesMax,
+    clock,
+    redact,
+  };
+  const closing = new AbortController();
+  return {
+    protocol,
+    send: async (call) => {
+      const watch = createWatch(clock);
+      watch.begin(timeouts.totalMs, timedOut("totalMs", timeouts));
+      watch.follow(closing.signal, () => cancelled("the provider was closed"));
+      if (call.signal !== undefined) {
+        watch.follow(call.signal, () => cancelled("cancelled by the caller"));
+      }
+      try {
+        return await runAttempts({ own, call, watch, retries, random });
+      } finally {
+        watch.end();
+      }
+    },
+    close: async () => {
+      closing.abort();
+      await transport.close();
+    },
+  };
+}
+
+function parseBytesMax(bytes: number): number {
+  if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
+  throw new StrataError(
+    "config-invalid",
+    `bodyBytesMax is ${String(bytes)}, but must be a whole number of bytes above 0`,
+    "set bodyBytesMax to such a number, or leave it out for 64 MB",
+  );
+}

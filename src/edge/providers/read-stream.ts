@@ -1,0 +1,81 @@
+// An event stream folded into a reply, or into as much of one as came.
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import type { Reply, StreamPart } from "../../core/wire/reply.ts";
+import { toCut, type Incoming } from "./incoming.ts";
+import { createEventReader } from "./sse.ts";
+import type { Watch } from "./watch.ts";
+
+export interface Read {
+  readonly outcome: Reply | ProviderFailure;
+  /** A reply that a failure ended before its first part: of no use, but its tokens are billed. */
+  readonly discarded: Reply | null;
+}
+
+export async function readStream(
+  incoming: Incoming,
+  protocol: Protocol,
+  watch: Watch,
+  onPart: (part: StreamPart) => void,
+): Promise<Read> {
+  const { stream } = protocol;
+  let state = stream.start;
+  let eventCount = 0;
+  let partCount = 0;
+  const reader = createEventReader((event) => {
+    // Who cancels inside onPart is given no more, though more may be here already.
+    if (watch.stopped() !== null) return;
+    const [next, parts] = stream.step(state, event);
+    state = next;
+    eventCount += 1;
+    partCount += parts.length;
+    for (const part of parts) {
+      if (watch.stopped() === null) onPart(part);
+    }
+  });
+  for (;;) {
+    const arrival = await incoming.next();
+    if (arrival.kind === "bytes") {
+      reader.feed(arrival.bytes);
+      continue;
+    }
+    const isCut = arrival.kind === "broken";
+    const failure = isCut ? arrival.failure : endedEarly;
+    return conclude(stream.finish(state), toCut("stream", failure, incoming), {
+      isCut,
+      hasEvents: eventCount > 0,
+      hasParts: partCount > 0,
+    });
+  }
+}
+
+const endedEarly: ProviderFailure = {
+  kind: "unreachable",
+  detail: "it ended before the reply did",
+};
+
+/** What the stream had shown when it ended. */
+interface Seen {
+  readonly isCut: boolean;
+  readonly hasEvents: boolean;
+  readonly hasParts: boolean;
+}
+
+/** What the protocol makes of the stream, together with what ended it. */
+function conclude(
+  finished: Reply | ProviderFailure,
+  ending: ProviderFailure,
+  { isCut, hasEvents, hasParts }: Seen,
+): Read {
+  if (finished.kind !== "reply") {
+    // Half an answer looks malformed; that it was cut says more.
+    const isConsequence = !hasEvents || (isCut && finished.kind === "malformed");
+    return { outcome: isConsequence ? ending : finished, discarded: null };
+  }
+  if (finished.status === "complete") return { outcome: finished, discarded: null };
+  const failure = finished.failure ?? ending;
+  const reply: Reply = { ...finished, failure };
+  return hasParts && reply.message.content.length > 0
+    ? { outcome: reply, discarded: null }
+    : { outcome: failure, discarded: reply };
+}

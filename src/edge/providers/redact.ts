@@ -1,0 +1,46 @@
+// Keys stay out of everything that is recorded, also where a server repeats them.
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { Reply } from "../../core/wire/reply.ts";
+
+export type Redact = (text: string) => string;
+
+/** Shorter values are no secrets, and would be found inside other words. */
+const secretLengthMin = 8;
+
+/** Replaces the credentials, with and without a scheme such as `Bearer` before them. */
+export function createRedact(credentials: Readonly<Record<string, string>>): Redact {
+  const secrets = Object.values(credentials)
+    .flatMap((value) => [value, ...value.split(/\s+/)])
+    .filter((value) => value.length >= secretLengthMin)
+    .toSorted((left, right) => right.length - left.length);
+  return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
+}
+
+export interface Redactable {
+  readonly outcome: Reply | ProviderFailure;
+  readonly discarded: Reply | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What a model said stays as it came; everything said about it is cleaned. */
+export function redactResult<Result extends Redactable>(result: Result, redact: Redact): Result {
+  const { outcome, discarded } = result;
+  const headers = Object.entries(result.headers).map(([name, value]) => [name, redact(value)]);
+  return {
+    ...result,
+    headers: Object.fromEntries(headers),
+    outcome:
+      outcome.kind === "reply" ? redactReply(outcome, redact) : redactFailure(outcome, redact),
+    discarded: discarded && redactReply(discarded, redact),
+  };
+}
+
+function redactReply(reply: Reply, redact: Redact): Reply {
+  return reply.failure === undefined
+    ? reply
+    : { ...reply, failure: redactFailure(reply.failure, redact) };
+}
+
+function redactFailure(failure: ProviderFailure, redact: Redact): ProviderFailure {
+  return { ...failure, detail: redact(failure.detail) };
+}

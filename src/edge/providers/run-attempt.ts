@@ -1,0 +1,113 @@
+// One attempt: a request goes out, and what comes back is read to its end.
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import type { StreamPart } from "../../core/wire/reply.ts";
+import type { Clock } from "./clock.ts";
+import { openIncoming, readWhole, type Incoming } from "./incoming.ts";
+import { redactResult, type Redact } from "./redact.ts";
+import { readStream, type Read } from "./read-stream.ts";
+import { isEventStream } from "./sse.ts";
+import { timedOut, type Timeouts } from "./timeouts.ts";
+import type { Answer, Transport } from "./transport.ts";
+import { createInnerWatch, type Watch } from "./watch.ts";
+
+/** What every attempt of a provider has in common. */
+export interface AttemptContext {
+  readonly transport: Transport;
+  readonly protocol: Protocol;
+  readonly timeouts: Timeouts;
+  readonly bodyBytesMax: number;
+  readonly clock: Clock;
+  /** Takes the credentials out of a text. */
+  readonly redact: Redact;
+}
+
+export interface Ask {
+  readonly request: EncodedRequest;
+  readonly stream: boolean;
+  /** Of the whole call. */
+  readonly watch: Watch;
+  readonly onPart: (part: StreamPart) => void;
+}
+
+export interface AttemptResult extends Read {
+  readonly startMs: number;
+  /** When the answer's headers came; null where none did. */
+  readonly firstByteMs: number | null;
+  readonly endMs: number;
+  readonly status: number | null;
+  /** Of the answer, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export async function runAttempt(own: AttemptContext, ask: Ask): Promise<AttemptResult> {
+  const { clock, timeouts } = own;
+  const startMs = clock.nowMs();
+  const watch = createInnerWatch(clock, ask.watch);
+  try {
+    watch.begin(timeouts.firstByteMs, timedOut("firstByteMs", timeouts));
+    const answer = await own.transport.post({ ...ask, watch });
+    const firstByteMs = answer.kind === "answer" ? clock.nowMs() : null;
+    const read =
+      answer.kind === "answer"
+        ? await readAnswer(answer, own, { ...ask, watch })
+        : { outcome: answer, discarded: null };
+    const { status, headers } = answer.kind === "answer" ? answer : { status: null, headers: {} };
+    const result = { ...read, startMs, firstByteMs, endMs: clock.nowMs(), status, headers };
+    return redactResult(result, own.redact);
+  } finally {
+    watch.end();
+  }
+}
+
+async function readAnswer(answer: Answer, own: AttemptContext, ask: Ask): Promise<Read> {
+  const { status, headers } = answer;
+  const { timeouts, bodyBytesMax } = own;
+  try {
+    if (status >= 300 && status < 400) {
+      return malformed(`redirected with status ${status}, and redirects are not followed`);
+    }
+    const encoding = headers["content-encoding"] ?? "identity";
+    if (status < 300 && encoding !== "identity") {
+      return malformed(`the answer is compressed (${encoding}), which was not asked for`);
+    }
+    const incoming = openIncoming(answer.body, { watch: ask.watch, timeouts, bodyBytesMax });
+    if (status >= 400) return fail(await readRefusal(answer, incoming, own));
+    if (isEventStream(headers["content-type"])) {
+      return await readStream(incoming, own.protocol, ask.watch, ask.onPart);
+    }
+    const { text, failure } = await readWhole(incoming);
+    return failure === null ? decode(text, own) : fail(failure);
+  } finally {
+    answer.release();
+  }
+}
+
+/** A failure may quote a part of the text, and a part of a key is not recognised any more. */
+function decode(text: string, { protocol, redact }: AttemptContext): Read {
+  const decoded = protocol.decode(text);
+  const outcome = decoded.kind === "reply" ? decoded : protocol.decode(redact(text));
+  return { outcome, discarded: null };
+}
+
+/** The status alone says much: a refusal whose text was cut is read as far as it came. */
+async function readRefusal(
+  { status, headers }: Answer,
+  incoming: Incoming,
+  { protocol, clock, redact }: AttemptContext,
+): Promise<ProviderFailure> {
+  const { text, failure } = await readWhole(incoming);
+  if (failure !== null && failure.kind !== "unreachable") return failure;
+  const isReadable = (headers["content-encoding"] ?? "identity") === "identity";
+  const body = isReadable ? redact(text) : "";
+  return protocol.readFailure({ status, headers, body, nowMs: clock.nowMs() });
+}
+
+function malformed(detail: string): Read {
+  return fail({ kind: "malformed", detail });
+}
+
+function fail(outcome: ProviderFailure): Read {
+  return { outcome, discarded: null };
+}

@@ -1,0 +1,117 @@
+// Attempts at one call, with the waits between them, and the record of both.
+import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { Reply, StreamPart } from "../../core/wire/reply.ts";
+import type { Clock } from "./clock.ts";
+import { runAttempt, type AttemptResult, type AttemptContext } from "./run-attempt.ts";
+import { planRetry, type RetryOptions, type RetryPlan } from "./retry.ts";
+import { waitFor, type Watch } from "./watch.ts";
+
+export interface CallToSend {
+  readonly request: EncodedRequest;
+  /** Whether the request asks for a stream. What comes is read as what it says it is. */
+  readonly stream: boolean;
+  readonly signal?: AbortSignal;
+  /** Told as a stream comes. What it throws ends the call and reaches the caller. */
+  readonly onPart?: (part: StreamPart) => void;
+}
+
+export interface Sent {
+  readonly outcome: Reply | ProviderFailure;
+  /** Every attempt, the last one included. */
+  readonly attempts: readonly Attempt[];
+  readonly startMs: number;
+  readonly endMs: number;
+  /** These are of the last attempt; null where no answer came. */
+  readonly firstByteMs: number | null;
+  readonly status: number | null;
+  readonly requestId: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Attempt {
+  readonly startMs: number;
+  readonly firstByteMs: number | null;
+  readonly endMs: number;
+  readonly status: number | null;
+  readonly requestId: string | null;
+  /** Null for the one that brought the reply. */
+  readonly failure: ProviderFailure | null;
+  /** A reply that a failure ended before its first part: of no use, but its tokens are billed. */
+  readonly discarded: Reply | null;
+  /** Whether another attempt was to follow, and why; null after a reply. */
+  readonly next: RetryPlan | null;
+}
+
+export interface Sending {
+  readonly own: AttemptContext;
+  readonly call: CallToSend;
+  readonly watch: Watch;
+  readonly retries: RetryOptions;
+  readonly random: () => number;
+}
+
+/** Attempt after attempt, until there is a reply or no reason to try again. */
+export async function runAttempts(sending: Sending): Promise<Sent> {
+  const { own, call, watch } = sending;
+  const { clock, timeouts } = own;
+  const startMs = clock.nowMs();
+  const attempts: Attempt[] = [];
+  let hasGivenParts = false;
+  const onPart = (part: StreamPart): void => {
+    if (call.onPart === undefined) return;
+    hasGivenParts = true;
+    call.onPart(part);
+  };
+  for (;;) {
+    const { request, stream } = call;
+    const result = await runAttempt(own, { request, stream, watch, onPart });
+    const { outcome } = result;
+    const leftMs = watch.stopped() === null ? startMs + timeouts.totalMs - clock.nowMs() : 0;
+    const next =
+      outcome.kind === "reply"
+        ? null
+        : planRetry({
+            attempt: attempts.length + 1,
+            failure: outcome,
+            hasGivenParts,
+            leftMs,
+            random: sending.random(),
+            options: sending.retries,
+          });
+    attempts.push(toAttempt(result, next));
+    if (next === null || next.delayMs === null) return toSent(result, attempts, clock, outcome);
+    await waitFor(next.delayMs, clock, watch);
+    const stopped = watch.stopped();
+    if (stopped !== null) return toSent(result, attempts, clock, stopped);
+  }
+}
+
+function toAttempt(result: AttemptResult, next: RetryPlan | null): Attempt {
+  const { outcome, discarded, startMs, firstByteMs, endMs, status } = result;
+  const failure = outcome.kind === "reply" ? null : outcome;
+  const requestId = findRequestId(result.headers);
+  return { startMs, firstByteMs, endMs, status, requestId, failure, discarded, next };
+}
+
+function toSent(
+  { firstByteMs, status, headers, startMs }: AttemptResult,
+  attempts: readonly Attempt[],
+  clock: Clock,
+  outcome: Sent["outcome"],
+): Sent {
+  return {
+    outcome,
+    attempts,
+    startMs: attempts[0]?.startMs ?? startMs,
+    endMs: clock.nowMs(),
+    firstByteMs,
+    status,
+    requestId: findRequestId(headers),
+    headers,
+  };
+}
+
+function findRequestId(headers: Readonly<Record<string, string>>): string | null {
+  return headers["request-id"] ?? headers["x-request-id"] ?? null;
+}

@@ -1,0 +1,229 @@
+// Goal: a real protocol over a real socket. Method: the simulator answers, well or with the faults it is asked for.
+import { afterEach, describe, expect, test } from "vitest";
+import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
+import { toRequest, type EncodedRequest } from "../../core/wire/encoded-request.ts";
+import { openaiChat } from "../../core/wire/openai-chat/index.ts";
+import { openaiResponses } from "../../core/wire/openai-responses/index.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import type { StreamPart } from "../../core/wire/reply.ts";
+import { createScripted, createSimulator, type Simulator } from "../../simulator/index.ts";
+import { anthropicEndpoint, openaiEndpoint, type Endpoint } from "./endpoints.ts";
+import type { Provider, ProviderOptions } from "./provider.ts";
+import { closeAll, closeLater, createTestClock, openProvider, textOf, until } from "./test-kit.ts";
+
+afterEach(closeAll);
+
+const words = "There is no README in this folder, so I looked at the sources instead.";
+
+interface Wire {
+  readonly protocol: Protocol;
+  readonly endpoint: (baseUrl: string) => Endpoint;
+  readonly request: (stream: boolean) => EncodedRequest;
+  /** How many events of a stream have some of the words, but not all of them. */
+  readonly someEvents: number;
+}
+
+const wires: Readonly<Record<string, Wire>> = {
+  "anthropic-messages": {
+    protocol: anthropicMessages,
+    someEvents: 4,
+    endpoint: (baseUrl) => anthropicEndpoint({ apiKey: "sk-ant-0123456789", baseUrl }),
+    request: (stream) =>
+      toRequest(
+        [
+          `{"model":"claude-sonnet-4-6","max_tokens":300,"stream":${stream},`,
+          '"messages":[{"role":"user","content":"Read the README."}]}',
+        ],
+        { "anthropic-version": "2023-06-01" },
+        [],
+      ),
+  },
+  "openai-chat": {
+    protocol: openaiChat,
+    someEvents: 4,
+    endpoint: (baseUrl) => openaiEndpoint({ apiKey: "sk-0123456789", baseUrl: `${baseUrl}/v1` }),
+    request: (stream) =>
+      toRequest(
+        [
+          `{"model":"gpt-5.5","stream":${stream},`,
+          stream ? '"stream_options":{"include_usage":true},' : "",
+          '"messages":[{"role":"user","content":"Read the README."}]}',
+        ],
+        {},
+        [],
+      ),
+  },
+  "openai-responses": {
+    protocol: openaiResponses,
+    someEvents: 6,
+    endpoint: (baseUrl) => openaiEndpoint({ apiKey: "sk-0123456789", baseUrl: `${baseUrl}/v1` }),
+    request: (stream) =>
+      toRequest([`{"model":"gpt-5.6","stream":${stream},"input":"Read the README."}`], {}, []),
+  },
+};
+
+interface Opened {
+  readonly simulator: Simulator;
+  readonly provider: Provider;
+}
+
+async function open(wire: Wire, options: Partial<ProviderOptions> = {}): Promise<Opened> {
+  const simulator = createSimulator({
+    seed: 1,
+    model: createScripted([{ times: "always", when: {}, text: words }]),
+  });
+  const server = closeLater(await simulator.listen({ port: 0 }));
+  const provider = openProvider(server.url, {
+    ...wire.endpoint(server.url),
+    protocol: wire.protocol,
+    random: () => 0,
+    ...options,
+  });
+  return { simulator, provider };
+}
+
+describe.each(Object.entries(wires))("%s against the simulator", (_name, wire) => {
+  test("a reply comes at once, with its usage and its request id", async () => {
+    const { provider, simulator } = await open(wire);
+    const sent = await provider.send({ request: wire.request(false), stream: false });
+    expect(textOf(sent.outcome)).toBe(words);
+    expect(sent.outcome).toMatchObject({
+      kind: "reply",
+      status: "complete",
+      stopReason: "end_turn",
+    });
+    expect(sent.status).toBe(200);
+    expect(sent.requestId).toMatch(/^req_/);
+    expect(simulator.calls()).toHaveLength(1);
+  });
+
+  test("a stream gives the same reply, part by part", async () => {
+    const { provider } = await open(wire);
+    const parts: StreamPart[] = [];
+    const streamed = await provider.send({
+      request: wire.request(true),
+      stream: true,
+      onPart: (part) => parts.push(part),
+    });
+    const whole = await provider.send({ request: wire.request(false), stream: false });
+    expect(parts.length).toBeGreaterThan(2);
+    expect(parts.map((part) => (part.type === "text-delta" ? part.text : "")).join("")).toBe(words);
+    expect(streamed.outcome).toMatchObject({ kind: "reply", status: "complete" });
+    expect(textOf(streamed.outcome)).toBe(textOf(whole.outcome));
+  });
+
+  test("a rate limit is waited for as long as it says", async () => {
+    const clock = createTestClock();
+    const { provider, simulator } = await open(wire, { clock });
+    simulator.fault({ kind: "rate limited", retryAfterSeconds: 7 });
+    const sending = provider.send({ request: wire.request(false), stream: false });
+    await clock.waiting(7_000);
+    clock.advance(7_000);
+    const { outcome, attempts } = await sending;
+    expect(textOf(outcome)).toBe(words);
+    expect(attempts).toMatchObject([
+      {
+        status: 429,
+        failure: { kind: "rate-limited", retryAfterMs: 7_000 },
+        next: { delayMs: 7_000 },
+      },
+      { status: 200, failure: null },
+    ]);
+  });
+
+  test("an overloaded provider is asked again", async () => {
+    const { provider, simulator } = await open(wire);
+    simulator.fault({ kind: "overloaded" }, { kind: "server error" });
+    const { outcome, attempts } = await provider.send({
+      request: wire.request(true),
+      stream: true,
+    });
+    expect(textOf(outcome)).toBe(words);
+    expect(attempts.map(({ failure }) => failure?.kind)).toEqual([
+      "overloaded",
+      "server-error",
+      undefined,
+    ]);
+  });
+
+  test("a prompt that is too long is reported, and not sent again", async () => {
+    const { provider, simulator } = await open(wire);
+    simulator.fault({ kind: "overflow", tokens: 213_462, tokensMax: 200_000 });
+    const { outcome } = await provider.send({ request: wire.request(false), stream: false });
+    expect(outcome).toMatchObject({ kind: "context-overflow" });
+    expect(simulator.calls()).toHaveLength(1);
+  });
+
+  test("a stream that is cut gives what came, and is not sent again", async () => {
+    const { provider, simulator } = await open(wire);
+    simulator.fault({ kind: "cut", afterEvents: wire.someEvents });
+    const { outcome } = await provider.send({ request: wire.request(true), stream: true });
+    expect(outcome).toMatchObject({
+      kind: "reply",
+      status: "partial",
+      failure: {
+        kind: "unreachable",
+        detail: expect.stringMatching(/^stream cut after \d+ bytes: /),
+      },
+    });
+    const text = textOf(outcome) ?? "";
+    expect(text).not.toBe("");
+    expect(words.startsWith(text)).toBe(true);
+    expect(simulator.calls()).toHaveLength(1);
+  });
+
+  test("a stream that is cut before it says anything is sent again", async () => {
+    const { provider, simulator } = await open(wire);
+    simulator.fault({ kind: "cut", afterEvents: 1 });
+    const { outcome, attempts } = await provider.send({
+      request: wire.request(true),
+      stream: true,
+    });
+    expect(textOf(outcome)).toBe(words);
+    expect(attempts.map(({ failure }) => failure?.kind)).toEqual(["unreachable", undefined]);
+  });
+
+  test("a reply that is cut is sent again", async () => {
+    const { provider, simulator } = await open(wire);
+    simulator.fault({ kind: "cut" });
+    const { outcome, attempts } = await provider.send({
+      request: wire.request(false),
+      stream: false,
+    });
+    expect(textOf(outcome)).toBe(words);
+    expect(attempts).toHaveLength(2);
+  });
+
+  test("a stream that goes silent ends at the idle limit with what came", async () => {
+    const clock = createTestClock();
+    const { provider, simulator } = await open(wire, { clock });
+    simulator.fault({ kind: "stall", afterEvents: wire.someEvents });
+    let partCount = 0;
+    const sending = provider.send({
+      request: wire.request(true),
+      stream: true,
+      onPart: () => (partCount += 1),
+    });
+    await until(() => partCount > 0);
+    await clock.waiting(300_000);
+    clock.advance(300_000);
+    expect((await sending).outcome).toMatchObject({
+      status: "partial",
+      failure: { kind: "timeout", detail: "nothing more came within 300000 ms (timeouts.idleMs)" },
+    });
+  });
+
+  test("a stream can be cancelled, and the provider sees that we left", async () => {
+    const { provider, simulator } = await open(wire);
+    simulator.fault({ kind: "stall", afterEvents: wire.someEvents });
+    const controller = new AbortController();
+    const { outcome } = await provider.send({
+      request: wire.request(true),
+      stream: true,
+      signal: controller.signal,
+      onPart: () => controller.abort(),
+    });
+    expect(outcome).toMatchObject({ status: "partial", failure: { kind: "cancelled" } });
+    await until(() => simulator.calls()[0]?.outcome === "left");
+  });
+});

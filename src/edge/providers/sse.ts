@@ -1,0 +1,19 @@
+// Bytes of an event stream → events, wherever the bytes are split.
+import { createParser } from "eventsource-parser";
+import type { ServerEvent } from "../../core/wire/protocol.ts";
+
+export interface EventReader {
+  feed(bytes: Uint8Array): void;
+}
+
+/** An event that never ends is not one: what follows the last blank line is left out, as the standard says. */
+export function createEventReader(onEvent: (event: ServerEvent) => void): EventReader {
+  // A character may begin in one chunk and end in the next.
+  const decoder = new TextDecoder();
+  const parser = createParser({ onEvent: ({ event, data }) => onEvent({ event, data }) });
+  return { feed: (bytes) => parser.feed(decoder.decode(bytes, { stream: true })) };
+}
+
+export function isEventStream(contentType: string | undefined): boolean {
+  return /^\s*text\/event-stream\s*(?:;|$)/i.test(contentType ?? "");
+}

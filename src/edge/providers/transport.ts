@@ -1,0 +1,131 @@
+// Bytes out, bytes in: a POST over kept connections, its body sent piece by piece.
+import { Readable } from "node:stream";
+import { Pool } from "undici";
+import { assert } from "../../core/assert.ts";
+import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { Clock } from "./clock.ts";
+import { createConnector } from "./connector.ts";
+import type { Target } from "./endpoints.ts";
+import { toNetworkFailure } from "./network-failure.ts";
+import type { Timeouts } from "./timeouts.ts";
+import type { Watch } from "./watch.ts";
+
+export interface Transport {
+  /** Sends one request and waits for the answer's headers. */
+  post(post: Post): Promise<Answer | ProviderFailure>;
+  /** Ends every connection at once. */
+  close(): Promise<void>;
+}
+
+export interface Post {
+  readonly request: EncodedRequest;
+  readonly stream: boolean;
+  readonly watch: Watch;
+}
+
+export interface Answer {
+  readonly kind: "answer";
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: AsyncIterable<unknown>;
+  /** Lets go of the connection where the body was not read to its end. */
+  release(): void;
+}
+
+/** A little less than what load balancers usually keep; a server's own hint goes before it. */
+const keepAliveMs = 30_000;
+
+export function openTransport(
+  target: Target,
+  credentials: Readonly<Record<string, string>>,
+  timeouts: Timeouts,
+  clock: Clock,
+): Transport {
+  const closing = new AbortController();
+  const pool = new Pool(target.origin, {
+    connect: createConnector({ limitMs: timeouts.connectMs, clock, closing: closing.signal }),
+    keepAliveTimeout: keepAliveMs,
+    // These limits are kept by the watch, on its own clock.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  return {
+    post: async ({ request, stream, watch }) => {
+      const headers = {
+        "user-agent": "strata-context",
+        accept: stream ? "text/event-stream, application/json" : "application/json",
+        "accept-encoding": "identity",
+        ...request.headers,
+        ...credentials,
+        "content-type": "application/json",
+        "content-length": String(request.byteLength),
+      };
+      const before = watch.stopped();
+      if (before !== null) return before;
+      const answering = pool.request({
+        method: "POST",
+        path: target.path,
+        headers,
+        body: toBody(request),
+        signal: watch.signal,
+      });
+      try {
+        const { statusCode, headers: answered, body } = await untilStopped(answering, watch);
+        return {
+          kind: "answer",
+          status: statusCode,
+          headers: toRecord(answered),
+          body,
+          release: () => body.on("error", () => {}).destroy(),
+        };
+      } catch (error) {
+        return watch.stopped() ?? toNetworkFailure(error, timeouts);
+      }
+    },
+    close: () => {
+      closing.abort();
+      return pool.destroy();
+    },
+  };
+}
+
+/** The pieces themselves, one write each; they are never joined. */
+function toBody({ pieces, byteLength }: EncodedRequest): Readable {
+  const length = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
+  assert(length === byteLength, "the request's byteLength is not the length of its pieces");
+  return Readable.from(pieces);
+}
+
+type Answering = ReturnType<Pool["request"]>;
+
+/** The client looks at its signal only when a connection stands; we do not wait for that. */
+async function untilStopped(answering: Answering, watch: Watch): Answering {
+  const stopping = Promise.withResolvers<never>();
+  const onAbort = (): void => {
+    stopping.reject(new Error("stopped"));
+    // An answer that comes after all is nobody's.
+    answering.then(
+      ({ body }) => body.on("error", () => {}).destroy(),
+      () => {},
+    );
+  };
+  watch.signal.addEventListener("abort", onAbort);
+  try {
+    return await Promise.race([answering, stopping.promise]);
+  } finally {
+    watch.signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function toRecord(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name.toLowerCase(),
+      Array.isArray(value) ? value.join(", ") : (value ?? ""),
+    ]),
+  );
+}

@@ -1,0 +1,127 @@
+// A session: what is fixed when it starts, and what grows with every call. A value; a failed call changes nothing.
+import { layFoundation } from "../core/assembly/foundation.ts";
+import { planPadding, toPaddingSection, type PaddingPlan } from "../core/assembly/padding.ts";
+import { toSkillIndex } from "../core/assembly/skill-index.ts";
+import { toSystemBlocks } from "../core/assembly/system-blocks.ts";
+import { openThread, type Thread } from "../core/assembly/thread.ts";
+import { openCacheState, type CacheState } from "../core/cache/cache-state.ts";
+import { expectedCalls, openPace, type Pace, type PaceKind } from "../core/cache/pace.ts";
+import type { Policy } from "../core/cache/policy.ts";
+import { toSections, type ContextParts } from "../core/layers/to-sections.ts";
+import type { Section } from "../core/layers/section.ts";
+import { encodeToolDefinition, type ToolDefinition } from "../core/message/tool-definition.ts";
+import type { AgentRole } from "../core/message/assembled-context.ts";
+import type { ModelFacts } from "../core/models/model-facts.ts";
+import type { TextCounter } from "../core/tokens/o200k/counter.ts";
+import { createTokenCounter, type TokenCounter } from "../core/tokens/token-counter.ts";
+import { selectTools, type LeftTool, type OfferedTool } from "../core/tools/select-tools.ts";
+import type { CallOptions, Protocol } from "../core/wire/protocol.ts";
+
+export interface Session {
+  readonly model: ModelFacts;
+  readonly protocol: Protocol;
+  readonly policy: Policy;
+  readonly role: AgentRole;
+  readonly options: CallOptions;
+  readonly thread: Thread;
+  readonly cache: CacheState;
+  readonly pace: Pace;
+  /** How the static prefix was brought to the provider's minimum, or why not. */
+  readonly padding: PaddingPlan;
+  /** Tools on offer that this agent is not told of. */
+  readonly toolsLeft: readonly LeftTool[];
+}
+
+export interface SessionSetup {
+  readonly model: ModelFacts;
+  readonly protocol: Protocol;
+  readonly policy: Policy;
+  /** Everything the system prompt is made of, except the skill index. */
+  readonly context: Omit<ContextParts, "skillIndex">;
+  readonly tools?: readonly OfferedTool[];
+  readonly permissions?: readonly string[];
+  readonly skills?: readonly SessionSkill[];
+  readonly counter: TextCounter;
+  readonly pace?: PaceKind;
+  readonly options: CallOptions;
+}
+
+export interface SessionSkill {
+  readonly name: string;
+  readonly description: string;
+  readonly body: string;
+}
+
+/** Makes T0 to T2 once; nothing of them is made again while the session lives. */
+export function openSession(setup: SessionSetup): Session {
+  const { model, protocol, policy, context, options } = setup;
+  const pace = openPace(setup.pace ?? "human");
+  const counter = createTokenCounter(setup.counter, model.tokenizer);
+  const { tools, left } = selectTools({
+    offered: setup.tools ?? [],
+    granted: setup.permissions ?? [],
+    role: context.role,
+    order: policy.layout.toolOrder,
+  });
+  const { sections, padding } = paddedSections(setup, tools, counter, pace);
+  const foundation = layFoundation({
+    tools,
+    system: toSystemBlocks(sections, policy.layout),
+    spelling: protocol.spelling(model),
+    counter,
+    model,
+  });
+  return {
+    model,
+    protocol,
+    policy,
+    role: context.role,
+    options,
+    thread: openThread(foundation),
+    cache: openCacheState(),
+    pace,
+    padding,
+    toolsLeft: left,
+  };
+}
+
+/** The padding is the last of the static text, and the skill index says which bodies are in it. */
+function paddedSections(
+  { model, policy, context, skills = [] }: SessionSetup,
+  tools: readonly ToolDefinition[],
+  counter: TokenCounter,
+  pace: Pace,
+): { readonly sections: readonly Section[]; readonly padding: PaddingPlan } {
+  const natural = toSections({ ...context, skillIndex: toSkillIndex(skills) });
+  const texts = [
+    ...tools.map(encodeToolDefinition),
+    ...natural.filter(isStatic).map(({ text }) => text),
+  ];
+  const { cache, toolPromptTokens } = model;
+  const naturalTokens = texts.reduce(
+    (sum, text) => sum + counter.text(text),
+    tools.length === 0 ? 0 : (toolPromptTokens?.auto ?? 0),
+  );
+  const padding = planPadding({
+    mode: policy.layout.padding,
+    floorTokens: cache.markers === null ? 0 : (cache.minimumTokens ?? 0),
+    naturalTokens,
+    skills,
+    countText: (text) => counter.text(text),
+    expectedCalls: expectedCalls(pace),
+    readMultiplier: cache.readMultiplier ?? 1,
+    writeMultiplier: cache.lifetimes[0]?.writeMultiplier ?? 1,
+  });
+  const section = toPaddingSection(padding);
+  if (section === null) return { sections: natural, padding };
+  const skillIndex = toSkillIndex(skills, padding.preactivated);
+  const marked = toSections({ ...context, skillIndex });
+  return {
+    sections: [...marked.filter(isStatic), section, ...marked.filter((each) => !isStatic(each))],
+    padding,
+  };
+}
+
+function isStatic({ stability }: Section): boolean {
+  return stability === "static";
+}
