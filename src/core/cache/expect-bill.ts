@@ -2,8 +2,14 @@
 import type { BlockList } from "../assembly/prompt-block.ts";
 import type { Lifetime } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
-import { isLive, keptMsOf, type CacheState, type KnownEntry, type Ruler } from "./cache-state.ts";
-import { findHit, lastEndings, type Hit, type LiveEntries, type WireMarker } from "./find-hit.ts";
+import { isLive, keptMsOf, type KnownEntry, type Ruler } from "./cache-state.ts";
+import {
+  findHit,
+  lastEndings,
+  type EntriesByBlock,
+  type Hit,
+  type WireMarker,
+} from "./find-hit.ts";
 import { carrierAt } from "./fit-markers.ts";
 
 export interface BillQuestion {
@@ -13,9 +19,7 @@ export interface BillQuestion {
   readonly requestMarker: Lifetime | null;
   readonly mode: "implicit" | "explicit";
   readonly rules: CacheRules;
-  readonly state: CacheState;
-  /** Of the state, at this time. */
-  readonly live: LiveEntries;
+  readonly entries: EntriesByBlock;
   readonly ruler: Ruler;
   readonly nowMs: number;
   /** Of the whole prompt, where someone counted it exactly. */
@@ -35,10 +39,10 @@ export interface ExpectedBill {
 }
 
 export function expectBill(question: BillQuestion): ExpectedBill {
-  const { blocks, rules, live, ruler, mode } = question;
+  const { blocks, rules, ruler, mode } = question;
   const total = question.promptTokens ?? ruler(blocks.length - 1);
   const usable = effectiveMarkers(question);
-  const hit = findHit(blocks, usable, live, { rules, mode });
+  const hit = findHit(question, usable, { rules, mode });
   const readTokens = hit === null ? 0 : readableOf(ruler(hit.block), rules);
   const written = usable.filter(({ block }) => block > (hit?.block ?? -1));
   const { writeTokens, spanEnds } = writtenSpans(written, readTokens, rules, ruler);
@@ -59,16 +63,15 @@ export function expectBill(question: BillQuestion): ExpectedBill {
   };
 }
 
-/** Live entries by key. */
-export function liveEntries(state: CacheState, nowMs: number): LiveEntries {
-  const live = new Map<string, KnownEntry[]>();
-  for (const entry of state.entries) {
-    if (!isLive(entry, nowMs)) continue;
-    const same = live.get(entry.key);
-    if (same === undefined) live.set(entry.key, [entry]);
+/** Entries by the block they end with; lookups ask for a block, and most blocks have none. */
+export function entriesByBlock(entries: readonly KnownEntry[]): EntriesByBlock {
+  const byBlock = new Map<number, KnownEntry[]>();
+  for (const entry of entries) {
+    const same = byBlock.get(entry.block);
+    if (same === undefined) byBlock.set(entry.block, [entry]);
     else same.push(entry);
   }
-  return live;
+  return byBlock;
 }
 
 /** Our markers, the one for the whole request, and the provider's own; those long enough, in block order. */
@@ -139,7 +142,7 @@ function isLonger(left: Lifetime, right: Lifetime, rules: CacheRules): boolean {
 function keptBefore(
   usable: readonly WireMarker[],
   hit: Hit | null,
-  { blocks, state, nowMs }: BillQuestion,
+  { blocks, entries, nowMs }: BillQuestion,
 ): { readonly refreshed: readonly KnownEntry[]; readonly broughtBack: readonly WireMarker[] } {
   const refreshed: KnownEntry[] = [];
   const broughtBack: WireMarker[] = [];
@@ -147,7 +150,7 @@ function keptBefore(
   for (const marker of usable) {
     if (marker.block > hit.block) continue;
     const key = blocks.at(marker.block)?.key;
-    const there = state.entries.filter((entry) => entry.key === key);
+    const there = (entries.get(marker.block) ?? []).filter((entry) => entry.key === key);
     refreshed.push(...there.filter((entry) => isLive(entry, nowMs)));
     const own = there.find(({ lifetime }) => lifetime === marker.lifetime);
     if (own !== undefined && !isLive(own, nowMs)) broughtBack.push(marker);

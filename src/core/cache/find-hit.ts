@@ -3,7 +3,7 @@ import type { BlockList } from "../assembly/prompt-block.ts";
 import type { Lifetime } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { Lookback } from "../models/marker-rules.ts";
-import type { KnownEntry } from "./cache-state.ts";
+import { isLive, type KnownEntry } from "./cache-state.ts";
 
 export interface Hit {
   readonly block: number;
@@ -19,22 +19,40 @@ export interface WireMarker {
   readonly lifetime: Lifetime;
 }
 
-export type LiveEntries = ReadonlyMap<string, readonly KnownEntry[]>;
+/** What a session knows, by the block an entry ends with. */
+export type EntriesByBlock = ReadonlyMap<number, readonly KnownEntry[]>;
+
+export interface Lookup {
+  readonly blocks: BlockList;
+  readonly entries: EntriesByBlock;
+  readonly nowMs: number;
+}
+
+/** The live entries of this very prefix that end with a block; null for none. */
+export function liveAt(
+  { blocks, entries, nowMs }: Lookup,
+  block: number,
+): readonly KnownEntry[] | null {
+  const there = entries.get(block);
+  if (there === undefined) return null;
+  const key = blocks.at(block)?.key;
+  const live = there.filter((entry) => entry.key === key && isLive(entry, nowMs));
+  return live.length === 0 ? null : live;
+}
 
 /** The longest live entry that these markers, in block order and long enough to count, look at. */
 export function findHit(
-  blocks: BlockList,
+  lookup: Lookup,
   markers: readonly WireMarker[],
-  live: LiveEntries,
   { rules, mode }: { readonly rules: CacheRules; readonly mode: "implicit" | "explicit" },
 ): Hit | null {
-  if (live.size === 0) return null;
+  if (lookup.entries.size === 0) return null;
   const lookback = rules.markers?.lookback ?? null;
-  if (lookback?.kind === "positions") return findByPositions(blocks, markers, live, lookback);
+  if (lookback?.kind === "positions") return findByPositions(lookup, markers, lookback);
   if (lookback?.kind === "boundaries" || rules.automatic?.takesMarkerSlot === true) {
-    return findByBoundaries(blocks, markers, live, lookback ?? ownBoundaries, mode);
+    return findByBoundaries(lookup, markers, lookback ?? ownBoundaries, mode);
   }
-  return rules.automatic === null ? null : findLongest(blocks, live);
+  return rules.automatic === null ? null : findLongest(lookup);
 }
 
 type PositionLookback = Extract<Lookback, { readonly kind: "positions" }>;
@@ -49,18 +67,19 @@ const ownBoundaries: BoundaryLookback = {
 };
 
 function findByPositions(
-  blocks: BlockList,
+  lookup: Lookup,
   markers: readonly WireMarker[],
-  live: LiveEntries,
   lookback: PositionLookback,
 ): Hit | null {
   for (const marker of markers.toReversed()) {
     let positionsBack = 0;
     for (let block = marker.block; block >= 0; block -= 1) {
-      if (block < marker.block && !sharesPosition(blocks, block, lookback)) positionsBack += 1;
+      if (block < marker.block && !sharesPosition(lookup.blocks, block, lookback)) {
+        positionsBack += 1;
+      }
       if (positionsBack >= lookback.positions) break;
-      const entries = live.get(blocks.at(block)?.key ?? "");
-      if (entries !== undefined) return { block, entries, positionsBack };
+      const entries = liveAt(lookup, block);
+      if (entries !== null) return { block, entries, positionsBack };
     }
   }
   return null;
@@ -78,12 +97,12 @@ export function sharesPosition(
 }
 
 function findByBoundaries(
-  blocks: BlockList,
+  lookup: Lookup,
   markers: readonly WireMarker[],
-  live: LiveEntries,
   lookback: BoundaryLookback,
   mode: "implicit" | "explicit",
 ): Hit | null {
+  const { blocks } = lookup;
   const { explicitFirst, explicitLatest, implicitEarlier } = lookback;
   const looked = [
     ...markers.slice(0, explicitFirst),
@@ -95,8 +114,8 @@ function findByBoundaries(
     if (initial !== -1) looked.push(initial);
   }
   for (const block of looked.toSorted((left, right) => right - left)) {
-    const entries = live.get(blocks.at(block)?.key ?? "");
-    if (entries !== undefined) return { block, entries, positionsBack: 0 };
+    const entries = liveAt(lookup, block);
+    if (entries !== null) return { block, entries, positionsBack: 0 };
   }
   return null;
 }
@@ -133,12 +152,12 @@ function initialEnd(blocks: BlockList): number {
 }
 
 /** Where any prefix that was sent may be found again. */
-function findLongest(blocks: BlockList, live: LiveEntries): Hit | null {
+function findLongest(lookup: Lookup): Hit | null {
   let longest: Hit | null = null;
-  for (const entries of live.values()) {
-    const block = entries[0]?.block ?? -1;
-    if (block <= (longest?.block ?? -1) || blocks.at(block)?.key !== entries[0]?.key) continue;
-    longest = { block, entries, positionsBack: 0 };
+  for (const block of lookup.entries.keys()) {
+    if (block <= (longest?.block ?? -1)) continue;
+    const entries = liveAt(lookup, block);
+    if (entries !== null) longest = { block, entries, positionsBack: 0 };
   }
   return longest;
 }

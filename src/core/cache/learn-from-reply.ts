@@ -12,7 +12,7 @@ import {
   type Ruler,
 } from "./cache-state.ts";
 import { addEvidence, isRefuted, type CachePromise } from "./evidence.ts";
-import { expectBill, liveEntries, tailOf, type ExpectedBill } from "./expect-bill.ts";
+import { entriesByBlock, expectBill, tailOf, type ExpectedBill } from "./expect-bill.ts";
 import type { Hit } from "./find-hit.ts";
 
 export interface ReplyLesson {
@@ -48,7 +48,7 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
   const ruler = createRuler(blocks, state.measured);
   const verdict = judge(call);
   const known = correctEntries(call, verdict, ruler);
-  const bill = billWith({ ...state, entries: known }, call, ruler);
+  const bill = billWith(known, call, ruler);
   const measured = tellsCache ? measure(call, bill) : state.measured;
   const evidence =
     verdict.promise === null || rules.automatic?.bestEffort === true
@@ -145,7 +145,7 @@ function blockNear(tokens: number, blocks: BlockList, ruler: Ruler): number {
   return before >= 0 && tokens - ruler(before) < ruler(low) - tokens ? before : low;
 }
 
-function billWith(state: CacheState, call: AnsweredCall, ruler: Ruler): ExpectedBill {
+function billWith(known: readonly KnownEntry[], call: AnsweredCall, ruler: Ruler): ExpectedBill {
   const { blocks, plan, rules, startMs } = call;
   const { markers, requestMarker, mode } = plan;
   return expectBill({
@@ -154,8 +154,7 @@ function billWith(state: CacheState, call: AnsweredCall, ruler: Ruler): Expected
     requestMarker,
     mode: mode ?? "implicit",
     rules,
-    state,
-    live: liveEntries(state, startMs),
+    entries: entriesByBlock(known),
     ruler,
     nowMs: startMs,
   });
@@ -191,12 +190,11 @@ function nextEntries(
   startMs: number,
 ): readonly KnownEntry[] {
   const refreshed = new Set(bill.refreshed);
-  const replaced = new Set(bill.written.map(nameOf));
   const expired: KnownEntry[] = [];
   const live: KnownEntry[] = [];
   const touched: KnownEntry[] = [];
   for (const entry of known) {
-    if (replaced.has(nameOf(entry))) continue;
+    if (bill.written.some((written) => isSame(written, entry))) continue;
     if (refreshed.has(entry)) touched.push({ ...entry, touchedMs: startMs });
     else (isLive(entry, startMs) ? live : expired).push(entry);
   }
@@ -205,6 +203,6 @@ function nextEntries(
 }
 
 /** One entry per prefix and lifetime. */
-function nameOf({ key, lifetime }: KnownEntry): string {
-  return `${key} ${lifetime ?? ""}`;
+function isSame(left: KnownEntry, right: KnownEntry): boolean {
+  return left.block === right.block && left.lifetime === right.lifetime && left.key === right.key;
 }

@@ -3,10 +3,10 @@ import type { BlockList } from "../assembly/prompt-block.ts";
 import type { Lifetime } from "../message/usage.ts";
 import type { CacheRules, LifetimeRules } from "../models/cache-rules.ts";
 import type { MarkerRules } from "../models/marker-rules.ts";
-import type { CacheState, KnownEntry, Ruler } from "./cache-state.ts";
+import { isLive, type CacheState, type KnownEntry, type Ruler } from "./cache-state.ts";
 import { isRefuted, reliabilityOf } from "./evidence.ts";
 import { tailOf } from "./expect-bill.ts";
-import { lastEndings, sharesPosition, type LiveEntries } from "./find-hit.ts";
+import { lastEndings, sharesPosition } from "./find-hit.ts";
 import { canCarry, carrierAt, type Candidate } from "./fit-markers.ts";
 import { chanceWithin, siblingChanceWithin, type Pace } from "./pace.ts";
 
@@ -14,10 +14,9 @@ export interface CostQuestion {
   readonly blocks: BlockList;
   readonly rules: CacheRules;
   readonly state: CacheState;
-  /** Of the state, at this time. */
-  readonly live: LiveEntries;
   readonly pace: Pace;
   readonly ruler: Ruler;
+  readonly nowMs: number;
 }
 
 export interface CheapestMarkers {
@@ -84,7 +83,7 @@ interface Places {
   readonly anchorTokens: number;
 }
 
-function findPlaces({ blocks, rules, live, ruler }: CostQuestion): Places | null {
+function findPlaces({ blocks, rules, state, ruler, nowMs }: CostQuestion): Places | null {
   const { markers } = rules;
   if (markers === null) return null;
   const last = tailOf(blocks);
@@ -97,15 +96,13 @@ function findPlaces({ blocks, rules, live, ruler }: CostQuestion): Places | null
   const longest = rules.lifetimes.at(-1)?.lifetime;
   let hit: KnownEntry | null = null;
   let anchor: KnownEntry | null = null;
-  for (const entries of live.values()) {
-    for (const entry of entries) {
-      const isFurther = entry.block > (hit?.block ?? -1);
-      const isLonger = entry.lifetime === longest && entry.block > (anchor?.block ?? -1);
-      if (entry.block > last || !(isFurther || isLonger)) continue;
-      if (blocks.at(entry.block)?.key !== entry.key) continue;
-      if (isFurther) hit = entry;
-      if (isLonger) anchor = entry;
-    }
+  for (const entry of state.entries) {
+    const isFurther = entry.block > (hit?.block ?? -1);
+    const isLonger = entry.lifetime === longest && entry.block > (anchor?.block ?? -1);
+    if (entry.block > last || !(isFurther || isLonger) || !isLive(entry, nowMs)) continue;
+    if (blocks.at(entry.block)?.key !== entry.key) continue;
+    if (isFurther) hit = entry;
+    if (isLonger) anchor = entry;
   }
   const step = stepOf(blocks, hit?.block ?? -1, tail, { minimum, ruler, markers });
   return {

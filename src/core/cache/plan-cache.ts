@@ -4,9 +4,15 @@ import type { Lifetime } from "../message/usage.ts";
 import { findCost } from "../models/cost.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { CachePlan, DroppedMarker } from "./cache-plan.ts";
-import { createRuler, type CacheState, type KnownEntry, type Ruler } from "./cache-state.ts";
-import { expectBill, liveEntries, type ExpectedBill } from "./expect-bill.ts";
-import type { LiveEntries, WireMarker } from "./find-hit.ts";
+import {
+  createRuler,
+  isLive,
+  type CacheState,
+  type KnownEntry,
+  type Ruler,
+} from "./cache-state.ts";
+import { entriesByBlock, expectBill, type ExpectedBill } from "./expect-bill.ts";
+import type { WireMarker } from "./find-hit.ts";
 import { fitMarkers, type Candidate } from "./fit-markers.ts";
 import { decideKeepWarm } from "./keep-warm.ts";
 import { cheapestMarkers } from "./least-cost.ts";
@@ -33,10 +39,10 @@ export function planCache(question: PlanQuestion): CachePlan {
   const { blocks, rules, markers, state, pace, now, present = [] } = question;
   const { cache } = rules;
   const ruler = createRuler(blocks, state.measured);
-  const live = liveEntries(state, now);
+  const entries = entriesByBlock(state.entries);
   const chosen =
     markers.kind === "least-cost"
-      ? cheapestMarkers({ blocks, rules: cache, state, live, pace, ruler })
+      ? cheapestMarkers({ blocks, rules: cache, state, pace, ruler, nowMs: now })
       : { candidates: ruleCandidates(markers.rules, blocks, state), mode: ownMode(markers) };
   const request = requestMarkerOf(markers, question);
   const isOwn = cache.automatic?.takesMarkerSlot === true && chosen.mode === "implicit";
@@ -52,8 +58,7 @@ export function planCache(question: PlanQuestion): CachePlan {
     requestMarker: request.marker,
     mode: chosen.mode,
     rules: cache,
-    state,
-    live,
+    entries,
     ruler,
     nowMs: now,
     ...(question.promptTokens === undefined ? {} : { promptTokens: question.promptTokens }),
@@ -69,7 +74,7 @@ export function planCache(question: PlanQuestion): CachePlan {
       rules: cache,
       pace,
       shortTokens: ruler(keptBlock(bill)),
-      longTokens: longKeptTokens(bill, live, question, ruler),
+      longTokens: longKeptTokens(bill, question, ruler),
     }),
   };
 }
@@ -143,18 +148,18 @@ function keptBlock({ hit, written }: ExpectedBill): number {
 /** What a long-lived entry of this prefix holds after the call. */
 function longKeptTokens(
   bill: ExpectedBill,
-  live: LiveEntries,
-  { rules, blocks }: PlanQuestion,
+  { rules, blocks, state, now }: PlanQuestion,
   ruler: Ruler,
 ): number {
   const [short] = rules.cache.lifetimes;
   const long = rules.cache.lifetimes.at(-1)?.lifetime;
   if (long === undefined || long === short?.lifetime) return 0;
   let last = -1;
-  const look = ({ lifetime, key, block }: KnownEntry): void => {
-    if (lifetime === long && block > last && blocks.at(block)?.key === key) last = block;
+  const look = (entry: KnownEntry): void => {
+    if (entry.lifetime !== long || entry.block <= last || !isLive(entry, now)) return;
+    if (blocks.at(entry.block)?.key === entry.key) last = entry.block;
   };
-  for (const entries of live.values()) entries.forEach(look);
+  state.entries.forEach(look);
   bill.written.forEach(look);
   return ruler(last);
 }
