@@ -30,6 +30,8 @@ export interface Session {
   readonly padding: PaddingPlan;
   /** Tools on offer that this agent is not told of. */
   readonly toolsLeft: readonly LeftTool[];
+  /** What a person should know once, and not on every call. */
+  readonly warnings: readonly string[];
 }
 
 export interface SessionSetup {
@@ -82,7 +84,18 @@ export function openSession(setup: SessionSetup): Session {
     pace,
     padding,
     toolsLeft: left,
+    warnings: warningsOf(setup),
   };
+}
+
+function warningsOf({ model, policy }: SessionSetup): readonly string[] {
+  const wantsMarkers = policy.markers.kind === "least-cost" || policy.markers.rules.length > 0;
+  if (!wantsMarkers || model.cache.markers !== null) return [];
+  const instead =
+    model.cache.automatic === null
+      ? "nothing of it is cached"
+      : "it caches by itself, and the prefix is kept stable";
+  return [`${model.id} takes no cache markers by ${model.route}: ${instead}`];
 }
 
 /** The padding is the last of the static text, and the skill index says which bodies are in it. */

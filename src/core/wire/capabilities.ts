@@ -1,5 +1,6 @@
 // What an adapter declares: the model's own abilities, as far as the protocol in front of it uses them (D-04).
 import type { ModelFacts } from "../models/model-facts.ts";
+import type { Protocol } from "./protocol.ts";
 
 export interface AdapterCapabilities {
   readonly supportsThinking: boolean;
@@ -19,7 +20,7 @@ export interface AdapterCapabilities {
 }
 
 export function declareCapabilities(
-  protocol: { readonly writesMarkers: boolean },
+  protocol: Pick<Protocol, "writesMarkers">,
   model: ModelFacts,
 ): AdapterCapabilities {
   const { capabilities: can, windowTokens, outputTokensMax, imageMediaTypes } = model;

@@ -12,6 +12,8 @@ export interface Protocol {
   readonly name: ProtocolName;
   /** Behind the provider's base URL. */
   readonly path: string;
+  /** Whether it can ask a provider to keep a prefix. */
+  readonly writesMarkers: boolean;
   spelling(model: ModelFacts): Spelling;
   encode(call: CallToEncode): EncodedRequest;
   /** A whole reply that came at once. */

@@ -53,6 +53,7 @@ export async function until(isTrue: () => boolean): Promise<void> {
 /** `start` begins a reply, `data: {"text"}` adds to it, `end` ends it, `error` breaks it. */
 export const toyProtocol: Protocol = {
   name: "openai-chat",
+  writesMarkers: false,
   path: "/v1/toy",
   spelling: () => unused(),
   encode: () => unused(),

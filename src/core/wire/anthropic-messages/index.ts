@@ -9,6 +9,7 @@ import { streamDecoder } from "./stream.ts";
 export const anthropicMessages: Protocol = {
   name: "anthropic-messages",
   path: "/v1/messages",
+  writesMarkers: true,
   spelling: toSpelling,
   encode: encodeRequest,
   decode: decodeReply,

@@ -8,6 +8,7 @@ import { chatSpelling } from "./spelling.ts";
 export const openaiChat: Protocol = {
   name: "openai-chat",
   path: "/chat/completions",
+  writesMarkers: true,
   spelling: () => chatSpelling,
   encode: encodeChat,
   decode: decodeChat,

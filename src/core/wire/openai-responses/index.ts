@@ -9,6 +9,7 @@ import { responsesStream } from "./stream.ts";
 export const openaiResponses: Protocol = {
   name: "openai-responses",
   path: "/responses",
+  writesMarkers: true,
   spelling: () => responsesSpelling,
   encode: encodeResponses,
   decode: decodeResponses,
