@@ -1,203 +1,195 @@
-// npm start: one example session on the built-in simulator, under two cache layouts. No key, no network; ends by itself.
-import { readFileSync } from "node:fs";
+// npm start: one example session with the engine on the built-in simulator, under five policies. No key, no network.
+import example from "../fixtures/example-session.json" with { type: "json" };
 import { renderTable, type Column } from "../src/cli/table.ts";
-import {
-  costOf,
-  encodeToolDefinition,
-  formatUsdRounded,
-  hitRate,
-  resolveModel,
-  savingsOverNoCache,
-  toToolDefinition,
-  totalUsage,
-  writtenTokens,
-  type Usage,
-} from "../src/index.ts";
-import { createScripted, createSimulator, describeReason } from "../src/simulator/index.ts";
+import { findPolicy } from "../src/core/cache/policies.ts";
+import type { PolicyName } from "../src/core/cache/policy.ts";
+import type { CallEntry } from "../src/core/ledger/ledger.ts";
+import type { Message, ToolUseBlock } from "../src/core/message/message.ts";
+import { toToolDefinition } from "../src/core/message/tool-definition.ts";
+import { hitRate, totalUsage, type Usage } from "../src/core/message/usage.ts";
+import { formatUsdRounded } from "../src/core/models/pico-usd.ts";
+import { resolveModel } from "../src/core/models/resolve-model.ts";
+import { cheapCounter } from "../src/core/tokens/cheap-counter.ts";
+import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts";
+import { anthropicEndpoint } from "../src/edge/providers/endpoints.ts";
+import { createProvider } from "../src/edge/providers/provider.ts";
+import { createMemoryLedger } from "../src/edge/stores/memory-ledger.ts";
+import { runTurn, type TurnRun } from "../src/engine.ts";
+import { openSession, type Session } from "../src/engine/session.ts";
+import * as simulation from "../src/simulator/index.ts";
 
-interface ExampleSession {
-  readonly about: string;
-  readonly model: string;
-  readonly system: string;
-  readonly tools: readonly Parameters<typeof toToolDefinition>[0][];
-  readonly calls: readonly ExampleCall[];
+/** A call as both sides recorded it. */
+interface BilledCall {
+  readonly entry: CallEntry;
+  readonly usage: Usage;
+  readonly costPicoUsd: bigint;
+  readonly bill: simulation.Bill;
 }
-
-interface ExampleCall {
-  readonly at: string;
-  readonly append: readonly { readonly content: readonly Block[] }[];
-  readonly reply: { readonly content: readonly Block[] };
-}
-
-/** Blocks in Anthropic's spelling, as the fixture and the wire have them. */
-type Block = Readonly<Record<string, unknown>>;
-
-/** Where the time of day stands: where many agents put it, or after the marker. */
-const layouts = ["clock in the system prompt", "clock after the last message"] as const;
-type Layout = (typeof layouts)[number];
-
-const session = JSON.parse(
-  readFileSync(new URL("../fixtures/example-session.json", import.meta.url), "utf8"),
-) as ExampleSession;
-const { facts } = resolveModel(session.model);
-const at = session.calls[0]?.at ?? facts.checkedOn;
-
-print(await runSession(layouts[0]), await runSession(layouts[1]));
 
 interface Run {
-  readonly usages: readonly Usage[];
-  /** Why the second call read what it read, in the simulator's words. */
-  readonly why: string;
+  readonly policy: PolicyName;
+  readonly calls: readonly BilledCall[];
 }
 
-/** Sends the session's requests over loopback, at their times, with one five-minute marker on the last message. */
-async function runSession(layout: Layout): Promise<Run> {
-  const simulator = createSimulator({
-    seed: 1,
-    clock: { virtualStartMs: Date.parse(at) },
-    model: createScripted(session.calls.map(({ reply }) => toStep(reply.content))),
-  });
-  const server = await simulator.listen({ port: 0 });
-  const usages: Usage[] = [];
-  const messages: { role: string; content: Block[] }[] = [];
-  const ids = new Map<unknown, unknown>();
-  for (const call of session.calls) {
-    await simulator.clock.set(Date.parse(call.at));
-    const content = call.append.flatMap((message) => message.content);
-    messages.push({ role: "user", content: content.map((block) => answering(block, ids)) });
-    const reply = await send(server.url, toBody(layout, messages, `The time is ${call.at}.`));
-    messages.push({ role: "assistant", content: reply.content });
-    toolUses(call.reply.content).forEach((use, index) => {
-      ids.set(use["id"], toolUses(reply.content)[index]?.["id"]);
-    });
-    usages.push(toUsage(reply.usage));
+const { facts } = resolveModel(example.model);
+
+try {
+  const adaptive = { policy: "adaptive" as const, calls: await runExample("adaptive") };
+  const runs: Run[] = [adaptive];
+  for (const policy of ["tail-5m", "metis", "hermes", "none"] as const) {
+    runs.push({ policy, calls: await runExample(policy) });
   }
-  await server.close();
-  const reason = simulator.calls()[1]?.billed?.bill.reason;
-  return { usages, why: reason === undefined ? "" : describeReason(reason) };
+  printCalls(adaptive.calls);
+  printTotals(runs);
+} catch (error) {
+  console.error(`npm start failed: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
 }
 
-function toBody(
-  layout: Layout,
-  messages: readonly { role: string; content: readonly Block[] }[],
-  clock: string,
-): string {
-  const inSystem = layout === "clock in the system prompt";
-  const before = messages.slice(0, -1);
-  const last = messages.at(-1)?.content ?? [];
-  const marked = { ...last.at(-1), cache_control: { type: "ephemeral" } };
-  const tail = inSystem ? [] : [{ type: "text", text: clock }];
-  const tools = session.tools.map((tool) => encodeToolDefinition(toToolDefinition(tool)));
-  return JSON.stringify({
-    model: session.model,
-    max_tokens: 2000,
-    tools: tools.map((json) => JSON.parse(json) as unknown),
-    system: inSystem ? `${session.system}\n${clock}` : session.system,
-    messages: [...before, { role: "user", content: [...last.slice(0, -1), marked, ...tail] }],
+/** The whole session under one policy, on a simulator of its own, at the fixture's times. */
+async function runExample(policy: PolicyName): Promise<readonly BilledCall[]> {
+  const simulator = simulation.createSimulator({
+    seed: 1,
+    clock: { virtualStartMs: Date.parse(example.startAt) },
+    model: simulation.createScripted(
+      example.turns.flatMap<simulation.ScriptStep>(({ replies }) => replies),
+    ),
+  });
+  const { clock } = simulator;
+  const server = await simulator.listen({ port: 0 });
+  const provider = createProvider({
+    protocol: anthropicMessages,
+    ...anthropicEndpoint({ apiKey: "none needed", baseUrl: server.url }),
+    retries: { attemptsMax: 1 },
+  });
+  const ledger = createMemoryLedger();
+  let session = openExample(policy);
+  try {
+    for (const [index, { afterSeconds, text, replies }] of example.turns.entries()) {
+      await clock.advance(afterSeconds * 1000);
+      const asked = replies.values();
+      const turn = { id: String(index + 1), event: { content: text, source: "human" } };
+      const done = await runTurn(session, turn, {
+        provider,
+        ledger,
+        now: () => clock.now(),
+        runTools: async (uses) => {
+          const { toolCalls = [], toolSeconds = 0 } = asked.next().value ?? {};
+          await clock.advance(toolSeconds * 1000);
+          return uses.map((use, each) => toResult(use, toolCalls[each]?.result));
+        },
+      });
+      checkTurn(done, replies.length);
+      session = done.session;
+    }
+  } finally {
+    await provider.close();
+    await server.close();
+  }
+  const bills = simulator.calls().map(({ billed }) => billed?.bill);
+  return ledger.calls().map((entry, index) => toBilledCall(entry, bills[index]));
+}
+
+function openExample(policy: PolicyName): Session {
+  const { workspaceRules, identity, memory, startAt, tools } = example;
+  const date = startAt.slice(0, 10);
+  return openSession({
+    model: facts,
+    protocol: anthropicMessages,
+    policy: findPolicy(policy),
+    context: { role: "unified", workspaceRules, persona: { identity }, memory, date },
+    tools: tools.map((tool) => ({ definition: toToolDefinition(tool), needs: [] })),
+    counter: cheapCounter,
+    options: { outputTokensMax: 4000, stream: true },
   });
 }
 
-interface WireUsage {
-  readonly input_tokens: number;
-  readonly cache_read_input_tokens: number;
-  readonly cache_creation: { readonly ephemeral_5m_input_tokens: number };
-  readonly output_tokens: number;
+function toResult({ id, name }: ToolUseBlock, text: string | undefined): Message {
+  if (text === undefined) throw new Error(`the fixture has no result for a use of ${name}`);
+  const content = [{ type: "text" as const, text }];
+  const result = { type: "tool_result" as const, toolUseId: id, content, isError: false };
+  return { role: "tool", content: [result] };
 }
 
-async function send(url: string, body: string): Promise<{ content: Block[]; usage: WireUsage }> {
-  const headers = { "x-api-key": "none needed", "anthropic-version": "2023-06-01" };
-  const response = await fetch(`${url}/v1/messages`, { method: "POST", headers, body });
-  const text = await response.text();
-  if (!response.ok) throw new Error(text);
-  return JSON.parse(text) as { content: Block[]; usage: WireUsage };
+function checkTurn({ end, calls }: TurnRun, callsExpected: number): void {
+  if (end === "done" && calls.length === callsExpected) return;
+  const failure = calls.at(-1)?.failure ?? { kind: end, detail: `of ${callsExpected} calls` };
+  throw new Error(`${placeOf(calls.at(-1))}: ${failure.kind}, ${failure.detail}`);
 }
 
-function toUsage(usage: WireUsage): Usage {
-  return {
-    uncachedTokens: usage.input_tokens,
-    cacheReadTokens: usage.cache_read_input_tokens,
-    cacheWriteTokens: { "5m": usage.cache_creation.ephemeral_5m_input_tokens },
-    outputTokens: usage.output_tokens,
-    reasoningTokens: 0,
-  };
+function toBilledCall(entry: CallEntry, bill: simulation.Bill | undefined): BilledCall {
+  const { usage, costPicoUsd } = entry;
+  if (usage !== null && costPicoUsd !== null && bill) return { entry, usage, costPicoUsd, bill };
+  throw new Error(`${placeOf(entry)} has no bill`);
 }
 
-function toStep(content: readonly Block[]): Parameters<typeof createScripted>[0][number] {
-  const text = content.find(({ type }) => type === "text")?.["text"];
-  const toolCalls = toolUses(content).map(({ name, input }) => ({ name: String(name), input }));
-  return { ...(typeof text === "string" ? { text } : {}), toolCalls };
+function placeOf(entry: CallEntry | undefined): string {
+  return `call ${entry?.number} of turn ${entry?.turnId} under ${entry?.policy}`;
 }
 
-function toolUses(content: readonly Block[]): readonly Block[] {
-  return content.filter(({ type }) => type === "tool_use");
-}
-
-/** A tool result names the use by the id the model gave it in this run. */
-function answering(block: Block, ids: ReadonlyMap<unknown, unknown>): Block {
-  const id = block["tool_use_id"];
-  return id === undefined ? block : { ...block, tool_use_id: ids.get(id) };
-}
-
-interface Row {
-  readonly call: string;
-  readonly left: Usage | undefined;
-  readonly right: Usage | undefined;
-}
-
-function print(left: Run, right: Run): void {
-  const rows = session.calls.map((call, index) => ({
-    call: `${String(index + 1).padStart(2)}  ${call.at.slice(11, 19)}`,
-    left: left.usages[index],
-    right: right.usages[index],
-  }));
-  const columns: Column<Row>[] = [
-    { title: "call", cell: ({ call }) => call },
-    ...columnsOf((row) => row.left),
-    { title: "|", cell: () => "|" },
-    ...columnsOf((row) => row.right),
+function printCalls(calls: readonly BilledCall[]): void {
+  const columns: readonly Column<BilledCall>[] = [
+    toNumbers("turn", ({ entry }) => entry.turnId),
+    toNumbers("call", ({ entry }) => entry.number),
+    toNumbers("time", ({ entry }) => new Date(entry.startMs).toISOString().slice(11, 19)),
+    toNumbers("read", ({ usage }) => usage.cacheReadTokens),
+    toNumbers("write5m", ({ usage }) => usage.cacheWriteTokens["5m"] ?? 0),
+    toNumbers("write1h", ({ usage }) => usage.cacheWriteTokens["1h"] ?? 0),
+    toNumbers("fresh", ({ usage }) => usage.uncachedTokens),
+    toNumbers("dollars", ({ costPicoUsd }) => formatUsdRounded(costPicoUsd, 5)),
+    { title: "why", cell: (call) => whyOf(call, calls) },
   ];
-  console.log(`${session.about} Model ${facts.id}, prices of ${facts.checkedOn},`);
-  console.log("billed by the built-in simulator over loopback.\n");
-  console.log(`${" ".repeat(14)}${`A: ${layouts[0]}`.padEnd(35)}B: ${layouts[1]}`);
-  console.log(renderTable(columns, rows));
-  console.log(summary("A", layouts[0], left.usages));
-  console.log(summary("B", layouts[1], right.usages));
-  const ratio = Number((total(left.usages) * 100n) / total(right.usages)) / 100;
+  const held = calls.filter(({ entry }) => entry.verdict?.kind === "as expected").length;
   console.log(
-    `\nThe same words cost ${ratio} times as much under A. Why its second call read nothing:`,
+    `${example.about}\nModel ${facts.id}, prices of ${facts.checkedOn}, policy adaptive,`,
   );
-  console.log(`${left.why}. B's second call ${right.why}.`);
+  console.log("billed by the built-in simulator over loopback.\n");
+  console.log(renderTable(columns, calls));
+  console.log(`${held} of ${calls.length} calls read what their plan expected.\n`);
 }
 
-function columnsOf(side: (row: Row) => Usage | undefined): Column<Row>[] {
-  const column = (title: string, cell: (usage: Usage) => string): Column<Row> => ({
-    title,
-    align: "right",
-    cell: (row) => {
-      const usage = side(row);
-      return usage === undefined ? "-" : cell(usage);
-    },
-  });
-  return [
-    column("read", (usage) => String(usage.cacheReadTokens)),
-    column("written", (usage) => String(writtenTokens(usage))),
-    column("fresh", (usage) => String(usage.uncachedTokens)),
-    column("dollars", (usage) => formatUsdRounded(costAt(usage), 5)),
+/** What a call read, and which marker had asked to keep it, by the simulator's record. */
+function whyOf({ entry, bill }: BilledCall, calls: readonly BilledCall[]): string {
+  const before = calls[calls.findIndex((call) => call.entry === entry) - 1];
+  if (before === undefined) return "first call";
+  const minutes = Math.round((entry.startMs - before.entry.startMs) / 60_000);
+  const pause = minutes < 60 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+  const after = minutes < 5 ? "" : `after ${pause}: `;
+  const { reason, hitBlock } = bill;
+  if (reason.kind === "expired") return `${after}nothing left`;
+  if (reason.kind !== "hit") return `${after}${simulation.describeReason(reason)}`;
+  const writer = calls.find((call) => call.bill.requestId === reason.writtenBy);
+  const slot = writer?.entry.plan.markers.find(({ block }) => block === hitBlock)?.slot;
+  const isLastEnd = writer === before && slot === "tail";
+  return `${after}read up to the ${isLastEnd ? "last call's end" : `${reason.lifetime} ${slot}`}`;
+}
+
+function printTotals(runs: readonly Run[]): void {
+  const totals = runs.map(({ policy, calls }) => ({
+    policy,
+    usage: totalUsage(calls.map(({ usage }) => usage)),
+    picoUsd: calls.reduce((sum, { costPicoUsd }) => sum + costPicoUsd, 0n),
+  }));
+  const ranked = totals.toSorted((left, right) => Number(left.picoUsd - right.picoUsd));
+  const costUnder = (name: PolicyName): number =>
+    Number(totals.find(({ policy }) => policy === name)?.picoUsd);
+  const columns: readonly Column<(typeof totals)[number]>[] = [
+    { title: "policy", cell: ({ policy }) => policy },
+    toNumbers("dollars", ({ picoUsd }) => formatUsdRounded(picoUsd, 5)),
+    toNumbers("of none", ({ picoUsd }) => toPercent(Number(picoUsd) / costUnder("none"))),
+    toNumbers("hit rate", ({ usage }) => toPercent(hitRate(usage) ?? 0)),
   ];
+  const times = (name: PolicyName): string => (costUnder(name) / costUnder("adaptive")).toFixed(2);
+  console.log(renderTable(columns, ranked));
+  console.log(
+    `The same ${example.turns.length} turns cost ${times("tail-5m")} times as much under tail-5m as under adaptive, and ${times("none")} under none.`,
+  );
 }
 
-function summary(letter: string, layout: Layout, usages: readonly Usage[]): string {
-  const rate = Math.round((hitRate(totalUsage(usages)) ?? 0) * 100);
-  const saved = usages.reduce((sum, usage) => sum + savingsOverNoCache(usage, facts, { at }), 0n);
-  const than = saved >= 0n ? "less" : "more";
-  const difference = formatUsdRounded(saved >= 0n ? saved : -saved, 5);
-  return `${letter}  ${layout.padEnd(28)}  ${formatUsdRounded(total(usages), 5)}, ${rate} % read from cache, ${difference} ${than} than without caching`;
+function toPercent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
 }
 
-function total(usages: readonly Usage[]): bigint {
-  return usages.reduce((sum, usage) => sum + costAt(usage), 0n);
-}
-
-function costAt(usage: Usage): bigint {
-  return costOf(usage, facts, { at }).totalPicoUsd;
+function toNumbers<Row>(title: string, cell: (row: Row) => string | number): Column<Row> {
+  return { title, align: "right", cell: (row) => String(cell(row)) };
 }

@@ -159,6 +159,7 @@ export {
   type OfferedTool,
   type SelectedTools,
 } from "./core/tools/select-tools.ts";
+export { toAssembledContext, type ContextFrame } from "./core/assembly/assembled-context.ts";
 export { assemble, type AssembleParts, type Assembly } from "./core/assembly/assemble.ts";
 export {
   assembleRequest,

@@ -24,17 +24,21 @@ export interface RequestSetting {
   readonly model: Pick<ModelFacts, "toolPromptTokens" | "capabilities">;
 }
 
-/** The stable segment is static text; the volatile one stands where the layout says. */
+/**
+ * The stable segment is static text; the volatile one stands where the layout says. System messages go
+ * into the stable segment where the model takes none among the messages (M-14).
+ */
 export function assembleRequest(
   request: CanonicalRequest,
   { layout, spelling, counter, model }: RequestSetting,
 ): Assembly {
-  const sections = systemSegments(request).map(({ name, text }): Section => ({
-    name,
-    layer: name === "stable" ? "workspace" : "event",
-    stability: name === "stable" ? "static" : "turn",
-    text,
-  }));
+  const isHoisted = ({ role }: Message): boolean =>
+    role === "system" && !model.capabilities.midConversationSystem;
+  const messages = request.messages.filter((message) => !isHoisted(message));
+  const sections = [
+    ...systemSegments(request).map(({ name, text }) => toSection(name, text)),
+    ...request.messages.filter(isHoisted).map((message) => toSection("stable", textOf(message))),
+  ];
   const offered = request.tools.map((definition) => ({ definition, needs: [] }));
   const { tools } = selectTools({
     offered,
@@ -44,14 +48,24 @@ export function assembleRequest(
   });
   const system = toSystemBlocks(sections, layout);
   const foundation = layFoundation({ tools, system, spelling, counter, model });
-  const from = currentFrom(request.messages);
+  const from = currentFrom(messages);
   return assemble({
-    thread: appendMessages(openThread(foundation), request.messages.slice(0, from)),
-    current: request.messages.slice(from),
+    thread: appendMessages(openThread(foundation), messages.slice(0, from)),
+    current: messages.slice(from),
     volatile: volatileText(sections),
     layout,
     can: model.capabilities,
   });
+}
+
+function toSection(name: "stable" | "volatile", text: string): Section {
+  return name === "stable"
+    ? { name, layer: "workspace", stability: "static", text }
+    : { name, layer: "event", stability: "turn", text };
+}
+
+function textOf({ content }: Message): string {
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
 }
 
 /** What follows the last reply is new. */

@@ -69,7 +69,8 @@ export type DropReason =
   | "below the provider's minimum"
   | "no carrier at or before it"
   | "the same place as another marker"
-  | "the provider takes no markers";
+  | "the provider takes no markers"
+  | "the provider takes no marker for a whole request";
 
 /** Whether it pays to repeat the prefix before it expires. A value; nobody acts on it here. */
 export interface KeepWarm {

@@ -48,7 +48,12 @@ export function fitMarkers(candidates: readonly Candidate[], fitting: Fitting): 
     } else if (kept.has(block)) drop(candidate, "the same place as another marker");
     else if (kept.size + slotsTaken >= markerRules.markersMax) {
       drop(candidate, "over the provider's limit");
-    } else kept.set(block, { ...candidate, block, lifetime: offered(candidate.lifetime, rules) });
+    } else
+      kept.set(block, {
+        ...candidate,
+        block,
+        lifetime: offeredLifetime(candidate.lifetime, rules),
+      });
   }
   const inOrder = [...kept.values()].toSorted((left, right) => left.block - right.block);
   const ordered = markerRules?.lifetimeOrder === "any" ? inOrder : raiseEarlier(inOrder);
@@ -75,7 +80,7 @@ export function canCarry(
 }
 
 /** Of those the provider offers, the longest that is not longer; its shortest where none is. */
-function offered(lifetime: Lifetime, rules: CacheRules): Lifetime {
+export function offeredLifetime(lifetime: Lifetime, rules: CacheRules): Lifetime {
   const wanted = lifetimes.indexOf(lifetime);
   const fitting = rules.lifetimes.findLast((each) => lifetimes.indexOf(each.lifetime) <= wanted);
   return fitting?.lifetime ?? rules.lifetimes[0]?.lifetime ?? lifetime;

@@ -13,7 +13,7 @@ import {
 } from "./cache-state.ts";
 import { entriesByBlock, expectBill, type ExpectedBill } from "./expect-bill.ts";
 import type { WireMarker } from "./find-hit.ts";
-import { fitMarkers, type Candidate } from "./fit-markers.ts";
+import { fitMarkers, offeredLifetime, type Candidate } from "./fit-markers.ts";
 import { decideKeepWarm } from "./keep-warm.ts";
 import { cheapestMarkers } from "./least-cost.ts";
 import type { Pace } from "./pace.ts";
@@ -98,8 +98,13 @@ function requestMarkerOf(
       : undefined;
   if (rule === undefined) return { marker: null, dropped: [] };
   const { lifetime } = rule;
-  if (rules.cache.markers?.requestLevel === true) return { marker: lifetime, dropped: [] };
-  const reason = "the provider takes no markers";
+  if (rules.cache.markers?.requestLevel === true) {
+    return { marker: offeredLifetime(lifetime, rules.cache), dropped: [] };
+  }
+  const reason =
+    rules.cache.markers === null
+      ? "the provider takes no markers"
+      : "the provider takes no marker for a whole request";
   return {
     marker: null,
     dropped: [{ block: blocks.length - 1, lifetime, slot: "rule", reason }],

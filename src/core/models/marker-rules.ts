@@ -18,6 +18,8 @@ export interface MarkerRules {
   readonly carriers: readonly Carrier[];
   readonly never: readonly Carrier[];
   readonly lifetimeOrder: (typeof lifetimeOrders)[number];
+  /** How a marker is written on a block. */
+  readonly spelledAs: (typeof spellings)[number];
 }
 
 /** How far before a marker an earlier entry is still found. */
@@ -41,6 +43,7 @@ export type Carrier = (typeof carriers)[number];
 
 const excesses = ["rejected", "the latest count"] as const;
 const lifetimeOrders = ["longest first", "any"] as const;
+const spellings = ["cache_control", "prompt_cache_breakpoint"] as const;
 const countings = ["a run of tool uses or of tool results is one", "every block"] as const;
 const carriers = [
   "tool definition",
@@ -61,7 +64,16 @@ const carriers = [
 
 /** Reads where and how many markers a provider takes. */
 export function parseMarkers(value: unknown, place: string): MarkerRules {
-  const known = ["max", "excess", "requestLevel", "lookback", "carriers", "never", "lifetimeOrder"];
+  const known = [
+    "max",
+    "excess",
+    "requestLevel",
+    "lookback",
+    "carriers",
+    "never",
+    "lifetimeOrder",
+    "spelledAs",
+  ];
   const markers = readFields(value, place, known);
   return {
     markersMax: readCount(markers["max"], `${place}.max`),
@@ -71,6 +83,7 @@ export function parseMarkers(value: unknown, place: string): MarkerRules {
     carriers: readList(markers["carriers"], `${place}.carriers`, readCarrier),
     never: readList(markers["never"], `${place}.never`, readCarrier),
     lifetimeOrder: readOneOf(markers["lifetimeOrder"], lifetimeOrders, `${place}.lifetimeOrder`),
+    spelledAs: readOneOf(markers["spelledAs"], spellings, `${place}.spelledAs`),
   };
 }
 

@@ -29,10 +29,13 @@ export function encodeCachePlan(
       notes: strippedNotes(plan, retention, model),
     };
   }
-  const options = requestOptions(plan, offered);
+  const isForeign = model.cache.markers.spelledAs === "cache_control";
+  const options = isForeign ? noOptions : requestOptions(plan, offered);
   const placed = plan.markers.map((marker) => ({
     block: carrierOf(assembly.sealed.at(marker.block)),
-    json: markerJson(marker.lifetime, offered, options.lifetime),
+    json: isForeign
+      ? cacheControlJson(marker.lifetime)
+      : markerJson(marker.lifetime, offered, options.lifetime),
   }));
   const within = (region: SealedBlock["region"]): readonly Insertion[] =>
     placed
@@ -45,8 +48,16 @@ export function encodeCachePlan(
       volatile: within("volatile"),
     },
     members: [...key, ...options.members],
-    notes: unofferedNotes(plan, offered),
+    notes: isForeign ? [] : unofferedNotes(plan, offered),
   };
+}
+
+const noOptions: ReturnType<typeof requestOptions> = { members: [], lifetime: undefined };
+
+/** How models of another vendor are marked behind this protocol; five minutes need not be said. */
+function cacheControlJson(lifetime: Lifetime): string {
+  const ttl = lifetime === "5m" ? "" : `,"ttl":"${lifetime}"`;
+  return `,"cache_control":{"type":"ephemeral"${ttl}}`;
 }
 
 /** Checked here again: a marker in the wrong place would make the body unreadable. */

@@ -36,6 +36,7 @@ const implicitOnly: MarkerRules = {
   carriers: [],
   never: [],
   lifetimeOrder: "any",
+  spelledAs: "prompt_cache_breakpoint",
 };
 
 /** The open bills' writes by key, beside what can be read. */
