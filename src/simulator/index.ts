@@ -19,6 +19,7 @@ export type {
   Lifetime,
 } from "./billing/billable-request.ts";
 export { createBilling, type Billing, type OpenBill } from "./billing/billing.ts";
+export { createGrowingPrompt, type GrowingPrompt } from "./billing/growing-prompt.ts";
 export { stingyBilling, type BillingOptions } from "./billing/options.ts";
 export type { Call, CallOutcome } from "./call-ledger.ts";
 export type { Clock } from "./clock.ts";

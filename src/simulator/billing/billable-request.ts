@@ -1,6 +1,7 @@
 // What billing needs to know of a request: blocks, markers, settings and a time. No HTTP, no clock.
 import type { RequestChange } from "../../core/models/invalidation.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
+import type { GrowingPrompt } from "./growing-prompt.ts";
 
 /** How long a written prefix is kept; the names are the providers'. */
 export type Lifetime = ModelFacts["cache"]["lifetimes"][number]["lifetime"];
@@ -33,6 +34,8 @@ export interface BillableRequest {
   readonly workspace: string;
   readonly model: Pick<ModelFacts, "id" | "route" | "cache">;
   readonly blocks: readonly BillableBlock[];
+  /** Keys and sums of these very blocks, where someone made them as the prompt grew. */
+  readonly prompt?: GrowingPrompt;
   /** In block order, already found valid by the provider's own rules. */
   readonly markers: readonly BillableMarker[];
   /** Whether the provider may end a prefix where no marker stands. */

@@ -1,7 +1,12 @@
 // Billing over block lists: what a request reads, writes and pays in tokens. Times are arguments.
 import type { MarkerRules } from "../../core/models/marker-rules.ts";
 import type { Bill, BilledMarker, EntryView, MarkerOutcome } from "./bill.ts";
-import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
+import type {
+  BillableBlock,
+  BillableMarker,
+  BillableRequest,
+  Lifetime,
+} from "./billable-request.ts";
 import { createEntryStore, isLive, touchedMs, type Entry } from "./entry-store.ts";
 import { explainMiss, type Circumstances } from "./explain-miss.ts";
 import { findByBoundaries, findByPositions, type Examined, type Hit } from "./find-hit.ts";
@@ -146,8 +151,7 @@ function examine(
   options: BillingOptions,
 ): { readonly examined: Examined; readonly marked: readonly BillableMarker[] } {
   const minimum = request.model.cache.minimumTokens ?? 0;
-  let sum = 0;
-  const cumulative = request.blocks.map(({ tokens }) => (sum += tokens));
+  const cumulative = request.prompt?.cumulative ?? sumsOf(request.blocks);
   const implicit = implicitMarker(request);
   const counted = new Set([...countedMarkers(request, rules, implicit), ...implicit]);
   // Where a counted marker stands on the provider's own boundary, the two are one.
@@ -159,11 +163,17 @@ function examine(
     (marker) => counted.has(marker) && (cumulative[marker.block] ?? 0) >= minimum,
   );
   const positions =
-    rules.lookback.kind === "positions"
+    request.prompt?.positions ??
+    (rules.lookback.kind === "positions"
       ? positionsOf(request.blocks, rules.lookback, options)
-      : request.blocks.map((_, index) => index);
-  const keys = prefixKeys(request);
+      : request.blocks.map((_, index) => index));
+  const keys = request.prompt?.keys ?? prefixKeys(request);
   return { examined: { request, keys, cumulative, positions, usable }, marked };
+}
+
+function sumsOf(blocks: readonly BillableBlock[]): readonly number[] {
+  let sum = 0;
+  return blocks.map(({ tokens }) => (sum += tokens));
 }
 
 /** The provider's own, where it ends prefixes by itself: none or one. */

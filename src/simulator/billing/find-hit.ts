@@ -82,14 +82,13 @@ function implicitCandidates(
   lookback: BoundaryLookback,
 ): Candidate[] {
   const lifetime = implicitLifetime ?? model.cache.lifetimes[0]?.lifetime;
-  const endings = blocks.flatMap(({ boundary }, index) =>
-    boundary === "eligible message" ? [index] : [],
-  );
-  const initial = blocks.findLastIndex(({ boundary }) => boundary === "initial group");
-  return [
-    ...endings.slice(-lookback.implicitEarlier - 1),
-    ...(initial === -1 ? [] : [initial]),
-  ].map((block) => ({ block, lifetime }));
+  const endings: number[] = [];
+  for (let block = blocks.length - 1; block >= 0; block -= 1) {
+    if (endings.length > lookback.implicitEarlier) break;
+    if (blocks[block]?.boundary === "eligible message") endings.push(block);
+  }
+  const initial = blocks.findIndex(({ boundary }) => boundary === "initial group");
+  return [...endings, ...(initial === -1 ? [] : [initial])].map((block) => ({ block, lifetime }));
 }
 
 function liveAt(

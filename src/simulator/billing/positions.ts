@@ -5,22 +5,34 @@ import type { BillingOptions } from "./options.ts";
 
 export type PositionLookback = Extract<Lookback, { readonly kind: "positions" }>;
 
+type Readings = Pick<BillingOptions, "toolDefinitions" | "toolRuns">;
+
 /** The position of every block, from 0. Blocks of one run may share one. */
 export function positionsOf(
   blocks: readonly BillableBlock[],
   lookback: PositionLookback,
-  options: Pick<BillingOptions, "toolDefinitions" | "toolRuns">,
+  options: Readings,
 ): number[] {
-  const collapsesRuns = lookback.counting !== "every block" && options.toolRuns === "by route";
   let position = -1;
   return blocks.map((block, index) => {
-    const before = blocks[index - 1];
-    const sharesRun = collapsesRuns && block.run !== null && block.run === before?.run;
-    const sharesTools =
-      options.toolDefinitions === "one position" &&
-      block.tier === "tools" &&
-      before?.tier === "tools";
-    if (!sharesRun && !sharesTools) position += 1;
+    position = positionOf(block, blocks[index - 1], position, lookback, options);
     return position;
   });
+}
+
+/** The position of a block after the one before it. */
+export function positionOf(
+  block: BillableBlock,
+  before: BillableBlock | undefined,
+  positionBefore: number,
+  lookback: PositionLookback,
+  options: Readings,
+): number {
+  const collapsesRuns = lookback.counting !== "every block" && options.toolRuns === "by route";
+  const sharesRun = collapsesRuns && block.run !== null && block.run === before?.run;
+  const sharesTools =
+    options.toolDefinitions === "one position" &&
+    block.tier === "tools" &&
+    before?.tier === "tools";
+  return sharesRun || sharesTools ? positionBefore : positionBefore + 1;
 }

@@ -1,0 +1,59 @@
+// A prompt that is billed again and again as it grows: its keys and sums are made once.
+import type { BillableBlock } from "./billable-request.ts";
+import { stingyBilling, type BillingOptions } from "./options.ts";
+import { positionOf } from "./positions.ts";
+import { createKeyChain, type KeyChain, type KeyFrame } from "./prefix-keys.ts";
+
+/** Parallel lists, one value per block. Cutting and appending change them in place. */
+export interface GrowingPrompt {
+  readonly blocks: readonly BillableBlock[];
+  readonly keys: readonly string[];
+  /** Tokens up to and with each block. */
+  readonly cumulative: readonly number[];
+  /** Lookback position of each block. */
+  readonly positions: readonly number[];
+  /** Forgets everything from a block on: history was rewritten there. */
+  cut(length: number): void;
+  append(blocks: readonly BillableBlock[]): void;
+}
+
+/** For requests of one workspace, model and settings. */
+export function createGrowingPrompt(
+  frame: KeyFrame,
+  options: Partial<BillingOptions> = {},
+): GrowingPrompt {
+  const readings = { ...stingyBilling, ...options };
+  const lookback = frame.model.cache.markers?.lookback;
+  const extend = createKeyChain(frame);
+  const blocks: BillableBlock[] = [];
+  const chains: KeyChain[] = [];
+  const keys: string[] = [];
+  const cumulative: number[] = [];
+  const positions: number[] = [];
+  const lists = [blocks, chains, keys, cumulative, positions];
+  return {
+    blocks,
+    keys,
+    cumulative,
+    positions,
+    cut: (length) => {
+      for (const list of lists) list.length = Math.min(list.length, length);
+    },
+    append: (more) => {
+      for (const block of more) {
+        const index = blocks.length;
+        const chain = extend.next(chains[index - 1] ?? extend.start, block);
+        const before = blocks[index - 1];
+        const position =
+          lookback?.kind === "positions"
+            ? positionOf(block, before, positions[index - 1] ?? -1, lookback, readings)
+            : index;
+        blocks.push(block);
+        chains.push(chain);
+        keys.push(chain.key);
+        cumulative.push((cumulative[index - 1] ?? 0) + block.tokens);
+        positions.push(position);
+      }
+    },
+  };
+}
