@@ -9,6 +9,7 @@ import type { Message, ToolUseBlock } from "./core/message/message.ts";
 import type { StreamPart } from "./core/wire/reply.ts";
 import type { Provider } from "./edge/providers/provider.ts";
 import type { CallToSend } from "./edge/providers/run-attempts.ts";
+import { answerTools, type RunTools } from "./engine/answer-tools.ts";
 import type { Session } from "./engine/session.ts";
 import { settleCall } from "./engine/settle-call.ts";
 
@@ -16,8 +17,8 @@ import { settleCall } from "./engine/settle-call.ts";
 export interface Edges {
   readonly provider: Pick<Provider, "send">;
   readonly ledger: Ledger;
-  /** Runs the tools a reply asked for: one tool message for each use, in the order of the uses. */
-  readonly runTools: (uses: readonly ToolUseBlock[]) => Promise<readonly Message[]>;
+  /** Runs the tools a reply asked for: a tool message for each use. What it throws is told to the model. */
+  readonly runTools: RunTools;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly signal?: AbortSignal;
@@ -38,7 +39,8 @@ export interface TurnRun {
   /** Goes on from here. Of a turn that did not end well, the messages are taken back. */
   readonly session: Session;
   readonly calls: readonly CallEntry[];
-  readonly end: "done" | "failed" | "too many calls";
+  /** `cut off`: the reply ended inside or before a tool use that cannot be run. */
+  readonly end: "done" | "failed" | "cut off" | "too many calls";
 }
 
 /** One turn, from what happened to what it cost. */
@@ -53,7 +55,9 @@ export async function runTurn(before: Session, turn: TurnToRun, edges: Edges): P
   while (calls.length < (turn.callsMax ?? 50)) {
     const startMs = edges.now();
     const { thread, cache: state, pace } = session;
-    const assembly = assemble({ thread, current, volatile, layout, can: model.capabilities });
+    // A provider that paused goes on from its own words: nothing comes after them.
+    const tail = current.length === 0 ? null : volatile;
+    const assembly = assemble({ thread, current, volatile: tail, layout, can: model.capabilities });
     const { blocks } = assembly;
     const plan = planCache({ blocks, rules: model, markers, state, pace, now: startMs });
     const request = protocol.encode({ assembly, plan, model, options });
@@ -64,9 +68,13 @@ export async function runTurn(before: Session, turn: TurnToRun, edges: Edges): P
     calls.push(settled.entry);
     session = settled.session;
     if (settled.entry.status !== "complete") return { ...undone(session), calls, end: "failed" };
+    const { stopReason } = settled.entry;
     const uses = toolUsesOf(settled.entry);
-    if (uses.length === 0) return { session, calls, end: "done" };
-    current = await edges.runTools(uses);
+    if (uses.length > 0 && stopReason !== "tool_use") {
+      return { ...undone(session), calls, end: "cut off" };
+    }
+    if (uses.length === 0 && stopReason !== "pause_turn") return { session, calls, end: "done" };
+    current = uses.length === 0 ? [] : await answerTools(uses, edges.runTools);
   }
   return { ...undone(session), calls, end: "too many calls" };
 
@@ -76,9 +84,8 @@ export async function runTurn(before: Session, turn: TurnToRun, edges: Edges): P
   }
 }
 
-function toolUsesOf({ reply, stopReason }: CallEntry): readonly ToolUseBlock[] {
-  if (stopReason !== "tool_use" || reply === null) return [];
-  return reply.content.filter((block) => block.type === "tool_use");
+function toolUsesOf({ reply }: CallEntry): readonly ToolUseBlock[] {
+  return reply?.content.filter((block) => block.type === "tool_use") ?? [];
 }
 
 function howToSend(

@@ -152,6 +152,7 @@ export { describeMemoryChange } from "./core/layers/memory-delta.ts";
 export { memorySections, type MemoryTexts } from "./core/layers/memory-sections.ts";
 export { roleRules, workerTask } from "./core/layers/roles.ts";
 export type { Layer, Section, Stability } from "./core/layers/section.ts";
+export { itemsOf, type GrowingList, type ListView } from "./core/growing/growing-list.ts";
 export { toSections, type ContextFile, type ContextParts } from "./core/layers/to-sections.ts";
 export {
   selectTools,
@@ -175,14 +176,16 @@ export type { Layout, PaddingMode, SystemBlocks, VolatilePlace } from "./core/as
 export { breakEvenCalls, planPadding, type PaddingPlan } from "./core/assembly/padding.ts";
 export type { BlockKind, BlockList, PromptBlock } from "./core/assembly/prompt-block.ts";
 export { toSkillIndex, type IndexedSkill } from "./core/assembly/skill-index.ts";
-export type { Spelled, SpelledBlock, Spelling } from "./core/assembly/spelling.ts";
+export type { LeftOut, Spelled, SpelledBlock, Spelling } from "./core/assembly/spelling.ts";
 export { toSystemBlocks, volatileText, type SystemBlock } from "./core/assembly/system-blocks.ts";
 export { appendMessages, openThread, type Thread } from "./core/assembly/thread.ts";
 export type {
   CachePlan,
   DroppedMarker,
+  DropReason,
   Expectation,
   KeepWarm,
+  MarkerSlot,
   PlannedMarker,
 } from "./core/cache/cache-plan.ts";
 export { openCacheState, type CacheState, type KnownEntry } from "./core/cache/cache-state.ts";
@@ -198,9 +201,10 @@ export {
   type ReplyLesson,
   type Verdict,
 } from "./core/cache/learn-from-reply.ts";
-export { learnPace, learnSibling, openPace, type Pace, type PaceKind } from "./core/cache/pace.ts";
+export { learnPace, openPace, type Pace, type PaceKind } from "./core/cache/pace.ts";
 export { planCache, type PlanQuestion } from "./core/cache/plan-cache.ts";
 export { findPolicy, listPolicies } from "./core/cache/policies.ts";
+export { policyNames } from "./core/cache/policy.ts";
 export type {
   MarkerPart,
   MarkerPlace,
@@ -214,10 +218,18 @@ export { openaiResponses } from "./core/wire/openai-responses/index.ts";
 export { declareCapabilities, type AdapterCapabilities } from "./core/wire/capabilities.ts";
 export { bodyText, type EncodedRequest, type EncodeNote } from "./core/wire/encoded-request.ts";
 export { isRetryable, type ProviderFailure } from "./core/wire/failure.ts";
-export type { CallOptions, Protocol, ServerEvent } from "./core/wire/protocol.ts";
+export type { CallOptions, CallToEncode, Protocol, ServerEvent } from "./core/wire/protocol.ts";
+export type { Hit, WireMarker } from "./core/cache/find-hit.ts";
 export type { Reply, ReplyStop, ReportedUsage, StreamPart } from "./core/wire/reply.ts";
 export type { CallEntry, Ledger, ReplyNote } from "./core/ledger/ledger.ts";
-export { anthropicEndpoint, openaiEndpoint, type Endpoint } from "./edge/providers/endpoints.ts";
+export type { RetryOptions } from "./edge/providers/retry.ts";
+export type { Timeouts } from "./edge/providers/timeouts.ts";
+export {
+  anthropicEndpoint,
+  openaiEndpoint,
+  type Endpoint,
+  type EndpointOptions,
+} from "./edge/providers/endpoints.ts";
 export { createProvider, type Provider, type ProviderOptions } from "./edge/providers/provider.ts";
 export type { Attempt, CallToSend, Sent } from "./edge/providers/run-attempts.ts";
 export { createMemoryLedger, type MemoryLedger } from "./edge/stores/memory-ledger.ts";
@@ -228,3 +240,9 @@ export {
   type SessionSkill,
 } from "./engine/session.ts";
 export { runTurn, type Edges, type TurnRun, type TurnToRun } from "./engine.ts";
+export { explainMiss, type CallTiming, type MissQuestion } from "./core/diagnosis/explain-miss.ts";
+export { missCauses, type Explanation, type MissCause } from "./core/diagnosis/explanation.ts";
+export { lintRequest, type LintFinding } from "./core/diagnosis/lint-request.ts";
+export { readRequest } from "./core/diagnosis/read-request.ts";
+export type { ForeignBlock, ForeignRequest } from "./core/diagnosis/foreign-request.ts";
+export { createTracker, type Tracker } from "./core/diagnosis/tracker.ts";

@@ -19,6 +19,8 @@ export interface Command {
 export interface Operand {
   readonly name: string;
   readonly meaning: string;
+  /** `optional`: may be missing. `several`: one or more; only for the last. */
+  readonly count?: "optional" | "several";
 }
 
 export interface OptionSpec {
@@ -98,11 +100,11 @@ function checkOperands(
 ): void {
   if (switches.has("help")) return;
   const missing = command.operands[operands.length];
-  if (missing !== undefined) {
+  if (missing !== undefined && missing.count !== "optional") {
     throw usage(command, `strata ${command.name} needs ${missing.name}: ${missing.meaning}`);
   }
   const extra = operands[command.operands.length];
-  if (extra !== undefined) {
+  if (extra !== undefined && command.operands.at(-1)?.count !== "several") {
     throw usage(command, `strata ${command.name} does not know what to do with "${extra}"`);
   }
 }

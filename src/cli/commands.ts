@@ -37,6 +37,81 @@ export const commands: readonly Command[] = [
     load: () => import("./models-show.ts"),
   },
   {
+    name: "replay",
+    summary:
+      "Say what recorded sessions cost, what they could have cost, and which policy is best for them",
+    operands: [
+      {
+        name: "PATH",
+        meaning:
+          "transcripts of Claude Code, Codex or pi, request logs, traces, or folders of them",
+        count: "several",
+      },
+    ],
+    options: {
+      policy: { value: "NAMES", meaning: "policies with commas between them; all by default" },
+      model: { value: "ID", meaning: "whose rules and prices; the recorded model's by default" },
+      "group-by": { value: "WHAT", meaning: "session, model, agent, day or none (default)" },
+      html: { value: "FILE", meaning: "write one self-contained page with plots" },
+      excerpts: { meaning: "a few words of each block in explanations; off by default" },
+      json,
+    },
+    examples: [
+      {
+        command: "strata replay ~/.claude/projects",
+        shows: "what those sessions cost under every policy",
+      },
+      {
+        command: "strata replay logs/ --policy adaptive,tail-5m --group-by day --json",
+        shows: "two policies day by day, for a script",
+      },
+    ],
+    load: () => import("./replay.ts"),
+  },
+  {
+    name: "explain",
+    summary: "Explain why the second of two requests read less from the cache than it could have",
+    operands: [
+      { name: "BEFORE", meaning: "body of the earlier request, a JSON file" },
+      { name: "AFTER", meaning: "body of the later request" },
+    ],
+    options: {
+      model: { value: "ID", meaning: "instead of the model the body names" },
+      gap: { value: "SECONDS", meaning: "from start to start; 30 by default" },
+      usage: {
+        value: "READ,WRITTEN,UNCACHED",
+        meaning: "tokens the provider reported for the later one",
+      },
+      models,
+      json,
+    },
+    examples: [
+      {
+        command: "strata explain a.json b.json --gap 600",
+        shows: "the cause, the first byte that differs, and what it cost",
+      },
+    ],
+    load: () => import("./explain.ts"),
+  },
+  {
+    name: "lint",
+    summary: "Find what in a request will break caching",
+    operands: [
+      {
+        name: "TARGET",
+        meaning: "a request body, a folder of .json and .jsonl, or - for standard input",
+      },
+    ],
+    options: { json },
+    examples: [
+      {
+        command: "strata lint request.json",
+        shows: "each finding with advice; exit status 1 on an error",
+      },
+    ],
+    load: () => import("./lint.ts"),
+  },
+  {
     name: "sim",
     summary:
       "Run a provider on this machine that bills like Anthropic and OpenAI, to test agents without a key",

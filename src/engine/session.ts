@@ -3,7 +3,7 @@ import { layFoundation } from "../core/assembly/foundation.ts";
 import { planPadding, toPaddingSection, type PaddingPlan } from "../core/assembly/padding.ts";
 import { toSkillIndex } from "../core/assembly/skill-index.ts";
 import { toSystemBlocks } from "../core/assembly/system-blocks.ts";
-import { openThread, type Thread } from "../core/assembly/thread.ts";
+import { appendMessages, openThread, type Thread } from "../core/assembly/thread.ts";
 import { openCacheState, type CacheState } from "../core/cache/cache-state.ts";
 import { expectedCalls, openPace, type Pace, type PaceKind } from "../core/cache/pace.ts";
 import type { Policy } from "../core/cache/policy.ts";
@@ -11,6 +11,7 @@ import { toSections, type ContextParts } from "../core/layers/to-sections.ts";
 import type { Section } from "../core/layers/section.ts";
 import { encodeToolDefinition, type ToolDefinition } from "../core/message/tool-definition.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
+import type { Message } from "../core/message/message.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import type { TextCounter } from "../core/tokens/o200k/counter.ts";
 import { createTokenCounter, type TokenCounter } from "../core/tokens/token-counter.ts";
@@ -46,6 +47,10 @@ export interface SessionSetup {
   readonly counter: TextCounter;
   readonly pace?: PaceKind;
   readonly options: CallOptions;
+  /** A conversation to go on from, in whatever model's words. */
+  readonly messages?: readonly Message[];
+  /** What other sessions on this provider and model know: prefixes that are kept, promises that are not. */
+  readonly learned?: Pick<CacheState, "entries" | "evidence">;
 }
 
 export interface SessionSkill {
@@ -73,19 +78,40 @@ export function openSession(setup: SessionSetup): Session {
     counter,
     model,
   });
+  const earlier = replayable(setup.messages ?? [], model);
   return {
     model,
     protocol,
     policy,
     role: context.role,
     options,
-    thread: openThread(foundation),
-    cache: openCacheState(),
+    thread: appendMessages(openThread(foundation), earlier.messages),
+    cache: { ...openCacheState(), ...setup.learned },
     pace,
     padding,
     toolsLeft: left,
-    warnings: warningsOf(setup),
+    warnings: [...warningsOf(setup), ...earlier.warnings],
   };
+}
+
+/** Thinking that is bound to what preceded it cannot be replayed on another foundation. */
+function replayable(
+  messages: readonly Message[],
+  { id, capabilities }: ModelFacts,
+): { readonly messages: readonly Message[]; readonly warnings: readonly string[] } {
+  if (!capabilities.thinkingBoundToPrefix) return { messages, warnings: [] };
+  let dropped = 0;
+  const kept = messages.map((message) => {
+    const content = message.content.filter(
+      ({ type }) => type !== "thinking" && type !== "redacted_thinking",
+    );
+    if (content.length === message.content.length) return message;
+    dropped += message.content.length - content.length;
+    return { role: message.role, content };
+  });
+  if (dropped === 0) return { messages, warnings: [] };
+  const warning = `${dropped} thinking blocks of earlier messages are left out: ${id} takes only its own`;
+  return { messages: kept, warnings: [warning] };
 }
 
 function warningsOf({ model, policy }: SessionSetup): readonly string[] {

@@ -2,6 +2,7 @@
 import type { Assembly } from "../core/assembly/assemble.ts";
 import { appendMessages } from "../core/assembly/thread.ts";
 import type { CachePlan } from "../core/cache/cache-plan.ts";
+import type { CacheState } from "../core/cache/cache-state.ts";
 import { learnFromReply } from "../core/cache/learn-from-reply.ts";
 import { learnPace } from "../core/cache/pace.ts";
 import { itemsOf } from "../core/growing/growing-list.ts";
@@ -26,18 +27,21 @@ export interface FinishedCall {
 }
 
 export interface SettledCall {
-  /** Unchanged where the call failed or its reply is not whole. */
+  /** With the reply, where it is whole; what the call taught about the cache is kept in any case. */
   readonly session: Session;
   readonly entry: CallEntry;
 }
 
 export function settleCall(session: Session, call: FinishedCall): SettledCall {
   const { outcome } = call.sent;
-  if (outcome.kind !== "reply") return { session, entry: failedEntry(session, call, outcome) };
-  const { cache, model, pace } = session;
-  const { assembly, plan, startMs } = call;
+  const { cache, pace, model } = session;
+  const learned = learnFrom(session, call, discardedOf(call), cache);
+  if (outcome.kind !== "reply") {
+    return { session: { ...session, cache: learned }, entry: failedEntry(session, call, outcome) };
+  }
+  const { assembly, startMs, plan } = call;
   const lesson = learnFromReply({
-    state: cache,
+    state: learned,
     plan,
     blocks: assembly.blocks,
     rules: model.cache,
@@ -46,30 +50,57 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
     startMs,
   });
   const gapMs = cache.lastStartMs === null ? null : startMs - cache.lastStartMs;
-  const next: Session = {
-    ...session,
-    thread: appendMessages(assembly.thread, [outcome.message]),
-    cache: lesson.state,
-    pace: gapMs === null ? pace : learnPace(pace, gapMs),
-  };
+  const grown = appendMessages(assembly.thread, [outcome.message]);
+  // Nothing was said: what was sent for this call alone must not stand between two messages of the user.
+  const isEmpty = grown.blocks.length === assembly.thread.blocks.length;
+  const isWhole = outcome.status === "complete";
   const entry: CallEntry = {
     ...commonOf(session, call),
     reply: outcome.message,
     status: outcome.status,
     stopReason: outcome.stopReason,
-    usage: outcome.usage.usage,
+    usage: outcome.usage.isReported ? outcome.usage.usage : null,
     costPicoUsd: costOfAll([outcome, ...discardedOf(call)], session, startMs),
     failure: outcome.failure ?? null,
     verdict: lesson.verdict,
     refuted: lesson.refuted,
     notes: [
       ...call.request.notes,
+      ...(isEmpty ? [emptyReply] : []),
       ...outcome.usage.warnings.map((detail) => ({ kind: "usage" as const, detail })),
       ...outcome.transformations.map((detail) => ({ kind: "transformed" as const, detail })),
     ],
   };
-  // What was cut off cannot be replayed: a tool use may lack its end.
-  return { session: outcome.status === "complete" ? next : session, entry };
+  return {
+    session: {
+      ...session,
+      // What was cut off cannot be replayed: a tool use may lack its end.
+      thread: isWhole ? (isEmpty ? assembly.plainThread : grown) : session.thread,
+      cache: lesson.state,
+      pace: gapMs === null ? pace : learnPace(pace, gapMs),
+    },
+    entry,
+  };
+}
+
+const emptyReply: CallEntry["notes"][number] = {
+  kind: "content-left-out",
+  detail: "the reply holds nothing that can be sent again",
+};
+
+/** Attempts that came to nothing wrote to the cache all the same. */
+function learnFrom(
+  { model }: Session,
+  { plan, assembly, startMs }: FinishedCall,
+  replies: readonly Reply[],
+  before: CacheState,
+): CacheState {
+  return replies.reduce((state, { usage }) => {
+    if (!usage.isReported) return state;
+    const { tellsCache } = usage;
+    const call = { state, plan, blocks: assembly.blocks, rules: model.cache, startMs, tellsCache };
+    return { ...learnFromReply({ ...call, usage: usage.usage }).state, evidence: state.evidence };
+  }, before);
 }
 
 function failedEntry(session: Session, call: FinishedCall, failure: ProviderFailure): CallEntry {
@@ -92,14 +123,13 @@ function discardedOf({ sent }: FinishedCall): readonly Reply[] {
   return sent.attempts.flatMap(({ discarded }) => (discarded === null ? [] : [discarded]));
 }
 
-/** Null where nothing was billed, or something that has no price. */
+/** Null where nothing was billed, or something of which the provider told no usage, or that has no price. */
 function costOfAll(replies: readonly Reply[], { model }: Session, startMs: number): bigint | null {
   if (replies.length === 0) return null;
-  const costs = replies.map(({ usage }) => findCost(usage.usage, model, { at: startMs }).cost);
-  return costs.reduce<bigint | null>(
-    (sum, cost) => (sum === null || cost === null ? null : sum + cost.totalPicoUsd),
-    0n,
-  );
+  return replies.reduce<bigint | null>((sum, { usage }) => {
+    const cost = usage.isReported ? findCost(usage.usage, model, { at: startMs }).cost : null;
+    return sum === null || cost === null ? null : sum + cost.totalPicoUsd;
+  }, 0n);
 }
 
 type Common =

@@ -14,6 +14,8 @@ import { appendMessages, appendSpelled, countSpelled, type Thread } from "./thre
 export interface Assembly {
   /** With what was new in this call; append the reply to it. */
   readonly thread: Thread;
+  /** The same without volatile text that was kept, for a call nothing came of. */
+  readonly plainThread: Thread;
   /** T5 as it is sent in this call, and not stored. */
   readonly volatile: SealedRegion;
   readonly volatilePlace: Layout["volatile"];
@@ -131,7 +133,11 @@ function withKept(
   const messages = currentView(thread, t4From, null, { keptFrom, shown });
   const none = sealBlocks([], thread.end, { region: "volatile", tierOf: t5, tokensOf: () => 0 });
   const assembly = toAssembly(thread, none, place, [thread.foundation.blocks, messages], t4From);
-  return { ...assembly, usedTokens: { ...assembly.usedTokens, T5: shown } };
+  return {
+    ...assembly,
+    plainThread: grown,
+    usedTokens: { ...assembly.usedTokens, T5: shown },
+  };
 }
 
 const t5 = (): "T5" => "T5";
@@ -177,6 +183,7 @@ function toAssembly(
     t4From === 0 ? foundation.end.tokens : (thread.blocks.at(t4From - 1)?.endTokens ?? 0);
   return {
     thread,
+    plainThread: thread,
     volatile,
     volatilePlace,
     blocks: sealed,

@@ -24,7 +24,6 @@ export interface PaddingRequest {
 }
 
 export interface PaddingSkill {
-  /** Unique. */
   readonly name: string;
   readonly body: string;
 }
@@ -163,8 +162,11 @@ function fill(
   return { texts, preactivated, tokens, reason: `${outcome}${omission}` };
 }
 
+/** Of two with one name the first counts. */
 function sortedByName(skills: readonly PaddingSkill[]): readonly PaddingSkill[] {
-  return skills
-    .filter(({ body }) => body.trim() !== "")
-    .toSorted((left, right) => (left.name < right.name ? -1 : 1));
+  const byName = new Map<string, PaddingSkill>();
+  for (const skill of skills) {
+    if (skill.body.trim() !== "" && !byName.has(skill.name)) byName.set(skill.name, skill);
+  }
+  return [...byName.values()].toSorted((left, right) => (left.name < right.name ? -1 : 1));
 }

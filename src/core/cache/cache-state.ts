@@ -4,6 +4,7 @@ import type { ContentHash } from "../hash.ts";
 import type { Lifetime } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import { noEvidence, type Evidence } from "./evidence.ts";
+import { noContents, type PromptContents } from "./prompt-contents.ts";
 
 /** A plain value, kept with the session: a restart or another node goes on from it. */
 export interface CacheState {
@@ -15,6 +16,8 @@ export interface CacheState {
   readonly measured: Measured | null;
   readonly lastStartMs: number | null;
   readonly calls: number;
+  /** What the prompt so far holds that decides which entries a change leaves readable. */
+  readonly contents: PromptContents;
   readonly evidence: Evidence;
 }
 
@@ -25,6 +28,8 @@ export interface KnownEntry {
   /** Null where the provider names no lifetime. */
   readonly lifetime: Lifetime | null;
   readonly keptMs: number;
+  /** As the provider counted them; null where it did not tell. */
+  readonly tokens: number | null;
   /** When it was written. */
   readonly writtenMs: number;
   /** Start of the last call that wrote it, read it, or had a marker on it. */
@@ -45,6 +50,7 @@ export function openCacheState(evidence: Evidence = noEvidence): CacheState {
     measured: null,
     lastStartMs: null,
     calls: 0,
+    contents: noContents,
     evidence,
   };
 }
@@ -65,7 +71,8 @@ export function createRuler(
   blocks: { at(index: number): PromptBlock | undefined },
   measured: Measured | null,
 ): Ruler {
-  const endOf: Ruler = (block) => blocks.at(block)?.endTokens ?? 0;
+  // An array counts from its end below 0; nothing comes before the first block.
+  const endOf: Ruler = (block) => (block < 0 ? 0 : (blocks.at(block)?.endTokens ?? 0));
   if (measured === null || blocks.at(measured.block)?.key !== measured.key) return endOf;
   const counted = endOf(measured.block);
   return (block) =>

@@ -43,7 +43,7 @@ export function expectBill(question: BillQuestion): ExpectedBill {
   const total = question.promptTokens ?? ruler(blocks.length - 1);
   const usable = effectiveMarkers(question);
   const hit = findHit(question, usable, { rules, mode });
-  const readTokens = hit === null ? 0 : readableOf(ruler(hit.block), rules);
+  const readTokens = hit === null ? 0 : readableOf(tokensOf(hit, ruler), rules);
   const written = usable.filter(({ block }) => block > (hit?.block ?? -1));
   const { writeTokens, spanEnds } = writtenSpans(written, readTokens, rules, ruler);
   const writtenTokens = Object.values(writeTokens).reduce((sum, tokens) => sum + tokens, 0);
@@ -58,9 +58,14 @@ export function expectBill(question: BillQuestion): ExpectedBill {
     written: [
       ...written.map((marker) => newEntry(marker, question)),
       ...kept.broughtBack.map((marker) => newEntry(marker, question)),
-      ...ownSighting(question),
+      ...ownSightings(question),
     ],
   };
+}
+
+/** As the provider counted them, where it told. */
+function tokensOf({ block, entries }: Hit, ruler: Ruler): number {
+  return entries.find(({ tokens }) => tokens !== null)?.tokens ?? ruler(block);
 }
 
 /** Entries by the block they end with; lookups ask for a block, and most blocks have none. */
@@ -168,21 +173,36 @@ function newEntry(
     block,
     lifetime,
     keptMs: keptMsOf(lifetime, rules),
+    tokens: null,
     writtenMs: nowMs,
     touchedMs: nowMs,
   };
 }
 
-/** Where a provider keeps whatever it was sent: the part of this prompt that will be sent again. */
-function ownSighting({ blocks, rules, nowMs, requestMarker }: BillQuestion): KnownEntry[] {
+/** Where a provider keeps whatever it was sent: the parts of this prompt that will be sent again. */
+function ownSightings({ blocks, rules, nowMs, requestMarker }: BillQuestion): KnownEntry[] {
   const { automatic, markers } = rules;
   if (markers !== null || automatic === null || automatic.takesMarkerSlot) return [];
-  const block = tailOf(blocks);
-  const key = blocks.at(block)?.key;
-  if (key === undefined) return [];
   const asked = requestMarker === null ? 0 : keptMsOf(requestMarker, rules);
   const keptMs = Math.max((automatic.keptSecondsMin ?? 0) * 1000, asked);
-  return [{ key, block, lifetime: null, keptMs, writtenMs: nowMs, touchedMs: nowMs }];
+  // Text that changes may stand between the foundation and the messages.
+  return [...new Set([foundationEnd(blocks), tailOf(blocks)])].flatMap((block) => {
+    const key = block < 0 ? undefined : blocks.at(block)?.key;
+    const times = { writtenMs: nowMs, touchedMs: nowMs };
+    return key === undefined
+      ? []
+      : [{ key, block, lifetime: null, keptMs, tokens: null, ...times }];
+  });
+}
+
+/** The last block of tools and stable system text; -1 for none. */
+export function foundationEnd(blocks: BlockList): number {
+  let block = 0;
+  for (; block < blocks.length; block += 1) {
+    const tier = blocks.at(block)?.tier;
+    if (tier !== "T0" && tier !== "T1" && tier !== "T2") break;
+  }
+  return block - 1;
 }
 
 /** The last block that will be replayed as it is; -1 for none. */

@@ -5,6 +5,7 @@ import type { CacheRules } from "../models/cache-rules.ts";
 import type { MarkerRules } from "../models/marker-rules.ts";
 import type { DropReason, DroppedMarker, MarkerSlot, PlannedMarker } from "./cache-plan.ts";
 import type { Ruler } from "./cache-state.ts";
+import type { WireMarker } from "./find-hit.ts";
 
 export interface Candidate {
   readonly block: number;
@@ -23,18 +24,22 @@ export interface Fitting {
   readonly blocks: BlockList;
   readonly rules: CacheRules;
   readonly ruler: Ruler;
-  /** Slots that are spoken for: a marker for the whole request, or one the provider sets itself. */
+  /** Markers that stand in the request already: they are neither moved, nor changed, nor dropped. */
+  readonly present: readonly WireMarker[];
+  /** Further slots that are spoken for: a marker for the whole request, or one the provider sets itself. */
   readonly slotsTaken: number;
 }
 
 /** Earlier candidates win. */
 export function fitMarkers(candidates: readonly Candidate[], fitting: Fitting): Fitted {
-  const { blocks, rules, ruler, slotsTaken } = fitting;
+  const { blocks, rules, ruler, present, slotsTaken } = fitting;
   const dropped: DroppedMarker[] = [];
   const drop = ({ block, lifetime, slot }: Candidate, reason: DropReason): void => {
     dropped.push({ block, lifetime, slot, reason });
   };
   const { markers: markerRules } = rules;
+  const places = new Set(present.map(({ block }) => block));
+  const taken = slotsTaken + places.size;
   const kept = new Map<number, Candidate>();
   for (const candidate of candidates) {
     if (markerRules === null) {
@@ -45,8 +50,9 @@ export function fitMarkers(candidates: readonly Candidate[], fitting: Fitting): 
     if (block === -1) drop(candidate, "no carrier at or before it");
     else if (ruler(block) < (rules.minimumTokens ?? 0)) {
       drop(candidate, "below the provider's minimum");
-    } else if (kept.has(block)) drop(candidate, "the same place as another marker");
-    else if (kept.size + slotsTaken >= markerRules.markersMax) {
+    } else if (kept.has(block) || places.has(block)) {
+      drop(candidate, "the same place as another marker");
+    } else if (kept.size + taken >= markerRules.markersMax) {
       drop(candidate, "over the provider's limit");
     } else
       kept.set(block, {
@@ -55,8 +61,10 @@ export function fitMarkers(candidates: readonly Candidate[], fitting: Fitting): 
         lifetime: offeredLifetime(candidate.lifetime, rules),
       });
   }
-  const inOrder = [...kept.values()].toSorted((left, right) => left.block - right.block);
-  const ordered = markerRules?.lifetimeOrder === "any" ? inOrder : raiseEarlier(inOrder);
+  const inOrder = [...kept.values(), ...present.map(toPresent)].toSorted(
+    (left, right) => left.block - right.block,
+  );
+  const ordered = markerRules?.lifetimeOrder === "any" ? inOrder : putInOrder(inOrder);
   return {
     markers: ordered.map((marker) => ({ ...marker, key: blocks.at(marker.block)?.key ?? "" })),
     dropped,
@@ -86,21 +94,44 @@ export function offeredLifetime(lifetime: Lifetime, rules: CacheRules): Lifetime
   return fitting?.lifetime ?? rules.lifetimes[0]?.lifetime ?? lifetime;
 }
 
+function toPresent({ block, lifetime }: WireMarker): Candidate {
+  return { block, lifetime, slot: "present", reason: "was in the request" };
+}
+
 /**
  * A provider refuses a longer lifetime after a shorter one. Everything before the longer one is
- * billed at its price anyway, so raising the earlier markers costs nothing.
+ * billed at its price anyway, so raising the earlier markers costs nothing. One that was in the
+ * request stays as it is, and those after it are lowered.
  */
-function raiseEarlier(markers: readonly Candidate[]): readonly Candidate[] {
-  let longest: Lifetime = lifetimes[0];
-  return markers
+function putInOrder(markers: readonly Candidate[]): readonly Candidate[] {
+  let most: Lifetime = longestLifetime;
+  const lowered = markers.map((marker) => {
+    if (marker.slot === "present") most = shorter(most, marker.lifetime);
+    return withLifetime(marker, shorter(most, marker.lifetime), "lowered", "one before it is");
+  });
+  let least: Lifetime = lifetimes[0];
+  return lowered
     .toReversed()
     .map((marker) => {
-      if (lifetimes.indexOf(marker.lifetime) >= lifetimes.indexOf(longest)) {
-        longest = marker.lifetime;
-        return marker;
-      }
-      const reason = `${marker.reason}; raised to ${longest} because one after it is`;
-      return { ...marker, lifetime: longest, reason };
+      least = shorter(least, marker.lifetime) === least ? marker.lifetime : least;
+      return withLifetime(marker, least, "raised", "one after it is");
     })
     .toReversed();
+}
+
+const longestLifetime: Lifetime = "24h";
+
+function shorter(left: Lifetime, right: Lifetime): Lifetime {
+  return lifetimes.indexOf(left) <= lifetimes.indexOf(right) ? left : right;
+}
+
+function withLifetime(
+  marker: Candidate,
+  lifetime: Lifetime,
+  change: "raised" | "lowered",
+  because: string,
+): Candidate {
+  if (marker.slot === "present" || marker.lifetime === lifetime) return marker;
+  const reason = `${marker.reason}; ${change} to ${lifetime} because ${because}`;
+  return { ...marker, lifetime, reason };
 }

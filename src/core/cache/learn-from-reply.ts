@@ -14,6 +14,8 @@ import {
 import { addEvidence, isRefuted, type CachePromise } from "./evidence.ts";
 import { entriesByBlock, expectBill, tailOf, type ExpectedBill } from "./expect-bill.ts";
 import type { Hit } from "./find-hit.ts";
+import { readContents } from "./prompt-contents.ts";
+import { readableEntries } from "./readable-entries.ts";
 
 export interface ReplyLesson {
   readonly state: CacheState;
@@ -47,7 +49,8 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
   const { state, plan, blocks, usage, tellsCache, startMs, rules } = call;
   const ruler = createRuler(blocks, state.measured);
   const verdict = judge(call);
-  const known = correctEntries(call, verdict, ruler);
+  const readable = readableEntries(state, blocks, rules);
+  const known = correctEntries(call, readable, verdict, ruler);
   const bill = billWith(known, call, ruler);
   const measured = tellsCache ? measure(call, bill) : state.measured;
   const evidence =
@@ -55,14 +58,15 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
       ? state.evidence
       : addEvidence(state.evidence, verdict.promise, verdict.kind !== "read less");
   const tail = plan.markers.findLast(({ slot }) => slot === "tail")?.block ?? tailOf(blocks);
-  const key = blocks.at(tail)?.key;
+  const key = tail < 0 ? undefined : blocks.at(tail)?.key;
   return {
     state: {
-      entries: nextEntries(known, bill, startMs),
+      entries: nextEntries(known, bill, startMs, tellsCache ? toldTokens(bill, usage) : new Map()),
       lastTail: key === undefined ? null : { key, block: tail },
       measured: measured ?? state.measured,
       lastStartMs: startMs,
       calls: state.calls + 1,
+      contents: readContents(state.contents, blocks, rules).contents,
       evidence,
     },
     verdict: { ...verdict, reportedTokens: usage.cacheReadTokens },
@@ -80,12 +84,13 @@ const toleranceShare = 0.05;
 const toleranceTokens = 200;
 
 function judge({ plan, usage, tellsCache, rules, startMs }: AnsweredCall): Verdict {
+  const step = rules.automatic?.stepTokens ?? rules.automatic?.reportedInSteps ?? 0;
   const { readTokens: expectedTokens, hit } = plan.expected;
   const reportedTokens = usage.cacheReadTokens;
   const promise = hit === null ? null : promiseOf(hit, rules, startMs);
   const told = { expectedTokens, reportedTokens };
   if (!tellsCache) return { kind: "not told", ...told, promise: null };
-  const tolerance = Math.max(toleranceTokens, expectedTokens * toleranceShare);
+  const tolerance = Math.max(toleranceTokens, step, expectedTokens * toleranceShare);
   if (reportedTokens < expectedTokens - tolerance) return { kind: "read less", ...told, promise };
   if (reportedTokens > expectedTokens + tolerance) return { kind: "read more", ...told, promise };
   return { kind: "as expected", ...told, promise };
@@ -106,30 +111,39 @@ function promiseOf(hit: Hit, rules: CacheRules, nowMs: number): CachePromise {
 
 /** What is there after all: less than believed, or more. */
 function correctEntries(
-  { state, blocks, usage, startMs, rules }: AnsweredCall,
+  { blocks, usage, startMs, rules }: AnsweredCall,
+  entries: readonly KnownEntry[],
   { kind, reportedTokens }: Verdict,
   ruler: Ruler,
 ): readonly KnownEntry[] {
   const tolerance = Math.max(toleranceTokens, reportedTokens * toleranceShare);
   if (kind === "read less") {
-    return state.entries.filter(
+    return entries.filter(
       (entry) =>
         !isLive(entry, startMs) ||
         blocks.at(entry.block)?.key !== entry.key ||
         ruler(entry.block) <= reportedTokens + tolerance,
     );
   }
-  const [short] = rules.lifetimes;
-  if (kind !== "read more" || short === undefined) return state.entries;
+  if (kind !== "read more") return entries;
   const block = blockNear(usage.cacheReadTokens, blocks, ruler);
   const key = blocks.at(block)?.key;
-  if (key === undefined || Math.abs(ruler(block) - reportedTokens) > tolerance) {
-    return state.entries;
-  }
-  const keptMs = short.seconds * 1000;
-  const { lifetime } = short;
-  const found = { key, block, lifetime, keptMs, writtenMs: startMs, touchedMs: startMs };
-  return [...state.entries, found];
+  if (key === undefined || Math.abs(ruler(block) - reportedTokens) > tolerance) return entries;
+  const times = { writtenMs: startMs, touchedMs: startMs };
+  return [...entries, { key, block, ...shortestKept(rules), tokens: reportedTokens, ...times }];
+}
+
+/** For how long an entry is kept that others wrote, at least. */
+function shortestKept({
+  lifetimes,
+  automatic,
+  markers,
+}: CacheRules): Pick<KnownEntry, "lifetime" | "keptMs"> {
+  const [short] = lifetimes;
+  const isNamed = markers !== null || automatic?.takesMarkerSlot === true;
+  return isNamed && short !== undefined
+    ? { lifetime: short.lifetime, keptMs: short.seconds * 1000 }
+    : { lifetime: null, keptMs: (automatic?.keptSecondsMin ?? 0) * 1000 };
 }
 
 /** The block whose end is nearest to a count, by halving. */
@@ -160,24 +174,20 @@ function billWith(known: readonly KnownEntry[], call: AnsweredCall, ruler: Ruler
   });
 }
 
-/** The place whose tokens the reply tells exactly: the last marker, or the end of a prompt without any. */
+/** The place whose tokens the reply tells: the last marker, or where what is sent once begins. */
 function measure({ usage, blocks, plan }: AnsweredCall, bill: ExpectedBill): Measured | null {
-  const kept = usage.cacheReadTokens + writtenTokens(usage);
-  const last = Math.max(bill.hit?.block ?? -1, ...bill.written.map(({ block }) => block));
-  const tokens = kept > 0 ? kept : promptTokens(usage);
-  const block = kept > 0 ? last : blocks.length - 1;
-  const isExact = kept > 0 ? isEndOfKept(bill, plan) : blocks.at(block)?.tier !== "T5";
-  const key = blocks.at(block)?.key;
-  return isExact && key !== undefined && tokens > 0 ? { key, block, tokens } : null;
-}
-
-/** Where a provider keeps whole steps, what it read ends somewhere inside a block. */
-function isEndOfKept(
-  { written, hit }: ExpectedBill,
-  { markers, mode, requestMarker }: CachePlan,
-): boolean {
+  const { markers, mode, requestMarker } = plan;
   const isMarked = markers.length > 0 || mode === "implicit" || requestMarker !== null;
-  return isMarked && (written.length > 0 || hit !== null);
+  const kept = usage.cacheReadTokens + writtenTokens(usage);
+  const isKept = isMarked && kept > 0;
+  const last = Math.max(bill.hit?.block ?? -1, ...bill.written.map(({ block }) => block));
+  const block = isKept ? last : tailOf(blocks);
+  if (block < 0) return null;
+  // What follows the tail is counted by us: little text, and a small part of the whole.
+  const after = (blocks.at(blocks.length - 1)?.endTokens ?? 0) - (blocks.at(block)?.endTokens ?? 0);
+  const tokens = isKept ? kept : promptTokens(usage) - after;
+  const key = blocks.at(block)?.key;
+  return key !== undefined && tokens > 0 ? { key, block, tokens } : null;
 }
 
 /** More than this is forgotten, the longest unused first. */
@@ -188,18 +198,36 @@ function nextEntries(
   known: readonly KnownEntry[],
   bill: ExpectedBill,
   startMs: number,
+  told: ReadonlyMap<number, number>,
 ): readonly KnownEntry[] {
   const refreshed = new Set(bill.refreshed);
+  const counted = (entry: KnownEntry): KnownEntry => {
+    const tokens = told.get(entry.block);
+    return tokens === undefined ? entry : { ...entry, tokens };
+  };
   const expired: KnownEntry[] = [];
   const live: KnownEntry[] = [];
   const touched: KnownEntry[] = [];
   for (const entry of known) {
     if (bill.written.some((written) => isSame(written, entry))) continue;
-    if (refreshed.has(entry)) touched.push({ ...entry, touchedMs: startMs });
+    if (refreshed.has(entry)) touched.push(counted({ ...entry, touchedMs: startMs }));
     else (isLive(entry, startMs) ? live : expired).push(entry);
   }
   // Longest unused first, as each list is already.
-  return [...expired.slice(-expiredMax), ...live, ...touched, ...bill.written].slice(-entriesMax);
+  return [...expired.slice(-expiredMax), ...live, ...touched, ...bill.written.map(counted)].slice(
+    -entriesMax,
+  );
+}
+
+/** Blocks whose end the reply tells exactly: of what was read, and of what was written last. */
+function toldTokens({ hit, written }: ExpectedBill, usage: Usage): ReadonlyMap<number, number> {
+  const told = new Map<number, number>();
+  const read = usage.cacheReadTokens;
+  const marked = written.filter(({ lifetime }) => lifetime !== null);
+  const last = Math.max(-1, ...marked.map(({ block }) => block));
+  if (hit !== null && hit.entries[0]?.lifetime !== null && read > 0) told.set(hit.block, read);
+  if (last > (hit?.block ?? -1)) told.set(last, read + writtenTokens(usage));
+  return told;
 }
 
 /** One entry per prefix and lifetime. */

@@ -1,23 +1,11 @@
 // Markers by expected cost: what they cost now, against what the next call saves, under the gaps this agent has.
-import type { BlockList } from "../assembly/prompt-block.ts";
 import type { Lifetime } from "../message/usage.ts";
-import type { CacheRules, LifetimeRules } from "../models/cache-rules.ts";
 import type { MarkerRules } from "../models/marker-rules.ts";
-import { isLive, type CacheState, type KnownEntry, type Ruler } from "./cache-state.ts";
-import { isRefuted, reliabilityOf } from "./evidence.ts";
-import { tailOf } from "./expect-bill.ts";
+import { termsOf, type Terms } from "./cost-terms.ts";
+import { isRefuted } from "./evidence.ts";
 import { lastEndings, sharesPosition } from "./find-hit.ts";
-import { canCarry, carrierAt, type Candidate } from "./fit-markers.ts";
-import { chanceWithin, siblingChanceWithin, type Pace } from "./pace.ts";
-
-export interface CostQuestion {
-  readonly blocks: BlockList;
-  readonly rules: CacheRules;
-  readonly state: CacheState;
-  readonly pace: Pace;
-  readonly ruler: Ruler;
-  readonly nowMs: number;
-}
+import { carrierAt, type Candidate } from "./fit-markers.ts";
+import { findPlaces, type CostQuestion, type Places } from "./marker-places.ts";
 
 export interface CheapestMarkers {
   /** In order of rank. */
@@ -27,14 +15,15 @@ export interface CheapestMarkers {
 
 /** The markers with the least expected cost of this call and the next. */
 export function cheapestMarkers(question: CostQuestion): CheapestMarkers {
-  const { blocks, rules, ruler } = question;
+  const { rules, ruler } = question;
   const places = findPlaces(question);
   const terms = termsOf(question);
   if (places === null || terms === null || ruler(places.tail) < (rules.minimumTokens ?? 0)) {
     return { candidates: [], mode: "implicit" };
   }
   const choice = cheapest(places, terms);
-  if (choice.tail === null && choice.head === null) return { candidates: [], mode: "explicit" };
+  const isNothing = choice.tail === null && choice.head === null && places.hit === null;
+  if (isNothing) return { candidates: [], mode: "explicit" };
   if (rules.automatic?.takesMarkerSlot === true) {
     return { candidates: besidesOwn(places, choice, question), mode: "implicit" };
   }
@@ -46,7 +35,7 @@ export function cheapestMarkers(question: CostQuestion): CheapestMarkers {
   }
   const { hit, step, anchor, head } = places;
   if (hit !== null && needsPreviousTail(places, choice, question)) {
-    const reason = "more was added than a marker looks back over";
+    const reason = "the last call's prefix is out of sight of every marker after it";
     add("previous tail", hit.block, hit.lifetime ?? terms.short.lifetime, reason);
   }
   if (choice.step && step !== null && terms.long !== null) {
@@ -58,134 +47,12 @@ export function cheapestMarkers(question: CostQuestion): CheapestMarkers {
   if (choice.head !== null && head !== null) {
     add("head", head, choice.head, "shared by every call and session on the same foundation");
   }
-  const guard = guardOf(blocks, places, rules.markers);
+  const guard = guardOf(places, question);
   if (choice.tail !== null && guard !== -1) {
     const reason = "read if the last block comes back changed";
     add("guard", guard, terms.short.lifetime, reason);
   }
   return { candidates, mode: "implicit" };
-}
-
-interface Places {
-  readonly tail: number;
-  readonly tailTokens: number;
-  /** End of the foundation, where it is long enough to be kept. */
-  readonly head: number | null;
-  readonly headTokens: number;
-  /** The longest live entry of this prefix. */
-  readonly hit: KnownEntry | null;
-  readonly hitTokens: number;
-  /** The first place after the hit that can be marked. */
-  readonly step: number | null;
-  readonly stepTokens: number;
-  /** The longest live entry with a long lifetime. */
-  readonly anchor: KnownEntry | null;
-  readonly anchorTokens: number;
-}
-
-function findPlaces({ blocks, rules, state, ruler, nowMs }: CostQuestion): Places | null {
-  const { markers } = rules;
-  if (markers === null) return null;
-  const last = tailOf(blocks);
-  const own = rules.automatic?.takesMarkerSlot === true ? lastEndings(blocks, 1)[0] : undefined;
-  const tail = own ?? carrierAt(blocks, last, markers);
-  if (tail === -1) return null;
-  const minimum = rules.minimumTokens ?? 0;
-  const head = headOf(blocks, markers);
-  const hasHead = head !== -1 && head < tail && ruler(head) >= minimum;
-  const longest = rules.lifetimes.at(-1)?.lifetime;
-  let hit: KnownEntry | null = null;
-  let anchor: KnownEntry | null = null;
-  for (const entry of state.entries) {
-    const isFurther = entry.block > (hit?.block ?? -1);
-    const isLonger = entry.lifetime === longest && entry.block > (anchor?.block ?? -1);
-    if (entry.block > last || !(isFurther || isLonger) || !isLive(entry, nowMs)) continue;
-    if (blocks.at(entry.block)?.key !== entry.key) continue;
-    if (isFurther) hit = entry;
-    if (isLonger) anchor = entry;
-  }
-  const step = stepOf(blocks, hit?.block ?? -1, tail, { minimum, ruler, markers });
-  return {
-    tail,
-    tailTokens: ruler(tail),
-    head: hasHead ? head : null,
-    headTokens: hasHead ? ruler(head) : 0,
-    hit,
-    hitTokens: hit === null ? 0 : ruler(hit.block),
-    step: step === -1 ? null : step,
-    stepTokens: step === -1 ? 0 : ruler(step),
-    anchor,
-    anchorTokens: anchor === null ? 0 : ruler(anchor.block),
-  };
-}
-
-/** The last block before the messages that can be marked; -1 for none. */
-function headOf(blocks: BlockList, markers: MarkerRules): number {
-  let head = -1;
-  for (let block = 0; block < blocks.length; block += 1) {
-    const at = blocks.at(block);
-    if (at === undefined || (at.tier !== "T0" && at.tier !== "T1" && at.tier !== "T2")) break;
-    if (canCarry(at, markers)) head = block;
-  }
-  return head;
-}
-
-function stepOf(
-  blocks: BlockList,
-  hit: number,
-  tail: number,
-  {
-    minimum,
-    ruler,
-    markers,
-  }: { readonly minimum: number; readonly ruler: Ruler; readonly markers: MarkerRules },
-): number {
-  for (let block = hit + 1; block < tail; block += 1) {
-    const at = blocks.at(block);
-    if (at !== undefined && canCarry(at, markers) && ruler(block) >= minimum) return block;
-  }
-  return -1;
-}
-
-/** Prices in shares of the input price, and how likely each kind of next call is. */
-interface Terms {
-  readonly short: LifetimeRules;
-  readonly long: LifetimeRules | null;
-  readonly read: number;
-  readonly shortWrite: number;
-  readonly longWrite: number;
-  /** The next call comes while a short-lived entry is kept. */
-  readonly soon: number;
-  /** It comes later, while only a long-lived entry is kept. */
-  readonly later: number;
-  readonly siblingSoon: number;
-  readonly siblingLater: number;
-}
-
-function termsOf({ rules, state, pace }: CostQuestion): Terms | null {
-  const [short] = rules.lifetimes;
-  if (short === undefined) return null;
-  const { evidence } = state;
-  const last = rules.lifetimes.at(-1);
-  const isOffered = last !== undefined && last !== short && last.writeMultiplier !== null;
-  const long = isOffered && !isRefuted(evidence, "long lifetimes last") ? last : null;
-  const kept = reliabilityOf(evidence, "writes are kept");
-  const lasts = kept * reliabilityOf(evidence, "long lifetimes last");
-  const shortMs = short.seconds * 1000;
-  const longMs = (long?.seconds ?? 0) * 1000;
-  const soon = chanceWithin(pace, shortMs);
-  const siblingSoon = siblingChanceWithin(pace, shortMs);
-  return {
-    short,
-    long,
-    read: rules.readMultiplier ?? 1,
-    shortWrite: short.writeMultiplier ?? 1,
-    longWrite: long?.writeMultiplier ?? 1,
-    soon: soon * kept,
-    later: Math.max(0, chanceWithin(pace, longMs) - soon) * lasts,
-    siblingSoon: siblingSoon * kept,
-    siblingLater: Math.max(0, siblingChanceWithin(pace, longMs) - siblingSoon) * lasts,
-  };
 }
 
 interface Choice {
@@ -258,7 +125,8 @@ function needsPreviousTail(
   const { lookback } = rules.markers;
   const reaches =
     !isRefuted(state.evidence, "writes are kept") && !isRefuted(state.evidence, "lookback finds");
-  if (!reaches) return true;
+  const isAlone = choice.tail === null && !choice.step;
+  if (!reaches || isAlone) return true;
   const first = choice.step && step !== null ? step : tail;
   let positions = 1;
   for (let block = first - 1; block >= hit.block; block -= 1) {
@@ -268,9 +136,19 @@ function needsPreviousTail(
   return false;
 }
 
-function guardOf(blocks: BlockList, { tail, hit }: Places, markers: MarkerRules | null): number {
-  if (markers === null) return -1;
-  const guard = carrierAt(blocks, tail - 1, markers);
+/** What comes back changed is little text as a rule, and stands in one block or in several. */
+const guardedTokens = 100;
+
+/** A block so far before the tail that it outlives a change of the last few. */
+function guardOf(
+  { tail, tailTokens, hit }: Places,
+  { blocks, rules, ruler }: CostQuestion,
+): number {
+  if (rules.markers === null) return -1;
+  let guard = carrierAt(blocks, tail - 1, rules.markers);
+  while (guard > (hit?.block ?? -1) && tailTokens - ruler(guard) < guardedTokens) {
+    guard = carrierAt(blocks, guard - 1, rules.markers);
+  }
   return guard > (hit?.block ?? -1) ? guard : -1;
 }
 

@@ -8,8 +8,9 @@ export interface Pace {
   readonly kind: PaceKind;
   /** Gaps seen, by class: up to each lifetime, and longer than all of them. */
   readonly gaps: readonly number[];
-  /** Sessions that started on the same foundation while it was still kept: by class, as above. */
-  readonly siblings: readonly number[];
+  /** The same of those that followed a pause: who waits once often waits again. */
+  readonly gapsAfterPause: readonly number[];
+  readonly lastWasPause: boolean;
 }
 
 const classCount = lifetimes.length + 1;
@@ -17,17 +18,18 @@ const classCount = lifetimes.length + 1;
 const none: readonly number[] = Array.from({ length: classCount }, () => 0);
 
 export function openPace(kind: PaceKind): Pace {
-  return { kind, gaps: none, siblings: none };
+  return { kind, gaps: none, gapsAfterPause: none, lastWasPause: false };
 }
 
 export function learnPace(pace: Pace, gapMs: number): Pace {
-  return { ...pace, gaps: countOne(pace.gaps, gapMs) };
+  const lastWasPause = gapMs > pauseMs;
+  return pace.lastWasPause
+    ? { ...pace, gapsAfterPause: countOne(pace.gapsAfterPause, gapMs), lastWasPause }
+    : { ...pace, gaps: countOne(pace.gaps, gapMs), lastWasPause };
 }
 
-/** Another session began on the same tools and system text, so long after the last call on it. */
-export function learnSibling(pace: Pace, gapMs: number): Pace {
-  return { ...pace, siblings: countOne(pace.siblings, gapMs) };
-}
+/** Longer than any tool takes as a rule, and than the shortest lifetime. */
+const pauseMs = 300_000;
 
 function countOne(counts: readonly number[], gapMs: number): readonly number[] {
   const place = lifetimes.findIndex((lifetime) => gapMs <= secondsOf[lifetime] * 1000);
@@ -54,6 +56,12 @@ interface Prior {
 
 /** How many observations a prior counts for. */
 const priorWeight = 8;
+
+/** Less after a pause: there is little of it, and it says much. */
+const pausePriorWeight = 3;
+
+/** The same for how likely it is that no further call comes. */
+const endWeight = 2;
 
 const priors: Readonly<Record<PaceKind, Prior>> = {
   human: {
@@ -86,28 +94,42 @@ const priors: Readonly<Record<PaceKind, Prior>> = {
 /** How likely the next call comes within so many milliseconds. */
 export function chanceWithin(pace: Pace, ms: number): number {
   const { shares, end } = priors[pace.kind];
-  return (1 - end) * shareWithin(pace.gaps, shares, ms);
+  const seen = total(pace.gaps) + total(pace.gapsAfterPause);
+  // Every call that came speaks against the end.
+  const ends = (end * endWeight) / (endWeight + seen);
+  const share = pace.lastWasPause
+    ? shareWithin(pace.gapsAfterPause, shares, ms, pausePriorWeight)
+    : shareWithin(pace.gaps, shares, ms, priorWeight);
+  return (1 - ends) * share;
 }
 
 /** How likely another session on the same foundation comes within so many milliseconds. */
 export function siblingChanceWithin(pace: Pace, ms: number): number {
-  return shareWithin(pace.siblings, priors[pace.kind].siblings, ms);
+  return shareWithin(none, priors[pace.kind].siblings, ms, priorWeight);
 }
 
 /** Inside a class gaps count as spread evenly. */
-function shareWithin(counts: readonly number[], shares: readonly number[], ms: number): number {
-  const seen = counts.reduce((sum, count) => sum + count, 0);
+function shareWithin(
+  counts: readonly number[],
+  shares: readonly number[],
+  ms: number,
+  weight: number,
+): number {
+  const seen = total(counts);
   let chance = 0;
   let from = 0;
   for (const [index, lifetime] of lifetimes.entries()) {
     const to = secondsOf[lifetime] * 1000;
-    const share =
-      ((counts[index] ?? 0) + priorWeight * (shares[index] ?? 0)) / (seen + priorWeight);
+    const share = ((counts[index] ?? 0) + weight * (shares[index] ?? 0)) / (seen + weight);
     if (ms >= to) chance += share;
     else if (ms > from) chance += (share * (ms - from)) / (to - from);
     from = to;
   }
   return chance;
+}
+
+function total(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** How many calls a session of this kind makes, before anything is known of it. */

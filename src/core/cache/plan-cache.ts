@@ -3,7 +3,7 @@ import type { BlockList } from "../assembly/prompt-block.ts";
 import type { Lifetime } from "../message/usage.ts";
 import { findCost } from "../models/cost.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
-import type { CachePlan, DroppedMarker } from "./cache-plan.ts";
+import type { CachePlan, DroppedMarker, DropReason } from "./cache-plan.ts";
 import {
   createRuler,
   isLive,
@@ -13,11 +13,12 @@ import {
 } from "./cache-state.ts";
 import { entriesByBlock, expectBill, type ExpectedBill } from "./expect-bill.ts";
 import type { WireMarker } from "./find-hit.ts";
-import { fitMarkers, offeredLifetime, type Candidate } from "./fit-markers.ts";
+import { carrierAt, fitMarkers, offeredLifetime } from "./fit-markers.ts";
 import { decideKeepWarm } from "./keep-warm.ts";
 import { cheapestMarkers } from "./least-cost.ts";
 import type { Pace } from "./pace.ts";
 import type { MarkerPart } from "./policy.ts";
+import { readableEntries } from "./readable-entries.ts";
 import { ruleCandidates } from "./rule-candidates.ts";
 
 export interface PlanQuestion {
@@ -39,17 +40,19 @@ export function planCache(question: PlanQuestion): CachePlan {
   const { blocks, rules, markers, state, pace, now, present = [] } = question;
   const { cache } = rules;
   const ruler = createRuler(blocks, state.measured);
-  const entries = entriesByBlock(state.entries);
+  const known = readableEntries(state, blocks, cache);
+  const entries = entriesByBlock(known);
   const chosen =
     markers.kind === "least-cost"
-      ? cheapestMarkers({ blocks, rules: cache, state, pace, ruler, nowMs: now })
+      ? cheapestMarkers({ blocks, rules: cache, state, known, pace, ruler, nowMs: now })
       : { candidates: ruleCandidates(markers.rules, blocks, state), mode: ownMode(markers) };
   const request = requestMarkerOf(markers, question);
   const isOwn = cache.automatic?.takesMarkerSlot === true && chosen.mode === "implicit";
-  const fitted = fitMarkers([...present.map(toPresent), ...chosen.candidates], {
+  const fitted = fitMarkers(chosen.candidates, {
     blocks,
     rules: cache,
     ruler,
+    present,
     slotsTaken: (request.marker === null ? 0 : 1) + (isOwn ? 1 : 0),
   });
   const bill = expectBill({
@@ -74,13 +77,9 @@ export function planCache(question: PlanQuestion): CachePlan {
       rules: cache,
       pace,
       shortTokens: ruler(keptBlock(bill)),
-      longTokens: longKeptTokens(bill, question, ruler),
+      longTokens: longKeptTokens(bill, known, question, ruler),
     }),
   };
-}
-
-function toPresent({ block, lifetime }: WireMarker): Candidate {
-  return { block, lifetime, slot: "present", reason: "was in the request" };
 }
 
 /** A policy without any marker means no caching, also where the provider would cache by itself if it may. */
@@ -90,7 +89,7 @@ function ownMode(markers: Extract<MarkerPart, { kind: "rules" }>): "implicit" | 
 
 function requestMarkerOf(
   markers: MarkerPart,
-  { rules, blocks }: PlanQuestion,
+  { rules, blocks, present = [] }: PlanQuestion,
 ): { readonly marker: Lifetime | null; readonly dropped: readonly DroppedMarker[] } {
   const rule =
     markers.kind === "rules"
@@ -98,17 +97,26 @@ function requestMarkerOf(
       : undefined;
   if (rule === undefined) return { marker: null, dropped: [] };
   const { lifetime } = rule;
-  if (rules.cache.markers?.requestLevel === true) {
-    return { marker: offeredLifetime(lifetime, rules.cache), dropped: [] };
-  }
-  const reason =
-    rules.cache.markers === null
-      ? "the provider takes no markers"
-      : "the provider takes no marker for a whole request";
+  const reason = whyNoRequestMarker(rules.cache, blocks, present);
+  if (reason === null) return { marker: offeredLifetime(lifetime, rules.cache), dropped: [] };
   return {
     marker: null,
     dropped: [{ block: blocks.length - 1, lifetime, slot: "rule", reason }],
   };
+}
+
+/** A marker for the whole request stands on its last block, and needs a slot and that place. */
+function whyNoRequestMarker(
+  { markers }: ModelFacts["cache"],
+  blocks: BlockList,
+  present: readonly WireMarker[],
+): DropReason | null {
+  if (markers === null) return "the provider takes no markers";
+  if (!markers.requestLevel) return "the provider takes no marker for a whole request";
+  if (present.length >= markers.markersMax) return "over the provider's limit";
+  const last = carrierAt(blocks, blocks.length - 1, markers);
+  const isTaken = present.some(({ block }) => block === last);
+  return isTaken ? "the same place as another marker" : null;
 }
 
 /** Scoped by what all sessions of one kind share, so that they find each other's prefixes and nobody else's. */
@@ -153,7 +161,8 @@ function keptBlock({ hit, written }: ExpectedBill): number {
 /** What a long-lived entry of this prefix holds after the call. */
 function longKeptTokens(
   bill: ExpectedBill,
-  { rules, blocks, state, now }: PlanQuestion,
+  known: readonly KnownEntry[],
+  { rules, blocks, now }: PlanQuestion,
   ruler: Ruler,
 ): number {
   const [short] = rules.cache.lifetimes;
@@ -164,7 +173,7 @@ function longKeptTokens(
     if (entry.lifetime !== long || entry.block <= last || !isLive(entry, now)) return;
     if (blocks.at(entry.block)?.key === entry.key) last = entry.block;
   };
-  state.entries.forEach(look);
+  known.forEach(look);
   bill.written.forEach(look);
   return ruler(last);
 }

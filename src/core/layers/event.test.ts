@@ -87,8 +87,20 @@ describe("an event", () => {
     });
   });
 
+  test("a blank block among others is not sent, so that it cannot fail the session's later calls", () => {
+    const content: AgentEvent["content"] = [
+      { type: "text", text: "" },
+      { type: "text", text: "Why is CI red?" },
+      { type: "text", text: " \n\t" },
+    ];
+    expect(readEvent({ content, source: "cli" }, "unified", now).current.content).toEqual([
+      { type: "text", text: "Why is CI red?" },
+    ]);
+  });
+
   test("an event that says nothing is refused, since providers refuse empty text", () => {
-    for (const content of ["", " \n", []]) {
+    const blank = { type: "text", text: "  " } as const;
+    for (const content of ["", " \n", [], [blank], [blank, { ...blank, text: "" }]]) {
       expect(() => readEvent({ content, source: "cron" }, "unified", now)).toThrow(StrataError);
     }
     const hooks = [{ text: "Nightly run.", persist: true }];

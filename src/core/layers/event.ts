@@ -78,10 +78,10 @@ function describePlatform(
   return [`Platform: ${name}`, ...actions];
 }
 
-/** Providers refuse empty text. */
+/** Providers refuse text without a word, and a message that holds nothing else would leave a gap in the thread. */
 function toBlocks(content: AgentEvent["content"]): readonly Block[] {
-  if (typeof content !== "string") return content;
-  return content.trim() === "" ? [] : [toText(content)];
+  const blocks = typeof content === "string" ? [toText(content)] : content;
+  return blocks.filter((block) => block.type !== "text" || block.text.trim() !== "");
 }
 
 function toText(text: string): Block {

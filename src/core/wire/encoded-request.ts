@@ -1,4 +1,5 @@
 // A request ready to send: pieces of bytes that are sent one after the other, never joined.
+import type { LeftOut } from "../assembly/spelling.ts";
 
 export interface EncodedRequest {
   /** The body. Pieces of the prefix are the very bytes that were sent before. */
@@ -15,6 +16,10 @@ export interface EncodedRequest {
 export interface EncodeNote {
   readonly kind: "markers-stripped" | "option-ignored" | "content-left-out";
   readonly detail: string;
+}
+
+export function leftOutNote({ what, reason }: LeftOut): EncodeNote {
+  return { kind: "content-left-out", detail: `${what}: ${reason}` };
 }
 
 const utf8 = new TextEncoder();

@@ -1,13 +1,7 @@
 // Messages and items as both OpenAI protocols join them: each closed in itself, one array for all.
 import type { PromptRole } from "../assembly/prompt-block.ts";
-import type {
-  LeftOut,
-  Spelled,
-  SpelledBlock,
-  VolatileForm,
-  Written,
-} from "../assembly/spelling.ts";
-import type { Block, JsonText, MediaSource, Message } from "../message/message.ts";
+import type { LeftOut, Spelled, SpelledBlock, Written } from "../assembly/spelling.ts";
+import type { Block, JsonText, Message } from "../message/message.ts";
 import { parseFields, textIn } from "./openai-fields.ts";
 
 /** A block before it is joined to what stands before it. */
@@ -64,58 +58,14 @@ export function toSpelled(
   return { blocks, written: { ...written, lastRole: message.role, blockCount }, leftOut };
 }
 
-/**
- * A message of the application, whoever it would speak for elsewhere: behind the user's own words it
- * is no place where the provider ends a prefix by itself. Only one that is kept can be marked.
- */
-export function spellVolatile(
-  text: string,
-  how: VolatileForm,
-  spell: (message: Message) => Spelled,
-): Spelled {
-  const message: Message = { role: "system", content: [{ type: "text", text }] };
-  const spelled = spell(message);
-  if (how === "kept") return { ...spelled, message };
-  return {
-    ...spelled,
-    blocks: spelled.blocks.map((block) => ({ ...block, markerFromEnd: null })),
-  };
-}
-
 export function toText(text: string): JsonText {
   return JSON.stringify(text);
-}
-
-/** The address of bytes that come with the request. */
-export function toDataUrl({
-  mediaType,
-  data,
-}: Extract<MediaSource, { readonly kind: "base64" }>): JsonText {
-  return toText(`data:${mediaType};base64,${data}`);
-}
-
-/** The provider tells a file's kind by its name. */
-export function fileNameOf(title: string | undefined, mediaType: string): JsonText {
-  const kind = mediaType.slice(mediaType.indexOf("/") + 1);
-  return toText(title ?? `document.${kind}`);
-}
-
-/** A document's text under its title. */
-export function documentText(title: string | undefined, data: string): string {
-  return title === undefined ? data : `${title}\n\n${data}`;
 }
 
 /** What the model said with a block, or had summed up for it; undefined for a block that is no text. */
 export function saidText(block: Block): string | undefined {
   if (block.type === "text") return block.text;
   return block.type === "compaction" ? (block.content ?? "") : undefined;
-}
-
-/** The text of a block that is nothing but text; undefined for any other. */
-export function plainText(block: Block): string | undefined {
-  if (block.type === "text") return block.text;
-  if (block.type !== "document" || block.source.kind !== "text") return undefined;
-  return documentText(block.title, block.source.data);
 }
 
 /** What the reader of a report is told of a block. */

@@ -6,10 +6,11 @@ import { readResponsesUsage } from "./openai-responses/usage.ts";
 
 describe("usage of Chat Completions", () => {
   test.each([
-    [{ prompt_tokens: 10, completion_tokens: 5 }, [10, 0, {}, 5, 0], false, []],
+    [{ prompt_tokens: 10, completion_tokens: 5 }, [10, 0, {}, 5, 0], true, false, []],
     [
       { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } },
       [6, 4, {}, 5, 0],
+      true,
       true,
       [],
     ],
@@ -22,15 +23,23 @@ describe("usage of Chat Completions", () => {
       },
       [3, 4, { "30m": 3 }, 3, 2],
       true,
+      true,
       [],
     ],
     [
       { completion_tokens: 5, prompt_cache_hit_tokens: 7, prompt_cache_miss_tokens: 3 },
       [3, 7, {}, 5, 0],
       true,
+      true,
       [],
     ],
-    [{ prompt_tokens: 10, completion_tokens: 5, cached_tokens: 2 }, [8, 2, {}, 5, 0], true, []],
+    [
+      { prompt_tokens: 10, completion_tokens: 5, cached_tokens: 2 },
+      [8, 2, {}, 5, 0],
+      true,
+      true,
+      [],
+    ],
     [
       {
         prompt_tokens: 10,
@@ -40,6 +49,7 @@ describe("usage of Chat Completions", () => {
       },
       [0, 9, { "30m": 3 }, 0, 6],
       true,
+      true,
       [
         "10 prompt tokens, of which read and written 12: the rest is taken as 0",
         "5 generated tokens, of which reasoning 6: the rest is taken as 0",
@@ -48,25 +58,30 @@ describe("usage of Chat Completions", () => {
     [
       { prompt_tokens: 10, completion_tokens: null, prompt_tokens_details: null },
       [10, 0, {}, 0, 0],
+      true,
       false,
       [],
     ],
-    [{ prompt_tokens: -1, completion_tokens: "5" }, [0, 0, {}, 0, 0], false, []],
-    [undefined, [0, 0, {}, 0, 0], false, ["the reply reports no usage"]],
-    [null, [0, 0, {}, 0, 0], false, ["the reply reports no usage"]],
-  ])("%j", (usage, [uncached, read, written, output, reasoning], tellsCache, warnings) => {
-    expect(readChatUsage(usage)).toEqual({
-      usage: {
-        uncachedTokens: uncached,
-        cacheReadTokens: read,
-        cacheWriteTokens: written,
-        outputTokens: output,
-        reasoningTokens: reasoning,
-      },
-      tellsCache,
-      warnings,
-    });
-  });
+    [{ prompt_tokens: -1, completion_tokens: "5" }, [0, 0, {}, 0, 0], false, false, []],
+    [undefined, [0, 0, {}, 0, 0], false, false, ["the reply reports no usage"]],
+    [null, [0, 0, {}, 0, 0], false, false, ["the reply reports no usage"]],
+  ])(
+    "%j",
+    (usage, [uncached, read, written, output, reasoning], isReported, tellsCache, warnings) => {
+      expect(readChatUsage(usage)).toEqual({
+        usage: {
+          uncachedTokens: uncached,
+          cacheReadTokens: read,
+          cacheWriteTokens: written,
+          outputTokens: output,
+          reasoningTokens: reasoning,
+        },
+        isReported,
+        tellsCache,
+        warnings,
+      });
+    },
+  );
 });
 
 function responsesUsage(details: object | null): object {
@@ -111,6 +126,7 @@ describe("usage of the Responses API", () => {
         outputTokens: 20,
         reasoningTokens: 10,
       },
+      isReported: true,
       tellsCache: true,
       warnings,
     });
@@ -119,6 +135,15 @@ describe("usage of the Responses API", () => {
   test("says so where nothing is told about the cache (N-15)", () => {
     expect(readResponsesUsage(responsesUsage(null)).tellsCache).toBe(false);
     expect(readResponsesUsage(undefined).tellsCache).toBe(false);
+  });
+
+  test("zeros that were told are a bill, zeros for want of a count are none", () => {
+    expect(readResponsesUsage({ input_tokens: 0, output_tokens: 0 }).isReported).toBe(true);
+    expect(readChatUsage({ prompt_tokens: 0 }).isReported).toBe(true);
+    for (const usage of [null, undefined, {}, { input_tokens: "many" }]) {
+      expect(readResponsesUsage(usage).isReported).toBe(false);
+      expect(readChatUsage(usage).isReported).toBe(false);
+    }
   });
 });
 

@@ -40,12 +40,18 @@ export function toReportedUsage(counts: ReportedCounts): ReportedUsage {
     ),
     reasoningTokens,
   };
-  return { usage, tellsCache: counts.readTokens !== undefined, warnings };
+  return {
+    usage,
+    isReported: counts.promptTokens !== undefined || counts.generatedTokens !== undefined,
+    tellsCache: counts.readTokens !== undefined,
+    warnings,
+  };
 }
 
 /** For a reply without any usage. */
 export function unreportedUsage(): ReportedUsage {
-  return { usage: noUsage, tellsCache: false, warnings: ["the reply reports no usage"] };
+  const warnings = ["the reply reports no usage"];
+  return { usage: noUsage, isReported: false, tellsCache: false, warnings };
 }
 
 function writesOf(

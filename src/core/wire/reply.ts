@@ -35,6 +35,8 @@ export type ReplyStop =
 
 export interface ReportedUsage {
   readonly usage: Usage;
+  /** False where the provider sent no count at all, as in a stream that was cut: the zeros are then no bill. */
+  readonly isReported: boolean;
   /** False where the provider said nothing about its cache: reads and writes are then unknown, not zero (N-15). */
   readonly tellsCache: boolean;
   /** What had to be corrected, such as a remainder below zero. */

@@ -8,7 +8,7 @@ import type { Watch } from "./watch.ts";
 
 export interface Read {
   readonly outcome: Reply | ProviderFailure;
-  /** A reply that a failure ended before its first part: of no use, but its tokens are billed. */
+  /** A reply that a failure ended before it said anything: of no use, but its tokens are billed. */
   readonly discarded: Reply | null;
 }
 
@@ -75,7 +75,9 @@ function conclude(
   if (finished.status === "complete") return { outcome: finished, discarded: null };
   const failure = finished.failure ?? ending;
   const reply: Reply = { ...finished, failure };
-  return hasParts && reply.message.content.length > 0
+  // What was said or billed before the end must not be lost with it.
+  const saysSomething = hasParts && reply.message.content.length > 0;
+  return saysSomething || reply.usage.isReported
     ? { outcome: reply, discarded: null }
     : { outcome: failure, discarded: reply };
 }

@@ -130,6 +130,47 @@ describe("another attempt", () => {
       discarded: { kind: "reply", status: "partial", message: { content: [] } },
     });
   });
+
+  test("follows a stream that was cut while nobody was given its parts", async () => {
+    const server = await openHttp((_request, response, index) => {
+      sendEvents(response, textEvent("Half"), index === 0 ? "" : endEvent);
+      response.end();
+    });
+    const { outcome, attempts } = await openProvider(server.url, { random: () => 0 }).send({
+      request: toyRequest(),
+      stream: true,
+    });
+    expect(outcome).toMatchObject({ kind: "reply", status: "complete" });
+    expect(attempts).toMatchObject([
+      {
+        failure: { kind: "unreachable" },
+        discarded: { status: "partial", message: { content: [{ type: "text", text: "Half" }] } },
+        next: { delayMs: 0 },
+      },
+      { failure: null, discarded: null, next: null },
+    ]);
+  });
+
+  test("that was cut too leaves its half as the outcome, and only the earlier ones are discarded", async () => {
+    const server = await openHttp((_request, response, index) => {
+      sendEvents(response, textEvent(`Half ${index}`));
+      response.end();
+    });
+    const { outcome, attempts } = await openProvider(server.url, {
+      random: () => 0,
+      retries: { attemptsMax: 2 },
+    }).send({ request: toyRequest(), stream: true });
+    expect(outcome).toMatchObject({ status: "partial", failure: { kind: "unreachable" } });
+    expect(textOf(outcome)).toBe("Half 1");
+    expect(attempts.map(({ discarded }) => discarded && textOf(discarded))).toEqual([
+      "Half 0",
+      null,
+    ]);
+    expect(attempts.map(({ next }) => next)).toEqual([
+      { delayMs: 0, reason: "backoff, up to 500 ms" },
+      { delayMs: null, reason: "2 of 2 attempts" },
+    ]);
+  });
 });
 
 describe("no other attempt is made", () => {

@@ -35,11 +35,11 @@ export interface Attempt {
   readonly endMs: number;
   readonly status: number | null;
   readonly requestId: string | null;
-  /** Null for the one that brought the reply. */
+  /** Null for the one that brought a whole reply. */
   readonly failure: ProviderFailure | null;
-  /** A reply that a failure ended before its first part: of no use, but its tokens are billed. */
+  /** A reply that a failure ended, and that is not the outcome: of no use, but its tokens are billed. */
   readonly discarded: Reply | null;
-  /** Whether another attempt was to follow, and why; null after a reply. */
+  /** Whether another attempt was to follow, and why; null after a whole reply. */
   readonly next: RetryPlan | null;
 }
 
@@ -51,7 +51,7 @@ export interface Sending {
   readonly random: () => number;
 }
 
-/** Attempt after attempt, until there is a reply or no reason to try again. */
+/** Attempt after attempt, until there is a whole reply or no reason to try again. */
 export async function runAttempts(sending: Sending): Promise<Sent> {
   const { own, call, watch } = sending;
   const { clock, timeouts } = own;
@@ -67,19 +67,20 @@ export async function runAttempts(sending: Sending): Promise<Sent> {
     const { request, stream } = call;
     const result = await runAttempt(own, { request, stream, watch, onPart });
     const { outcome } = result;
+    const failure = outcome.kind === "reply" ? (outcome.failure ?? null) : outcome;
     const leftMs = watch.stopped() === null ? startMs + timeouts.totalMs - clock.nowMs() : 0;
     const next =
-      outcome.kind === "reply"
+      failure === null
         ? null
         : planRetry({
             attempt: attempts.length + 1,
-            failure: outcome,
+            failure,
             hasGivenParts,
             leftMs,
             random: sending.random(),
             options: sending.retries,
           });
-    attempts.push(toAttempt(result, next));
+    attempts.push(toAttempt(result, failure, next));
     if (next === null || next.delayMs === null) return toSent(result, attempts, clock, outcome);
     await waitFor(next.delayMs, clock, watch);
     const stopped = watch.stopped();
@@ -87,10 +88,16 @@ export async function runAttempts(sending: Sending): Promise<Sent> {
   }
 }
 
-function toAttempt(result: AttemptResult, next: RetryPlan | null): Attempt {
-  const { outcome, discarded, startMs, firstByteMs, endMs, status } = result;
-  const failure = outcome.kind === "reply" ? null : outcome;
+function toAttempt(
+  result: AttemptResult,
+  failure: ProviderFailure | null,
+  next: RetryPlan | null,
+): Attempt {
+  const { outcome, startMs, firstByteMs, endMs, status } = result;
   const requestId = findRequestId(result.headers);
+  // Half a reply that nobody has seen gives way to the next attempt.
+  const isFollowed = next !== null && next.delayMs !== null;
+  const discarded = isFollowed && outcome.kind === "reply" ? outcome : result.discarded;
   return { startMs, firstByteMs, endMs, status, requestId, failure, discarded, next };
 }
 

@@ -23,7 +23,7 @@ interface Wire {
   readonly someEvents: number;
 }
 
-const wires: Readonly<Record<string, Wire>> = {
+const wires = {
   "anthropic-messages": {
     protocol: anthropicMessages,
     someEvents: 4,
@@ -60,7 +60,7 @@ const wires: Readonly<Record<string, Wire>> = {
     request: (stream) =>
       toRequest([`{"model":"gpt-5.6","stream":${stream},"input":"Read the README."}`], {}, []),
   },
-};
+} satisfies Readonly<Record<string, Wire>>;
 
 interface Opened {
   readonly simulator: Simulator;
@@ -154,10 +154,14 @@ describe.each(Object.entries(wires))("%s against the simulator", (_name, wire) =
     expect(simulator.calls()).toHaveLength(1);
   });
 
-  test("a stream that is cut gives what came, and is not sent again", async () => {
+  test("a stream that is cut gives what came, and is not sent again where somebody saw it", async () => {
     const { provider, simulator } = await open(wire);
     simulator.fault({ kind: "cut", afterEvents: wire.someEvents });
-    const { outcome } = await provider.send({ request: wire.request(true), stream: true });
+    const { outcome } = await provider.send({
+      request: wire.request(true),
+      stream: true,
+      onPart: () => {},
+    });
     expect(outcome).toMatchObject({
       kind: "reply",
       status: "partial",
@@ -170,6 +174,18 @@ describe.each(Object.entries(wires))("%s against the simulator", (_name, wire) =
     expect(text).not.toBe("");
     expect(words.startsWith(text)).toBe(true);
     expect(simulator.calls()).toHaveLength(1);
+  });
+
+  test("a stream that is cut is sent again where nobody saw a part of it", async () => {
+    const { provider, simulator } = await open(wire);
+    simulator.fault({ kind: "cut", afterEvents: wire.someEvents });
+    const sent = await provider.send({ request: wire.request(true), stream: true });
+    expect(textOf(sent.outcome)).toBe(words);
+    expect(sent.attempts).toMatchObject([
+      { failure: { kind: "unreachable" }, discarded: { status: "partial" }, next: { delayMs: 0 } },
+      { failure: null, discarded: null, next: null },
+    ]);
+    expect(simulator.calls()).toHaveLength(2);
   });
 
   test("a stream that is cut before it says anything is sent again", async () => {
@@ -226,4 +242,22 @@ describe.each(Object.entries(wires))("%s against the simulator", (_name, wire) =
     expect(outcome).toMatchObject({ status: "partial", failure: { kind: "cancelled" } });
     await until(() => simulator.calls()[0]?.outcome === "left");
   });
+});
+
+test("a stream that breaks in the middle keeps the usage it began with", async () => {
+  const { provider, simulator } = await open(wires["anthropic-messages"]);
+  simulator.fault({ kind: "malformed", afterEvents: 3 });
+  const { outcome, attempts } = await provider.send({
+    request: wires["anthropic-messages"].request(true),
+    stream: true,
+  });
+  expect(outcome).toMatchObject({
+    kind: "reply",
+    status: "partial",
+    failure: { kind: "malformed", detail: expect.stringMatching(/^an event is not JSON: /) },
+    usage: { isReported: true, usage: { outputTokens: 1 } },
+  });
+  expect(attempts).toMatchObject([
+    { discarded: null, next: { delayMs: null, reason: "the same request would fail again" } },
+  ]);
 });

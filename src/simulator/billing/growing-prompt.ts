@@ -2,7 +2,7 @@
 import type { BillableBlock } from "./billable-request.ts";
 import { stingyBilling, type BillingOptions } from "./options.ts";
 import { positionOf } from "./positions.ts";
-import { createKeyChain, type KeyChain, type KeyFrame } from "./prefix-keys.ts";
+import { createKeyChain, type KeyFrame } from "./prefix-keys.ts";
 
 /** Parallel lists, one value per block. Cutting and appending change them in place. */
 export interface GrowingPrompt {
@@ -26,11 +26,11 @@ export function createGrowingPrompt(
   const lookback = frame.model.cache.markers?.lookback;
   const extend = createKeyChain(frame);
   const blocks: BillableBlock[] = [];
-  const chains: KeyChain[] = [];
+  const tiersEntered: number[] = [];
   const keys: string[] = [];
   const cumulative: number[] = [];
   const positions: number[] = [];
-  const lists = [blocks, chains, keys, cumulative, positions];
+  const lists = [blocks, tiersEntered, keys, cumulative, positions];
   return {
     blocks,
     keys,
@@ -42,14 +42,19 @@ export function createGrowingPrompt(
     append: (more) => {
       for (const block of more) {
         const index = blocks.length;
-        const chain = extend.next(chains[index - 1] ?? extend.start, block);
+        const last = keys[index - 1];
+        const from =
+          last === undefined
+            ? extend.start
+            : { key: last, tiersEntered: tiersEntered[index - 1] ?? 0 };
+        const chain = extend.next(from, block);
         const before = blocks[index - 1];
         const position =
           lookback?.kind === "positions"
             ? positionOf(block, before, positions[index - 1] ?? -1, lookback, readings)
             : index;
         blocks.push(block);
-        chains.push(chain);
+        tiersEntered.push(chain.tiersEntered);
         keys.push(chain.key);
         cumulative.push((cumulative[index - 1] ?? 0) + block.tokens);
         positions.push(position);

@@ -30,6 +30,7 @@ describe("a whole reply", () => {
           outputTokens: 2,
           reasoningTokens: 0,
         },
+        isReported: true,
         tellsCache: true,
         warnings: [],
       },
@@ -109,7 +110,7 @@ describe("a whole reply", () => {
       id: "",
       model: "",
       message: { content: [] },
-      usage: { tellsCache: false, warnings: ["the reply has no usage"] },
+      usage: { isReported: false, tellsCache: false, warnings: ["the reply has no usage"] },
       transformations: [],
     });
   });

@@ -196,12 +196,28 @@ describe("what the model does not take", () => {
     ]);
   });
 
+  test("of a character in tools and system text is noted in every call", () => {
+    const tools = [{ ...tool("Read"), description: "\ud800", inputSchemaJson: '{"a":"\\udc00"}' }];
+    const { notes } = encodeRequest({
+      assembly: assemblyOf({ tools, system: ["Well.", "Cut \ud83d"] }),
+      plan: planOf(),
+      model: haiku,
+      options: { ...plainOptions, stopSequences: ["\ud83d"] },
+    });
+    const instead = "the provider refuses it; U+FFFD is sent instead";
+    expect(notes.map(({ detail }) => detail)).toEqual([
+      `half a character in stop_sequences: ${instead}`,
+      `2 halves of characters in the tools: ${instead}`,
+      `half a character in the system text: ${instead}`,
+    ]);
+  });
+
   test.each([
     [{ 7: "5m" }, "marker on block 7 of 1"],
     [{ 0: "5m" }, "a thinking cannot carry one"],
     [{ 1: "24h" }, "no marker lives for 24h here"],
   ] as const)("of a plan is a mistake of ours: %j", (marked, problem) => {
-    const thinking = say("assistant", { type: "thinking", text: "hm" }, "Yes?");
+    const thinking = say("assistant", { type: "thinking", text: "hm", signature: "s" }, "Yes?");
     const setting: Setting = problem.includes("of 1") ? {} : { current: [thinking] };
     expect(() => bodyOf(setting, planOf(marked))).toThrow(problem);
   });

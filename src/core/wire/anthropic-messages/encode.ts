@@ -1,16 +1,25 @@
 // Assembly + plan → request body. Bytes that were sent before are sent again, with markers put in between.
 import { assert } from "../../assert.ts";
 import type { Assembly } from "../../assembly/assemble.ts";
+import type { Foundation } from "../../assembly/foundation.ts";
 import type { Region } from "../../assembly/sealed-block.ts";
 import type { CachePlan } from "../../cache/cache-plan.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
-import { toRequest, type EncodedRequest, type EncodeNote } from "../encoded-request.ts";
+import { checkOptions } from "../check-options.ts";
+import {
+  leftOutNote,
+  toRequest,
+  type EncodedRequest,
+  type EncodeNote,
+} from "../encoded-request.ts";
 import type { CallOptions, CallToEncode } from "../protocol.ts";
 import { splice, type Insertion } from "../splice.ts";
 import { encodeOptions } from "./options.ts";
+import { repairCharacters, repairOf } from "./repair-characters.ts";
 import { markerJson, versionHeader } from "./schema.ts";
 
 export function encodeRequest({ assembly, plan, model, options }: CallToEncode): EncodedRequest {
+  checkOptions(options);
   const { thread } = assembly;
   const taken = takeMarkers(plan, model);
   const regions = encodeRegions(assembly, taken.plan.markers);
@@ -31,6 +40,7 @@ export function encodeRequest({ assembly, plan, model, options }: CallToEncode):
   return toRequest(parts, headersOf(assembly, options), [
     ...taken.notes,
     ...notes,
+    ...repairNotes(thread.foundation),
     ...leftOutNotes(thread.leftOut),
   ]);
 }
@@ -118,10 +128,28 @@ function headersOf({ thread }: Assembly, options: CallOptions): Readonly<Record<
   return betas.length === 0 ? version : { ...version, "anthropic-beta": betas.join(",") };
 }
 
+/** Looked for in each call, which costs little: a foundation is spelled once, and has no place for a report. */
+function repairNotes({ tools, system }: Foundation): EncodeNote[] {
+  const regions = [
+    [
+      "the tools",
+      tools.map(({ inputSchemaJson }) => inputSchemaJson),
+      tools.flatMap(({ name, description }) => [name, description]),
+    ],
+    ["the system text", [], system.map(({ text }) => text)],
+  ] as const;
+  return regions.flatMap(([where, json, texts]) => {
+    const cut = texts.filter((text) => !text.isWellFormed()).map((text) => JSON.stringify(text));
+    const count = [...json, ...cut].reduce((sum, each) => sum + repairCharacters(each).count, 0);
+    return count === 0 ? [] : [leftOutNote(repairOf(where, count))];
+  });
+}
+
 /** One note for all of them: a long conversation may have left out as many as it has replies. */
 function leftOutNotes(leftOut: Assembly["thread"]["leftOut"]): EncodeNote[] {
   const last = leftOut.at(leftOut.length - 1);
   if (last === undefined) return [];
   const more = leftOut.length === 1 ? "" : ` (and ${leftOut.length - 1} before it)`;
-  return [{ kind: "content-left-out", detail: `${last.what}: ${last.reason}${more}` }];
+  const { kind, detail } = leftOutNote(last);
+  return [{ kind, detail: detail + more }];
 }

@@ -1,10 +1,10 @@
 // What a call asks for besides its content → members of the body, and what the model does not take of it.
-import { escapeLoneSurrogates } from "../../message/json-text.ts";
 import type { JsonText } from "../../message/message.ts";
 import type { Lifetime } from "../../message/usage.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
-import type { EncodeNote } from "../encoded-request.ts";
+import { leftOutNote, type EncodeNote } from "../encoded-request.ts";
 import type { CallOptions } from "../protocol.ts";
+import { repairCharacters, repairOf } from "./repair-characters.ts";
 import { markerJson } from "./schema.ts";
 
 export interface EncodedOptions {
@@ -29,7 +29,10 @@ export function encodeOptions(
     notes.push({ kind: "option-ignored", detail });
   };
   const set = (name: string, json: JsonText | undefined): void => {
-    if (json !== undefined) members.set(name, escapeLoneSurrogates(json));
+    if (json === undefined) return;
+    const repaired = repairCharacters(json);
+    if (repaired.count > 0) notes.push(leftOutNote(repairOf(name, repaired.count)));
+    members.set(name, repaired.json);
   };
 
   const { temperature, stopSequences = [], outputSchemaJson, extraJson = {} } = options;

@@ -3,8 +3,10 @@ import type { BlockKind } from "../../assembly/prompt-block.ts";
 import type { LeftOut } from "../../assembly/spelling.ts";
 import { encodeBlock } from "../../message/encode-message.ts";
 import type { Block, JsonText, Message } from "../../message/message.ts";
-import { parseObject, textOf } from "./schema.ts";
+import { repairCharacters, repairOf } from "./repair-characters.ts";
+import { parseObject, textOf, type JsonObject } from "./schema.ts";
 import { withoutMarkers } from "./strip-markers.ts";
+import { withTakenId } from "./tool-ids.ts";
 
 export interface ContentPiece {
   readonly json: JsonText;
@@ -23,8 +25,8 @@ export function spellContent(message: Message): SpelledContent {
   const leftOut: LeftOut[] = otherMembers(message);
   for (const block of message.content) {
     const sent = withReadableInput(block);
-    const json = encodeBlock(sent).trim();
-    const { type, refusal } = look(sent, json);
+    const { json, count } = repairCharacters(encodeBlock(sent).trim());
+    const { type, fields, refusal } = look(sent, json);
     if (refusal !== null) {
       leftOut.push({ what: `a block of type ${type}`, reason: refusal });
       continue;
@@ -32,9 +34,11 @@ export function spellContent(message: Message): SpelledContent {
     if (sent !== block) {
       leftOut.push({ what: `the input of a ${type}`, reason: "it is not a JSON object" });
     }
+    if (count > 0) leftOut.push(repairOf(`a block of type ${type}`, count));
     const kind = kindOf(type);
     const mayCarryMarker = kind !== "thinking" && kind !== "redacted_thinking" && type !== "";
-    pieces.push({ json: withoutMarkers(json), kind, mayCarryMarker, block });
+    const spelled = withTakenId(withoutMarkers(json), type, fields);
+    pieces.push({ json: spelled, kind, mayCarryMarker, block });
   }
   return { pieces, leftOut };
 }
@@ -57,24 +61,34 @@ function withReadableInput(block: Block): Block {
 interface Look {
   /** As the provider names it; empty where the block does not say. */
   readonly type: string;
+  readonly fields: JsonObject;
   /** Why it is not sent; null where it is. */
   readonly refusal: string | null;
 }
 
 function look(block: Block, json: JsonText): Look {
   if (block.type === "text" && block.text.trim() === "") {
-    return { type: "text", refusal: "the provider refuses text without a word" };
+    return { type: "text", fields: {}, refusal: "the provider refuses text without a word" };
   }
-  if (block.type === "text" && block.json === undefined) return { type: "text", refusal: null };
+  if (block.type === "text" && block.json === undefined) {
+    return { type: "text", fields: {}, refusal: null };
+  }
   // Text that is not JSON would make this request and every later one unreadable.
   const fields = parseObject(json);
-  if (fields === undefined) return { type: block.type, refusal: "it is not a JSON object" };
-  if (block.type !== "opaque") return { type: block.type, refusal: null };
-  const type = textOf(fields["type"]);
+  if (fields === undefined) {
+    return { type: block.type, fields: {}, refusal: "it is not a JSON object" };
+  }
+  const type = block.type === "opaque" ? textOf(fields["type"]) : block.type;
+  return { type, fields, refusal: findRefusal(block, type, fields) };
+}
+
+function findRefusal({ type: own }: Block, type: string, fields: JsonObject): string | null {
+  // What another provider's model thought, or what a cut stream left of a thought.
+  if (type === "thinking" && textOf(fields["signature"]) === "") return "it has no signature";
   // Both protocols have a compaction; only the other one's comes without content.
   const isForeign =
     isItemOfOtherProtocol(type) || (type === "compaction" && !Object.hasOwn(fields, "content"));
-  return { type, refusal: isForeign ? "it belongs to another protocol" : null };
+  return own === "opaque" && isForeign ? "it belongs to another protocol" : null;
 }
 
 function isItemOfOtherProtocol(type: string): boolean {

@@ -159,7 +159,12 @@ describe("blocks", () => {
     ["an MCP tool use", opaque("mcp_tool_use"), "server tool block", 1],
     ["a server's result", opaque("web_search_tool_result"), "server tool block", 1],
     ["an unknown block", opaque("container_upload"), "other", 1],
-    ["thinking in another shape", opaque("thinking"), "thinking", null],
+    [
+      "thinking in another shape",
+      { type: "opaque", json: '{"type":"thinking","thinking":null,"signature":"s"}' },
+      "thinking",
+      null,
+    ],
     ["a block without a type", { type: "opaque", json: "{}" }, "other", null],
   ] as const;
 
@@ -185,6 +190,28 @@ describe("blocks", () => {
       ',{"type":"text","text":"B"}',
     ]);
     expect(leftOut).toEqual([`a block of type ${type}: it belongs to another protocol`]);
+  });
+
+  test.each([
+    ["of another provider", { type: "thinking", text: "hm" }],
+    ["that was cut", { type: "thinking", text: "hm", signature: "" }],
+    ["in another shape", opaque("thinking")],
+  ] as const)("a thought without a signature, %s, is left out and reported", (_name, thought) => {
+    const { json, leftOut } = write([say("assistant", thought, "B")]);
+    expect(json).toEqual(['{"role":"assistant","content":[{"type":"text","text":"B"}']);
+    expect(leftOut).toEqual(["a block of type thinking: it has no signature"]);
+  });
+
+  test("a tool id of another provider is changed alike in the use and in its result", () => {
+    const { json, leftOut } = write([
+      say("assistant", toolUse("functions.look:0", "{}")),
+      say("tool", toolResult("functions.look:0", "one")),
+    ]);
+    expect(json).toEqual([
+      '{"role":"assistant","content":[{"type":"tool_use","id":"functions_look_0_ec000204","name":"Read","input":{}}',
+      ']},{"role":"user","content":[{"type":"tool_result","tool_use_id":"functions_look_0_ec000204","content":[{"type":"text","text":"one"}]}',
+    ]);
+    expect(leftOut).toEqual([]);
   });
 
   test("an input that was cut off is not sent, but its tool use is", () => {
@@ -216,6 +243,52 @@ describe("blocks", () => {
       '{"role":"user","content":[{"type":"text","text":"Hi."}',
     ]);
     expect(JSON.stringify(message)).toBe(before);
+  });
+});
+
+describe("half a character, which the provider refuses in any place", () => {
+  const half = "cut \ud83d";
+
+  test("is replaced in text, tool results and tool inputs, and that is reported", () => {
+    const { json, leftOut } = write([
+      say("user", half),
+      say("assistant", toolUse("t", '{"\\uDC00":"\\\\ud800 \\ud83d\\ude00"}')),
+      say("tool", toolResult("t", `${half}\udc00\udc00 ${half}`)),
+    ]);
+    expect(json).toEqual([
+      '{"role":"user","content":[{"type":"text","text":"cut \uFFFD"}',
+      ']},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Read","input":{"\uFFFD":"\\\\ud800 \\ud83d\\ude00"}}',
+      ']},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"cut \u{1f400}\uFFFD cut \uFFFD"}]}',
+    ]);
+    expect(leftOut).toEqual([
+      "half a character in a block of type text: the provider refuses it; U+FFFD is sent instead",
+      "half a character in a block of type tool_use: the provider refuses it; U+FFFD is sent instead",
+      "2 halves of characters in a block of type tool_result: the provider refuses it; U+FFFD is sent instead",
+    ]);
+  });
+
+  test("is replaced in system text, tools and volatile text", () => {
+    const named = { ...tool("Read"), description: half, inputSchemaJson: '{"title":"\\ud800"}' };
+    const after = write([say("user", "Hi.")]).written;
+    const kept = spelling.volatile(half, after, "kept");
+    expect(spelling.tools([named])[0]?.json).toBe(
+      '{"name":"Read","description":"cut \uFFFD","input_schema":{"title":"\uFFFD"}}',
+    );
+    expect(spelling.system([{ label: "a", tier: "T1", text: half }])[0]?.json).toBe(
+      '{"type":"text","text":"cut \uFFFD"}',
+    );
+    expect(spelling.volatile(half, after, "text").blocks[0]?.json).toBe(
+      ',{"type":"text","text":"cut \uFFFD"}',
+    );
+    expect(kept.blocks[0]?.json).toBe(
+      ']},{"role":"system","content":[{"type":"text","text":"cut \uFFFD"}],"clear_at":"next_user_message"}',
+    );
+    expect(kept.leftOut).toEqual([
+      {
+        what: "half a character in a system message",
+        reason: "the provider refuses it; U+FFFD is sent instead",
+      },
+    ]);
   });
 });
 

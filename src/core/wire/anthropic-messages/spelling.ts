@@ -5,6 +5,7 @@ import type { JsonText, Message, Role } from "../../message/message.ts";
 import { encodeToolDefinition } from "../../message/tool-definition.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
 import { clearAtBeta, parseObject, type WireRole } from "./schema.ts";
+import { repairCharacters, repairOf } from "./repair-characters.ts";
 import { spellContent } from "./spell-content.ts";
 import { withoutMarkers } from "./strip-markers.ts";
 
@@ -41,7 +42,7 @@ export function toSpelling(model: Pick<ModelFacts, "capabilities">): Spelling {
 
 function foundationBlock(json: JsonText, index: number, role: "tools" | "system"): SpelledBlock {
   return {
-    json: index === 0 ? json : `,${json}`,
+    json: (index === 0 ? "" : ",") + repairCharacters(json).json,
     markerFromEnd: 1,
     kind: role === "tools" ? "tool definition" : "system text",
     role,
@@ -109,8 +110,9 @@ function spellVerbatim(message: Message, json: JsonText, written: Written): Spel
   const fields = parseObject(json);
   if (fields === undefined) return leaveOut("it is not a JSON object", written);
   const clears = Object.hasOwn(fields, "clear_at");
+  const repaired = repairCharacters(withoutMarkers(json));
   const block: SpelledBlock = {
-    json: closingOf(written) + withoutMarkers(json),
+    json: closingOf(written) + repaired.json,
     markerFromEnd: null,
     kind: clears ? "system message cleared at the next user message" : "text",
     role: "system",
@@ -122,7 +124,7 @@ function spellVerbatim(message: Message, json: JsonText, written: Written): Spel
   return {
     blocks: [block],
     written: clears ? { ...next, betas: [clearAtBeta] } : next,
-    leftOut: [],
+    leftOut: repaired.count === 0 ? [] : [repairOf("a system message", repaired.count)],
   };
 }
 

@@ -92,6 +92,7 @@ describe("a stream", () => {
           outputTokens: 10,
           reasoningTokens: 30,
         },
+        isReported: true,
         tellsCache: true,
         warnings: [],
       },
@@ -253,6 +254,18 @@ describe("a stream that does not end well", () => {
       status: "partial",
       failure: { kind: "overloaded", detail: "Overloaded" },
       message: { content: [{ type: "text", text: "Noon." }] },
+    });
+  });
+
+  test("and breaks right after it began keeps the usage it began with", () => {
+    expect(
+      fold([begun, '{"type":"content_block_delta","index":0,"delta":{"type":']).reply,
+    ).toMatchObject({
+      kind: "reply",
+      status: "partial",
+      failure: { kind: "malformed" },
+      message: { content: [] },
+      usage: { isReported: true, usage: { outputTokens: 1 } },
     });
   });
 

@@ -23,6 +23,7 @@ describe("usage", () => {
         outputTokens: 30,
         reasoningTokens: 60,
       },
+      isReported: true,
       tellsCache: true,
       warnings: [],
     });
@@ -48,6 +49,7 @@ describe("usage", () => {
     for (const fields of [{}, { ...nulls, cache_creation: null }]) {
       expect(readUsage({ input_tokens: 7, output_tokens: 1, ...fields })).toEqual({
         usage: { ...none, uncachedTokens: 7, outputTokens: 1, cacheWriteTokens: {} },
+        isReported: true,
         tellsCache: false,
         warnings: [],
       });
@@ -63,6 +65,7 @@ describe("usage", () => {
   ])("that cannot be is zero, with a warning: %s", (input_tokens, warning) => {
     expect(readUsage({ input_tokens })).toEqual({
       usage: { ...none, cacheWriteTokens: {} },
+      isReported: true,
       tellsCache: false,
       warnings: [warning],
     });
@@ -81,11 +84,17 @@ describe("usage", () => {
     (value) => {
       expect(readUsage(value)).toEqual({
         usage: { ...none, cacheWriteTokens: {} },
+        isReported: false,
         tellsCache: false,
         warnings: ["the reply has no usage"],
       });
     },
   );
+
+  test("is reported as soon as one count came, also a zero", () => {
+    expect(readUsage({ input_tokens: 0 }).isReported).toBe(true);
+    expect(readUsage({ service_tier: "standard", output_tokens: null }).isReported).toBe(false);
+  });
 });
 
 describe("iterations", () => {
@@ -114,6 +123,7 @@ describe("iterations", () => {
         outputTokens: 20,
         reasoningTokens: 0,
       },
+      isReported: true,
       tellsCache: true,
       warnings: ["output_tokens is -1, taken as 0"],
     });

@@ -12,7 +12,8 @@ import { listOf, objectOf, type JsonObject } from "./schema.ts";
 
 export function readUsage(value: unknown): ReportedUsage {
   if (!isObject(value)) {
-    return { usage: noUsage, tellsCache: false, warnings: ["the reply has no usage"] };
+    const warnings = ["the reply has no usage"];
+    return { usage: noUsage, isReported: false, tellsCache: false, warnings };
   }
   const total = readCounts(value);
   const iterations = listOf(value["iterations"]).map((each) => ({
@@ -24,6 +25,7 @@ export function readUsage(value: unknown): ReportedUsage {
   if (tokensOf(total.usage) === 0) {
     return {
       usage: iterations.reduce((sum, { usage }) => addUsage(sum, usage), noUsage),
+      isReported: total.isReported || iterations.some(({ isReported }) => isReported),
       tellsCache: total.tellsCache || iterations.some(({ tellsCache }) => tellsCache),
       warnings: [total, ...iterations].flatMap(({ warnings }) => warnings),
     };
@@ -57,7 +59,9 @@ function readCounts(fields: JsonObject): ReportedUsage {
     short: count(split, "ephemeral_5m_input_tokens"),
     long: count(split, "ephemeral_1h_input_tokens"),
   });
-  const output = count(fields, "output_tokens") ?? 0;
+  const uncached = count(fields, "input_tokens");
+  const generated = count(fields, "output_tokens");
+  const output = generated ?? 0;
   const thinking = count(objectOf(fields["output_tokens_details"]), "thinking_tokens") ?? 0;
   if (thinking > output) {
     warnings.push(`thinking_tokens is ${thinking}, more than output_tokens, which is ${output}`);
@@ -66,12 +70,13 @@ function readCounts(fields: JsonObject): ReportedUsage {
   const reasoningTokens = Math.min(thinking, output);
   return {
     usage: {
-      uncachedTokens: count(fields, "input_tokens") ?? 0,
+      uncachedTokens: uncached ?? 0,
       cacheReadTokens: read ?? 0,
       cacheWriteTokens: writes.tokens,
       outputTokens: output - reasoningTokens,
       reasoningTokens,
     },
+    isReported: uncached !== null || generated !== null,
     tellsCache: read !== null || writes.isTold,
     warnings: [...warnings, ...writes.warnings],
   };

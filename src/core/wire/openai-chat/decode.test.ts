@@ -17,6 +17,7 @@ const reported = {
     outputTokens: 20,
     reasoningTokens: 10,
   },
+  isReported: true,
   tellsCache: true,
   warnings: [],
 };
@@ -101,7 +102,7 @@ describe("a whole completion", () => {
           { type: "tool_use", id: "", name: "", inputJson: "{}" },
         ],
       },
-      usage: { tellsCache: false, warnings: ["the reply reports no usage"] },
+      usage: { isReported: false, tellsCache: false, warnings: ["the reply reports no usage"] },
     });
   });
 
@@ -166,7 +167,7 @@ describe("a stream of chunks", () => {
           { type: "tool_use", id: "c1", inputJson: '{"invalid_arguments":"{\\"b\\":"}' },
         ],
       },
-      usage: { tellsCache: false, warnings: ["the reply reports no usage"] },
+      usage: { isReported: false, tellsCache: false, warnings: ["the reply reports no usage"] },
     });
   });
 

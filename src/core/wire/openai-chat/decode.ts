@@ -1,12 +1,11 @@
-// Answers of Chat Completions → a reply. Reading a stream is a fold over its chunks.
+// Answers of Chat Completions → a reply.
 import { growingList, itemsOf, type GrowingList } from "../../growing/growing-list.ts";
 import type { Block } from "../../message/message.ts";
 import type { ProviderFailure } from "../failure.ts";
 import { toInputJson } from "../openai-arguments.ts";
 import { failureIn } from "../openai-failure.ts";
 import { parseFields } from "../openai-fields.ts";
-import type { ServerEvent, StreamDecoder } from "../protocol.ts";
-import type { Reply, ReplyStop, StreamPart } from "../reply.ts";
+import type { Reply, ReplyStop } from "../reply.ts";
 import { readAnswer, type ChatAnswer, type ChatCall } from "./schema.ts";
 import { readChatUsage } from "./usage.ts";
 
@@ -17,7 +16,7 @@ export function decodeChat(body: string): Reply | ProviderFailure {
   if (answer.choice === null) {
     return failureIn(fields) ?? malformed("the answer has no choices");
   }
-  return toReply({ ...take(chatStream.start, answer), isDone: true });
+  return toReply({ ...takeAnswer(nothingYet, answer), isDone: true });
 }
 
 /** What has arrived. Texts grow at their end; pieces of calls are put together when all have come. */
@@ -39,45 +38,24 @@ export interface ChatState {
   readonly unreadable: number;
 }
 
-export const chatStream: StreamDecoder<ChatState> = {
-  start: {
-    hasBegun: false,
-    id: "",
-    model: "",
-    text: "",
-    refusal: "",
-    thinking: "",
-    calls: growingList(),
-    callIds: new Map(),
-    finishReason: null,
-    usage: null,
-    isDone: false,
-    failure: null,
-    unreadable: 0,
-  },
-  step: stepChat,
-  finish: (state) => {
-    const { hasBegun, failure } = state;
-    if (!hasBegun) return failure ?? malformed("the stream ended before a reply began");
-    return toReply(state);
-  },
+export const nothingYet: ChatState = {
+  hasBegun: false,
+  id: "",
+  model: "",
+  text: "",
+  refusal: "",
+  thinking: "",
+  calls: growingList(),
+  callIds: new Map(),
+  finishReason: null,
+  usage: null,
+  isDone: false,
+  failure: null,
+  unreadable: 0,
 };
 
-function stepChat(
-  state: ChatState,
-  { data }: ServerEvent,
-): readonly [ChatState, readonly StreamPart[]] {
-  if (data.trim() === "[DONE]") return [{ ...state, isDone: true }, []];
-  const fields = parseFields(data);
-  if (fields === undefined) return [{ ...state, unreadable: state.unreadable + 1 }, []];
-  const failure = failureIn(fields);
-  if (failure !== undefined) return [{ ...state, failure }, []];
-  const answer = readAnswer(fields, "delta");
-  const next = take(state, answer);
-  return [next, partsOf(answer, state, next)];
-}
-
-function take(state: ChatState, { id, model, choice, usage }: ChatAnswer): ChatState {
+/** With what a completion says, or the next chunk. */
+export function takeAnswer(state: ChatState, { id, model, choice, usage }: ChatAnswer): ChatState {
   const calls = choice?.calls ?? [];
   return {
     ...state,
@@ -103,22 +81,7 @@ function withIds(
   return new Map([...known, ...begun.map(({ index, id }) => [index, id ?? ""] as const)]);
 }
 
-function partsOf({ choice }: ChatAnswer, before: ChatState, after: ChatState): StreamPart[] {
-  if (choice === null) return [];
-  const parts: StreamPart[] = [];
-  const { thinking = "", text = "", refusal = "" } = choice;
-  if (thinking !== "") parts.push({ type: "thinking-delta", text: thinking });
-  if (text !== "") parts.push({ type: "text-delta", text });
-  if (refusal !== "") parts.push({ type: "text-delta", text: refusal });
-  for (const { index, name = "", input = "" } of choice.calls) {
-    const id = after.callIds.get(index) ?? "";
-    if (!before.callIds.has(index)) parts.push({ type: "tool-use-started", id, name });
-    if (input !== "") parts.push({ type: "tool-input-delta", id, json: input });
-  }
-  return parts;
-}
-
-function toReply(state: ChatState): Reply {
+export function toReply(state: ChatState): Reply {
   const { id, model, finishReason, isDone, failure, unreadable } = state;
   const usage = readChatUsage(state.usage);
   const warnings =
@@ -194,6 +157,6 @@ function toStop({ finishReason, refusal, calls }: ChatState): ReplyStop {
   }
 }
 
-function malformed(detail: string): ProviderFailure {
+export function malformed(detail: string): ProviderFailure {
   return { kind: "malformed", detail };
 }

@@ -1,9 +1,10 @@
 // The Chat Completions API of OpenAI, which many others speak too.
 import { readOpenaiFailure } from "../openai-failure.ts";
 import type { Protocol } from "../protocol.ts";
-import { chatStream, decodeChat } from "./decode.ts";
+import { decodeChat } from "./decode.ts";
 import { encodeChat } from "./encode.ts";
 import { chatSpelling } from "./spelling.ts";
+import { chatStream } from "./stream.ts";
 
 export const openaiChat: Protocol = {
   name: "openai-chat",

@@ -1,80 +1,28 @@
 // How tools, system text and messages are written for Chat Completions.
-import type { LeftOut, Spelled, SpelledBlock, Spelling, Written } from "../../assembly/spelling.ts";
-import type { SystemBlock } from "../../assembly/system-blocks.ts";
-import type {
-  Block,
-  JsonText,
-  Message,
-  ToolResultBlock,
-  ToolUseBlock,
-} from "../../message/message.ts";
-import type { ToolDefinition } from "../../message/tool-definition.ts";
+import type { Spelling } from "../../assembly/spelling.ts";
+import type { Block, JsonText, ToolResultBlock, ToolUseBlock } from "../../message/message.ts";
 import { toArguments } from "../openai-arguments.ts";
-import {
-  entryOfParts,
-  nameOf,
-  plainEntry,
-  plainText,
-  saidText,
-  spellVolatile,
-  toSpelled,
-  toText,
-  type Entry,
-  type Leave,
-  type Part,
-} from "../openai-spelled.ts";
-import { partOf, textPart } from "./parts.ts";
+import { plainText, toldContent } from "../openai-parts.ts";
+import { plainEntry, saidText, toText, type Entry, type Leave } from "../openai-spelled.ts";
+import { partEntries, toOpenaiSpelling, type SpellingWords } from "../openai-spelling.ts";
+import { chatParts } from "./parts.ts";
 
-export const chatSpelling: Spelling = {
-  tools: (tools) => tools.map(spellTool),
-  system: (blocks) => blocks.map(spellSystem),
-  message: spellMessage,
-  volatile: (text, written, how) =>
-    spellVolatile(text, how, (message) => spellMessage(message, written)),
+const words: SpellingWords = {
+  tool: (members) => `{"type":"function","function":{${members}}}`,
+  opens: {
+    system: '{"role":"developer","content":[',
+    user: '{"role":"user","content":[',
+  },
+  parts: chatParts,
+  entries: (message, leave) => {
+    if (message.role === "assistant") return assistantEntries(message.content, leave);
+    const alone = (block: Block): Entry | undefined =>
+      block.type === "tool_result" ? resultEntry(block, leave) : undefined;
+    return partEntries(message, words, alone, leave);
+  },
 };
 
-function spellTool(
-  { name, description, inputSchemaJson }: ToolDefinition,
-  index: number,
-): SpelledBlock {
-  const members = `"name":${toText(name)},"description":${toText(description)},"parameters":${inputSchemaJson}`;
-  return {
-    json: `${index === 0 ? "" : ","}{"type":"function","function":{${members}}}`,
-    markerFromEnd: null,
-    kind: "tool definition",
-    role: "tools",
-    endsMessage: false,
-    content: [],
-  };
-}
-
-function spellSystem({ text }: SystemBlock, index: number): SpelledBlock {
-  return {
-    json: `${index === 0 ? "" : ","}${openOf.system}${textPart(text)}]}`,
-    markerFromEnd: 3,
-    kind: "system text",
-    role: "system",
-    endsMessage: true,
-    content: [],
-  };
-}
-
-const openOf = {
-  system: '{"role":"developer","content":[',
-  user: '{"role":"user","content":[',
-} as const;
-
-function spellMessage(message: Message, written: Written): Spelled {
-  const leftOut: LeftOut[] = [];
-  const leave: Leave = (block, reason) => {
-    leftOut.push({ what: nameOf(block), reason });
-  };
-  const entries =
-    message.role === "assistant"
-      ? assistantEntries(message.content, leave)
-      : partEntries(message, leave);
-  return toSpelled(message, entries, written, leftOut);
-}
+export const chatSpelling: Spelling = toOpenaiSpelling(words);
 
 /** What the model said, in one message: its text as a whole, then its calls. */
 function assistantEntries(content: readonly Block[], leave: Leave): readonly Entry[] {
@@ -102,37 +50,11 @@ function spellCall({ id, name, inputJson }: ToolUseBlock): JsonText {
   return `{"id":${toText(id)},"type":"function","function":{${call}}}`;
 }
 
-/** What a user, a tool or the application says: parts in one message, each tool result in its own. */
-function partEntries({ role, content }: Message, leave: Leave): readonly Entry[] {
-  const entries: Entry[] = [];
-  const speaker = role === "system" ? "system" : "user";
-  let parts: Part[] = [];
-  const flush = (): void => {
-    if (parts.length > 0) entries.push(entryOfParts(speaker, openOf[speaker], parts));
-    parts = [];
-  };
-  for (const block of content) {
-    if (block.type === "tool_result") {
-      flush();
-      entries.push(resultEntry(block, leave));
-      continue;
-    }
-    const part = partOf(block, leave);
-    if (part !== undefined) parts.push(speaker === "system" ? asSystemText(part) : part);
-  }
-  flush();
-  return entries;
-}
-
-function asSystemText(part: Part): Part {
-  return part.kind === "text" ? { ...part, kind: "system text" } : part;
-}
-
 /** Text alone: a tool message has no place for anything else. */
 function resultEntry(block: ToolResultBlock, leave: Leave): Entry {
   const texts: string[] = [];
   const written: Block[] = [];
-  for (const inner of block.content) {
+  for (const inner of toldContent(block)) {
     const text = plainText(inner);
     if (text === undefined) leave(inner, "a tool message of Chat Completions carries text only");
     else {

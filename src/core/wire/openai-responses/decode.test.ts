@@ -40,6 +40,7 @@ describe("a whole response", () => {
           outputTokens: 20,
           reasoningTokens: 10,
         },
+        isReported: true,
         tellsCache: true,
         warnings: [],
       },
@@ -174,7 +175,7 @@ describe("a streamed response", () => {
       status: "partial",
       stopReason: "unknown",
       message: { content: [{ type: "thinking", text: "Hm." }] },
-      usage: { tellsCache: false, warnings: ["the reply reports no usage"] },
+      usage: { isReported: false, tellsCache: false, warnings: ["the reply reports no usage"] },
     });
     expect(foldStream(openaiResponses, pieces.slice(0, 11)).reply).toMatchObject({
       status: "partial",

@@ -1,101 +1,35 @@
 // How tools, system text and messages are written for the Responses API: everything said is an item.
-import type { LeftOut, Spelled, SpelledBlock, Spelling, Written } from "../../assembly/spelling.ts";
-import type { SystemBlock } from "../../assembly/system-blocks.ts";
-import type { Block, Message, ToolResultBlock } from "../../message/message.ts";
-import type { ToolDefinition } from "../../message/tool-definition.ts";
+import type { Spelling } from "../../assembly/spelling.ts";
+import type { Block, ToolResultBlock } from "../../message/message.ts";
 import { toArguments } from "../openai-arguments.ts";
-import {
-  entryOfParts,
-  nameOf,
-  plainEntry,
-  plainText,
-  saidText,
-  spellVolatile,
-  toSpelled,
-  toText,
-  type Entry,
-  type Leave,
-  type Part,
-} from "../openai-spelled.ts";
+import { partOf, plainText, toldContent } from "../openai-parts.ts";
+import { plainEntry, saidText, toText, type Entry, type Leave } from "../openai-spelled.ts";
+import { partEntries, toOpenaiSpelling, type SpellingWords } from "../openai-spelling.ts";
 import { isSameMeaning, meaningOf } from "./items.ts";
-import { partOf, textPart } from "./parts.ts";
+import { responsesParts } from "./parts.ts";
 import { readItem, type Item } from "./schema.ts";
 
-export const responsesSpelling: Spelling = {
-  tools: (tools) => tools.map(spellTool),
-  system: (blocks) => blocks.map(spellSystem),
-  message: spellMessage,
-  volatile: (text, written, how) =>
-    spellVolatile(text, how, (message) => spellMessage(message, written)),
+const words: SpellingWords = {
+  // Not strict, which this API is unasked: our schemas may leave things open.
+  tool: (members) => `{"type":"function",${members},"strict":false}`,
+  opens: {
+    system: '{"type":"message","role":"developer","content":[',
+    user: '{"type":"message","role":"user","content":[',
+  },
+  parts: responsesParts,
+  entries: ({ role, content }, leave) => {
+    const speaker = role === "tool" ? "user" : role;
+    const said = content.filter((block, index) => !isRepeated(block, content[index - 1]));
+    if (speaker === "assistant") {
+      return said.flatMap((block) => itemEntry(block, speaker) ?? outputEntries(block, leave));
+    }
+    const alone = (block: Block): Entry | undefined =>
+      block.type === "tool_result" ? resultEntry(block, leave) : itemEntry(block, speaker);
+    return partEntries({ role, content: said }, words, alone, leave);
+  },
 };
 
-/** Not strict, which this API is unasked: our schemas may leave things open. */
-function spellTool(
-  { name, description, inputSchemaJson }: ToolDefinition,
-  index: number,
-): SpelledBlock {
-  const members = `"name":${toText(name)},"description":${toText(description)},"parameters":${inputSchemaJson}`;
-  return {
-    json: `${index === 0 ? "" : ","}{"type":"function",${members},"strict":false}`,
-    markerFromEnd: null,
-    kind: "tool definition",
-    role: "tools",
-    endsMessage: false,
-    content: [],
-  };
-}
-
-function spellSystem({ text }: SystemBlock, index: number): SpelledBlock {
-  return {
-    json: `${index === 0 ? "" : ","}${openOf.system}${textPart(text)}]}`,
-    markerFromEnd: 3,
-    kind: "system text",
-    role: "system",
-    endsMessage: true,
-    content: [],
-  };
-}
-
-const openOf = {
-  system: '{"type":"message","role":"developer","content":[',
-  user: '{"type":"message","role":"user","content":[',
-} as const;
-
-function spellMessage(message: Message, written: Written): Spelled {
-  const leftOut: LeftOut[] = [];
-  const leave: Leave = (block, reason) => {
-    leftOut.push({ what: nameOf(block), reason });
-  };
-  const entries = entriesOf(message, leave);
-  return toSpelled(message, entries, written, leftOut);
-}
-
-function entriesOf({ role, content }: Message, leave: Leave): readonly Entry[] {
-  const speaker = role === "tool" ? "user" : role;
-  const said = content.filter((block, index) => !isRepeated(block, content[index - 1]));
-  if (speaker === "assistant") {
-    return said.flatMap((block) => itemEntry(block, speaker) ?? outputEntries(block, leave));
-  }
-  const entries: Entry[] = [];
-  let parts: Part[] = [];
-  const flush = (): void => {
-    if (parts.length > 0) entries.push(entryOfParts(speaker, openOf[speaker], parts));
-    parts = [];
-  };
-  for (const block of said) {
-    const entry =
-      block.type === "tool_result" ? resultEntry(block, leave) : itemEntry(block, speaker);
-    if (entry === undefined) {
-      const part = partOf(block, leave);
-      if (part !== undefined) parts.push(speaker === "system" ? asSystemText(part) : part);
-    } else {
-      flush();
-      entries.push(entry);
-    }
-  }
-  flush();
-  return entries;
-}
+export const responsesSpelling: Spelling = toOpenaiSpelling(words);
 
 /** The item before it says the same and more. */
 function isRepeated(block: Block, before: Block | undefined): boolean {
@@ -136,13 +70,9 @@ function outputEntries(block: Block, leave: Leave): readonly Entry[] {
   return [];
 }
 
-function asSystemText(part: Part): Part {
-  return part.kind === "text" ? { ...part, kind: "system text" } : part;
-}
-
 /** Text alone as one string, anything more as parts; neither can carry a marker. */
 function resultEntry(block: ToolResultBlock, leave: Leave): Entry {
-  const parts = block.content.flatMap((inner) => partOf(inner, leave) ?? []);
+  const parts = toldContent(block).flatMap((inner) => partOf(inner, responsesParts, leave) ?? []);
   const content = parts.flatMap((part) => part.content);
   const texts = content.flatMap((inner) => plainText(inner) ?? []);
   const output =

@@ -1,0 +1,149 @@
+// Recorded sessions under every policy, against the limit and against what was really billed.
+import { join } from "node:path";
+import { quantile } from "../harness/measure.ts";
+import {
+  atLeast,
+  atMost,
+  exactly,
+  UsageError,
+  type Check,
+  type Experiment,
+  type Figure,
+} from "../harness/report.ts";
+import { listPolicies } from "../src/core/cache/policies.ts";
+import type { MarkerPart } from "../src/core/cache/policy.ts";
+import type { Lifetime } from "../src/core/message/usage.ts";
+import { loadO200k, type TextCounter } from "../src/core/tokens/o200k/counter.ts";
+import type { Recorded } from "../src/replay/recording.ts";
+import { readRecordings } from "../src/replay/readers/read-recordings.ts";
+import { replay } from "../src/replay/replay.ts";
+import { createModelLookup } from "../src/replay/replay-model.ts";
+import { replayWorkspace } from "../src/replay/replay-workspace.ts";
+import type { ReplayReport } from "../src/replay/report.ts";
+
+export const experiment: Experiment = {
+  summary:
+    "recorded sessions under every policy, the limit, and recorded reads (needs --traces DIR)",
+  async run({ traces, progress }) {
+    if (traces === undefined)
+      throw new UsageError("give --traces DIR with kv/ and sessions/ in it");
+    const counter = await loadO200k();
+    const figures: Record<string, Figure> = {};
+    const checks: Check[] = [];
+    for (const [folder, limit] of [
+      ["kv", 1.06],
+      ["sessions", 1.04],
+    ] as const) {
+      progress(`${folder}: every policy`);
+      const startMs = performance.now();
+      const report = await replay(readRecordings([join(traces, folder)], { counter }), {
+        policies: listPolicies(),
+        model: null,
+        groupBy: "session",
+      });
+      const seconds = (performance.now() - startMs) / 1000;
+      for (const { policy, ratioToLimit } of report.policies) {
+        figures[`${folder} ${policy} x limit`] = ratioToLimit;
+      }
+      figures[`${folder} requests`] = report.requests;
+      figures[`${folder} requests/s`] = report.requests / seconds;
+      const adaptive = costOf(report, "adaptive");
+      const others = report.policies.filter(({ policy }) => policy !== "adaptive");
+      const cheaper = others.filter(({ costUsd }) => costUsd <= adaptive);
+      checks.push(
+        atMost(`${folder}: adaptive x limit`, ratioOf(report, "adaptive"), limit),
+        exactly(`${folder}: policies not above adaptive`, cheaper.length, 0),
+      );
+      if (folder === "kv")
+        checks.push(atLeast("kv: traces within 5 % of the better tail", nearBest(report), 0.95));
+    }
+    progress("recorded reads");
+    const errors = await recordedReadErrors(join(traces, "sessions"), counter);
+    figures["sessions with recorded reads"] = errors.length;
+    figures["recorded reads, 90 % of sessions below"] = quantile(errors, 0.9);
+    checks.push(
+      atMost("recorded reads: median error per session", quantile(errors, 0.5), 0.04),
+      atMost("RSS MB", process.resourceUsage().maxRSS / 1024, 400),
+    );
+    return { figures, checks };
+  },
+};
+
+function costOf(report: Pick<ReplayReport, "policies">, name: string): number {
+  return report.policies.find(({ policy }) => policy === name)?.costUsd ?? NaN;
+}
+
+function ratioOf(report: ReplayReport, name: string): number {
+  return report.policies.find(({ policy }) => policy === name)?.ratioToLimit ?? NaN;
+}
+
+function nearBest({ groups }: ReplayReport): number {
+  const near = groups.filter((group) => {
+    const best = Math.min(costOf(group, "tail-5m"), costOf(group, "tail-1h"));
+    return costOf(group, "adaptive") <= 1.05 * best;
+  });
+  return near.length / groups.length;
+}
+
+type RequestOf = Extract<Recorded, { type: "request" }>["request"];
+
+/** Claude Code's markers, lifetimes from the end of the response: how far the reads are from the recorded ones. */
+async function recordedReadErrors(folder: string, counter: TextCounter): Promise<number[]> {
+  const lookUp = createModelLookup(null);
+  const sessions = new Map<string, RequestOf[]>();
+  const errors: number[] = [];
+  for await (const recorded of readRecordings([folder], { counter })) {
+    if (recorded.type !== "session") {
+      if (recorded.type === "request") sessions.get(recorded.sessionId)?.push(recorded.request);
+      continue;
+    }
+    const { session } = recorded;
+    for (const requests of sessions.values()) errors.push(...errorOf(requests));
+    sessions.clear();
+    if (session.agent === "claude-code") sessions.set(session.id, []);
+    current = { session, lookUp };
+  }
+  for (const requests of sessions.values()) errors.push(...errorOf(requests));
+  return errors;
+}
+
+let current: {
+  readonly session: Extract<Recorded, { type: "session" }>["session"];
+  readonly lookUp: ReturnType<typeof createModelLookup>;
+} | null = null;
+
+function errorOf(requests: readonly RequestOf[]): number[] {
+  if (current === null) return [];
+  const { session, lookUp } = current;
+  const timed = requests.flatMap((request) => {
+    const { facts } = lookUp(session, request);
+    if (request.startMs === null || request.usage === null || facts.cache.markers === null)
+      return [];
+    return [{ request, startMs: request.startMs, model: facts, isMain: request.thread === "" }];
+  });
+  const markers = claudeCodeMarkers(timed.map(({ request }) => request));
+  let [simulated, recorded] = [0, 0];
+  for (const { timed: each, outcomes } of replayWorkspace(session.id, timed, [{ markers }], {
+    clock: "response end",
+  })) {
+    // The first request may have been warm from another session.
+    if (each === timed[0]) continue;
+    simulated += outcomes[0]?.usage.cacheReadTokens ?? 0;
+    recorded += each.request.usage?.cacheReadTokens ?? 0;
+  }
+  return recorded < 10_000 ? [] : [Math.abs(simulated - recorded) / recorded];
+}
+
+/** End of the system prompt and of the last message, for as long as the session's bills show. */
+function claudeCodeMarkers(requests: readonly RequestOf[]): MarkerPart {
+  const written = (lifetime: Lifetime): number =>
+    requests.reduce((sum, { usage }) => sum + (usage?.cacheWriteTokens[lifetime] ?? 0), 0);
+  const lifetime = written("1h") > written("5m") ? "1h" : "5m";
+  return {
+    kind: "rules",
+    rules: [
+      { place: { at: "tail" }, lifetime },
+      { place: { at: "last stable system block" }, lifetime },
+    ],
+  };
+}

@@ -1,0 +1,33 @@
+// A line of progress on a terminal; silence where nobody looks.
+import type { Io } from "./command.ts";
+
+export interface Progress {
+  update(done: number, total: number): void;
+  end(): void;
+}
+
+/** At most so often, in milliseconds. */
+const intervalMs = 100;
+
+export function createProgress(io: Pick<Io, "error">, what: string): Progress {
+  const isShown = process.stderr.isTTY;
+  let lastMs = 0;
+  let width = 0;
+  const show = (text: string): void => {
+    io.error(`\r${text.padEnd(width)}`);
+    width = text.length;
+  };
+  return {
+    update: (done, total) => {
+      const nowMs = performance.now();
+      if (!isShown || nowMs - lastMs < intervalMs) return;
+      lastMs = nowMs;
+      const share = total === 0 ? 1 : done / total;
+      const filled = Math.round(share * 30);
+      show(`${"█".repeat(filled)}${"░".repeat(30 - filled)} ${Math.floor(share * 100)} % ${what}`);
+    },
+    end: () => {
+      if (isShown && width > 0) io.error(`\r${" ".repeat(width)}\r`);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+// The places of a prompt that are worth a marker: where it was kept, where it ends, and what lies between.
+import type { BlockList } from "../assembly/prompt-block.ts";
+import type { CacheRules } from "../models/cache-rules.ts";
+import type { MarkerRules } from "../models/marker-rules.ts";
+import { isLive, type CacheState, type KnownEntry, type Ruler } from "./cache-state.ts";
+import { tailOf } from "./expect-bill.ts";
+import { lastEndings } from "./find-hit.ts";
+import { canCarry, carrierAt } from "./fit-markers.ts";
+import type { Pace } from "./pace.ts";
+
+export interface CostQuestion {
+  readonly blocks: BlockList;
+  readonly rules: CacheRules;
+  readonly state: CacheState;
+  /** Entries of the state that this prompt can read. */
+  readonly known: readonly KnownEntry[];
+  readonly pace: Pace;
+  readonly ruler: Ruler;
+  readonly nowMs: number;
+}
+
+export interface Places {
+  readonly tail: number;
+  readonly tailTokens: number;
+  /** End of the foundation, where it is long enough to be kept. */
+  readonly head: number | null;
+  readonly headTokens: number;
+  /** The longest live entry of this prefix. */
+  readonly hit: KnownEntry | null;
+  readonly hitTokens: number;
+  /** The first place after the hit that can be marked. */
+  readonly step: number | null;
+  readonly stepTokens: number;
+  /** The longest live entry with a long lifetime. */
+  readonly anchor: KnownEntry | null;
+  readonly anchorTokens: number;
+}
+
+export function findPlaces({ blocks, rules, known, ruler, nowMs }: CostQuestion): Places | null {
+  const { markers } = rules;
+  if (markers === null) return null;
+  const last = tailOf(blocks);
+  const own = rules.automatic?.takesMarkerSlot === true ? lastEndings(blocks, 1)[0] : undefined;
+  const tail = own ?? carrierAt(blocks, last, markers);
+  if (tail === -1) return null;
+  const minimum = rules.minimumTokens ?? 0;
+  const head = headOf(blocks, markers);
+  const hasHead = head !== -1 && head < tail && ruler(head) >= minimum;
+  const longest = rules.lifetimes.at(-1)?.lifetime;
+  let hit: KnownEntry | null = null;
+  let anchor: KnownEntry | null = null;
+  for (const entry of known) {
+    const isFurther = entry.block > (hit?.block ?? -1);
+    const isLonger = entry.lifetime === longest && entry.block > (anchor?.block ?? -1);
+    if (entry.block > last || !(isFurther || isLonger) || !isLive(entry, nowMs)) continue;
+    if (blocks.at(entry.block)?.key !== entry.key) continue;
+    if (isFurther) hit = entry;
+    if (isLonger) anchor = entry;
+  }
+  const step = stepOf(blocks, hit?.block ?? -1, tail, { minimum, ruler, markers });
+  return {
+    tail,
+    tailTokens: ruler(tail),
+    head: hasHead ? head : null,
+    headTokens: hasHead ? ruler(head) : 0,
+    hit,
+    hitTokens: hit === null ? 0 : ruler(hit.block),
+    step: step === -1 ? null : step,
+    stepTokens: step === -1 ? 0 : ruler(step),
+    anchor,
+    anchorTokens: anchor === null ? 0 : ruler(anchor.block),
+  };
+}
+
+/** The last block before the messages that can be marked; -1 for none. */
+function headOf(blocks: BlockList, markers: MarkerRules): number {
+  let head = -1;
+  for (let block = 0; block < blocks.length; block += 1) {
+    const at = blocks.at(block);
+    if (at === undefined || (at.tier !== "T0" && at.tier !== "T1" && at.tier !== "T2")) break;
+    if (canCarry(at, markers)) head = block;
+  }
+  return head;
+}
+
+function stepOf(
+  blocks: BlockList,
+  hit: number,
+  tail: number,
+  {
+    minimum,
+    ruler,
+    markers,
+  }: { readonly minimum: number; readonly ruler: Ruler; readonly markers: MarkerRules },
+): number {
+  for (let block = hit + 1; block < tail; block += 1) {
+    const at = blocks.at(block);
+    if (at !== undefined && canCarry(at, markers) && ruler(block) >= minimum) return block;
+  }
+  return -1;
+}

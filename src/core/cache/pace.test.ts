@@ -1,0 +1,102 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  chanceWithin,
+  expectedCalls,
+  learnPace,
+  openPace,
+  siblingChanceWithin,
+  type Pace,
+  type PaceKind,
+} from "./pace.ts";
+
+const minutes = 60_000;
+const day = 24 * 60 * minutes;
+
+function afterGaps(pace: Pace, count: number, gapMs: number): Pace {
+  return Array.from({ length: count }).reduce<Pace>((learned) => learnPace(learned, gapMs), pace);
+}
+
+describe("before anything is seen", () => {
+  test.each<[PaceKind, number, number]>([
+    ["human", 0.9114, 0.9751],
+    ["tool loop", 0.9604, 0.97804],
+    ["worker", 0.9443, 0.949525],
+    ["cron", 0.049, 0.931],
+    ["one-shot", 0, 0],
+  ])(
+    "a %s comes back within five minutes and within a day as its kind does",
+    (kind, soon, daily) => {
+      expect(chanceWithin(openPace(kind), 5 * minutes)).toBeCloseTo(soon, 10);
+      expect(chanceWithin(openPace(kind), day)).toBeCloseTo(daily, 10);
+    },
+  );
+
+  test("gaps of one class count as spread evenly", () => {
+    // Half of the first class: 0.98 · 0.93 / 2.
+    expect(chanceWithin(openPace("human"), 2.5 * minutes)).toBeCloseTo(0.4557, 10);
+    // All of it and a fifth of the next: 0.98 · (0.93 + 0.04 / 5).
+    expect(chanceWithin(openPace("human"), 10 * minutes)).toBeCloseTo(0.91924, 10);
+  });
+
+  test("other sessions on the same foundation have chances of their own", () => {
+    expect(siblingChanceWithin(openPace("worker"), 5 * minutes)).toBeCloseTo(0.5, 10);
+    expect(siblingChanceWithin(openPace("human"), 60 * minutes)).toBeCloseTo(0.12, 10);
+  });
+
+  test("each kind makes so many calls in a session", () => {
+    const kinds: readonly PaceKind[] = ["human", "tool loop", "worker", "cron", "one-shot"];
+    expect(kinds.map((kind) => expectedCalls(openPace(kind)))).toEqual([20, 20, 10, 1, 1]);
+  });
+});
+
+describe("what is seen", () => {
+  test("shifts the chances: eight gaps weigh as much as the prior", () => {
+    const learned = afterGaps(openPace("human"), 8, minutes);
+    // Eight calls came, so that the end is a fifth as likely as at first: 0.02 · 2 / (2 + 8).
+    expect(chanceWithin(learned, 5 * minutes)).toBeCloseTo((0.996 * (8 + 8 * 0.93)) / 16, 10);
+  });
+
+  test("after a pause is counted apart and learned faster", () => {
+    const learned = afterGaps(openPace("human"), 8, 10 * minutes);
+    // Seven of the eight followed a pause, and there the prior weighs three.
+    expect(chanceWithin(learned, 5 * minutes)).toBeCloseTo((0.996 * 3 * 0.93) / 10, 10);
+    expect(chanceWithin(learned, 30 * minutes)).toBeCloseTo((0.996 * (7 + 3 * 0.97)) / 10, 10);
+    const back = learnPace(learned, minutes);
+    expect(back.lastWasPause).toBe(false);
+    expect(chanceWithin(back, 5 * minutes)).toBeGreaterThan(0.8);
+  });
+
+  test("a call that comes although none was expected is believed", () => {
+    const learned = afterGaps(openPace("one-shot"), 6, 0.3 * minutes);
+    expect(chanceWithin(openPace("one-shot"), 5 * minutes)).toBe(0);
+    expect(chanceWithin(learned, 5 * minutes)).toBeCloseTo(0.75, 10);
+  });
+
+  test("belongs to the class whose lifetime it does not exceed", () => {
+    const gaps = [5 * minutes, 5 * minutes + 1, 60 * minutes, day, day + 1];
+    const seen = gaps.reduce((pace, gapMs) => learnPace(pace, gapMs), openPace("human"));
+    expect(seen.gaps).toEqual([1, 1, 0, 0, 0, 0]);
+    expect(seen.gapsAfterPause).toEqual([0, 0, 1, 0, 1, 1]);
+  });
+
+  test("never makes a chance leave 0 to 1 or fall with time", () => {
+    const kind = fc.constantFrom<PaceKind>("human", "tool loop", "worker", "cron", "one-shot");
+    const gaps = fc.array(fc.nat({ max: 2 * day }), { maxLength: 50 });
+    fc.assert(
+      fc.property(
+        kind,
+        gaps,
+        fc.nat({ max: 2 * day }),
+        fc.nat({ max: day }),
+        (of, seen, ms, more) => {
+          const pace = seen.reduce((learned, gapMs) => learnPace(learned, gapMs), openPace(of));
+          const [sooner, later] = [chanceWithin(pace, ms), chanceWithin(pace, ms + more)];
+          expect(sooner).toBeGreaterThanOrEqual(0);
+          expect(later).toBeGreaterThanOrEqual(sooner);
+          expect(later).toBeLessThanOrEqual(1);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,94 @@
+// How much of what this request sends again could have been read.
+import type { Ruler } from "../cache/cache-state.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
+import { branchesOff, isEdited, type TextOfHash } from "./find-divergence.ts";
+import type { KeptPrefix } from "./kept-prefixes.ts";
+import type { PromptView } from "./prompt-view.ts";
+import {
+  estimateShare,
+  isAsSimulated,
+  stepOf,
+  toleranceOf,
+  type SimulatedRead,
+} from "./read-ladder.ts";
+import type { RememberedCall } from "./remember-call.ts";
+
+export interface ExpectedRead {
+  readonly tokens: number;
+  /** A difference up to this says nothing. */
+  readonly toleranceTokens: number;
+}
+
+export interface ReadQuestion {
+  readonly before: RememberedCall;
+  readonly kept: KeptPrefix;
+  readonly view: PromptView;
+  readonly rules: ModelFacts;
+  /** Blocks at the beginning that are the same. */
+  readonly shared: number;
+  readonly ruler: Ruler;
+  readonly textBefore: TextOfHash;
+  readonly reported: number;
+  /** What the rules say is read of this request as it is. */
+  readonly simulated: SimulatedRead;
+}
+
+/** Where counts are the provider's own. */
+const exactTolerance = 8;
+
+export function expectedRead(question: ReadQuestion): ExpectedRead {
+  const { before, kept, view, rules, shared, reported, simulated } = question;
+  const step = stepOf(rules);
+  if (shared > kept.block && before.model === view.model) {
+    const isExact = kept.isExact && step === 0;
+    const toleranceTokens = isExact ? exactTolerance : toleranceOf(kept.tokens, rules);
+    return { tokens: kept.tokens, toleranceTokens };
+  }
+  const tokens = sentAgain(question);
+  if (!isAsSimulated(reported, simulated, rules)) {
+    const most = Math.min(kept.tokens, tokens);
+    return { tokens: most, toleranceTokens: toleranceOf(most, rules) };
+  }
+  // The reply tells what was read up to a known block; only what follows it is estimated.
+  const known = tokens - branchTokens(question) - question.ruler(simulated.block);
+  const rest = Math.max(0, known);
+  const most = Math.max(reported, Math.min(kept.tokens, reported + rest));
+  return { tokens: most, toleranceTokens: exactTolerance + rest * estimateShare + step };
+}
+
+/** Tokens before a branch that nobody marked. Nobody marks every place: fewer than are kept at least are no loss. */
+function branchTokens({ before, view, shared, rules, ruler, textBefore }: ReadQuestion): number {
+  const { blocks } = view;
+  const isBranch = branchesOff(before.blocks, blocks, shared);
+  if (!isBranch || isEdited(before.blocks[shared], blocks[shared], textBefore)) return 0;
+  const marked = before.entries.reduce(
+    (last, { block, contentKey }) =>
+      block > last && blocks[block]?.contentKey === contentKey ? block : last,
+    -1,
+  );
+  const unmarked = ruler(shared - 1) - ruler(marked);
+  return unmarked < (rules.cache.minimumTokens ?? 0) ? unmarked : 0;
+}
+
+/** What is the same, the block that was edited, and all after it that was there before: new text is no loss. */
+function sentAgain({ before, kept, view, shared, ruler, textBefore }: ReadQuestion): number {
+  const known = new Set(before.blocks.slice(0, kept.block + 1).map(({ hash }) => hash));
+  const { blocks } = view;
+  const tokensOf = (index: number): number => ruler(index) - ruler(index - 1);
+  let tokens = ruler(shared - 1);
+  let isGoingOn = false;
+  for (let index = shared; index < blocks.length; index += 1) {
+    const block = blocks[index];
+    if (known.has(block?.hash ?? "")) tokens += tokensOf(index);
+    isGoingOn ||= block?.role === "assistant";
+  }
+  const old = before.blocks[shared];
+  const now = blocks[shared];
+  if (now === undefined || old === undefined || known.has(now.hash)) return tokens;
+  // In a history without any reply to come, another block begins another conversation.
+  const isReplaced =
+    (isGoingOn || now.tier !== "T3") && old.role === now.role && old.kind === now.kind;
+  if (!isReplaced && !isEdited(old, now, textBefore)) return tokens;
+  const share = Math.min(1, old.tokens / Math.max(1, now.tokens));
+  return tokens + Math.round(tokensOf(shared) * share);
+}

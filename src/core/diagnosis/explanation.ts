@@ -1,0 +1,92 @@
+// What is said of a call that read less from the cache than it could have.
+import type { BlockPlace } from "./find-divergence.ts";
+
+/** Why a prefix was not read. The list is closed: a new cause is a decision. */
+export const missCauses = [
+  "first call",
+  "model changed",
+  "tools changed",
+  "tools reordered",
+  "system changed",
+  "history rewritten",
+  "parameter changed",
+  "lifetime expired",
+  "below the minimum",
+  "beyond lookback",
+  "written concurrently",
+  "provider lost it",
+  "nothing was marked",
+  "no miss",
+] as const;
+
+export type MissCause = (typeof missCauses)[number];
+
+export interface Explanation {
+  /** What would have been read of this request, had it kept what the one before it sent. */
+  readonly expectedReadTokens: number;
+  readonly reportedReadTokens: number;
+  readonly cause: MissCause;
+  /** What exactly, such as `tool choice: auto → any`; null where the cause says it all. */
+  readonly detail: string | null;
+  /** The first block that differs, or the one that ends what was not read; null for none. */
+  readonly block: BlockPlace | null;
+  readonly lostTokens: number;
+  /** What the lost tokens cost more than reading them; null where the model has no price. */
+  readonly lostPicoUsd: bigint | null;
+  /** One sentence: what would have avoided it. */
+  readonly advice: string;
+  readonly detectedBy: readonly Detector[];
+}
+
+/** `reads halved` is N-16: the call before read something, and this one less than half of it. */
+export type Detector = "expected more" | "reads halved";
+
+export interface Circumstances {
+  readonly gapMs: number;
+  readonly minimumTokens: number | null;
+  readonly isBestEffort: boolean;
+  readonly section: string | null;
+  readonly detail: string | null;
+}
+
+export function adviseOn(cause: MissCause, about: Circumstances): string {
+  const what = about.section ?? "the prompt";
+  switch (cause) {
+    case "first call":
+      return "Nothing was written before, so nothing could be read.";
+    case "no miss":
+      return "Nothing to do.";
+    case "model changed":
+      return "Stay on one model within a session, or switch where the history is folded anyway: caches are kept per model.";
+    case "tools changed":
+      return `Keep the tool list as it is over a session (here: ${what}); bring in further tools by deferred loading or allow fewer by tool choice.`;
+    case "tools reordered":
+      return "Send tools in a fixed order, for instance sorted by name.";
+    case "system changed":
+      return `Freeze ${what} at the start of the session and put what changes behind the last marker.`;
+    case "history rewritten":
+      return `Append to the history and never edit it (here: ${what}); text that changes belongs behind the last marker.`;
+    case "parameter changed":
+      return `Keep ${about.detail?.split(":")[0] ?? "the settings"} as it is over a session, or change it where the history is folded anyway.`;
+    case "lifetime expired":
+      return `The pause of ${formatGap(about.gapMs)} outlived the entry: use a longer lifetime for the part before it, or repeat the prefix in time.`;
+    case "below the minimum":
+      return `The marked prefix is shorter than the ${about.minimumTokens ?? "provider's"} tokens that are kept at least: mark a longer one, or pad the system prompt.`;
+    case "beyond lookback":
+      return "Too many blocks were added since the last entry: leave a marker on the block that was marked before.";
+    case "written concurrently":
+      return "Wait until the first response begins before sending requests with the same prefix.";
+    case "provider lost it":
+      return about.isBestEffort
+        ? "The provider promises nothing about keeping prefixes; only its own choice lost this one."
+        : "Everything was as before and in time: the provider dropped the entry, so nothing on your side caused it.";
+    case "nothing was marked":
+      return "Put a marker on the last block that will be sent again: without one nothing is kept.";
+  }
+}
+
+function formatGap(gapMs: number): string {
+  const seconds = Math.round(gapMs / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}

@@ -1,0 +1,176 @@
+// JSON as it was written: order of keys and spelling of numbers kept, white space and escapes not.
+import { StrataError } from "../strata-error.ts";
+
+export type JsonNode = JsonObject | JsonList | JsonString | JsonScalar;
+
+export interface JsonObject {
+  readonly kind: "object";
+  /** In the order written; of duplicate keys the last counts. */
+  readonly members: ReadonlyMap<string, JsonNode>;
+}
+
+export interface JsonList {
+  readonly kind: "list";
+  readonly items: readonly JsonNode[];
+}
+
+export interface JsonString {
+  readonly kind: "string";
+  readonly text: string;
+}
+
+/** A number, true, false or null, as written. */
+export interface JsonScalar {
+  readonly kind: "scalar";
+  readonly source: string;
+}
+
+/** Reads text that is exactly one JSON value. */
+export function parseJsonTree(text: string, what: string): JsonNode {
+  try {
+    JSON.parse(text);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new StrataError(
+      "input-invalid",
+      `${what} is not JSON: ${reason}`,
+      "give one JSON value",
+      {
+        cause,
+      },
+    );
+  }
+  return nodeAt(text, skipSpace(text, 0), 0).node;
+}
+
+/** Without white space; keys in the order written, those in `without` left out at the top. */
+export function compactJson(node: JsonNode, without: ReadonlySet<string> = nothing): string {
+  switch (node.kind) {
+    case "string":
+      return JSON.stringify(node.text);
+    case "scalar":
+      return node.source;
+    case "list":
+      return `[${node.items.map((item) => compactJson(item)).join(",")}]`;
+    case "object": {
+      const kept = [...node.members].filter(([key]) => !without.has(key));
+      return objectText(kept.map(([key, value]) => [key, compactJson(value)]));
+    }
+  }
+}
+
+export function objectText(members: Iterable<readonly [string, string]>): string {
+  return `{${[...members].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(",")}}`;
+}
+
+/** A member that is there and is not null. */
+export function memberOf(node: JsonNode | undefined, key: string): JsonNode | undefined {
+  const member = node?.kind === "object" ? node.members.get(key) : undefined;
+  return member?.kind === "scalar" && member.source === "null" ? undefined : member;
+}
+
+/** The text of a member; undefined where it is none. */
+export function textOf(node: JsonNode | undefined, key: string): string | undefined {
+  const member = memberOf(node, key);
+  return member?.kind === "string" ? member.text : undefined;
+}
+
+export function listOf(node: JsonNode | undefined, key: string): readonly JsonNode[] {
+  const member = memberOf(node, key);
+  return member?.kind === "list" ? member.items : [];
+}
+
+/** Whether a member is exactly this scalar, such as `true`. */
+export function isScalar(node: JsonNode | undefined, key: string, source: string): boolean {
+  const member = memberOf(node, key);
+  return member?.kind === "scalar" && member.source === source;
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+/** Deeper JSON is refused: no client nests a request like this. */
+const depthMax = 500;
+
+interface Parsed {
+  readonly node: JsonNode;
+  readonly end: number;
+}
+
+// The text is known to be valid JSON, so what follows looks only for where things end.
+
+function nodeAt(json: string, start: number, depth: number): Parsed {
+  if (depth > depthMax) {
+    throw new StrataError(
+      "input-invalid",
+      `the JSON is nested deeper than ${depthMax} levels`,
+      "flatten the value",
+    );
+  }
+  switch (json.charAt(start)) {
+    case "{":
+      return objectAt(json, start, depth);
+    case "[":
+      return listAt(json, start, depth);
+    case '"': {
+      const end = endOfString(json, start);
+      return { node: { kind: "string", text: stringBetween(json, start, end) }, end };
+    }
+    default: {
+      let end = start;
+      while (end < json.length && !" \t\n\r,]}".includes(json.charAt(end))) end += 1;
+      return { node: { kind: "scalar", source: json.slice(start, end) }, end };
+    }
+  }
+}
+
+function objectAt(json: string, start: number, depth: number): Parsed {
+  const members = new Map<string, JsonNode>();
+  let at = skipSpace(json, start + 1);
+  while (json.charAt(at) !== "}") {
+    const keyEnd = endOfString(json, at);
+    const key = stringBetween(json, at, keyEnd);
+    const value = nodeAt(json, skipSpace(json, skipSpace(json, keyEnd) + 1), depth + 1);
+    members.set(key, value.node);
+    at = skipSeparator(json, value.end);
+  }
+  return { node: { kind: "object", members }, end: at + 1 };
+}
+
+function listAt(json: string, start: number, depth: number): Parsed {
+  const items: JsonNode[] = [];
+  let at = skipSpace(json, start + 1);
+  while (json.charAt(at) !== "]") {
+    const item = nodeAt(json, at, depth + 1);
+    items.push(item.node);
+    at = skipSeparator(json, item.end);
+  }
+  return { node: { kind: "list", items }, end: at + 1 };
+}
+
+/** Behind the closing quote: the first one with an even number of backslashes before it. */
+function endOfString(json: string, start: number): number {
+  let quote = json.indexOf('"', start + 1);
+  while (quote !== -1) {
+    let slashes = 0;
+    while (json.charAt(quote - 1 - slashes) === "\\") slashes += 1;
+    if (slashes % 2 === 0) return quote + 1;
+    quote = json.indexOf('"', quote + 1);
+  }
+  return json.length;
+}
+
+function stringBetween(json: string, start: number, end: number): string {
+  const bare = json.slice(start + 1, end - 1);
+  return bare.includes("\\") ? String(JSON.parse(json.slice(start, end))) : bare;
+}
+
+function skipSpace(json: string, start: number): number {
+  let at = start;
+  while (at < json.length && " \t\n\r".includes(json.charAt(at))) at += 1;
+  return at;
+}
+
+function skipSeparator(json: string, start: number): number {
+  const at = skipSpace(json, start);
+  return json.charAt(at) === "," ? skipSpace(json, at + 1) : at;
+}

@@ -1,0 +1,206 @@
+// Which prefixes a provider has after a call, by its rules and by what it reported.
+import { keptMsOf, type KnownEntry, type Ruler } from "../cache/cache-state.ts";
+import { entriesByBlock, expectBill } from "../cache/expect-bill.ts";
+import type { ContentHash } from "../hash.ts";
+import { writtenTokens, type Usage } from "../message/usage.ts";
+import type { CacheRules } from "../models/cache-rules.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
+import { keepsEveryPrefix, seeMarkers, type PromptView, type SeenMarkers } from "./prompt-view.ts";
+
+export interface KeptPrefixes {
+  /** Bounded: what the provider should have, and some that expired. */
+  readonly entries: readonly TrackedEntry[];
+  /** The longest prefix the provider has of this call; null for none. */
+  readonly kept: KeptPrefix | null;
+  /** Why it has none; null where it has one, or where nothing is ever kept. */
+  readonly unkept: UnkeptPrefix | null;
+}
+
+export interface TrackedEntry extends KnownEntry {
+  readonly contentKey: ContentHash;
+  readonly model: string;
+  readonly tokens: number;
+  /** From when on another call can read it. */
+  readonly readableMs: number;
+}
+
+export interface KeptPrefix {
+  readonly block: number;
+  readonly tokens: number;
+  /** Whether a reply told the tokens; else they are estimated. */
+  readonly isExact: boolean;
+}
+
+export interface UnkeptPrefix {
+  readonly cause: "nothing was marked" | "below the minimum" | "provider lost it";
+  readonly block: number;
+  readonly tokens: number;
+}
+
+export interface AnsweredRequest {
+  readonly view: PromptView;
+  readonly rules: ModelFacts;
+  /** Null where nobody knows it: then everything went as the rules say. */
+  readonly usage: Usage | null;
+  /** What the provider had before. */
+  readonly entries: readonly TrackedEntry[];
+  readonly startMs: number;
+  /** When its response began: from then on others can read what it wrote. */
+  readonly readableMs: number;
+  /** Tokens billed per token counted, where another call of the session tells. */
+  readonly scale?: number;
+}
+
+export function keepPrefixes(answered: AnsweredRequest, ruler: Ruler): KeptPrefixes {
+  const byRules = keepsEveryPrefix(answered.rules.cache)
+    ? keepAll(answered, ruler)
+    : keepMarked(answered, ruler);
+  return withUnexpectedRead(byRules, answered, ruler);
+}
+
+/** What a provider that keeps whole steps gives of a prefix. */
+export function readableTokens(tokens: number, { automatic, minimumTokens }: CacheRules): number {
+  const step = automatic?.stepTokens ?? automatic?.reportedInSteps ?? 1;
+  const whole = Math.floor(tokens / step) * step;
+  return whole < (minimumTokens ?? 0) ? 0 : whole;
+}
+
+/** More than this is forgotten, the longest unused first. */
+const entriesMax = 128;
+
+/** Every prefix of the prompt counts as sent. */
+function keepAll(answered: AnsweredRequest, ruler: Ruler): KeptPrefixes {
+  const { view, rules, startMs, readableMs } = answered;
+  const { automatic } = rules.cache;
+  const asked = view.request.ownLifetime;
+  const keptMs = Math.max(
+    (automatic?.keptSecondsMin ?? 0) * 1000,
+    asked === null ? 0 : keptMsOf(asked, rules.cache),
+  );
+  const common = { lifetime: null, keptMs, writtenMs: startMs, touchedMs: startMs, readableMs };
+  const entries = view.blocks.map(({ key, contentKey }, block): TrackedEntry => {
+    const tokens = readableTokens(ruler(block), rules.cache);
+    return { key, contentKey, block, model: view.model, tokens, ...common };
+  });
+  const block = view.blocks.length - 1;
+  const tokens = ruler(block);
+  const readable = readableTokens(tokens, rules.cache);
+  return readable === 0
+    ? { entries, kept: null, unkept: { cause: "below the minimum", block, tokens } }
+    : { entries, kept: { block, tokens: readable, isExact: false }, unkept: null };
+}
+
+function keepMarked(answered: AnsweredRequest, ruler: Ruler): KeptPrefixes {
+  const { view, rules, usage, entries, startMs } = answered;
+  if (rules.cache.marking === "none") return { entries: [], kept: null, unkept: null };
+  const seen = believeReply(seeMarkers(view, rules.cache, ruler), usage);
+  const last = seen.usable.at(-1);
+  if (last === undefined) return { entries, kept: null, unkept: whyUnkept(seen, view, ruler) };
+  if (usage !== null && usage.cacheReadTokens + writtenTokens(usage) === 0) {
+    const tokens = ruler(last.block);
+    const isNearMinimum = tokens < (rules.cache.minimumTokens ?? 0) * nearMinimum;
+    const cause = isNearMinimum ? "below the minimum" : "provider lost it";
+    return { entries, kept: null, unkept: { cause, block: last.block, tokens } };
+  }
+  const believed = entries.filter((entry) => isBelievable(entry, view, usage));
+  const bill = expectBill({
+    blocks: view.blocks,
+    markers: seen.usable,
+    requestMarker: null,
+    mode: view.request.mode,
+    rules: { ...rules.cache, minimumTokens: 0 },
+    entries: entriesByBlock(believed.filter(({ readableMs }) => readableMs <= startMs)),
+    ruler,
+    nowMs: startMs,
+  });
+  const kept = keptAt(last.block, usage, ruler);
+  const tokensAt = (block: number): number => (block === kept.block ? kept.tokens : ruler(block));
+  const touched = new Set<KnownEntry>(bill.refreshed);
+  const written = bill.written.map((entry) => toTracked(entry, answered, tokensAt(entry.block)));
+  const isReplaced = (entry: TrackedEntry): boolean =>
+    written.some(({ key, lifetime }) => key === entry.key && lifetime === entry.lifetime);
+  const others = believed.filter((entry) => !isReplaced(entry));
+  const refreshed = others.filter((entry) => touched.has(entry));
+  return {
+    entries: [
+      ...others.filter((entry) => !touched.has(entry)),
+      ...refreshed.map((entry) => ({ ...entry, touchedMs: Math.max(entry.touchedMs, startMs) })),
+      ...written,
+    ].slice(-entriesMax),
+    kept,
+    unkept: null,
+  };
+}
+
+/** Counts are estimates: a prefix this little above the minimum may have been below it. */
+const nearMinimum = 1.5;
+
+/** Where something was written, a marker was long enough, whatever we counted. */
+function believeReply(seen: SeenMarkers, usage: Usage | null): SeenMarkers {
+  const last = seen.placed.at(-1);
+  if (seen.usable.length > 0 || last === undefined || usage === null) return seen;
+  return usage.cacheReadTokens + writtenTokens(usage) > 0 ? { ...seen, usable: [last] } : seen;
+}
+
+function whyUnkept({ placed }: SeenMarkers, view: PromptView, ruler: Ruler): UnkeptPrefix | null {
+  const block = placed.at(-1)?.block ?? view.blocks.length - 1;
+  const cause = placed.length === 0 ? "nothing was marked" : "below the minimum";
+  return block < 0 ? null : { cause, block, tokens: ruler(block) };
+}
+
+/** What this call could have read and did not is gone. */
+function isBelievable(
+  { block, key, tokens }: TrackedEntry,
+  { blocks }: PromptView,
+  usage: Usage | null,
+): boolean {
+  if (usage === null || blocks[block]?.key !== key) return true;
+  return tokens <= usage.cacheReadTokens * 1.05 + 200;
+}
+
+/** What is read and written ends with the last marker. */
+function keptAt(block: number, usage: Usage | null, ruler: Ruler): KeptPrefix {
+  if (usage === null) return { block, tokens: ruler(block), isExact: false };
+  return { block, tokens: usage.cacheReadTokens + writtenTokens(usage), isExact: true };
+}
+
+function toTracked(
+  entry: KnownEntry,
+  { view, readableMs }: AnsweredRequest,
+  tokens: number,
+): TrackedEntry {
+  const contentKey = view.blocks[entry.block]?.contentKey ?? "";
+  return { ...entry, contentKey, model: view.model, tokens, readableMs };
+}
+
+/** What was read was there, whoever wrote it. */
+function withUnexpectedRead(
+  outcome: KeptPrefixes,
+  answered: AnsweredRequest,
+  ruler: Ruler,
+): KeptPrefixes {
+  const { view, rules, usage, startMs } = answered;
+  const read = usage?.cacheReadTokens ?? 0;
+  if (read <= (outcome.kept?.tokens ?? 0)) return outcome;
+  const block = view.blocks.findLastIndex((_, index) => ruler(index) <= read * 1.02);
+  const at = view.blocks[block];
+  const [short] = rules.cache.lifetimes;
+  if (at === undefined) return outcome;
+  const seconds = short?.seconds ?? rules.cache.automatic?.keptSecondsMin ?? defaultSeconds;
+  const found: TrackedEntry = {
+    key: at.key,
+    contentKey: at.contentKey,
+    model: view.model,
+    block,
+    lifetime: short?.lifetime ?? null,
+    keptMs: seconds * 1000,
+    writtenMs: startMs,
+    touchedMs: startMs,
+    tokens: read,
+    readableMs: startMs,
+  };
+  const kept = { block, tokens: read, isExact: true };
+  return { entries: [...outcome.entries, found], kept, unkept: null };
+}
+
+const defaultSeconds = 300;

@@ -1,0 +1,58 @@
+// What lost tokens cost more than if they had been read.
+import type { Ruler } from "../cache/cache-state.ts";
+import { lifetimes, noUsage, type Lifetime, type Usage } from "../message/usage.ts";
+import { findCost } from "../models/cost.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
+import { seeMarkers, type PromptView } from "./prompt-view.ts";
+
+export interface PricedLoss {
+  readonly view: PromptView;
+  readonly rules: ModelFacts;
+  readonly usage: Usage | null;
+  readonly startMs: number;
+  readonly ruler: Ruler;
+  readonly reported: number;
+}
+
+/** Null where the model has no price. */
+export function lossOf(lostTokens: number, loss: PricedLoss): bigint | null {
+  const billed = loss.usage ?? guessUsage(loss);
+  const paid = { ...billed, outputTokens: 0, reasoningTokens: 0 };
+  const options = { at: loss.startMs };
+  const was = findCost(paid, loss.rules, options).cost;
+  const couldBe = findCost(readInstead(paid, lostTokens), loss.rules, options).cost;
+  if (was === null || couldBe === null) return null;
+  const difference = was.totalPicoUsd - couldBe.totalPicoUsd;
+  return difference < 0n ? 0n : difference;
+}
+
+/** What was not read stands before all else that was paid: longest lifetimes first, plain input last. */
+function readInstead(usage: Usage, lostTokens: number): Usage {
+  let left = lostTokens;
+  const take = (tokens: number): number => {
+    const taken = Math.min(left, tokens);
+    left -= taken;
+    return tokens - taken;
+  };
+  const cacheWriteTokens: Partial<Record<Lifetime, number>> = {};
+  for (const lifetime of lifetimes.toReversed()) {
+    const tokens = usage.cacheWriteTokens[lifetime];
+    if (tokens !== undefined) cacheWriteTokens[lifetime] = take(tokens);
+  }
+  const uncachedTokens = take(usage.uncachedTokens);
+  const cacheReadTokens = usage.cacheReadTokens + lostTokens - left;
+  return { ...usage, uncachedTokens, cacheReadTokens, cacheWriteTokens };
+}
+
+/** By the rules: everything up to the last marker is written. */
+function guessUsage({ view, rules, ruler, reported }: PricedLoss): Usage {
+  const total = Math.max(reported, ruler(view.blocks.length - 1));
+  const last = seeMarkers(view, rules.cache, ruler).usable.at(-1);
+  const written = last === undefined ? 0 : Math.max(0, ruler(last.block) - reported);
+  return {
+    ...noUsage,
+    cacheReadTokens: reported,
+    cacheWriteTokens: last === undefined ? {} : { [last.lifetime]: written },
+    uncachedTokens: Math.max(0, total - reported - written),
+  };
+}

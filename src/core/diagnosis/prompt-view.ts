@@ -1,0 +1,171 @@
+// A foreign request as one model's provider reads it: what is dropped, what settings are mixed in, where markers stand.
+import type { PromptBlock } from "../assembly/prompt-block.ts";
+import { canCarry, carrierAt } from "../cache/fit-markers.ts";
+import { lastEndings, type WireMarker } from "../cache/find-hit.ts";
+import { keptMsOf, type Ruler } from "../cache/cache-state.ts";
+import { emptyPrefixKey, extendPrefixKey, hashContent, type ContentHash } from "../hash.ts";
+import type { CacheRules } from "../models/cache-rules.ts";
+import type { CachedTier, InvalidationRule } from "../models/invalidation.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
+import { findModel } from "../models/resolve-model.ts";
+import type { Tier } from "../tokens/budget.ts";
+import { detach } from "./excerpt.ts";
+import type { ForeignBlock, ForeignRequest, RequestSettings } from "./foreign-request.ts";
+
+export interface PromptView {
+  readonly request: ForeignRequest;
+  /** One name for every spelling of the model. */
+  readonly model: string;
+  readonly blocks: readonly ViewBlock[];
+}
+
+/** Its `key` is the provider's: model and settings are in it. */
+export interface ViewBlock extends ForeignBlock {
+  /** Of the content alone, over the whole prefix. */
+  readonly contentKey: ContentHash;
+}
+
+export function viewPrompt(request: ForeignRequest, rules: ModelFacts): PromptView {
+  const model = findModel(request.model)?.facts.id ?? detach(request.model);
+  const salts = tierSalts(request.settings, rules.cache.invalidation);
+  const shown = withoutPriorThinking(request, rules);
+  const isWhole = shown.length === request.blocks.length;
+  let contentKey = emptyPrefixKey;
+  let endTokens = 0;
+  const saltsSoFar = saltsByTier(salts);
+  let entered: Tier = "T0";
+  return {
+    request,
+    model,
+    blocks: shown.map((block) => {
+      contentKey = isWhole ? block.key : extendPrefixKey(contentKey, block.hash);
+      endTokens += block.tokens;
+      if (block.tier > entered) entered = block.tier;
+      const key = hashContent(`${model}\n${saltsSoFar[rankOf(entered)] ?? ""}\n${contentKey}`);
+      return { ...block, key, contentKey, endTokens };
+    }),
+  };
+}
+
+/** Markers the provider sees, its own included: all of them, and those long enough to count, in block order. */
+export interface SeenMarkers {
+  readonly placed: readonly WireMarker[];
+  readonly usable: readonly WireMarker[];
+}
+
+export function seeMarkers(view: PromptView, rules: CacheRules, ruler: Ruler): SeenMarkers {
+  const { request, blocks } = view;
+  const own = ownMarkers(view, rules);
+  const explicit = explicitMarkers(view, rules);
+  const max = rules.markers?.markersMax ?? 0;
+  const isCut = rules.markers?.excess === "the latest count" && explicit.length > 0;
+  const counted = isCut ? explicit.slice(-Math.max(1, max - own.length)) : explicit;
+  const requested = requestMarkerOf(blocks, request.requestMarker, rules);
+  const byBlock = new Map<number, WireMarker>();
+  for (const marker of [...counted, ...requested, ...own]) {
+    const before = byBlock.get(marker.block);
+    const isLonger =
+      before !== undefined && keptMsOf(marker.lifetime, rules) > keptMsOf(before.lifetime, rules);
+    if (before === undefined || isLonger) byBlock.set(marker.block, marker);
+  }
+  const placed = [...byBlock.values()].toSorted((left, right) => left.block - right.block);
+  const minimum = rules.minimumTokens ?? 0;
+  return { placed, usable: placed.filter(({ block }) => ruler(block) >= minimum) };
+}
+
+/** Whether a provider finds any prefix it was sent, asked or not. */
+export function keepsEveryPrefix({ markers, automatic }: CacheRules): boolean {
+  return markers === null && automatic !== null && !automatic.takesMarkerSlot;
+}
+
+/** The first tier that a change does not leave standing; null where all outlive it. */
+export function firstLostTier({ survives }: InvalidationRule): CachedTier | null {
+  return (
+    (["tools", "system", "messages"] as const).find((tier) => !survives.includes(tier)) ?? null
+  );
+}
+
+/** Where a tier of the provider's own counting begins among the blocks. */
+export function tierStart(blocks: readonly PromptBlock[], tier: CachedTier): number {
+  const rank = tier === "tools" ? 0 : tier === "system" ? 1 : 2;
+  return blocks.findIndex((block) => rankOf(block.tier) >= rank);
+}
+
+function rankOf(tier: Tier): number {
+  if (tier === "T0") return 0;
+  return tier === "T1" || tier === "T2" ? 1 : 2;
+}
+
+/** A setting is mixed in at the first tier its change does not leave standing. */
+function tierSalts(
+  settings: RequestSettings,
+  invalidation: readonly InvalidationRule[],
+): Readonly<Record<string, string>> {
+  const salts: Record<string, string> = {};
+  for (const rule of invalidation) {
+    const value = settings[rule.change];
+    const tier = firstLostTier(rule);
+    if (value === undefined || tier === null) continue;
+    salts[tier] = `${salts[tier] ?? ""}${rule.change}=${value};`;
+  }
+  return salts;
+}
+
+/** What is mixed into the keys of tools, of system, of messages. */
+function saltsByTier(salts: Readonly<Record<string, string>>): readonly string[] {
+  const tools = salts["tools"] ?? "";
+  const system = `${tools}\n${salts["system"] ?? ""}`;
+  return [tools, system, `${system}\n${salts["messages"] ?? ""}`];
+}
+
+/** Older models forget earlier thinking when the user says something new. */
+function withoutPriorThinking(
+  { blocks, keepsThinking }: ForeignRequest,
+  { capabilities }: ModelFacts,
+): readonly ForeignBlock[] {
+  if (!capabilities.stripsPriorThinking || keepsThinking) return blocks;
+  const lastSaid = blocks.findLastIndex(
+    ({ role, kind }) => role === "user" && kind !== "tool_result",
+  );
+  return blocks.filter(
+    ({ kind }, index) => index > lastSaid || (kind !== "thinking" && kind !== "redacted_thinking"),
+  );
+}
+
+/** The client's markers that stand on what can carry one, by their place in the view. */
+function explicitMarkers(
+  { request, blocks }: PromptView,
+  { markers: rules }: CacheRules,
+): readonly WireMarker[] {
+  if (rules === null) return [];
+  const places =
+    blocks.length === request.blocks.length
+      ? null
+      : new Map(blocks.map(({ path }, index) => [path, index]));
+  return request.markers.flatMap(({ block, lifetime }): WireMarker[] => {
+    const path = request.blocks[block]?.path ?? "";
+    const place = places === null ? block : places.get(path);
+    const at = place === undefined ? undefined : blocks[place];
+    if (place === undefined || at === undefined) return [];
+    // Of what we do not know, the client knows more.
+    return canCarry(at, rules) || at.kind === "other" ? [{ block: place, lifetime }] : [];
+  });
+}
+
+function requestMarkerOf(
+  blocks: readonly ViewBlock[],
+  lifetime: WireMarker["lifetime"] | null,
+  { markers }: CacheRules,
+): readonly WireMarker[] {
+  if (lifetime === null || markers?.requestLevel !== true) return [];
+  const block = carrierAt(blocks, blocks.length - 1, markers);
+  return block === -1 ? [] : [{ block, lifetime }];
+}
+
+/** The one the provider sets itself: none or one. */
+function ownMarkers({ request, blocks }: PromptView, rules: CacheRules): readonly WireMarker[] {
+  if (rules.automatic?.takesMarkerSlot !== true || request.mode === "explicit") return [];
+  const [block] = lastEndings(blocks, 1);
+  const lifetime = request.ownLifetime ?? rules.lifetimes[0]?.lifetime;
+  return block === undefined || lifetime === undefined ? [] : [{ block, lifetime }];
+}

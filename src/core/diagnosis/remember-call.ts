@@ -1,0 +1,66 @@
+// What a call leaves behind: which prefixes the provider should have now, and enough to compare the next call with.
+import { createRuler, type Ruler } from "../cache/cache-state.ts";
+import type { ContentHash } from "../hash.ts";
+import { promptTokens, type Usage } from "../message/usage.ts";
+import { detach } from "./excerpt.ts";
+import type { ForeignBlock, RequestSettings } from "./foreign-request.ts";
+import { keepPrefixes, type AnsweredRequest, type KeptPrefixes } from "./kept-prefixes.ts";
+import type { PromptView } from "./prompt-view.ts";
+
+/** Holds hashes and names, no content. */
+export interface RememberedCall extends KeptPrefixes {
+  readonly model: string;
+  readonly settings: RequestSettings;
+  readonly continues: boolean;
+  readonly blocks: readonly RememberedBlock[];
+  readonly readTokens: number;
+  readonly startMs: number;
+}
+
+export interface RememberedBlock extends Pick<
+  ForeignBlock,
+  "hash" | "path" | "section" | "tier" | "role" | "kind" | "tokens" | "endTokens"
+> {
+  readonly contentKey: ContentHash;
+}
+
+export function rememberCall(answered: AnsweredRequest): RememberedCall {
+  const { view, usage, startMs } = answered;
+  const { request } = view;
+  const ruler = scaledRuler(view, usage, answered.scale);
+  return {
+    model: view.model,
+    settings: detachSettings(request.settings),
+    continues: request.continues,
+    blocks: view.blocks.map(
+      ({ contentKey, hash, path, section, tier, role, kind, tokens, endTokens }) => ({
+        contentKey,
+        hash,
+        path,
+        section: detach(section),
+        tier,
+        role,
+        kind,
+        tokens,
+        endTokens,
+      }),
+    ),
+    ...keepPrefixes(answered, ruler),
+    readTokens: usage?.cacheReadTokens ?? 0,
+    startMs,
+  };
+}
+
+/** Our counts, stretched so that they add up to what was billed. */
+export function scaledRuler(view: PromptView, usage: Usage | null, scale = 1): Ruler {
+  const counted = view.blocks.at(-1)?.endTokens ?? 0;
+  const billed = usage === null ? 0 : promptTokens(usage);
+  const factor = counted > 0 && billed > 0 ? billed / counted : scale;
+  const endOf = createRuler(view.blocks, null);
+  return (block) => Math.round(endOf(block) * factor);
+}
+
+function detachSettings(settings: RequestSettings): RequestSettings {
+  const copy: RequestSettings = JSON.parse(JSON.stringify(settings));
+  return copy;
+}

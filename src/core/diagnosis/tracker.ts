@@ -1,0 +1,116 @@
+// Watches sessions call by call and tells where the cache missed. Memory is bounded, whatever clients send.
+import { assert } from "../assert.ts";
+import type { Usage } from "../message/usage.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
+import { explainCall } from "./explain-call.ts";
+import type { Explanation } from "./explanation.ts";
+import type { TextOfHash } from "./find-divergence.ts";
+import { findThread } from "./find-thread.ts";
+import type { ForeignRequest } from "./foreign-request.ts";
+import { viewPrompt } from "./prompt-view.ts";
+import { rememberCall, type RememberedCall } from "./remember-call.ts";
+import { createTextPool } from "./text-pool.ts";
+
+export interface TrackerLimits {
+  readonly sessionsMax: number;
+  /** Conversations side by side under one session key: sub-agents, titles. */
+  readonly threadsMax: number;
+  /** Blocks remembered over all sessions, about 300 bytes each. */
+  readonly blocksMax: number;
+  /** Of recent texts, shared by all sessions, so that a change can be shown. */
+  readonly textCharactersMax: number;
+}
+
+export const usualLimits: TrackerLimits = {
+  sessionsMax: 1000,
+  threadsMax: 4,
+  blocksMax: 200_000,
+  textCharactersMax: 4_000_000,
+};
+
+export interface Tracker {
+  /** Why a call read less than it could have; null where it did not, or where its thread begins. */
+  observe(sessionKey: string, request: ForeignRequest, call: ObservedCall): Explanation | null;
+  readonly sessions: number;
+  readonly blocks: number;
+  readonly textCharacters: number;
+  /** Calls that continue what only the provider keeps: they could not be compared. */
+  readonly uncompared: number;
+}
+
+/** One call that was answered. Times are milliseconds since 1970. */
+export interface ObservedCall {
+  readonly usage: Usage;
+  /** Of the request's model, on its route. */
+  readonly rules: ModelFacts;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** When the response began; the end of the call where it is not known. */
+  readonly firstByteMs?: number;
+}
+
+export function createTracker(limits: Partial<TrackerLimits> = {}): Tracker {
+  const { sessionsMax, threadsMax, blocksMax, textCharactersMax } = { ...usualLimits, ...limits };
+  assert(sessionsMax > 0 && threadsMax > 0, "a tracker of nothing");
+  // A map keeps the order of insertion: the first session is the longest unused.
+  const sessions = new Map<string, readonly RememberedCall[]>();
+  const texts = createTextPool(textCharactersMax);
+  const textBefore: TextOfHash = (hash) => texts.find(hash);
+  let blocks = 0;
+  let uncompared = 0;
+  const forget = (key: string): void => {
+    blocks -= sizeOf(sessions.get(key) ?? []);
+    sessions.delete(key);
+  };
+  const remember = (key: string, threads: readonly RememberedCall[]): void => {
+    forget(key);
+    sessions.set(key, threads);
+    blocks += sizeOf(threads);
+    for (const oldest of sessions.keys()) {
+      const isWithin = sessions.size <= sessionsMax && blocks <= blocksMax;
+      if (isWithin || sessions.size === 1) break;
+      forget(oldest);
+    }
+  };
+  return {
+    get sessions() {
+      return sessions.size;
+    },
+    get blocks() {
+      return blocks;
+    },
+    get textCharacters() {
+      return texts.characters;
+    },
+    get uncompared() {
+      return uncompared;
+    },
+    observe: (sessionKey, request, call) => {
+      const { usage, rules, startMs } = call;
+      const view = viewPrompt(request, rules);
+      const threads = sessions.get(sessionKey) ?? [];
+      const before = findThread(threads, view);
+      const explanation = explainCall({ before, view, rules, usage, startMs, textBefore });
+      const after = rememberCall({
+        view,
+        rules,
+        usage,
+        entries: before?.entries ?? [],
+        startMs,
+        readableMs: call.firstByteMs ?? call.endMs,
+      });
+      for (const { hash, text } of view.blocks) texts.put(hash, text);
+      const others = threads.filter((thread) => thread !== before);
+      if (request.continues) uncompared += 1;
+      // What continues elsewhere tells nothing about the next whole request.
+      const latest = request.continues ? threads : [...others, after].slice(-threadsMax);
+      remember(sessionKey, latest);
+      const isMiss = explanation.cause !== "no miss" && explanation.cause !== "first call";
+      return isMiss ? explanation : null;
+    },
+  };
+}
+
+function sizeOf(threads: readonly RememberedCall[]): number {
+  return threads.reduce((sum, thread) => sum + thread.blocks.length, 0);
+}

@@ -1,0 +1,89 @@
+import { describe, expect, test } from "vitest";
+import { findPolicy } from "../core/cache/policies.ts";
+import { toToolDefinition } from "../core/message/tool-definition.ts";
+import { resolveModel } from "../core/models/resolve-model.ts";
+import { cheapCounter } from "../core/tokens/cheap-counter.ts";
+import type { OfferedTool } from "../core/tools/select-tools.ts";
+import { anthropicMessages } from "../core/wire/anthropic-messages/index.ts";
+import { openaiChat } from "../core/wire/openai-chat/index.ts";
+import { openSession, type SessionSetup } from "./session.ts";
+
+function tool(name: string, needs: readonly string[] = []): OfferedTool {
+  const inputSchema = { type: "object", properties: {} };
+  return { definition: toToolDefinition({ name, description: `${name}.`, inputSchema }), needs };
+}
+
+const setup: SessionSetup = {
+  model: resolveModel("claude-haiku-4-5").facts,
+  protocol: anthropicMessages,
+  policy: findPolicy("adaptive"),
+  context: { role: "unified", workspaceRules: "Rules.", date: "2026-11-15" },
+  tools: [tool("write", ["disk"]), tool("read")],
+  counter: cheapCounter,
+  options: { outputTokensMax: 100, stream: false },
+};
+
+describe("an opened session", () => {
+  test("has its tools and system text, nothing said and nothing known", () => {
+    const session = openSession(setup);
+    const { foundation, messages } = session.thread;
+    expect(foundation.tools.map(({ name }) => name)).toEqual(["read"]);
+    expect(session.toolsLeft).toEqual([{ name: "write", reason: "not granted: disk" }]);
+    expect(foundation.system.map(({ label, tier }) => [label, tier])).toEqual([
+      ["static", "T1"],
+      ["session", "T2"],
+    ]);
+    expect(foundation.system[1]?.text).toBe("This session started on 2026-11-15.");
+    expect([messages.length, session.cache.calls, session.cache.entries]).toEqual([0, 0, []]);
+    expect(session.pace).toMatchObject({ kind: "human", gaps: [0, 0, 0, 0, 0, 0] });
+  });
+
+  test("is told of a tool it was granted what it needs", () => {
+    const { thread, toolsLeft } = openSession({ ...setup, permissions: ["disk"] });
+    expect(thread.foundation.tools.map(({ name }) => name)).toEqual(["read", "write"]);
+    expect(toolsLeft).toEqual([]);
+  });
+
+  test("says once where a policy's markers are not taken", () => {
+    const model = resolveModel("gpt-5.5").facts;
+    const session = openSession({ ...setup, model, protocol: openaiChat });
+    expect(session.warnings).toEqual([
+      `gpt-5.5 takes no cache markers by ${model.route}: it caches by itself, and the prefix is kept stable`,
+    ]);
+    expect(openSession(setup).warnings).toEqual([]);
+    const none = findPolicy("none");
+    expect(openSession({ ...setup, model, protocol: openaiChat, policy: none }).warnings).toEqual(
+      [],
+    );
+  });
+});
+
+describe("a prompt too short to be cached", () => {
+  const skills = [
+    {
+      name: "pdf",
+      description: "Read PDF files.",
+      body: "Open the file and read it. ".repeat(200),
+    },
+  ];
+
+  test("is padded where the policy always does, and the index marks the skill that is in it (C-9)", () => {
+    const session = openSession({ ...setup, skills, policy: findPolicy("metis") });
+    const [system] = session.thread.foundation.system;
+    expect(session.padding.preactivated).toEqual(["pdf"]);
+    expect(system?.text).toContain("- pdf [preloaded]: Read PDF files.");
+    expect(session.thread.foundation.end.tokens).toBeGreaterThanOrEqual(4096);
+  });
+
+  test("stays as it is where the policy never pads", () => {
+    const session = openSession({ ...setup, skills, policy: findPolicy("tail-5m") });
+    expect(session.padding.tokens).toBe(0);
+    expect(session.thread.foundation.system[0]?.text).toContain("- pdf: Read PDF files.");
+  });
+
+  test("puts what holds for the session behind the padding", () => {
+    const session = openSession({ ...setup, skills, policy: findPolicy("metis") });
+    const text = session.thread.foundation.system[0]?.text ?? "";
+    expect(text.endsWith("This session started on 2026-11-15.")).toBe(true);
+  });
+});

@@ -1,0 +1,59 @@
+// What a replay has counted so far.
+import type { Policy } from "../core/cache/policy.ts";
+import type { CallDetail } from "./call-detail.ts";
+import { createGroup, type Group } from "./group.ts";
+
+export type GroupBy = "session" | "model" | "agent" | "day" | "none";
+
+export interface ReplayOptions {
+  readonly policies: readonly Policy[];
+  /** Whose rules and prices; the recorded model's by default. */
+  readonly model: string | null;
+  readonly groupBy: GroupBy;
+  /** Told of every request, in order of time within its workspace. */
+  readonly onCall?: (call: CallDetail) => void;
+  /** Told after every workspace. */
+  readonly onProgress?: (done: { readonly sessions: number; readonly requests: number }) => void;
+}
+
+export interface Books {
+  readonly options: ReplayOptions;
+  readonly total: Group;
+  readonly groups: Map<string, Group>;
+  readonly skipped: Map<string, number>;
+  readonly skippedWhere: {
+    readonly file: string;
+    readonly line: number | null;
+    readonly reason: string;
+  }[];
+  readonly standIns: Map<string, number>;
+  /** Providers that take no markers, apart: policies make no difference there. */
+  readonly automatic: Group;
+}
+
+export function openBooks(options: ReplayOptions): Books {
+  return {
+    options,
+    total: createGroup("all", options.policies.length),
+    groups: new Map(),
+    skipped: new Map(),
+    skippedWhere: [],
+    standIns: new Map(),
+    automatic: createGroup("automatic", 1),
+  };
+}
+
+/** More places than this are counted but not named. */
+const placesMax = 1000;
+
+export function skip(
+  books: Books,
+  reason: string,
+  count: number,
+  where?: { readonly file: string; readonly line: number | null },
+): void {
+  books.skipped.set(reason, (books.skipped.get(reason) ?? 0) + count);
+  if (where !== undefined && books.skippedWhere.length < placesMax) {
+    books.skippedWhere.push({ file: where.file, line: where.line, reason });
+  }
+}

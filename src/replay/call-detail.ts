@@ -1,0 +1,19 @@
+// One replayed call in full, for cross-sections and for explaining its miss.
+import type { Usage } from "../core/message/usage.ts";
+import type { Miss } from "./misses.ts";
+
+export interface CallDetail {
+  readonly sessionId: string;
+  readonly file: string;
+  /** Empty for the main thread. */
+  readonly thread: string;
+  readonly startMs: number;
+  readonly model: string;
+  /** Tokens of the prompt by tier, in wire order. */
+  readonly tierTokens: Readonly<Record<"T0" | "T1" | "T2" | "T3", number>>;
+  /** In the order of the policies. */
+  readonly outcomes: readonly { readonly usage: Usage; readonly miss: Miss | null }[];
+  /** What the provider reported; null where the recording has none. */
+  readonly recorded: Usage | null;
+  readonly limitPicoUsd: bigint;
+}

@@ -1,0 +1,26 @@
+// Recorded sessions in dollars, as users import it.
+export type { GroupBy, ReplayOptions } from "./books.ts";
+export type { CallDetail } from "./call-detail.ts";
+export { createLimitMeter, type LimitMeter, type LimitRequest, type Limits } from "./limit.ts";
+export type { MissCause } from "../core/diagnosis/explanation.ts";
+export type { Miss } from "./misses.ts";
+export { renderReplayPage } from "./page/render-replay-page.ts";
+export { readRecordings } from "./readers/read-recordings.ts";
+export type {
+  Recorded,
+  RecordedBlock,
+  RecordedMarker,
+  RecordedRequest,
+  RecordedSession,
+  RecordingFormat,
+} from "./recording.ts";
+export { replay } from "./replay.ts";
+export type {
+  AutomaticReport,
+  Bound,
+  GroupReport,
+  MissReport,
+  PolicyReport,
+  RecordedReport,
+  ReplayReport,
+} from "./report.ts";

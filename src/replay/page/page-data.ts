@@ -1,0 +1,128 @@
+// What the page's cross-section is drawn from: few sessions, few calls of each, numbers only, column by column.
+import { noUsage, promptTokens, writtenTokens } from "../../core/message/usage.ts";
+import type { CallDetail } from "../call-detail.ts";
+import type { ReplayReport } from "../report.ts";
+import { cheapestIndex } from "./cheapest.ts";
+
+export interface PageData {
+  readonly policies: readonly string[];
+  /** The cheapest policy. */
+  readonly best: number;
+  readonly causes: readonly string[];
+  readonly models: readonly string[];
+  readonly sessions: readonly PageSession[];
+}
+
+/** Every list but `threads` and `outcomes` has one entry per embedded call. */
+export interface PageSession {
+  readonly id: string;
+  readonly file: string;
+  /** With those that are not embedded. */
+  readonly callCount: number;
+  /** Since the call before; 0 for the first. */
+  readonly gapsMs: readonly number[];
+  /** Places in the page's models. */
+  readonly models: readonly number[];
+  readonly threads: readonly string[];
+  /** Places in the session's threads. */
+  readonly threadOf: readonly number[];
+  /** Tokens of tools, system text, history and of no tier, in wire order. */
+  readonly bands: readonly (readonly number[])[];
+  /** In the order of the policies. */
+  readonly outcomes: readonly PageOutcome[];
+}
+
+export interface PageOutcome {
+  readonly read: readonly number[];
+  readonly written: readonly number[];
+  /** Call, place in the page's causes, tokens. */
+  readonly misses: readonly (readonly [number, number, number])[];
+}
+
+export interface LeftOut {
+  readonly sessions: number;
+  readonly calls: number;
+}
+
+export const sessionsMax = 40;
+export const callsMax = 400;
+
+/** The sessions with the most calls, and how much of the details is not among them. */
+export function toPageData(
+  report: ReplayReport,
+  details: readonly CallDetail[],
+): { readonly data: PageData; readonly leftOut: LeftOut } {
+  const bySession = Map.groupBy(details, ({ sessionId }) => sessionId);
+  const chosen = [...bySession.values()]
+    .toSorted((left, right) => right.length - left.length)
+    .slice(0, sessionsMax);
+  const shown = chosen.flatMap((calls) => calls.slice(0, callsMax));
+  const names: Names = {
+    policies: report.policies.map(({ policy }) => policy),
+    causes: distinct(shown.flatMap(causesOf)),
+    models: distinct(shown.map(({ model }) => model)),
+  };
+  const sessions = chosen.map((calls) => toSession(calls, names));
+  return {
+    data: { ...names, best: cheapestIndex(report.policies), sessions },
+    leftOut: {
+      sessions: bySession.size - chosen.length,
+      calls: details.length - shown.length,
+    },
+  };
+}
+
+type Names = Pick<PageData, "policies" | "causes" | "models">;
+
+function distinct(names: readonly string[]): readonly string[] {
+  return [...new Set(names)];
+}
+
+function causesOf({ outcomes }: CallDetail): string[] {
+  return outcomes.flatMap(({ miss }) => (miss === null ? [] : [miss.cause]));
+}
+
+function toSession(all: readonly CallDetail[], names: Names): PageSession {
+  const calls = all.slice(0, callsMax);
+  const threads = distinct(calls.map(({ thread }) => thread));
+  return {
+    id: all[0]?.sessionId ?? "",
+    file: all[0]?.file ?? "",
+    callCount: all.length,
+    gapsMs: calls.map(({ startMs }, index) =>
+      Math.max(0, Math.round(startMs - (calls[index - 1]?.startMs ?? startMs))),
+    ),
+    models: calls.map(({ model }) => names.models.indexOf(model)),
+    threads,
+    threadOf: calls.map(({ thread }) => threads.indexOf(thread)),
+    bands: [
+      calls.map(({ tierTokens }) => tierTokens.T0),
+      calls.map(({ tierTokens }) => tierTokens.T1 + tierTokens.T2),
+      calls.map(({ tierTokens }) => tierTokens.T3),
+      calls.map(outsideTiers),
+    ],
+    outcomes: names.policies.map((_, policy) => toOutcome(calls, policy, names.causes)),
+  };
+}
+
+/** A recording may know of prompt tokens that no block of it accounts for. */
+function outsideTiers({ tierTokens, outcomes }: CallDetail): number {
+  const { T0, T1, T2, T3 } = tierTokens;
+  const prompt = Math.max(0, ...outcomes.map(({ usage }) => promptTokens(usage)));
+  return Math.max(0, prompt - T0 - T1 - T2 - T3);
+}
+
+function toOutcome(
+  calls: readonly CallDetail[],
+  policy: number,
+  causes: readonly string[],
+): PageOutcome {
+  const outcomes = calls.map((call) => call.outcomes[policy] ?? { usage: noUsage, miss: null });
+  return {
+    read: outcomes.map(({ usage }) => usage.cacheReadTokens),
+    written: outcomes.map(({ usage }) => writtenTokens(usage)),
+    misses: outcomes.flatMap(({ miss }, call) =>
+      miss === null ? [] : [[call, causes.indexOf(miss.cause), miss.tokens] as const],
+    ),
+  };
+}

@@ -1,0 +1,134 @@
+// A block as a reader found it: hashed and counted, but not yet in the tokens of one model.
+import type { BlockKind, PromptRole } from "../../core/assembly/prompt-block.ts";
+import { hashContent, type ContentHash } from "../../core/hash.ts";
+import type { Block, JsonText } from "../../core/message/message.ts";
+import { promptTokens, type Lifetime, type Usage } from "../../core/message/usage.ts";
+import type { Tokenizer } from "../../core/models/model-facts.ts";
+import { findModel } from "../../core/models/resolve-model.ts";
+import { estimateTokens } from "../../core/tokens/estimate.ts";
+import { createCountCache, type CountCache } from "../../core/tokens/count-cache.ts";
+import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
+import { countMessage, type RawCount } from "../../core/tokens/raw-count.ts";
+import type { RecordedBlock } from "../recording.ts";
+import { toExcerpt } from "./excerpt.ts";
+
+export interface BlockDraft {
+  readonly hash: ContentHash;
+  /** What was seen in it, or its tokens where they are known without looking. */
+  readonly size: RawCount | number;
+  readonly tier: RecordedBlock["tier"];
+  readonly kind: BlockKind;
+  readonly role: PromptRole;
+  readonly endsMessage: boolean;
+  readonly mayCarryMarker: boolean;
+  /** Its own or that of a block inside it. */
+  readonly hasImage: boolean;
+  /** The marker that was on it. */
+  readonly marker: Lifetime | null;
+  readonly excerpt?: string;
+}
+
+/** What every draft is made with. */
+export interface Drafting {
+  readonly counter: TextCounter;
+  /** A log repeats its blocks with every request; each is counted once. */
+  readonly counts: CountCache;
+  readonly excerpts: boolean;
+}
+
+const countsMax = 20_000;
+
+export function createDrafting(counter: TextCounter, excerpts: boolean): Drafting {
+  return { counter, counts: createCountCache(countsMax), excerpts };
+}
+
+export interface DraftParts extends Pick<
+  BlockDraft,
+  "tier" | "kind" | "role" | "endsMessage" | "mayCarryMarker" | "marker"
+> {
+  /** The content in the one spelling by which blocks are compared. */
+  readonly json: JsonText;
+  /** The content as tokens are counted. */
+  readonly content: Block;
+  /** Whether it is the first of what a model said at once: some tokenizers frame each reply. */
+  readonly opensReply: boolean;
+}
+
+export function createDraft(
+  parts: DraftParts,
+  { counter, counts, excerpts }: Drafting,
+): BlockDraft {
+  const { json, content, opensReply, ...rest } = parts;
+  const hash = hashContent(`${parts.role}\n${json}`);
+  const count = counts.get(hash, () => countMessage({ role: "user", content: [content] }, counter));
+  const excerpt = excerpts ? toExcerpt(content) : undefined;
+  return {
+    ...rest,
+    hash,
+    size: opensReply ? { ...count, replies: 1 } : count,
+    hasImage: holdsImage(content),
+    ...(excerpt === undefined ? {} : { excerpt }),
+  };
+}
+
+/** What a recording does not show but was billed for: one block of known size, never equal to another's. */
+export function hiddenDraft(
+  owner: string,
+  tokens: number,
+  tier: "T0" | "T1",
+  { excerpts }: Drafting,
+): BlockDraft {
+  const isTools = tier === "T0";
+  return {
+    hash: hashContent(`hidden ${tier}\n${owner}`),
+    size: tokens,
+    tier,
+    kind: isTools ? "tool definition" : "system text",
+    role: isTools ? "tools" : "system",
+    endsMessage: true,
+    mayCarryMarker: true,
+    hasImage: false,
+    marker: null,
+    ...(excerpts ? { excerpt: "(not in the recording)" } : {}),
+  };
+}
+
+/** In the tokens of one model. */
+export function toRecordedBlock(draft: BlockDraft, tokenizer: Tokenizer): RecordedBlock {
+  const { hash, tier, kind, role, endsMessage, mayCarryMarker, excerpt } = draft;
+  return {
+    hash,
+    tokens: draftTokens(draft, tokenizer),
+    tier,
+    kind,
+    role,
+    endsMessage,
+    mayCarryMarker,
+    ...(excerpt === undefined ? {} : { excerpt }),
+  };
+}
+
+function draftTokens({ size }: BlockDraft, tokenizer: Tokenizer): number {
+  return typeof size === "number" ? size : estimateTokens(size, tokenizer);
+}
+
+/** How many tokens were billed that the blocks do not account for; none where that is not known. */
+export function hiddenTokensOf(
+  usage: Usage | null,
+  shown: readonly BlockDraft[],
+  tokenizer: Tokenizer,
+): number {
+  if (usage === null) return 0;
+  const shownTokens = shown.reduce((sum, draft) => sum + draftTokens(draft, tokenizer), 0);
+  return Math.max(0, promptTokens(usage) - shownTokens);
+}
+
+/** A model that is not named or not known is counted with a tokenizer that errs high. */
+export function tokenizerOf(model: string | null): Tokenizer {
+  if (model === null) return "other";
+  return findModel(model)?.facts.tokenizer ?? "other";
+}
+
+function holdsImage(block: Block): boolean {
+  return block.type === "image" || (block.type === "tool_result" && block.content.some(holdsImage));
+}

@@ -1,0 +1,113 @@
+// A transcript whose entries name their parents, and the way from its root to the entry last answered.
+import type { Usage } from "../../core/message/usage.ts";
+import type { RecordedRequest } from "../recording.ts";
+import {
+  hiddenDraft,
+  hiddenTokensOf,
+  tokenizerOf,
+  type BlockDraft,
+  type Drafting,
+} from "./block-draft.ts";
+import { createThreadHistory, joinMessages, toRecordedBlocks } from "./thread-history.ts";
+
+/** What was said at one place of the conversation. */
+export interface TreeNode {
+  /** Null at a root, and where a summary takes the place of all before it. */
+  readonly parent: TreeNode | null;
+  readonly thread: string;
+  /** Grows while a reply comes in pieces. */
+  readonly blocks: BlockDraft[];
+  /** When the last of it was written. */
+  lastMs: number | null;
+  /** How far from the root it stands on the way that was last taken; below zero for not on it. */
+  place: number;
+}
+
+export function createNode(
+  parent: TreeNode | null,
+  thread: string,
+  blocks: readonly BlockDraft[],
+  lastMs: number | null,
+): TreeNode {
+  return { parent, thread, blocks: [...blocks], lastMs, place: -1 };
+}
+
+/** From the first of two nodes to the last; nothing where the one does not lead to the other. */
+export function nodesBetween(first: TreeNode | null, last: TreeNode | null): TreeNode[] {
+  const nodes: TreeNode[] = [];
+  for (let node = last; node !== null; node = node.parent) {
+    nodes.push(node);
+    if (node === first) return nodes.toReversed();
+  }
+  return [];
+}
+
+/** A request as the tree shows it: everything up to a node was sent. */
+export interface TreeRequest {
+  /** Null for a reply to nothing. */
+  readonly tip: TreeNode | null;
+  readonly endMs: number | null;
+  readonly model: string | null;
+  readonly usage: Usage | null;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+export interface ThreadWay {
+  advance(request: TreeRequest): RecordedRequest;
+}
+
+/** `owner` names what no other session or thread shares: the part of the prompt that is not recorded. */
+export function createThreadWay(thread: string, owner: string, drafting: Drafting): ThreadWay {
+  const history = createThreadHistory();
+  const way: { readonly node: TreeNode; readonly end: number }[] = [];
+  let head: readonly BlockDraft[] | undefined;
+
+  /** The nodes after the last one that is still on the way. */
+  const leaveFor = (tip: TreeNode | null): TreeNode[] => {
+    const fresh: TreeNode[] = [];
+    let node = tip;
+    while (node !== null && way[node.place]?.node !== node) {
+      fresh.push(node);
+      node = node.parent;
+    }
+    way.length = node === null ? 0 : node.place + 1;
+    return fresh.toReversed();
+  };
+
+  return {
+    advance({ tip, endMs, model, usage, settings }) {
+      const tokenizer = tokenizerOf(model);
+      const fresh = leaveFor(tip);
+      const keep = way.at(-1)?.end;
+      const grown = joinMessages(fresh.flatMap(({ blocks }) => blocks));
+      const isFirst = head === undefined;
+      head ??= headOf(hiddenTokensOf(usage, grown, tokenizer), owner, drafting);
+      let end = keep ?? head.length;
+      for (const node of fresh) {
+        end += node.blocks.length;
+        node.place = way.length;
+        way.push({ node, end });
+      }
+      const step = isFirst
+        ? history.advance(0, [...head, ...grown])
+        : history.advance(keep ?? head.length, grown);
+      const images = history.hasImages ? { "images appear or vanish": "images" } : {};
+      return {
+        thread,
+        startMs: tip?.lastMs ?? null,
+        endMs,
+        model,
+        keep: step.keep,
+        append: toRecordedBlocks(step.added, tokenizer),
+        remainderTokens: 0,
+        usage,
+        markers: null,
+        settings: { ...settings, ...images },
+      };
+    },
+  };
+}
+
+function headOf(tokens: number, owner: string, drafting: Drafting): BlockDraft[] {
+  return tokens === 0 ? [] : [hiddenDraft(owner, tokens, "T1", drafting)];
+}

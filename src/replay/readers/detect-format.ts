@@ -1,0 +1,29 @@
+// Which reader a file wants, by what its first lines hold and never by its name.
+import type { Fields } from "../../core/wire/openai-fields.ts";
+import type { CreateReader } from "./line-reader.ts";
+import { createClaudeCodeReader, isClaudeCode } from "./read-claude-code.ts";
+import { createCodexReader, isCodex } from "./read-codex.ts";
+import { createCtxKvReader, isCtxKv } from "./read-ctx-kv.ts";
+import { createCtxTraceReader, isCtxTrace } from "./read-ctx-trace.ts";
+import { createPiReader, isPi } from "./read-pi.ts";
+import { createRequestLogReader, isRequestLog } from "./read-request-log.ts";
+
+interface Format {
+  /** Whether no other format has such a line. */
+  readonly isLine: (line: Fields) => boolean;
+  readonly create: CreateReader;
+}
+
+const formats: readonly Format[] = [
+  { isLine: isCtxTrace, create: createCtxTraceReader },
+  { isLine: isCtxKv, create: createCtxKvReader },
+  { isLine: isCodex, create: createCodexReader },
+  { isLine: isPi, create: createPiReader },
+  { isLine: isClaudeCode, create: createClaudeCodeReader },
+  { isLine: isRequestLog, create: createRequestLogReader },
+];
+
+/** Undefined where the line could be of any format. */
+export function detectFormat(line: Fields): CreateReader | undefined {
+  return formats.find(({ isLine }) => isLine(line))?.create;
+}

@@ -1,0 +1,56 @@
+// Every file that may hold a recording, under the paths a user names.
+import { readdir, realpath, stat } from "node:fs/promises";
+import { extname, join } from "node:path";
+
+export type FoundFile =
+  | { readonly type: "file"; readonly path: string; readonly bytes: number }
+  | { readonly type: "unusable"; readonly path: string; readonly reason: string };
+
+const extensions = [".jsonl", ".ndjson", ".json"];
+
+/**
+ * Files in folders by name, in code-unit order, folders included; of files named by the user any
+ * extension will do. A file or folder that links or overlapping paths lead to again is found once.
+ */
+export async function findFiles(paths: readonly string[]): Promise<FoundFile[]> {
+  const seen = new Set<string>();
+  const found: FoundFile[] = [];
+  for (const path of paths) await visit(path, "named", { seen, found });
+  return found;
+}
+
+interface Search {
+  readonly seen: Set<string>;
+  readonly found: FoundFile[];
+}
+
+async function visit(path: string, how: "named" | "met", search: Search): Promise<void> {
+  const isWanted = how === "named" || extensions.includes(extname(path).toLowerCase());
+  try {
+    const facts = await stat(path);
+    if (!facts.isDirectory() && !isWanted) return;
+    const real = await realpath(path);
+    if (search.seen.has(real)) return unusable(path, "it was found under another path", search);
+    search.seen.add(real);
+    if (facts.isDirectory()) {
+      const names = (await readdir(path)).toSorted((left, right) => (left < right ? -1 : 1));
+      for (const name of names) await visit(join(path, name), "met", search);
+    } else if (facts.isFile()) {
+      search.found.push({ type: "file", path, bytes: facts.size });
+    } else {
+      unusable(path, "it is not a file", search);
+    }
+  } catch (cause) {
+    // A link to nothing that would not have been read anyway.
+    const isNothing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    if (isWanted || !isNothing) unusable(path, failureText(cause), search);
+  }
+}
+
+function unusable(path: string, reason: string, { found }: Search): void {
+  found.push({ type: "unusable", path, reason });
+}
+
+export function failureText(cause: unknown): string {
+  return `it cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
+}

@@ -1,0 +1,55 @@
+// What all readers have in common: lines of one file in, recorded values out.
+import type { Fields } from "../../core/wire/openai-fields.ts";
+import type { Recorded } from "../recording.ts";
+import type { Drafting } from "./block-draft.ts";
+
+/** Reads one file of one format. Only what the next line needs is held. */
+export interface LineReader {
+  read(line: Fields, number: number): readonly Recorded[];
+  /** What can only be said once the file has ended. */
+  end(): readonly Recorded[];
+}
+
+export interface Source {
+  readonly file: string;
+  readonly drafting: Drafting;
+  readonly run: Run;
+}
+
+/** What is known over all files of a run. */
+export interface Run {
+  /** The id as the file has it, or numbered where another session of the run took it. */
+  claimSessionId(id: string): string;
+  /** False where the reply was read before: clients copy history into the files of resumed sessions. */
+  claimReply(id: string): boolean;
+}
+
+export type CreateReader = (source: Source) => LineReader;
+
+export function createRun(): Run {
+  const sessions = new Map<string, number>();
+  const replies = new Set<string>();
+  return {
+    claimSessionId(id) {
+      const taken = sessions.get(id) ?? 0;
+      sessions.set(id, taken + 1);
+      return taken === 0 ? id : `${id}#${taken + 1}`;
+    },
+    claimReply(id) {
+      const isNew = !replies.has(id);
+      replies.add(id);
+      return isNew;
+    },
+  };
+}
+
+export function skip(file: string, line: number | null, reason: string): Recorded {
+  return { type: "skipped", file, line, reason };
+}
+
+/** Milliseconds since 1970 of a date as text; null for anything else. */
+export function timeMsOf(value: unknown): number | null {
+  if (typeof value !== "string") return null;
+  const timeMs = Date.parse(value);
+  return Number.isNaN(timeMs) ? null : timeMs;
+}

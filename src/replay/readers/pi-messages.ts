@@ -1,0 +1,64 @@
+// pi's own form of content and usage, in ours.
+import { isObject } from "../../core/message/check-shape.ts";
+import type { Usage } from "../../core/message/usage.ts";
+import { countIn, fieldsOf, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import type { RecordedSession } from "../recording.ts";
+
+/** Blocks in the Messages API's form. */
+export function toContent(content: unknown): unknown {
+  if (!Array.isArray(content)) return content;
+  return content.map((item: unknown) => {
+    const block = fieldsOf(item);
+    switch (block["type"]) {
+      case "thinking":
+        return {
+          type: "thinking",
+          thinking: block["thinking"],
+          signature: block["thinkingSignature"],
+        };
+      case "toolCall":
+        return {
+          type: "tool_use",
+          id: block["id"],
+          name: block["name"],
+          input: block["arguments"],
+        };
+      case "image":
+        return {
+          type: "image",
+          source: { type: "base64", media_type: block["mimeType"], data: block["data"] },
+        };
+      default:
+        return { type: block["type"], text: block["text"] };
+    }
+  });
+}
+
+/** By the API it names, else by whom it was sent to. */
+export function wireOf(message: Fields): RecordedSession["wire"] {
+  const api = textIn(message, "api") ?? textIn(message, "provider") ?? "";
+  if (/anthropic/.test(api)) return "anthropic-messages";
+  if (/completions/.test(api)) return "openai-chat";
+  return /openai/.test(api) ? "openai-responses" : null;
+}
+
+/** Null where the prompt was not counted. */
+export function usageOf(message: Fields): Usage | null {
+  const usage = message["usage"];
+  if (!isObject(usage) || countIn(usage, "input") === undefined) return null;
+  const written = countIn(usage, "cacheWrite") ?? 0;
+  const long = Math.min(countIn(usage, "cacheWrite1h") ?? 0, written);
+  const short = wireOf(message) === "anthropic-messages" ? "5m" : "30m";
+  const output = countIn(usage, "output") ?? 0;
+  const reasoningTokens = Math.min(countIn(usage, "reasoning") ?? 0, output);
+  return {
+    uncachedTokens: countIn(usage, "input") ?? 0,
+    cacheReadTokens: countIn(usage, "cacheRead") ?? 0,
+    cacheWriteTokens: {
+      ...(written - long > 0 ? { [short]: written - long } : {}),
+      ...(long > 0 ? { "1h": long } : {}),
+    },
+    outputTokens: output - reasoningTokens,
+    reasoningTokens,
+  };
+}

@@ -1,0 +1,150 @@
+// Claude Code sessions: one line for each block of a reply, each line naming the one before it.
+import type { Usage } from "../../core/message/usage.ts";
+import { isObject } from "../../core/message/check-shape.ts";
+import { readUsage } from "../../core/wire/anthropic-messages/usage.ts";
+import { countIn, fieldsIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import type { Recorded } from "../recording.ts";
+import { createSessionTree, type Added } from "./claude-code-tree.ts";
+import { createThreadWay, type ThreadWay, type TreeNode } from "./conversation-tree.ts";
+import { skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
+
+export function isClaudeCode(line: Fields): boolean {
+  if (line["type"] === "summary") return typeof line["leafUuid"] === "string";
+  return typeof line["uuid"] === "string" && "parentUuid" in line;
+}
+
+/** A reply whose pieces are still coming in, or which waits for one that began before it. */
+interface Pending {
+  readonly id: string;
+  readonly thread: string;
+  readonly tip: TreeNode | null;
+  /** False where an earlier file had it. */
+  readonly isNew: boolean;
+  model: string | null;
+  usage: Usage | null;
+  endMs: number | null;
+  isComplete: boolean;
+}
+
+interface ReaderState {
+  readonly source: Source;
+  readonly ways: Map<string, ThreadWay>;
+  /** In the order the replies began. */
+  readonly pending: Pending[];
+  session: string | null;
+  sessionId: string | null;
+  readonly counts: { repeated: number; known: number };
+  hasOrphan: boolean;
+}
+
+export function createClaudeCodeReader(source: Source): LineReader {
+  const tree = createSessionTree(source.drafting);
+  const state: ReaderState = {
+    source,
+    ways: new Map(),
+    pending: [],
+    session: null,
+    sessionId: null,
+    counts: { repeated: 0, known: 0 },
+    hasOrphan: false,
+  };
+  return {
+    read(line, number) {
+      state.session ??= textIn(line, "sessionId") ?? null;
+      const added = tree.add(line);
+      if (added.type === "repeated") {
+        state.counts.repeated += 1;
+        return [];
+      }
+      const orphan = added.isOrphan && !state.hasOrphan ? [reportOrphan(number, state)] : [];
+      if (added.type === "reply") addPiece(line, added, state);
+      return [...orphan, ...release(state)];
+    },
+    end() {
+      for (const reply of state.pending) reply.isComplete = true;
+      return [...release(state), ...reportCounts(state)];
+    },
+  };
+}
+
+function reportOrphan(line: number, state: ReaderState): Recorded {
+  state.hasOrphan = true;
+  const reason = "the line it follows is missing; from here on such lines follow the one before";
+  return skip(state.source.file, line, reason);
+}
+
+function addPiece(
+  line: Fields,
+  { id, thread, tip }: Extract<Added, { readonly type: "reply" }>,
+  { source, pending }: ReaderState,
+): void {
+  if (tip !== undefined) {
+    const before = pending.findLast((reply) => reply.thread === thread);
+    if (before !== undefined) before.isComplete = true;
+    const requestId = textIn(line, "requestId") ?? "";
+    const isNew = source.run.claimReply(`${id} ${requestId}`);
+    const nothing = { model: null, usage: null, endMs: null, isComplete: false };
+    pending.push({ id, thread, tip, isNew, ...nothing });
+  }
+  const reply = pending.findLast((each) => each.id === id && each.thread === thread);
+  if (reply === undefined) return;
+  const message = fieldsIn(line, "message");
+  reply.model = textIn(message, "model") ?? reply.model;
+  reply.usage = usageOf(message["usage"]) ?? reply.usage;
+  reply.endMs = timeMsOf(line["timestamp"]) ?? reply.endMs;
+}
+
+/** Null where the prompt's tokens are not told. */
+function usageOf(usage: unknown): Usage | null {
+  if (!isObject(usage) || countIn(usage, "input_tokens") === undefined) return null;
+  return readUsage(usage).usage;
+}
+
+/** The requests that are complete, as far as nothing that began earlier is still open. */
+function release(state: ReaderState): Recorded[] {
+  const recorded: Recorded[] = [];
+  while (state.pending[0]?.isComplete === true) {
+    const reply = state.pending.shift();
+    if (reply === undefined) break;
+    if (reply.isNew) recorded.push(...record(reply, state));
+    else state.counts.known += 1;
+  }
+  return recorded;
+}
+
+function record(reply: Pending, state: ReaderState): Recorded[] {
+  const { source, ways } = state;
+  const opening = state.sessionId === null ? openSession(state) : [];
+  const sessionId = state.sessionId ?? source.file;
+  const way =
+    ways.get(reply.thread) ??
+    createThreadWay(reply.thread, `${sessionId} ${reply.thread}`, source.drafting);
+  ways.set(reply.thread, way);
+  const request = way.advance({ ...reply, settings: {} });
+  return [...opening, { type: "request", sessionId, request }];
+}
+
+function openSession(state: ReaderState): Recorded[] {
+  const { file, run } = state.source;
+  const id = run.claimSessionId(state.session ?? file);
+  state.sessionId = id;
+  const session = {
+    id,
+    file,
+    format: "claude-code",
+    agent: "claude-code",
+    wire: "anthropic-messages",
+    blocks: "as sent",
+    workspace: file,
+  } as const;
+  return [{ type: "session", session }];
+}
+
+function reportCounts({ source, counts }: ReaderState): Recorded[] {
+  const { repeated, known } = counts;
+  const reasons = [
+    repeated === 0 ? [] : [`${repeated} of its lines repeat earlier ones`],
+    known === 0 ? [] : [`${known} of its replies were read in an earlier file`],
+  ];
+  return reasons.flat().map((reason) => skip(source.file, null, reason));
+}

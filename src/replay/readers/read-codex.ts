@@ -1,0 +1,231 @@
+// Codex rollouts: the items of a conversation in the order they came, with a token count after each reply.
+import type { Usage } from "../../core/message/usage.ts";
+import { isObject } from "../../core/message/check-shape.ts";
+import { toReportedUsage } from "../../core/wire/openai-usage.ts";
+import {
+  countIn,
+  fieldsIn,
+  fieldsOf,
+  listIn,
+  textIn,
+  type Fields,
+} from "../../core/wire/openai-fields.ts";
+import type { Recorded } from "../recording.ts";
+import { hiddenDraft, hiddenTokensOf, tokenizerOf, type BlockDraft } from "./block-draft.ts";
+import { isSystemMessage } from "./chat-messages.ts";
+import { timeMsOf, type LineReader, type Source } from "./line-reader.ts";
+import { draftInstructions, draftItem, isOutputItem } from "./responses-items.ts";
+import { createThreadHistory, toRecordedBlocks, type ThreadHistory } from "./thread-history.ts";
+
+const lineTypes = ["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
+
+export function isCodex(line: Fields): boolean {
+  return lineTypes.some((type) => type === line["type"]) && isObject(line["payload"]);
+}
+
+/** A reply as far as it was read: what it answers is fixed, what it says goes into the next request. */
+interface OpenReply {
+  readonly keep: number;
+  readonly sent: readonly BlockDraft[];
+  readonly startMs: number | null;
+  endMs: number | null;
+  /** Whether something came since that the model did not make: the next it makes is another reply. */
+  isAnswered: boolean;
+}
+
+interface RolloutState {
+  readonly source: Source;
+  readonly history: ThreadHistory;
+  sessionId: string | null;
+  session: string | null;
+  head: readonly BlockDraft[];
+  /** Blocks of the last request that still lead the next, and what comes after them. */
+  keep: number;
+  tail: BlockDraft[];
+  reply: OpenReply | null;
+  model: string | null;
+  effort: string | null;
+  lastMs: number | null;
+  /** Totals come again with every note about limits; only a new one is a reply's. */
+  totalTokens: number | null;
+}
+
+export function createCodexReader(source: Source): LineReader {
+  const state: RolloutState = {
+    source,
+    history: createThreadHistory(),
+    sessionId: null,
+    session: null,
+    head: [],
+    keep: 0,
+    tail: [],
+    reply: null,
+    model: null,
+    effort: null,
+    lastMs: null,
+    totalTokens: null,
+  };
+  return {
+    read(line) {
+      const payload = fieldsIn(line, "payload");
+      const timeMs = timeMsOf(line["timestamp"]);
+      switch (line["type"]) {
+        case "session_meta":
+          readMeta(payload, state);
+          return [];
+        case "turn_context":
+          state.model = textIn(payload, "model") ?? state.model;
+          state.effort = textIn(payload, "effort") ?? state.effort;
+          return [];
+        case "response_item":
+          return readItem(payload, timeMs, state);
+        case "compacted":
+          return readCompaction(payload, timeMs, state);
+        case "event_msg":
+          return payload["type"] === "token_count"
+            ? readCount(fieldsIn(payload, "info"), state)
+            : [];
+        default:
+          return [];
+      }
+    },
+    end: () => close(null, state),
+  };
+}
+
+/** A resumed or forked file brings the heads of the sessions before it, too: the first is its own. */
+function readMeta(payload: Fields, state: RolloutState): void {
+  if (state.session !== null) return;
+  state.session = textIn(payload, "id") ?? state.source.file;
+  const instructions =
+    textIn(fieldsIn(payload, "base_instructions"), "text") ??
+    textIn(payload, "base_instructions") ??
+    textIn(payload, "instructions");
+  state.head = draftInstructions(instructions, state.source.drafting);
+}
+
+/** Items that only the client keeps. */
+const unsentItems = ["ghost_snapshot", "other"];
+
+function readItem(item: Fields, timeMs: number | null, state: RolloutState): Recorded[] {
+  if (unsentItems.includes(textIn(item, "type") ?? "")) return [];
+  const isOutput = isOutputItem(item);
+  const isNewReply = isOutput && (state.reply === null || state.reply.isAnswered);
+  const recorded = isNewReply ? close(null, state) : [];
+  if (isNewReply) openReply(state);
+  if (state.reply !== null && isOutput) state.reply.endMs = timeMs ?? state.reply.endMs;
+  if (!isOutput) {
+    state.lastMs = timeMs ?? state.lastMs;
+    if (state.reply !== null) state.reply.isAnswered = true;
+  }
+  const isHead = isSystemMessage(item) && isBeforeUser(state);
+  const place = { tier: isHead ? "T1" : "T3", lifetime: "30m" } as const;
+  state.tail.push(...draftItem(item, place, state.source.drafting));
+  return recorded;
+}
+
+function isBeforeUser({ history, tail }: RolloutState): boolean {
+  return history.blocks.length === 0 && tail.every(({ tier }) => tier !== "T3");
+}
+
+function openReply(state: RolloutState): void {
+  const { keep, tail, lastMs } = state;
+  state.reply = { keep, sent: tail, startMs: lastMs, endMs: null, isAnswered: false };
+  state.tail = [];
+}
+
+/** A count that is new belongs to the reply before it. */
+function readCount(info: Fields, state: RolloutState): Recorded[] {
+  const total = countIn(fieldsIn(info, "total_token_usage"), "total_tokens") ?? null;
+  const last = fieldsIn(info, "last_token_usage");
+  if (countIn(last, "input_tokens") === undefined) return [];
+  if (total !== null && total === state.totalTokens) return [];
+  state.totalTokens = total;
+  const { usage } = toReportedUsage({
+    promptTokens: countIn(last, "input_tokens"),
+    readTokens: countIn(last, "cached_input_tokens"),
+    writtenTokens: undefined,
+    writtenPerLifetime: {},
+    generatedTokens: countIn(last, "output_tokens"),
+    reasoningTokens: countIn(last, "reasoning_output_tokens"),
+  });
+  return close(usage, state);
+}
+
+/** The history from here on is what the summary says, and nothing before it. */
+function readCompaction(payload: Fields, timeMs: number | null, state: RolloutState): Recorded[] {
+  const recorded = close(null, state);
+  const { drafting } = state.source;
+  const replacement = listIn(payload, "replacement_history");
+  const summary = { role: "user", content: payload["message"] };
+  const items = replacement.length > 0 ? replacement.map(fieldsOf) : [summary];
+  state.keep = state.head.length;
+  state.tail = items.flatMap((item) => draftItem(item, { tier: "T3", lifetime: "30m" }, drafting));
+  state.lastMs = timeMs ?? state.lastMs;
+  return recorded;
+}
+
+/** The request that the open reply answers, if there is one. */
+function close(usage: Usage | null, state: RolloutState): Recorded[] {
+  const { reply, history, source, model } = state;
+  if (reply === null) return [];
+  state.reply = null;
+  const opening = state.sessionId === null ? openSession(state) : [];
+  const sessionId = state.sessionId ?? source.file;
+  const isFirst = history.blocks.length === 0;
+  if (isFirst) state.head = [...hiddenTools(reply, usage, sessionId, state), ...state.head];
+  const step = isFirst
+    ? history.advance(0, [...state.head, ...reply.sent])
+    : history.advance(reply.keep, reply.sent);
+  state.keep = history.blocks.length;
+  state.tail = sizeReasoning(state.tail, usage);
+  const images = history.hasImages ? { "images appear or vanish": "images" } : {};
+  const effort = state.effort === null ? {} : { effort: state.effort };
+  const request = {
+    thread: "",
+    startMs: reply.startMs,
+    endMs: reply.endMs,
+    model,
+    keep: step.keep,
+    append: toRecordedBlocks(step.added, tokenizerOf(model)),
+    remainderTokens: 0,
+    usage,
+    markers: null,
+    settings: { ...effort, ...images },
+  };
+  return [...opening, { type: "request", sessionId, request }];
+}
+
+function openSession(state: RolloutState): Recorded[] {
+  const { file, run } = state.source;
+  const id = run.claimSessionId(state.session ?? file);
+  state.sessionId = id;
+  const session = {
+    id,
+    file,
+    format: "codex",
+    agent: "codex",
+    wire: "openai-responses",
+    blocks: "as sent",
+    workspace: file,
+  } as const;
+  return [{ type: "session", session }];
+}
+
+/** Rollouts do not hold the tools; the first bill tells how large they were. */
+function hiddenTools(
+  reply: OpenReply,
+  usage: Usage | null,
+  sessionId: string,
+  { head, model, source }: RolloutState,
+): BlockDraft[] {
+  const tokens = hiddenTokensOf(usage, [...head, ...reply.sent], tokenizerOf(model));
+  return tokens === 0 ? [] : [hiddenDraft(sessionId, tokens, "T0", source.drafting)];
+}
+
+/** Sealed reasoning is billed by what it took to think it. */
+function sizeReasoning(tail: readonly BlockDraft[], usage: Usage | null): BlockDraft[] {
+  const count = tail.filter(({ kind }) => kind === "thinking").length;
+  const size = Math.round((usage?.reasoningTokens ?? 0) / Math.max(1, count));
+  return tail.map((draft) => (draft.kind === "thinking" ? { ...draft, size } : draft));
+}

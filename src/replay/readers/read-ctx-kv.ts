@@ -1,0 +1,139 @@
+// ctx-kv/1: requests as runs of numbered pieces of one size, without content.
+import { countIn, listIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import type { Recorded, RecordedBlock } from "../recording.ts";
+import { skip, type LineReader, type Source } from "./line-reader.ts";
+
+export function isCtxKv(line: Fields): boolean {
+  return line["format"] === "ctx-kv/1" || line["kind"] === "kvtrace";
+}
+
+/** Where the tools and the system text of an agent end, in pieces. */
+interface Head {
+  readonly tools: number;
+  readonly system: number;
+}
+
+interface KvState {
+  readonly sessionId: string;
+  readonly pieceTokens: number;
+  /** By thread; the main one is empty. */
+  readonly heads: Map<string, Head>;
+  /** How many pieces the last request of each thread had. */
+  readonly lengths: Map<string, number>;
+}
+
+export function createCtxKvReader({ file, run }: Source): LineReader {
+  let state: KvState | undefined;
+  return {
+    read(line, number) {
+      if (isCtxKv(line)) {
+        const sessionId = run.claimSessionId(textIn(line, "id") ?? file);
+        const pieceTokens = countIn(line, "block_size") || 64;
+        const heads = new Map([["", headOf(line, pieceTokens)]]);
+        state = { sessionId, pieceTokens, heads, lengths: new Map() };
+        return [openSession(sessionId, file)];
+      }
+      if (state === undefined) return [skip(file, number, "it stands before the header")];
+      if (line["kind"] === "subagent") {
+        state.heads.set(textIn(line, "agent") ?? "", headOf(line, state.pieceTokens));
+        return [];
+      }
+      if (line["kind"] !== "request") return [skip(file, number, "its kind is not known")];
+      return [readRequest(line, state) ?? skip(file, number, "it is not a request of this format")];
+    },
+    end: () => [],
+  };
+}
+
+function openSession(id: string, file: string): Recorded {
+  const session = {
+    id,
+    file,
+    format: "ctx-kv/1",
+    agent: null,
+    wire: null,
+    blocks: "hashed pieces",
+    workspace: file,
+  } as const;
+  return { type: "session", session };
+}
+
+function headOf(line: Fields, pieceTokens: number): Head {
+  const toolTokens = countIn(line, "tool_tokens") ?? 0;
+  const headTokens = toolTokens + (countIn(line, "system_tokens") ?? 0);
+  return {
+    tools: Math.floor(toolTokens / pieceTokens),
+    system: Math.floor(headTokens / pieceTokens),
+  };
+}
+
+/** Undefined where the numbers do not fit together. */
+function readRequest(line: Fields, state: KvState): Recorded | undefined {
+  const thread = textIn(line, "agent") ?? "";
+  const head = state.heads.get(thread) ?? { tools: 0, system: 0 };
+  const keep = countIn(line, "keep");
+  const ids = pieceIds(listIn(line, "append"));
+  const promptTokens = countIn(line, "in");
+  if (keep === undefined || keep > (state.lengths.get(thread) ?? 0)) return undefined;
+  if (ids === undefined || promptTokens === undefined) return undefined;
+  const pieces = keep + ids.length;
+  state.lengths.set(thread, pieces);
+  const startMs = secondsToMs(line["t"]);
+  const tookMs = secondsToMs(line["api_time"]);
+  return {
+    type: "request",
+    sessionId: state.sessionId,
+    request: {
+      thread,
+      startMs,
+      endMs: startMs === null || tookMs === null ? null : startMs + tookMs,
+      model: textIn(line, "model") ?? null,
+      keep,
+      append: ids.map((id, index) =>
+        toPiece(id, keep + index, { head, tokens: state.pieceTokens, pieces }),
+      ),
+      remainderTokens: Math.max(0, promptTokens - state.pieceTokens * pieces),
+      // The format has no cache counters, and totals alone would read as if nothing was cached.
+      usage: null,
+      markers: null,
+      settings: {},
+    },
+  };
+}
+
+const idsMax = 10_000_000;
+
+/** From runs of a first id and a count. */
+function pieceIds(runs: readonly unknown[]): number[] | undefined {
+  const ids: number[] = [];
+  for (const run of runs) {
+    const [first, count] = Array.isArray(run) ? [Number(run[0]), Number(run[1])] : [NaN, NaN];
+    if (!Number.isSafeInteger(first) || !Number.isSafeInteger(count)) return undefined;
+    if (count < 0 || ids.length + count > idsMax) return undefined;
+    for (let offset = 0; offset < count; offset += 1) ids.push(first + offset);
+  }
+  return ids;
+}
+
+interface PiecePlace {
+  readonly head: Head;
+  readonly tokens: number;
+  /** Of the whole request. */
+  readonly pieces: number;
+}
+
+function toPiece(id: number, index: number, { head, tokens, pieces }: PiecePlace): RecordedBlock {
+  const place = { hash: `kv:${id}`, tokens, mayCarryMarker: true };
+  const endsMessage = index === pieces - 1;
+  if (index < head.tools) {
+    return { ...place, tier: "T0", kind: "tool definition", role: "tools", endsMessage };
+  }
+  if (index < head.system) {
+    return { ...place, tier: "T1", kind: "system text", role: "system", endsMessage };
+  }
+  return { ...place, tier: "T3", kind: "text", role: "user", endsMessage };
+}
+
+function secondsToMs(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? Math.round(value * 1000) : null;
+}

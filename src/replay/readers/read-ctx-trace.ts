@@ -1,0 +1,233 @@
+// ctx-trace/1: one session per file, each request as the messages it keeps and those it adds.
+import { noUsage, type Usage } from "../../core/message/usage.ts";
+import { readUsage } from "../../core/wire/anthropic-messages/usage.ts";
+import {
+  countIn,
+  fieldsIn,
+  fieldsOf,
+  listIn,
+  textIn,
+  type Fields,
+} from "../../core/wire/openai-fields.ts";
+import type { Recorded, RecordedMarker, RecordedSession } from "../recording.ts";
+import { hiddenDraft, hiddenTokensOf, tokenizerOf, type BlockDraft } from "./block-draft.ts";
+import { skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
+import { draftMessage, draftSystem, draftTools } from "./message-blocks.ts";
+import { messagesSettings } from "./request-settings.ts";
+import { createThreadHistory, toRecordedBlocks, type ThreadHistory } from "./thread-history.ts";
+
+export function isCtxTrace(line: Fields): boolean {
+  return line["format"] === "ctx-trace/1" && line["kind"] === "session";
+}
+
+interface TraceState {
+  readonly sessionId: string;
+  readonly header: Fields;
+  readonly history: ThreadHistory;
+  readonly foundation: Foundation;
+  /** Where each message ends, in blocks. */
+  readonly ends: number[];
+  /** What the last reply spent on reasoning: a provider that seals it bills that many when it is sent back. */
+  reasoningTokens: number;
+}
+
+interface Foundation {
+  tools: readonly BlockDraft[];
+  system: readonly BlockDraft[];
+}
+
+export function createCtxTraceReader(source: Source): LineReader {
+  const { file, run } = source;
+  let state: TraceState | undefined;
+  return {
+    read(line, number) {
+      if (isCtxTrace(line)) {
+        const sessionId = run.claimSessionId(textIn(line, "id") ?? file);
+        state = {
+          sessionId,
+          header: line,
+          history: createThreadHistory(),
+          foundation: { tools: [], system: hiddenPrefix(line, sessionId, source) },
+          ends: [],
+          reasoningTokens: 0,
+        };
+        return [{ type: "session", session: toSession(line, sessionId, file) }];
+      }
+      if (state === undefined) return [skip(file, number, "it stands before the header")];
+      if (line["kind"] !== "request") return [skip(file, number, "its kind is not known")];
+      return [readRequest(line, state, source) ?? skip(file, number, "it keeps too many messages")];
+    },
+    end: () => [],
+  };
+}
+
+function toSession(header: Fields, id: string, file: string): RecordedSession {
+  return {
+    id,
+    file,
+    format: "ctx-trace/1",
+    agent: textIn(header, "agent") ?? null,
+    wire: wireOf(textIn(header, "wire")),
+    blocks: "as sent",
+    workspace: file,
+  };
+}
+
+function wireOf(wire: string | undefined): RecordedSession["wire"] {
+  const known = ["anthropic-messages", "openai-chat", "openai-responses"] as const;
+  return known.find((name) => name === wire) ?? null;
+}
+
+function hiddenPrefix(header: Fields, sessionId: string, { drafting }: Source): BlockDraft[] {
+  const tokens = countIn(fieldsIn(header, "qa"), "hidden_prefix_tokens") ?? 0;
+  if (header["prefix_known"] !== false || tokens === 0) return [];
+  return [hiddenDraft(sessionId, tokens, "T1", drafting)];
+}
+
+function readRequest(line: Fields, state: TraceState, source: Source): Recorded | undefined {
+  const { history, ends } = state;
+  const keepMessages = countIn(line, "keep");
+  if (keepMessages === undefined || keepMessages > ends.length) return undefined;
+  const model = textIn(line, "model") ?? null;
+  const headBefore = headLength(state);
+  const keptMessages = history.blocks.slice(headBefore, ends[keepMessages - 1] ?? headBefore);
+  const usage = usageOf(fieldsOf(line["usage"]));
+  const messages = listIn(line, "append").map((message) => draftMessageOf(message, state, source));
+  const grown = messages.flat();
+  const isFirst = history.blocks.length === 0;
+  const isNewHead = readFoundation(line, state, source) || isFirst;
+  if (isFirst) hideTools(state, { usage, model, messages: grown }, source);
+  const step = isNewHead
+    ? history.advance(0, [
+        ...state.foundation.tools,
+        ...state.foundation.system,
+        ...keptMessages,
+        ...grown,
+      ])
+    : history.advance(headBefore + keptMessages.length, grown);
+  growEnds(state, { keepMessages, shift: headLength(state) - headBefore, messages });
+  state.reasoningTokens = usage?.reasoningTokens ?? 0;
+  const images = history.hasImages ? { "images appear or vanish": "images" } : {};
+  return {
+    type: "request",
+    sessionId: state.sessionId,
+    request: {
+      thread: "",
+      startMs: timeMsOf(line["t"]),
+      endMs: timeMsOf(line["t_end"]),
+      model,
+      keep: step.keep,
+      append: toRecordedBlocks(step.added, tokenizerOf(model)),
+      remainderTokens: 0,
+      usage,
+      markers: readMarkers(line, state),
+      settings: { ...messagesSettings(fieldsIn(line, "params")), ...images },
+    },
+  };
+}
+
+function headLength({ foundation }: TraceState): number {
+  return foundation.tools.length + foundation.system.length;
+}
+
+/** Whether the request brings tools or a system text of its own. */
+function readFoundation(line: Fields, state: TraceState, { drafting }: Source): boolean {
+  const { header, foundation } = state;
+  const bringsTools = Array.isArray(line["tools"]);
+  const bringsSystem = header["prefix_known"] !== false && (line["system"] ?? null) !== null;
+  if (bringsTools) foundation.tools = draftTools(line["tools"], drafting);
+  if (bringsSystem) foundation.system = draftSystem(line["system"], drafting);
+  return bringsTools || bringsSystem;
+}
+
+/** Where a recording has the system text but not the tools, the first bill tells how large they were. */
+function hideTools(
+  { header, sessionId, foundation }: TraceState,
+  first: {
+    readonly usage: Usage | null;
+    readonly model: string | null;
+    readonly messages: readonly BlockDraft[];
+  },
+  { drafting }: Source,
+): void {
+  const isUnseen = header["tools_known"] === false && header["raw_api_log"] !== true;
+  if (!isUnseen || header["prefix_known"] === false || foundation.tools.length > 0) return;
+  const shown = [...foundation.system, ...first.messages];
+  const tokens = hiddenTokensOf(first.usage, shown, tokenizerOf(first.model));
+  if (tokens > 0) foundation.tools = [hiddenDraft(sessionId, tokens, "T0", drafting)];
+}
+
+/** Sealed reasoning is billed by what it took to think it. */
+function draftMessageOf(
+  message: unknown,
+  { header, reasoningTokens }: TraceState,
+  { drafting }: Source,
+): BlockDraft[] {
+  const drafts = draftMessage(fieldsOf(message), drafting);
+  const thinking = drafts.filter(({ kind }) => kind === "thinking").length;
+  if (header["wire"] === "anthropic-messages" || thinking === 0) return drafts;
+  const size = Math.round(reasoningTokens / thinking);
+  return drafts.map((draft) => (draft.kind === "thinking" ? { ...draft, size } : draft));
+}
+
+function growEnds(
+  { ends, ...state }: TraceState,
+  grown: {
+    readonly keepMessages: number;
+    /** By how many blocks the head became longer. */
+    readonly shift: number;
+    readonly messages: readonly (readonly BlockDraft[])[];
+  },
+): void {
+  ends.length = grown.keepMessages;
+  if (grown.shift !== 0) for (const at of ends.keys()) ends[at] = (ends[at] ?? 0) + grown.shift;
+  let end = ends.at(-1) ?? headLength({ ends, ...state });
+  for (const message of grown.messages) {
+    end += message.length;
+    ends.push(end);
+  }
+}
+
+/** Null where the recording never saw the wire. */
+function readMarkers(line: Fields, state: TraceState): RecordedMarker[] | null {
+  if (state.header["raw_api_log"] !== true) return null;
+  return listIn(line, "cache_control").flatMap((entry) => {
+    const fields = fieldsOf(entry);
+    const block = markedBlock(textIn(fields, "at") ?? "", state);
+    if (block === null) return [];
+    return [{ block, lifetime: fields["ttl"] === "1h" ? "1h" : "5m" } as const];
+  });
+}
+
+/** From a path such as messages.12.content.0, system.1 or tools.3. */
+function markedBlock(
+  at: string,
+  { foundation, ends, history, ...rest }: TraceState,
+): number | null {
+  const [, part, first, second] = /^(\w+)\.(\d+)(?:\.content\.(\d+))?/.exec(at) ?? [];
+  const index = Number(first);
+  const tools = foundation.tools.length;
+  const head = headLength({ foundation, ends, history, ...rest });
+  const starts = {
+    tools: 0,
+    system: tools,
+    messages: index === 0 ? head : (ends[index - 1] ?? NaN),
+  };
+  const block =
+    part === "tools" || part === "system"
+      ? starts[part] + index
+      : part === "messages"
+        ? starts.messages + Number(second ?? 0)
+        : NaN;
+  return block < history.blocks.length ? block : null;
+}
+
+/** Null where the prompt's tokens were not recorded. Uncached tokens are apart from cached ones on every wire. */
+function usageOf(fields: Fields): Usage | null {
+  if (countIn(fields, "input_tokens") === undefined) return null;
+  const { usage } = readUsage(fields);
+  const generated = usage.outputTokens + usage.reasoningTokens;
+  const told = countIn(fields, "reasoning_output_tokens");
+  const reasoningTokens = told === undefined ? usage.reasoningTokens : Math.min(told, generated);
+  return { ...noUsage, ...usage, reasoningTokens, outputTokens: generated - reasoningTokens };
+}

@@ -1,0 +1,75 @@
+// A file as lines, without ever holding more than one of them.
+import { createReadStream } from "node:fs";
+
+export interface Line {
+  /** From 1. */
+  readonly number: number;
+  /** Without its end and without a byte order mark; null where it is too long to be held. */
+  readonly text: string | null;
+  /** False for a last line that no line break ends. */
+  readonly isEnded: boolean;
+}
+
+/** A request with every picture a provider takes is shorter than this. */
+const lineBytesMax = 64 * 1024 * 1024;
+
+const chunkBytes = 256 * 1024;
+const lineFeed = 0x0a;
+
+export async function* readLines(
+  path: string,
+  onBytes: (bytes: number) => void = () => undefined,
+  bytesMax: number = lineBytesMax,
+): AsyncGenerator<Line> {
+  let number = 0;
+  let held = createHeldLine(bytesMax);
+  const close = (isEnded: boolean): Line => {
+    number += 1;
+    const text = held.text();
+    held = createHeldLine(bytesMax);
+    return { number, text: number === 1 ? (text?.replace(/^\uFEFF/, "") ?? null) : text, isEnded };
+  };
+  const stream: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: chunkBytes });
+  for await (const chunk of stream) {
+    onBytes(chunk.length);
+    let start = 0;
+    let end = chunk.indexOf(lineFeed);
+    while (end !== -1) {
+      held.add(chunk.subarray(start, end));
+      yield close(true);
+      start = end + 1;
+      end = chunk.indexOf(lineFeed, start);
+    }
+    held.add(chunk.subarray(start));
+  }
+  if (held.bytes > 0) yield close(false);
+}
+
+interface HeldLine {
+  readonly bytes: number;
+  add(part: Buffer): void;
+  text(): string | null;
+}
+
+/** Counts on after the limit, but holds nothing any more. */
+function createHeldLine(bytesMax: number): HeldLine {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  return {
+    get bytes() {
+      return bytes;
+    },
+    add(part) {
+      bytes += part.length;
+      if (bytes > bytesMax) parts = [];
+      else if (part.length > 0) parts.push(part);
+    },
+    text() {
+      if (bytes > bytesMax) return null;
+      const [first] = parts;
+      const whole = parts.length === 1 && first !== undefined ? first : Buffer.concat(parts);
+      const text = whole.toString("utf8");
+      return text.endsWith("\r") ? text.slice(0, -1) : text;
+    },
+  };
+}

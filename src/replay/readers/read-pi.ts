@@ -1,0 +1,197 @@
+// pi sessions: entries that name their parents; a reply is one entry with its usage.
+import { promptTokens } from "../../core/message/usage.ts";
+import { fieldsIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import type { Recorded } from "../recording.ts";
+import {
+  createNode,
+  createThreadWay,
+  nodesBetween,
+  type ThreadWay,
+  type TreeNode,
+} from "./conversation-tree.ts";
+import { skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
+import { draftMessage } from "./message-blocks.ts";
+import { toContent, usageOf, wireOf } from "./pi-messages.ts";
+
+export function isPi(line: Fields): boolean {
+  return (
+    line["type"] === "session" &&
+    typeof line["id"] === "string" &&
+    ("cwd" in line || "version" in line)
+  );
+}
+
+interface PiState {
+  readonly source: Source;
+  readonly byId: Map<string, TreeNode | null>;
+  /** The entry before, for files without parents. */
+  last: TreeNode | null;
+  session: string | null;
+  opened: { readonly id: string; readonly way: ThreadWay } | null;
+  thinking: string | null;
+  hasOrphan: boolean;
+}
+
+export function createPiReader(source: Source): LineReader {
+  const state: PiState = {
+    source,
+    byId: new Map(),
+    last: null,
+    session: null,
+    opened: null,
+    thinking: null,
+    hasOrphan: false,
+  };
+  return {
+    read(line, number) {
+      if (line["type"] === "session") {
+        state.session ??= textIn(line, "id") ?? null;
+        return [];
+      }
+      if (line["type"] === "thinking_level_change") {
+        state.thinking = textIn(line, "thinkingLevel") ?? null;
+      }
+      const parentId = textIn(line, "parentId");
+      const isOrphan = parentId !== undefined && !state.byId.has(parentId);
+      const parent = parentOf(line, parentId, isOrphan, state);
+      const { node, recorded } = addEntry(line, number, parent, state);
+      state.last = node;
+      const id = textIn(line, "id");
+      if (id !== undefined) state.byId.set(id, node);
+      if (!isOrphan || state.hasOrphan) return recorded;
+      state.hasOrphan = true;
+      const reason =
+        "the entry it follows is missing; from here on such entries follow the one before";
+      return [skip(source.file, number, reason), ...recorded];
+    },
+    end: () => [],
+  };
+}
+
+function parentOf(
+  line: Fields,
+  parentId: string | undefined,
+  isOrphan: boolean,
+  { byId, last }: PiState,
+): TreeNode | null {
+  if (parentId !== undefined && !isOrphan) return byId.get(parentId) ?? null;
+  return isOrphan || !("parentId" in line) ? last : null;
+}
+
+interface AddedEntry {
+  readonly node: TreeNode | null;
+  readonly recorded: readonly Recorded[];
+}
+
+function addEntry(
+  line: Fields,
+  number: number,
+  parent: TreeNode | null,
+  state: PiState,
+): AddedEntry {
+  const timeMs = timeMsOf(line["timestamp"]);
+  const say = (content: unknown): AddedEntry => {
+    const blocks = draftMessage({ role: "user", content }, state.source.drafting);
+    return { node: createNode(parent, "", blocks, timeMs), recorded: [] };
+  };
+  switch (line["type"]) {
+    case "message":
+      return addMessage(fieldsIn(line, "message"), { line: number, parent, timeMs }, state, say);
+    case "custom_message":
+      return say(toContent(line["content"]));
+    case "branch_summary":
+      return say(textIn(line, "summary") ?? "");
+    case "compaction": {
+      const first = state.byId.get(textIn(line, "firstKeptEntryId") ?? "") ?? null;
+      const kept = nodesBetween(first, parent).flatMap((node) => node.blocks);
+      const summary = textIn(line, "summary") ?? "";
+      const blocks = draftMessage({ role: "user", content: summary }, state.source.drafting);
+      return { node: createNode(null, "", [...blocks, ...kept], timeMs), recorded: [] };
+    }
+    default:
+      return { node: parent, recorded: [] };
+  }
+}
+
+interface EntryPlace {
+  readonly line: number;
+  readonly parent: TreeNode | null;
+  readonly timeMs: number | null;
+}
+
+function addMessage(
+  message: Fields,
+  place: EntryPlace,
+  state: PiState,
+  say: (content: unknown) => AddedEntry,
+): AddedEntry {
+  switch (message["role"]) {
+    case "assistant":
+      return addReply(message, place, state);
+    case "toolResult":
+      return say([
+        {
+          type: "tool_result",
+          tool_use_id: message["toolCallId"],
+          content: toContent(message["content"]),
+          ...(message["isError"] === true ? { is_error: true } : {}),
+        },
+      ]);
+    case "bashExecution":
+      if (message["excludeFromContext"] === true) return { node: place.parent, recorded: [] };
+      return say(`${textIn(message, "command") ?? ""}\n${textIn(message, "output") ?? ""}`);
+    case "branchSummary":
+    case "compactionSummary":
+      return say(textIn(message, "summary") ?? "");
+    default:
+      return say(toContent(message["content"]));
+  }
+}
+
+/** A reply that failed is not sent again; it counts where it was billed. */
+function addReply(
+  message: Fields,
+  { line, parent, timeMs }: EntryPlace,
+  state: PiState,
+): AddedEntry {
+  const { file, drafting } = state.source;
+  const { opening, id, way } = openSession(message, state);
+  const usage = usageOf(message);
+  const stop = textIn(message, "stopReason") ?? "";
+  const hasFailed = stop === "error" || stop === "aborted";
+  if (hasFailed && (usage === null || promptTokens(usage) === 0)) {
+    return { node: parent, recorded: [...opening, skip(file, line, `the reply failed: ${stop}`)] };
+  }
+  const { thinking } = state;
+  const request = way.advance({
+    tip: parent,
+    endMs: timeMs,
+    model: textIn(message, "model") ?? null,
+    usage,
+    settings: thinking === null || thinking === "off" ? {} : { thinking },
+  });
+  const recorded: Recorded[] = [...opening, { type: "request", sessionId: id, request }];
+  if (hasFailed) return { node: parent, recorded };
+  const said = { role: "assistant", content: toContent(message["content"]) };
+  return { node: createNode(parent, "", draftMessage(said, drafting), timeMs), recorded };
+}
+
+function openSession(
+  message: Fields,
+  state: PiState,
+): { readonly opening: readonly Recorded[]; readonly id: string; readonly way: ThreadWay } {
+  if (state.opened !== null) return { opening: [], ...state.opened };
+  const { file, run, drafting } = state.source;
+  const id = run.claimSessionId(state.session ?? file);
+  state.opened = { id, way: createThreadWay("", id, drafting) };
+  const session = {
+    id,
+    file,
+    format: "pi",
+    agent: "pi",
+    wire: wireOf(message),
+    blocks: "as sent",
+    workspace: file,
+  } as const;
+  return { opening: [{ type: "session", session }], ...state.opened };
+}

@@ -1,0 +1,158 @@
+// Transcript readers: files of any known format → recorded sessions and requests, as a stream.
+import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
+import type { Fields } from "../../core/wire/openai-fields.ts";
+import { isObject } from "../../core/message/check-shape.ts";
+import type { Recorded } from "../recording.ts";
+import { createDrafting } from "./block-draft.ts";
+import { detectFormat } from "./detect-format.ts";
+import { failureText, findFiles, type FoundFile } from "./find-files.ts";
+import { createRun, skip, type LineReader, type Source } from "./line-reader.ts";
+import { readLines, type Line } from "./read-lines.ts";
+
+export interface ReadingOptions {
+  /** Counts o200k tokens; each model's own are estimated from them. */
+  readonly counter: TextCounter;
+  /** Whether blocks carry a few words of their content. */
+  readonly excerpts?: boolean;
+  readonly onProgress?: (bytesRead: number, bytesTotal: number) => void;
+}
+
+/** Reads files, and folders with all that is in them. Whatever cannot be used is named in a `skipped` value. */
+export async function* readRecordings(
+  paths: readonly string[],
+  { counter, excerpts = false, onProgress }: ReadingOptions,
+): AsyncGenerator<Recorded> {
+  const found = await findFiles(paths);
+  const bytesTotal = found.reduce((sum, each) => sum + (each.type === "file" ? each.bytes : 0), 0);
+  const run = createRun();
+  const drafting = createDrafting(counter, excerpts);
+  let bytesBefore = 0;
+  for (const each of found) {
+    if (each.type === "unusable") {
+      yield skip(each.path, null, each.reason);
+      continue;
+    }
+    const source = { file: each.path, drafting, run };
+    yield* readFile(each, source, (bytes) => onProgress?.(bytesBefore + bytes, bytesTotal));
+    bytesBefore += each.bytes;
+    onProgress?.(bytesBefore, bytesTotal);
+  }
+}
+
+async function* readFile(
+  { path }: Extract<FoundFile, { readonly type: "file" }>,
+  source: Source,
+  onBytes: (bytesRead: number) => void,
+): AsyncGenerator<Recorded> {
+  let bytesRead = 0;
+  const reading = createFileReading(source);
+  try {
+    const lines = readLines(path, (bytes) => onBytes((bytesRead += bytes)));
+    for await (const line of lines) {
+      yield* reading.read(line);
+      if (reading.isHopeless()) break;
+    }
+  } catch (cause) {
+    yield skip(path, null, failureText(cause));
+  }
+  yield* reading.end();
+}
+
+/** A file that shows no known format in so many lines, or so many characters, is given up. */
+const undetectedLinesMax = 100;
+const undetectedCharactersMax = 16_000_000;
+
+interface FileReading {
+  read(line: Line): readonly Recorded[];
+  end(): readonly Recorded[];
+  isHopeless(): boolean;
+}
+
+function createFileReading(source: Source): FileReading {
+  const { file } = source;
+  let reader: LineReader | undefined;
+  let hasRequest = false;
+  let isEmpty = true;
+  let characters = 0;
+  /** Lines before the format was known. */
+  let waiting: Parsed[] = [];
+
+  const pass = (parsed: Parsed): readonly Recorded[] => {
+    const recorded = readParsed(parsed, reader, file);
+    hasRequest ||= recorded.some(({ type }) => type === "request");
+    return recorded;
+  };
+
+  return {
+    read(line) {
+      if (line.text?.trim() === "") return [];
+      isEmpty = false;
+      const parsed = parseLine(line);
+      if (reader !== undefined) return pass(parsed);
+      waiting.push(parsed);
+      characters += line.text?.length ?? 0;
+      reader = parsed.fields && detectFormat(parsed.fields)?.(source);
+      if (reader === undefined) return [];
+      const lines = waiting;
+      waiting = [];
+      return lines.flatMap(pass);
+    },
+    end() {
+      if (isEmpty) return [skip(file, null, "it is empty")];
+      if (reader === undefined) return [skip(file, null, "it is of no known format")];
+      const last = guard(() => reader?.end() ?? [], file, null);
+      hasRequest ||= last.some(({ type }) => type === "request");
+      return hasRequest ? last : [...last, skip(file, null, "it holds no request")];
+    },
+    isHopeless: () =>
+      reader === undefined &&
+      (waiting.length >= undetectedLinesMax || characters >= undetectedCharactersMax),
+  };
+}
+
+interface Parsed {
+  readonly number: number;
+  /** Undefined for a line that cannot be used. */
+  readonly fields: Fields | undefined;
+  readonly reason: string;
+}
+
+function parseLine({ number, text, isEnded }: Line): Parsed {
+  if (text === null) return { number, fields: undefined, reason: "it is longer than 64 MB" };
+  try {
+    const value: unknown = JSON.parse(withOrderedKeys(text));
+    if (isObject(value)) return { number, fields: value, reason: "" };
+    return { number, fields: undefined, reason: "it is not a JSON object" };
+  } catch {
+    const reason = isEnded ? "it is not JSON" : "it is cut off";
+    return { number, fields: undefined, reason };
+  }
+}
+
+/** JavaScript moves keys that look like integers to the front; with a space before them they stay in order. */
+function withOrderedKeys(text: string): string {
+  return text.replaceAll(/([{,]\s*)"(?=\d+"\s*:)/g, '$1" ');
+}
+
+function readParsed(
+  { number, fields, reason }: Parsed,
+  reader: LineReader | undefined,
+  file: string,
+): readonly Recorded[] {
+  if (fields === undefined) return [skip(file, number, reason)];
+  return guard(() => reader?.read(fields, number) ?? [], file, number);
+}
+
+/** A line that a reader stumbles over is one line lost, not the file. */
+function guard(
+  read: () => readonly Recorded[],
+  file: string,
+  line: number | null,
+): readonly Recorded[] {
+  try {
+    return read();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return [skip(file, line, `it cannot be understood: ${reason}`)];
+  }
+}

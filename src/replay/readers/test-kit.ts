@@ -1,0 +1,55 @@
+// Readers on lines written by hand, with a counter that takes every character for a token.
+import { fieldsOf } from "../../core/wire/openai-fields.ts";
+import type { Recorded, RecordedBlock, RecordedRequest } from "../recording.ts";
+import { createDrafting } from "./block-draft.ts";
+import { createRun, type CreateReader, type Run } from "./line-reader.ts";
+
+export const charactersCounter: { count(text: string): number } = { count: (text) => text.length };
+
+/** What a reader makes of a file with these lines. */
+export function recordingsOf(
+  create: CreateReader,
+  lines: readonly unknown[],
+  { run = createRun(), excerpts = true }: { run?: Run; excerpts?: boolean } = {},
+): Recorded[] {
+  const drafting = createDrafting(charactersCounter, excerpts);
+  const reader = create({ file: "a.jsonl", drafting, run });
+  return [
+    ...lines.flatMap((line, index) => reader.read(fieldsOf(line), index + 1)),
+    ...reader.end(),
+  ];
+}
+
+export function requestsIn(recorded: readonly Recorded[]): RecordedRequest[] {
+  return recorded.flatMap((each) => (each.type === "request" ? [each.request] : []));
+}
+
+export function skippedIn(recorded: readonly Recorded[]): string[] {
+  return recorded.flatMap((each) =>
+    each.type === "skipped" ? [`${each.line ?? "file"}: ${each.reason}`] : [],
+  );
+}
+
+/** Everything a stream brings. */
+export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+/** All blocks of each request, rebuilt from what it keeps and appends. */
+export function promptsIn(recorded: readonly Recorded[]): RecordedBlock[][] {
+  const threads = new Map<string, RecordedBlock[]>();
+  return requestsIn(recorded).map(({ thread, keep, append }) => {
+    const prompt = [...(threads.get(thread) ?? []).slice(0, keep), ...append];
+    threads.set(thread, prompt);
+    return prompt;
+  });
+}
+
+/** Who says what in each request. */
+export function excerptsIn(recorded: readonly Recorded[]): string[][] {
+  return promptsIn(recorded).map((prompt) =>
+    prompt.map(({ role, excerpt }) => `${role}: ${excerpt ?? ""}`),
+  );
+}

@@ -1,0 +1,47 @@
+// Which model's rules and prices a recorded request is replayed under.
+import type { ModelFacts } from "../core/models/model-facts.ts";
+import { findModel, resolveModel } from "../core/models/resolve-model.ts";
+import type { RecordedRequest, RecordedSession } from "./recording.ts";
+
+/** Taken where a recording names no model, or one without a price. */
+export const standInModel = "claude-sonnet-4-6";
+
+export interface ReplayModel {
+  readonly facts: ModelFacts;
+  /** Why it is not the recorded model; null where it is. */
+  readonly standsInFor: string | null;
+}
+
+/** Models by recorded name, looked up once. */
+export function createModelLookup(
+  asked: string | null,
+): (session: RecordedSession, request: RecordedRequest) => ReplayModel {
+  const known = new Map<string, ReplayModel>();
+  return ({ blocks }, { model }) => {
+    const name = `${blocks} ${model ?? ""}`;
+    const found = known.get(name) ?? withBlocks(lookUp(asked, model), blocks);
+    known.set(name, found);
+    return found;
+  };
+}
+
+function lookUp(asked: string | null, recorded: string | null): ReplayModel {
+  if (asked !== null) {
+    const { facts } = resolveModel(asked);
+    return { facts, standsInFor: recorded === facts.id ? null : (recorded ?? "no model") };
+  }
+  const found = recorded === null ? null : findModel(recorded);
+  if (found !== null && found.facts.prices.kind === "priced") {
+    return { facts: found.facts, standsInFor: null };
+  }
+  return { facts: resolveModel(standInModel).facts, standsInFor: recorded ?? "no model" };
+}
+
+/** Pieces of one size say nothing about the provider's blocks: any may be marked, and nothing is too far or too short. */
+function withBlocks(model: ReplayModel, blocks: RecordedSession["blocks"]): ReplayModel {
+  const { cache } = model.facts;
+  if (blocks === "as sent" || cache.markers === null) return model;
+  const lookback = { kind: "positions", positions: Infinity, counting: "every block" } as const;
+  const markers = { ...cache.markers, lookback };
+  return { ...model, facts: { ...model.facts, cache: { ...cache, markers, minimumTokens: 0 } } };
+}

@@ -1,0 +1,85 @@
+// One thread of a recording as it grows: the same blocks for the planner and for billing, each made once.
+import type { PromptBlock } from "../core/assembly/prompt-block.ts";
+import type { ModelFacts } from "../core/models/model-facts.ts";
+import { createGrowingPrompt, type BillableBlock, type GrowingPrompt } from "../simulator/index.ts";
+import type { RecordedBlock, RecordedRequest } from "./recording.ts";
+
+export interface ReplayThread {
+  readonly prompt: GrowingPrompt;
+  /** As the planner takes them; parallel to the prompt. */
+  readonly blocks: readonly PromptBlock[];
+  /** Leads on to a request. How many blocks it shares with the one before. */
+  advance(request: RecordedRequest): number;
+}
+
+export interface ThreadFrame {
+  readonly workspace: string;
+  readonly model: ModelFacts;
+  readonly settings: RecordedRequest["settings"];
+}
+
+export function createReplayThread(
+  { workspace, model, settings }: ThreadFrame,
+  recorded: readonly RecordedBlock[] = [],
+): ReplayThread {
+  const prompt = createGrowingPrompt({ workspace, model, settings });
+  const blocks: PromptBlock[] = [];
+  const own: RecordedBlock[] = [];
+  const append = (more: readonly RecordedBlock[]): void => {
+    own.push(...more);
+    // Whether a group of results ends with a block depends on the next one, so the last one is made again.
+    const from = Math.max(0, Math.min(prompt.blocks.length, own.length - more.length) - 1);
+    prompt.cut(from);
+    blocks.length = from;
+    prompt.append(own.slice(from).map((block, index) => toBillable(block, own[from + index + 1])));
+    for (let index = from; index < own.length; index += 1) {
+      const block = own[index];
+      if (block !== undefined) blocks.push(toPromptBlock(block, index, prompt));
+    }
+  };
+  append(recorded);
+  return {
+    prompt,
+    blocks,
+    advance: ({ keep, append: more }) => {
+      const shared = Math.min(keep, own.length);
+      own.length = shared;
+      prompt.cut(shared);
+      blocks.length = Math.min(blocks.length, shared);
+      append(more);
+      return shared;
+    },
+  };
+}
+
+function toBillable(block: RecordedBlock, next: RecordedBlock | undefined): BillableBlock {
+  const { hash, tokens, tier, kind, role, endsMessage } = block;
+  const isResult = kind === "tool_result";
+  const ends = role === "user" && endsMessage && !(isResult && next?.kind === "tool_result");
+  const isInitial =
+    role === "system" && tier !== "T3" && (next === undefined || next.tier === "T3");
+  return {
+    hash,
+    tokens,
+    tier: tier === "T0" ? "tools" : tier === "T3" ? "messages" : "system",
+    run: kind === "tool_use" || isResult ? kind : null,
+    boundary: ends ? "eligible message" : isInitial ? "initial group" : null,
+  };
+}
+
+function toPromptBlock(
+  { tokens, tier, kind, role, endsMessage, mayCarryMarker }: RecordedBlock,
+  index: number,
+  { keys, cumulative }: GrowingPrompt,
+): PromptBlock {
+  return {
+    key: keys[index] ?? "",
+    tokens,
+    endTokens: cumulative[index] ?? 0,
+    tier,
+    kind,
+    role,
+    endsMessage,
+    mayCarryMarker,
+  };
+}

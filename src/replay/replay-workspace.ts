@@ -1,0 +1,243 @@
+// One workspace replayed: every request in order of time, under every policy, on the simulator's billing.
+import type { BlockList, PromptBlock } from "../core/assembly/prompt-block.ts";
+import { openCacheState, type CacheState, type KnownEntry } from "../core/cache/cache-state.ts";
+import { learnFromReply } from "../core/cache/learn-from-reply.ts";
+import { learnPace, openPace, type Pace } from "../core/cache/pace.ts";
+import { planCache } from "../core/cache/plan-cache.ts";
+import type { Policy } from "../core/cache/policy.ts";
+import type { CachePlan } from "../core/cache/cache-plan.ts";
+import type { Usage } from "../core/message/usage.ts";
+import type { ModelFacts } from "../core/models/model-facts.ts";
+import {
+  createBilling,
+  type Bill,
+  type BillableMarker,
+  type Billing,
+  type BillingOptions,
+} from "../simulator/index.ts";
+import { createLimitMeter, type Limits } from "./limit.ts";
+import { explainReplayMiss, type Miss } from "./misses.ts";
+import type { RecordedBlock, RecordedRequest } from "./recording.ts";
+import { createReplayThread, type ReplayThread } from "./replay-thread.ts";
+
+export interface TimedRequest {
+  readonly request: RecordedRequest;
+  readonly startMs: number;
+  readonly model: ModelFacts;
+  /** Of a session's main thread, where people wait between calls. */
+  readonly isMain: boolean;
+}
+
+export interface ReplayedRequest<Request extends TimedRequest> {
+  readonly timed: Request;
+  readonly promptTokens: number;
+  /** Tokens of the prompt by tier; made when asked. */
+  tierTokens(): Readonly<Record<"T0" | "T1" | "T2" | "T3", number>>;
+  /** Of the prompt, those that the call before on this thread sent too. */
+  readonly sharedTokens: number;
+  readonly limits: Limits;
+  /** In the order of the policies. */
+  readonly outcomes: readonly PolicyOutcome[];
+}
+
+export interface PolicyOutcome {
+  readonly usage: Usage;
+  readonly miss: Miss | null;
+}
+
+/** Requests in order of time, as billing reads what providers leave open. Nothing of a later one is used for an earlier one. */
+export function* replayWorkspace<Request extends TimedRequest>(
+  workspace: string,
+  requests: readonly Request[],
+  policies: readonly Pick<Policy, "markers">[],
+  readings: Partial<BillingOptions> = {},
+): Generator<ReplayedRequest<Request>> {
+  const threads = new Map<string, ThreadState>();
+  const runs = policies.map((policy) => openRun(policy, readings));
+  const meter = createLimitMeter();
+  for (const timed of requests) {
+    const thread = threads.get(timed.request.thread) ?? openThreadState(timed);
+    threads.set(timed.request.thread, thread);
+    const step = advance(thread, timed, workspace);
+    const { prompt } = step.thread;
+    const limits = meter.add({
+      keys: prompt.keys,
+      tokens: (block) => prompt.blocks[block]?.tokens ?? 0,
+      remainderTokens: timed.request.remainderTokens,
+      startMs: timed.startMs,
+      model: timed.model,
+    });
+    yield {
+      timed,
+      promptTokens: (prompt.cumulative.at(-1) ?? 0) + timed.request.remainderTokens,
+      tierTokens: () => sumTiers(step.thread.blocks),
+      sharedTokens: step.sharedTokens,
+      limits,
+      outcomes: runs.map((run) => runPolicy(run, step, timed, thread.pace)),
+    };
+    if (thread.lastMs !== null) thread.pace = learnPace(thread.pace, timed.startMs - thread.lastMs);
+    thread.lastMs = timed.startMs;
+  }
+}
+
+function sumTiers(blocks: readonly PromptBlock[]): Record<"T0" | "T1" | "T2" | "T3", number> {
+  const sums = { T0: 0, T1: 0, T2: 0, T3: 0 };
+  for (const { tier, tokens } of blocks) {
+    if (tier === "T0" || tier === "T1" || tier === "T2") sums[tier] += tokens;
+    else sums.T3 += tokens;
+  }
+  return sums;
+}
+
+interface ThreadState {
+  readonly name: string;
+  /** Every block of the last request, whatever model it went to. */
+  recorded: RecordedBlock[];
+  frame: string;
+  modelId: string;
+  replay: ReplayThread | null;
+  pace: Pace;
+  lastMs: number | null;
+}
+
+function openThreadState({ request, isMain }: TimedRequest): ThreadState {
+  return {
+    name: request.thread,
+    recorded: [],
+    frame: "",
+    modelId: "",
+    replay: null,
+    pace: openPace(isMain ? "human" : "worker"),
+    lastMs: null,
+  };
+}
+
+interface Step {
+  readonly name: string;
+  readonly thread: ReplayThread;
+  readonly frame: "same" | "model changed" | "parameter changed";
+  readonly sharedTokens: number;
+  readonly isRewritten: boolean;
+  readonly gapMs: number;
+}
+
+function advance(
+  thread: ThreadState,
+  { request, model, startMs }: TimedRequest,
+  workspace: string,
+): Step {
+  const shared = Math.min(request.keep, thread.recorded.length);
+  const isRewritten = shared < thread.recorded.length;
+  const sharedTokens = sumTokens(thread, shared);
+  thread.recorded.length = shared;
+  thread.recorded.push(...request.append);
+  const frame = `${model.id} ${model.route} ${JSON.stringify(request.settings)}`;
+  const isFirst = thread.replay === null;
+  const isSame = thread.frame === frame;
+  const changed = thread.modelId === model.id ? "parameter changed" : "model changed";
+  if (thread.replay === null || !isSame) {
+    const parts = { workspace, model, settings: request.settings };
+    thread.replay = createReplayThread(parts, thread.recorded);
+    thread.frame = frame;
+    thread.modelId = model.id;
+  } else thread.replay.advance(request);
+  return {
+    name: thread.name,
+    thread: thread.replay,
+    frame: isFirst || isSame ? "same" : changed,
+    sharedTokens: isFirst ? 0 : sharedTokens,
+    isRewritten,
+    gapMs: thread.lastMs === null ? 0 : startMs - thread.lastMs,
+  };
+}
+
+/** Of the blocks that lead both requests; the sums are there already. */
+function sumTokens({ replay }: ThreadState, shared: number): number {
+  return shared === 0 ? 0 : (replay?.prompt.cumulative[shared - 1] ?? 0);
+}
+
+interface PolicyRun {
+  readonly policy: Pick<Policy, "markers">;
+  readonly billing: Billing;
+  readonly states: Map<string, CacheState>;
+  /** What any thread of the workspace wrote. */
+  entries: readonly KnownEntry[];
+}
+
+function openRun(policy: PolicyRun["policy"], readings: Partial<BillingOptions>): PolicyRun {
+  return { policy, billing: createBilling(readings), states: new Map(), entries: [] };
+}
+
+function runPolicy(run: PolicyRun, step: Step, timed: TimedRequest, pace: Pace): PolicyOutcome {
+  const { model, startMs, request } = timed;
+  const { thread, name } = step;
+  const blocks: BlockList = thread.blocks;
+  const own = run.states.get(name) ?? openCacheState();
+  const state = { ...own, entries: run.entries };
+  const plan = planCache({
+    blocks,
+    rules: model,
+    markers: run.policy.markers,
+    state,
+    pace,
+    now: startMs,
+  });
+  const open = run.billing.open({
+    id: "",
+    workspace: "",
+    model,
+    blocks: thread.prompt.blocks,
+    prompt: thread.prompt,
+    markers: toMarkers(plan, blocks),
+    mode: plan.mode ?? "implicit",
+    settings: {},
+    startMs,
+  });
+  open.begin();
+  open.end(Math.max(startMs, startMs + (request.endMs ?? 0) - (request.startMs ?? 0)));
+  const usage = toUsage(open.bill, 0);
+  const learned = learnFromReply({
+    state,
+    plan,
+    blocks,
+    rules: model.cache,
+    usage,
+    tellsCache: true,
+    startMs,
+  });
+  run.states.set(name, learned.state);
+  run.entries = learned.state.entries;
+  const { sharedTokens, frame, isRewritten, gapMs } = step;
+  const shortestLifetimeMs = (model.cache.lifetimes[0]?.seconds ?? 0) * 1000;
+  const miss = explainReplayMiss({
+    bill: open.bill,
+    sharedTokens,
+    frame,
+    isRewritten,
+    gapMs,
+    shortestLifetimeMs,
+  });
+  return { usage: toUsage(open.bill, request.remainderTokens), miss };
+}
+
+function toMarkers({ markers, requestMarker }: CachePlan, blocks: BlockList): BillableMarker[] {
+  const explicit = markers.map(({ block, lifetime }): BillableMarker => ({
+    block,
+    lifetime,
+    origin: "explicit",
+  }));
+  if (requestMarker === null) return explicit;
+  let block = blocks.length - 1;
+  while (block > 0 && blocks.at(block)?.mayCarryMarker !== true) block -= 1;
+  return [...explicit, { block, lifetime: requestMarker, origin: "automatic" }];
+}
+
+function toUsage(bill: Bill, remainderTokens: number): Usage {
+  return {
+    uncachedTokens: bill.uncachedTokens + remainderTokens,
+    cacheReadTokens: bill.readTokens,
+    cacheWriteTokens: bill.writeTokens,
+    outputTokens: 0,
+    reasoningTokens: 0,
+  };
+}

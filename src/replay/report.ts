@@ -1,0 +1,181 @@
+// The report of a replay: one stable shape for tables, JSON and pages. See docs/replay.md.
+import {
+  coverage,
+  hitRate,
+  promptTokens,
+  writtenTokens,
+  type Usage,
+} from "../core/message/usage.ts";
+import type { MissCause } from "../core/diagnosis/explanation.ts";
+import type { Books } from "./books.ts";
+import type { Group } from "./group.ts";
+import { createTally, type Tally } from "./tally.ts";
+
+export interface ReplayReport extends GroupReport {
+  readonly groups: readonly (GroupReport & { readonly name: string })[];
+  /** Providers that take no markers: what they cost as they cache by themselves. */
+  readonly automaticOnly?: AutomaticReport;
+  readonly standIns: readonly { readonly reason: string; readonly count: number }[];
+  readonly skipped: readonly { readonly reason: string; readonly count: number }[];
+  readonly skippedWhere: readonly {
+    readonly file: string;
+    readonly line: number | null;
+    readonly reason: string;
+  }[];
+}
+
+export interface GroupReport {
+  readonly sessions: number;
+  readonly requests: number;
+  readonly limit: Bound;
+  readonly limitWarm: Bound;
+  readonly policies: readonly PolicyReport[];
+  readonly recorded?: RecordedReport;
+}
+
+export interface Bound {
+  readonly costUsd: number;
+  readonly costPicoUsd: string;
+  /** 1 is what no caching would cost. */
+  readonly relativeCost: number;
+}
+
+export interface Figures extends Bound {
+  readonly inputTokens: number;
+  readonly readTokens: number;
+  readonly writeTokens: Readonly<Record<"5m" | "30m" | "1h", number>>;
+  readonly uncachedTokens: number;
+  readonly ratioToLimit: number;
+  readonly hitRate: number;
+  readonly coverage: number;
+}
+
+export interface PolicyReport extends Figures {
+  readonly policy: string;
+  readonly wastedWriteTokens: number;
+  /** Tokens written for each token written for the first time. */
+  readonly rewriteFactor: number;
+  readonly missesByCause: Readonly<Partial<Record<MissCause, MissReport>>>;
+}
+
+export interface MissReport {
+  readonly count: number;
+  readonly tokens: number;
+  readonly costUsd: number;
+}
+
+export interface RecordedReport extends Figures {
+  readonly requests: number;
+  /** Read by the first request of a session: the cache was warm from others. */
+  readonly warmStartTokens: number;
+}
+
+export interface AutomaticReport extends Figures {
+  readonly sessions: number;
+  readonly requests: number;
+  readonly recorded?: RecordedReport;
+}
+
+export function toReport(books: Books): ReplayReport {
+  const { total, groups, skipped, skippedWhere, standIns, automatic } = books;
+  return {
+    ...toGroupReport(total, books),
+    groups: [...groups.values()]
+      .toSorted((left, right) => (left.name < right.name ? -1 : 1))
+      .map((group) => ({ name: group.name, ...toGroupReport(group, books) })),
+    ...(automatic.requests === 0 ? {} : { automaticOnly: toAutomatic(automatic) }),
+    standIns: toCounts(standIns),
+    skipped: toCounts(skipped),
+    skippedWhere,
+  };
+}
+
+function toCounts(counts: ReadonlyMap<string, number>): { reason: string; count: number }[] {
+  return [...counts].map(([reason, count]) => ({ reason, count }));
+}
+
+function toGroupReport(group: Group, { options }: Books): GroupReport {
+  const { limitPicoUsd, warmPicoUsd, plainPicoUsd, tallies } = group;
+  return {
+    sessions: group.sessions.size,
+    requests: group.requests,
+    limit: toBound(limitPicoUsd, plainPicoUsd),
+    limitWarm: toBound(warmPicoUsd, plainPicoUsd),
+    policies: options.policies.map(({ name }, index) =>
+      toPolicyReport(name, tallies[index] ?? createTally(), group),
+    ),
+    ...(group.recordedRequests === 0 ? {} : { recorded: toRecorded(group) }),
+  };
+}
+
+function toPolicyReport(policy: string, tally: Tally, group: Group): PolicyReport {
+  const written = writtenTokens(tally.usage);
+  return {
+    policy,
+    ...toFigures(tally, group.plainPicoUsd, group.limitPicoUsd),
+    wastedWriteTokens: tally.wastedTokens,
+    rewriteFactor: tally.firstWrittenTokens === 0 ? 0 : written / tally.firstWrittenTokens,
+    missesByCause: Object.fromEntries(
+      [...tally.misses].map(([cause, { count, tokens, costPicoUsd }]) => [
+        cause,
+        { count, tokens, costUsd: toUsd(costPicoUsd) },
+      ]),
+    ),
+  };
+}
+
+function toRecorded(group: Group): RecordedReport {
+  const { recorded, recordedPlainPicoUsd, recordedLimitPicoUsd } = group;
+  return {
+    ...toFigures(recorded, recordedPlainPicoUsd, recordedLimitPicoUsd),
+    requests: group.recordedRequests,
+    warmStartTokens: group.warmStartTokens,
+  };
+}
+
+function toAutomatic(group: Group): AutomaticReport {
+  const tally = group.tallies[0] ?? createTally();
+  return {
+    ...toFigures(tally, group.plainPicoUsd, group.limitPicoUsd),
+    sessions: group.sessions.size,
+    requests: group.requests,
+    ...(group.recordedRequests === 0 ? {} : { recorded: toRecorded(group) }),
+  };
+}
+
+function toFigures({ usage, costPicoUsd }: Tally, plain: bigint, limit: bigint): Figures {
+  return {
+    inputTokens: promptTokens(usage),
+    readTokens: usage.cacheReadTokens,
+    writeTokens: toWrites(usage),
+    uncachedTokens: usage.uncachedTokens,
+    ...toBound(costPicoUsd, plain),
+    ratioToLimit: ratio(costPicoUsd, limit),
+    hitRate: hitRate(usage) ?? 0,
+    coverage: coverage(usage) ?? 0,
+  };
+}
+
+function toWrites({ cacheWriteTokens }: Usage): Figures["writeTokens"] {
+  return {
+    "5m": cacheWriteTokens["5m"] ?? 0,
+    "30m": cacheWriteTokens["30m"] ?? 0,
+    "1h": cacheWriteTokens["1h"] ?? 0,
+  };
+}
+
+function toBound(costPicoUsd: bigint, plain: bigint): Bound {
+  return {
+    costUsd: toUsd(costPicoUsd),
+    costPicoUsd: costPicoUsd.toString(),
+    relativeCost: ratio(costPicoUsd, plain),
+  };
+}
+
+function toUsd(picoUsd: bigint): number {
+  return Number(picoUsd) / 1e12;
+}
+
+function ratio(left: bigint, right: bigint): number {
+  return right === 0n ? 0 : Number(left) / Number(right);
+}

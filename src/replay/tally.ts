@@ -1,0 +1,56 @@
+// Sums over replayed requests: tokens per bucket, dollars, misses by cause.
+import { addUsage, noUsage, type Usage } from "../core/message/usage.ts";
+import { findCost } from "../core/models/cost.ts";
+import type { ModelFacts } from "../core/models/model-facts.ts";
+import type { MissCause } from "../core/diagnosis/explanation.ts";
+import type { Miss } from "./misses.ts";
+
+export interface Tally {
+  usage: Usage;
+  costPicoUsd: bigint;
+  readonly misses: Map<MissCause, MissTally>;
+  wastedTokens: number;
+  firstWrittenTokens: number;
+}
+
+export interface MissTally {
+  count: number;
+  tokens: number;
+  /** What reading would have saved. */
+  costPicoUsd: bigint;
+}
+
+export function createTally(): Tally {
+  return {
+    usage: noUsage,
+    costPicoUsd: 0n,
+    misses: new Map(),
+    wastedTokens: 0,
+    firstWrittenTokens: 0,
+  };
+}
+
+export function addToTally(
+  tally: Tally,
+  { usage, miss }: { readonly usage: Usage; readonly miss: Miss | null },
+  model: ModelFacts,
+  startMs: number,
+): void {
+  tally.usage = addUsage(tally.usage, usage);
+  tally.costPicoUsd += costOf(usage, model, startMs);
+  if (miss === null) return;
+  const found = tally.misses.get(miss.cause) ?? { count: 0, tokens: 0, costPicoUsd: 0n };
+  const read: Usage = { ...noUsage, cacheReadTokens: miss.tokens };
+  const plain: Usage = { ...noUsage, uncachedTokens: miss.tokens };
+  tally.misses.set(miss.cause, {
+    count: found.count + 1,
+    tokens: found.tokens + miss.tokens,
+    costPicoUsd: found.costPicoUsd + costOf(plain, model, startMs) - costOf(read, model, startMs),
+  });
+}
+
+/** Of the prompt alone: what the model says costs the same under every policy. */
+export function costOf(usage: Usage, model: ModelFacts, startMs: number): bigint {
+  const prompt: Usage = { ...usage, outputTokens: 0, reasoningTokens: 0 };
+  return findCost(prompt, model, { at: startMs }).cost?.totalPicoUsd ?? 0n;
+}

@@ -1,0 +1,163 @@
+// Goal: a recording is priced as its requests would have been billed. Method: a small recording of our own, with
+// every figure of the report worked out by hand.
+import { describe, expect, test } from "vitest";
+import { findPolicy } from "../src/core/cache/policies.ts";
+import type { Usage } from "../src/core/message/usage.ts";
+import type { Recorded, RecordedBlock, RecordedRequest } from "../src/replay/recording.ts";
+import { replay } from "../src/replay/replay.ts";
+import type { ReplayReport } from "../src/replay/report.ts";
+import { createWriteWatch } from "../src/replay/write-waste.ts";
+
+const noon = Date.parse("2026-11-15T12:00:00Z");
+
+function block(hash: string, tokens: number, more: Partial<RecordedBlock> = {}): RecordedBlock {
+  return {
+    hash,
+    tokens,
+    tier: "T3",
+    kind: "text",
+    role: "user",
+    endsMessage: true,
+    mayCarryMarker: true,
+    ...more,
+  };
+}
+
+const system = block("system", 10_000, { tier: "T1", kind: "system text", role: "system" });
+
+function request(
+  minutes: number | null,
+  keep: number,
+  append: readonly RecordedBlock[],
+  more: Partial<RecordedRequest> = {},
+): RecordedRequest {
+  return {
+    thread: "",
+    startMs: minutes === null ? null : noon + minutes * 60_000,
+    endMs: null,
+    model: "claude-sonnet-4-6",
+    keep,
+    append,
+    remainderTokens: 0,
+    usage: null,
+    markers: null,
+    settings: {},
+    ...more,
+  };
+}
+
+async function* recording(...requests: readonly RecordedRequest[]): AsyncGenerator<Recorded> {
+  yield {
+    type: "session",
+    session: {
+      id: "s1",
+      file: "a.jsonl",
+      format: "ctx-trace/1",
+      agent: "tester",
+      wire: "anthropic-messages",
+      blocks: "as sent",
+      workspace: "a.jsonl",
+    },
+  };
+  yield* requests.map((each): Recorded => ({ type: "request", sessionId: "s1", request: each }));
+  yield { type: "skipped", file: "a.jsonl", line: 9, reason: "not JSON" };
+}
+
+function run(
+  requests: readonly RecordedRequest[],
+  names: readonly string[],
+  groupBy: "none" | "day" = "none",
+): Promise<ReplayReport> {
+  return replay(recording(...requests), { policies: names.map(findPolicy), model: null, groupBy });
+}
+
+const three = [
+  request(0, 0, [system, block("a", 1000)]),
+  request(1, 2, [block("b", 1000)]),
+  // Ten minutes later only a lifetime of an hour is left.
+  request(11, 3, [block("c", 1000)]),
+];
+
+describe("a session of three calls with a pause before the last", () => {
+  test("costs what the provider would have billed, and is compared with the limit", async () => {
+    const report = await run(three, ["tail-5m", "tail-1h", "none"]);
+    const [short, long, none] = report.policies;
+    // $3 a million tokens; 11,000 written, 11,000 read + 1,000 written, 13,000 written.
+    expect(short).toMatchObject({
+      policy: "tail-5m",
+      inputTokens: 36_000,
+      readTokens: 11_000,
+      writeTokens: { "5m": 25_000, "30m": 0, "1h": 0 },
+      uncachedTokens: 0,
+      costPicoUsd: String((11_000 * 0.1 + 25_000 * 1.25) * 3_000_000),
+      missesByCause: { "lifetime expired": { count: 1, tokens: 12_000 } },
+    });
+    expect(long).toMatchObject({
+      readTokens: 23_000,
+      writeTokens: { "5m": 0, "30m": 0, "1h": 13_000 },
+      costPicoUsd: String((23_000 * 0.1 + 13_000 * 2) * 3_000_000),
+      missesByCause: {},
+    });
+    expect(none).toMatchObject({ costUsd: 0.108, relativeCost: 1, hitRate: 0, coverage: 0 });
+    // 12,000 written once at 1.25, the last 1,000 plain, 23,000 read.
+    expect(report.limit.costPicoUsd).toBe(
+      String((12_000 * 1.25 + 1000 + 23_000 * 0.1) * 3_000_000),
+    );
+    expect(short?.ratioToLimit).toBeCloseTo(32_350 / 18_300, 10);
+    expect(report.skipped).toEqual([{ reason: "not JSON", count: 1 }]);
+    expect(report.skippedWhere).toEqual([{ file: "a.jsonl", line: 9, reason: "not JSON" }]);
+  });
+
+  test("says what was written in vain, and how often anew", async () => {
+    const { policies } = await run(three, ["tail-5m", "tail-1h"]);
+    // The second call's thousand and the third's whole prompt were never read.
+    expect(policies[0]).toMatchObject({ wastedWriteTokens: 14_000 });
+    expect(policies[0]?.rewriteFactor).toBeCloseTo(25_000 / 13_000, 10);
+    expect(policies[1]).toMatchObject({ wastedWriteTokens: 1000, rewriteFactor: 1 });
+  });
+});
+
+test("what the provider reported is priced beside it, and a warm start is told", async () => {
+  const usage: Usage = {
+    uncachedTokens: 1000,
+    cacheReadTokens: 10_000,
+    cacheWriteTokens: {},
+    outputTokens: 99,
+    reasoningTokens: 0,
+  };
+  const [first, second] = three;
+  if (first === undefined || second === undefined) throw new Error("three requests");
+  const report = await run([{ ...first, usage }, second], ["none"]);
+  expect(report.recorded).toMatchObject({
+    requests: 1,
+    costPicoUsd: String((1000 + 10_000 * 0.1) * 3_000_000),
+    warmStartTokens: 10_000,
+  });
+});
+
+test("providers without markers, requests without a time and models without a price are told apart", async () => {
+  const report = await run(
+    [
+      request(0, 0, [system], { model: "gpt-5.5" }),
+      request(null, 0, [system]),
+      request(1, 0, [system], { model: "a-model-nobody-knows" }),
+    ],
+    ["tail-5m"],
+    "day",
+  );
+  expect(report.requests).toBe(1);
+  expect(report.automaticOnly).toMatchObject({ sessions: 1, requests: 1, inputTokens: 10_000 });
+  expect(report.skipped).toContainEqual({ reason: "request without a time", count: 1 });
+  expect(report.standIns).toEqual([
+    { reason: "claude-sonnet-4-6 stands in for a-model-nobody-knows", count: 1 },
+  ]);
+  expect(report.groups.map(({ name, requests }) => [name, requests])).toEqual([["2026-11-15", 1]]);
+});
+
+test("a span that is written again before anyone read it was written in vain", () => {
+  const watch = createWriteWatch();
+  watch.observe({ shared: 0, read: 0, written: 100 });
+  watch.observe({ shared: 100, read: 0, written: 150 });
+  watch.observe({ shared: 150, read: 150, written: 150 });
+  expect(watch.totals()).toEqual({ writtenTokens: 250, wastedTokens: 100, firstTokens: 150 });
+});
