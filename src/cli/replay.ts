@@ -1,5 +1,6 @@
 // strata replay: what recorded sessions cost, what they could have cost, and which policy is best for them.
 import { writeFileSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
 import { findPolicy, listPolicies } from "../core/cache/policies.ts";
 import type { Policy } from "../core/cache/policy.ts";
 import { nearestNames } from "../core/nearest-names.ts";
@@ -15,6 +16,8 @@ import { createProgress } from "./progress.ts";
 import { renderReplay } from "./render-replay.ts";
 
 export const run: CommandBody = async (input, io) => {
+  // Much is made and dropped here: a young generation that stays small saves about 60 MB.
+  setFlagsFromString("--semi-space-growth-factor=1");
   const { operands, values, switches } = input;
   const policies = readPolicies(values.get("policy") ?? "all");
   const groupBy = readGroupBy(values.get("group-by") ?? "none");

@@ -48,7 +48,7 @@ export interface PolicyOutcome {
 /** Requests in order of time, as billing reads what providers leave open. Nothing of a later one is used for an earlier one. */
 export function* replayWorkspace<Request extends TimedRequest>(
   workspace: string,
-  requests: readonly Request[],
+  requests: Iterable<Request>,
   policies: readonly Pick<Policy, "markers">[],
   readings: Partial<BillingOptions> = {},
 ): Generator<ReplayedRequest<Request>> {

@@ -48,11 +48,13 @@ interface Placed extends TimedRequest {
 function settle({ name, sessions, requests }: Gathered, books: Books): void {
   const { options } = books;
   const placed = placeInTime(requests, sessions, books);
+  requests.length = 0;
   const marked = placed.filter(({ model }) => model.cache.markers !== null);
   const unmarked = placed.filter(({ model }) => model.cache.markers === null);
+  placed.length = 0;
   const watches = new Map<string, WriteWatch>();
   const bySession = new Set<string>();
-  for (const replayed of replayWorkspace(name, marked, options.policies)) {
+  for (const replayed of replayWorkspace(name, drain(marked), options.policies)) {
     const { timed, outcomes, sharedTokens: shared } = replayed;
     const { session } = timed;
     options.onCall?.(toDetail(replayed));
@@ -179,6 +181,12 @@ function addRequest(group: Group, replayed: ReplayedRequest<Placed>): void {
   if (isFirst) group.warmStartTokens += request.usage.cacheReadTokens;
 }
 
+/** Lets go of what was handed out: a long session is not held twice. */
+function* drain<Item>(items: Item[]): Generator<Item> {
+  items.reverse();
+  for (let item = items.pop(); item !== undefined; item = items.pop()) yield item;
+}
+
 function toDetail(replayed: ReplayedRequest<Placed>): CallDetail {
   const { timed, outcomes, limits } = replayed;
   const { session, request, startMs, model } = timed;
@@ -195,12 +203,12 @@ function toDetail(replayed: ReplayedRequest<Placed>): CallDetail {
   };
 }
 
-function settleUnmarked(name: string, requests: readonly Placed[], books: Books): void {
+function settleUnmarked(name: string, requests: Placed[], books: Books): void {
   const [policy] = books.options.policies;
   if (policy === undefined) return;
   const { automatic } = books;
   const tally = automatic.tallies[0] ?? createTally();
-  for (const replayed of replayWorkspace(name, requests, [policy])) {
+  for (const replayed of replayWorkspace(name, drain(requests), [policy])) {
     const { timed, outcomes } = replayed;
     addRequest(automatic, replayed);
     const [outcome] = outcomes;

@@ -17,7 +17,7 @@ import { lossOf } from "./price-loss.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { changedSetting, type ChangedSetting } from "./changed-setting.ts";
 import { descend, simulateRead, type LostStep } from "./read-ladder.ts";
-import type { PromptView } from "./prompt-view.ts";
+import { keepsEveryPrefix, type PromptView } from "./prompt-view.ts";
 import type { UnkeptPrefix } from "./kept-prefixes.ts";
 import { scaledRuler, type RememberedCall } from "./remember-call.ts";
 
@@ -84,7 +84,8 @@ function describeStep(
     case "content": {
       const dropped = droppedThinking(before, view, shared);
       if (dropped !== null) return dropped;
-      if (isExpected && isUnmarkedBranch(before, view, shared, textBefore)) {
+      const asksForMarkers = !keepsEveryPrefix(rules.cache);
+      if (isExpected && asksForMarkers && isUnmarkedBranch(before, view, shared, textBefore)) {
         return { cause: "nothing was marked", block: describePlace(blocks, shared - 1) };
       }
       return {

@@ -121,9 +121,12 @@ export function isEdited(
   const oldText = textBefore(old.hash);
   if (oldText === undefined) return false;
   const beginning = sharedLength(oldText, current.text);
-  const ending = sharedEnding(oldText, current.text, beginning);
-  return (beginning + ending) * 2 >= Math.min(oldText.length, current.text.length);
+  const same = beginning + sharedEnding(oldText, current.text, beginning);
+  return same >= editedLengthMin && same * 2 >= Math.min(oldText.length, current.text.length);
 }
+
+/** Less is what two results of tools share anyway: names of fields and ids. */
+const editedLengthMin = 100;
 
 /** Another ending of the same conversation, or another conversation on the same beginning: there is no reply in what is new. */
 export function branchesOff(

@@ -1,0 +1,105 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { runCli } from "./run-cli.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "strata-replay-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function strata(
+  ...words: readonly string[]
+): Promise<{ status: number; out: string; err: string }> {
+  let [out, err] = ["", ""];
+  const status = await runCli(words, {
+    out: (text) => (out += text),
+    error: (text) => (err += text),
+    env: {},
+  });
+  return { status, out, err };
+}
+
+function kvRequest(t: number, keep: number, first: number, count: number): string {
+  return JSON.stringify({
+    kind: "request",
+    agent: null,
+    t,
+    model: "claude-sonnet-4-6",
+    in: (keep + count) * 64 + 10,
+    out: 5,
+    keep,
+    append: [[first, count]],
+  });
+}
+
+function kvTrace(): string {
+  return [
+    JSON.stringify({
+      kind: "kvtrace",
+      format: "ctx-kv/1",
+      id: "t",
+      block_size: 64,
+      tool_tokens: 640,
+      system_tokens: 640,
+    }),
+    kvRequest(0, 0, 1, 100),
+    kvRequest(60, 100, 101, 10),
+    kvRequest(1260, 110, 111, 10),
+    '{"kind":"request","agent":null,"t":12',
+  ].join("\n");
+}
+
+test("a folder with nested, empty and half-written files is priced, and what was skipped is named", async () => {
+  mkdirSync(join(folder, "a", "b"), { recursive: true });
+  writeFileSync(join(folder, "a", "b", "trace.jsonl"), kvTrace());
+  writeFileSync(join(folder, "a", "empty.jsonl"), "");
+  writeFileSync(join(folder, "a", "notes.txt"), "not a recording");
+  const { status, out } = await strata(
+    "replay",
+    folder,
+    "--policy",
+    "adaptive,tail-5m,none",
+    "--json",
+  );
+  expect(status).toBe(0);
+  const report = JSON.parse(out) as {
+    sessions: number;
+    requests: number;
+    policies: { policy: string; ratioToLimit: number }[];
+    skippedWhere: { file: string; line: number | null }[];
+  };
+  expect([report.sessions, report.requests]).toEqual([1, 3]);
+  expect(report.policies.map(({ policy }) => policy)).toEqual(["adaptive", "tail-5m", "none"]);
+  expect(report.policies.every(({ ratioToLimit }) => ratioToLimit >= 1)).toBe(true);
+  expect(new Set(report.skippedWhere.map(({ line }) => line))).toEqual(new Set([5, null]));
+});
+
+test("the table names policies, the limit and what the pause cost; the page is written", async () => {
+  const page = join(folder, "page.html");
+  const { status, out } = await strata(
+    "replay",
+    join(folder, "a", "b"),
+    "--policy",
+    "tail-5m,tail-1h",
+    "--html",
+    page,
+  );
+  expect(status).toBe(0);
+  expect(out).toMatch(/^1 session, 3 requests, 2 policies/);
+  expect(out).toMatch(/tail-1h +\$\d/);
+  expect(out).toMatch(/limit +\$\d/);
+  expect(readFileSync(page, "utf8")).toContain("Content-Security-Policy");
+});
+
+test("nothing to read, an unknown policy and an unknown grouping are errors that say what to do", async () => {
+  const empty = join(folder, "nothing");
+  mkdirSync(empty);
+  const nothing = await strata("replay", empty);
+  expect([nothing.status, nothing.out]).toEqual([7, ""]);
+  expect(nothing.err).toContain("no request could be read from");
+  const policy = await strata("replay", folder, "--policy", "adaptiv");
+  expect(policy.err).toBe('strata: there is no policy "adaptiv"\n  did you mean adaptive?\n');
+  const group = await strata("replay", folder, "--group-by", "sesion");
+  expect(group.err).toContain('--group-by cannot be "sesion"\n  did you mean session');
+  expect((await strata("replay")).status).toBe(2);
+});
