@@ -20,6 +20,7 @@ import type {
   RecordedRequest,
   RecordedSession,
 } from "./recording.ts";
+import { findUnseenChange } from "./unseen-change.ts";
 import { createModelLookup } from "./replay-model.ts";
 
 /** One call with usage, and what is to be said of it. */

@@ -7,7 +7,7 @@ import type { TokensPerTier } from "../tokens/budget.ts";
 import type { Layout } from "./layout.ts";
 import type { BlockList, PromptBlock } from "./prompt-block.ts";
 import { sealBlocks, type SealedBlock, type SealedRegion } from "./sealed-block.ts";
-import type { VolatileForm } from "./spelling.ts";
+import type { LeftOut, VolatileForm } from "./spelling.ts";
 import { volatileLabel } from "./system-blocks.ts";
 import { appendMessages, appendSpelled, countSpelled, type Thread } from "./thread.ts";
 
@@ -19,6 +19,8 @@ export interface Assembly {
   /** T5 as it is sent in this call, and not stored. */
   readonly volatile: SealedRegion;
   readonly volatilePlace: Layout["volatile"];
+  /** What of the volatile text the protocol could not carry; what of the messages is with the thread. */
+  readonly leftOut: readonly LeftOut[];
   /** Every block in wire order. */
   readonly blocks: BlockList;
   readonly sealed: ListView<SealedBlock>;
@@ -72,15 +74,15 @@ function withMessageTail(
   place: Layout["volatile"],
 ): Assembly {
   const { spelling, counter } = thread.foundation;
-  const spelled =
-    text === null ? [] : spelling.volatile(text, thread.written, formOf(place)).blocks;
-  const volatile = sealBlocks(spelled, thread.end, {
+  const spelled = text === null ? null : spelling.volatile(text, thread.written, formOf(place));
+  const volatile = sealBlocks(spelled?.blocks ?? [], thread.end, {
     region: "volatile",
     tierOf: () => "T5",
     tokensOf: (block) => countSpelled(block, counter),
   });
   const before = [thread.foundation.blocks, currentView(thread, t4From)];
-  return toAssembly(thread, volatile, place, [...before, volatile.blocks], t4From);
+  const assembly = toAssembly(thread, volatile, place, [...before, volatile.blocks], t4From);
+  return { ...assembly, leftOut: spelled?.leftOut ?? [] };
 }
 
 function formOf(place: Layout["volatile"]): VolatileForm {
@@ -186,6 +188,7 @@ function toAssembly(
     plainThread: thread,
     volatile,
     volatilePlace,
+    leftOut: [],
     blocks: sealed,
     sealed,
     tailBlock,

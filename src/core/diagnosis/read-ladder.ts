@@ -67,7 +67,10 @@ interface Rung {
 function allRungs(descent: Descent): readonly Rung[] {
   const { before, reported, rules } = descent;
   const simulated = simulateRead(descent, before);
-  const isKnown = isAsSimulated(reported, simulated, rules);
+  const { kept } = before;
+  // An earlier reply told the tokens of that block: then this one is a difference, and no better count.
+  const isTold = kept !== null && kept.isExact && kept.block === simulated.block;
+  const isKnown = !isTold && isAsSimulated(reported, simulated, rules);
   const { rungs, best } = entryRungs(descent);
   const all: readonly Rung[] = [
     ...rungs,

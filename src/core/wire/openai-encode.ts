@@ -1,7 +1,7 @@
 // Assembly + plan → the body of a request in either OpenAI protocol.
 import type { Lifetime } from "../message/usage.ts";
 import { checkOptions } from "./check-options.ts";
-import type { EncodedRequest } from "./encoded-request.ts";
+import { leftOutNote, type EncodedRequest } from "./encoded-request.ts";
 import {
   content,
   leftOutNotes,
@@ -40,6 +40,11 @@ export function encodeOpenai(call: CallToEncode, words: BodyWords): EncodedReque
     ...cache.members,
     ...asked.members,
   ];
-  const notes = [...cache.notes, ...asked.notes, ...leftOutNotes(assembly)];
+  const notes = [
+    ...cache.notes,
+    ...asked.notes,
+    ...leftOutNotes(assembly),
+    ...assembly.leftOut.map(leftOutNote),
+  ];
   return toBody(members, options.extraJson, notes);
 }

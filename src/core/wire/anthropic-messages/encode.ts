@@ -42,6 +42,7 @@ export function encodeRequest({ assembly, plan, model, options }: CallToEncode):
     ...notes,
     ...repairNotes(thread.foundation),
     ...leftOutNotes(thread.leftOut),
+    ...assembly.leftOut.map(leftOutNote),
   ]);
 }
 
@@ -128,8 +129,16 @@ function headersOf({ thread }: Assembly, options: CallOptions): Readonly<Record<
   return betas.length === 0 ? version : { ...version, "anthropic-beta": betas.join(",") };
 }
 
-/** Looked for in each call, which costs little: a foundation is spelled once, and has no place for a report. */
-function repairNotes({ tools, system }: Foundation): EncodeNote[] {
+/** Looked for once: a foundation does not change. */
+const knownRepairs = new WeakMap<Foundation, readonly EncodeNote[]>();
+
+function repairNotes(foundation: Foundation): readonly EncodeNote[] {
+  const known = knownRepairs.get(foundation) ?? findRepairs(foundation);
+  knownRepairs.set(foundation, known);
+  return known;
+}
+
+function findRepairs({ tools, system }: Foundation): readonly EncodeNote[] {
   const regions = [
     [
       "the tools",
