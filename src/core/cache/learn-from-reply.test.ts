@@ -95,10 +95,10 @@ describe("a reply as expected", () => {
     expect(learn({ state, usage: usageOf(50, 2799, { "5m": 3000 }) }).verdict.kind).toBe(
       "read less",
     );
-    expect(learn({ state, usage: usageOf(50, 3200, { "5m": 3000 }) }).verdict.kind).toBe(
+    expect(learn({ state, usage: usageOf(50, 3400, { "5m": 3000 }) }).verdict.kind).toBe(
       "as expected",
     );
-    expect(learn({ state, usage: usageOf(50, 3201, { "5m": 3000 }) }).verdict.kind).toBe(
+    expect(learn({ state, usage: usageOf(50, 3401, { "5m": 3000 }) }).verdict.kind).toBe(
       "read more",
     );
   });

@@ -92,7 +92,9 @@ function judge({ plan, usage, tellsCache, rules, startMs }: AnsweredCall): Verdi
   if (!tellsCache) return { kind: "not told", ...told, promise: null };
   const tolerance = Math.max(toleranceTokens, step, expectedTokens * toleranceShare);
   if (reportedTokens < expectedTokens - tolerance) return { kind: "read less", ...told, promise };
-  if (reportedTokens > expectedTokens + tolerance) return { kind: "read more", ...told, promise };
+  // More than expected does no harm; only much more says that others wrote it.
+  if (reportedTokens > expectedTokens + 2 * tolerance)
+    return { kind: "read more", ...told, promise };
   return { kind: "as expected", ...told, promise };
 }
 
