@@ -4,6 +4,7 @@ import { createProvider } from "../src/edge/providers/provider.ts";
 import { createMemoryLedger } from "../src/edge/stores/memory-ledger.ts";
 import { runTurn, type TurnRun } from "../src/engine.ts";
 import { openSession, type Session, type SessionSetup } from "../src/engine/session.ts";
+import type { AgentEvent } from "../src/core/layers/event.ts";
 import type { Section } from "../src/core/layers/section.ts";
 import type { CallEntry } from "../src/core/ledger/ledger.ts";
 import type { Message, ToolUseBlock } from "../src/core/message/message.ts";
@@ -18,7 +19,7 @@ import {
 export interface SimulatedTurn {
   /** How long after the turn before it begins. */
   readonly afterMs: number;
-  readonly text: string;
+  readonly text: AgentEvent["content"];
   /** What the model answers, call by call: with tools until the last. */
   readonly replies: readonly ScriptStep[];
   readonly volatile?: readonly Section[];

@@ -156,6 +156,26 @@ test.each(["claude-sonnet-5-5", "claude-opus-5-5"])(
   },
 );
 
+test("a first image hides what was written of the messages, and the plan knows it", async () => {
+  const png =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const image = {
+    type: "image" as const,
+    source: { kind: "base64" as const, mediaType: "image/png", data: png },
+  };
+  const turns = eventfulTurns(12).map((turn, index) =>
+    index === 6 ? { ...turn, text: [{ type: "text" as const, text: "Like this:" }, image] } : turn,
+  );
+  const run = await runSimulated(sessionOn("claude-sonnet-4-6", "adaptive", turns));
+  expectAnswered(run, 24);
+  expectPlansHeld(run);
+  const [before, at, after] = [11, 12, 13].map(
+    (call) => run.calls[call]?.usage?.cacheReadTokens ?? 0,
+  );
+  expect(at).toBeLessThan((before ?? 0) - 2000);
+  expect(after).toBeGreaterThan(before ?? 0);
+});
+
 describe.each([openaiResponses, openaiChat])("the same session over $name", (protocol) => {
   test("on gpt-6.1-sol every call reads up to the end of the call before it", async () => {
     const run = await runSimulated(
