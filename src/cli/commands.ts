@@ -70,10 +70,19 @@ export const commands: readonly Command[] = [
   },
   {
     name: "explain",
-    summary: "Explain why the second of two requests read less from the cache than it could have",
+    summary:
+      "Explain why a request, or the calls of a recorded session, read less from the cache than they could have",
     operands: [
-      { name: "BEFORE", meaning: "body of the earlier request, a JSON file" },
-      { name: "AFTER", meaning: "body of the later request" },
+      {
+        name: "BEFORE",
+        meaning:
+          "a transcript or a folder of them; or the body of the earlier request, a JSON file",
+      },
+      {
+        name: "AFTER",
+        meaning: "body of the later request; absent for a transcript",
+        count: "optional",
+      },
     ],
     options: {
       model: { value: "ID", meaning: "instead of the model the body names" },
@@ -82,6 +91,7 @@ export const commands: readonly Command[] = [
         value: "READ,WRITTEN,UNCACHED",
         meaning: "tokens the provider reported for the later one",
       },
+      call: { value: "N", meaning: "one call of a transcript in full, counted from 1" },
       models,
       json,
     },
@@ -89,6 +99,10 @@ export const commands: readonly Command[] = [
       {
         command: "strata explain a.json b.json --gap 600",
         shows: "the cause, the first byte that differs, and what it cost",
+      },
+      {
+        command: "strata explain session.jsonl --call 12",
+        shows: "why that call missed, in full",
       },
     ],
     load: () => import("./explain.ts"),

@@ -12,6 +12,7 @@ beforeAll(() => {
   writeFileSync(join(folder, "a.json"), body("You are helpful. "));
   writeFileSync(join(folder, "b.json"), body("You are helpfuL. "));
   writeFileSync(join(folder, "broken.json"), "{");
+  writeFileSync(join(folder, "session.jsonl"), transcript());
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -46,7 +47,40 @@ test("a gap, a model and reported usage change the verdict", async () => {
   expect((await explain(same, { model: "claude-opus-4-8" })).out).toContain("no miss\n");
 });
 
+test("a transcript gives every miss with its cause, tokens, dollars and advice", async () => {
+  const { out, status } = await explain(["session.jsonl"]);
+  expect(status).toBe(0);
+  const [head = "", miss = "", summary = ""] = out.split("\n");
+  expect(head).toMatch(/^call +cause +lost +cost +what would have avoided it$/);
+  expect(miss).toMatch(/^ +2 +lifetime expired +12,000 +\$0\.0414 +The pause of 10 min outlived/);
+  expect(summary).toBe("1 of 2 calls missed: 12,000 tokens, $0.0414");
+});
+
+test("one call of a transcript is told in full, also when it missed nothing", async () => {
+  const second = (await explain(["session.jsonl"], { call: "2" })).out;
+  expect(second).toContain("s, call 2 on claude-sonnet-4-6, 600 s after the call before\n");
+  expect(second).toContain("lifetime expired\n");
+  expect(second).toContain("  read      0 tokens\n");
+  expect((await explain(["session.jsonl"], { call: "1" })).out).toContain("first call\n");
+});
+
+test("a transcript as JSON has exact dollars and says what it skipped", async () => {
+  const { out } = await explain(["session.jsonl"], {}, ["json"]);
+  expect(JSON.parse(out)).toMatchObject({
+    calls: 2,
+    shown: [
+      { call: 2, cause: "lifetime expired", evidence: "recorded", lostPicoUsd: "41400000000" },
+    ],
+    skipped: [],
+  });
+});
+
 test.each([
+  [["session.jsonl"], { call: "0" }, "usage", '--call is "0"'],
+  [["session.jsonl"], { call: "9" }, "not-found", "no session has a call 9"],
+  [["session.jsonl"], { gap: "60" }, "usage", "--gap is for two request bodies"],
+  [["a.json"], {}, "not-found", "no call with usage could be read"],
+  [["a.json", "b.json"], { call: "1" }, "usage", "--call is for a transcript"],
   [["broken.json", "a.json"], {}, "input-invalid", "broken.json: the request body is not JSON"],
   [["a.json", "nowhere.json"], {}, "input-invalid", "nowhere.json cannot be read"],
   [["a.json", "b.json"], { gap: "soon" }, "usage", '--gap is "soon"'],
@@ -67,6 +101,43 @@ function body(sentence: string): string {
     system: [{ type: "text", text: sentence.repeat(1000), cache_control }],
     messages: [{ role: "user", content: [{ type: "text", text: "Hello", cache_control }] }],
   });
+}
+
+function traceRequest(t: string, keep: number, read: number, written: number): unknown {
+  return {
+    kind: "request",
+    t,
+    t_end: t,
+    model: "claude-sonnet-4-6",
+    keep,
+    append: [{ role: "user", content: [{ type: "text", text: "Go on." }] }],
+    n_messages: keep + 1,
+    usage: {
+      input_tokens: 3,
+      cache_read_input_tokens: read,
+      cache_creation_input_tokens: written,
+      output_tokens: 5,
+    },
+  };
+}
+
+/** Two calls, ten minutes apart: the second finds nothing. */
+function transcript(): string {
+  const header = {
+    kind: "session",
+    format: "ctx-trace/1",
+    id: "s",
+    agent: "claude-code",
+    wire: "anthropic-messages",
+    prefix_known: false,
+    qa: { hidden_prefix_tokens: 11_990 },
+  };
+  const lines = [
+    header,
+    traceRequest("2026-11-15T12:00:00Z", 0, 0, 12_000),
+    traceRequest("2026-11-15T12:10:00Z", 1, 0, 12_010),
+  ];
+  return lines.map((line) => JSON.stringify(line)).join("\n");
 }
 
 async function explain(

@@ -1,21 +1,34 @@
-// strata explain: why the second of two requests read less from the cache than it could have.
+// strata explain: why a request, or the calls of a recorded session, read less from the cache than they could have.
 import { readFileSync } from "node:fs";
-import { styleText } from "node:util";
 import { explainMiss } from "../core/diagnosis/explain-miss.ts";
-import type { Explanation } from "../core/diagnosis/explanation.ts";
 import type { ForeignRequest } from "../core/diagnosis/foreign-request.ts";
 import { readRequest } from "../core/diagnosis/read-request.ts";
 import { noUsage, type Usage } from "../core/message/usage.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
-import { formatUsdRounded } from "../core/models/pico-usd.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { cheapCounter } from "../core/tokens/cheap-counter.ts";
 import { createTokenCounter } from "../core/tokens/token-counter.ts";
-import type { CommandBody, CommandInput } from "./command.ts";
+import type { CommandBody, CommandInput, Io } from "./command.ts";
 import { readCatalogue } from "./read-catalogue.ts";
+import { explanationToJson, renderExplanation } from "./render-explanation.ts";
 
-export const run: CommandBody = (input, io) => {
+/** Two bodies are compared; one operand is a transcript. */
+export const run: CommandBody = async (input, io) => {
+  if (input.operands.length > 1) return explainPair(input, io);
+  // What reads transcripts is large, and a pair needs nothing of it.
+  const { explainTranscript } = await import("./explain-transcript.ts");
+  return explainTranscript(input, io);
+};
+
+function explainPair(input: CommandInput, io: Io): number {
+  if (input.values.has("call")) {
+    throw new StrataError(
+      "usage",
+      "--call is for a transcript, and these are two request bodies",
+      "leave it out, or name one transcript",
+    );
+  }
   const [previousFile = "", currentFile = ""] = input.operands;
   const previousBody = readBody(previousFile);
   const currentBody = readBody(currentFile);
@@ -33,11 +46,11 @@ export const run: CommandBody = (input, io) => {
   });
   io.out(
     input.switches.has("json")
-      ? `${JSON.stringify(toJson(explanation), undefined, 2)}\n`
-      : renderExplanation(explanation, usage !== null),
+      ? `${JSON.stringify(explanationToJson(explanation), undefined, 2)}\n`
+      : renderExplanation(explanation, { isReported: usage !== null }),
   );
-  return Promise.resolve(0);
-};
+  return 0;
+}
 
 function readBody(file: string): string {
   try {
@@ -104,34 +117,4 @@ function usageOf(input: CommandInput, facts: ModelFacts, current: ForeignRequest
     cacheWriteTokens: written === 0 ? {} : { [lifetime]: written },
     uncachedTokens: uncached ?? Math.max(0, total - read - written),
   };
-}
-
-function toJson(explanation: Explanation): unknown {
-  const { lostPicoUsd } = explanation;
-  return { ...explanation, lostPicoUsd: lostPicoUsd === null ? null : lostPicoUsd.toString() };
-}
-
-function renderExplanation(explanation: Explanation, isReported: boolean): string {
-  const { cause, detail, block, lostTokens, lostPicoUsd } = explanation;
-  const origin = isReported ? "" : " by the provider's rules; --usage takes what it reported";
-  const dollars = lostPicoUsd === null ? "" : `, ${formatUsdRounded(lostPicoUsd)}`;
-  const rows = [
-    ...(detail === null ? [] : [["what", detail]]),
-    ...(block === null ? [] : [["where", `${block.path} (${block.section}, ${block.tier})`]]),
-    ...(block?.byteOffset === null || block === null ? [] : [["byte", String(block.byteOffset)]]),
-    ...(block === null || block.before === null ? [] : [["before", block.before]]),
-    ...(block === null || block.after === null ? [] : [["after", block.after]]),
-    ["expected", `${count(explanation.expectedReadTokens)} tokens`],
-    ["read", `${count(explanation.reportedReadTokens)} tokens${origin}`],
-    ["lost", `${count(lostTokens)} tokens${dollars}`],
-    ["advice", explanation.advice],
-  ];
-  const width = Math.max(...rows.map(([name = ""]) => name.length));
-  const lines = rows.map(([name = "", value = ""]) => `  ${name.padEnd(width)}  ${value}`);
-  const colour = cause === "no miss" || cause === "first call" ? "green" : "yellow";
-  return `${styleText(colour, cause)}\n${lines.join("\n")}\n`;
-}
-
-function count(tokens: number): string {
-  return tokens.toLocaleString("en-US");
 }

@@ -1,5 +1,5 @@
 // Help texts from the command table.
-import { commonOptions, type Command, type OptionSpec } from "./command.ts";
+import { commonOptions, type Command, type Operand, type OptionSpec } from "./command.ts";
 
 /** What `strata --help` prints. */
 export function renderOverview(commands: readonly Command[], version: string): string {
@@ -42,7 +42,12 @@ export function renderHelp(command: Command): string {
 }
 
 export function usageOf(command: Command): string {
-  return [command.name, ...command.operands.map(({ name }) => name)].join(" ");
+  return [command.name, ...command.operands.map(spellOperand)].join(" ");
+}
+
+function spellOperand({ name, count }: Operand): string {
+  if (count === "optional") return `[${name}]`;
+  return count === "several" ? `${name}…` : name;
 }
 
 export function spellOption(name: string, spec: OptionSpec): string {

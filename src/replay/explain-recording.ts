@@ -1,29 +1,18 @@
-// Recorded sessions → every call that read less from the cache than it could have, each with its cause.
+// Recorded sessions → every call with usage, and why it read less from the cache than it could have.
 import { explainCall } from "../core/diagnosis/explain-call.ts";
-import type { Explanation } from "../core/diagnosis/explanation.ts";
-import type {
-  ForeignBlock,
-  ForeignMarker,
-  ForeignRequest,
-  RequestSettings,
-} from "../core/diagnosis/foreign-request.ts";
+import { adviseOn, type Explanation, type MissCause } from "../core/diagnosis/explanation.ts";
+import { describePlace } from "../core/diagnosis/find-divergence.ts";
 import type { TrackedEntry } from "../core/diagnosis/kept-prefixes.ts";
-import { keepsEveryPrefix, viewPrompt } from "../core/diagnosis/prompt-view.ts";
-import { rememberCall, type RememberedCall } from "../core/diagnosis/remember-call.ts";
-import { emptyPrefixKey, extendPrefixKey } from "../core/hash.ts";
-import { writtenTokens, type Lifetime, type Usage } from "../core/message/usage.ts";
+import { keepsEveryPrefix, viewPrompt, type PromptView } from "../core/diagnosis/prompt-view.ts";
+import { rememberCall, scaledRuler, type RememberedCall } from "../core/diagnosis/remember-call.ts";
+import { promptTokens, writtenTokens, type Lifetime, type Usage } from "../core/message/usage.ts";
+import type { CacheRules } from "../core/models/cache-rules.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
-import type {
-  Recorded,
-  RecordedBlock,
-  RecordedMarker,
-  RecordedRequest,
-  RecordedSession,
-} from "./recording.ts";
-import { findUnseenChange } from "./unseen-change.ts";
+import type { Recorded, RecordedBlock, RecordedRequest, RecordedSession } from "./recording.ts";
+import { toForeignRequest, writtenLifetime } from "./recorded-request.ts";
 import { createModelLookup } from "./replay-model.ts";
+import { findUnseenChange, type CountError } from "./unseen-change.ts";
 
-/** One call with usage, and what is to be said of it. */
 export interface ExplainedCall {
   readonly sessionId: string;
   readonly file: string;
@@ -37,192 +26,172 @@ export interface ExplainedCall {
   /** From the start of the thread's call before; null for the first, or where a time is missing. */
   readonly gapMs: number | null;
   readonly usage: Usage;
-  /** What the thread's call before left readable and this one did not read, sent again or not. */
+  /** What the thread's call before left readable and this one did not read, whether it was sent again or not. */
   readonly shortfallTokens: number;
   readonly explanation: Explanation;
+  /** Whether the cause follows from the recorded blocks, or only from what the bills show of the rest. */
+  readonly evidence: "recorded" | "inferred";
 }
 
-/** Calls with usage, in the order of the recordings. One session is held at a time. */
+type Verdict = Pick<ExplainedCall, "explanation" | "evidence">;
+
+/** Every call with usage, in the order of the recordings. One workspace is held at a time. */
 export async function* explainRecordings(
   recordings: AsyncIterable<Recorded>,
+  onSkipped: (skipped: Extract<Recorded, { type: "skipped" }>) => void = () => {},
 ): AsyncGenerator<ExplainedCall> {
-  let current: SessionWalk | null = null;
+  let workspace = openWorkspace("");
+  const lookUp = createModelLookup(null);
   for await (const recorded of recordings) {
-    if (recorded.type === "session") current = openWalk(recorded.session);
-    else if (recorded.type === "request" && current !== null) {
-      const explained = explainNext(current, recorded.request);
+    if (recorded.type === "skipped") onSkipped(recorded);
+    else if (recorded.type === "session") {
+      const { session } = recorded;
+      if (session.workspace !== workspace.name) workspace = openWorkspace(session.workspace);
+      workspace.sessions.set(session.id, { session, workspace, threads: new Map(), calls: 0 });
+    } else {
+      const session = workspace.sessions.get(recorded.sessionId);
+      if (session === undefined) continue;
+      const { facts } = lookUp(session.session, recorded.request);
+      const explained = explainNext(session, recorded.request, facts);
       if (explained !== null) yield explained;
     }
   }
 }
 
-interface SessionWalk {
-  readonly session: RecordedSession;
-  readonly lookUp: ReturnType<typeof createModelLookup>;
-  readonly threads: Map<string, Thread>;
+interface Workspace {
+  readonly name: string;
+  readonly sessions: Map<string, SessionWalk>;
   /** What any thread wrote: sub-agents read each other's. */
   entries: readonly TrackedEntry[];
-  /** That the client asks for, as far as its bills show. */
+  /** That clients ask for here, as far as their bills show. */
   lifetime: Lifetime;
+}
+
+interface SessionWalk {
+  readonly session: RecordedSession;
+  readonly workspace: Workspace;
+  readonly threads: Map<string, ThreadWalk>;
   calls: number;
 }
 
-interface Thread {
-  blocks: RecordedBlock[];
-  last: RememberedCall | null;
-  lastUsage: Usage | null;
-  lastMs: number | null;
+interface ThreadWalk {
+  readonly blocks: readonly RecordedBlock[];
+  readonly last: RememberedCall;
+  readonly usage: Usage | null;
+  readonly settings: RecordedRequest["settings"];
+  readonly startMs: number;
 }
 
-function openWalk(session: RecordedSession): SessionWalk {
-  return {
-    session,
-    lookUp: createModelLookup(null),
-    threads: new Map(),
-    entries: [],
-    lifetime: "5m",
-    calls: 0,
-  };
+function openWorkspace(name: string): Workspace {
+  return { name, sessions: new Map(), entries: [], lifetime: "5m" };
 }
 
-function explainNext(walk: SessionWalk, request: RecordedRequest): ExplainedCall | null {
+function explainNext(
+  walk: SessionWalk,
+  request: RecordedRequest,
+  facts: ModelFacts,
+): ExplainedCall | null {
   walk.calls += 1;
-  const thread = walk.threads.get(request.thread) ?? {
-    blocks: [],
-    last: null,
-    lastUsage: null,
-    lastMs: null,
-  };
-  walk.threads.set(request.thread, thread);
-  thread.blocks = [...thread.blocks.slice(0, request.keep), ...request.append];
-  const { facts } = walk.lookUp(walk.session, request);
+  const { session, workspace } = walk;
   const { usage } = request;
-  walk.lifetime = lifetimeOf(usage) ?? walk.lifetime;
-  const foreign = toForeign(walk, thread.blocks, request, facts);
-  const view = viewPrompt(foreign, facts);
-  const startMs = request.startMs ?? thread.lastMs ?? 0;
-  const entries = keepsEveryPrefix(facts.cache) ? (thread.last?.entries ?? []) : walk.entries;
-  const before = thread.last === null ? null : { ...thread.last, entries };
-  const explanation = explainCall({
-    before,
-    view,
-    rules: facts,
-    usage,
-    startMs,
-    textBefore: () => undefined,
-  });
-  const shortfall =
-    thread.lastUsage === null || usage === null
-      ? 0
-      : keptOf(thread.lastUsage, facts) - usage.cacheReadTokens;
-  const gapMs = request.startMs === null || thread.lastMs === null ? null : startMs - thread.lastMs;
-  thread.last = rememberCall({
-    view,
-    rules: facts,
-    usage,
-    entries,
-    startMs,
-    readableMs: request.endMs ?? startMs,
-  });
-  walk.entries = thread.last.entries;
-  thread.lastMs = startMs;
-  thread.lastUsage = usage;
+  const thread = walk.threads.get(request.thread) ?? null;
+  const blocks = [...(thread?.blocks.slice(0, request.keep) ?? []), ...request.append];
+  workspace.lifetime = writtenLifetime(usage) ?? workspace.lifetime;
+  const { lifetime } = workspace;
+  const view = viewPrompt(toForeignRequest({ session, request, blocks, facts, lifetime }), facts);
+  const startMs = request.startMs ?? thread?.startMs ?? 0;
+  const own = keepsEveryPrefix(facts.cache);
+  const entries = own ? (thread?.last.entries ?? []) : workspace.entries;
+  const verdict = explain({ thread, request, blocks, view, facts, entries, startMs });
+  const readableMs = request.endMs ?? startMs;
+  const last = rememberCall({ view, rules: facts, usage, entries, startMs, readableMs });
+  const { settings } = request;
+  walk.threads.set(request.thread, { blocks, last, usage, settings, startMs });
+  workspace.entries = last.entries;
   if (usage === null) return null;
+  const before = thread?.usage ?? null;
+  const isTimed = thread !== null && request.startMs !== null;
   return {
-    sessionId: walk.session.id,
-    file: walk.session.file,
+    sessionId: session.id,
+    file: session.file,
     call: walk.calls,
     thread: request.thread,
     model: facts.id,
     startMs: request.startMs,
-    gapMs,
+    gapMs: isTimed ? startMs - thread.startMs : null,
     usage,
-    shortfallTokens: Math.max(0, shortfall),
-    explanation,
+    shortfallTokens: Math.max(0, keptTokens(before, facts.cache) - usage.cacheReadTokens),
+    ...verdict,
   };
 }
 
-function keptOf(usage: Usage, facts: ModelFacts): number {
-  return keepsEveryPrefix(facts.cache)
-    ? usage.cacheReadTokens + usage.uncachedTokens
+function keptTokens(usage: Usage | null, rules: CacheRules): number {
+  if (usage === null) return 0;
+  return keepsEveryPrefix(rules)
+    ? promptTokens(usage)
     : usage.cacheReadTokens + writtenTokens(usage);
 }
 
-function lifetimeOf(usage: Usage | null): Lifetime | null {
-  if (usage === null) return null;
-  const { cacheWriteTokens } = usage;
-  if ((cacheWriteTokens["1h"] ?? 0) > 0) return "1h";
-  return (cacheWriteTokens["5m"] ?? 0) > 0 ? "5m" : null;
+interface CallToExplain {
+  readonly thread: ThreadWalk | null;
+  readonly request: RecordedRequest;
+  readonly blocks: readonly RecordedBlock[];
+  readonly view: PromptView;
+  readonly facts: ModelFacts;
+  readonly entries: readonly TrackedEntry[];
+  readonly startMs: number;
 }
 
-function toForeign(
-  walk: SessionWalk,
-  recorded: readonly RecordedBlock[],
-  request: RecordedRequest,
-  facts: ModelFacts,
-): ForeignRequest {
-  let key = emptyPrefixKey;
-  let endTokens = 0;
-  const blocks = recorded.map((block, index): ForeignBlock => {
-    key = extendPrefixKey(key, block.hash);
-    endTokens += block.tokens;
-    const { hash, tokens, tier, kind, role, endsMessage, mayCarryMarker } = block;
-    return {
-      key,
-      hash,
-      tokens,
-      endTokens,
-      tier,
-      kind,
-      role,
-      endsMessage,
-      mayCarryMarker,
-      path: `blocks.${index}`,
-      section: `${kind} ${index}`,
-      text: "",
-    };
-  });
-  const isMarked = facts.cache.markers !== null && walk.session.wire === "anthropic-messages";
-  const markers = !isMarked
-    ? []
-    : toMarkers(request.markers ?? usualMarkers(recorded, walk.lifetime));
-  return {
-    protocol: walk.session.wire ?? "anthropic-messages",
-    model: request.model ?? facts.id,
-    blocks,
-    markers,
-    requestMarker: null,
-    strayMarkers: [],
-    mode: walk.session.wire === "anthropic-messages" ? "explicit" : "implicit",
-    ownLifetime: null,
-    settings: settingsOf(request, facts),
-    keepsThinking: false,
-    continues: false,
-  };
-}
-
-function toMarkers(markers: readonly RecordedMarker[]): ForeignMarker[] {
-  return markers.map((marker) => ({ ...marker, path: `blocks.${marker.block}` }));
-}
-
-function usualMarkers(
-  blocks: readonly RecordedBlock[],
-  lifetime: Lifetime,
-): readonly RecordedMarker[] {
-  const tail = blocks.findLastIndex(({ mayCarryMarker }) => mayCarryMarker);
-  const system = blocks.findLastIndex(
-    ({ tier, mayCarryMarker }) => tier !== "T3" && mayCarryMarker,
-  );
-  return [...new Set([system, tail])]
-    .filter((block) => block >= 0)
-    .map((block) => ({ block, lifetime }));
-}
-
-function settingsOf({ settings }: RecordedRequest, { cache }: ModelFacts): RequestSettings {
-  const known: Partial<Record<keyof RequestSettings, string>> = {};
-  for (const { change } of cache.invalidation) {
-    const value = settings[change];
-    if (value !== undefined) known[change] = value;
+/** By what is recorded; where that explains nothing, by what the bills show of the rest. */
+function explain(call: CallToExplain): Verdict {
+  const { thread, request, blocks, view, facts, entries, startMs } = call;
+  const { usage } = request;
+  const before = thread === null ? null : { ...thread.last, entries };
+  const said = explainCall({ before, view, rules: facts, usage, startMs, textBefore: noText });
+  const recorded = { explanation: said, evidence: "recorded" } as const;
+  if (thread === null || usage === null) return recorded;
+  // The recording says that it is the same conversation: then this is no other one on the same beginning.
+  if (said.cause === "nothing was marked" && request.keep < thread.blocks.length) {
+    const rewritten = { cause: "history rewritten", detail: null } as const;
+    return { ...recorded, explanation: withCause(said, call, rewritten) };
   }
-  return known;
+  if (said.cause !== "provider lost it" || thread.usage === null) return recorded;
+  const unseen = findUnseenChange({
+    before: { usage: thread.usage, settings: thread.settings },
+    now: { usage, settings: request.settings },
+    blocks,
+    appended: request.append,
+    countError: facts.tokenizer === "o200k" ? exactCounts : estimatedCounts,
+  });
+  if (unseen === null) return { ...recorded, explanation: { ...said, advice: unknownAdvice } };
+  return { explanation: withCause(said, call, unseen), evidence: "inferred" };
+}
+
+/** Transcripts leave out what a raw request shows, so nobody can be blamed. */
+const unknownAdvice =
+  "All that is recorded was as before and in time: the provider dropped the entry, or something changed that the recording does not hold, such as a setting.";
+
+/** Recordings hold hashes. */
+function noText(): undefined {}
+
+/** Where the tokenizer is the model's own. */
+const exactCounts: CountError = { tokens: 64, share: 0.05 };
+const estimatedCounts: CountError = { tokens: 512, share: 0.25 };
+
+function withCause(
+  said: Explanation,
+  { view, facts, thread, request, startMs }: CallToExplain,
+  { cause, detail }: { readonly cause: MissCause; readonly detail: string | null },
+): Explanation {
+  const ruler = scaledRuler(view, request.usage);
+  const at = view.blocks.findIndex((_, index) => ruler(index) > said.reportedReadTokens);
+  const block = describePlace(view.blocks, at);
+  const about = {
+    gapMs: startMs - (thread?.startMs ?? startMs),
+    minimumTokens: facts.cache.minimumTokens,
+    isBestEffort: facts.cache.automatic?.bestEffort === true,
+    section: block?.section ?? null,
+    detail,
+  };
+  return { ...said, cause, detail, block, advice: adviseOn(cause, about) };
 }

@@ -2,7 +2,7 @@
 import type { Ruler } from "../cache/cache-state.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { branchesOff, isEdited, type TextOfHash } from "./find-divergence.ts";
-import type { KeptPrefix } from "./kept-prefixes.ts";
+import type { KeptPrefix } from "./told-tokens.ts";
 import type { PromptView } from "./prompt-view.ts";
 import {
   estimateShare,
@@ -40,8 +40,7 @@ export function expectedRead(question: ReadQuestion): ExpectedRead {
   const { before, kept, view, rules, shared, reported, simulated } = question;
   const step = stepOf(rules);
   if (shared > kept.block && before.model === view.model) {
-    const isExact = kept.isExact && step === 0;
-    const toleranceTokens = isExact ? exactTolerance : toleranceOf(kept.tokens, rules);
+    const toleranceTokens = kept.isExact ? exactTolerance + step : toleranceOf(kept.tokens, rules);
     return { tokens: kept.tokens, toleranceTokens };
   }
   const tokens = sentAgain(question);
@@ -56,7 +55,10 @@ export function expectedRead(question: ReadQuestion): ExpectedRead {
   return { tokens: most, toleranceTokens: exactTolerance + rest * estimateShare + step };
 }
 
-/** Tokens before a branch that nobody marked. Nobody marks every place: fewer than are kept at least are no loss. */
+/** Fewer are not worth a marker of their own. */
+const branchTokensMin = 1024;
+
+/** Tokens before a branch that nobody marked. Nobody marks every place, so a few are no loss. */
 function branchTokens({ before, view, shared, rules, ruler, textBefore }: ReadQuestion): number {
   const { blocks } = view;
   const isBranch = branchesOff(before.blocks, blocks, shared);
@@ -67,7 +69,7 @@ function branchTokens({ before, view, shared, rules, ruler, textBefore }: ReadQu
     -1,
   );
   const unmarked = ruler(shared - 1) - ruler(marked);
-  return unmarked < (rules.cache.minimumTokens ?? 0) ? unmarked : 0;
+  return unmarked < Math.max(branchTokensMin, rules.cache.minimumTokens ?? 0) ? unmarked : 0;
 }
 
 /** What is the same, the block that was edited, and all after it that was there before: new text is no loss. */

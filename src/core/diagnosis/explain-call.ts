@@ -3,11 +3,10 @@ import type { Ruler } from "../cache/cache-state.ts";
 import type { Usage } from "../message/usage.ts";
 import { expectedRead } from "./expected-read.ts";
 import {
-  branchesOff,
   contentCause,
   describeDifference,
   describePlace,
-  isEdited,
+  isUnmarkedBranch,
   sharedBlocks,
   type BlockPlace,
   type TextOfHash,
@@ -85,7 +84,11 @@ function describeStep(
       const dropped = droppedThinking(before, view, shared);
       if (dropped !== null) return dropped;
       const asksForMarkers = !keepsEveryPrefix(rules.cache);
-      if (isExpected && asksForMarkers && isUnmarkedBranch(before, view, shared, textBefore)) {
+      if (
+        isExpected &&
+        asksForMarkers &&
+        isUnmarkedBranch(before.blocks, blocks, shared, textBefore)
+      ) {
         return { cause: "nothing was marked", block: describePlace(blocks, shared - 1) };
       }
       return {
@@ -118,18 +121,6 @@ function toDescribed(
     detail: `${change}: ${before} → ${after}`,
     block: place === null ? null : { ...place, before, after },
   };
-}
-
-/** A branch from a place where no marker stood; words changed in the last message are no branch. */
-function isUnmarkedBranch(
-  before: RememberedCall,
-  { blocks }: PromptView,
-  shared: number,
-  textBefore: TextOfHash,
-): boolean {
-  if (!branchesOff(before.blocks, blocks, shared)) return false;
-  const isFirst = blocks[shared - 1]?.tier !== "T3";
-  return isFirst || !isEdited(before.blocks[shared], blocks[shared], textBefore);
 }
 
 /** Thinking that is still in the body, and that the model is not shown any more since the user spoke. */

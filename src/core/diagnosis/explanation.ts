@@ -67,6 +67,9 @@ export function adviseOn(cause: MissCause, about: Circumstances): string {
     case "history rewritten":
       return `Append to the history and never edit it (here: ${what}); text that changes belongs behind the last marker.`;
     case "parameter changed":
+      if (about.detail?.startsWith("user turn after thinking") === true) {
+        return "The model is not shown earlier thinking once the user speaks again: ask the provider to keep it, or mark the last block before it.";
+      }
       return `Keep ${about.detail?.split(":")[0] ?? "the settings"} as it is over a session, or change it where the history is folded anyway.`;
     case "lifetime expired":
       return `The pause of ${formatGap(about.gapMs)} outlived the entry: use a longer lifetime for the part before it, or repeat the prefix in time.`;

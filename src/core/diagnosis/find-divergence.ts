@@ -137,3 +137,14 @@ export function branchesOff(
   if (at === 0 || before[at]?.tier !== "T3" || now[at]?.tier !== "T3") return false;
   return !now.slice(at).some(({ role }) => role === "assistant");
 }
+
+/** A branch from a place where no marker stood; words changed in the last message are no branch. */
+export function isUnmarkedBranch(
+  before: readonly RememberedBlock[],
+  now: readonly ViewBlock[],
+  at: number,
+  textBefore: TextOfHash,
+): boolean {
+  if (!branchesOff(before, now, at)) return false;
+  return now[at - 1]?.tier !== "T3" || !isEdited(before[at], now[at], textBefore);
+}

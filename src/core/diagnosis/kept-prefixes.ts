@@ -5,6 +5,7 @@ import type { ContentHash } from "../hash.ts";
 import { writtenTokens, type Usage } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
+import { between, keptAt, toldBy, type KeptPrefix } from "./told-tokens.ts";
 import { keepsEveryPrefix, seeMarkers, type PromptView, type SeenMarkers } from "./prompt-view.ts";
 
 export interface KeptPrefixes {
@@ -22,13 +23,6 @@ export interface TrackedEntry extends KnownEntry {
   readonly tokens: number;
   /** From when on another call can read it. */
   readonly readableMs: number;
-}
-
-export interface KeptPrefix {
-  readonly block: number;
-  readonly tokens: number;
-  /** Whether a reply told the tokens; else they are estimated. */
-  readonly isExact: boolean;
 }
 
 export interface UnkeptPrefix {
@@ -70,7 +64,7 @@ const entriesMax = 128;
 
 /** Every prefix of the prompt counts as sent. */
 function keepAll(answered: AnsweredRequest, ruler: Ruler): KeptPrefixes {
-  const { view, rules, startMs, readableMs } = answered;
+  const { view, rules, usage, startMs, readableMs } = answered;
   const { automatic } = rules.cache;
   const asked = view.request.ownLifetime;
   const keptMs = Math.max(
@@ -87,7 +81,7 @@ function keepAll(answered: AnsweredRequest, ruler: Ruler): KeptPrefixes {
   const readable = readableTokens(tokens, rules.cache);
   return readable === 0
     ? { entries, kept: null, unkept: { cause: "below the minimum", block, tokens } }
-    : { entries, kept: { block, tokens: readable, isExact: false }, unkept: null };
+    : { entries, kept: { block, tokens: readable, isExact: usage !== null }, unkept: null };
 }
 
 function keepMarked(answered: AnsweredRequest, ruler: Ruler): KeptPrefixes {
@@ -114,7 +108,8 @@ function keepMarked(answered: AnsweredRequest, ruler: Ruler): KeptPrefixes {
     nowMs: startMs,
   });
   const kept = keptAt(last.block, usage, ruler);
-  const tokensAt = (block: number): number => (block === kept.block ? kept.tokens : ruler(block));
+  const read = usage === null || bill.hit === null ? null : toldBy(bill.hit.block, usage, ruler);
+  const tokensAt = (block: number): number => between(read, kept, block, ruler);
   const touched = new Set<KnownEntry>(bill.refreshed);
   const written = bill.written.map((entry) => toTracked(entry, answered, tokensAt(entry.block)));
   const isReplaced = (entry: TrackedEntry): boolean =>
@@ -156,12 +151,6 @@ function isBelievable(
 ): boolean {
   if (usage === null || blocks[block]?.key !== key) return true;
   return tokens <= usage.cacheReadTokens * 1.05 + 200;
-}
-
-/** What is read and written ends with the last marker. */
-function keptAt(block: number, usage: Usage | null, ruler: Ruler): KeptPrefix {
-  if (usage === null) return { block, tokens: ruler(block), isExact: false };
-  return { block, tokens: usage.cacheReadTokens + writtenTokens(usage), isExact: true };
 }
 
 function toTracked(

@@ -68,8 +68,8 @@ function allRungs(descent: Descent): readonly Rung[] {
   const { before, reported, rules } = descent;
   const simulated = simulateRead(descent, before);
   const { kept } = before;
-  // An earlier reply told the tokens of that block: then this one is a difference, and no better count.
-  const isTold = kept !== null && kept.isExact && kept.block === simulated.block;
+  // Where an earlier reply told the tokens, this one is a difference from them and no better count.
+  const isTold = kept !== null && kept.isExact && simulated.tokens >= kept.tokens;
   const isKnown = !isTold && isAsSimulated(reported, simulated, rules);
   const { rungs, best } = entryRungs(descent);
   const all: readonly Rung[] = [

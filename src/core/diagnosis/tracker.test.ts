@@ -83,6 +83,22 @@ describe("a tracked session", () => {
     );
   });
 
+  test("is silent where only the ending is another one, as when several are tried", () => {
+    const tracker = createTracker();
+    observe(tracker, messagesBody(), usageOf(0, tail, 0));
+    observe(tracker, messagesBody(goOn), usageOf(tail, 1000, 0), 30_000);
+    // The reply before it is shared and could not be read: nobody marks every place.
+    const other = messagesBody((body) => goOn(body, textOf(300, "else")));
+    expect(observe(tracker, other, usageOf(tail, 800, 0), 60_000)).toBeNull();
+  });
+
+  test("does not blame the model for the little that is missing of what a reply told", () => {
+    const tracker = createTracker();
+    observe(tracker, messagesBody(), usageOf(0, tail, 0));
+    const next = observe(tracker, messagesBody(goOn), usageOf(tail - 100, 1100, 0), 30_000);
+    expect(next).toMatchObject({ cause: "provider lost it", lostTokens: 100 });
+  });
+
   test("believes what a reply says was written, whatever was counted", () => {
     const tracker = createTracker();
     // Counted at 370 tokens; the provider's own count is above its minimum.

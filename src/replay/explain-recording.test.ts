@@ -1,0 +1,144 @@
+import { describe, expect, test } from "vitest";
+import { noUsage, type Usage } from "../core/message/usage.ts";
+import { explainRecordings, type ExplainedCall } from "./explain-recording.ts";
+import { collect } from "./readers/test-kit.ts";
+import type { Recorded, RecordedBlock, RecordedRequest, RecordedSession } from "./recording.ts";
+
+describe("a recorded session", () => {
+  test("that reads what was kept gives no miss", async () => {
+    const calls = await explain([opening(), reply(60_000, usageOf(12_000, 1000))]);
+    expect(calls.map(causeOf)).toEqual(["first call", "no miss"]);
+    expect(calls[1]).toMatchObject({ call: 2, gapMs: 60_000, shortfallTokens: 0 });
+  });
+
+  test("pauses longer than the lifetime that its bills show", async () => {
+    const late = await explain([opening(), reply(301_000, usageOf(0, 13_000))]);
+    expect(late.map(causeOf)).toEqual(["first call", "lifetime expired"]);
+    expect(late[1]).toMatchObject({
+      shortfallTokens: 12_000,
+      evidence: "recorded",
+      explanation: { lostTokens: 12_000, block: { path: "block 3" } },
+    });
+    const hourly = { ...noUsage, cacheWriteTokens: { "1h": 12_000 } };
+    const inTime = await explain([
+      { ...opening(), usage: hourly },
+      reply(301_000, usageOf(0, 13_000)),
+    ]);
+    expect(inTime.map(causeOf)).toEqual(["first call", "provider lost it"]);
+    expect(inTime[1]?.explanation.advice).toContain("that the recording does not hold");
+  });
+
+  test("changes its model", async () => {
+    const other = { ...reply(60_000, usageOf(0, 13_000)), model: "claude-opus-4-6" };
+    expect((await explain([opening(), other])).map(causeOf)).toEqual([
+      "first call",
+      "model changed",
+    ]);
+  });
+
+  test("is compacted: the same thread with another history", async () => {
+    const compacted: RecordedRequest = {
+      ...reply(60_000, usageOf(5000, 1500)),
+      keep: 2,
+      append: [block("summary", 1500)],
+    };
+    const long = [opening(), reply(30_000, usageOf(12_000, 3000)), compacted];
+    expect((await explain(long)).map(causeOf)).toEqual([
+      "first call",
+      "no miss",
+      "history rewritten",
+    ]);
+  });
+
+  test("compares every thread with its own calls", async () => {
+    const side = { ...opening(), thread: "agent", startMs: 5000, endMs: 6000 };
+    const calls = await explain([opening(), side, reply(60_000, usageOf(12_000, 1000))]);
+    expect(calls.map(({ thread, explanation }) => [thread, explanation.cause])).toEqual([
+      ["", "first call"],
+      ["agent", "first call"],
+      ["", "no miss"],
+    ]);
+  });
+});
+
+test("calls without usage are walked and not told", async () => {
+  const silent = { ...reply(30_000, usageOf(0, 0)), usage: null };
+  const calls = await explain([opening(), silent]);
+  expect(calls.map(({ call }) => call)).toEqual([1]);
+});
+
+test("what could not be read is handed on", async () => {
+  const skipped: string[] = [];
+  const lines: Recorded[] = [{ type: "skipped", file: "a", line: 3, reason: "it is not JSON" }];
+  await collect(explainRecordings(streamOf(lines), ({ reason }) => void skipped.push(reason)));
+  expect(skipped).toEqual(["it is not JSON"]);
+});
+
+function causeOf({ explanation }: ExplainedCall): string {
+  return explanation.cause;
+}
+
+/** Tools and system of 5,000 tokens each, a question of 2,000; all of it written. */
+function opening(): RecordedRequest {
+  return {
+    thread: "",
+    startMs: 0,
+    endMs: 1000,
+    model: "claude-sonnet-4-6",
+    keep: 0,
+    append: [
+      { ...block("tools", 5000), tier: "T0", kind: "tool definition", role: "tools" },
+      { ...block("system", 5000), tier: "T1", kind: "system text", role: "system" },
+      block("ask", 2000),
+    ],
+    remainderTokens: 0,
+    usage: usageOf(0, 12_000),
+    markers: null,
+    settings: {},
+  };
+}
+
+/** An answer and a further question, 500 tokens each. */
+function reply(startMs: number, usage: Usage): RecordedRequest {
+  const answer: RecordedBlock = { ...block("answer", 500), role: "assistant" };
+  return {
+    ...opening(),
+    startMs,
+    endMs: startMs,
+    keep: 3,
+    append: [answer, block("more", 500)],
+    usage,
+  };
+}
+
+function block(hash: string, tokens: number): RecordedBlock {
+  const common = { endsMessage: true, mayCarryMarker: true } as const;
+  return { hash, tokens, tier: "T3", kind: "text", role: "user", ...common };
+}
+
+function usageOf(cacheReadTokens: number, written: number): Usage {
+  return { ...noUsage, cacheReadTokens, cacheWriteTokens: { "5m": written } };
+}
+
+const session: RecordedSession = {
+  id: "one",
+  file: "one.jsonl",
+  format: "ctx-trace/1",
+  agent: null,
+  wire: "anthropic-messages",
+  blocks: "as sent",
+  workspace: "one.jsonl",
+};
+
+function explain(requests: readonly RecordedRequest[]): Promise<ExplainedCall[]> {
+  const recorded = requests.map((request): Recorded => ({
+    type: "request",
+    sessionId: "one",
+    request,
+  }));
+  return collect(explainRecordings(streamOf([{ type: "session", session }, ...recorded])));
+}
+
+async function* streamOf(recorded: readonly Recorded[]): AsyncGenerator<Recorded> {
+  yield* recorded;
+}

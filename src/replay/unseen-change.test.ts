@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { noUsage, type Usage } from "../core/message/usage.ts";
+import type { RecordedBlock } from "./recording.ts";
+import { findUnseenChange, type UnseenQuestion } from "./unseen-change.ts";
+
+test("a user turn after which nothing at all was read tells of a foundation that changed", () => {
+  expect(findUnseenChange(question({ now: usageOf(0, 10_100) }))).toEqual({
+    cause: "system changed",
+    detail: "not even tools and system were read, which the recording does not hold",
+  });
+});
+
+test("a foundation that is recorded is believed", () => {
+  const tools: RecordedBlock = { ...blockOf("user", "text"), tier: "T0" };
+  expect(findUnseenChange(question({ now: usageOf(0, 10_100), blocks: [tools] }))).toBeNull();
+});
+
+test("a prompt that grew less than what was appended left something out", () => {
+  expect(findUnseenChange(question({ now: usageOf(2000, 7400) }))).toEqual({
+    cause: "history rewritten",
+    detail:
+      "700 tokens of the history were not sent again, such as earlier thinking or cleared results",
+  });
+});
+
+test("a difference within the error of counting says nothing", () => {
+  expect(findUnseenChange(question({ now: usageOf(2000, 8050) }))).toBeNull();
+});
+
+test("between calls of tools only a prompt that shrank says something", () => {
+  const appended = [blockOf("user", "tool_result")];
+  expect(findUnseenChange(question({ appended, now: usageOf(2000, 8001) }))).toBeNull();
+  expect(findUnseenChange(question({ appended, now: usageOf(2000, 7000) }))).toMatchObject({
+    cause: "history rewritten",
+  });
+});
+
+test("a setting that changed at this very call is named, whatever the rules say of it", () => {
+  const settings = { "images appear or vanish": "images" };
+  const { now } = question({ now: usageOf(2000, 8100) });
+  expect(findUnseenChange({ ...question({}), now: { ...now, settings } })).toEqual({
+    cause: "parameter changed",
+    detail: "images appear or vanish: none → images",
+  });
+});
+
+/** A call of 10,000 tokens, and a user turn of 100 more; every test changes one thing. */
+function question(
+  change: Partial<Pick<UnseenQuestion, "blocks" | "appended">> & { readonly now?: Usage },
+): UnseenQuestion {
+  const turn = blockOf("user", "text");
+  return {
+    before: { usage: usageOf(9000, 1000), settings: {} },
+    now: { usage: change.now ?? usageOf(2000, 8100), settings: {} },
+    blocks: change.blocks ?? [turn],
+    appended: change.appended ?? [turn],
+    countError: { tokens: 64, share: 0.05 },
+  };
+}
+
+function blockOf(role: "user", kind: "text" | "tool_result"): RecordedBlock {
+  return {
+    hash: kind,
+    tokens: 100,
+    tier: "T3",
+    kind,
+    role,
+    endsMessage: true,
+    mayCarryMarker: true,
+  };
+}
+
+function usageOf(cacheReadTokens: number, written: number): Usage {
+  return { ...noUsage, cacheReadTokens, cacheWriteTokens: { "5m": written } };
+}
