@@ -4,7 +4,7 @@ import { createPiReader } from "./read-pi.ts";
 import { excerptsIn, promptsIn, recordingsOf, requestsIn, skippedIn } from "./test-kit.ts";
 
 const at = (second: number): string => `2026-02-01T10:00:${String(second).padStart(2, "0")}.000Z`;
-const header = { type: "session", version: 3, id: "p1", timestamp: at(0), cwd: "/home/me" };
+const header = { type: "session", version: 3, id: "p1", timestamp: at(0), cwd: "/project" };
 const entry = (id: string, parentId: string | null, second: number, more: object): object => ({
   type: "message",
   id,
