@@ -176,3 +176,14 @@ describe("a compaction", () => {
     expect(excerptsIn(recorded)[1]?.slice(2)).toEqual(["user: So far: 1", "user: More"]);
   });
 });
+
+test("instructions that are also sent as a message count once", () => {
+  const recorded = read([
+    line("session_meta", 0, { id: "r2", base_instructions: { text: "Rules." } }),
+    line("turn_context", 0, { model: "gpt-6.1-sol" }),
+    message(1, "developer", "Rules."),
+    message(1, "user", "Fix it"),
+    message(2, "assistant", "Done."),
+  ]);
+  expect(excerptsIn(recorded)[0]).toEqual(["system: Rules.", "user: Fix it"]);
+});

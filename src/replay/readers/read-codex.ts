@@ -39,6 +39,8 @@ interface RolloutState {
   sessionId: string | null;
   session: string | null;
   head: readonly BlockDraft[];
+  /** The text of the head; null where there is none. */
+  instructions: string | null;
   /** Blocks of the last request that still lead the next, and what comes after them. */
   keep: number;
   tail: BlockDraft[];
@@ -57,6 +59,7 @@ export function createCodexReader(source: Source): LineReader {
     sessionId: null,
     session: null,
     head: [],
+    instructions: null,
     keep: 0,
     tail: [],
     reply: null,
@@ -101,7 +104,14 @@ function readMeta(payload: Fields, state: RolloutState): void {
     textIn(fieldsIn(payload, "base_instructions"), "text") ??
     textIn(payload, "base_instructions") ??
     textIn(payload, "instructions");
+  state.instructions = instructions?.trim() ?? null;
   state.head = draftInstructions(instructions, state.source.drafting);
+}
+
+/** Newer clients send their instructions as a message, and write them down twice. */
+function dropRepeated(item: Fields, state: RolloutState): void {
+  const texts = listIn(item, "content").map((part) => textIn(fieldsOf(part), "text")?.trim());
+  if (state.instructions !== null && texts.includes(state.instructions)) state.head = [];
 }
 
 /** Items that only the client keeps. */
@@ -119,6 +129,7 @@ function readItem(item: Fields, timeMs: number | null, state: RolloutState): Rec
     if (state.reply !== null) state.reply.isAnswered = true;
   }
   const isHead = isSystemMessage(item) && isBeforeUser(state);
+  if (isHead) dropRepeated(item, state);
   const place = { tier: isHead ? "T1" : "T3", lifetime: "30m" } as const;
   state.tail.push(...draftItem(item, place, state.source.drafting));
   return recorded;
