@@ -1,6 +1,8 @@
 // The report of a replay as text: a table of policies against the limit, and what must not be overlooked.
 import type { GroupBy } from "../replay/books.ts";
 import type { GroupReport, PolicyReport, ReplayReport } from "../replay/report.ts";
+import { formatCount, formatPercent, formatUsd } from "../replay/page/format-figures.ts";
+import { formatTokens } from "../replay/page/in-page.ts";
 import { renderTable, type Column } from "./table.ts";
 
 export interface ReplayFrame {
@@ -15,7 +17,7 @@ export function renderReplay(
 ): string {
   const rate = Math.round(report.requests / Math.max(seconds, 0.001));
   const parts = [
-    `${count(report.sessions, "session")}, ${count(report.requests, "request")}, ` +
+    `${formatCount(report.sessions, "session")}, ${formatCount(report.requests, "request")}, ` +
       `${report.policies.length} policies in ${seconds.toFixed(1)} s (${rate} requests/s)\n`,
     renderGroup(report),
     ...(groupBy === "none" ? [] : [renderGroups(report)]),
@@ -31,13 +33,13 @@ function renderGroup(group: GroupReport): string {
   const cheapestFirst = group.policies.toSorted((left, right) => left.costUsd - right.costUsd);
   const lines = [
     renderTable(columns, cheapestFirst),
-    `limit     ${usd(limit.costUsd)}  ${limit.relativeCost.toFixed(4)} of no caching; ` +
-      `with keep-warm ${usd(limitWarm.costUsd)}\n`,
+    `limit     ${formatUsd(limit.costUsd)}  ${limit.relativeCost.toFixed(4)} of no caching; ` +
+      `with keep-warm ${formatUsd(limitWarm.costUsd)}\n`,
   ];
   if (recorded !== undefined) {
     lines.push(
-      `recorded  ${usd(recorded.costUsd)}  ${recorded.ratioToLimit.toFixed(3)} x the limit of its ` +
-        `${count(recorded.requests, "request")}; ${recorded.warmStartTokens} tokens of first ` +
+      `recorded  ${formatUsd(recorded.costUsd)}  ${recorded.ratioToLimit.toFixed(3)} x the limit of its ` +
+        `${formatCount(recorded.requests, "request")}; ${recorded.warmStartTokens} tokens of first ` +
         `requests were warm from elsewhere\n`,
     );
   }
@@ -46,17 +48,21 @@ function renderGroup(group: GroupReport): string {
 
 const columns: readonly Column<PolicyReport>[] = [
   { title: "policy", cell: ({ policy }) => policy },
-  { title: "dollars", align: "right", cell: ({ costUsd }) => usd(costUsd) },
+  { title: "dollars", align: "right", cell: ({ costUsd }) => formatUsd(costUsd) },
   { title: "x limit", align: "right", cell: ({ ratioToLimit }) => ratioToLimit.toFixed(3) },
   { title: "of none", align: "right", cell: ({ relativeCost }) => relativeCost.toFixed(4) },
-  { title: "hit rate", align: "right", cell: ({ hitRate }) => percent(hitRate) },
-  { title: "coverage", align: "right", cell: ({ coverage }) => percent(coverage) },
-  { title: "read", align: "right", cell: ({ readTokens }) => short(readTokens) },
-  { title: "write 5m", align: "right", cell: ({ writeTokens }) => short(writeTokens["5m"]) },
-  { title: "30m", align: "right", cell: ({ writeTokens }) => short(writeTokens["30m"]) },
-  { title: "1h", align: "right", cell: ({ writeTokens }) => short(writeTokens["1h"]) },
-  { title: "fresh", align: "right", cell: ({ uncachedTokens }) => short(uncachedTokens) },
-  { title: "wasted", align: "right", cell: ({ wastedWriteTokens }) => short(wastedWriteTokens) },
+  { title: "hit rate", align: "right", cell: ({ hitRate }) => formatPercent(hitRate) },
+  { title: "coverage", align: "right", cell: ({ coverage }) => formatPercent(coverage) },
+  { title: "read", align: "right", cell: ({ readTokens }) => formatTokens(readTokens) },
+  { title: "write 5m", align: "right", cell: ({ writeTokens }) => formatTokens(writeTokens["5m"]) },
+  { title: "30m", align: "right", cell: ({ writeTokens }) => formatTokens(writeTokens["30m"]) },
+  { title: "1h", align: "right", cell: ({ writeTokens }) => formatTokens(writeTokens["1h"]) },
+  { title: "fresh", align: "right", cell: ({ uncachedTokens }) => formatTokens(uncachedTokens) },
+  {
+    title: "wasted",
+    align: "right",
+    cell: ({ wastedWriteTokens }) => formatTokens(wastedWriteTokens),
+  },
   { title: "rewrites", align: "right", cell: ({ rewriteFactor }) => rewriteFactor.toFixed(2) },
 ];
 
@@ -65,13 +71,13 @@ function renderGroups({ groups }: ReplayReport): string {
   const groupColumns: readonly Column<Row>[] = [
     { title: "group", cell: ({ name }) => name },
     { title: "requests", align: "right", cell: ({ requests }) => String(requests) },
-    { title: "limit", align: "right", cell: ({ limit }) => usd(limit.costUsd) },
+    { title: "limit", align: "right", cell: ({ limit }) => formatUsd(limit.costUsd) },
     { title: "best", cell: (group) => cheapest(group)?.policy ?? "-" },
-    { title: "dollars", align: "right", cell: (group) => usd(cheapest(group)?.costUsd ?? 0) },
+    { title: "dollars", align: "right", cell: (group) => formatUsd(cheapest(group)?.costUsd ?? 0) },
     {
       title: "recorded",
       align: "right",
-      cell: ({ recorded }) => (recorded === undefined ? "-" : usd(recorded.costUsd)),
+      cell: ({ recorded }) => (recorded === undefined ? "-" : formatUsd(recorded.costUsd)),
     },
   ];
   return renderTable(groupColumns, groups);
@@ -92,8 +98,8 @@ function renderMisses(report: ReplayReport): string {
   const missColumns: readonly Column<(typeof shown)[number]>[] = [
     { title: `misses under ${best?.policy ?? ""}`, cell: ({ cause }) => cause },
     { title: "calls", align: "right", cell: (row) => String(row.count) },
-    { title: "tokens", align: "right", cell: ({ tokens }) => short(tokens) },
-    { title: "dollars", align: "right", cell: ({ costUsd }) => usd(costUsd) },
+    { title: "tokens", align: "right", cell: ({ tokens }) => formatTokens(tokens) },
+    { title: "dollars", align: "right", cell: ({ costUsd }) => formatUsd(costUsd) },
   ];
   return renderTable(
     missColumns,
@@ -105,10 +111,10 @@ function renderRest({ automaticOnly, skipped, skippedWhere, standIns }: ReplayRe
   const lines: string[] = [];
   if (automaticOnly !== undefined) {
     const { sessions, requests, costUsd, recorded } = automaticOnly;
-    const told = recorded === undefined ? "" : `, recorded ${usd(recorded.costUsd)}`;
+    const told = recorded === undefined ? "" : `, recorded ${formatUsd(recorded.costUsd)}`;
     lines.push(
-      `apart: ${count(sessions, "session")} (${count(requests, "request")}) of providers that take no ` +
-        `markers, ${usd(costUsd)}${told}`,
+      `apart: ${formatCount(sessions, "session")} (${formatCount(requests, "request")}) of providers that take no ` +
+        `markers, ${formatUsd(costUsd)}${told}`,
     );
   }
   for (const { reason, count: times } of standIns) lines.push(`${reason} (${times} requests)`);
@@ -122,21 +128,3 @@ function renderRest({ automaticOnly, skipped, skippedWhere, standIns }: ReplayRe
 }
 
 const placesShown = 10;
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? "" : "s"}`;
-}
-
-function usd(dollars: number): string {
-  return `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
-}
-
-/** 12,345,678 as 12.3M, 45,678 as 45.7k. */
-function short(tokens: number): string {
-  if (tokens >= 1_000_000) return `${(tokens / 1_000_000).toFixed(1)}M`;
-  return tokens >= 1000 ? `${(tokens / 1000).toFixed(1)}k` : String(tokens);
-}

@@ -1,10 +1,10 @@
 // A recorded request as the diagnosis takes requests: blocks with hashes and without text, and the markers it had.
-import type {
-  ForeignBlock,
-  ForeignRequest,
-  RequestSettings,
+import {
+  chainBlocks,
+  type ForeignBlock,
+  type ForeignRequest,
+  type RequestSettings,
 } from "../core/diagnosis/foreign-request.ts";
-import { emptyPrefixKey, extendPrefixKey } from "../core/hash.ts";
 import type { Lifetime, Usage } from "../core/message/usage.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import type {
@@ -61,17 +61,10 @@ function usualMarkers({ blocks, lifetime }: RequestParts): readonly RecordedMark
 }
 
 function toForeignBlocks(recorded: readonly RecordedBlock[]): readonly ForeignBlock[] {
-  let key = emptyPrefixKey;
-  let endTokens = 0;
-  return recorded.map((block, index): ForeignBlock => {
-    const { hash, tokens, tier, kind, role, endsMessage, mayCarryMarker } = block;
-    key = extendPrefixKey(key, hash);
-    endTokens += tokens;
-    return {
-      key,
+  return chainBlocks(
+    recorded.map(({ hash, tokens, tier, kind, role, endsMessage, mayCarryMarker }, index) => ({
       hash,
       tokens,
-      endTokens,
       tier,
       kind,
       role,
@@ -80,8 +73,8 @@ function toForeignBlocks(recorded: readonly RecordedBlock[]): readonly ForeignBl
       path: pathOf(index),
       section: tier === "T3" ? `${kind} of the ${role}` : kind,
       text: "",
-    };
-  });
+    })),
+  );
 }
 
 /** Recordings have no body that a path could lead into. */

@@ -5,7 +5,7 @@ import type { Message } from "../message/message.ts";
 import type { Capabilities } from "../models/capabilities.ts";
 import type { TokensPerTier } from "../tokens/budget.ts";
 import type { Layout } from "./layout.ts";
-import type { BlockList, PromptBlock } from "./prompt-block.ts";
+import type { BlockList } from "./prompt-block.ts";
 import { sealBlocks, type SealedBlock, type SealedRegion } from "./sealed-block.ts";
 import type { LeftOut, VolatileForm } from "./spelling.ts";
 import { volatileLabel } from "./system-blocks.ts";
@@ -193,16 +193,10 @@ function toAssembly(
     sealed,
     tailBlock,
     usedTokens: {
-      T0: sumTier(foundation.blocks, "T0"),
-      T1: sumTier(foundation.blocks, "T1"),
-      T2: sumTier(foundation.blocks, "T2"),
+      ...foundation.tierTokens,
       T3: t3End - foundation.end.tokens,
       T4: thread.end.tokens - t3End,
       T5: volatile.blocks.reduce((sum, { tokens }) => sum + tokens, 0),
     },
   };
-}
-
-function sumTier(blocks: readonly PromptBlock[], tier: PromptBlock["tier"]): number {
-  return blocks.reduce((sum, block) => (block.tier === tier ? sum + block.tokens : sum), 0);
 }

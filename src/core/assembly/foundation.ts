@@ -5,7 +5,7 @@ import { encodeToolDefinition, type ToolDefinition } from "../message/tool-defin
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
 import { sealBlocks, type SealedBlock, type SealedEnd } from "./sealed-block.ts";
-import type { Spelling } from "./spelling.ts";
+import type { LeftOut, Spelling } from "./spelling.ts";
 import type { SystemBlock } from "./system-blocks.ts";
 
 export interface Foundation {
@@ -17,6 +17,9 @@ export interface Foundation {
   /** Equal keys mean equal tools and system text. */
   readonly key: ContentHash;
   readonly end: SealedEnd;
+  readonly tierTokens: Readonly<Record<"T0" | "T1" | "T2", number>>;
+  /** What the protocol could not carry as it is. */
+  readonly leftOut: readonly LeftOut[];
   readonly spelling: Spelling;
   readonly counter: TokenCounter;
 }
@@ -40,8 +43,10 @@ export function layFoundation({
   // The provider puts a prompt of its own before the first tool.
   const toolPrompt = tools.length === 0 ? 0 : (model.toolPromptTokens?.auto ?? 0);
   const texts = tools.map(encodeToolDefinition);
+  const spelledTools = spelling.tools(tools);
+  const spelledSystem = spelling.system(system);
   const sealedTools = sealBlocks(
-    spelling.tools(tools),
+    spelledTools,
     { key: emptyPrefixKey, tokens: 0 },
     {
       region: "tools",
@@ -49,21 +54,32 @@ export function layFoundation({
       tokensOf: (_, index) => counter.text(texts[index] ?? "") + (index === 0 ? toolPrompt : 0),
     },
   );
-  const sealedSystem = sealBlocks(spelling.system(system), sealedTools.end, {
+  const sealedSystem = sealBlocks(spelledSystem, sealedTools.end, {
     region: "system",
     tierOf: (index) => system[index]?.tier ?? "T1",
     tokensOf: (_, index) => counter.text(system[index]?.text ?? ""),
     labelOf: (index) => system[index]?.label ?? "",
   });
+  const blocks = [...sealedTools.blocks, ...sealedSystem.blocks];
   return {
     tools,
     system,
-    blocks: [...sealedTools.blocks, ...sealedSystem.blocks],
+    blocks,
     toolBytes: sealedTools.bytes,
     systemBytes: sealedSystem.bytes,
     key: sealedSystem.end.key,
     end: sealedSystem.end,
+    tierTokens: {
+      T0: sumTier(blocks, "T0"),
+      T1: sumTier(blocks, "T1"),
+      T2: sumTier(blocks, "T2"),
+    },
+    leftOut: [...spelledTools, ...spelledSystem].flatMap(({ leftOut }) => leftOut ?? []),
     spelling,
     counter,
   };
+}
+
+function sumTier(blocks: readonly SealedBlock[], tier: SealedBlock["tier"]): number {
+  return blocks.reduce((sum, block) => (block.tier === tier ? sum + block.tokens : sum), 0);
 }

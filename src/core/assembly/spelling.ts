@@ -56,6 +56,8 @@ export interface SpelledBlock {
   readonly endsMessage: boolean;
   /** What it holds, for counting. Empty for tools and system text, which are counted as text. */
   readonly content: readonly Block[];
+  /** Of tools and system text: what of it could not be carried as it is. */
+  readonly leftOut?: readonly LeftOut[];
   /** True where the model is shown it for one turn only: it takes no tokens afterwards. */
   readonly clearsAfterTurn?: boolean;
 }

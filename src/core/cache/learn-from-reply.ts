@@ -14,8 +14,7 @@ import {
 import { addEvidence, isRefuted, type CachePromise } from "./evidence.ts";
 import { entriesByBlock, expectBill, tailOf, type ExpectedBill } from "./expect-bill.ts";
 import type { Hit } from "./find-hit.ts";
-import { readContents } from "./prompt-contents.ts";
-import { readableEntries } from "./readable-entries.ts";
+import { findReadable } from "./readable-entries.ts";
 
 export interface ReplyLesson {
   readonly state: CacheState;
@@ -49,8 +48,8 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
   const { state, plan, blocks, usage, tellsCache, startMs, rules } = call;
   const ruler = createRuler(blocks, state.measured);
   const verdict = judge(call);
-  const readable = readableEntries(state, blocks, rules);
-  const known = correctEntries(call, readable, verdict, ruler);
+  const { entries, contents } = findReadable(state, blocks, rules);
+  const known = correctEntries(call, entries, verdict, ruler);
   const bill = billWith(known, call, ruler);
   const measured = tellsCache ? measure(call, bill) : state.measured;
   const evidence =
@@ -66,7 +65,7 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
       measured: measured ?? state.measured,
       lastStartMs: startMs,
       calls: state.calls + 1,
-      contents: readContents(state.contents, blocks, rules).contents,
+      contents,
       evidence,
     },
     verdict: { ...verdict, reportedTokens: usage.cacheReadTokens },

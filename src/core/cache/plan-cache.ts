@@ -18,7 +18,7 @@ import { decideKeepWarm } from "./keep-warm.ts";
 import { cheapestMarkers } from "./least-cost.ts";
 import type { Pace } from "./pace.ts";
 import type { MarkerPart } from "./policy.ts";
-import { readableEntries } from "./readable-entries.ts";
+import { findReadable } from "./readable-entries.ts";
 import { ruleCandidates } from "./rule-candidates.ts";
 
 export interface PlanQuestion {
@@ -40,7 +40,7 @@ export function planCache(question: PlanQuestion): CachePlan {
   const { blocks, rules, markers, state, pace, now, present = [] } = question;
   const { cache } = rules;
   const ruler = createRuler(blocks, state.measured);
-  const known = readableEntries(state, blocks, cache);
+  const { entries: known } = findReadable(state, blocks, cache);
   const entries = entriesByBlock(known);
   const chosen =
     markers.kind === "least-cost"

@@ -3,19 +3,26 @@ import type { BlockList } from "../assembly/prompt-block.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { CacheState, KnownEntry } from "./cache-state.ts";
 import { isRefuted } from "./evidence.ts";
-import { readContents } from "./prompt-contents.ts";
+import { readContents, type PromptContents } from "./prompt-contents.ts";
 
-/** Without what a change of the prompt took away, and without what only a broken promise keeps alive. */
-export function readableEntries(
-  { entries, contents, evidence, lastStartMs }: CacheState,
+export interface ReadableEntries {
+  /** Without what a change of the prompt took away, and without what only a broken promise keeps alive. */
+  readonly entries: readonly KnownEntry[];
+  /** What the prompt holds now. */
+  readonly contents: PromptContents;
+}
+
+export function findReadable(
+  { entries, contents: before, evidence, lastStartMs }: CacheState,
   blocks: BlockList,
   rules: CacheRules,
-): readonly KnownEntry[] {
-  const { lostFrom } = readContents(contents, blocks, rules);
+): ReadableEntries {
+  const { lostFrom, contents } = readContents(before, blocks, rules);
   const doubtsRefresh = isRefuted(evidence, "markers refresh");
-  if (lostFrom === null && !doubtsRefresh) return entries;
-  return entries.filter(({ block, key, writtenMs, keptMs }) => {
+  if (lostFrom === null && !doubtsRefresh) return { entries, contents };
+  const readable = entries.filter(({ block, key, writtenMs, keptMs }) => {
     if (lostFrom !== null && block >= lostFrom && blocks.at(block)?.key === key) return false;
     return !doubtsRefresh || lastStartMs === null || lastStartMs <= writtenMs + keptMs;
   });
+  return { entries: readable, contents };
 }

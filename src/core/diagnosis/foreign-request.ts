@@ -1,7 +1,7 @@
 // Foreign requests, why a cache missed, what will break one. A request as any client sends it, in our words.
 import type { BlockKind, PromptBlock, PromptRole } from "../assembly/prompt-block.ts";
 import type { WireMarker } from "../cache/find-hit.ts";
-import type { ContentHash } from "../hash.ts";
+import { emptyPrefixKey, extendPrefixKey, type ContentHash } from "../hash.ts";
 import type { Block } from "../message/message.ts";
 import type { Lifetime } from "../message/usage.ts";
 import type { RequestChange } from "../models/invalidation.ts";
@@ -78,6 +78,20 @@ export interface BlockDraft {
 }
 
 /** The last draft of a list ends its message. */
+/** A block before it stands behind others. */
+export type LooseBlock = Omit<ForeignBlock, "key" | "endTokens">;
+
+/** Chains the keys of content hashes, and sums the tokens. */
+export function chainBlocks(blocks: readonly LooseBlock[]): readonly ForeignBlock[] {
+  let key = emptyPrefixKey;
+  let endTokens = 0;
+  return blocks.map((block) => {
+    key = extendPrefixKey(key, block.hash);
+    endTokens += block.tokens;
+    return { ...block, key, endTokens };
+  });
+}
+
 export function endMessage(drafts: readonly BlockDraft[]): readonly BlockDraft[] {
   return drafts.map((draft, index) =>
     index === drafts.length - 1 ? { ...draft, endsMessage: true } : draft,

@@ -1,4 +1,12 @@
 // JSON as it was written: order of keys and spelling of numbers kept, white space and escapes not.
+import {
+  endOfScalar,
+  endOfString,
+  parseJsonText,
+  skipSeparator,
+  skipSpace,
+  stringAt,
+} from "../message/json-text.ts";
 import { StrataError } from "../strata-error.ts";
 
 export type JsonNode = JsonObject | JsonList | JsonString | JsonScalar;
@@ -27,20 +35,8 @@ export interface JsonScalar {
 
 /** Reads text that is exactly one JSON value. */
 export function parseJsonTree(text: string, what: string): JsonNode {
-  try {
-    JSON.parse(text);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new StrataError(
-      "input-invalid",
-      `${what} is not JSON: ${reason}`,
-      "give one JSON value",
-      {
-        cause,
-      },
-    );
-  }
-  return nodeAt(text, skipSpace(text, 0), 0).node;
+  const json = parseJsonText(text, what);
+  return nodeAt(json, skipSpace(json, 0), 0).node;
 }
 
 /** Without white space; keys in the order written, those in `without` left out at the top. */
@@ -113,11 +109,10 @@ function nodeAt(json: string, start: number, depth: number): Parsed {
       return listAt(json, start, depth);
     case '"': {
       const end = endOfString(json, start);
-      return { node: { kind: "string", text: stringBetween(json, start, end) }, end };
+      return { node: { kind: "string", text: stringAt(json, { start, end }) }, end };
     }
     default: {
-      let end = start;
-      while (end < json.length && !" \t\n\r,]}".includes(json.charAt(end))) end += 1;
+      const end = endOfScalar(json, start);
       return { node: { kind: "scalar", source: json.slice(start, end) }, end };
     }
   }
@@ -128,7 +123,7 @@ function objectAt(json: string, start: number, depth: number): Parsed {
   let at = skipSpace(json, start + 1);
   while (json.charAt(at) !== "}") {
     const keyEnd = endOfString(json, at);
-    const key = stringBetween(json, at, keyEnd);
+    const key = stringAt(json, { start: at, end: keyEnd });
     const value = nodeAt(json, skipSpace(json, skipSpace(json, keyEnd) + 1), depth + 1);
     members.set(key, value.node);
     at = skipSeparator(json, value.end);
@@ -145,32 +140,4 @@ function listAt(json: string, start: number, depth: number): Parsed {
     at = skipSeparator(json, item.end);
   }
   return { node: { kind: "list", items }, end: at + 1 };
-}
-
-/** Behind the closing quote: the first one with an even number of backslashes before it. */
-function endOfString(json: string, start: number): number {
-  let quote = json.indexOf('"', start + 1);
-  while (quote !== -1) {
-    let slashes = 0;
-    while (json.charAt(quote - 1 - slashes) === "\\") slashes += 1;
-    if (slashes % 2 === 0) return quote + 1;
-    quote = json.indexOf('"', quote + 1);
-  }
-  return json.length;
-}
-
-function stringBetween(json: string, start: number, end: number): string {
-  const bare = json.slice(start + 1, end - 1);
-  return bare.includes("\\") ? String(JSON.parse(json.slice(start, end))) : bare;
-}
-
-function skipSpace(json: string, start: number): number {
-  let at = start;
-  while (at < json.length && " \t\n\r".includes(json.charAt(at))) at += 1;
-  return at;
-}
-
-function skipSeparator(json: string, start: number): number {
-  const at = skipSpace(json, start);
-  return json.charAt(at) === "," ? skipSpace(json, at + 1) : at;
 }

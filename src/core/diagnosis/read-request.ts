@@ -1,17 +1,18 @@
 // Any client's request body → blocks, markers and settings. The body itself is not changed.
-import { emptyPrefixKey, extendPrefixKey, hashContent } from "../hash.ts";
+import { hashContent } from "../hash.ts";
 import { findModel } from "../models/resolve-model.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { StrataError } from "../strata-error.ts";
 import { lengthCounter, type TokenCounter } from "../tokens/token-counter.ts";
 import type { ProtocolName } from "../wire/protocol.ts";
 import { readMessagesShape } from "./anthropic-messages.ts";
-import type {
-  BlockDraft,
-  ForeignBlock,
-  ForeignMarker,
-  ForeignRequest,
-  ReadShape,
+import {
+  chainBlocks,
+  type BlockDraft,
+  type ForeignMarker,
+  type ForeignRequest,
+  type LooseBlock,
+  type ReadShape,
 } from "./foreign-request.ts";
 import { memberOf, parseJsonTree, textOf, type JsonObject } from "./json-tree.ts";
 import { readChatShape } from "./openai-chat.ts";
@@ -74,22 +75,13 @@ function toBlocks(
   drafts: readonly BlockDraft[],
   counter: TokenCounter,
 ): Pick<ForeignRequest, "blocks" | "markers"> {
-  let key = emptyPrefixKey;
-  let endTokens = 0;
   const markers: ForeignMarker[] = [];
-  const blocks = drafts.map((draft, block): ForeignBlock => {
+  const blocks = drafts.map((draft, block): LooseBlock => {
     const { path, section, tier, role, kind, text, endsMessage, mayCarryMarker } = draft;
-    const hash = hashContent(`${role}\n${nameOf(draft)}\n${text}`);
-    key = extendPrefixKey(key, hash);
-    const tokens = countDraft(draft, counter);
-    endTokens += tokens;
     for (const marker of draft.markers) markers.push({ block, ...marker });
-    const label = role === "system" && tier === "T1" ? { label: section } : {};
     return {
-      key,
-      hash,
-      tokens,
-      endTokens,
+      hash: hashContent(`${role}\n${nameOf(draft)}\n${text}`),
+      tokens: countDraft(draft, counter),
       tier,
       kind,
       role,
@@ -98,10 +90,10 @@ function toBlocks(
       path,
       section,
       text,
-      ...label,
+      ...(role === "system" && tier === "T1" ? { label: section } : {}),
     };
   });
-  return { blocks, markers };
+  return { blocks: chainBlocks(blocks), markers };
 }
 
 /** Plain text and JSON of other blocks could be spelled alike. */

@@ -168,25 +168,31 @@ function endOfValue(json: JsonText, start: number): number {
   return json.length;
 }
 
-function endOfString(json: JsonText, start: number): number {
-  let at = start + 1;
-  while (at < json.length && json[at] !== '"') at += json[at] === "\\" ? 2 : 1;
-  return at + 1;
+/** Behind the closing quote: the first one with an even number of backslashes before it. */
+export function endOfString(json: JsonText, start: number): number {
+  let quote = json.indexOf('"', start + 1);
+  while (quote !== -1) {
+    let slashes = 0;
+    while (json[quote - 1 - slashes] === "\\") slashes += 1;
+    if (slashes % 2 === 0) return quote + 1;
+    quote = json.indexOf('"', quote + 1);
+  }
+  return json.length;
 }
 
-function endOfScalar(json: JsonText, start: number): number {
+export function endOfScalar(json: JsonText, start: number): number {
   let at = start;
   while (at < json.length && !" \t\n\r,]}".includes(json.charAt(at))) at += 1;
   return at;
 }
 
-function skipSpace(json: JsonText, start: number): number {
+export function skipSpace(json: JsonText, start: number): number {
   let at = start;
   while (at < json.length && " \t\n\r".includes(json.charAt(at))) at += 1;
   return at;
 }
 
-function skipSeparator(json: JsonText, start: number): number {
+export function skipSeparator(json: JsonText, start: number): number {
   const at = skipSpace(json, start);
   return json[at] === "," ? skipSpace(json, at + 1) : at;
 }

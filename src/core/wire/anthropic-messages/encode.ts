@@ -1,7 +1,7 @@
 // Assembly + plan → request body. Bytes that were sent before are sent again, with markers put in between.
 import { assert } from "../../assert.ts";
 import type { Assembly } from "../../assembly/assemble.ts";
-import type { Foundation } from "../../assembly/foundation.ts";
+
 import type { Region } from "../../assembly/sealed-block.ts";
 import type { CachePlan } from "../../cache/cache-plan.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
@@ -15,7 +15,6 @@ import {
 import type { CallOptions, CallToEncode } from "../protocol.ts";
 import { splice, type Insertion } from "../splice.ts";
 import { encodeOptions } from "./options.ts";
-import { repairCharacters, repairOf } from "./repair-characters.ts";
 import { markerJson, versionHeader } from "./schema.ts";
 
 export function encodeRequest({ assembly, plan, model, options }: CallToEncode): EncodedRequest {
@@ -40,7 +39,7 @@ export function encodeRequest({ assembly, plan, model, options }: CallToEncode):
   return toRequest(parts, headersOf(assembly, options), [
     ...taken.notes,
     ...notes,
-    ...repairNotes(thread.foundation),
+    ...thread.foundation.leftOut.map(leftOutNote),
     ...leftOutNotes(thread.leftOut),
     ...assembly.leftOut.map(leftOutNote),
   ]);
@@ -127,31 +126,6 @@ function headersOf({ thread }: Assembly, options: CallOptions): Readonly<Record<
   const betas = [...new Set([...(thread.written.betas ?? []), ...(options.betas ?? [])])];
   const version = { "anthropic-version": versionHeader };
   return betas.length === 0 ? version : { ...version, "anthropic-beta": betas.join(",") };
-}
-
-/** Looked for once: a foundation does not change. */
-const knownRepairs = new WeakMap<Foundation, readonly EncodeNote[]>();
-
-function repairNotes(foundation: Foundation): readonly EncodeNote[] {
-  const known = knownRepairs.get(foundation) ?? findRepairs(foundation);
-  knownRepairs.set(foundation, known);
-  return known;
-}
-
-function findRepairs({ tools, system }: Foundation): readonly EncodeNote[] {
-  const regions = [
-    [
-      "the tools",
-      tools.map(({ inputSchemaJson }) => inputSchemaJson),
-      tools.flatMap(({ name, description }) => [name, description]),
-    ],
-    ["the system text", [], system.map(({ text }) => text)],
-  ] as const;
-  return regions.flatMap(([where, json, texts]) => {
-    const cut = texts.filter((text) => !text.isWellFormed()).map((text) => JSON.stringify(text));
-    const count = [...json, ...cut].reduce((sum, each) => sum + repairCharacters(each).count, 0);
-    return count === 0 ? [] : [leftOutNote(repairOf(where, count))];
-  });
 }
 
 /** One note for all of them: a long conversation may have left out as many as it has replies. */

@@ -41,13 +41,16 @@ export function toSpelling(model: Pick<ModelFacts, "capabilities">): Spelling {
 }
 
 function foundationBlock(json: JsonText, index: number, role: "tools" | "system"): SpelledBlock {
+  const repaired = repairCharacters(json);
+  const what = role === "tools" ? "the tools" : "the system text";
   return {
-    json: (index === 0 ? "" : ",") + repairCharacters(json).json,
+    json: (index === 0 ? "" : ",") + repaired.json,
     markerFromEnd: 1,
     kind: role === "tools" ? "tool definition" : "system text",
     role,
     endsMessage: false,
     content: [],
+    ...(repaired.count === 0 ? {} : { leftOut: [repairOf(what, repaired.count)] }),
   };
 }
 
