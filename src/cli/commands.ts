@@ -53,7 +53,6 @@ export const commands: readonly Command[] = [
       model: { value: "ID", meaning: "whose rules and prices; the recorded model's by default" },
       "group-by": { value: "WHAT", meaning: "session, model, agent, day or none (default)" },
       html: { value: "FILE", meaning: "write one self-contained page with plots" },
-      excerpts: { meaning: "a few words of each block in explanations; off by default" },
       json,
     },
     examples: [

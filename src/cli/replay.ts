@@ -30,7 +30,6 @@ export const run: CommandBody = async (input, io) => {
   const report = await replay(
     readRecordings(operands, {
       counter,
-      excerpts: switches.has("excerpts"),
       onProgress: (bytes, total) => progress.update(bytes, total),
     }),
     {
