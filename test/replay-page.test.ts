@@ -12,7 +12,7 @@ import { renderReplayPage } from "../src/replay/page/render-replay-page.ts";
 import type { Recorded, RecordedBlock } from "../src/replay/recording.ts";
 import { replay } from "../src/replay/replay.ts";
 
-const hostile = `</script><img src=x onerror="document.title='taken'">`;
+const hostile = `</script><script>document.title='taken'</script><img src=x onerror="document.title='taken'">`;
 
 async function* recordings(): AsyncGenerator<Recorded> {
   for (const id of [`one ${hostile}`, "two"]) {
@@ -38,6 +38,7 @@ async function* recordings(): AsyncGenerator<Recorded> {
           role: call === 0 ? "system" : "user",
           endsMessage: true,
           mayCarryMarker: true,
+          excerpt: `call ${call}: ${hostile}`,
         },
       ];
       const startMs = Date.parse("2026-11-15T12:00:00Z") + call * (call === 3 ? 900_000 : 60_000);
@@ -75,7 +76,7 @@ beforeAll(async () => {
     onCall: (call) => void details.push(call),
   });
   folder = mkdtempSync(join(tmpdir(), "strata-page-"));
-  writeFileSync(join(folder, "page.html"), renderReplayPage(report, details));
+  writeFileSync(join(folder, "page.html"), renderReplayPage(report, details, { excerpts: true }));
   browser = await openBrowser();
   page = await browser.newPage();
   page.on("console", (message) => problems.push(message.text()));
@@ -105,6 +106,16 @@ test("draws another session or policy when one is chosen", async () => {
   expect(await page.locator("#cross-section rect.read").count()).toBe(0);
   await page.locator("#session-choice").selectOption({ index: 1 });
   expect(await page.locator("#cross-section g.call").count()).toBe(5);
+});
+
+test("shows what a miss did not read as the words they are", async () => {
+  await page.locator("#policy-choice").selectOption("tail-5m");
+  await page.locator("summary", { hasText: "Misses of this session" }).click();
+  const cells = page.locator("#cross-section-misses td.excerpt");
+  expect(await cells.allTextContents()).toEqual([`call 0: ${hostile}`, `call 0: ${hostile}`]);
+  expect(await cells.first().isVisible()).toBe(true);
+  expect(await cells.locator("*").count()).toBe(0);
+  expect(await page.locator("#excerpts").textContent()).toContain("look at it before you share it");
 });
 
 test("runs nothing that came with the data, and asks for nothing outside", async () => {

@@ -53,6 +53,7 @@ export const commands: readonly Command[] = [
       model: { value: "ID", meaning: "whose rules and prices; the recorded model's by default" },
       "group-by": { value: "WHAT", meaning: "session, model, agent, day or none (default)" },
       html: { value: "FILE", meaning: "write one self-contained page with plots" },
+      excerpts: { meaning: "show in the page a few words of what was not read; without it, none" },
       json,
     },
     examples: [
@@ -91,6 +92,7 @@ export const commands: readonly Command[] = [
         meaning: "tokens the provider reported for the later one",
       },
       call: { value: "N", meaning: "one call of a transcript in full, counted from 1" },
+      excerpts: { meaning: "of a transcript, a few words of what was not read; without it, none" },
       models,
       json,
     },
@@ -100,8 +102,8 @@ export const commands: readonly Command[] = [
         shows: "the cause, the first byte that differs, and what it cost",
       },
       {
-        command: "strata explain session.jsonl --call 12",
-        shows: "why that call missed, in full",
+        command: "strata explain session.jsonl --call 12 --excerpts",
+        shows: "why that call missed, in full, and the words it happened at",
       },
     ],
     load: () => import("./explain.ts"),

@@ -2,22 +2,26 @@
 import { formatUsdRounded } from "../core/models/pico-usd.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { loadO200k } from "../core/tokens/o200k/counter.ts";
-import { explainRecordings, type ExplainedCall } from "../replay/explain-recording.ts";
+import { explainRecordings, isMiss, type ExplainedCall } from "../replay/explain-recording.ts";
 import { readRecordings } from "../replay/readers/read-recordings.ts";
 import type { CommandInput, Io } from "./command.ts";
 import { createProgress } from "./progress.ts";
 import { explanationToJson, renderExplanation } from "./render-explanation.ts";
-import { renderTable } from "./table.ts";
+import { renderTable, type Column } from "./table.ts";
 
 export async function explainTranscript(input: CommandInput, io: Io): Promise<number> {
   refusePairOptions(input);
   const number = callNumberOf(input);
-  const found = await walk(input.operands, number, io);
+  const excerpts = input.switches.has("excerpts");
+  const found = await walk(input.operands, { number, excerpts }, io);
   if (found.calls === 0) throw nothingFound(input.operands, found.skipped);
   if (number !== null && found.shown.length === 0) throw noSuchCall(number);
   const isJson = input.switches.has("json");
   if (isJson) io.out(`${JSON.stringify(toJson(found), undefined, 2)}\n`);
-  else io.out(number === null ? renderMisses(found) : renderCalls(found.shown));
+  else {
+    io.out(number === null ? renderMisses(found) : renderCalls(found.shown));
+    if (excerpts && hasNoContent(found)) io.out("no excerpts: the recording holds no content\n");
+  }
   return 0;
 }
 
@@ -43,6 +47,12 @@ function callNumberOf({ values }: CommandInput): number | null {
   );
 }
 
+interface Asked {
+  /** Of the calls to tell; null for every miss. */
+  readonly number: number | null;
+  readonly excerpts: boolean;
+}
+
 interface Found {
   /** With usage, of all sessions. */
   readonly calls: number;
@@ -52,7 +62,7 @@ interface Found {
   readonly skipped: ReadonlyMap<string, number>;
 }
 
-async function walk(paths: readonly string[], number: number | null, io: Io): Promise<Found> {
+async function walk(paths: readonly string[], { number, excerpts }: Asked, io: Io): Promise<Found> {
   const progress = createProgress(io, "explained");
   const counter = await loadO200k();
   const skipped = new Map<string, number>();
@@ -60,6 +70,7 @@ async function walk(paths: readonly string[], number: number | null, io: Io): Pr
   let calls = 0;
   const recordings = readRecordings(paths, {
     counter,
+    excerpts,
     onProgress: (bytes, total) => progress.update(bytes, total),
   });
   const explained = explainRecordings(recordings, ({ reason }) => {
@@ -67,14 +78,15 @@ async function walk(paths: readonly string[], number: number | null, io: Io): Pr
   });
   for await (const call of explained) {
     calls += 1;
-    if (number === null ? isMiss(call) : call.call === number) shown.push(call);
+    if (number === null ? isMiss(call.explanation) : call.call === number) shown.push(call);
   }
   progress.end();
   return { calls, shown, skipped };
 }
 
-function isMiss({ explanation: { cause } }: ExplainedCall): boolean {
-  return cause !== "no miss" && cause !== "first call";
+function hasNoContent({ shown }: Found): boolean {
+  const misses = shown.filter(({ explanation }) => isMiss(explanation));
+  return misses.length > 0 && misses.every(({ firstUnread }) => firstUnread === undefined);
 }
 
 function nothingFound(paths: readonly string[], skipped: Found["skipped"]): StrataError {
@@ -124,6 +136,7 @@ function renderMisses({ calls, shown, skipped }: Found): string {
         cell: ({ explanation }) => dollars(explanation.lostPicoUsd),
         align: "right",
       },
+      ...(shown.some(({ firstUnread }) => firstUnread !== undefined) ? [excerptColumn] : []),
       { title: "what would have avoided it", cell: ({ explanation }) => explanation.advice },
     ],
     shown,
@@ -136,18 +149,23 @@ function renderMisses({ calls, shown, skipped }: Found): string {
   return [
     shown.length === 0 ? "" : table,
     `${summary}${left === 0 ? "" : `; ${left} lines or files skipped`}\n`,
-    hasInferred ? "* not in the recording; inferred from what was billed\n" : "",
+    hasInferred ? "* not in the recording; inferred from bills and replies\n" : "",
   ].join("");
 }
+
+const excerptColumn: Column<ExplainedCall> = {
+  title: "first block that was not read",
+  cell: ({ firstUnread }) => firstUnread?.excerpt ?? "(not in the recording)",
+};
 
 function renderCalls(shown: readonly ExplainedCall[]): string {
   return shown
     .map((call) => {
-      const { sessionId, model, gapMs, explanation, evidence } = call;
+      const { sessionId, model, gapMs, explanation, evidence, firstUnread } = call;
       const gap = gapMs === null ? "" : `, ${Math.round(gapMs / 1000)} s after the call before`;
-      const inferred = evidence === "inferred" ? ["inferred from what was billed"] : [];
+      const inferred = evidence === "inferred" ? ["inferred from bills and replies"] : [];
       const head = [`${sessionId}, call ${nameOf(call)} on ${model}${gap}`, ...inferred].join("; ");
-      return `${head}\n${renderExplanation(explanation, { isReported: true })}`;
+      return `${head}\n${renderExplanation(explanation, { isReported: true, firstUnread })}`;
     })
     .join("\n");
 }

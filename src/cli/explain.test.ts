@@ -13,6 +13,7 @@ beforeAll(() => {
   writeFileSync(join(folder, "b.json"), body("You are helpfuL. "));
   writeFileSync(join(folder, "broken.json"), "{");
   writeFileSync(join(folder, "session.jsonl"), transcript());
+  writeFileSync(join(folder, "edited.jsonl"), editedTranscript());
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -75,6 +76,37 @@ test("a transcript as JSON has exact dollars and says what it skipped", async ()
   });
 });
 
+test("excerpts of a transcript show what was not read, for every miss and for one call", async () => {
+  const [head = "", miss = ""] = (await explain(["edited.jsonl"], {}, ["excerpts"])).out.split(
+    "\n",
+  );
+  expect(head).toMatch(/cost +first block that was not read +what would have avoided it$/);
+  expect(miss).toMatch(/^ +2 +history rewritten .* Ask quokka\\u\{1b\}\[31m again +Append to/);
+  const call = (await explain(["edited.jsonl"], { call: "2" }, ["excerpts"])).out;
+  expect(call).toContain("  before    Ask wombat first\n");
+  expect(call).toContain("  after     Ask quokka\\u{1b}[31m again\n");
+  expect(call).toContain("  not read  from block 2 on: Ask quokka\\u{1b}[31m again\n");
+  const json = (await explain(["edited.jsonl"], {}, ["json", "excerpts"])).out;
+  expect(JSON.parse(json)).toMatchObject({
+    shown: [
+      {
+        firstUnread: { path: "block 2", excerpt: "Ask quokka\\u{1b}[31m again" },
+        block: { before: "Ask wombat first", after: "Ask quokka\\u{1b}[31m again" },
+      },
+    ],
+  });
+});
+
+test("nothing of the content is told unless excerpts are asked for", async () => {
+  for (const values of [{}, { call: "1" }, { call: "2" }]) {
+    for (const switches of [[], ["json"]]) {
+      const { out } = await explain(["edited.jsonl"], values, switches);
+      expect(out).toMatch(/first call|history rewritten/);
+      expect(out).not.toMatch(/quokka|wombat|platypus|first block that was not read|\n {2}after/);
+    }
+  }
+});
+
 test.each([
   [["session.jsonl"], { call: "0" }, "usage", '--call is "0"'],
   [["session.jsonl"], { call: "9" }, "not-found", "no session has a call 9"],
@@ -91,6 +123,14 @@ test.each([
   const error: unknown = await explain(files, values).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(StrataError);
   expect(error).toMatchObject({ code, message: expect.stringContaining(message) });
+});
+
+test("excerpts are for a transcript: of two bodies the difference is always shown", async () => {
+  await expect(explain(["a.json", "b.json"], {}, ["excerpts"])).rejects.toMatchObject({
+    code: "usage",
+    message: "--excerpts is for a transcript, and these are two request bodies",
+    hint: "leave it out: of two bodies the first difference is always shown",
+  });
 });
 
 function body(sentence: string): string {
@@ -138,6 +178,33 @@ function transcript(): string {
     traceRequest("2026-11-15T12:10:00Z", 1, 0, 12_010),
   ];
   return lines.map((line) => JSON.stringify(line)).join("\n");
+}
+
+function say(role: string, text: string): unknown {
+  return { role, content: [{ type: "text", text }] };
+}
+
+/** The first question comes back with other words, and only what stands before it is read. */
+function editedTranscript(): string {
+  const reply = say("assistant", "platypus ".repeat(3000));
+  const [header, first, second] = transcript()
+    .split("\n")
+    .map((line): unknown => JSON.parse(line));
+  const soon = { t: "2026-11-15T12:01:00Z", t_end: "2026-11-15T12:01:00Z", keep: 0 };
+  const written = { cache_read_input_tokens: 0, cache_creation_input_tokens: 21_000 };
+  const read = { cache_read_input_tokens: 11_990, cache_creation_input_tokens: 9010 };
+  const changes = [
+    {},
+    { append: [say("user", "Ask wombat first"), reply], usage: { input_tokens: 3, ...written } },
+    {
+      ...soon,
+      append: [say("user", "Ask quokka\u001b[31m again"), reply],
+      usage: { input_tokens: 3, ...read },
+    },
+  ];
+  return [header, first, second]
+    .map((line, index) => JSON.stringify(Object.assign({}, line, changes[index])))
+    .join("\n");
 }
 
 async function explain(

@@ -22,13 +22,7 @@ export const run: CommandBody = async (input, io) => {
 };
 
 function explainPair(input: CommandInput, io: Io): number {
-  if (input.values.has("call")) {
-    throw new StrataError(
-      "usage",
-      "--call is for a transcript, and these are two request bodies",
-      "leave it out, or name one transcript",
-    );
-  }
+  refuseTranscriptOptions(input);
   const [previousFile = "", currentFile = ""] = input.operands;
   const previousBody = readBody(previousFile);
   const currentBody = readBody(currentFile);
@@ -50,6 +44,18 @@ function explainPair(input: CommandInput, io: Io): number {
       : renderExplanation(explanation, { isReported: usage !== null }),
   );
   return 0;
+}
+
+function refuseTranscriptOptions({ values, switches }: CommandInput): void {
+  const given = ["call", "excerpts"].find((name) => values.has(name) || switches.has(name));
+  if (given === undefined) return;
+  throw new StrataError(
+    "usage",
+    `--${given} is for a transcript, and these are two request bodies`,
+    given === "call"
+      ? "leave it out, or name one transcript"
+      : "leave it out: of two bodies the first difference is always shown",
+  );
 }
 
 function readBody(file: string): string {

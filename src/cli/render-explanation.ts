@@ -10,9 +10,16 @@ export function explanationToJson(
   return { ...explanation, lostPicoUsd: lostPicoUsd === null ? null : lostPicoUsd.toString() };
 }
 
+export interface ExplanationFrame {
+  /** Whether the provider said what was read. */
+  readonly isReported: boolean;
+  /** A few words of it, where they were asked for. */
+  readonly firstUnread?: { readonly path: string; readonly excerpt: string } | undefined;
+}
+
 export function renderExplanation(
   explanation: Explanation,
-  { isReported }: { readonly isReported: boolean },
+  { isReported, firstUnread }: ExplanationFrame,
 ): string {
   const { cause, detail, block, lostTokens, lostPicoUsd } = explanation;
   const origin = isReported ? "" : " by the provider's rules; --usage takes what it reported";
@@ -23,6 +30,9 @@ export function renderExplanation(
     ...(block?.byteOffset === null || block === null ? [] : [["byte", String(block.byteOffset)]]),
     ...(block === null || block.before === null ? [] : [["before", block.before]]),
     ...(block === null || block.after === null ? [] : [["after", block.after]]),
+    ...(firstUnread === undefined
+      ? []
+      : [["not read", `from ${firstUnread.path} on: ${firstUnread.excerpt}`]]),
     ["expected", `${count(explanation.expectedReadTokens)} tokens`],
     ["read", `${count(explanation.reportedReadTokens)} tokens${origin}`],
     ["lost", `${count(lostTokens)} tokens${dollars}`],

@@ -9,11 +9,13 @@ export interface ReplayFrame {
   readonly groupBy: GroupBy;
   readonly seconds: number;
   readonly page: string | undefined;
+  /** Whether the page holds any. */
+  readonly excerpts: boolean;
 }
 
 export function renderReplay(
   report: ReplayReport,
-  { groupBy, seconds, page }: ReplayFrame,
+  { groupBy, seconds, page, excerpts }: ReplayFrame,
 ): string {
   const rate = Math.round(report.requests / Math.max(seconds, 0.001));
   const parts = [
@@ -23,7 +25,9 @@ export function renderReplay(
     ...(groupBy === "none" ? [] : [renderGroups(report)]),
     renderMisses(report),
     renderRest(report),
-    page === undefined ? "" : `page: ${page}\n`,
+    page === undefined
+      ? ""
+      : `page: ${page}${excerpts ? ", with excerpts of what was said" : ""}\n`,
   ];
   return parts.filter((part) => part !== "").join("\n");
 }

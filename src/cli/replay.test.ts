@@ -91,6 +91,68 @@ test("the table names policies, the limit and what the pause cost; the page is w
   expect(readFileSync(page, "utf8")).toContain("Content-Security-Policy");
 });
 
+function spokenRequest(t: string, keep: number): unknown {
+  const text = `quokka ${"go on ".repeat(2000)}`;
+  return {
+    kind: "request",
+    t,
+    t_end: t,
+    model: "claude-sonnet-4-6",
+    keep,
+    append: [{ role: "user", content: [{ type: "text", text }] }],
+    n_messages: keep + 1,
+  };
+}
+
+/** Two calls, twenty minutes apart, with a word that nobody else uses. */
+function spokenTrace(): string {
+  const wire = "anthropic-messages";
+  const lines = [
+    { kind: "session", format: "ctx-trace/1", id: "spoken", wire, prefix_known: true },
+    spokenRequest("2026-11-15T12:00:00Z", 0),
+    spokenRequest("2026-11-15T12:20:00Z", 1),
+  ];
+  return lines.map((line) => JSON.stringify(line)).join("\n");
+}
+
+test("what was said is in the page with --excerpts, and nowhere without it", async () => {
+  const [spoken, page] = [join(folder, "spoken"), join(folder, "excerpts.html")];
+  mkdirSync(spoken);
+  writeFileSync(join(spoken, "trace.jsonl"), spokenTrace());
+  const replay = ["replay", spoken, "--policy", "tail-5m", "--html", page];
+  const quiet = await strata(...replay);
+  expect(quiet.out).toContain("lifetime expired");
+  const json = await strata(...replay, "--json");
+  expect(`${quiet.out}${json.out}${readFileSync(page, "utf8")}`).not.toMatch(/quokka|go on/);
+  const shown = await strata(...replay, "--excerpts");
+  expect(shown.out).toContain(`page: ${page}, with excerpts of what was said\n`);
+  expect(shown.out).not.toContain("quokka");
+  expect(readFileSync(page, "utf8")).toContain('<td class="excerpt">quokka go on go on');
+  expect((await strata(...replay, "--excerpts", "--json")).out).not.toContain("quokka");
+});
+
+test("a recording without content says so once", async () => {
+  const page = join(folder, "hashed.html");
+  const hashed = join(folder, "a", "b");
+  await strata("replay", hashed, "--policy", "tail-5m", "--html", page, "--excerpts");
+  const table = /<table id="cross-section-misses">(.*)<\/table>/.exec(
+    readFileSync(page, "utf8"),
+  )?.[1];
+  expect(table).toContain("lifetime expired");
+  expect(table?.match(/No excerpts: this recording holds no content/g)).toHaveLength(1);
+});
+
+test("excerpts without a page are an error that says what to do", async () => {
+  for (const more of [[], ["--json"]]) {
+    const { status, out, err } = await strata("replay", folder, "--excerpts", ...more);
+    expect([status, out]).toEqual([2, ""]);
+    expect(err).toBe(
+      "strata: --excerpts is for the page, and there is no --html\n" +
+        "  add --html FILE, or see them as text: strata explain PATH --excerpts\n",
+    );
+  }
+});
+
 test("nothing to read, an unknown policy and an unknown grouping are errors that say what to do", async () => {
   const empty = join(folder, "nothing");
   mkdirSync(empty);

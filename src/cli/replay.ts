@@ -22,6 +22,8 @@ export const run: CommandBody = async (input, io) => {
   const policies = readPolicies(values.get("policy") ?? "all");
   const groupBy = readGroupBy(values.get("group-by") ?? "none");
   const page = values.get("html");
+  const excerpts = switches.has("excerpts");
+  if (excerpts && page === undefined) throw excerptsWithoutPage();
   const isJson = switches.has("json");
   const details: CallDetail[] = [];
   const progress = createProgress(io, "replayed");
@@ -30,6 +32,7 @@ export const run: CommandBody = async (input, io) => {
   const report = await replay(
     readRecordings(operands, {
       counter,
+      excerpts,
       onProgress: (bytes, total) => progress.update(bytes, total),
     }),
     {
@@ -42,11 +45,20 @@ export const run: CommandBody = async (input, io) => {
   progress.end();
   checkFound(report, operands);
   const seconds = (performance.now() - startedMs) / 1000;
-  if (page !== undefined) writeFileSync(page, renderReplayPage(report, details));
+  if (page !== undefined) writeFileSync(page, renderReplayPage(report, details, { excerpts }));
   if (isJson) io.out(`${JSON.stringify(report)}\n`);
-  else io.out(renderReplay(report, { groupBy, seconds, page }));
+  else io.out(renderReplay(report, { groupBy, seconds, page, excerpts }));
   return 0;
 };
+
+/** What is printed holds sums, which have no words. */
+function excerptsWithoutPage(): StrataError {
+  return new StrataError(
+    "usage",
+    "--excerpts is for the page, and there is no --html",
+    "add --html FILE, or see them as text: strata explain PATH --excerpts",
+  );
+}
 
 function readPolicies(text: string): readonly Policy[] {
   return text === "all" ? listPolicies() : text.split(",").map((name) => findPolicy(name.trim()));

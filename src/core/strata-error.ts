@@ -7,6 +7,10 @@ export const exitStatusOf = {
   "input-invalid": 6,
   "not-found": 7,
   "environment-unfit": 8,
+  /** Somebody else was first. */
+  conflict: 9,
+  /** A database cannot be reached, written or trusted. */
+  "store-unavailable": 10,
 } as const;
 
 export type StrataErrorCode = keyof typeof exitStatusOf;

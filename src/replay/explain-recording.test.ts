@@ -61,6 +61,58 @@ describe("a recorded session", () => {
   });
 });
 
+describe("a session whose replies begin to think", () => {
+  test("tells of thinking that was switched on where its history was lost", async () => {
+    const calls = await explain([...toolTurn(), question(usageOf(10_000, 4000)), thoughtful()]);
+    expect(calls.map(causeOf)).toEqual(["first call", "no miss", "parameter changed", "no miss"]);
+    expect(calls[2]).toMatchObject({
+      evidence: "inferred",
+      explanation: {
+        detail: "thinking: off → on, as the replies show",
+        advice: expect.stringContaining("Keep thinking as it is over a session"),
+      },
+    });
+  });
+
+  test("is believed where nothing was lost", async () => {
+    const calls = await explain([...toolTurn(), question(usageOf(13_000, 1000)), thoughtful()]);
+    expect(calls.map(causeOf)).toEqual(["first call", "no miss", "no miss", "no miss"]);
+  });
+
+  test("says nothing where the reply does not think, or is not recorded", async () => {
+    const lost = [...toolTurn(), question(usageOf(10_000, 4000))];
+    const silent = { ...thoughtful(), append: thoughtful().append.slice(1) };
+    for (const requests of [lost, [...lost, silent]]) {
+      expect((await explain(requests))[2]?.explanation.cause).toBe("provider lost it");
+    }
+  });
+
+  test("says nothing where it thought before", async () => {
+    const [first, second] = toolTurn();
+    const append = [thought, ...(second?.append ?? [])];
+    const before = { ...opening(), ...second, append };
+    const lost = { ...question(usageOf(10_000, 4000)), keep: 6 };
+    const calls = await explain([first ?? opening(), before, lost, { ...thoughtful(), keep: 8 }]);
+    expect(calls[2]?.explanation.cause).toBe("provider lost it");
+  });
+});
+
+test("calls are told in their order, also when one waits for its reply", async () => {
+  const side = { ...opening(), thread: "agent", startMs: 95_000, endMs: 96_000 };
+  const lost = [...toolTurn(), question(usageOf(10_000, 4000))];
+  const calls = await explain([...lost, side, thoughtful()]);
+  expect(calls.map(({ call }) => call)).toEqual([1, 2, 3, 4, 5]);
+  expect(calls[2]?.explanation.cause).toBe("parameter changed");
+});
+
+test("a miss shows the first block that was not read, where the recording has words", async () => {
+  const requests = [...toolTurn(), question(usageOf(10_000, 4000))];
+  const [, hit, miss] = await explain(requests.map(withWords));
+  expect(hit?.firstUnread).toBeUndefined();
+  expect(miss?.firstUnread).toEqual({ path: "block 3", excerpt: "words of ask" });
+  expect((await explain(requests))[2]?.firstUnread).toBeUndefined();
+});
+
 test("calls without usage are walked and not told", async () => {
   const silent = { ...reply(30_000, usageOf(0, 0)), usage: null };
   const calls = await explain([opening(), silent]);
@@ -108,6 +160,35 @@ function reply(startMs: number, usage: Usage): RecordedRequest {
     keep: 3,
     append: [answer, block("more", 500)],
     usage,
+  };
+}
+
+function withWords(request: RecordedRequest): RecordedRequest {
+  const append = request.append.map((each) => ({ ...each, excerpt: `words of ${each.hash}` }));
+  return { ...request, append };
+}
+
+/** A question, and a call of a tool with its result: 13,000 tokens, all kept. */
+function toolTurn(): RecordedRequest[] {
+  const use: RecordedBlock = { ...block("use", 500), role: "assistant", kind: "tool_use" };
+  const result: RecordedBlock = { ...block("result", 500), kind: "tool_result" };
+  return [opening(), { ...reply(30_000, usageOf(12_000, 1000)), append: [use, result] }];
+}
+
+/** The model's answer to that, and what the user says next. */
+function question(usage: Usage): RecordedRequest {
+  return { ...reply(90_000, usage), keep: 5 };
+}
+
+const thought: RecordedBlock = { ...block("thought", 500), role: "assistant", kind: "thinking" };
+
+/** The reply to the question begins with thinking. */
+function thoughtful(): RecordedRequest {
+  const answer: RecordedBlock = { ...block("second answer", 500), role: "assistant" };
+  return {
+    ...reply(120_000, usageOf(14_000, 1500)),
+    keep: 7,
+    append: [thought, answer, block("even more", 500)],
   };
 }
 

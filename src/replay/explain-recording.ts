@@ -1,17 +1,18 @@
 // Recorded sessions → every call with usage, and why it read less from the cache than it could have.
-import { explainCall } from "../core/diagnosis/explain-call.ts";
-import { adviseOn, type Explanation, type MissCause } from "../core/diagnosis/explanation.ts";
-import { describePlace } from "../core/diagnosis/find-divergence.ts";
+import type { Explanation } from "../core/diagnosis/explanation.ts";
 import type { TrackedEntry } from "../core/diagnosis/kept-prefixes.ts";
-import { keepsEveryPrefix, viewPrompt, type PromptView } from "../core/diagnosis/prompt-view.ts";
-import { rememberCall, scaledRuler, type RememberedCall } from "../core/diagnosis/remember-call.ts";
+import { keepsEveryPrefix, viewPrompt } from "../core/diagnosis/prompt-view.ts";
+import { rememberCall } from "../core/diagnosis/remember-call.ts";
 import { promptTokens, writtenTokens, type Lifetime, type Usage } from "../core/message/usage.ts";
 import type { CacheRules } from "../core/models/cache-rules.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
+import { createCallQueue, type CallQueue } from "./call-queue.ts";
+import { findUnreadBlock, type UnreadBlock } from "./first-unread.ts";
+import { judgeCall, type ThreadWalk, type Verdict } from "./judge-call.ts";
 import type { Recorded, RecordedBlock, RecordedRequest, RecordedSession } from "./recording.ts";
 import { toForeignRequest, writtenLifetime } from "./recorded-request.ts";
 import { createModelLookup } from "./replay-model.ts";
-import { findUnseenChange, type CountError } from "./unseen-change.ts";
+import { holdsThinking } from "./thinking-switch.ts";
 
 export interface ExplainedCall {
   readonly sessionId: string;
@@ -29,11 +30,11 @@ export interface ExplainedCall {
   /** What the thread's call before left readable and this one did not read, whether it was sent again or not. */
   readonly shortfallTokens: number;
   readonly explanation: Explanation;
-  /** Whether the cause follows from the recorded blocks, or only from what the bills show of the rest. */
-  readonly evidence: "recorded" | "inferred";
+  /** Of a miss, the first block that was not read; only where excerpts were asked for and there is content. */
+  readonly firstUnread?: UnreadBlock;
+  /** Whether the cause follows from the recorded blocks, or only from what bills and replies show of the rest. */
+  readonly evidence: Verdict["evidence"];
 }
-
-type Verdict = Pick<ExplainedCall, "explanation" | "evidence">;
 
 /** Every call with usage, in the order of the recordings. One workspace is held at a time. */
 export async function* explainRecordings(
@@ -46,16 +47,20 @@ export async function* explainRecordings(
     if (recorded.type === "skipped") onSkipped(recorded);
     else if (recorded.type === "session") {
       const { session } = recorded;
-      if (session.workspace !== workspace.name) workspace = openWorkspace(session.workspace);
+      if (session.workspace !== workspace.name) {
+        yield* workspace.queue.end();
+        workspace = openWorkspace(session.workspace);
+      }
       workspace.sessions.set(session.id, { session, workspace, threads: new Map(), calls: 0 });
     } else {
       const session = workspace.sessions.get(recorded.sessionId);
       if (session === undefined) continue;
       const { facts } = lookUp(session.session, recorded.request);
-      const explained = explainNext(session, recorded.request, facts);
-      if (explained !== null) yield explained;
+      explainNext(session, recorded.request, facts);
+      yield* workspace.queue.take();
     }
   }
+  yield* workspace.queue.end();
 }
 
 interface Workspace {
@@ -65,6 +70,7 @@ interface Workspace {
   entries: readonly TrackedEntry[];
   /** That clients ask for here, as far as their bills show. */
   lifetime: Lifetime;
+  readonly queue: CallQueue<ExplainedCall>;
 }
 
 interface SessionWalk {
@@ -74,27 +80,17 @@ interface SessionWalk {
   calls: number;
 }
 
-interface ThreadWalk {
-  readonly blocks: readonly RecordedBlock[];
-  readonly last: RememberedCall;
-  readonly usage: Usage | null;
-  readonly settings: RecordedRequest["settings"];
-  readonly startMs: number;
-}
-
 function openWorkspace(name: string): Workspace {
-  return { name, sessions: new Map(), entries: [], lifetime: "5m" };
+  return { name, sessions: new Map(), entries: [], lifetime: "5m", queue: createCallQueue() };
 }
 
-function explainNext(
-  walk: SessionWalk,
-  request: RecordedRequest,
-  facts: ModelFacts,
-): ExplainedCall | null {
+function explainNext(walk: SessionWalk, request: RecordedRequest, facts: ModelFacts): void {
   walk.calls += 1;
   const { session, workspace } = walk;
   const { usage } = request;
   const thread = walk.threads.get(request.thread) ?? null;
+  const threadName = `${session.id}\n${request.thread}`;
+  if (thread !== null) workspace.queue.hear(threadName, replyIn(request, thread));
   const blocks = [...(thread?.blocks.slice(0, request.keep) ?? []), ...request.append];
   workspace.lifetime = writtenLifetime(usage) ?? workspace.lifetime;
   const { lifetime } = workspace;
@@ -102,16 +98,21 @@ function explainNext(
   const startMs = request.startMs ?? thread?.startMs ?? 0;
   const own = keepsEveryPrefix(facts.cache);
   const entries = own ? (thread?.last.entries ?? []) : workspace.entries;
-  const verdict = explain({ thread, request, blocks, view, facts, entries, startMs });
+  const verdict = judgeCall({ thread, request, blocks, view, facts, entries, startMs });
   const readableMs = request.endMs ?? startMs;
   const last = rememberCall({ view, rules: facts, usage, entries, startMs, readableMs });
   const { settings } = request;
-  walk.threads.set(request.thread, { blocks, last, usage, settings, startMs });
+  const hasThought = thread?.hasThought === true || holdsThinking(blocks);
+  walk.threads.set(request.thread, { blocks, last, usage, settings, startMs, hasThought });
   workspace.entries = last.entries;
-  if (usage === null) return null;
+  if (usage === null) return;
   const before = thread?.usage ?? null;
   const isTimed = thread !== null && request.startMs !== null;
-  return {
+  const firstUnread = isMiss(verdict.explanation)
+    ? findUnreadBlock({ view, blocks, usage, entries, before: thread?.last ?? null })
+    : null;
+  const { explanation, evidence, ifReplyThinks } = verdict;
+  const explained: ExplainedCall = {
     sessionId: session.id,
     file: session.file,
     call: walk.calls,
@@ -121,8 +122,34 @@ function explainNext(
     gapMs: isTimed ? startMs - thread.startMs : null,
     usage,
     shortfallTokens: Math.max(0, keptTokens(before, facts.cache) - usage.cacheReadTokens),
-    ...verdict,
+    ...(firstUnread === null ? {} : { firstUnread }),
+    explanation,
+    evidence,
   };
+  const inferred = ifReplyThinks && {
+    ...explained,
+    explanation: ifReplyThinks,
+    evidence: "inferred" as const,
+  };
+  workspace.queue.add(
+    threadName,
+    explained,
+    inferred === undefined ? null : (reply) => (holdsThinking(reply) ? inferred : explained),
+  );
+}
+
+/** What the model said to a thread's last call, as its next request sends it back. */
+function replyIn(
+  { keep, append }: RecordedRequest,
+  { blocks }: ThreadWalk,
+): readonly RecordedBlock[] {
+  if (keep < blocks.length) return [];
+  const end = append.findIndex(({ role }) => role !== "assistant");
+  return append.slice(0, end === -1 ? append.length : end);
+}
+
+export function isMiss({ cause }: Explanation): boolean {
+  return cause !== "no miss" && cause !== "first call";
 }
 
 function keptTokens(usage: Usage | null, rules: CacheRules): number {
@@ -130,68 +157,4 @@ function keptTokens(usage: Usage | null, rules: CacheRules): number {
   return keepsEveryPrefix(rules)
     ? promptTokens(usage)
     : usage.cacheReadTokens + writtenTokens(usage);
-}
-
-interface CallToExplain {
-  readonly thread: ThreadWalk | null;
-  readonly request: RecordedRequest;
-  readonly blocks: readonly RecordedBlock[];
-  readonly view: PromptView;
-  readonly facts: ModelFacts;
-  readonly entries: readonly TrackedEntry[];
-  readonly startMs: number;
-}
-
-/** By what is recorded; where that explains nothing, by what the bills show of the rest. */
-function explain(call: CallToExplain): Verdict {
-  const { thread, request, blocks, view, facts, entries, startMs } = call;
-  const { usage } = request;
-  const before = thread === null ? null : { ...thread.last, entries };
-  const said = explainCall({ before, view, rules: facts, usage, startMs, textBefore: noText });
-  const recorded = { explanation: said, evidence: "recorded" } as const;
-  if (thread === null || usage === null) return recorded;
-  // The recording says that it is the same conversation: then this is no other one on the same beginning.
-  if (said.cause === "nothing was marked" && request.keep < thread.blocks.length) {
-    const rewritten = { cause: "history rewritten", detail: null } as const;
-    return { ...recorded, explanation: withCause(said, call, rewritten) };
-  }
-  if (said.cause !== "provider lost it" || thread.usage === null) return recorded;
-  const unseen = findUnseenChange({
-    before: { usage: thread.usage, settings: thread.settings },
-    now: { usage, settings: request.settings },
-    blocks,
-    appended: request.append,
-    countError: facts.tokenizer === "o200k" ? exactCounts : estimatedCounts,
-  });
-  if (unseen === null) return { ...recorded, explanation: { ...said, advice: unknownAdvice } };
-  return { explanation: withCause(said, call, unseen), evidence: "inferred" };
-}
-
-/** Transcripts leave out what a raw request shows, so nobody can be blamed. */
-const unknownAdvice =
-  "All that is recorded was as before and in time: the provider dropped the entry, or something changed that the recording does not hold, such as a setting.";
-
-/** Recordings hold hashes. */
-function noText(): undefined {}
-
-/** Where the tokenizer is the model's own. */
-const exactCounts: CountError = { tokens: 64, share: 0.05 };
-const estimatedCounts: CountError = { tokens: 512, share: 0.25 };
-
-function withCause(
-  said: Explanation,
-  { view, facts, thread, request, startMs }: CallToExplain,
-  { cause, detail }: { readonly cause: MissCause; readonly detail: string | null },
-): Explanation {
-  const ruler = scaledRuler(view, request.usage);
-  const at = view.blocks.findIndex((_, index) => ruler(index) > said.reportedReadTokens);
-  const block = describePlace(view.blocks, at);
-  const about = {
-    gapMs: startMs - (thread?.startMs ?? startMs),
-    minimumTokens: facts.cache.minimumTokens,
-    isBestEffort: facts.cache.automatic?.bestEffort === true,
-    section: block?.section ?? null,
-    detail,
-  };
-  return { ...said, cause, detail, block, advice: adviseOn(cause, about) };
 }

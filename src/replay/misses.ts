@@ -1,11 +1,14 @@
 // Why a replayed call read less than it shared with the call before it.
 import type { MissCause } from "../core/diagnosis/explanation.ts";
 import type { Bill } from "../simulator/index.ts";
+import type { RecordedBlock } from "./recording.ts";
 
 export interface Miss {
   readonly cause: MissCause;
   /** Shared with the call before and not read. */
   readonly tokens: number;
+  /** Of the first block that was not read; only where excerpts were asked for and the recording has content. */
+  readonly excerpt?: string;
 }
 
 export interface Circumstances {
@@ -17,15 +20,20 @@ export interface Circumstances {
   readonly isRewritten: boolean;
   readonly gapMs: number;
   readonly shortestLifetimeMs: number;
+  /** The first block that was not read; undefined where all were. */
+  readonly firstUnread: Pick<RecordedBlock, "excerpt"> | undefined;
 }
 
 /** Fewer tokens than this are rounding: the last block of a prompt is often one nobody can mark. */
 const tokensMin = 64;
 
 export function explainReplayMiss(circumstances: Circumstances): Miss | null {
-  const { bill, sharedTokens } = circumstances;
+  const { bill, sharedTokens, firstUnread } = circumstances;
   const tokens = sharedTokens - bill.readTokens;
-  return tokens < tokensMin ? null : { cause: causeOf(circumstances), tokens };
+  if (tokens < tokensMin) return null;
+  const excerpt = firstUnread?.excerpt;
+  const miss = { cause: causeOf(circumstances), tokens };
+  return excerpt === undefined ? miss : { ...miss, excerpt };
 }
 
 function causeOf({

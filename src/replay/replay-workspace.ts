@@ -115,6 +115,8 @@ function openThreadState({ request, isMain }: TimedRequest): ThreadState {
 interface Step {
   readonly name: string;
   readonly thread: ReplayThread;
+  /** Every block of the request, as recorded. */
+  readonly recorded: readonly RecordedBlock[];
   readonly frame: "same" | "model changed" | "parameter changed";
   readonly sharedTokens: number;
   readonly isRewritten: boolean;
@@ -144,6 +146,7 @@ function advance(
   return {
     name: thread.name,
     thread: thread.replay,
+    recorded: thread.recorded,
     frame: isFirst || isSame ? "same" : changed,
     sharedTokens: isFirst ? 0 : sharedTokens,
     isRewritten,
@@ -207,7 +210,7 @@ function runPolicy(run: PolicyRun, step: Step, timed: TimedRequest, pace: Pace):
   });
   run.states.set(name, learned.state);
   run.entries = learned.state.entries;
-  const { sharedTokens, frame, isRewritten, gapMs } = step;
+  const { sharedTokens, frame, isRewritten, gapMs, recorded } = step;
   const shortestLifetimeMs = (model.cache.lifetimes[0]?.seconds ?? 0) * 1000;
   const miss = explainReplayMiss({
     bill: open.bill,
@@ -216,6 +219,7 @@ function runPolicy(run: PolicyRun, step: Step, timed: TimedRequest, pace: Pace):
     isRewritten,
     gapMs,
     shortestLifetimeMs,
+    firstUnread: recorded[(open.bill.hitBlock ?? -1) + 1],
   });
   return { usage: toUsage(open.bill, request.remainderTokens), miss };
 }

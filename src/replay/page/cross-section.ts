@@ -3,10 +3,20 @@ import type { CallDetail } from "../call-detail.ts";
 import type { ReplayReport } from "../report.ts";
 import { formatCount } from "./format-figures.ts";
 import { drawCrossSection, escapeHtml, listMisses, summariseSession } from "./in-page.ts";
-import { callsMax, toPageData, type LeftOut, type PageData } from "./page-data.ts";
+import {
+  callsMax,
+  toPageData,
+  type LeftOut,
+  type PageData,
+  type PageOptions,
+} from "./page-data.ts";
 
-export function renderCrossSection(report: ReplayReport, details: readonly CallDetail[]): string {
-  const { data, leftOut } = toPageData(report, details);
+export function renderCrossSection(
+  report: ReplayReport,
+  details: readonly CallDetail[],
+  options: PageOptions,
+): string {
+  const { data, leftOut } = toPageData(report, details, options);
   const { sessions, best } = data;
   return `<section aria-labelledby="cross-section-title">
 <h2 id="cross-section-title">Cross-section</h2>

@@ -10,7 +10,7 @@ import {
   toSegments,
 } from "./in-page.ts";
 import { toPageData, type PageData } from "./page-data.ts";
-import { makeCall, makeReport } from "./test-kit.ts";
+import { makeCall, makeMissing, makeReport } from "./test-kit.ts";
 
 const startMs = 1_800_000_000_000;
 
@@ -128,6 +128,36 @@ test("the misses of a session are a table", () => {
     '<tr><th scope="row">1</th><td>lifetime expired</td><td class="number">321</td></tr>',
   );
   expect(listMisses(dataOf([makeCall()]), 0, 0)).toBe("<tr><td>No call missed.</td></tr>");
+});
+
+describe("excerpts in the table of misses", () => {
+  test("are the first block that was not read, as text", () => {
+    const { data } = toPageData(makeReport(), [makeMissing("<b>Go</b> on"), makeCall()], {
+      excerpts: true,
+    });
+    expect(listMisses(data, 0, 1)).toBe(
+      '<tr><th scope="col">call</th><th scope="col">cause</th><th scope="col" class="number">tokens</th>' +
+        '<th scope="col">first block that was not read</th></tr>' +
+        '<tr><th scope="row">1</th><td>lifetime expired</td><td class="number">321</td>' +
+        '<td class="excerpt">&lt;b&gt;Go&lt;/b&gt; on</td></tr>' +
+        '<tr><th scope="row">2</th><td>lifetime expired</td><td class="number">321</td>' +
+        '<td class="excerpt">(not in the recording)</td></tr>',
+    );
+  });
+
+  test("are said to be missing once where the recording holds no content", () => {
+    const { data } = toPageData(makeReport(), [makeCall(), makeCall()], { excerpts: true });
+    const table = listMisses(data, 0, 1);
+    expect(table.match(/No excerpts: this recording holds no content\./g)).toHaveLength(1);
+    expect(table).not.toContain("first block that was not read");
+    expect(table).not.toContain("<td></td>");
+  });
+
+  test("are not there unless asked for", () => {
+    const { data } = toPageData(makeReport(), [makeMissing("Go on")]);
+    expect(JSON.stringify(data)).not.toContain("Go on");
+    expect(listMisses(data, 0, 1)).not.toContain("excerpt");
+  });
 });
 
 test.each([

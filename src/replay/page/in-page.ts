@@ -140,15 +140,22 @@ export function summariseSession(data: PageData, sessionIndex: number, policy: n
 
 export function listMisses(data: PageData, sessionIndex: number, policy: number): string {
   const misses = data.sessions[sessionIndex]?.outcomes[policy]?.misses ?? [];
-  const rows = misses.map(
-    ([call, cause, tokens]) =>
+  if (misses.length === 0) return "<tr><td>No call missed.</td></tr>";
+  const { excerpts } = data;
+  const isShown = excerpts !== undefined && misses.some(([, , , place]) => place !== undefined);
+  const rows = misses.map(([call, cause, tokens, place]) => {
+    const excerpt = place === undefined ? "(not in the recording)" : excerpts?.[place];
+    return (
       `<tr><th scope="row">${call + 1}</th><td>${escapeHtml(data.causes[cause] ?? "")}</td>` +
-      `<td class="number">${formatTokens(tokens)}</td></tr>`,
-  );
-  if (rows.length === 0) return "<tr><td>No call missed.</td></tr>";
+      `<td class="number">${formatTokens(tokens)}</td>` +
+      `${isShown ? `<td class="excerpt">${escapeHtml(excerpt ?? "")}</td>` : ""}</tr>`
+    );
+  });
+  const without = '<tr><td colspan="3">No excerpts: this recording holds no content.</td></tr>';
   return (
-    '<tr><th scope="col">call</th><th scope="col">cause</th>' +
-    `<th scope="col" class="number">tokens</th></tr>${rows.join("")}`
+    '<tr><th scope="col">call</th><th scope="col">cause</th><th scope="col" class="number">tokens</th>' +
+    `${isShown ? '<th scope="col">first block that was not read</th>' : ""}</tr>` +
+    `${excerpts !== undefined && !isShown ? without : ""}${rows.join("")}`
   );
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { toPageData } from "./page-data.ts";
-import { makeCall, makeReport } from "./test-kit.ts";
+import { makeCall, makeMissing, makeReport } from "./test-kit.ts";
 
 const startMs = 1_800_000_000_000;
 
@@ -44,6 +44,17 @@ test("a session is embedded as one list per figure", () => {
     ],
   });
   expect(leftOut).toEqual({ sessions: 0, calls: 0 });
+});
+
+test("an excerpt that several misses share is embedded once", () => {
+  const call = makeMissing("Go on.");
+  const { data } = toPageData(makeReport(), [makeCall(), call, call], { excerpts: true });
+  expect(data.excerpts).toEqual(["Go on."]);
+  expect(data.sessions[0]?.outcomes[1]?.misses).toEqual([
+    [0, 0, 321],
+    [1, 0, 321, 0],
+    [2, 0, 321, 0],
+  ]);
 });
 
 test("prompt tokens that no block accounts for are a band of their own", () => {

@@ -1,4 +1,5 @@
-// What the page's cross-section is drawn from: few sessions, few calls of each, numbers only, column by column.
+// What the page's cross-section is drawn from: few sessions, few calls of each, column by column. Numbers only, unless
+// excerpts were asked for.
 import { noUsage, promptTokens, writtenTokens } from "../../core/message/usage.ts";
 import type { CallDetail } from "../call-detail.ts";
 import type { ReplayReport } from "../report.ts";
@@ -10,6 +11,8 @@ export interface PageData {
   readonly best: number;
   readonly causes: readonly string[];
   readonly models: readonly string[];
+  /** Of first blocks that were not read; absent where they were not asked for. */
+  readonly excerpts?: readonly string[];
   readonly sessions: readonly PageSession[];
 }
 
@@ -35,13 +38,20 @@ export interface PageSession {
 export interface PageOutcome {
   readonly read: readonly number[];
   readonly written: readonly number[];
-  /** Call, place in the page's causes, tokens. */
-  readonly misses: readonly (readonly [number, number, number])[];
+  readonly misses: readonly PageMiss[];
 }
+
+/** Call, place in the page's causes, tokens, and where there is one, the place in the page's excerpts. */
+export type PageMiss = readonly [number, number, number, number?];
 
 export interface LeftOut {
   readonly sessions: number;
   readonly calls: number;
+}
+
+export interface PageOptions {
+  /** Whether misses show a few words of what was not read. */
+  readonly excerpts?: boolean;
 }
 
 export const sessionsMax = 40;
@@ -51,6 +61,7 @@ export const callsMax = 400;
 export function toPageData(
   report: ReplayReport,
   details: readonly CallDetail[],
+  { excerpts = false }: PageOptions = {},
 ): { readonly data: PageData; readonly leftOut: LeftOut } {
   const bySession = Map.groupBy(details, ({ sessionId }) => sessionId);
   const chosen = [...bySession.values()]
@@ -61,8 +72,10 @@ export function toPageData(
     policies: report.policies.map(({ policy }) => policy),
     causes: distinct(shown.flatMap(causesOf)),
     models: distinct(shown.map(({ model }) => model)),
+    ...(excerpts ? { excerpts: distinct(shown.flatMap(excerptsOf)) } : {}),
   };
-  const sessions = chosen.map((calls) => toSession(calls, names));
+  const places = new Map(names.excerpts?.map((excerpt, place) => [excerpt, place]));
+  const sessions = chosen.map((calls) => toSession(calls, names, places));
   return {
     data: { ...names, best: cheapestIndex(report.policies), sessions },
     leftOut: {
@@ -72,7 +85,7 @@ export function toPageData(
   };
 }
 
-type Names = Pick<PageData, "policies" | "causes" | "models">;
+type Names = Pick<PageData, "policies" | "causes" | "models" | "excerpts">;
 
 function distinct(names: readonly string[]): readonly string[] {
   return [...new Set(names)];
@@ -82,7 +95,13 @@ function causesOf({ outcomes }: CallDetail): string[] {
   return outcomes.flatMap(({ miss }) => (miss === null ? [] : [miss.cause]));
 }
 
-function toSession(all: readonly CallDetail[], names: Names): PageSession {
+function excerptsOf({ outcomes }: CallDetail): string[] {
+  return outcomes.flatMap(({ miss }) => (miss?.excerpt === undefined ? [] : [miss.excerpt]));
+}
+
+type Places = ReadonlyMap<string, number>;
+
+function toSession(all: readonly CallDetail[], names: Names, excerpts: Places): PageSession {
   const calls = all.slice(0, callsMax);
   const threads = distinct(calls.map(({ thread }) => thread));
   return {
@@ -101,7 +120,7 @@ function toSession(all: readonly CallDetail[], names: Names): PageSession {
       calls.map(({ tierTokens }) => tierTokens.T3),
       calls.map(outsideTiers),
     ],
-    outcomes: names.policies.map((_, policy) => toOutcome(calls, policy, names.causes)),
+    outcomes: names.policies.map((_, policy) => toOutcome(calls, policy, names.causes, excerpts)),
   };
 }
 
@@ -116,13 +135,17 @@ function toOutcome(
   calls: readonly CallDetail[],
   policy: number,
   causes: readonly string[],
+  excerpts: Places,
 ): PageOutcome {
   const outcomes = calls.map((call) => call.outcomes[policy] ?? { usage: noUsage, miss: null });
   return {
     read: outcomes.map(({ usage }) => usage.cacheReadTokens),
     written: outcomes.map(({ usage }) => writtenTokens(usage)),
-    misses: outcomes.flatMap(({ miss }, call) =>
-      miss === null ? [] : [[call, causes.indexOf(miss.cause), miss.tokens] as const],
-    ),
+    misses: outcomes.flatMap(({ miss }, call) => {
+      if (miss === null) return [];
+      const figures = [call, causes.indexOf(miss.cause), miss.tokens] as const;
+      const place = excerpts.get(miss.excerpt ?? "");
+      return [place === undefined ? figures : ([...figures, place] as const)];
+    }),
   };
 }

@@ -7,13 +7,18 @@ import { renderCrossSection } from "./cross-section.ts";
 import { formatCount, formatNumber, formatUsd } from "./format-figures.ts";
 import { escapeHtml } from "./in-page.ts";
 import { renderLeftovers } from "./leftovers.ts";
+import type { PageOptions } from "./page-data.ts";
 import { pageScript } from "./page-script.ts";
 import { pageStyle } from "./page-style.ts";
 import { plotCosts } from "./plot-costs.ts";
 import { renderGroups, renderMisses, renderPolicies } from "./policy-tables.ts";
 
-/** The same report and details give the same bytes. Nothing that was said in a session is in them. */
-export function renderReplayPage(report: ReplayReport, details: readonly CallDetail[]): string {
+/** The same report and details give the same bytes. Nothing that was said in a session is in them, unless excerpts are asked for. */
+export function renderReplayPage(
+  report: ReplayReport,
+  details: readonly CallDetail[],
+  options: PageOptions = {},
+): string {
   const script = details.length === 0 ? null : pageScript();
   return `<!doctype html>
 <html lang="en">
@@ -30,14 +35,18 @@ export function renderReplayPage(report: ReplayReport, details: readonly CallDet
 <h1>Replay</h1>
 ${renderFacts(report, details)}
 <p id="best">${escapeHtml(tellBest(report))}</p>
-</header>
+${options.excerpts === true ? `<p id="excerpts">${excerptsNote}</p>\n` : ""}</header>
 <main>
-${renderParts(report, details)}
+${renderParts(report, details, options)}
 </main>
 ${script === null ? "" : `<script>${script}</script>\n`}</body>
 </html>
 `;
 }
+
+/** Whoever passes the page on must know. */
+const excerptsNote =
+  "This page holds excerpts of the recorded sessions, in the tables of misses: look at it before you share it.";
 
 function contentPolicy(script: string | null): string {
   const rules = [
@@ -86,7 +95,11 @@ function tellBest({ policies, limit }: ReplayReport): string {
   );
 }
 
-function renderParts(report: ReplayReport, details: readonly CallDetail[]): string {
+function renderParts(
+  report: ReplayReport,
+  details: readonly CallDetail[],
+  options: PageOptions,
+): string {
   const parts = [
     `<section aria-labelledby="costs-title">
 <h2 id="costs-title">Cost</h2>
@@ -98,7 +111,7 @@ ${renderPolicies(report)}
 <h3>Misses by cause</h3>
 ${renderMisses(report)}
 </section>`,
-    details.length === 0 ? "" : renderCrossSection(report, details),
+    details.length === 0 ? "" : renderCrossSection(report, details, options),
     report.groups.length === 0
       ? ""
       : `<section aria-labelledby="groups-title">

@@ -82,3 +82,12 @@ export function makeCall(changes: Partial<CallDetail> = {}): CallDetail {
     ...changes,
   };
 }
+
+/** The same call, with an excerpt of what it missed. */
+export function makeMissing(excerpt: string): CallDetail {
+  const outcomes = makeCall().outcomes.map(({ usage, miss }) => ({
+    usage,
+    miss: miss === null ? null : { ...miss, excerpt },
+  }));
+  return makeCall({ outcomes });
+}

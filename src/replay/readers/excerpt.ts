@@ -1,13 +1,21 @@
 // A few words of a block, for reports.
+import { detach, excerptAt, excerptLengthMax } from "../../core/diagnosis/excerpt.ts";
 import type { Block } from "../../core/message/message.ts";
 
-const charactersMax = 60;
+/** Text that begins with more space than this shows nothing else. */
+const charactersRead = 8 * excerptLengthMax;
 
-/** On one line, cut to a few words. */
+/** At most 80 characters on one line, control characters made visible; safe to print and never half a character. */
 export function toExcerpt(block: Block): string {
-  const text = wordsOf(block).slice(0, 8 * charactersMax);
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length > charactersMax ? `${line.slice(0, charactersMax).toWellFormed()}…` : line;
+  const words = wordsOf(block);
+  const isCut = words.length > charactersRead;
+  // A pair that the cut parts is left out whole.
+  const head = isCut ? words.slice(0, charactersRead).replace(/[\ud800-\udbff]$/, "") : words;
+  const line = head.replaceAll(/\s+/g, " ").trim();
+  if (line === "") return isCut ? "…" : "(empty)";
+  const shown = excerptAt(line, 0);
+  // What is kept for a report must not keep the whole text alive.
+  return detach(isCut && !shown.endsWith("…") ? `${shown}…` : shown);
 }
 
 function wordsOf(block: Block): string {

@@ -98,7 +98,7 @@ describe("a ctx-trace session", () => {
       [4, 1],
     ]);
     expect(excerptsIn(recorded)[2]).toEqual([
-      'tools: {"description":"Reads a file.","input_schema":{"type":"objec…',
+      'tools: {"description":"Reads a file.","input_schema":{"type":"object"},"name":"Read"}',
       "system: Other rules.",
       "user: one",
       "assistant: two",

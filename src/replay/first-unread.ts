@@ -1,0 +1,90 @@
+// A few words of what a recorded call did not read, and of what changed, for people to recognise it.
+import type { Explanation, MissCause } from "../core/diagnosis/explanation.ts";
+import { sharedBlocks } from "../core/diagnosis/find-divergence.ts";
+import type { TrackedEntry } from "../core/diagnosis/kept-prefixes.ts";
+import type { PromptView } from "../core/diagnosis/prompt-view.ts";
+import { scaledRuler, type RememberedCall } from "../core/diagnosis/remember-call.ts";
+import type { ContentHash } from "../core/hash.ts";
+import type { Usage } from "../core/message/usage.ts";
+import type { RecordedBlock } from "./recording.ts";
+
+export interface UnreadBlock {
+  /** As explanations name blocks. */
+  readonly path: string;
+  readonly excerpt: string;
+}
+
+export interface ReadCall {
+  readonly view: PromptView;
+  /** As recorded; equal hashes mean equal content. */
+  readonly blocks: readonly RecordedBlock[];
+  readonly usage: Usage;
+  /** What the provider had before the call. */
+  readonly entries: readonly TrackedEntry[];
+  /** The thread's call before; null for none. */
+  readonly before: Pick<RememberedCall, "blocks"> | null;
+}
+
+/** The first block that was not read; null where the recording has no words of it. */
+export function findUnreadBlock(call: ReadCall): UnreadBlock | null {
+  const block = call.view.blocks[firstUnread(call)];
+  const excerpt = excerptOf(call.blocks, block?.hash);
+  return block === undefined || excerpt === null ? null : { path: block.path, excerpt };
+}
+
+/** Reads end where something was kept; else where our counts say, which may be a block off. */
+function firstUnread({ view, usage, entries, before }: ReadCall): number {
+  const read = usage.cacheReadTokens;
+  if (read === 0) return 0;
+  const toleranceTokens = Math.max(tokensMin, read * toleranceShare);
+  let end: { readonly block: number; readonly off: number } | null = null;
+  for (const { block, key, tokens } of entries) {
+    const off = Math.abs(tokens - read);
+    if (view.blocks[block]?.key !== key || off > toleranceTokens) continue;
+    // Of prefixes that are told to be as long, the longest is read.
+    const isNearer = end === null || off < end.off || (off === end.off && block > end.block);
+    if (isNearer) end = { block, off };
+  }
+  const last = view.blocks.length - 1;
+  if (end !== null) return Math.min(last, end.block + 1);
+  const ruler = scaledRuler(view, usage);
+  const counted = view.blocks.findIndex((_, index) => ruler(index) > read + toleranceTokens);
+  const shared = before === null ? last : sharedBlocks(before.blocks, view.blocks);
+  return Math.min(counted === -1 ? last : counted, shared, last);
+}
+
+const tokensMin = 64;
+const toleranceShare = 0.02;
+
+export interface ChangedCall {
+  readonly before: { readonly blocks: readonly RecordedBlock[]; readonly last: RememberedCall };
+  readonly view: PromptView;
+  readonly blocks: readonly RecordedBlock[];
+}
+
+/** What stood at the first block that differs and what stands there now, where the recording has words of it. */
+export function withExcerpts(
+  explanation: Explanation,
+  { before, view, blocks }: ChangedCall,
+): Explanation {
+  const { cause, block } = explanation;
+  if (block === null || !contentCauses.has(cause)) return explanation;
+  const old = before.last.blocks[block.index]?.hash;
+  const now = view.blocks[block.index]?.hash;
+  const excerpts =
+    old === now
+      ? { before: null, after: null }
+      : { before: excerptOf(before.blocks, old), after: excerptOf(blocks, now) };
+  return { ...explanation, block: { ...block, ...excerpts } };
+}
+
+const contentCauses: ReadonlySet<MissCause> = new Set([
+  "tools changed",
+  "tools reordered",
+  "system changed",
+  "history rewritten",
+]);
+
+function excerptOf(blocks: readonly RecordedBlock[], hash: ContentHash | undefined): string | null {
+  return blocks.find((block) => block.hash === hash)?.excerpt ?? null;
+}

@@ -1,0 +1,99 @@
+// Why one recorded call read less than it could have: by its blocks, and where those say nothing, by bills and replies.
+import { explainCall } from "../core/diagnosis/explain-call.ts";
+import { adviseOn, type Explanation, type MissCause } from "../core/diagnosis/explanation.ts";
+import { describePlace } from "../core/diagnosis/find-divergence.ts";
+import type { TrackedEntry } from "../core/diagnosis/kept-prefixes.ts";
+import type { PromptView } from "../core/diagnosis/prompt-view.ts";
+import { scaledRuler, type RememberedCall } from "../core/diagnosis/remember-call.ts";
+import type { Usage } from "../core/message/usage.ts";
+import type { ModelFacts } from "../core/models/model-facts.ts";
+import { withExcerpts } from "./first-unread.ts";
+import type { RecordedBlock, RecordedRequest } from "./recording.ts";
+import { mayHaveSwitchedThinking, thinkingSwitched } from "./thinking-switch.ts";
+import { findUnseenChange, type CountError } from "./unseen-change.ts";
+
+export interface Verdict {
+  readonly explanation: Explanation;
+  /** Whether the cause follows from the recorded blocks, or only from what bills and replies show of the rest. */
+  readonly evidence: "recorded" | "inferred";
+  /** What is inferred instead, should the reply to this call hold thinking. */
+  readonly ifReplyThinks?: Explanation;
+}
+
+/** A thread as its last call left it. */
+export interface ThreadWalk {
+  readonly blocks: readonly RecordedBlock[];
+  readonly last: RememberedCall;
+  readonly usage: Usage | null;
+  readonly settings: RecordedRequest["settings"];
+  readonly startMs: number;
+  /** Whether any of its requests held thinking. */
+  readonly hasThought: boolean;
+}
+
+export interface CallToExplain {
+  readonly thread: ThreadWalk | null;
+  readonly request: RecordedRequest;
+  readonly blocks: readonly RecordedBlock[];
+  readonly view: PromptView;
+  readonly facts: ModelFacts;
+  readonly entries: readonly TrackedEntry[];
+  readonly startMs: number;
+}
+
+/** By what is recorded; where that explains nothing, by what the bills show of the rest. */
+export function judgeCall(call: CallToExplain): Verdict {
+  const { thread, request, blocks, view, facts, entries, startMs } = call;
+  const { usage } = request;
+  const before = thread === null ? null : { ...thread.last, entries };
+  const said = explainCall({ before, view, rules: facts, usage, startMs, textBefore: noText });
+  if (thread === null || usage === null) return { explanation: said, evidence: "recorded" };
+  const shown = withExcerpts(said, { before: thread, view, blocks });
+  const recorded = { explanation: shown, evidence: "recorded" } as const;
+  // The recording says that it is the same conversation: then this is no other one on the same beginning.
+  if (said.cause === "nothing was marked" && request.keep < thread.blocks.length) {
+    const rewritten = { cause: "history rewritten", detail: null } as const;
+    return { ...recorded, explanation: withCause(said, call, rewritten) };
+  }
+  if (said.cause !== "provider lost it" || thread.usage === null) return recorded;
+  const unseen = findUnseenChange({
+    before: { usage: thread.usage, settings: thread.settings },
+    now: { usage, settings: request.settings },
+    blocks,
+    appended: request.append,
+    countError: facts.tokenizer === "o200k" ? exactCounts : estimatedCounts,
+  });
+  if (unseen !== null) return { explanation: withCause(said, call, unseen), evidence: "inferred" };
+  const unknown = { ...recorded, explanation: { ...said, advice: unknownAdvice } };
+  if (!mayHaveSwitchedThinking({ ...call, thread })) return unknown;
+  return { ...unknown, ifReplyThinks: withCause(said, call, thinkingSwitched) };
+}
+
+/** Transcripts leave out what a raw request shows, so nobody can be blamed. */
+const unknownAdvice =
+  "All that is recorded was as before and in time: the provider dropped the entry, or something changed that the recording does not hold, such as a setting.";
+
+/** Recordings hold hashes. */
+function noText(): undefined {}
+
+/** Where the tokenizer is the model's own. */
+const exactCounts: CountError = { tokens: 64, share: 0.05 };
+const estimatedCounts: CountError = { tokens: 512, share: 0.25 };
+
+function withCause(
+  said: Explanation,
+  { view, facts, thread, request, startMs }: CallToExplain,
+  { cause, detail }: { readonly cause: MissCause; readonly detail: string | null },
+): Explanation {
+  const ruler = scaledRuler(view, request.usage);
+  const at = view.blocks.findIndex((_, index) => ruler(index) > said.reportedReadTokens);
+  const block = describePlace(view.blocks, at);
+  const about = {
+    gapMs: startMs - (thread?.startMs ?? startMs),
+    minimumTokens: facts.cache.minimumTokens,
+    isBestEffort: facts.cache.automatic?.bestEffort === true,
+    section: block?.section ?? null,
+    detail,
+  };
+  return { ...said, cause, detail, block, advice: adviseOn(cause, about) };
+}
