@@ -1,12 +1,12 @@
 // A whole session over loopback: our engine on one side, the simulator on the other, and both sides' records.
 import { anthropicEndpoint, openaiEndpoint } from "../src/edge/providers/endpoints.ts";
 import { createProvider } from "../src/edge/providers/provider.ts";
-import { createMemoryLedger } from "../src/edge/stores/memory-ledger.ts";
+import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { runTurn, type TurnRun } from "../src/engine.ts";
 import { openSession, type Session, type SessionSetup } from "../src/engine/session.ts";
 import type { AgentEvent } from "../src/core/layers/event.ts";
 import type { Section } from "../src/core/layers/section.ts";
-import type { CallEntry } from "../src/core/ledger/ledger.ts";
+import type { CallEntry } from "../src/core/ledger/call-entry.ts";
 import type { Message, ToolUseBlock } from "../src/core/message/message.ts";
 import {
   createScripted,
@@ -62,7 +62,7 @@ export async function runSimulated(run: SimulatedSession): Promise<SimulatedRun>
     ...endpoint({ apiKey: "none needed", baseUrl: isAnthropic ? server.url : `${server.url}/v1` }),
     retries: { attemptsMax: 1 },
   });
-  const ledger = createMemoryLedger();
+  const ledger = await openLedger(":memory:");
   let session = openSession(setup);
   const runs: TurnRun[] = [];
   try {
@@ -85,8 +85,14 @@ export async function runSimulated(run: SimulatedSession): Promise<SimulatedRun>
   } finally {
     await provider.close();
     await server.close();
+    await ledger.close();
   }
-  return { calls: ledger.calls(), simulated: simulator.calls(), turns: runs, session };
+  return {
+    calls: runs.flatMap(({ calls }) => calls),
+    simulated: simulator.calls(),
+    turns: runs,
+    session,
+  };
 }
 
 function toResult({ id }: ToolUseBlock, text: string): Message {

@@ -13,7 +13,9 @@ const bundle = await rolldown({
   // Dependencies stay where npm puts them; a command imports the ones it needs.
   external: [
     /^node:/,
-    ...Object.keys(packageJson.dependencies).map((name) => new RegExp(`^${name}(/|$)`)),
+    ...Object.keys({ ...packageJson.dependencies, ...packageJson.peerDependencies }).map(
+      (name) => new RegExp(`^${name}(/|$)`),
+    ),
   ],
 });
 await bundle.write({ dir: "dist/cli", format: "esm", chunkFileNames: "[name]-[hash].js" });

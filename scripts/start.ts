@@ -1,9 +1,13 @@
-// npm start: one example session with the engine on the built-in simulator, under five policies. No key, no network.
+// npm start: one example session with the engine on the built-in simulator, under five policies, kept in a ledger
+// from which it is resumed half-way. No key, no network.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import example from "../fixtures/example-session.json" with { type: "json" };
 import { renderTable, type Column } from "../src/cli/table.ts";
 import { findPolicy } from "../src/core/cache/policies.ts";
 import type { PolicyName } from "../src/core/cache/policy.ts";
-import type { CallEntry } from "../src/core/ledger/ledger.ts";
+import type { CallEntry } from "../src/core/ledger/call-entry.ts";
 import type { Message, ToolUseBlock } from "../src/core/message/message.ts";
 import { toToolDefinition } from "../src/core/message/tool-definition.ts";
 import { hitRate, totalUsage, type Usage } from "../src/core/message/usage.ts";
@@ -13,9 +17,10 @@ import { cheapCounter } from "../src/core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts";
 import { anthropicEndpoint } from "../src/edge/providers/endpoints.ts";
 import { createProvider } from "../src/edge/providers/provider.ts";
-import { createMemoryLedger } from "../src/edge/stores/memory-ledger.ts";
+import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { runTurn, type TurnRun } from "../src/engine.ts";
 import { openSession, type Session } from "../src/engine/session.ts";
+import { resumeSession, type ResumeSetup } from "../src/engine/stored-session.ts";
 import * as simulation from "../src/simulator/index.ts";
 
 /** A call as both sides recorded it. */
@@ -33,6 +38,12 @@ interface Run {
 
 const { facts } = resolveModel(example.model);
 
+/** After this turn everything but the ledger's file is dropped. */
+const restartAfter = 6;
+
+const folder = mkdtempSync(join(tmpdir(), "strata-start-"));
+const file = join(folder, "ledger.db");
+
 try {
   const adaptive = { policy: "adaptive" as const, calls: await runExample("adaptive") };
   const runs: Run[] = [adaptive];
@@ -40,10 +51,13 @@ try {
     runs.push({ policy, calls: await runExample(policy) });
   }
   printCalls(adaptive.calls);
+  await printLedger(adaptive.calls);
   printTotals(runs);
 } catch (error) {
   console.error(`npm start failed: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
 }
 
 /** The whole session under one policy, on a simulator of its own, at the fixture's times. */
@@ -62,13 +76,14 @@ async function runExample(policy: PolicyName): Promise<readonly BilledCall[]> {
     ...anthropicEndpoint({ apiKey: "none needed", baseUrl: server.url }),
     retries: { attemptsMax: 1 },
   });
-  const ledger = createMemoryLedger();
+  let ledger = await openLedger(file);
   let session = openExample(policy);
+  const entries: CallEntry[] = [];
   try {
     for (const [index, { afterSeconds, text, replies }] of example.turns.entries()) {
       await clock.advance(afterSeconds * 1000);
       const asked = replies.values();
-      const turn = { id: String(index + 1), event: { content: text, source: "human" } };
+      const turn = { id: `${policy} ${index + 1}`, event: { content: text, source: "human" } };
       const done = await runTurn(session, turn, {
         provider,
         ledger,
@@ -81,27 +96,42 @@ async function runExample(policy: PolicyName): Promise<readonly BilledCall[]> {
       });
       checkTurn(done, replies.length);
       session = done.session;
+      entries.push(...done.calls);
+      if (index + 1 !== restartAfter) continue;
+      await ledger.close();
+      ledger = await openLedger(file);
+      session = await resumeSession(ledger, policy, setupOf(policy));
     }
   } finally {
     await provider.close();
     await server.close();
+    await ledger.close();
   }
   const bills = simulator.calls().map(({ billed }) => billed?.bill);
-  return ledger.calls().map((entry, index) => toBilledCall(entry, bills[index]));
+  return entries.map((entry, index) => toBilledCall(entry, bills[index]));
 }
 
 function openExample(policy: PolicyName): Session {
   const { workspaceRules, identity, memory, startAt, tools } = example;
   const date = startAt.slice(0, 10);
   return openSession({
+    id: policy,
+    agent: "example",
+    ...setupOf(policy),
+    context: { role: "unified", workspaceRules, persona: { identity }, memory, date },
+    tools: tools.map((tool) => ({ definition: toToolDefinition(tool), needs: [] })),
+  });
+}
+
+/** What whoever goes on with the session brings; the rest is in the ledger. */
+function setupOf(policy: PolicyName): ResumeSetup {
+  return {
     model: facts,
     protocol: anthropicMessages,
     policy: findPolicy(policy),
-    context: { role: "unified", workspaceRules, persona: { identity }, memory, date },
-    tools: tools.map((tool) => ({ definition: toToolDefinition(tool), needs: [] })),
     counter: cheapCounter,
     options: { outputTokensMax: 4000, stream: true },
-  });
+  };
 }
 
 function toResult({ id, name }: ToolUseBlock, text: string | undefined): Message {
@@ -129,7 +159,7 @@ function placeOf(entry: CallEntry | undefined): string {
 
 function printCalls(calls: readonly BilledCall[]): void {
   const columns: readonly Column<BilledCall>[] = [
-    toNumbers("turn", ({ entry }) => entry.turnId),
+    toNumbers("turn", ({ entry }) => turnOf(entry)),
     toNumbers("call", ({ entry }) => entry.number),
     toNumbers("time", ({ entry }) => new Date(entry.startMs).toISOString().slice(11, 19)),
     toNumbers("read", ({ usage }) => usage.cacheReadTokens),
@@ -146,6 +176,31 @@ function printCalls(calls: readonly BilledCall[]): void {
   console.log("billed by the built-in simulator over loopback.\n");
   console.log(renderTable(columns, calls));
   console.log(`${held} of ${calls.length} calls read what their plan expected.\n`);
+}
+
+function turnOf({ turnId }: CallEntry): number {
+  return Number(turnId.split(" ").at(-1));
+}
+
+/** What is left when every process is gone. */
+async function printLedger(calls: readonly BilledCall[]): Promise<void> {
+  const ledger = await openLedger(file);
+  const record = await ledger.findSession("adaptive");
+  const problems: string[] = [];
+  for await (const problem of ledger.check()) problems.push(problem);
+  const { rows } = await ledger.stats();
+  await ledger.close();
+  const next = calls.find(({ entry }) => turnOf(entry) === restartAfter + 1);
+  if (record === null || next === undefined || problems.length > 0) {
+    throw new Error(problems[0] ?? "the ledger does not have the session");
+  }
+  const { verdict } = next.entry;
+  console.log(
+    `After turn ${restartAfter} the session was resumed from the ledger: the next call read ${verdict?.reportedTokens} of ${verdict?.expectedTokens} tokens it expected.`,
+  );
+  console.log(
+    `The ledger has its ${record.turnCount} turns at ${formatUsdRounded(record.costPicoUsd, 5)}; with the sessions below ${rows["calls"]} calls and ${rows["messages"]} messages in one file, checked.\n`,
+  );
 }
 
 /** What a call read, and which marker had asked to keep it, by the simulator's record. */

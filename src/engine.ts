@@ -1,17 +1,27 @@
 // One turn on one screen: assemble → plan → encode → send → decode → record, until the model is done.
+import { randomUUID } from "node:crypto";
 import { assemble } from "./core/assembly/assemble.ts";
 import { volatileText } from "./core/assembly/system-blocks.ts";
 import { planCache } from "./core/cache/plan-cache.ts";
-import { readEvent, type AgentEvent } from "./core/layers/event.ts";
+import {
+  describeMoment,
+  readEvent,
+  type AgentEvent,
+  type EventMoment,
+} from "./core/layers/event.ts";
 import type { Section } from "./core/layers/section.ts";
-import type { CallEntry, Ledger } from "./core/ledger/ledger.ts";
-import type { Message, ToolUseBlock } from "./core/message/message.ts";
+import type { CallEntry } from "./core/ledger/call-entry.ts";
+import type { Ledger } from "./core/ledger/ledger.ts";
+import type { ToolUseBlock } from "./core/message/message.ts";
 import type { StreamPart } from "./core/wire/reply.ts";
 import type { Provider } from "./edge/providers/provider.ts";
 import type { CallToSend } from "./edge/providers/run-attempts.ts";
 import { answerTools, type RunTools } from "./engine/answer-tools.ts";
+import { closeTurn, recordSent, type RunningTurn } from "./engine/record-turn.ts";
 import type { Session } from "./engine/session.ts";
 import { settleCall } from "./engine/settle-call.ts";
+import { recordSession } from "./engine/stored-session.ts";
+import { loadUnfinished } from "./engine/unfinished-turn.ts";
 
 /** Everything a turn needs of the world. */
 export interface Edges {
@@ -27,7 +37,8 @@ export interface Edges {
 }
 
 export interface TurnToRun {
-  readonly id: string;
+  /** One that no turn of the ledger has; made by default. */
+  readonly id?: string;
   readonly event: AgentEvent;
   /** More that holds for this turn only, such as what changed in memory. */
   readonly volatile?: readonly Section[];
@@ -35,52 +46,100 @@ export interface TurnToRun {
   readonly callsMax?: number;
 }
 
+export interface TurnToResume extends Pick<TurnToRun, "volatile" | "callsMax"> {
+  /** What holds now; the event's own words are in the ledger. */
+  readonly moment?: EventMoment;
+}
+
 export interface TurnRun {
   /** Goes on from here. Of a turn that did not end well, the messages are taken back. */
   readonly session: Session;
   readonly calls: readonly CallEntry[];
-  /** `cut off`: the reply ended inside or before a tool use that cannot be run. */
-  readonly end: "done" | "failed" | "cut off" | "too many calls";
+  readonly end: TurnEnding;
 }
 
-/** One turn, from what happened to what it cost. */
-export async function runTurn(before: Session, turn: TurnToRun, edges: Edges): Promise<TurnRun> {
-  const { protocol, model, options, role } = before;
-  const { layout, markers } = before.policy;
-  const said = readEvent(turn.event, role, { iso: new Date(edges.now()).toISOString() });
-  const volatile = volatileText([...said.volatile, ...(turn.volatile ?? [])]);
-  const calls: CallEntry[] = [];
-  let session = before;
-  let current: readonly Message[] = [said.current];
-  while (calls.length < (turn.callsMax ?? 50)) {
-    const startMs = edges.now();
-    const { thread, cache: state, pace } = session;
-    // A provider that paused goes on from its own words: nothing comes after them.
-    const tail = current.length === 0 ? null : volatile;
-    const assembly = assemble({ thread, current, volatile: tail, layout, can: model.capabilities });
-    const { blocks } = assembly;
-    const plan = planCache({ blocks, rules: model, markers, state, pace, now: startMs });
-    const request = protocol.encode({ assembly, plan, model, options });
-    const sent = await edges.provider.send({ request, ...howToSend(options, edges) });
-    const made = { turnId: turn.id, number: calls.length + 1, assembly, plan, request };
-    const settled = settleCall(session, { ...made, sent, startMs, endMs: edges.now() });
-    await edges.ledger.append(settled.entry);
-    calls.push(settled.entry);
-    session = settled.session;
-    if (settled.entry.status !== "complete") return { ...undone(session), calls, end: "failed" };
-    const { stopReason } = settled.entry;
-    const uses = toolUsesOf(settled.entry);
-    if (uses.length > 0 && stopReason !== "tool_use") {
-      return { ...undone(session), calls, end: "cut off" };
-    }
-    if (uses.length === 0 && stopReason !== "pause_turn") return { session, calls, end: "done" };
-    current = uses.length === 0 ? [] : await answerTools(uses, edges.runTools);
-  }
-  return { ...undone(session), calls, end: "too many calls" };
+/** `cut off`: the reply ended inside or before a tool use that cannot be run. */
+export type TurnEnding = "done" | "failed" | "cut off" | "too many calls";
 
-  /** What was learned stays; a tool use without an answer must not. */
-  function undone(learned: Session): Pick<TurnRun, "session"> {
-    return { session: { ...learned, thread: before.thread } };
+/** One turn, from what happened to what it cost. */
+export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): Promise<TurnRun> {
+  const iso = new Date(edges.now()).toISOString();
+  const said = readEvent(turn.event, session.role, { iso });
+  const before = await recordSession(session, edges);
+  return runCalls(
+    {
+      id: turn.id ?? randomUUID(),
+      before,
+      session: before,
+      open: null,
+      current: [said.current],
+      isStaged: false,
+      context: { ...said.context, injectedAt: iso },
+      volatile: volatileText([...said.volatile, ...(turn.volatile ?? [])]),
+      callCount: 0,
+      callsMax: turn.callsMax ?? 50,
+    },
+    edges,
+  );
+}
+
+/** Goes on with the turn of a session that nobody closed, from its last whole call. */
+export async function resumeTurn(
+  session: Session,
+  turn: TurnToResume,
+  edges: Edges,
+): Promise<TurnRun> {
+  const unfinished = await loadUnfinished(session, edges);
+  const now = { iso: new Date(edges.now()).toISOString() };
+  const moment = describeMoment(turn.moment ?? {}, session.role, now);
+  const volatile = volatileText([moment, ...(turn.volatile ?? [])]);
+  const running = { ...unfinished.turn, volatile, callsMax: turn.callsMax ?? 50 };
+  const { ending } = unfinished;
+  if (ending === null) return runCalls(running, edges);
+  const last = { turn: running, open: running.open, session: running.session, how: ending };
+  return { session: await closeTurn({ ...last, endMs: edges.now() }), calls: [], end: ending };
+}
+
+async function runCalls(turn: RunningTurn, edges: Edges): Promise<TurnRun> {
+  const { protocol, model, options, policy } = turn.before;
+  const calls: CallEntry[] = [];
+  let { open, session, current, isStaged } = turn;
+  const end = async (how: TurnEnding): Promise<TurnRun> => {
+    const next = await closeTurn({ turn, open, session, how, endMs: edges.now() });
+    return { session: next, calls, end: how };
+  };
+  try {
+    for (let number = turn.callCount + 1; number <= turn.callsMax; number += 1) {
+      const startMs = edges.now();
+      const { thread, cache: state, pace } = session;
+      const { layout, markers } = policy;
+      // A provider that paused goes on from its own words; what is recorded has its head already.
+      const isComplete = current.length === 0 || (isStaged && layout.volatile === "message-head");
+      const volatile = isComplete ? null : turn.volatile;
+      const assembly = assemble({ thread, current, volatile, layout, can: model.capabilities });
+      const { blocks } = assembly;
+      const plan = planCache({ blocks, rules: model, markers, state, pace, now: startMs });
+      const request = protocol.encode({ assembly, plan, model, options });
+      if (!isStaged) open = await recordSent(turn, open, { thread, assembly, startMs }, edges);
+      isStaged = false;
+      const sent = await edges.provider.send({ request, ...howToSend(options, edges) });
+      const made = { turnId: turn.id, number, assembly, plan, request };
+      const settled = settleCall(session, { ...made, sent, startMs, endMs: edges.now() });
+      await open?.append(settled.entry, settled.more);
+      calls.push(settled.entry);
+      session = settled.session;
+      if (settled.entry.status !== "complete") return await end("failed");
+      const { stopReason } = settled.entry;
+      const uses = toolUsesOf(settled.entry);
+      if (uses.length > 0 && stopReason !== "tool_use") return await end("cut off");
+      if (uses.length === 0 && stopReason !== "pause_turn") return await end("done");
+      current = uses.length === 0 ? [] : await answerTools(uses, edges.runTools);
+    }
+    return await end("too many calls");
+  } catch (error) {
+    // Nobody works on it any more: it can be resumed or abandoned at once. What went wrong matters more.
+    await open?.release().catch(() => {});
+    throw error;
   }
 }
 

@@ -145,6 +145,7 @@ export {
 export {
   readEvent,
   type AgentEvent,
+  type EventMoment,
   type EventReading,
   type HookData,
 } from "./core/layers/event.ts";
@@ -221,7 +222,54 @@ export { isRetryable, type ProviderFailure } from "./core/wire/failure.ts";
 export type { CallOptions, CallToEncode, Protocol, ServerEvent } from "./core/wire/protocol.ts";
 export type { Hit, WireMarker } from "./core/cache/find-hit.ts";
 export type { Reply, ReplyStop, ReportedUsage, StreamPart } from "./core/wire/reply.ts";
-export type { CallEntry, Ledger, ReplyNote } from "./core/ledger/ledger.ts";
+export {
+  eventCatalogue,
+  eventTypes,
+  isAudit,
+  isEventType,
+  type Actor,
+  type EventSpec,
+  type EventType,
+  type Sensitivity,
+} from "./core/events/event-catalogue.ts";
+export type { EventDraft, EventOf, PayloadOf, StrataEvent } from "./core/events/event.ts";
+export { checkEvent, isStrataEvent, type EventViolation } from "./core/events/check-event.ts";
+export { checkTrace, type TraceViolation } from "./core/events/check-trace.ts";
+export { createEventIds, type EventIds } from "./core/events/event-ids.ts";
+export { redact } from "./core/events/redact.ts";
+export type { CallEntry, CallRecord, ReplyNote } from "./core/ledger/call-entry.ts";
+export type { FoldDetails, FoldRecord, NewFold } from "./core/ledger/fold-record.ts";
+export type {
+  DeleteOptions,
+  Deletion,
+  EventQuery,
+  FoldLock,
+  Ledger,
+  LedgerStats,
+  NewFork,
+  OpenTurn,
+  ThreadOf,
+  WithCall,
+} from "./core/ledger/ledger.ts";
+export type {
+  NewSession,
+  PointerMove,
+  SessionFilter,
+  SessionParent,
+  SessionRecord,
+} from "./core/ledger/session-record.ts";
+export type {
+  MessageSource,
+  NewMessage,
+  NewTurn,
+  ThreadMessage,
+  ToolCallRecord,
+  Toolset,
+  TurnEnd,
+  TurnRecord,
+  TurnStatus,
+  UnfinishedTurn,
+} from "./core/ledger/turn-record.ts";
 export type { RetryOptions } from "./edge/providers/retry.ts";
 export type { Timeouts } from "./edge/providers/timeouts.ts";
 export {
@@ -232,14 +280,25 @@ export {
 } from "./edge/providers/endpoints.ts";
 export { createProvider, type Provider, type ProviderOptions } from "./edge/providers/provider.ts";
 export type { Attempt, CallToSend, Sent } from "./edge/providers/run-attempts.ts";
-export { createMemoryLedger, type MemoryLedger } from "./edge/stores/memory-ledger.ts";
+export { openLedger } from "./edge/stores/open-ledger.ts";
+export type { LedgerOptions } from "./edge/stores/ledger/create-ledger.ts";
 export {
   openSession,
+  type SectionNote,
   type Session,
   type SessionSetup,
   type SessionSkill,
 } from "./engine/session.ts";
-export { runTurn, type Edges, type TurnRun, type TurnToRun } from "./engine.ts";
+export { resumeSession, type ResumeSetup } from "./engine/stored-session.ts";
+export {
+  resumeTurn,
+  runTurn,
+  type Edges,
+  type TurnEnding,
+  type TurnRun,
+  type TurnToResume,
+  type TurnToRun,
+} from "./engine.ts";
 export { explainMiss, type CallTiming, type MissQuestion } from "./core/diagnosis/explain-miss.ts";
 export { missCauses, type Explanation, type MissCause } from "./core/diagnosis/explanation.ts";
 export { lintRequest, type LintFinding } from "./core/diagnosis/lint-request.ts";

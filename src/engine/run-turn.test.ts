@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { itemsOf } from "../core/growing/growing-list.ts";
 import { findPolicy } from "../core/cache/policies.ts";
 import type { Message, ToolUseBlock } from "../core/message/message.ts";
@@ -8,7 +8,8 @@ import { bodyText } from "../core/wire/encoded-request.ts";
 import type { ProviderFailure } from "../core/wire/failure.ts";
 import { anthropicMessages } from "../core/wire/anthropic-messages/index.ts";
 import type { Reply } from "../core/wire/reply.ts";
-import { createMemoryLedger, type MemoryLedger } from "../edge/stores/memory-ledger.ts";
+import type { Ledger } from "../core/ledger/ledger.ts";
+import { openLedger } from "../edge/stores/open-ledger.ts";
 import { runTurn, type Edges, type TurnRun, type TurnToRun } from "../engine.ts";
 import { openSession, type Session } from "./session.ts";
 
@@ -73,8 +74,15 @@ const found: Message = {
 interface World extends Edges {
   readonly bodies: string[];
   readonly ran: ToolUseBlock[];
-  readonly ledger: MemoryLedger;
 }
+
+let ledger: Ledger;
+
+beforeEach(async () => {
+  ledger = await openLedger(":memory:");
+});
+
+afterEach(() => ledger.close());
 
 /** A provider that answers with these in turn, and a clock that goes on by a second with every look. */
 function worldOf(...outcomes: readonly (Reply | ProviderFailure)[]): World {
@@ -84,7 +92,7 @@ function worldOf(...outcomes: readonly (Reply | ProviderFailure)[]): World {
   return {
     bodies,
     ran,
-    ledger: createMemoryLedger(),
+    ledger,
     now: () => (ms += 1000),
     runTools: (uses) => {
       ran.push(...uses);
@@ -125,7 +133,8 @@ describe("a turn that ends well", () => {
     const run = await runTurn(open(), turn, world);
     expect(run.end).toBe("done");
     expect(messagesOf(run)).toEqual([said("user", "Look."), said("assistant", "Done.")]);
-    expect(world.ledger.calls()).toEqual(run.calls);
+    const recorded = await ledger.readCalls("turn-1");
+    expect(recorded).toEqual(run.calls.map(({ sent: _sent, reply: _reply, ...call }) => call));
     expect(run.calls).toMatchObject([
       {
         turnId: "turn-1",
@@ -188,8 +197,10 @@ describe("a turn that ends well", () => {
     const before = open();
     await runTurn(before, turn, worldOf(answers));
     expect([before.thread.messages.length, before.cache.calls]).toEqual([0, 0]);
-    const again = worldOf(answers);
+    const elsewhere = await openLedger(":memory:");
+    const again = { ...worldOf(answers), ledger: elsewhere };
     await runTurn(before, turn, again);
+    await elsewhere.close();
     expect(again.bodies[0]).not.toContain("Done.");
   });
 
@@ -266,7 +277,7 @@ describe("a turn that fails", () => {
     const world = worldOf(answers);
     const { session } = await runTurn(open(), turn, world);
     await expect(runTurn(session, turn, world)).rejects.toThrow(
-      "call 1 of turn turn-1 is recorded already",
+      "turn turn-1 is in the ledger already",
     );
   });
 });
@@ -302,7 +313,7 @@ describe("a turn that cannot go on as it should", () => {
       [throwing, "The tool failed: no disk"],
       [silent, "The tool gave no result."],
     ] as const) {
-      const run = await runTurn(open(), turnOf("one"), world);
+      const run = await runTurn(open(), turnOf(text), world);
       expect(run.end).toBe("done");
       expect(world.bodies[1]).toContain(`"text":"${text}"`);
       expect(world.bodies[1]).toContain('"is_error":true');

@@ -1,4 +1,5 @@
 // A session: what is fixed when it starts, and what grows with every call. A value; a failed call changes nothing.
+import { randomUUID } from "node:crypto";
 import { layFoundation } from "../core/assembly/foundation.ts";
 import { planPadding, toPaddingSection, type PaddingPlan } from "../core/assembly/padding.ts";
 import { toSkillIndex } from "../core/assembly/skill-index.ts";
@@ -7,6 +8,7 @@ import { appendMessages, openThread, type Thread } from "../core/assembly/thread
 import { openCacheState, type CacheState } from "../core/cache/cache-state.ts";
 import { expectedCalls, openPace, type Pace, type PaceKind } from "../core/cache/pace.ts";
 import type { Policy } from "../core/cache/policy.ts";
+import { hashContent, type ContentHash } from "../core/hash.ts";
 import { toSections, type ContextParts } from "../core/layers/to-sections.ts";
 import type { Section } from "../core/layers/section.ts";
 import { encodeToolDefinition, type ToolDefinition } from "../core/message/tool-definition.ts";
@@ -19,6 +21,14 @@ import { selectTools, type LeftTool, type OfferedTool } from "../core/tools/sele
 import type { CallOptions, Protocol } from "../core/wire/protocol.ts";
 
 export interface Session {
+  /** Its name in the ledger. */
+  readonly id: string;
+  /** Who works in it, as users call it. */
+  readonly agent: string;
+  /** The turn it goes on from; null before the first. */
+  readonly headTurnId: string | null;
+  /** Whether the ledger knows it: from its first turn on. */
+  readonly isRecorded: boolean;
   readonly model: ModelFacts;
   readonly protocol: Protocol;
   readonly policy: Policy;
@@ -31,11 +41,25 @@ export interface Session {
   readonly padding: PaddingPlan;
   /** Tools on offer that this agent is not told of. */
   readonly toolsLeft: readonly LeftTool[];
+  readonly permissions: readonly string[];
+  /** What the foundation was made of: names, sizes and hashes (X-22). */
+  readonly madeOf: readonly SectionNote[];
   /** What a person should know once, and not on every call. */
   readonly warnings: readonly string[];
 }
 
+export interface SectionNote {
+  readonly name: string;
+  readonly layer: Section["layer"];
+  readonly hash: ContentHash;
+  readonly bytes: number;
+}
+
 export interface SessionSetup {
+  /** Its name in the ledger; one that is not taken by default. */
+  readonly id?: string;
+  /** Who works in it, as users call it; `agent` by default. */
+  readonly agent?: string;
   readonly model: ModelFacts;
   readonly protocol: Protocol;
   readonly policy: Policy;
@@ -80,6 +104,10 @@ export function openSession(setup: SessionSetup): Session {
   });
   const earlier = replayable(setup.messages ?? [], model);
   return {
+    id: setup.id ?? randomUUID(),
+    agent: setup.agent ?? "agent",
+    headTurnId: null,
+    isRecorded: false,
     model,
     protocol,
     policy,
@@ -90,8 +118,14 @@ export function openSession(setup: SessionSetup): Session {
     pace,
     padding,
     toolsLeft: left,
+    permissions: setup.permissions ?? [],
+    madeOf: sections.map(toNote),
     warnings: [...warningsOf(setup), ...earlier.warnings],
   };
+}
+
+function toNote({ name, layer, text }: Section): SectionNote {
+  return { name, layer, hash: hashContent(text), bytes: Buffer.byteLength(text) };
 }
 
 /** Thinking that is bound to what preceded it cannot be replayed on another foundation. */

@@ -1,18 +1,18 @@
 // After a call: what the session knows now, and the entry that records it.
 import type { Assembly } from "../core/assembly/assemble.ts";
-import { appendMessages } from "../core/assembly/thread.ts";
+import { appendMessages, messagesFrom, messageTokens } from "../core/assembly/thread.ts";
 import type { CachePlan } from "../core/cache/cache-plan.ts";
 import type { CacheState } from "../core/cache/cache-state.ts";
 import { learnFromReply } from "../core/cache/learn-from-reply.ts";
 import { learnPace } from "../core/cache/pace.ts";
-import { itemsOf } from "../core/growing/growing-list.ts";
-import type { CallEntry } from "../core/ledger/ledger.ts";
-import type { Message } from "../core/message/message.ts";
+import type { CallEntry } from "../core/ledger/call-entry.ts";
+import type { WithCall } from "../core/ledger/ledger.ts";
 import { findCost } from "../core/models/cost.ts";
 import type { EncodedRequest } from "../core/wire/encoded-request.ts";
 import type { ProviderFailure } from "../core/wire/failure.ts";
 import type { Reply } from "../core/wire/reply.ts";
 import type { Sent } from "../edge/providers/run-attempts.ts";
+import { toStateText } from "./session-state.ts";
 import type { Session } from "./session.ts";
 
 export interface FinishedCall {
@@ -30,6 +30,8 @@ export interface SettledCall {
   /** With the reply, where it is whole; what the call taught about the cache is kept in any case. */
   readonly session: Session;
   readonly entry: CallEntry;
+  /** What the ledger keeps besides. */
+  readonly more: WithCall;
 }
 
 export function settleCall(session: Session, call: FinishedCall): SettledCall {
@@ -37,7 +39,9 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
   const { cache, pace, model } = session;
   const learned = learnFrom(session, call, discardedOf(call), cache);
   if (outcome.kind !== "reply") {
-    return { session: { ...session, cache: learned }, entry: failedEntry(session, call, outcome) };
+    const next = { ...session, cache: learned };
+    const more = { stateJson: toStateText(next, call.turnId) };
+    return { session: next, entry: failedEntry(session, call, outcome), more };
   }
   const { assembly, startMs, plan } = call;
   const lesson = learnFromReply({
@@ -71,16 +75,19 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
       ...outcome.transformations.map((detail) => ({ kind: "transformed" as const, detail })),
     ],
   };
-  return {
-    session: {
-      ...session,
-      // What was cut off cannot be replayed: a tool use may lack its end.
-      thread: isWhole ? (isEmpty ? assembly.plainThread : grown) : session.thread,
-      cache: lesson.state,
-      pace: gapMs === null ? pace : learnPace(pace, gapMs),
-    },
-    entry,
+  const next: Session = {
+    ...session,
+    // What was cut off cannot be replayed: a tool use may lack its end.
+    thread: isWhole ? (isEmpty ? assembly.plainThread : grown) : session.thread,
+    cache: lesson.state,
+    pace: gapMs === null ? pace : learnPace(pace, gapMs),
   };
+  const more = {
+    tokens: messageTokens(grown, session.thread.messages.length),
+    isReplayed: isWhole && !isEmpty,
+    stateJson: toStateText(next, call.turnId),
+  };
+  return { session: next, entry, more };
 }
 
 const emptyReply: CallEntry["notes"][number] = {
@@ -155,17 +162,7 @@ function commonOf(session: Session, call: FinishedCall): Pick<CallEntry, Common>
     policy: session.policy.name,
     promptKey: assembly.blocks.at(assembly.tailBlock)?.key ?? "",
     plan,
-    sent: newMessages(session, assembly),
+    sent: messagesFrom(assembly.thread, session.thread.messages.length),
     discarded: discardedOf(call).map(({ usage }) => usage.usage),
   };
-}
-
-function newMessages(session: Session, { thread }: Assembly): readonly Message[] {
-  const from = session.thread.messages.length;
-  return [
-    ...itemsOf({
-      length: thread.messages.length - from,
-      at: (index) => thread.messages.at(from + index),
-    }),
-  ];
 }

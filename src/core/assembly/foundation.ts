@@ -5,13 +5,15 @@ import { encodeToolDefinition, type ToolDefinition } from "../message/tool-defin
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
 import { sealBlocks, type SealedBlock, type SealedEnd } from "./sealed-block.ts";
-import type { LeftOut, Spelling } from "./spelling.ts";
+import type { LeftOut, SpelledBlock, Spelling } from "./spelling.ts";
 import type { SystemBlock } from "./system-blocks.ts";
 
 export interface Foundation {
   readonly tools: readonly ToolDefinition[];
   readonly system: readonly SystemBlock[];
   readonly blocks: readonly SealedBlock[];
+  /** What the blocks were sealed from: kept with a session, so that whoever goes on sends the same bytes. */
+  readonly spelled: readonly SpelledBlock[];
   readonly toolBytes: GrowingBytes;
   readonly systemBytes: GrowingBytes;
   /** Equal keys mean equal tools and system text. */
@@ -33,31 +35,40 @@ export interface FoundationParts {
   readonly model: Pick<ModelFacts, "toolPromptTokens">;
 }
 
-export function layFoundation({
-  tools,
-  system,
-  spelling,
-  counter,
-  model,
-}: FoundationParts): Foundation {
+export function layFoundation(parts: FoundationParts): Foundation {
+  const { tools, system, spelling, counter, model } = parts;
   // The provider puts a prompt of its own before the first tool.
   const toolPrompt = tools.length === 0 ? 0 : (model.toolPromptTokens?.auto ?? 0);
-  const texts = tools.map(encodeToolDefinition);
-  const spelledTools = spelling.tools(tools);
-  const spelledSystem = spelling.system(system);
+  const texts = [...tools.map(encodeToolDefinition), ...system.map(({ text }) => text)];
+  const counts = texts.map((text, index) => counter.text(text) + (index === 0 ? toolPrompt : 0));
+  const spelled = [...spelling.tools(tools), ...spelling.system(system)];
+  return sealFoundation({ tools, system, spelled, counts, spelling, counter });
+}
+
+/** Everything a foundation is made of, spelled and counted. */
+export interface FoundationPieces {
+  readonly tools: readonly ToolDefinition[];
+  readonly system: readonly SystemBlock[];
+  /** A block for each tool, then one for each block of the system text. */
+  readonly spelled: readonly SpelledBlock[];
+  /** Tokens of each of them. */
+  readonly counts: readonly number[];
+  readonly spelling: Spelling;
+  readonly counter: TokenCounter;
+}
+
+export function sealFoundation(pieces: FoundationPieces): Foundation {
+  const { tools, system, spelled, counts, spelling, counter } = pieces;
+  const systemFrom = spelled.length - system.length;
   const sealedTools = sealBlocks(
-    spelledTools,
+    spelled.slice(0, systemFrom),
     { key: emptyPrefixKey, tokens: 0 },
-    {
-      region: "tools",
-      tierOf: () => "T0",
-      tokensOf: (_, index) => counter.text(texts[index] ?? "") + (index === 0 ? toolPrompt : 0),
-    },
+    { region: "tools", tierOf: () => "T0", tokensOf: (_, index) => counts[index] ?? 0 },
   );
-  const sealedSystem = sealBlocks(spelledSystem, sealedTools.end, {
+  const sealedSystem = sealBlocks(spelled.slice(systemFrom), sealedTools.end, {
     region: "system",
     tierOf: (index) => system[index]?.tier ?? "T1",
-    tokensOf: (_, index) => counter.text(system[index]?.text ?? ""),
+    tokensOf: (_, index) => counts[systemFrom + index] ?? 0,
     labelOf: (index) => system[index]?.label ?? "",
   });
   const blocks = [...sealedTools.blocks, ...sealedSystem.blocks];
@@ -65,6 +76,7 @@ export function layFoundation({
     tools,
     system,
     blocks,
+    spelled,
     toolBytes: sealedTools.bytes,
     systemBytes: sealedSystem.bytes,
     key: sealedSystem.end.key,
@@ -74,7 +86,7 @@ export function layFoundation({
       T1: sumTier(blocks, "T1"),
       T2: sumTier(blocks, "T2"),
     },
-    leftOut: [...spelledTools, ...spelledSystem].flatMap(({ leftOut }) => leftOut ?? []),
+    leftOut: spelled.flatMap(({ leftOut }) => leftOut ?? []),
     spelling,
     counter,
   };

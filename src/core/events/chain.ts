@@ -1,0 +1,129 @@
+// Which event the next one of a turn follows from (D-09): a turn's events form a tree whose root is its beginning.
+import type { EventType } from "./event-catalogue.ts";
+import type { StrataEvent } from "./event.ts";
+
+/** What is known of a running turn. A value: extending it leaves the old one as it was. */
+export interface Chain {
+  readonly started: string;
+  /** What the next call follows from: the beginning, the last reply, the last tool result, a fold. */
+  readonly latest: string;
+  readonly call: string | null;
+  readonly reply: string | null;
+  /** The last event of each tool use since the last reply, by its id. */
+  readonly tools: ReadonlyMap<string, string>;
+  readonly memory: string | null;
+  readonly fold: string | null;
+}
+
+/** For a turn that goes on elsewhere, give the id of its `turn.started` and the last event that is known of it. */
+export function openChain(startedEventId: string, latestEventId: string = startedEventId): Chain {
+  return {
+    started: startedEventId,
+    latest: latestEventId,
+    call: null,
+    reply: null,
+    tools: new Map(),
+    memory: null,
+    fold: null,
+  };
+}
+
+/** The parent of the next event of a type; of what belongs to a tool use, give the id of that use. */
+export function parentIn(chain: Chain, type: EventType, toolUseId?: string | null): string {
+  const { started, latest, call, reply } = chain;
+  const use = toolUseId == null ? undefined : chain.tools.get(toolUseId);
+  switch (type) {
+    case "llm.call_completed":
+    case "llm.call_failed":
+      return call ?? latest;
+    case "cache.miss":
+      return reply ?? latest;
+    case "tool.called":
+    case "tool.completed":
+    case "tool.failed":
+    case "tool.input_invalid":
+    case "tool.confirmation_requested":
+    case "tool.confirmation_resolved":
+    case "skill.search":
+    case "skill.loaded":
+    case "skill.modified":
+    case "memory.updated":
+      return use ?? reply ?? latest;
+    case "memory.eviction":
+      return chain.memory ?? use ?? latest;
+    case "compaction.completed":
+    case "compaction.failed":
+      return chain.fold ?? latest;
+    case "llm.call_started":
+    case "compaction.started":
+    case "compaction.skipped":
+      return latest;
+    case "turn.started":
+    case "turn.completed":
+    case "turn.cancelled":
+    case "turn.failed":
+    case "turn.interrupted":
+    case "turn.resumed":
+    case "turn.abandoned":
+    case "session.created":
+    case "session.resumed":
+    case "session.ended":
+    case "session.forked":
+    case "session.archived":
+    case "session.deleted":
+      return started;
+  }
+}
+
+/** The chain after an event of the turn. */
+export function extendChain(chain: Chain, event: StrataEvent): Chain {
+  const { id } = event;
+  switch (event.type) {
+    case "llm.call_started":
+      return { ...chain, latest: id, call: id, reply: null, tools: new Map() };
+    case "llm.call_completed":
+      return { ...chain, latest: id, call: null, reply: id };
+    case "llm.call_failed":
+      return { ...chain, latest: id, call: null };
+    case "tool.called":
+    case "tool.confirmation_requested":
+    case "tool.confirmation_resolved":
+      return { ...chain, tools: withTool(chain, event.payload.tool_use_id, id) };
+    case "tool.completed":
+    case "tool.failed":
+      return { ...chain, latest: id, tools: withTool(chain, event.payload.tool_use_id, id) };
+    case "tool.input_invalid":
+    case "turn.resumed":
+    case "compaction.skipped":
+      return { ...chain, latest: id };
+    case "compaction.started":
+      return { ...chain, latest: id, fold: id };
+    case "compaction.completed":
+    case "compaction.failed":
+      return { ...chain, latest: id, fold: null };
+    case "memory.updated":
+      return { ...chain, memory: id };
+    case "turn.started":
+    case "turn.completed":
+    case "turn.cancelled":
+    case "turn.failed":
+    case "turn.interrupted":
+    case "turn.abandoned":
+    case "session.created":
+    case "session.resumed":
+    case "session.ended":
+    case "session.forked":
+    case "session.archived":
+    case "session.deleted":
+    case "cache.miss":
+    case "skill.search":
+    case "skill.loaded":
+    case "skill.modified":
+    case "memory.eviction":
+      return chain;
+  }
+}
+
+function withTool(chain: Chain, toolUseId: string, eventId: string): ReadonlyMap<string, string> {
+  return new Map(chain.tools).set(toolUseId, eventId);
+}

@@ -1,0 +1,41 @@
+// The catalogue as a document, so that nobody has to keep two.
+import { eventTypes, specOf, type EventType } from "./event-catalogue.ts";
+import type { FieldSpec } from "./field-kinds.ts";
+
+/** Markdown: a table of the types, then the payload of each. */
+export function describeEvents(): string {
+  return [
+    "| type | emitted when | actor | sensitivity | audit |",
+    "| --- | --- | --- | --- | --- |",
+    ...eventTypes.map(describeType),
+    "",
+    "## Payloads",
+    "",
+    ...eventTypes.flatMap((type) => [
+      `### \`${type}\``,
+      "",
+      "| field | holds |",
+      "| --- | --- |",
+      ...describePayload(type),
+      "",
+    ]),
+  ].join("\n");
+}
+
+function describeType(type: EventType): string {
+  const { when, actor, sensitivity, audit } = specOf(type);
+  return `| \`${type}\` | ${when} | ${actor} | ${sensitivity} | ${audit ? "yes" : ""} |`;
+}
+
+function describePayload(type: EventType): string[] {
+  return Object.entries(specOf(type).payload).map(
+    ([name, spec]) => `| \`${name}\` | ${describeField(spec)} |`,
+  );
+}
+
+function describeField(spec: FieldSpec): string {
+  if (typeof spec !== "string") {
+    return spec.map((value) => (value === null ? "null" : `\`${value}\``)).join(", ");
+  }
+  return spec.endsWith("?") ? `${spec.slice(0, -1)}, may be missing` : spec;
+}

@@ -1,0 +1,80 @@
+// The one event vocabulary; metrics and analytics are folds over it. Closed: a new type is a decision.
+import { callEvents } from "./call-events.ts";
+import { readField, type Field, type FieldSpec } from "./field-kinds.ts";
+import { memoryEvents } from "./memory-events.ts";
+import { sessionEvents } from "./session-events.ts";
+import { toolEvents } from "./tool-events.ts";
+import { turnEvents } from "./turn-events.ts";
+
+export const actors = ["user", "agent", "system", "tool", "worker"] as const;
+
+/** Who did it. */
+export type Actor = (typeof actors)[number];
+
+export const sensitivities = [
+  "private",
+  "user_controlled",
+  "pseudonymous",
+  "aggregatable",
+] as const;
+
+/**
+ * Who may see it, most guarded first: stays with its owner; leaves when the owner says so; may leave without
+ * names; may be summed up with others.
+ */
+export type Sensitivity = (typeof sensitivities)[number];
+
+export interface EventSpec {
+  /** As a sentence goes on after "emitted when". */
+  readonly when: string;
+  /** Unless the emitter says otherwise. */
+  readonly actor: Actor;
+  readonly sensitivity: Sensitivity;
+  /** Spared by retention sweeps: it says what was removed, allowed or changed for good. */
+  readonly audit: boolean;
+  readonly payload: Readonly<Record<string, FieldSpec>>;
+}
+
+export type EventCatalogue = typeof sessionEvents &
+  typeof turnEvents &
+  typeof callEvents &
+  typeof toolEvents &
+  typeof memoryEvents;
+
+export const eventCatalogue: EventCatalogue = {
+  ...sessionEvents,
+  ...turnEvents,
+  ...callEvents,
+  ...toolEvents,
+  ...memoryEvents,
+};
+
+export type EventType = keyof EventCatalogue;
+
+export function isEventType(type: unknown): type is EventType {
+  return typeof type === "string" && Object.hasOwn(eventCatalogue, type);
+}
+
+export const eventTypes: readonly EventType[] = Object.keys(eventCatalogue).filter(isEventType);
+
+export function specOf(type: EventType): EventSpec {
+  return eventCatalogue[type];
+}
+
+export function isAudit(type: EventType): boolean {
+  return eventCatalogue[type].audit;
+}
+
+/** The fields of a type by name, read once: events are checked as they are emitted. */
+export function fieldsOf(type: EventType): ReadonlyMap<string, Field> {
+  return fieldsByType.get(type) ?? noFields;
+}
+
+const noFields: ReadonlyMap<string, Field> = new Map();
+
+const fieldsByType: ReadonlyMap<EventType, ReadonlyMap<string, Field>> = new Map(
+  eventTypes.map((type) => [
+    type,
+    new Map(Object.entries(specOf(type).payload).map(([name, spec]) => [name, readField(spec)])),
+  ]),
+);

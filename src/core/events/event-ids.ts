@@ -1,0 +1,112 @@
+// ULIDs that only ever grow: 48 bits of time, 80 bits at random, in an order that is the order of their text.
+import { StrataError } from "../strata-error.ts";
+
+export interface EventIds {
+  /**
+   * An id greater than every one before it and than `after`, whatever the clock says. `random` holds ten bytes,
+   * never used before.
+   */
+  next(ms: number, random: Uint8Array, after?: string): string;
+  /** The greatest so far; empty before the first. */
+  last(): string;
+}
+
+export function createEventIds({ after }: { readonly after?: string } = {}): EventIds {
+  let last = after ?? "";
+  let parts = after === undefined ? null : parseUlid(after);
+  return {
+    next: (ms, random, floor = "") => {
+      const start = floor > last ? parseUlid(floor) : parts;
+      parts = nextParts(start, ms, random);
+      last = spellUlid(parts);
+      return last;
+    },
+    last: () => last,
+  };
+}
+
+export function isUlid(text: string): boolean {
+  return /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);
+}
+
+/** The time an id was made at, as its maker's clock had it or as it had to be to stay in order. */
+export function ulidMs(id: string): number {
+  return parseUlid(id).ms;
+}
+
+interface UlidParts {
+  readonly ms: number;
+  /** The first and the second 40 of the random bits; numbers hold no 80. */
+  readonly high: number;
+  readonly low: number;
+}
+
+const msMax = 2 ** 48 - 1;
+const halfSize = 2 ** 40;
+
+/**
+ * On the same or an earlier millisecond the last id is raised by a random amount, not by one: two nodes that go on
+ * after the same id do not make the same next one.
+ */
+function nextParts(last: UlidParts | null, clockMs: number, random: Uint8Array): UlidParts {
+  const ms = Math.min(Math.max(Math.floor(clockMs) || 0, 0), msMax);
+  const first = readHalf(random, 0);
+  const second = readHalf(random, 5);
+  if (last === null || ms > last.ms) return { ms, high: first, low: second };
+  const low = last.low + 1 + second;
+  if (low < halfSize) return { ms: last.ms, high: last.high, low };
+  if (last.high + 1 < halfSize) {
+    return { ms: last.ms, high: last.high + 1, low: low - halfSize };
+  }
+  if (last.ms === msMax) {
+    throw new StrataError(
+      "input-invalid",
+      `there is no event id after ${spellUlid(last)}`,
+      "continue after an id that a clock made; this one is the end of all ULIDs",
+    );
+  }
+  return { ms: last.ms + 1, high: first, low: second };
+}
+
+function readHalf(bytes: Uint8Array, at: number): number {
+  let value = 0;
+  for (let index = at; index < at + 5; index++) value = value * 256 + (bytes[index] ?? 0);
+  return value;
+}
+
+const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+function spellUlid({ ms, high, low }: UlidParts): string {
+  return spell(ms, 10) + spell(high, 8) + spell(low, 8);
+}
+
+function spell(value: number, length: number): string {
+  let text = "";
+  let rest = value;
+  for (let place = 0; place < length; place++) {
+    text = (digits[rest % 32] ?? "") + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+function parseUlid(text: string): UlidParts {
+  if (!isUlid(text)) {
+    throw new StrataError(
+      "input-invalid",
+      `${JSON.stringify(text)} is not a ULID`,
+      "give the id of an event, 26 characters such as 01JCQ3Z6VN0000000000000000",
+    );
+  }
+  return {
+    ms: readDigits(text.slice(0, 10)),
+    high: readDigits(text.slice(10, 18)),
+    low: readDigits(text.slice(18)),
+  };
+}
+
+function readDigits(text: string): number {
+  let value = 0;
+  for (const digit of text) value = value * 32 + digits.indexOf(digit);
+  return value;
+}

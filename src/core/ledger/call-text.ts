@@ -1,0 +1,49 @@
+// The parts of a call that are kept as JSON. Money in it is text, because JSON's numbers end at 2^53.
+import { assert } from "../assert.ts";
+import type { CachePlan } from "../cache/cache-plan.ts";
+import type { JsonText } from "../message/message.ts";
+import type { CallRecord } from "./call-entry.ts";
+
+export type CallOutcome = Pick<
+  CallRecord,
+  "discarded" | "failure" | "verdict" | "refuted" | "notes"
+>;
+
+export function toPlanText({ expected, ...plan }: CachePlan): JsonText {
+  const costPicoUsd = expected.costPicoUsd === null ? null : String(expected.costPicoUsd);
+  return JSON.stringify({ ...plan, expected: { ...expected, costPicoUsd } });
+}
+
+export function fromPlanText(text: JsonText): CachePlan {
+  const value: unknown = JSON.parse(text);
+  assert(isKeptPlan(value), "a kept plan has markers and an expectation");
+  const { costPicoUsd: cost } = value.expected;
+  const costPicoUsd = cost === null ? null : BigInt(cost);
+  return { ...value, expected: { ...value.expected, costPicoUsd } };
+}
+
+export function toOutcomeText(call: CallOutcome): JsonText {
+  const { discarded, failure, verdict, refuted, notes } = call;
+  return JSON.stringify({ discarded, failure, verdict, refuted, notes });
+}
+
+export function fromOutcomeText(text: JsonText): CallOutcome {
+  const value: unknown = JSON.parse(text);
+  assert(isOutcome(value), "a kept outcome has its lists");
+  return value;
+}
+
+type KeptPlan = Omit<CachePlan, "expected"> & {
+  readonly expected: Omit<CachePlan["expected"], "costPicoUsd"> & {
+    readonly costPicoUsd: string | null;
+  };
+};
+
+/** What we wrote ourselves: looked at only as far as a mix-up of columns would show. */
+function isKeptPlan(value: unknown): value is KeptPlan {
+  return typeof value === "object" && value !== null && "markers" in value && "expected" in value;
+}
+
+function isOutcome(value: unknown): value is CallOutcome {
+  return typeof value === "object" && value !== null && "discarded" in value && "notes" in value;
+}

@@ -1,0 +1,109 @@
+// Turns: a tree. A session's pointer names one; its thread is the way from the root to it.
+import type { ContentHash } from "../hash.ts";
+import type { AgentRole } from "../message/assembled-context.ts";
+import type { JsonText, Message } from "../message/message.ts";
+import type { Usage } from "../message/usage.ts";
+import type { CallRecord } from "./call-entry.ts";
+
+export type TurnStatus = "pending" | "completed" | "failed" | "interrupted";
+
+export interface NewTurn {
+  readonly id: string;
+  readonly sessionId: string;
+  /** The head the writer goes on from; null for the first turn. Another head in the ledger is a conflict. */
+  readonly parentTurnId: string | null;
+  readonly model: string;
+  readonly provider: string;
+  readonly role: AgentRole;
+  readonly startMs: number;
+  readonly toolset?: Toolset;
+  readonly sourceEventId?: string;
+  readonly workspacePath?: string;
+  /** What its first call will send, recorded before it is sent. */
+  readonly messages: readonly NewMessage[];
+}
+
+export interface Toolset {
+  readonly name: string;
+  readonly tools: readonly string[];
+  readonly permissionsGranted: readonly string[];
+}
+
+export interface NewMessage {
+  readonly message: Message;
+  /** As it was counted when it was sent. */
+  readonly tokens: number;
+  readonly source?: MessageSource;
+  /** Where the message's words come from: platform, hooks, attachments; no content. */
+  readonly contextJson?: JsonText;
+  /** False for what is kept and never sent again, such as a reply that was cut off. */
+  readonly isReplayed?: boolean;
+}
+
+export type MessageSource = "human" | "trigger" | "agent" | "webhook" | "cron" | "event";
+
+/** A message with its place in the thread. */
+export interface ThreadMessage {
+  readonly turnId: string;
+  /** From 0 within the turn. */
+  readonly index: number;
+  /** The call that sent it or whose reply it is. */
+  readonly callNumber: number;
+  readonly message: Message;
+  readonly tokens: number;
+  readonly source: MessageSource | null;
+  readonly contextJson: JsonText | null;
+  /** Over role, content and exact texts. */
+  readonly hash: ContentHash;
+  readonly isReplayed: boolean;
+}
+
+export interface TurnRecord {
+  readonly id: string;
+  readonly parentTurnId: string | null;
+  readonly type: "normal" | "compaction";
+  readonly status: TurnStatus;
+  /** Why it ended, where that is not plain from its status. */
+  readonly endReason: string | null;
+  readonly model: string;
+  readonly provider: string;
+  readonly role: AgentRole;
+  readonly toolset: Toolset | null;
+  readonly permissionsUsed: readonly string[];
+  readonly startMs: number;
+  readonly endMs: number | null;
+  readonly callCount: number;
+  readonly toolCallCount: number;
+  /** Of all its calls, also those whose turn failed. */
+  readonly usage: Usage;
+  readonly costPicoUsd: bigint;
+  readonly sourceEventId: string | null;
+  readonly workspacePath: string | null;
+}
+
+export interface TurnEnd {
+  readonly status: "completed" | "failed";
+  readonly endMs: number;
+  readonly reason?: string;
+  readonly permissionsUsed?: readonly string[];
+  /** What the session knows now, where it is not what the last call said. */
+  readonly stateJson?: JsonText;
+}
+
+/** A turn that nobody closed, as far as it came. */
+export interface UnfinishedTurn {
+  readonly turn: TurnRecord;
+  /** The whole calls it made. */
+  readonly calls: readonly CallRecord[];
+  /** Everything of it, replayed or not, in order. */
+  readonly messages: readonly ThreadMessage[];
+}
+
+export interface ToolCallRecord {
+  readonly turnId: string;
+  readonly toolUseId: string;
+  readonly name: string;
+  /** The call whose reply asked for it. */
+  readonly callNumber: number;
+  readonly status: "pending" | "succeeded" | "failed" | "cancelled";
+}

@@ -1,0 +1,134 @@
+// Bus: completes and checks events, hands them to subscribers at once and to the store in batches (D-07).
+import type { EventType } from "../../core/events/event-catalogue.ts";
+import type { DraftOf, EventDraft, EventOf, StrataEvent } from "../../core/events/event.ts";
+import type { Strictness } from "../../core/events/salvage-event.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { createDurableWriter, type DurableWriter, type EventStore } from "./durable-writer.ts";
+import { createFanOut, type EventFilter, type EventHandler, type FanOut } from "./fan-out.ts";
+import { createMakeEvent } from "./make-event.ts";
+import { isTelling, safely, type Report } from "./problem.ts";
+import { createRandomBytes, machineNowUs, scheduleOnMachine, type Schedule } from "./schedule.ts";
+import { createSessionIds } from "./session-ids.ts";
+
+export interface EventBus {
+  /**
+   * Returns when every subscriber has been given the event; its id can be a parent at once. Throws a `StrataError`,
+   * and the event is nowhere, when the bus is closed, its queue is full, or the event is refused.
+   */
+  emit<Type extends EventType>(draft: DraftOf<Type>): EventOf<Type>;
+  /** Makes the event without telling anybody: to be stored in one transaction with something else, then delivered. */
+  prepare<Type extends EventType>(draft: DraftOf<Type>): EventOf<Type>;
+  /** Tells subscribers of an event that is stored already. */
+  deliver(event: StrataEvent): void;
+  /** The result ends the subscription, also from within the handler. */
+  subscribe(handler: EventHandler, filter?: EventFilter): () => void;
+  /** Ids of the session go on after that event, which another process or node made. */
+  continueSession(sessionId: string, lastEventId: string): void;
+  /** Resolves when everything emitted before is durable; rejects when some of it was given up since the last flush. */
+  flush(): Promise<void>;
+  /** Gives slow handlers the rest, flushes, and refuses what comes later. */
+  close(): Promise<void>;
+}
+
+export interface EventBusOptions {
+  /** Without one, events reach subscribers only. */
+  readonly store?: EventStore;
+  readonly onProblem: Report;
+  readonly strictness?: Strictness;
+  readonly queueMax?: number;
+  readonly batchMax?: number;
+  readonly flushMs?: number;
+  readonly attemptsMax?: number;
+  readonly retryMs?: number;
+  readonly handlerMsMax?: number;
+  readonly nowUs?: () => number;
+  readonly elapsedMs?: () => number;
+  readonly schedule?: Schedule;
+  readonly randomBytes?: () => Uint8Array;
+}
+
+export function createEventBus(options: EventBusOptions): EventBus {
+  const { strictness = "lenient", queueMax = 10_000, schedule = scheduleOnMachine } = options;
+  const { nowUs = machineNowUs, elapsedMs = () => performance.now(), handlerMsMax = 2 } = options;
+  const report = safely(options.onProblem);
+  const writer = openWriter(options, report, schedule);
+  const fanOut = createFanOut({ report, schedule, queueMax, elapsedMs, handlerMsMax });
+  const ids = createSessionIds(options.randomBytes ?? createRandomBytes());
+  const makeEvent = createMakeEvent({ strictness, ids, nowUs, report });
+  const requireRoom = createGate(queueMax, writer, fanOut, report);
+  let closing: Promise<void> | null = null;
+  let isClosed = false;
+
+  function requireOpen(): void {
+    if (isClosed) {
+      throw new StrataError("usage", "the event bus is closed", "emit before closing it");
+    }
+  }
+
+  function emit<Type extends EventType>(draft: DraftOf<Type>): EventOf<Type>;
+  function emit(draft: EventDraft): StrataEvent {
+    requireOpen();
+    requireRoom();
+    const event = makeEvent(draft);
+    // Queued first: what handlers emit about it comes after it.
+    writer?.push(event);
+    fanOut.deliver(event);
+    return event;
+  }
+
+  return {
+    emit,
+    prepare: (draft) => {
+      requireOpen();
+      return makeEvent(draft);
+    },
+    deliver: (event) => {
+      requireOpen();
+      fanOut.deliver(event);
+    },
+    subscribe: (handler, filter) => fanOut.subscribe(handler, filter),
+    continueSession: (sessionId, lastEventId) => ids.continueAfter(sessionId, lastEventId),
+    flush: () => writer?.flush() ?? Promise.resolve(),
+    close: () => {
+      isClosed = true;
+      fanOut.catchUp();
+      closing ??= writer?.flush() ?? Promise.resolve();
+      return closing;
+    },
+  };
+}
+
+function openWriter(
+  options: EventBusOptions,
+  report: Report,
+  schedule: Schedule,
+): DurableWriter | null {
+  const { store, batchMax = 200, flushMs = 20, attemptsMax = 6, retryMs = 50 } = options;
+  if (store === undefined) return null;
+  return createDurableWriter({ store, report, schedule, batchMax, flushMs, attemptsMax, retryMs });
+}
+
+/** Throws while the queue is full: an emitter must know that its event was not taken. */
+function createGate(
+  queueMax: number,
+  writer: DurableWriter | null,
+  fanOut: FanOut,
+  report: Report,
+): () => void {
+  let refusedCount = 0;
+  return () => {
+    const isFull = (writer?.waitingCount() ?? 0) >= queueMax || !fanOut.hasRoom();
+    if (!isFull) {
+      if (refusedCount > 0) report({ kind: "queue-recovered", refusedCount });
+      refusedCount = 0;
+      return;
+    }
+    refusedCount += 1;
+    if (isTelling(refusedCount)) report({ kind: "queue-full", refusedCount, queueMax });
+    throw new StrataError(
+      "environment-unfit",
+      `the event was not taken: ${queueMax} others wait for their store or their subscribers`,
+      "emit less, or look at what the bus reported about its store",
+    );
+  };
+}

@@ -1,0 +1,75 @@
+// A copy of a SQLite ledger while others write to it: as of one moment, checked, one file.
+import { backup, DatabaseSync } from "node:sqlite";
+import { StrataError } from "../../core/strata-error.ts";
+import { sqliteCode } from "./sqlite/sqlite-errors.ts";
+import { writePrivateFile } from "./write-private-file.ts";
+
+export interface CopyOptions {
+  readonly source: { readonly connection: DatabaseSync; readonly file: string };
+  readonly target: string;
+  readonly force: boolean;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+export async function copySqlite({
+  source,
+  target,
+  force,
+  onProgress,
+}: CopyOptions): Promise<void> {
+  const { connection, file } = source;
+  const except = [file, `${file}-wal`, `${file}-shm`];
+  await writePrivateFile(target, { force, except }, async (unfinished) => {
+    // A copy is begun again whenever somebody commits, unless the source stands still for it.
+    connection.exec("BEGIN");
+    try {
+      connection.prepare("SELECT COUNT(*) FROM strata_schema").get();
+      await backup(connection, unfinished, {
+        rate: pagesPerStep,
+        progress: ({ totalPages, remainingPages }) =>
+          onProgress(totalPages - remainingPages, totalPages),
+      });
+    } catch (error) {
+      throw explain(error, target);
+    } finally {
+      connection.exec("ROLLBACK");
+    }
+    checkCopy(unfinished, file, target);
+  });
+}
+
+const pagesPerStep = 2000;
+
+/** A damaged ledger must not take the place of a good backup. */
+function checkCopy(copy: string, file: string, target: string): void {
+  const connection = new DatabaseSync(copy);
+  try {
+    // One file without companions: it can be moved, and read from a medium nobody writes to.
+    connection.exec("PRAGMA journal_mode = DELETE");
+    const [row] = connection.prepare("PRAGMA quick_check(1)").all();
+    if (row?.["quick_check"] === "ok") return;
+  } catch (error) {
+    if (sqliteCode(error) !== 11) throw explain(error, target);
+  } finally {
+    connection.close();
+  }
+  throw new StrataError(
+    "store-unavailable",
+    `the ledger ${file} is damaged, so no backup was made of it`,
+    "keep a copy of the file, see what is wrong with `strata ledger check`, and restore the last good backup",
+  );
+}
+
+function explain(error: unknown, target: string): unknown {
+  const code = sqliteCode(error);
+  if (code === undefined || !(error instanceof Error)) return error;
+  const isTargets = code === 10 || code === 13 || code === 14;
+  return new StrataError(
+    "store-unavailable",
+    `the backup ${target} could not be written: ${error.message}`,
+    isTargets
+      ? "make room or name a file on another disk; nothing of it was left behind, and the ledger is as it was"
+      : "run `strata ledger check`; nothing of the backup was left behind",
+    { cause: error },
+  );
+}

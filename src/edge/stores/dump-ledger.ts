@@ -1,0 +1,71 @@
+// A whole ledger as lines: a header, every row in an order in which it can be put back, and a last line that counts.
+import { columnsOf, type TableName } from "./sql/tables.ts";
+import type { Snapshot } from "./read-snapshot.ts";
+
+export const dumpFormat = "strata-ledger/1";
+
+/** Every row refers only to what comes before it. Locks are left out: nobody is at work in a file. */
+export const dumpOrder: readonly TableName[] = [
+  "contents",
+  "turns",
+  "branches",
+  "sessions",
+  "session_history",
+  "messages",
+  "calls",
+  "tool_calls",
+  "compactions_v1",
+  "events",
+];
+
+export async function* dumpLedger(snapshot: Snapshot): AsyncGenerator<string> {
+  let schema = 0;
+  for await (const row of snapshot.rows("SELECT MAX(number) AS number FROM strata_schema")) {
+    schema = Number(row["number"]);
+  }
+  yield JSON.stringify({ strata: { format: dumpFormat, schema } });
+  let rows = 0;
+  for (const table of dumpOrder) {
+    for await (const row of snapshot.rows(selectAll(table))) {
+      rows += 1;
+      yield JSON.stringify({ [table]: row });
+    }
+  }
+  yield JSON.stringify({ end: { rows } });
+}
+
+function selectAll(table: TableName): string {
+  const columns = Object.keys(columnsOf(table)).map((column) => selected(table, column));
+  return `${table === "turns" ? depths : ""} SELECT ${columns.join(", ")} FROM ${table} t ${inOrder[table]}`;
+}
+
+/** Money outgrows a number; a lease does not outlive its process. */
+function selected(table: TableName, column: string): string {
+  if (column === "cost_pico_usd") return "CAST(t.cost_pico_usd AS TEXT) AS cost_pico_usd";
+  if (table !== "sessions") return `t.${column}`;
+  if (column === "lease_holder") return "NULL AS lease_holder";
+  if (column === "lease_expires_ms") return "0 AS lease_expires_ms";
+  return `t.${column}`;
+}
+
+/** How many branches are above each: a turn follows one of its own branch or of a branch above. */
+const depths = `WITH RECURSIVE above (branch_id, depth) AS (
+  SELECT id, 0 FROM branches WHERE parent_branch_id IS NULL
+  UNION ALL
+  SELECT b.id, a.depth + 1 FROM above a JOIN branches b ON b.parent_branch_id = a.branch_id
+)`;
+
+const inOrder: Readonly<Record<TableName, string>> = {
+  contents: "ORDER BY t.hash",
+  turns:
+    "LEFT JOIN above a ON a.branch_id = t.branch_id ORDER BY COALESCE(a.depth, 0), t.branch_id, t.seq",
+  branches: "ORDER BY t.id",
+  sessions: "ORDER BY t.created_ms, t.id",
+  session_history: "ORDER BY t.session_id, t.move",
+  messages: "ORDER BY t.branch_id, t.turn_seq, t.idx",
+  calls: "ORDER BY t.turn_id, t.number",
+  tool_calls: "ORDER BY t.turn_id, t.call_number, t.tool_use_id",
+  compactions_v1: "ORDER BY t.turn_id",
+  compaction_locks_v1: "ORDER BY t.session_id",
+  events: "ORDER BY t.id",
+};

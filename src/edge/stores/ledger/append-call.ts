@@ -1,0 +1,127 @@
+// Recording a call: one commit with the call, its messages, its tool uses and what the session knows now.
+import type { CallEntry } from "../../../core/ledger/call-entry.ts";
+import type { WithCall } from "../../../core/ledger/ledger.ts";
+import { toMessageText } from "../../../core/ledger/message-text.ts";
+import type { NewMessage } from "../../../core/ledger/turn-record.ts";
+import type { Block, Message } from "../../../core/message/message.ts";
+import { StrataError } from "../../../core/strata-error.ts";
+import type { Statement } from "../sql/database.ts";
+import { storable, storableJson } from "../sql/storable.ts";
+import type { Row } from "../sql/tables.ts";
+import { callRow } from "./call-rows.ts";
+import { eventWrites } from "./event-rows.ts";
+import { messageRow } from "./message-rows.ts";
+import type { Store } from "./store.ts";
+import { type HeldTurn, type Step, leaseGuard } from "./held-turn.ts";
+import { stillOpen, answersIn, settled } from "./answer-tools.ts";
+
+/** A call with what of its messages is not recorded yet. */
+export function appendStep(store: Store, held: HeldTurn, entry: CallEntry, more: WithCall): Step {
+  checkCall(held, entry);
+  const messages = messagesOfCall(entry, held.staged, more);
+  const rows = messages.map((message, index) =>
+    messageRow(message, {
+      ...held.place,
+      index: held.messageCount + index,
+      callNumber: entry.number,
+    }),
+  );
+  const call = toCall(held, entry, rows);
+  const uses = entry.reply?.content.flatMap(toToolUse) ?? [];
+  const answers = answersIn(messages);
+  const isWhole = entry.status === "complete";
+  const tools = uses.map(({ id, name }) => ({
+    turn_id: held.id,
+    tool_use_id: id,
+    call_number: entry.number,
+    name,
+    status: isWhole ? "pending" : "cancelled",
+  }));
+  return {
+    commit: {
+      guards: [
+        leaseGuard(
+          store,
+          held,
+          "cost_pico_usd = cost_pico_usd + ?, state_json = COALESCE(?, state_json), updated_ms = ?, ",
+          [entry.costPicoUsd ?? 0n, storableJson(more.stateJson), store.now()],
+        ),
+      ],
+      writes: [
+        { into: "calls", rows: [call] },
+        ...(rows.length === 0 ? [] : [{ into: "messages" as const, rows }]),
+        ...(tools.length === 0
+          ? []
+          : [{ into: "tool_calls" as const, rows: tools, orIgnore: true }]),
+        ...settled(held, answers, false),
+        ...settled(held, answers, true),
+        ...eventWrites(more.events ?? []),
+      ],
+      landed: landedCall(call),
+    },
+    next: {
+      ...held,
+      callCount: entry.number,
+      messageCount: held.messageCount + rows.length,
+      // What a call that came to nothing sent is sent again.
+      staged: isWhole ? 0 : held.staged,
+      unanswered: [...stillOpen(held, answers), ...(isWhole ? uses.map(({ id }) => id) : [])],
+    },
+  };
+}
+
+function toCall(held: HeldTurn, entry: CallEntry, rows: readonly Row[]): Row {
+  const { sessionId, provider } = held;
+  const replyHash = entry.reply === null ? "" : String(rows.at(-1)?.["hash"]);
+  return callRow(entry, { sessionId, provider, replyHash });
+}
+
+/** Tells whether this very call is recorded. */
+function landedCall(call: Row): Statement {
+  return {
+    sql: "SELECT 1 AS landed FROM calls WHERE turn_id = ? AND number = ? AND entry_hash = ?",
+    values: [call["turn_id"] ?? null, call["number"] ?? null, call["entry_hash"] ?? null],
+  };
+}
+
+/** Asks whether a call that was recorded before is the same as this one. */
+export function repeatedCall(held: HeldTurn, entry: CallEntry): Statement {
+  const { reply } = entry;
+  const rows = reply === null ? [] : [{ hash: toMessageText(reply).hash }];
+  return landedCall(toCall(held, entry, rows));
+}
+
+function checkCall(held: HeldTurn, { turnId, number, sent, status }: CallEntry): void {
+  if (turnId !== held.id || number > held.callCount + 1 || number < 1) {
+    throw new StrataError(
+      "input-invalid",
+      `call ${number} of turn ${turnId} cannot follow call ${held.callCount} of turn ${held.id}`,
+      "record calls in order, each in its own turn",
+    );
+  }
+  if (status !== "failed" && sent.length < held.staged) {
+    throw new StrataError(
+      "input-invalid",
+      `call ${number} of turn ${turnId} sent ${sent.length} messages, and ${held.staged} are recorded for it`,
+      "give everything that was new in the call, what was recorded before it among it",
+    );
+  }
+}
+
+/** What a call adds to its turn: what it sent beyond what is recorded, and its reply. */
+function messagesOfCall(
+  entry: CallEntry,
+  staged: number,
+  { tokens = [], isReplayed = entry.status === "complete" }: WithCall,
+): readonly NewMessage[] {
+  const all: readonly Message[] = entry.reply === null ? entry.sent : [...entry.sent, entry.reply];
+  // Of a call that failed, only what was recorded before it stays.
+  const from = entry.status === "failed" ? all.length : staged;
+  return all
+    .map((message, index) => ({ message, tokens: tokens[index] ?? 0, isReplayed }))
+    .slice(from);
+}
+
+function toToolUse(block: Block): readonly { readonly id: string; readonly name: string }[] {
+  return block.type === "tool_use" ? [{ id: storable(block.id), name: storable(block.name) }] : [];
+}

@@ -1,0 +1,110 @@
+// Looking for what does not hold: the invariants of X-34, and every message against its hash.
+import { hashMessageText } from "../../../core/ledger/message-text.ts";
+import type { Ledger, LedgerStats } from "../../../core/ledger/ledger.ts";
+import { hashContent } from "../../../core/hash.ts";
+import { integer, integerOrNull, money, text, textOrNull } from "../sql/read-row.ts";
+import { tables } from "../sql/tables.ts";
+import type { Store } from "./store.ts";
+
+export function checkParts(store: Store): Pick<Ledger, "check" | "stats"> {
+  return { check: (onProgress) => check(store, onProgress), stats: () => stats(store) };
+}
+
+/** Each gives one row per problem, with the sentence as `problem`. */
+const invariants: readonly string[] = [
+  "SELECT 'turn ' || t.id || ' stands on branch ' || t.branch_id || ', which does not exist' AS problem FROM turns t WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = t.branch_id)",
+  "SELECT 'turn ' || t.id || ' follows turn ' || t.parent_turn_id || ', which does not exist' AS problem FROM turns t WHERE t.parent_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns p WHERE p.id = t.parent_turn_id)",
+  "SELECT 'completed turn ' || t.id || ' follows turn ' || p.id || ', which is ' || p.status AS problem FROM turns t JOIN turns p ON p.id = t.parent_turn_id WHERE t.status = 'completed' AND p.status <> 'completed'",
+  "SELECT 'session ' || s.id || ' points at turn ' || s.head_turn_id || ', which is not completed' AS problem FROM sessions s WHERE s.head_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = s.head_turn_id AND t.status = 'completed')",
+  "SELECT 'session ' || s.id || ' has turn ' || s.open_turn_id || ' open, which is not' AS problem FROM sessions s WHERE s.open_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = s.open_turn_id AND t.status IN ('pending', 'interrupted'))",
+  "SELECT 'turn ' || t.id || ' is ' || t.status || ', and no session has it open' AS problem FROM turns t WHERE t.status IN ('pending', 'interrupted') AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.open_turn_id = t.id)",
+  "SELECT 'the last move of session ' || s.id || ' is not to where it points' AS problem FROM sessions s WHERE NOT EXISTS (SELECT 1 FROM session_history h WHERE h.session_id = s.id AND h.move = s.move_count AND h.turn_id IS NOT DISTINCT FROM s.head_turn_id)",
+  "SELECT 'session ' || s.id || ' moved ' || s.move_count || ' times, and ' || (SELECT COUNT(*) FROM session_history h WHERE h.session_id = s.id) || ' are in its history' AS problem FROM sessions s WHERE s.move_count <> (SELECT COUNT(*) FROM session_history h WHERE h.session_id = s.id)",
+  "SELECT 'completed turn ' || c.turn_id || ' has tool use ' || c.tool_use_id || ' without an answer' AS problem FROM tool_calls c JOIN turns t ON t.id = c.turn_id WHERE t.status = 'completed' AND c.status = 'pending'",
+  "SELECT 'compaction turn ' || t.id || ' has no details' AS problem FROM turns t WHERE t.turn_type = 'compaction' AND NOT EXISTS (SELECT 1 FROM compactions_v1 c WHERE c.turn_id = t.id)",
+  "SELECT 'fold ' || c.turn_id || ' keeps from turn ' || c.first_kept_turn_id || ', which does not exist' AS problem FROM compactions_v1 c WHERE c.first_kept_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.first_kept_turn_id)",
+  "SELECT 'turn ' || c.turn_id || ' has ' || COUNT(*) || ' calls, and the last is number ' || MAX(c.number) AS problem FROM calls c GROUP BY c.turn_id HAVING COUNT(*) <> MAX(c.number)",
+  "SELECT 'turn ' || t.id || ' misses a message' AS problem FROM turns t JOIN messages m ON m.branch_id = t.branch_id AND m.turn_seq = t.seq GROUP BY t.id HAVING COUNT(*) <> MAX(m.idx) + 1",
+  "SELECT 'a message stands in branch ' || m.branch_id || ' at ' || m.turn_seq || ', where no turn is' AS problem FROM messages m WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.branch_id = m.branch_id AND t.seq = m.turn_seq)",
+  "SELECT 'call ' || c.number || ' belongs to turn ' || c.turn_id || ', which does not exist' AS problem FROM calls c WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.turn_id)",
+  "SELECT 'branch ' || b.id || ' belongs to no session' AS problem FROM branches b WHERE NOT EXISTS (SELECT 1 FROM session_history h WHERE h.branch_id = b.id) AND NOT EXISTS (SELECT 1 FROM branches c WHERE c.parent_branch_id = b.id)",
+  "SELECT 'session ' || s.id || ' was made from text that is gone' AS problem FROM sessions s WHERE s.foundation_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = s.foundation_hash)",
+];
+
+async function* check(
+  store: Store,
+  onProgress: (checked: number) => void = () => {},
+): AsyncGenerator<string> {
+  yield* await store.database.check();
+  for (const sql of invariants) {
+    for (const row of await store.database.query(sql)) yield text(row, "problem");
+  }
+  yield* checkContents(store);
+  yield* checkMessages(store, onProgress);
+}
+
+async function* checkContents({ database }: Store): AsyncGenerator<string> {
+  for (let after = ""; ;) {
+    const rows = await database.query(
+      "SELECT hash, text FROM contents WHERE hash > ? ORDER BY hash LIMIT 50",
+      [after],
+    );
+    for (const row of rows) {
+      after = text(row, "hash");
+      if (hashContent(text(row, "text")) !== after) yield `content ${after} does not fit its hash`;
+    }
+    if (rows.length === 0) return;
+  }
+}
+
+const messagesPerPage = 500;
+
+async function* checkMessages(
+  { database }: Store,
+  onProgress: (checked: number) => void,
+): AsyncGenerator<string> {
+  let [branch, seq, index, checked] = [-1, -1, -1, 0];
+  for (;;) {
+    const rows = await database.query(
+      `SELECT branch_id, turn_seq, idx, role, content, wire, hash FROM messages WHERE (branch_id, turn_seq, idx) > (?, ?, ?) ORDER BY branch_id, turn_seq, idx LIMIT ${messagesPerPage}`,
+      [branch, seq, index],
+    );
+    for (const row of rows) {
+      branch = integer(row, "branch_id");
+      seq = integer(row, "turn_seq");
+      index = integer(row, "idx");
+      const hash = hashMessageText(
+        text(row, "role"),
+        text(row, "content"),
+        textOrNull(row, "wire"),
+      );
+      if (hash !== text(row, "hash")) {
+        yield `message ${index} at ${seq} of branch ${branch} does not fit its hash`;
+      }
+    }
+    checked += rows.length;
+    onProgress(checked);
+    if (rows.length < messagesPerPage) return;
+  }
+}
+
+async function stats({ database }: Store): Promise<LedgerStats> {
+  const rows: Record<string, number> = {};
+  for (const table of Object.keys(tables)) {
+    const [row] = await database.query(`SELECT COUNT(*) AS count FROM ${table}`);
+    rows[table] = row === undefined ? 0 : integer(row, "count");
+  }
+  const [schema] = await database.query("SELECT MAX(number) AS number FROM strata_schema");
+  const [sums] = await database.query(
+    "SELECT CAST(COALESCE(SUM(cost_pico_usd), 0) AS TEXT) AS cost, MIN(started_ms) AS oldest, MAX(started_ms) AS newest FROM calls",
+  );
+  return {
+    store: database.kind,
+    schema: schema === undefined ? 0 : integer(schema, "number"),
+    rows,
+    bytes: await database.size(),
+    costPicoUsd: sums === undefined ? 0n : money(sums, "cost"),
+    oldestMs: sums === undefined ? null : integerOrNull(sums, "oldest"),
+    newestMs: sums === undefined ? null : integerOrNull(sums, "newest"),
+  };
+}

@@ -1,0 +1,146 @@
+// Appending a fold: between turns, or before a turn that runs.
+import type { StrataEvent } from "../../../core/events/event.ts";
+import type { NewFold } from "../../../core/ledger/fold-record.ts";
+import type { FoldLock } from "../../../core/ledger/ledger.ts";
+import { StrataError } from "../../../core/strata-error.ts";
+import type { Guard } from "../sql/database.ts";
+import { integer } from "../sql/read-row.ts";
+import { eventWrites } from "./event-rows.ts";
+import { needSession } from "./session-rows.ts";
+import { commitOnce, conflict, seqStep, type Store } from "./store.ts";
+import { leaseGuard, type HeldTurn, type Step } from "./held-turn.ts";
+import { isOnPath } from "./thread-path.ts";
+import { foldWrites } from "./fold-rows.ts";
+
+/** A fold between turns: the session points at it. */
+export async function commitFold(
+  store: Store,
+  token: number,
+  fold: NewFold,
+  events: readonly StrataEvent[],
+): Promise<void> {
+  const known = await needSession(store, fold.sessionId);
+  await checkKept(store, fold);
+  const { branchId, nextSeq, moveCount } = known;
+  const place = { branchId, seq: nextSeq };
+  const result = await commitOnce(store, {
+    guards: [
+      lockGuard(store, fold.sessionId, token),
+      {
+        name: "session",
+        sql: "UPDATE sessions SET head_turn_id = ?, next_seq = ?, move_count = move_count + 1, cost_pico_usd = cost_pico_usd + ?, updated_ms = ? WHERE id = ? AND open_turn_id IS NULL AND head_turn_id = ? AND next_seq = ? AND move_count = ?",
+        values: [
+          fold.id,
+          nextSeq + seqStep,
+          fold.details.costPicoUsd,
+          store.now(),
+          fold.sessionId,
+          fold.parentTurnId,
+          nextSeq,
+          moveCount,
+        ],
+      },
+    ],
+    writes: [...foldWrites(store, fold, place, moveCount + 1), ...eventWrites(events)],
+    landed: landedFold(fold),
+    advanced: [fold.sessionId],
+  });
+  if (result.kind === "done") return;
+  throw foldRefused(fold, result.kind === "refused" ? result.guard : "taken");
+}
+
+/** A fold that keeps from a turn elsewhere would leave a session that cannot be read. */
+async function checkKept(store: Store, { parentTurnId, details, id }: NewFold): Promise<void> {
+  const { firstKeptTurnId, summarizedThroughTurnId } = details;
+  for (const turnId of [
+    summarizedThroughTurnId,
+    ...(firstKeptTurnId === null ? [] : [firstKeptTurnId]),
+  ]) {
+    if (await isOnPath(store, turnId, parentTurnId)) continue;
+    throw new StrataError(
+      "input-invalid",
+      `fold ${id} refers to turn ${turnId}, which is not a completed turn on the way to ${parentTurnId}`,
+      "summarise and keep turns of the thread that is folded",
+    );
+  }
+}
+
+function landedFold({ id, sessionId }: NewFold): {
+  readonly sql: string;
+  readonly values: readonly string[];
+} {
+  return {
+    sql: "SELECT 1 AS landed FROM compactions_v1 WHERE turn_id = ? AND session_id = ?",
+    values: [id, sessionId],
+  };
+}
+
+function foldRefused({ id, sessionId, parentTurnId }: NewFold, why: string): Error {
+  switch (why) {
+    case "lock":
+      return conflict(
+        `the lock on compacting session ${sessionId} was lost`,
+        "compact again later",
+      );
+    case "taken":
+      return conflict(`turn ${id} is in the ledger already`, "give every fold an id of its own");
+    default:
+      return conflict(
+        `session ${sessionId} does not point at turn ${parentTurnId} any more, or a turn runs in it`,
+        "read the session again and fold what it has now",
+      );
+  }
+}
+
+/** A fold while a turn runs: it goes before that turn, which then follows it. */
+export async function foldInTurn(
+  store: Store,
+  held: HeldTurn,
+  fold: NewFold,
+  lock: FoldLock,
+): Promise<Step> {
+  if (fold.sessionId !== held.sessionId || fold.parentTurnId !== held.parentTurnId) {
+    throw new StrataError(
+      "input-invalid",
+      `fold ${fold.id} is not about the turns before turn ${held.id}`,
+      "fold the thread that the running turn goes on from",
+    );
+  }
+  await checkKept(store, fold);
+  const { branchId, seq } = held.place;
+  const [row] = await store.database.query(
+    "SELECT COALESCE(MAX(seq), 0) AS seq FROM turns WHERE branch_id = ? AND seq < ?",
+    [branchId, seq],
+  );
+  const before = row === undefined ? 0 : integer(row, "seq");
+  const place = { branchId, seq: Math.max(before + 1, seq - seqStep + 1) };
+  const moveCount = held.moveCount + 1;
+  return {
+    commit: {
+      guards: [
+        lockGuard(store, fold.sessionId, lock.token),
+        leaseGuard(
+          store,
+          held,
+          "head_turn_id = ?, move_count = move_count + 1, cost_pico_usd = cost_pico_usd + ?, ",
+          [fold.id, fold.details.costPicoUsd],
+        ),
+      ],
+      writes: [
+        ...foldWrites(store, fold, place, moveCount),
+        { sql: "UPDATE turns SET parent_turn_id = ? WHERE id = ?", values: [fold.id, held.id] },
+      ],
+      landed: landedFold(fold),
+      advanced: [held.sessionId],
+    },
+    next: { ...held, parentTurnId: fold.id, moveCount },
+  };
+}
+
+function lockGuard(store: Store, sessionId: string, token: number): Guard {
+  return {
+    name: "lock",
+    sql: "SELECT 1 AS held FROM compaction_locks_v1 WHERE session_id = ? AND holder = ? AND token = ?",
+    values: [sessionId, store.holder, token],
+  };
+}

@@ -1,0 +1,72 @@
+// A ledger on a database. What it promises is written in core/ledger; what it stores, in ../sql.
+import { randomInt, randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { Ledger } from "../../../core/ledger/ledger.ts";
+import type { Database } from "../sql/database.ts";
+import { migrate } from "../sql/migrate.ts";
+import { checkParts } from "./check-ledger.ts";
+import { deleteSession } from "./delete-session.ts";
+import { eventParts } from "./events.ts";
+import { foldParts } from "./folds.ts";
+import { sessionParts } from "./sessions.ts";
+import type { Store } from "./store.ts";
+import { threadParts } from "./threads.ts";
+import { transferParts } from "./transfer.ts";
+import { turnParts } from "./turns.ts";
+
+export interface LedgerOptions {
+  /** Who takes leases, as others are told; the machine and process by default. */
+  readonly holder?: string;
+  /** How long a lease lasts without a sign of life; 30 seconds by default. */
+  readonly leaseMs?: number;
+  /** Milliseconds since 1970, for leases too. By default leases run on the database's own clock. */
+  readonly now?: () => number;
+}
+
+/** Brings the schema up to date, then serves. A database that cannot be used is closed. */
+export async function createLedger(
+  database: Database,
+  options: LedgerOptions = {},
+): Promise<Ledger> {
+  const store = toStore(database, options);
+  try {
+    await migrate(database, store.now());
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return {
+    ...sessionParts(store),
+    ...turnParts(store),
+    ...threadParts(store),
+    ...foldParts(store),
+    ...eventParts(store),
+    ...transferParts(store),
+    ...checkParts(store),
+    deleteSession: (id, how = {}) => deleteSession(store, id, how),
+    onAdvance: (handler) => database.onAdvance(handler),
+    close: () => database.close(),
+  };
+}
+
+function toStore(database: Database, { holder, leaseMs = 30_000, now }: LedgerOptions): Store {
+  return {
+    database,
+    // Two ledgers of one process are two holders.
+    holder: `${holder ?? `${hostname()}:${process.pid}`}:${randomUUID().slice(0, 8)}`,
+    leaseMs,
+    now: now ?? Date.now,
+    clock: () =>
+      now === undefined
+        ? { sql: database.clockSql, values: [] }
+        : { sql: "CAST(? AS BIGINT)", values: [now()] },
+    newBranchId,
+  };
+}
+
+/** Milliseconds and 12 bits of chance: grows with time, so that new branches stand together on disk. */
+function newBranchId(): number {
+  return (Date.now() - idsStartMs) * 4096 + randomInt(4096);
+}
+
+const idsStartMs = Date.UTC(2026, 0, 1);

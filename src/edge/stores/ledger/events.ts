@@ -1,0 +1,75 @@
+// The trace: events in batches, read in the order of their ids, swept except for audits.
+import type { StrataEvent } from "../../../core/events/event.ts";
+import type { EventQuery, Ledger } from "../../../core/ledger/ledger.ts";
+import { integer, text } from "../sql/read-row.ts";
+import type { Value } from "../sql/tables.ts";
+import { auditTypes, eventWrites, selectEvents, toEvent } from "./event-rows.ts";
+import { commitOnce, conflict, mayRepeat, type Store } from "./store.ts";
+
+type EventParts = Pick<Ledger, "appendEvents" | "readEvents" | "sweepEvents">;
+
+export function eventParts(store: Store): EventParts {
+  return {
+    appendEvents: (events) => appendEvents(store, events),
+    readEvents: (query) => readEvents(store, query),
+    sweepEvents: (beforeMs) => sweepEvents(store, beforeMs),
+  };
+}
+
+async function appendEvents(store: Store, events: readonly StrataEvent[]): Promise<void> {
+  const last = events.at(-1);
+  if (last === undefined) return;
+  const result = await commitOnce(store, {
+    guards: [],
+    writes: eventWrites(events),
+    landed: {
+      sql: "SELECT 1 AS landed FROM events WHERE id = ? AND session_id = ? AND type = ?",
+      values: [last.id, last.sessionId, last.type],
+    },
+  });
+  if (result.kind === "done") return;
+  throw conflict(
+    `of ${events.length} events, one has an id that is in the ledger already`,
+    "make ids that grow from the last one of the session; none of them was kept",
+  );
+}
+
+const eventsPerPage = 500;
+
+async function* readEvents(store: Store, query: EventQuery): AsyncGenerator<StrataEvent> {
+  const conditions: string[] = ["id > ?"];
+  const fixed: Value[] = [];
+  if (query.sessionId !== undefined) {
+    conditions.push("session_id = ?");
+    fixed.push(query.sessionId);
+  }
+  if (query.types !== undefined) {
+    conditions.push(
+      query.types.length === 0 ? "1 = 0" : `type IN (${query.types.map(() => "?").join(", ")})`,
+    );
+    fixed.push(...query.types);
+  }
+  const sql = selectEvents(conditions.join(" AND "));
+  for (let after = query.afterId ?? ""; ;) {
+    const rows = await store.database.query(sql, [after, ...fixed, eventsPerPage]);
+    for (const row of rows) yield toEvent(row);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < eventsPerPage) return;
+    after = text(last, "id");
+  }
+}
+
+async function sweepEvents({ database }: Store, beforeMs: number): Promise<number> {
+  const condition = `timestamp_us < ? AND type NOT IN (${auditTypes.map(() => "?").join(", ")})`;
+  const values = [beforeMs * 1000, ...auditTypes];
+  const [row] = await database.query(
+    `SELECT COUNT(*) AS count FROM events WHERE ${condition}`,
+    values,
+  );
+  await database.commit({
+    guards: [],
+    writes: [{ sql: `DELETE FROM events WHERE ${condition}`, values }],
+    landed: mayRepeat,
+  });
+  return row === undefined ? 0 : integer(row, "count");
+}

@@ -1,0 +1,175 @@
+// A session as lines: a header, what it was made of, its branches from the root on, each turn with what it holds.
+import type { ResultRow } from "../sql/database.ts";
+import { integer, integerOrNull, text } from "../sql/read-row.ts";
+import { columnsOf, type TableName } from "../sql/tables.ts";
+import { needSession } from "./session-rows.ts";
+import { seqStep, type Store } from "./store.ts";
+
+export const exportFormat = "strata-session/1";
+
+/** What of a branch is written: all of it, or what is shared of an ancestor. */
+interface ExportedBranch {
+  readonly id: number;
+  /** Its number in the file, from 0. */
+  readonly number: number;
+  readonly parent: number | null;
+  readonly forkSeq: number | null;
+  readonly through: number | null;
+}
+
+export async function* exportSession(store: Store, id: string): AsyncGenerator<string> {
+  const { record } = await needSession(store, id);
+  const branches = await branchesOf(store, id);
+  const numbers = new Map(branches.map((branch) => [branch.id, branch.number]));
+  yield line("strata", { format: exportFormat, session: id });
+  if (record.foundationHash !== null) {
+    yield* rowsOf(store, "contents", "hash = ?", [record.foundationHash], numbers);
+  }
+  for (const branch of branches) {
+    const { number, parent, forkSeq } = branch;
+    yield line("branches", { id: number, parent_branch_id: parent, fork_seq: forkSeq });
+    yield* turnsOf(store, branch, numbers);
+  }
+  yield* rowsOf(store, "sessions", "id = ?", [id], numbers);
+  yield* rowsOf(store, "session_history", "session_id = ? ORDER BY move", [id], numbers);
+  yield* eventsOf(store, id);
+}
+
+/** In the order the session came to them, parents first: the numbers are the same after an import. */
+async function branchesOf({ database }: Store, id: string): Promise<readonly ExportedBranch[]> {
+  const moves = await database.query(
+    "SELECT branch_id FROM session_history WHERE session_id = ? ORDER BY move",
+    [id],
+  );
+  const own = new Set(moves.map((row) => integer(row, "branch_id")));
+  const found = new Map<number, { parent: number | null; forkSeq: number | null }>();
+  for (const start of own) {
+    const way: number[] = [];
+    for (let at: number | null = start; at !== null && !found.has(at);) {
+      const [row]: readonly ResultRow[] = await database.query(
+        "SELECT parent_branch_id, fork_seq FROM branches WHERE id = ?",
+        [at],
+      );
+      if (row === undefined) break;
+      way.push(at);
+      const parent: number | null = integerOrNull(row, "parent_branch_id");
+      found.set(at, { parent, forkSeq: integerOrNull(row, "fork_seq") });
+      at = parent;
+    }
+    // Root first: take them out and put them back in order.
+    for (const each of way.toReversed()) {
+      const branch = found.get(each);
+      if (branch === undefined) continue;
+      found.delete(each);
+      found.set(each, branch);
+    }
+  }
+  const ids = [...found.keys()];
+  return [...found].map(([branchId, { parent, forkSeq }], number) => ({
+    id: branchId,
+    number,
+    parent: parent === null ? null : ids.indexOf(parent),
+    forkSeq,
+    through: own.has(branchId) ? null : sharedThrough(branchId, found.values()),
+  }));
+}
+
+function sharedThrough(
+  branchId: number,
+  branches: Iterable<{ readonly parent: number | null; readonly forkSeq: number | null }>,
+): number {
+  let through = 0;
+  for (const { parent, forkSeq } of branches) {
+    if (parent === branchId && forkSeq !== null) through = Math.max(through, forkSeq);
+  }
+  return through;
+}
+
+const turnsPerPage = 64;
+
+async function* turnsOf(
+  store: Store,
+  { id, through }: ExportedBranch,
+  numbers: ReadonlyMap<number, number>,
+): AsyncGenerator<string> {
+  const [end] = await store.database.query(
+    "SELECT COALESCE(MAX(seq), -1) AS seq FROM turns WHERE branch_id = ?",
+    [id],
+  );
+  const last = Math.min(end === undefined ? -1 : integer(end, "seq"), through ?? Infinity);
+  const step = turnsPerPage * seqStep;
+  for (let from = 0; from <= last; from += step) {
+    const range = [id, from, Math.min(from + step - 1, last)];
+    const here = "branch_id = ? AND seq BETWEEN ? AND ?";
+    const turns = `turn_id IN (SELECT id FROM turns WHERE ${here})`;
+    yield* rowsOf(store, "turns", `${here} ORDER BY seq`, range, numbers);
+    const messages = "branch_id = ? AND turn_seq BETWEEN ? AND ? ORDER BY turn_seq, idx";
+    yield* rowsOf(store, "messages", messages, range, numbers);
+    yield* rowsOf(store, "calls", `${turns} ORDER BY turn_id, number`, range, numbers);
+    yield* rowsOf(
+      store,
+      "tool_calls",
+      `${turns} ORDER BY turn_id, call_number, tool_use_id`,
+      range,
+      numbers,
+    );
+    yield* rowsOf(store, "compactions_v1", `${turns} ORDER BY turn_id`, range, numbers);
+  }
+}
+
+async function* eventsOf(store: Store, id: string): AsyncGenerator<string> {
+  const none = new Map<number, number>();
+  for (let after = ""; ;) {
+    const condition = "session_id = ? AND id > ? ORDER BY id LIMIT 500";
+    let last = "";
+    for await (const each of rowsOf(store, "events", condition, [id, after], none, (row) => {
+      last = text(row, "id");
+    })) {
+      yield each;
+    }
+    if (last === "") return;
+    after = last;
+  }
+}
+
+async function* rowsOf(
+  { database }: Store,
+  table: TableName,
+  condition: string,
+  values: readonly (string | number)[],
+  numbers: ReadonlyMap<number, number>,
+  onRow?: (row: ResultRow) => void,
+): AsyncGenerator<string> {
+  const columns = Object.keys(columnsOf(table));
+  const selected = columns.map((column) =>
+    column === "cost_pico_usd" ? "CAST(cost_pico_usd AS TEXT) AS cost_pico_usd" : column,
+  );
+  const sql = `SELECT ${selected.join(", ")} FROM ${table} WHERE ${condition}`;
+  for (const row of await database.query(sql, values)) {
+    onRow?.(row);
+    yield line(table, portable(table, columns, row, numbers));
+  }
+}
+
+/** What means something elsewhere: numbers of branches instead of ids, and nobody at work. */
+function portable(
+  table: TableName,
+  columns: readonly string[],
+  row: ResultRow,
+  numbers: ReadonlyMap<number, number>,
+): Readonly<Record<string, unknown>> {
+  const plain: Record<string, unknown> = {};
+  for (const column of columns) plain[column] = row[column];
+  if (typeof plain["branch_id"] === "number") {
+    plain["branch_id"] = numbers.get(plain["branch_id"]) ?? null;
+  }
+  if (table === "turns" && plain["status"] === "pending") plain["status"] = "interrupted";
+  if (table === "sessions") {
+    Object.assign(plain, { lease_holder: null, lease_token: 0, lease_expires_ms: 0 });
+  }
+  return plain;
+}
+
+function line(kind: string, value: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify({ [kind]: value });
+}

@@ -1,0 +1,105 @@
+// The lock on compacting a session: a holder, a fencing token, a lifetime, a heartbeat.
+import type { FoldLock } from "../../../core/ledger/ledger.ts";
+import type { Guard } from "../sql/database.ts";
+import { integer, text } from "../sql/read-row.ts";
+import { keepAlive } from "./heartbeat.ts";
+import { needSession } from "./session-rows.ts";
+import { commitOnce, mayRepeat, type Store } from "./store.ts";
+import { commitFold } from "./commit-fold.ts";
+
+export async function lockFolding(store: Store, sessionId: string): Promise<FoldLock | null> {
+  await needSession(store, sessionId);
+  const { database, holder, leaseMs } = store;
+  const free = { session_id: sessionId, locked_at: 0, holder: null, token: 0, expires_ms: 0 };
+  await database.commit({
+    guards: [],
+    writes: [{ into: "compaction_locks_v1", rows: [free], orIgnore: true }],
+    landed: mayRepeat,
+  });
+  const [row] = await database.query("SELECT token FROM compaction_locks_v1 WHERE session_id = ?", [
+    sessionId,
+  ]);
+  const token = (row === undefined ? 0 : integer(row, "token")) + 1;
+  const clock = store.clock();
+  const result = await commitOnce(store, {
+    guards: [
+      {
+        name: "lock",
+        sql: `UPDATE compaction_locks_v1 SET holder = ?, token = ?, locked_at = ?, expires_ms = ${clock.sql} + ? WHERE session_id = ? AND token = ? AND (holder IS NULL OR expires_ms < ${clock.sql})`,
+        values: [
+          holder,
+          token,
+          store.now(),
+          ...clock.values,
+          leaseMs,
+          sessionId,
+          token - 1,
+          ...clock.values,
+        ],
+      },
+    ],
+    writes: [],
+    landed: {
+      sql: "SELECT 1 AS landed FROM compaction_locks_v1 WHERE session_id = ? AND holder = ? AND token = ?",
+      values: [sessionId, holder, token],
+    },
+  });
+  return result.kind === "done" ? holdLock(store, sessionId, token) : null;
+}
+
+function holdLock(store: Store, sessionId: string, token: number): FoldLock {
+  const heartbeat = keepAlive(store, () => lockUpdate(store, sessionId, token));
+  return {
+    sessionId,
+    token,
+    commit: (fold, events = []) => commitFold(store, token, fold, events),
+    release: async () => {
+      heartbeat.stop();
+      // Of a lock that is not ours any more nothing is released.
+      await store.database.commit({
+        guards: [],
+        writes: [
+          {
+            sql: "UPDATE compaction_locks_v1 SET holder = NULL, expires_ms = 0 WHERE session_id = ? AND holder = ? AND token = ?",
+            values: [sessionId, store.holder, token],
+          },
+        ],
+        landed: mayRepeat,
+      });
+    },
+  };
+}
+
+function lockUpdate(store: Store, sessionId: string, token: number): Guard {
+  const clock = store.clock();
+  return {
+    name: "lock",
+    sql: `UPDATE compaction_locks_v1 SET expires_ms = ${clock.sql} + ? WHERE session_id = ? AND holder = ? AND token = ?`,
+    values: [...clock.values, store.leaseMs, sessionId, store.holder, token],
+  };
+}
+
+export async function dropStaleLocks(store: Store, olderThanMs: number): Promise<number> {
+  const clock = store.clock();
+  const condition = `holder IS NOT NULL AND expires_ms < ${clock.sql} - ?`;
+  const values = [...clock.values, olderThanMs];
+  const rows = await store.database.query(
+    `SELECT session_id FROM compaction_locks_v1 WHERE ${condition}`,
+    values,
+  );
+  let dropped = 0;
+  for (const row of rows) {
+    const result = await store.database.commit({
+      guards: [
+        {
+          name: "lock",
+          sql: `UPDATE compaction_locks_v1 SET holder = NULL, expires_ms = 0 WHERE session_id = ? AND ${condition}`,
+          values: [text(row, "session_id"), ...values],
+        },
+      ],
+      writes: [],
+    });
+    if (result.kind === "done") dropped += 1;
+  }
+  return dropped;
+}

@@ -1,0 +1,86 @@
+// A turn that runs: holds the lease on its session until it is closed or released, or somebody took over.
+import type { NewFold } from "../../../core/ledger/fold-record.ts";
+import type { FoldLock, OpenTurn } from "../../../core/ledger/ledger.ts";
+import type { Commit, Statement } from "../sql/database.ts";
+import { foldInTurn } from "./commit-fold.ts";
+import { keepAlive } from "./heartbeat.ts";
+import { commitOnce, conflict, type Store } from "./store.ts";
+import { answerStep, repeatedAnswers } from "./answer-tools.ts";
+import { appendStep, repeatedCall } from "./append-call.ts";
+import { closeStep, interrupt } from "./close-turn.ts";
+import { leaseGuard, type HeldTurn, type Step } from "./held-turn.ts";
+
+export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
+  let held = start;
+  let isOver = false;
+  const heartbeat = keepAlive(store, () => leaseGuard(store, held));
+  const take = async (step: Step): Promise<void> => {
+    await land(step.commit);
+    held = step.next;
+  };
+  const land = async (commit: Commit): Promise<void> => {
+    if (isOver) throw conflict(`turn ${held.id} is over`, "open another turn");
+    const result = await commitOnce(store, commit);
+    if (result.kind === "done") return;
+    if (result.kind === "refused") throw refusedBy(result.guard, held);
+    throw recordedOtherwise(held, result.table);
+  };
+  const isRecorded = async ({ sql, values }: Statement): Promise<boolean> =>
+    (await store.database.query(sql, values)).length > 0;
+  const expectRecorded = async (asked: Statement): Promise<void> => {
+    if (!(await isRecorded(asked))) throw recordedOtherwise(held, "calls");
+  };
+  const end = (): void => {
+    isOver = true;
+    heartbeat.stop();
+  };
+  return {
+    id: start.id,
+    sessionId: start.sessionId,
+    get parentTurnId() {
+      return held.parentTurnId;
+    },
+    append: async (entry, more = {}) => {
+      if (entry.number <= held.callCount) await expectRecorded(repeatedCall(held, entry));
+      else await take(appendStep(store, held, entry, more));
+    },
+    answer: async (messages) => {
+      const repeated = repeatedAnswers(held, messages);
+      if (repeated !== null && (await isRecorded(repeated))) return;
+      await take(answerStep(store, held, messages));
+    },
+    fold: async (fold: NewFold, lock: FoldLock) => take(await foldInTurn(store, held, fold, lock)),
+    close: async (how, events = []) => {
+      await land(closeStep(store, held, how, events).commit);
+      end();
+    },
+    release: async () => {
+      const guard = leaseGuard(store, held, "lease_holder = NULL, ");
+      await land({
+        guards: [guard],
+        writes: [interrupt(held.id)],
+        landed: {
+          sql: "SELECT 1 AS landed FROM turns WHERE id = ? AND status = 'interrupted'",
+          values: [held.id],
+        },
+      });
+      end();
+    },
+  };
+}
+
+function recordedOtherwise({ id }: HeldTurn, table: string): Error {
+  return conflict(
+    `something else is recorded in turn ${id} already, in ${table}`,
+    "give every turn an id of its own, and record each call once",
+  );
+}
+
+function refusedBy(guard: string, { id, sessionId }: HeldTurn): Error {
+  return guard === "lock"
+    ? conflict(`the lock on compacting session ${sessionId} was lost`, "compact again later")
+    : conflict(
+        `turn ${id} lost its lease on session ${sessionId}: somebody else took over, or it was given up`,
+        "go on from what the ledger has now; nothing of this write was kept",
+      );
+}

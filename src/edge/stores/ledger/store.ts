@@ -1,0 +1,57 @@
+// What every part of the ledger works with: the database, who writes, and the clock its leases run on.
+import { StrataError } from "../../../core/strata-error.ts";
+import type { Commit, CommitResult, Database, Statement } from "../sql/database.ts";
+import type { Value } from "../sql/tables.ts";
+
+export interface Store {
+  readonly database: Database;
+  /** Who holds leases and locks taken here; no two ledgers have the same. */
+  readonly holder: string;
+  /** How long a lease or lock lasts without a sign of life. */
+  readonly leaseMs: number;
+  /** Milliseconds since 1970, for what is recorded. */
+  readonly now: () => number;
+  /** The clock of leases: one for all nodes that share the database. */
+  readonly clock: () => SqlValue;
+  /** Whole numbers that grow with time. Another node may have the same in the same millisecond. */
+  readonly newBranchId: () => number;
+}
+
+export interface SqlValue {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
+/** Turns stand so far apart in a branch, so that a fold can go before a turn that runs. */
+export const seqStep = 1024;
+
+/** True where the commit is in the ledger now: by this call, or by an earlier one that was not heard of. */
+export async function commitOnce({ database }: Store, commit: Commit): Promise<CommitResult> {
+  const result = await database.commit(commit);
+  if (result.kind === "done" || commit.landed === undefined) return result;
+  const { sql, values } = commit.landed;
+  const [row] = await database.query(sql, values);
+  return row === undefined ? result : { kind: "done" };
+}
+
+/** Commits with new branches, and again with others where one is taken. */
+export async function commitBranching(store: Store, make: () => Commit): Promise<CommitResult> {
+  for (;;) {
+    const result = await commitOnce(store, make());
+    if (result.kind !== "taken" || result.table !== "branches") return result;
+  }
+}
+
+/** Of a commit that does no harm when it is done twice. */
+export const mayRepeat: Statement = { sql: "SELECT 1 AS landed WHERE 1 = 0", values: [] };
+
+export function conflict(message: string, hint: string): StrataError {
+  return new StrataError("conflict", message, hint);
+}
+
+export function notFound(
+  what: string,
+  hint = "list what there is with `strata sessions`",
+): StrataError {
+  return new StrataError("not-found", `there is no ${what}`, hint);
+}

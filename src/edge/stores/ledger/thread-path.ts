@@ -1,0 +1,119 @@
+// A thread as branches: the way from the root to a turn, as one range of places per branch.
+import type { ThreadOf } from "../../../core/ledger/ledger.ts";
+import { integer, text } from "../sql/read-row.ts";
+import { needSession } from "./session-rows.ts";
+import { notFound, seqStep, type Store } from "./store.ts";
+
+/** Turns of one branch, both ends included. */
+export interface Segment {
+  readonly branchId: number;
+  readonly from: number;
+  readonly through: number;
+}
+
+/** The branches from a turn up to the root, the nearest first. */
+const path = `WITH RECURSIVE path (branch_id, through, depth) AS (
+  SELECT branch_id, seq, 0 FROM turns WHERE id = ?
+  UNION ALL
+  SELECT b.parent_branch_id, b.fork_seq, p.depth + 1 FROM path p JOIN branches b ON b.id = p.branch_id WHERE b.parent_branch_id IS NOT NULL
+)`;
+
+/** The turn a thread ends with; null where a session has none yet. */
+export async function endOf(store: Store, of: ThreadOf): Promise<string | null> {
+  if ("sessionId" in of) return (await needSession(store, of.sessionId)).record.headTurnId;
+  const [row] = await store.database.query("SELECT 1 AS found FROM turns WHERE id = ?", [
+    of.turnId,
+  ]);
+  if (row === undefined) throw notFound(`turn ${of.turnId}`);
+  return of.turnId;
+}
+
+/** From the root to a turn. */
+export async function wholePath({ database }: Store, turnId: string): Promise<readonly Segment[]> {
+  const rows = await database.query(
+    `${path} SELECT branch_id, through FROM path ORDER BY depth DESC`,
+    [turnId],
+  );
+  let from = 0;
+  return rows.map((row) => {
+    const segment = { branchId: integer(row, "branch_id"), from, through: integer(row, "through") };
+    // Places go on from where a branch was forked.
+    from = segment.through + 1;
+    return segment;
+  });
+}
+
+/** Whether a completed turn is on the way to another one. */
+export async function isOnPath(store: Store, turnId: string, end: string): Promise<boolean> {
+  const [row] = await store.database.query(
+    "SELECT branch_id, seq FROM turns WHERE id = ? AND status = 'completed'",
+    [turnId],
+  );
+  if (row === undefined) return false;
+  const [branchId, seq] = [integer(row, "branch_id"), integer(row, "seq")];
+  return (await wholePath(store, end)).some(
+    (segment) => segment.branchId === branchId && seq >= segment.from && seq <= segment.through,
+  );
+}
+
+/** The latest fold on the way to a turn; null for none. */
+export interface FoldOnPath {
+  readonly turnId: string;
+  readonly firstKeptTurnId: string | null;
+  readonly summarizedThroughTurnId: string;
+}
+
+export async function latestFold({ database }: Store, turnId: string): Promise<FoldOnPath | null> {
+  const [row] = await database.query(
+    `${path} SELECT t.id, c.first_kept_turn_id, c.summarized_through_turn_id FROM path p
+      JOIN turns t ON t.branch_id = p.branch_id AND t.seq <= p.through AND t.turn_type = 'compaction' AND t.status = 'completed'
+      JOIN compactions_v1 c ON c.turn_id = t.id
+      ORDER BY p.depth, t.seq DESC LIMIT 1`,
+    [turnId],
+  );
+  if (row === undefined) return null;
+  return {
+    turnId: text(row, "id"),
+    firstKeptTurnId: row["first_kept_turn_id"] === null ? null : text(row, "first_kept_turn_id"),
+    summarizedThroughTurnId: text(row, "summarized_through_turn_id"),
+  };
+}
+
+/** What a fold keeps of a path: from the first kept turn on, or from after what it summarised (C-11). */
+export async function keptPath(
+  { database }: Store,
+  segments: readonly Segment[],
+  fold: FoldOnPath,
+): Promise<readonly Segment[]> {
+  const start = fold.firstKeptTurnId ?? fold.summarizedThroughTurnId;
+  const [row] = await database.query("SELECT branch_id, seq FROM turns WHERE id = ?", [start]);
+  if (row === undefined) throw notFound(`turn ${start}, which a fold refers to`);
+  const seq = integer(row, "seq") + (fold.firstKeptTurnId === null ? 1 : 0);
+  const at = segments.findIndex(({ branchId }) => branchId === integer(row, "branch_id"));
+  return segments
+    .slice(Math.max(at, 0))
+    .map((segment, index) => (index === 0 && at !== -1 ? { ...segment, from: seq } : segment));
+}
+
+/** Cuts a path into pages of so many turns at most, so that a thread of any length is read in little memory. */
+export function pagesOf(
+  segments: readonly Segment[],
+  turnsMax: number,
+): readonly (readonly Segment[])[] {
+  const pages: Segment[][] = [];
+  let page: Segment[] = [];
+  let room = turnsMax;
+  for (const { branchId, from, through } of segments) {
+    for (let start = from; start <= through;) {
+      const end = Math.min(through, start + room * seqStep - 1);
+      page.push({ branchId, from: start, through: end });
+      room -= Math.ceil((end - start + 1) / seqStep);
+      start = end + 1;
+      if (room > 0) continue;
+      pages.push(page);
+      page = [];
+      room = turnsMax;
+    }
+  }
+  return page.length === 0 ? pages : [...pages, page];
+}

@@ -1,0 +1,89 @@
+// Reading threads: from the root to the head, what a fold hides left unread, page by page.
+import type { Ledger, ThreadOf } from "../../../core/ledger/ledger.ts";
+import type { ThreadMessage, TurnRecord } from "../../../core/ledger/turn-record.ts";
+import type { ResultRow, Statement } from "../sql/database.ts";
+import { messageColumns, toThreadMessage } from "./message-rows.ts";
+import { readCalls, readMessages, readToolCalls } from "./read-turn.ts";
+import type { Store } from "./store.ts";
+import { endOf, keptPath, latestFold, pagesOf, wholePath, type Segment } from "./thread-path.ts";
+import { callSums } from "./call-rows.ts";
+import { toTurnRecord, turnColumns } from "./turn-rows.ts";
+
+type ThreadParts = Pick<
+  Ledger,
+  "readThread" | "readTurns" | "readMessages" | "readCalls" | "readToolCalls"
+>;
+
+export function threadParts(store: Store): ThreadParts {
+  return {
+    readThread: (of, { whole = false } = {}) => readThread(store, of, whole),
+    readTurns: (of) => readTurns(store, of),
+    readMessages: (turnId) => readMessages(store, turnId),
+    readCalls: (turnId) => readCalls(store, turnId),
+    readToolCalls: (turnId) => readToolCalls(store, turnId),
+  };
+}
+
+/** So many turns are in memory at a time. */
+const turnsPerPage = 64;
+
+async function* readThread(
+  store: Store,
+  of: ThreadOf,
+  whole: boolean,
+): AsyncGenerator<ThreadMessage> {
+  const end = await endOf(store, of);
+  if (end === null) return;
+  const segments = await wholePath(store, end);
+  const fold = whole ? null : await latestFold(store, end);
+  if (fold !== null) yield* await readMessages(store, fold.turnId);
+  const kept = fold === null ? segments : await keptPath(store, segments, fold);
+  for (const page of pagesOf(kept, turnsPerPage)) {
+    const { sql, values } = messagesOn(page);
+    for (const row of await store.database.query(sql, values)) yield toThreadMessage(row);
+  }
+}
+
+const isShown = "t.status = 'completed' AND t.turn_type = 'normal' AND m.is_replayed = 1";
+
+/** One range scan for a page of one branch, which is the rule; a join with the list of ranges otherwise. */
+function messagesOn(page: readonly Segment[]): Statement {
+  const from = `SELECT t.id AS turn_id, ${messageColumns} FROM`;
+  const joined = "JOIN messages m ON m.branch_id = t.branch_id AND m.turn_seq = t.seq";
+  const [only] = page;
+  if (page.length === 1 && only !== undefined) {
+    return {
+      sql: `${from} turns t ${joined} WHERE t.branch_id = ? AND t.seq BETWEEN ? AND ? AND ${isShown} ORDER BY t.seq, m.idx`,
+      values: [only.branchId, only.from, only.through],
+    };
+  }
+  return {
+    sql: `${ranges(page)} ${from} ranges r JOIN turns t ON t.branch_id = r.branch_id AND t.seq BETWEEN r.low AND r.high ${joined} WHERE ${isShown} ORDER BY r.number, t.seq, m.idx`,
+    values: rangeValues(page),
+  };
+}
+
+function ranges(page: readonly Segment[]): string {
+  const row = "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))";
+  return `WITH ranges (number, branch_id, low, high) AS (VALUES ${page.map(() => row).join(", ")})`;
+}
+
+function rangeValues(page: readonly Segment[]): readonly number[] {
+  return page.flatMap(({ branchId, from, through }, index) => [index, branchId, from, through]);
+}
+
+async function* readTurns(store: Store, of: ThreadOf): AsyncGenerator<TurnRecord> {
+  const end = await endOf(store, of);
+  if (end === null) return;
+  const segments = await wholePath(store, end);
+  for (const page of pagesOf(segments, turnsPerPage)) {
+    const rows: readonly ResultRow[] = await store.database.query(
+      `${ranges(page)} SELECT ${turnColumns} FROM ranges r
+        JOIN turns t ON t.branch_id = r.branch_id AND t.seq BETWEEN r.low AND r.high AND t.status = 'completed'
+        LEFT JOIN (${callSums("c.turn_id IN (SELECT i.id FROM ranges r JOIN turns i ON i.branch_id = r.branch_id AND i.seq BETWEEN r.low AND r.high)")}) s ON s.turn_id = t.id
+        ORDER BY r.number, t.seq`,
+      rangeValues(page),
+    );
+    for (const row of rows) yield toTurnRecord(row);
+  }
+}

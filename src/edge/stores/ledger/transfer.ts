@@ -1,0 +1,12 @@
+// Export and import: a session with all it stands on, one JSON value per line, the same bytes after a round trip.
+import type { Ledger } from "../../../core/ledger/ledger.ts";
+import { exportSession } from "./export-session.ts";
+import { importSession } from "./import-session.ts";
+import type { Store } from "./store.ts";
+
+export function transferParts(store: Store): Pick<Ledger, "exportSession" | "importSession"> {
+  return {
+    exportSession: (id) => exportSession(store, id),
+    importSession: (lines, as) => importSession(store, lines, as),
+  };
+}

@@ -1,0 +1,21 @@
+// A ledger by where it is kept: a file for one machine, a connection string for many.
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import { createLedger, type LedgerOptions } from "./ledger/create-ledger.ts";
+import type { Database } from "./sql/database.ts";
+import { openSqlite } from "./sqlite/open-sqlite.ts";
+
+/** `postgres://…` or `postgresql://…`, else the path of a SQLite file, or `:memory:`. */
+export async function openLedger(where: string, options: LedgerOptions = {}): Promise<Ledger> {
+  return createLedger(await openDatabase(where), options);
+}
+
+export async function openDatabase(where: string): Promise<Database> {
+  if (!isConnectionString(where)) return openSqlite({ file: where });
+  // Loaded only when asked for: the driver is not everybody's.
+  const { openPostgres } = await import("./postgres/open-postgres.ts");
+  return openPostgres({ url: where });
+}
+
+export function isConnectionString(where: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(where);
+}

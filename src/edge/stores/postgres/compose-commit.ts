@@ -1,0 +1,154 @@
+// A commit → one statement, or a few: PostgreSQL runs a statement as a transaction, in one round trip.
+import { assert } from "../../../core/assert.ts";
+import type { Commit, Guard, Insert, Statement, Write } from "../sql/database.ts";
+import { columnsOf } from "../sql/tables.ts";
+import type { Value } from "../sql/tables.ts";
+import { numberPlaces, splitWhere } from "./to-postgres-sql.ts";
+
+/** Numbered places; a list stands for a column of the rows to insert. */
+export interface NumberedStatement {
+  readonly sql: string;
+  readonly values: readonly (Value | readonly Value[])[];
+}
+
+export const advancedChannel = "strata_advanced";
+
+/** An insert that holds more than this is divided. */
+const insertCharsMax = 8_000_000;
+
+/**
+ * The whole commit as one statement, which gives one row: `g0`, `g1` … is 1 where that guard held. Null where one
+ * statement cannot say it.
+ *
+ * Every part is a WITH query that happens only if the guard before it holds. A guard that gives two rows makes the
+ * statement fail (cardinality_violation), and with it the transaction. All parts see the rows as they were when the
+ * statement began, except those they lock: these are looked at again once the lock is there.
+ */
+export function composeCommit(commit: Commit): NumberedStatement | null {
+  const { guards, writes, advanced = [] } = commit;
+  const parts = [...guards, ...writes.filter(isNeeded)];
+  if (commit.inOrder === true || parts.length === 0 || !isOneStatement(commit)) return null;
+  const named: string[] = [];
+  const values: (Value | readonly Value[])[] = [];
+  const add = (name: string, part: NumberedStatement): void => {
+    named.push(`${name} AS (${numberPlaces(part.sql, values.length + 1).sql})`);
+    values.push(...part.values);
+  };
+  guards.forEach((guard, index) => add(`g${index}`, guardPart(guard, holdsBefore(index))));
+  const holds = holdsBefore(guards.length);
+  writes.filter(isNeeded).forEach((write, index) => add(`w${index}`, writePart(write, holds)));
+  if (advanced.length > 0) add("told", tellPart(advanced, holds));
+  const results = [
+    ...guards.map((_guard, index) => `(SELECT 1 FROM g${index}) AS g${index}`),
+    ...(advanced.length > 0 ? ["(SELECT count(*) FROM told) AS told"] : []),
+  ];
+  return { sql: `WITH ${named.join(", ")} SELECT ${results.join(", ") || "1 AS done"}`, values };
+}
+
+export interface CommitSteps {
+  readonly guards: readonly NumberedStatement[];
+  readonly writes: readonly NumberedStatement[];
+}
+
+/** The same as statements of a transaction: each sees what was there before it, its own writes and others'. */
+export function planSteps({ guards, writes, advanced = [] }: Commit): CommitSteps {
+  return {
+    guards: guards.map((guard) => numbered(guardPart(guard, ""))),
+    writes: [
+      ...writes
+        .filter(isNeeded)
+        .flatMap(divide)
+        .map((write) => numbered(writePart(write, ""))),
+      ...(advanced.length > 0 ? [numbered(tellPart(advanced, ""))] : []),
+    ],
+  };
+}
+
+function isNeeded(write: Write): boolean {
+  return "sql" in write || write.rows.length > 0;
+}
+
+/** An update that is not the last guard would stay where a later one fails. */
+function isOneStatement({ guards, writes }: Commit): boolean {
+  if (guards.slice(0, -1).some(isUpdate)) return false;
+  return writes.every((write) =>
+    "sql" in write
+      ? guards.length === 0 ||
+        (splitWhere(write.sql) !== null && /^\s*(?:UPDATE|DELETE)\b/i.test(write.sql))
+      : charsOf(write) <= insertCharsMax,
+  );
+}
+
+function isUpdate({ sql }: Statement): boolean {
+  return /^\s*UPDATE\b/i.test(sql);
+}
+
+/** The condition under which whatever follows the first guards happens; nothing to ask where there are none. */
+function holdsBefore(guardCount: number): string {
+  return guardCount === 0 ? "" : `(SELECT true FROM g${guardCount - 1})`;
+}
+
+function guardPart(guard: Guard, holds: string): NumberedStatement {
+  const sql = conditional(guard.sql, holds);
+  // Not FOR UPDATE: rows that refer to this one may come and go meanwhile.
+  return {
+    sql: `${sql} ${isUpdate(guard) ? "RETURNING 1" : "FOR NO KEY UPDATE"}`,
+    values: guard.values,
+  };
+}
+
+function writePart(write: Write, holds: string): NumberedStatement {
+  if ("sql" in write) return { sql: conditional(write.sql, holds), values: write.values };
+  return insertPart(write, holds);
+}
+
+function conditional(sql: string, holds: string): string {
+  if (holds === "") return sql;
+  const split = splitWhere(sql);
+  assert(split !== null, `no WHERE clause to make conditional: ${sql}`);
+  return `${split.head} WHERE (${split.condition}) AND ${holds}`;
+}
+
+/** A list per column: the statement is the same for any number of rows, so it is planned once. */
+function insertPart({ into, rows, orIgnore }: Insert, holds: string): NumberedStatement {
+  const types = columnsOf(into);
+  const isKnown = rows.every((row) => Object.keys(row).every((name) => name in types));
+  assert(isKnown, `a row has a column that ${into} does not have`);
+  const columns = Object.entries(types);
+  const names = columns.map(([name]) => name).join(", ");
+  const lists = columns.map(([, type]) => `?::${type === "integer" ? "bigint" : "text"}[]`);
+  const where = holds === "" ? "" : ` WHERE ${holds}`;
+  const conflict = orIgnore === true ? " ON CONFLICT DO NOTHING" : "";
+  return {
+    sql: `INSERT INTO ${into} (${names}) SELECT * FROM unnest(${lists.join(", ")})${where}${conflict}`,
+    values: columns.map(([name]) => rows.map((row) => row[name] ?? null)),
+  };
+}
+
+function tellPart(sessionIds: readonly string[], holds: string): NumberedStatement {
+  const where = holds === "" ? "" : ` WHERE ${holds}`;
+  return {
+    sql: `SELECT pg_notify('${advancedChannel}', id) FROM unnest(?::text[]) AS moved (id)${where}`,
+    values: [sessionIds],
+  };
+}
+
+function numbered({ sql, values }: NumberedStatement): NumberedStatement {
+  return { sql: numberPlaces(sql).sql, values };
+}
+
+function divide(write: Write): readonly Write[] {
+  if ("sql" in write || write.rows.length === 1 || charsOf(write) <= insertCharsMax) return [write];
+  const middle = Math.ceil(write.rows.length / 2);
+  return [write.rows.slice(0, middle), write.rows.slice(middle)].flatMap((rows) =>
+    divide({ ...write, rows }),
+  );
+}
+
+function charsOf({ rows }: Insert): number {
+  let chars = 0;
+  for (const row of rows) {
+    for (const value of Object.values(row)) chars += typeof value === "string" ? value.length : 8;
+  }
+  return chars;
+}

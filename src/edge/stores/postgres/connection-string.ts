@@ -1,0 +1,51 @@
+// The connection string as the user wrote it: what to call the database, and what must never be repeated.
+import { StrataError } from "../../../core/strata-error.ts";
+
+export interface Address {
+  readonly connectionString: string;
+  /** Host, port and database, for messages. */
+  readonly where: string;
+  /** Takes the password out of a text. */
+  readonly redact: (text: string) => string;
+}
+
+/** Says nothing of the string in its errors: it may hold a password in an unexpected place. */
+export function parseAddress(text: string): Address {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^postgres(?:ql)?:$/.test(url.protocol)) {
+    throw invalid("the connection string of the ledger is not a PostgreSQL URL");
+  }
+  // A password with one of / ? # that is not encoded ends the host too early, and its rest shows up here.
+  if (url.hash !== "" || `${url.pathname}${url.search}`.includes("@")) {
+    throw invalid("the password in the connection string of the ledger is not encoded");
+  }
+  const host = url.searchParams.get("host") ?? decode(url.hostname);
+  const port = url.searchParams.get("port") ?? (url.port || "5432");
+  const database = decode(url.pathname.slice(1)) || "the default database";
+  return {
+    connectionString: text,
+    where: `${database} on ${host || "localhost"}:${port}`,
+    redact: createRedact([url.password, url.searchParams.get("password") ?? ""]),
+  };
+}
+
+function invalid(message: string): StrataError {
+  return new StrataError(
+    "config-invalid",
+    message,
+    "write it as postgres://user:password@host:5432/database, with special characters of the password as %XX",
+  );
+}
+
+function createRedact(passwords: readonly string[]): (text: string) => string {
+  const secrets = passwords.flatMap((each) => [each, decode(each)]).filter((each) => each !== "");
+  return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

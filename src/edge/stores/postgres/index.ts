@@ -1,0 +1,13 @@
+// strata-context/postgres: a ledger that many nodes share. Needs the `pg` package.
+import type { Ledger } from "../../../core/ledger/ledger.ts";
+import { createLedger, type LedgerOptions } from "../ledger/create-ledger.ts";
+import { openPostgres, type PostgresOptions } from "./open-postgres.ts";
+
+export type { LedgerOptions, PostgresOptions };
+
+/** Brings the schema up to date; of nodes that start at once, one does. */
+export async function openPostgresLedger(
+  options: PostgresOptions & LedgerOptions,
+): Promise<Ledger> {
+  return createLedger(await openPostgres(options), options);
+}

@@ -1,0 +1,128 @@
+// The shared database: many nodes on one PostgreSQL server, which may be away for a while.
+import { StrataError } from "../../../core/strata-error.ts";
+import type { Database } from "../sql/database.ts";
+import { tables } from "../sql/tables.ts";
+import { checkServer } from "./check-server.ts";
+import { openConnections, type Connections } from "./connections.ts";
+import { parseAddress, type Address } from "./connection-string.ts";
+import { openListener } from "./listen.ts";
+import { createOperations, type Operations } from "./operations.ts";
+import { explainFailure, toStoreError } from "./postgres-errors.ts";
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:5432/database`. */
+  readonly url: string;
+  /** Connections for statements; one more listens. */
+  readonly poolSize?: number;
+  /** How long to wait for a server that went away before an operation fails. */
+  readonly retryForMs?: number;
+  /** Told what went wrong without anybody's operation failing. */
+  readonly onProblem?: (problem: StrataError) => void;
+}
+
+/** Fails at once where the server cannot be reached; waits for it only later. */
+export async function openPostgres(options: PostgresOptions): Promise<Database> {
+  const { poolSize = 10, retryForMs = 30_000, onProblem = () => {} } = options;
+  const address = parseAddress(options.url);
+  const outage = watchOutage((error) => onProblem(explainFailure(error, address)));
+  const connections = await openConnections({ address, poolSize, onLost: outage.onLost });
+  const operations = createOperations({
+    address,
+    connections: { ...connections, use: (work) => connections.use(work).then(outage.onSuccess) },
+    rules: { forMs: retryForMs, onLost: outage.onLost },
+  });
+  try {
+    await examine(connections, address, onProblem);
+    const listener = await openListener({
+      connect: () => connections.connectAlone(),
+      onLost: outage.onLost,
+      movedSince: (timeMs) => findMoved(operations, timeMs),
+    });
+    let closing: Promise<void> | undefined;
+    const closeAll = async (): Promise<void> => {
+      await operations.drain();
+      await Promise.all([listener.close(), connections.close()]);
+    };
+    return {
+      kind: "postgres",
+      clockSql: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
+      query: operations.query,
+      commit: operations.commit,
+      exclusive: operations.exclusive,
+      onAdvance: (handler) => listener.subscribe(handler),
+      size: async () => {
+        const [row] = await operations.query(
+          "SELECT pg_database_size(current_database()) AS bytes",
+        );
+        return Number(row?.["bytes"] ?? 0);
+      },
+      check: () => checkServer(operations.query),
+      scrub: async () => {
+        for (const table of Object.keys(tables)) await operations.query(`VACUUM ${table}`);
+      },
+      close: () => (closing ??= closeAll()),
+    };
+  } catch (error) {
+    await connections.close();
+    throw toStoreError(error, address);
+  }
+}
+
+/** Tells of a server that is away once, not for everybody who waits for it. */
+function watchOutage(onOutage: (error: unknown) => void): {
+  readonly onLost: (error: unknown) => void;
+  readonly onSuccess: <T>(result: T) => T;
+} {
+  let isAway = false;
+  return {
+    onLost: (error) => {
+      if (!isAway) onOutage(error);
+      isAway = true;
+    },
+    onSuccess: (result) => {
+      isAway = false;
+      return result;
+    },
+  };
+}
+
+async function examine(
+  connections: Connections,
+  { where }: Address,
+  onProblem: (problem: StrataError) => void,
+): Promise<void> {
+  const { rows } = await connections.use((run) =>
+    run(
+      "SELECT current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync, pg_is_in_recovery() AS is_standby",
+    ),
+  );
+  const { encoding, fsync, is_standby: isStandby } = rows[0] ?? {};
+  if (encoding !== "UTF8") {
+    throw new StrataError(
+      "environment-unfit",
+      `the ledger ${where} keeps text as ${String(encoding)}, which cannot hold every character`,
+      "create the database with ENCODING 'UTF8'",
+    );
+  }
+  if (isStandby === 1) {
+    throw new StrataError(
+      "store-unavailable",
+      `the ledger ${where} is read-only: the server is a standby`,
+      "name the primary server in the connection string",
+    );
+  }
+  if (fsync === "off") {
+    onProblem(
+      new StrataError(
+        "store-unavailable",
+        `the ledger ${where} may lose what it acknowledged in a power cut: fsync is off on the server`,
+        "set fsync = on in postgresql.conf",
+      ),
+    );
+  }
+}
+
+async function findMoved({ query }: Operations, sinceMs: number): Promise<readonly string[]> {
+  const rows = await query("SELECT id FROM sessions WHERE updated_ms >= ?", [sinceMs]);
+  return rows.map(({ id }) => String(id));
+}

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { createStatementNames } from "./statement-names.ts";
+
+test("a statement has a name from its second time on, always the same", () => {
+  const nameOf = createStatementNames();
+  expect(nameOf("SELECT 1")).toBeUndefined();
+  const name = nameOf("SELECT 1");
+  expect(name).toMatch(/^strata_[0-9a-f]{32}$/);
+  expect(nameOf("SELECT 1")).toBe(name);
+  expect(createStatementNames()("SELECT 1")).toBeUndefined();
+});
+
+test("there are never more names than allowed, and those that are given stay", () => {
+  const nameOf = createStatementNames(2);
+  const use = (sql: string): string | undefined => (nameOf(sql), nameOf(sql));
+  const [first, second, third] = [use("a"), use("b"), use("c")];
+  expect([first, second].every((name) => name !== undefined)).toBe(true);
+  expect(third).toBeUndefined();
+  expect(nameOf("a")).toBe(first);
+});

@@ -1,0 +1,56 @@
+// The SQL both databases understand → PostgreSQL's: numbered places, and text in the order of its bytes.
+
+/** What no place and no keyword can be inside of, then what is looked for. */
+const quoted = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*/.source;
+const places = new RegExp(`${quoted}|\\?`, "g");
+const textTypes = new RegExp(`${quoted}|\\bTEXT\\b(?!\\s+COLLATE)`, "g");
+const landmarks = new RegExp(`${quoted}|[()]|\\bWHERE\\b`, "gi");
+
+export interface NumberedSql {
+  readonly sql: string;
+  readonly placeCount: number;
+}
+
+/** `?` → `$1`, `$2` and so on, or from a later number on. */
+export function numberPlaces(sql: string, first = 1): NumberedSql {
+  let placeCount = 0;
+  const numbered = sql.replace(places, (found) => {
+    if (found !== "?") return found;
+    placeCount += 1;
+    return `$${first + placeCount - 1}`;
+  });
+  return { sql: numbered, placeCount };
+}
+
+/**
+ * Columns of type TEXT, in capitals, are compared byte by byte, as SQLite does it: the order of ids must not depend on where the
+ * server stands, and an index must survive an update of the server's locales.
+ */
+export function withByteOrder(sql: string): string {
+  if (!/^\s*(?:CREATE|ALTER)\s+TABLE\b/i.test(sql)) return sql;
+  return sql.replace(textTypes, (found) => (found === "TEXT" ? `${found} COLLATE "C"` : found));
+}
+
+export interface SplitSql {
+  readonly head: string;
+  readonly condition: string;
+}
+
+/** Parts a statement at its own WHERE; null where it has none. */
+export function splitWhere(sql: string): SplitSql | null {
+  let depth = 0;
+  for (const { 0: found, index } of sql.matchAll(landmarks)) {
+    if (found === "(") depth += 1;
+    else if (found === ")") depth -= 1;
+    else if (depth === 0 && /^WHERE$/i.test(found)) {
+      return { head: sql.slice(0, index).trimEnd(), condition: sql.slice(index + 5).trim() };
+    }
+  }
+  return null;
+}
+
+/** Whether running it twice is running it once. */
+export function isRead(sql: string): boolean {
+  if (/^\s*SELECT\b/i.test(sql)) return true;
+  return /^\s*WITH\b/i.test(sql) && !/\b(?:INSERT|UPDATE|DELETE|MERGE)\b/i.test(sql);
+}

@@ -1,0 +1,74 @@
+// Tells when a session's pointer moved: at once for this process, within a moment for others on the file, and
+// at least once.
+import type { Prepare } from "./run-commit.ts";
+import { isBusy } from "./sqlite-errors.ts";
+
+export interface AdvanceWatch {
+  subscribe(handler: (sessionId: string) => void): () => void;
+  tell(sessionIds: readonly string[]): void;
+  close(): void;
+}
+
+const lookEveryMs = 200;
+
+/** Sessions that are looked at: more do not move between two looks. */
+const sessionsMax = 500;
+
+export function watchAdvance(prepare: Prepare): AdvanceWatch {
+  const handlers = new Set<(sessionId: string) => void>();
+  let timer: NodeJS.Timeout | undefined;
+  let version = 0;
+  let moves: ReadonlyMap<string, number> = new Map();
+  const stop = (): void => {
+    clearInterval(timer);
+    timer = undefined;
+  };
+  const tell = (sessionIds: readonly string[]): void => {
+    for (const id of sessionIds) for (const handler of handlers) handler(id);
+  };
+  const look = (): void => {
+    const now = dataVersion(prepare);
+    // Changes only when another connection committed.
+    if (now === version) return;
+    const seen = moves;
+    moves = latestMoves(prepare);
+    version = now;
+    tell([...moves].filter(([id, count]) => seen.get(id) !== count).map(([id]) => id));
+  };
+  return {
+    subscribe: (handler) => {
+      handlers.add(handler);
+      if (timer === undefined) {
+        version = dataVersion(prepare);
+        moves = latestMoves(prepare);
+        timer = setInterval(() => whenFree(look), lookEveryMs).unref();
+      }
+      return () => {
+        handlers.delete(handler);
+        if (handlers.size === 0) stop();
+      };
+    },
+    tell,
+    close: stop,
+  };
+}
+
+/** A file that is locked just now is looked at next time. */
+function whenFree(look: () => void): void {
+  try {
+    look();
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
+}
+
+function dataVersion(prepare: Prepare): number {
+  return Number(prepare("PRAGMA data_version").get()?.["data_version"] ?? 0);
+}
+
+function latestMoves(prepare: Prepare): ReadonlyMap<string, number> {
+  const rows = prepare(
+    "SELECT id, move_count FROM sessions ORDER BY updated_ms DESC, id DESC LIMIT ?",
+  ).all(sessionsMax);
+  return new Map(rows.map(({ id, move_count: count }) => [String(id), Number(count)]));
+}

@@ -1,0 +1,31 @@
+// What a ledger holds is for its user alone: the file 0600, in a folder that is made 0700.
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { StrataError } from "../../../core/strata-error.ts";
+
+export function makePrivate(file: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    // Before SQLite makes it with the user's default permissions; its own further files take over these.
+    closeSync(openSync(file, "a", 0o600));
+    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    // A file that may be read and not written is for SQLite to refuse, with its own reason.
+    if (error.code === "EROFS" || (error.code === "EACCES" && exists(file))) return;
+    throw new StrataError(
+      "store-unavailable",
+      `the ledger ${file} cannot be made: ${error.message}`,
+      "name a file in a folder this user may write to, with --store",
+      { cause: error },
+    );
+  }
+}
+
+function exists(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false }) !== undefined;
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "code" in error && "syscall" in error;
+}

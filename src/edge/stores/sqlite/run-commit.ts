@@ -1,0 +1,62 @@
+// One transaction: guards first, then writes. Nothing here waits, so nothing else of the process comes between.
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { Commit, CommitResult, Guard, Write } from "../sql/database.ts";
+import { columnsOf } from "../sql/tables.ts";
+
+export type Prepare = (sql: string) => StatementSync;
+
+export function runCommit(
+  connection: DatabaseSync,
+  prepare: Prepare,
+  commit: Commit,
+): CommitResult {
+  const deletes = commit.writes.some((write) => "sql" in write && write.sql.startsWith("DELETE"));
+  // Deleted content is overwritten, not only forgotten.
+  if (deletes) connection.exec("PRAGMA secure_delete = ON");
+  prepare("BEGIN IMMEDIATE").run();
+  try {
+    for (const guard of commit.guards) {
+      if (holds(prepare, guard)) continue;
+      prepare("ROLLBACK").run();
+      return { kind: "refused", guard: guard.name };
+    }
+    for (const write of commit.writes) runWrite(prepare, write);
+    prepare("COMMIT").run();
+    return { kind: "done" };
+  } catch (error) {
+    if (connection.isTransaction) prepare("ROLLBACK").run();
+    throw error;
+  } finally {
+    if (deletes) connection.exec("PRAGMA secure_delete = FAST");
+  }
+}
+
+function holds(prepare: Prepare, { sql, values }: Guard): boolean {
+  const statement = prepare(sql);
+  return sql.startsWith("UPDATE")
+    ? statement.run(...values).changes === 1
+    : statement.all(...values).length === 1;
+}
+
+function runWrite(prepare: Prepare, write: Write): void {
+  if ("sql" in write) {
+    prepare(write.sql).run(...write.values);
+    return;
+  }
+  const columns = Object.keys(columnsOf(write.into));
+  const statement = prepare(insertSql(write.into, columns, write.orIgnore === true));
+  for (const row of write.rows) statement.run(...columns.map((column) => row[column] ?? null));
+}
+
+const insertSqls = new Map<string, string>();
+
+function insertSql(table: string, columns: readonly string[], orIgnore: boolean): string {
+  const name = `${table} ${orIgnore}`;
+  const known = insertSqls.get(name);
+  if (known !== undefined) return known;
+  const places = columns.map(() => "?").join(", ");
+  const conflict = orIgnore ? " ON CONFLICT DO NOTHING" : "";
+  const sql = `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${places})${conflict}`;
+  insertSqls.set(name, sql);
+  return sql;
+}

@@ -1,0 +1,111 @@
+// What a running turn tells the ledger: what is about to be sent, and how it ended.
+import type { Assembly } from "../core/assembly/assemble.ts";
+import { messagesFrom, messageTokens, type Thread } from "../core/assembly/thread.ts";
+import type { EventContext } from "../core/layers/event.ts";
+import type { OpenTurn } from "../core/ledger/ledger.ts";
+import type { MessageSource, NewMessage } from "../core/ledger/turn-record.ts";
+import type { Message } from "../core/message/message.ts";
+import type { Edges, TurnEnding } from "../engine.ts";
+import { toStateText } from "./session-state.ts";
+import type { Session } from "./session.ts";
+
+/** A turn with everything its next call needs. */
+export interface RunningTurn {
+  readonly id: string;
+  /** The session as it was before the turn. */
+  readonly before: Session;
+  /** With the calls made so far. */
+  readonly session: Session;
+  /** Null until the first call is about to be sent. */
+  readonly open: OpenTurn | null;
+  readonly current: readonly Message[];
+  /** Whether the ledger has `current` already. */
+  readonly isStaged: boolean;
+  readonly context: (EventContext & { readonly injectedAt: string }) | null;
+  readonly volatile: string | null;
+  readonly callCount: number;
+  readonly callsMax: number;
+}
+
+export interface CallToRecord {
+  /** Before the call. */
+  readonly thread: Thread;
+  readonly assembly: Assembly;
+  readonly startMs: number;
+}
+
+/** Recorded before it is sent: what tools did is not lost with the process. */
+export async function recordSent(
+  turn: RunningTurn,
+  open: OpenTurn | null,
+  call: CallToRecord,
+  { ledger }: Pick<Edges, "ledger">,
+): Promise<OpenTurn> {
+  const messages = newMessages(call.assembly.plainThread, call.thread.messages.length);
+  if (open !== null) {
+    if (messages.length > 0) await open.answer(messages);
+    return open;
+  }
+  const { model, role, id, headTurnId, permissions } = turn.before;
+  const { tools } = call.thread.foundation;
+  return ledger.openTurn({
+    id: turn.id,
+    sessionId: id,
+    parentTurnId: headTurnId,
+    model: model.id,
+    provider: model.provider,
+    role,
+    startMs: call.startMs,
+    toolset: {
+      name: role,
+      tools: tools.map(({ name }) => name),
+      permissionsGranted: permissions,
+    },
+    messages: messages.map((each) => ({ ...each, ...noteOf(turn) })),
+  });
+}
+
+/** Messages of a thread from a place on, as the ledger keeps them. */
+export function newMessages(thread: Thread, from: number): readonly NewMessage[] {
+  const tokens = messageTokens(thread, from);
+  return messagesFrom(thread, from).map((message, index) => ({
+    message,
+    tokens: tokens[index] ?? 0,
+  }));
+}
+
+const sources: readonly MessageSource[] = ["human", "trigger", "agent", "webhook", "cron", "event"];
+
+/** Where the words come from (X-22). */
+function noteOf({ context }: RunningTurn): Pick<NewMessage, "source" | "contextJson"> {
+  if (context === null) return {};
+  const source = sources.find((each) => each === context.source) ?? "event";
+  return { source, contextJson: JSON.stringify(context) };
+}
+
+export interface TurnToClose {
+  readonly turn: RunningTurn;
+  readonly open: OpenTurn | null;
+  readonly session: Session;
+  readonly how: TurnEnding;
+  readonly endMs: number;
+}
+
+/** The session to go on from. What was learned stays; a tool use without an answer must not. */
+export async function closeTurn({
+  turn,
+  open,
+  session,
+  how,
+  endMs,
+}: TurnToClose): Promise<Session> {
+  if (how === "done") {
+    await open?.close({ status: "completed", endMs });
+    return { ...session, headTurnId: turn.id };
+  }
+  const { headTurnId, thread } = turn.before;
+  const next = { ...session, headTurnId, thread };
+  const stateJson = toStateText(next, headTurnId);
+  await open?.close({ status: "failed", endMs, reason: how, stateJson });
+  return next;
+}

@@ -1,0 +1,41 @@
+// What a session has learned, as text for the ledger: a restart or another node goes on with the same anchors.
+import { openCacheState, type CacheState } from "../core/cache/cache-state.ts";
+import type { Pace } from "../core/cache/pace.ts";
+import type { JsonText } from "../core/message/message.ts";
+import type { Session } from "./session.ts";
+
+interface KeptState {
+  readonly format: 1;
+  readonly cache: CacheState;
+  readonly pace: Pace;
+  /** The turn it was learned in; volatile text that was kept there is said again elsewhere. */
+  readonly turnId: string | null;
+  readonly keptVolatile: string | null;
+}
+
+export function toStateText(
+  { cache, pace, thread }: Pick<Session, "cache" | "pace" | "thread">,
+  turnId: string | null,
+): JsonText {
+  const { keptVolatile } = thread;
+  const state: KeptState = { format: 1, cache, pace, turnId, keptVolatile };
+  return JSON.stringify(state);
+}
+
+/** What was kept, onto a session with the thread it was kept for. Another program's state is not trusted. */
+export function withState(session: Session, text: JsonText | null): Session {
+  const state: unknown = text === null ? null : JSON.parse(text);
+  if (!isKept(state)) return session;
+  const { cache, pace, turnId, keptVolatile } = state;
+  const isHere = turnId === session.headTurnId;
+  return {
+    ...session,
+    cache: { ...openCacheState(), ...cache },
+    pace,
+    thread: { ...session.thread, keptVolatile: isHere ? keptVolatile : null },
+  };
+}
+
+function isKept(value: unknown): value is KeptState {
+  return typeof value === "object" && value !== null && "format" in value && value.format === 1;
+}

@@ -1,0 +1,145 @@
+// A session in the ledger: recorded with its first turn, resumed by any process that can read it.
+import { keepFoundation, restoreFoundation } from "../core/assembly/kept-foundation.ts";
+import type { PaddingPlan } from "../core/assembly/padding.ts";
+import { appendMessages, openThread } from "../core/assembly/thread.ts";
+import { openCacheState } from "../core/cache/cache-state.ts";
+import { openPace } from "../core/cache/pace.ts";
+import type { Ledger } from "../core/ledger/ledger.ts";
+import type { SessionRecord } from "../core/ledger/session-record.ts";
+import type { Message } from "../core/message/message.ts";
+import { StrataError } from "../core/strata-error.ts";
+import { createTokenCounter } from "../core/tokens/token-counter.ts";
+import type { LeftTool } from "../core/tools/select-tools.ts";
+import type { Edges } from "../engine.ts";
+import { newMessages } from "./record-turn.ts";
+import { withState } from "./session-state.ts";
+import type { SectionNote, Session, SessionSetup } from "./session.ts";
+
+/** What a session was opened with and cannot be read from its messages. */
+interface KeptSetup {
+  readonly padding: PaddingPlan;
+  readonly toolsLeft: readonly LeftTool[];
+  readonly permissions: readonly string[];
+  readonly madeOf: readonly SectionNote[];
+}
+
+/** The same session, known to the ledger, with the conversation it goes on from as its first turn. */
+export async function recordSession(
+  session: Session,
+  { ledger, now }: Pick<Edges, "ledger" | "now">,
+): Promise<Session> {
+  if (session.isRecorded) return session;
+  const { id, agent, role, model, thread } = session;
+  const { padding, toolsLeft, permissions, madeOf } = session;
+  const { foundation } = thread;
+  const setup: KeptSetup = { padding, toolsLeft, permissions, madeOf };
+  await ledger.createSession({
+    id,
+    agent,
+    role,
+    model: model.id,
+    provider: model.provider,
+    foundation: keepFoundation(foundation),
+    contextJson: JSON.stringify({ key: foundation.key, tools: foundation.tools.length, madeOf }),
+    setupJson: JSON.stringify(setup),
+  });
+  const recorded = { ...session, isRecorded: true };
+  if (thread.messages.length === 0) return recorded;
+  const headTurnId = `${id} before`;
+  const open = await ledger.openTurn({
+    id: headTurnId,
+    sessionId: id,
+    parentTurnId: null,
+    model: model.id,
+    provider: model.provider,
+    role,
+    startMs: now(),
+    messages: newMessages(thread, 0),
+  });
+  await open.close({
+    status: "completed",
+    endMs: now(),
+    reason: "the conversation it goes on from",
+  });
+  return { ...recorded, headTurnId };
+}
+
+export type ResumeSetup = Pick<
+  SessionSetup,
+  "model" | "protocol" | "policy" | "counter" | "options" | "pace"
+>;
+
+/** A session as the ledger has it: the same tools and system text to the byte, the same messages, the same anchors. */
+export async function resumeSession(
+  ledger: Ledger,
+  id: string,
+  setup: ResumeSetup,
+): Promise<Session> {
+  const record = await ledger.findSession(id);
+  if (record === null) {
+    throw new StrataError(
+      "not-found",
+      `there is no session ${id}`,
+      "list them with `strata sessions`",
+    );
+  }
+  const session = await restoreSession(ledger, record, setup);
+  const messages: Message[] = [];
+  for await (const { message } of ledger.readThread({ sessionId: id })) messages.push(message);
+  const thread = appendMessages(session.thread, messages);
+  return withState({ ...session, thread }, await ledger.readState(id));
+}
+
+async function restoreSession(
+  ledger: Ledger,
+  record: SessionRecord,
+  setup: ResumeSetup,
+): Promise<Session> {
+  const { model, protocol, policy, options } = setup;
+  checkModel(record, setup);
+  const { foundationHash, setupJson } = record;
+  const text = foundationHash === null ? null : await ledger.readContent(foundationHash);
+  const kept: unknown = setupJson === null ? null : JSON.parse(setupJson);
+  if (text === null || !isKeptSetup(kept)) {
+    throw new StrataError(
+      "input-invalid",
+      `session ${record.id} was recorded without its tools and system text`,
+      "open a new session with its messages",
+    );
+  }
+  const counter = createTokenCounter(setup.counter, model.tokenizer);
+  const foundation = restoreFoundation(text, { spelling: protocol.spelling(model), counter });
+  return {
+    id: record.id,
+    agent: record.agent,
+    headTurnId: record.headTurnId,
+    isRecorded: true,
+    model,
+    protocol,
+    policy,
+    role: record.role,
+    options,
+    thread: openThread(foundation),
+    cache: openCacheState(),
+    pace: openPace(setup.pace ?? "human"),
+    padding: kept.padding,
+    toolsLeft: kept.toolsLeft,
+    permissions: kept.permissions,
+    madeOf: kept.madeOf,
+    warnings: [],
+  };
+}
+
+/** Other models read other bytes, and some are bound to what they said. */
+function checkModel({ id, model, provider }: SessionRecord, setup: ResumeSetup): void {
+  if (setup.model.id === model && setup.model.provider === provider) return;
+  throw new StrataError(
+    "input-invalid",
+    `session ${id} was opened with ${provider}/${model}, not with ${setup.model.provider}/${setup.model.id}`,
+    "resume it with that model, or open a new session with its messages",
+  );
+}
+
+function isKeptSetup(value: unknown): value is KeptSetup {
+  return typeof value === "object" && value !== null && "padding" in value && "madeOf" in value;
+}
