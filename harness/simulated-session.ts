@@ -6,6 +6,8 @@ import { runTurn, type TurnRun } from "../src/engine.ts";
 import { openSession, type Session, type SessionSetup } from "../src/engine/session.ts";
 import type { AgentEvent } from "../src/core/layers/event.ts";
 import type { Section } from "../src/core/layers/section.ts";
+import type { Ledger } from "../src/core/ledger/ledger.ts";
+import type { Emitter } from "../src/engine/turn-events.ts";
 import type { CallEntry } from "../src/core/ledger/call-entry.ts";
 import type { Message, ToolUseBlock } from "../src/core/message/message.ts";
 import {
@@ -33,6 +35,10 @@ export interface SimulatedSession {
   /** Time that passes between the calls of a turn. */
   readonly callMs?: number;
   readonly simulator?: SimulatorOptions;
+  /** Told what happens. */
+  readonly events?: Emitter;
+  /** One that ends with the run by default. */
+  readonly ledger?: Ledger;
 }
 
 export interface SimulatedRun {
@@ -62,7 +68,7 @@ export async function runSimulated(run: SimulatedSession): Promise<SimulatedRun>
     ...endpoint({ apiKey: "none needed", baseUrl: isAnthropic ? server.url : `${server.url}/v1` }),
     retries: { attemptsMax: 1 },
   });
-  const ledger = await openLedger(":memory:");
+  const ledger = run.ledger ?? (await openLedger(":memory:"));
   let session = openSession(setup);
   const runs: TurnRun[] = [];
   try {
@@ -72,6 +78,7 @@ export async function runSimulated(run: SimulatedSession): Promise<SimulatedRun>
       const done = await runTurn(session, turn, {
         provider,
         ledger,
+        ...(run.events === undefined ? {} : { events: run.events }),
         now: () => clock.now(),
         runTools: async (uses) => {
           await clock.advance(callMs);
@@ -85,7 +92,7 @@ export async function runSimulated(run: SimulatedSession): Promise<SimulatedRun>
   } finally {
     await provider.close();
     await server.close();
-    await ledger.close();
+    if (run.ledger === undefined) await ledger.close();
   }
   return {
     calls: runs.flatMap(({ calls }) => calls),

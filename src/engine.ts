@@ -13,6 +13,7 @@ import type { Section } from "./core/layers/section.ts";
 import type { CallEntry } from "./core/ledger/call-entry.ts";
 import type { Ledger } from "./core/ledger/ledger.ts";
 import type { ToolUseBlock } from "./core/message/message.ts";
+import type { TokensPerTier } from "./core/tokens/budget.ts";
 import type { StreamPart } from "./core/wire/reply.ts";
 import type { Provider } from "./edge/providers/provider.ts";
 import type { CallToSend } from "./edge/providers/run-attempts.ts";
@@ -20,6 +21,7 @@ import { answerTools, type RunTools } from "./engine/answer-tools.ts";
 import { closeTurn, recordSent, type RunningTurn } from "./engine/record-turn.ts";
 import type { Session } from "./engine/session.ts";
 import { settleCall } from "./engine/settle-call.ts";
+import { createTurnEvents, type Emitter } from "./engine/turn-events.ts";
 import { recordSession } from "./engine/stored-session.ts";
 import { loadUnfinished } from "./engine/unfinished-turn.ts";
 
@@ -31,6 +33,8 @@ export interface Edges {
   readonly runTools: RunTools;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Told what happens, as events; nobody by default. */
+  readonly events?: Emitter;
   readonly signal?: AbortSignal;
   /** Told what streams in, as it comes. */
   readonly onPart?: (part: StreamPart) => void;
@@ -102,10 +106,13 @@ export async function resumeTurn(
 
 async function runCalls(turn: RunningTurn, edges: Edges): Promise<TurnRun> {
   const { protocol, model, options, policy } = turn.before;
+  const events = createTurnEvents(edges.events, turn.before, turn.id);
   const calls: CallEntry[] = [];
   let { open, session, current, isStaged } = turn;
   const end = async (how: TurnEnding): Promise<TurnRun> => {
-    const next = await closeTurn({ turn, open, session, how, endMs: edges.now() });
+    const endMs = edges.now();
+    const next = await closeTurn({ turn, open, session, how, endMs });
+    events.ended(how, calls, endMs);
     return { session: next, calls, end: how };
   };
   try {
@@ -122,11 +129,16 @@ async function runCalls(turn: RunningTurn, edges: Edges): Promise<TurnRun> {
       const request = protocol.encode({ assembly, plan, model, options });
       if (!isStaged) open = await recordSent(turn, open, { thread, assembly, startMs }, edges);
       isStaged = false;
+      const tokens = totalTokens(assembly.usedTokens);
+      if (number === 1) events.started(current, tokens);
+      else if (calls.length === 0) events.resumed(turn.callCount);
+      events.callStarted(number, tokens);
       const sent = await edges.provider.send({ request, ...howToSend(options, edges) });
       const made = { turnId: turn.id, number, assembly, plan, request };
       const settled = settleCall(session, { ...made, sent, startMs, endMs: edges.now() });
       await open?.append(settled.entry, settled.more);
       calls.push(settled.entry);
+      events.callSettled(settled.entry, session);
       session = settled.session;
       if (settled.entry.status !== "complete") return await end("failed");
       const { stopReason } = settled.entry;
@@ -141,6 +153,10 @@ async function runCalls(turn: RunningTurn, edges: Edges): Promise<TurnRun> {
     await open?.release().catch(() => {});
     throw error;
   }
+}
+
+function totalTokens(tiers: TokensPerTier): number {
+  return Object.values(tiers).reduce((sum, tokens) => sum + tokens, 0);
 }
 
 function toolUsesOf({ reply }: CallEntry): readonly ToolUseBlock[] {

@@ -280,6 +280,9 @@ export {
 } from "./edge/providers/endpoints.ts";
 export { createProvider, type Provider, type ProviderOptions } from "./edge/providers/provider.ts";
 export type { Attempt, CallToSend, Sent } from "./edge/providers/run-attempts.ts";
+export { createEventBus, type EventBus, type EventBusOptions } from "./edge/events/event-bus.ts";
+export type { BusProblem } from "./edge/events/problem.ts";
+export type { Emitter } from "./engine/turn-events.ts";
 export { openLedger } from "./edge/stores/open-ledger.ts";
 export type { LedgerOptions } from "./edge/stores/ledger/create-ledger.ts";
 export {

@@ -19,9 +19,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
-import { makeExample } from "../src/cli/test-kit.ts";
+import { makeExample, sqlExamples } from "../src/cli/test-kit.ts";
 import { createLedger } from "../src/edge/stores/ledger/create-ledger.ts";
-import { openLedger } from "../src/edge/stores/open-ledger.ts";
+import { openDatabase, openLedger } from "../src/edge/stores/open-ledger.ts";
 import { openSqlite } from "../src/edge/stores/sqlite/open-sqlite.ts";
 
 let folder = "";
@@ -64,7 +64,7 @@ function runProgram(
     env: { ...process.env, STRATA_STORE: ledgerFile, NODE_DISABLE_COMPILE_CACHE: "1", ...env },
     encoding: "utf8",
   });
-  return { status: ran.status, out: String(ran.stdout), error: String(ran.stderr) };
+  return { status: ran.status, out: ran.stdout, error: ran.stderr };
 }
 
 /** Two lines: what is wrong, and what to do. No stack. */
@@ -130,7 +130,7 @@ describe("a full disk", () => {
       const before = readFileSync(copy);
       await makeLarge(ledgerFile, "large");
       const ended = strataWithFileLimit(1_000_000, ["ledger", "backup", copy, "--force"]);
-      expect(ended.status).toBe(10);
+      expect(ended.status).toBe(8);
       expectOneError(ended, `${copy} c`, "nothing of it was left behind");
       expect(readFileSync(copy).equals(before)).toBe(true);
       expect(readdirSync(folder).toSorted()).toEqual([name, "ledger.db"].toSorted());
@@ -138,17 +138,18 @@ describe("a full disk", () => {
   );
 });
 
+function lock(): void {
+  chmodSync(ledgerFile, 0o444);
+  chmodSync(folder, 0o555);
+}
+
+function unlock(): void {
+  chmodSync(folder, 0o755);
+}
+
 describe("a file that may not be written", () => {
   // Root may write everything, so it runs the program as somebody else.
   const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-
-  function lock(): void {
-    chmodSync(ledgerFile, 0o444);
-    chmodSync(folder, 0o555);
-  }
-  function unlock(): void {
-    chmodSync(folder, 0o755);
-  }
 
   test("every command says so, and the file is as it was", () => {
     const before = readFileSync(ledgerFile);
@@ -184,17 +185,18 @@ describe("a file that may not be written", () => {
   });
 });
 
-describe("a damaged file", () => {
-  async function damage(): Promise<void> {
-    await makeLarge(ledgerFile, "large");
-    const file = openSync(ledgerFile, "r+");
-    const { size } = statSync(ledgerFile);
-    // Every page from the second on, except where the schema is.
-    for (let at = 4096 * 30; at < size; at += 4096)
-      writeSync(file, Buffer.alloc(512, 0xa5), 0, 512, at);
-    closeSync(file);
+/** What holds the large text; the tables themselves stay readable. */
+async function damage(): Promise<void> {
+  await makeLarge(ledgerFile, "large");
+  const file = openSync(ledgerFile, "r+");
+  const { size } = statSync(ledgerFile);
+  for (let at = size - 4096 * 100; at < size - 4096 * 50; at += 4096) {
+    writeSync(file, Buffer.alloc(512, 0xa5), 0, 512, at);
   }
+  closeSync(file);
+}
 
+describe("a damaged file", () => {
   test("the check names what is wrong and fails, and a backup keeps the last good one", async () => {
     const copy = join(folder, "copy.db");
     strata(["ledger", "backup", copy]);
@@ -203,12 +205,14 @@ describe("a damaged file", () => {
     const damaged = readFileSync(ledgerFile);
     const checked = strata(["ledger", "check"]);
     expect(checked.status).toBe(10);
-    expect(checked.out + checked.error).toMatch(/malformed|damaged|btree|invalid page|Tree/i);
+    expect(checked.error).toBe("");
+    expect(checked.out).toContain("problems found.\nKeep a copy of the ledger as it is");
     const backedUp = strata(["ledger", "backup", copy, "--force"]);
     expect(backedUp.status).toBe(10);
-    expectOneError(backedUp, "is damaged", "restore the last");
+    expectOneError(backedUp, "is damaged, so no backup was made of it", "restore the last");
     expect(readFileSync(copy).equals(good)).toBe(true);
-    expect(readFileSync(ledgerFile).length).toBe(damaged.length);
+    expect(readFileSync(ledgerFile).equals(damaged)).toBe(true);
+    expect(strata(["sessions", "export", "build"]).status).toBe(0);
     copyFileSync(copy, ledgerFile);
     expect(strata(["ledger", "check"]).status).toBe(0);
   });
@@ -252,8 +256,6 @@ describe("a server", () => {
   });
   afterAll(() => server.stop());
 
-  const passwordOf = (text: string): string => decodeURIComponent(new URL(text).password);
-
   test("that holds no ledger yet is said kindly, and nothing is made", () => {
     const listed = strata(["sessions", "--store", url]);
     expect(listed.status).toBe(0);
@@ -274,7 +276,13 @@ describe("a server", () => {
     expect(strata(["sessions", "show", "build", "--store", where]).out).toBe(
       strata(["sessions", "show", "build"]).out,
     );
+    expect(strata(["sessions", "export", "build", "--store", where]).out).toBe(
+      strata(["sessions", "export", "build"]).out,
+    );
     expect(strata(["ledger", "check", "--store", where]).status).toBe(0);
+    const database = await openDatabase(where);
+    for (const sql of sqlExamples()) await database.query(sql);
+    await database.close();
     const deleted = strata(["sessions", "delete", "build", "--yes", "--store", where]);
     expect(deleted.out).toBe("Deleted build, worker: 6 turns.\n");
   });
@@ -314,6 +322,6 @@ describe("a server", () => {
     const back = strata(["ledger", "check", "--store", where]);
     expect({ status: back.status, error: back.error }).toEqual({ status: 0, error: "" });
     const every = ended.out + ended.error + doctor.out + doctor.error;
-    expect(every).not.toContain(passwordOf(url));
+    expect(every).not.toContain(new URL(url).password);
   });
 });

@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { styleText } from "node:util";
 import { exitStatusOf } from "../core/strata-error.ts";
 import type { CommandBody } from "./command.ts";
+import { checkStore } from "./check-store.ts";
 import { readConfig } from "./read-config.ts";
 
 export interface Finding {
@@ -14,7 +15,7 @@ export interface Finding {
 }
 
 export const run: CommandBody = async (input, io) => {
-  const { dataDirectory } = readConfig(io.env);
+  const { dataDirectory, store } = readConfig(io.env);
   const findings = [
     checkNode(process.versions.node),
     checkPlatform(process.platform, process.arch),
@@ -22,6 +23,7 @@ export const run: CommandBody = async (input, io) => {
     await checkPart("sqlite", "node:sqlite", "use a Node build with SQLite"),
     await checkPart("tokenizer", "gpt-tokenizer/bpeRanks/o200k_base", "reinstall strata-context"),
     await checkOptionalPart("postgres driver", "pg", "npm install pg, to keep the ledger there"),
+    await checkStore(store),
   ];
   const isFit = findings.every(({ state }) => state !== "failed");
   io.out(

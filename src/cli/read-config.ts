@@ -1,6 +1,6 @@
 // The only file that reads environment variables. Below it, configuration is a plain value.
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { StrataError } from "../core/strata-error.ts";
 
 /** A setting and where it came from, so that a user can ask why. */
@@ -12,12 +12,23 @@ export interface Setting<T> {
 export interface Config {
   /** Where sessions and caches are kept. */
   readonly dataDirectory: Setting<string>;
+  /** Where the ledger is: a file, or the connection string of a server. */
+  readonly store: Setting<string>;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export function readConfig(env: Environment): Config {
-  return { dataDirectory: readDataDirectory(env) };
+  return { dataDirectory: readDataDirectory(env), store: readStore(env) };
+}
+
+/** What `--store` says, else STRATA_STORE, else a file in the data directory. */
+export function readStore(env: Environment, given?: string): Setting<string> {
+  if (given !== undefined) return checkedStore(given, "--store");
+  const own = env["STRATA_STORE"];
+  if (own !== undefined && own !== "") return checkedStore(own, "STRATA_STORE");
+  const { value, origin } = readDataDirectory(env);
+  return { value: join(value, "ledger.db"), origin: `the data directory, from ${origin}` };
 }
 
 function readDataDirectory(env: Environment): Setting<string> {
@@ -37,5 +48,32 @@ function absolute(path: string, origin: string): Setting<string> {
     "config-invalid",
     `the data directory ${path}, from ${origin}, is not an absolute path`,
     "set STRATA_DATA_DIR to one that begins with /",
+  );
+}
+
+/** Never repeats what it refuses: a mistyped connection string holds a password, too. */
+function checkedStore(text: string, origin: string): Setting<string> {
+  if (/^postgres(?:ql)?:\/\//.test(text)) return { value: text, origin };
+  const looksLikeServer =
+    /^[a-z][a-z0-9+.-]*:\/\//i.test(text) || /\b(?:host|password|dbname)\s*=/.test(text);
+  if (looksLikeServer) {
+    throw refusedStore(
+      `the store, from ${origin}, is neither a file nor a PostgreSQL connection string`,
+    );
+  }
+  if (text === "" || text === ":memory:") {
+    throw refusedStore(`the store, from ${origin}, would end with this command`);
+  }
+  // Typed here, a path means this folder; a variable is read from every folder.
+  if (origin === "--store") return { value: resolve(text), origin };
+  if (isAbsolute(text)) return { value: text, origin };
+  throw refusedStore(`the store ${text}, from ${origin}, is not an absolute path`);
+}
+
+function refusedStore(message: string): StrataError {
+  return new StrataError(
+    "config-invalid",
+    message,
+    "name a file as /path/to/ledger.db, or a server as postgres://user:password@host:5432/database",
   );
 }

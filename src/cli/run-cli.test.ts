@@ -99,6 +99,7 @@ describe("strata doctor", () => {
         { name: "sqlite", state: "ok" },
         { name: "tokenizer", state: "ok" },
         { name: "postgres driver" },
+        { name: "ledger", state: "failed", detail: expect.stringContaining("STRATA_DATA_DIR") },
       ],
     });
   });

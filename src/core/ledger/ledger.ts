@@ -117,6 +117,8 @@ export interface WithCall {
 /** The right to compact a session. Whoever lost it cannot commit a fold. */
 export interface FoldLock {
   readonly sessionId: string;
+  readonly holder: string;
+  /** The fencing token: a later holder has a higher one. */
   readonly token: number;
   /** Appends a fold outside a running turn. */
   commit(fold: NewFold, events?: readonly StrataEvent[]): Promise<void>;

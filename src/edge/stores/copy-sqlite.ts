@@ -65,7 +65,7 @@ function explain(error: unknown, target: string): unknown {
   if (code === undefined || !(error instanceof Error)) return error;
   const isTargets = code === 10 || code === 13 || code === 14;
   return new StrataError(
-    "store-unavailable",
+    isTargets ? "environment-unfit" : "store-unavailable",
     `the backup ${target} could not be written: ${error.message}`,
     isTargets
       ? "make room or name a file on another disk; nothing of it was left behind, and the ledger is as it was"

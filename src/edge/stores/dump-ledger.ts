@@ -1,6 +1,6 @@
 // A whole ledger as lines: a header, every row in an order in which it can be put back, and a last line that counts.
 import { columnsOf, type TableName } from "./sql/tables.ts";
-import type { Snapshot } from "./read-snapshot.ts";
+import type { Snapshot } from "./sql/database.ts";
 
 export const dumpFormat = "strata-ledger/1";
 

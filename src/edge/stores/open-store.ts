@@ -6,6 +6,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import { createLedger } from "./ledger/create-ledger.ts";
 import { isConnectionString, openDatabase } from "./open-ledger.ts";
 import type { Database } from "./sql/database.ts";
+import { readSchema } from "./sql/migrate.ts";
 import { toStoreError } from "./sqlite/sqlite-errors.ts";
 
 export interface OpenStore {
@@ -35,18 +36,6 @@ export async function makeStore(where: string): Promise<OpenStore> {
 /** As it is found, before any migration. The caller closes it; null where nothing is. */
 export async function openUnmigrated(where: string): Promise<Database | null> {
   return whileOpen(where, "look", (database) => Promise.resolve(database));
-}
-
-/** The number of the last migration; null where none was made. */
-export async function readSchema(database: Database): Promise<number | null> {
-  const [found] = await database.query(
-    database.kind === "sqlite"
-      ? "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'strata_schema'"
-      : "SELECT 1 AS found WHERE to_regclass('strata_schema') IS NOT NULL",
-  );
-  if (found === undefined) return null;
-  const [row] = await database.query("SELECT MAX(number) AS number FROM strata_schema");
-  return typeof row?.["number"] === "number" ? row["number"] : null;
 }
 
 /** Opens, and closes again unless the work gives something that holds it. */

@@ -68,7 +68,7 @@ function reachDisk(path: string): void {
 function cannotWrite(file: string, cause: NodeJS.ErrnoException): StrataError {
   const isFull = cause.code === "ENOSPC" || cause.code === "EFBIG" || cause.code === "EDQUOT";
   return new StrataError(
-    "store-unavailable",
+    "environment-unfit",
     `${file} cannot be written: ${cause.message}`,
     isFull
       ? "make room or name a file on another disk; nothing of it was left behind"

@@ -104,8 +104,8 @@ export function settled(
   const places = ids.map(() => "?").join(", ");
   return [
     {
-      sql: `UPDATE tool_calls SET status = ? WHERE turn_id = ? AND call_number = ? AND tool_use_id IN (${places})`,
-      values: [isError ? "failed" : "succeeded", held.id, held.callCount, ...ids],
+      sql: `UPDATE tool_calls SET status = ? WHERE turn_id = ? AND status = 'pending' AND tool_use_id IN (${places})`,
+      values: [isError ? "failed" : "succeeded", held.id, ...ids],
     },
   ];
 }

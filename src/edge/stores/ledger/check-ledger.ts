@@ -14,6 +14,9 @@ export function checkParts(store: Store): Pick<Ledger, "check" | "stats"> {
 const invariants: readonly string[] = [
   "SELECT 'turn ' || t.id || ' stands on branch ' || t.branch_id || ', which does not exist' AS problem FROM turns t WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = t.branch_id)",
   "SELECT 'turn ' || t.id || ' follows turn ' || t.parent_turn_id || ', which does not exist' AS problem FROM turns t WHERE t.parent_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns p WHERE p.id = t.parent_turn_id)",
+  `SELECT 'completed turn ' || t.id || ' does not follow the turn before it on its thread' AS problem FROM turns t WHERE t.status = 'completed' AND t.parent_turn_id IS DISTINCT FROM COALESCE(
+    (SELECT p.id FROM turns p WHERE p.branch_id = t.branch_id AND p.seq < t.seq AND p.status = 'completed' ORDER BY p.seq DESC LIMIT 1),
+    (SELECT p.id FROM branches b JOIN turns p ON p.branch_id = b.parent_branch_id AND p.seq = b.fork_seq WHERE b.id = t.branch_id))`,
   "SELECT 'completed turn ' || t.id || ' follows turn ' || p.id || ', which is ' || p.status AS problem FROM turns t JOIN turns p ON p.id = t.parent_turn_id WHERE t.status = 'completed' AND p.status <> 'completed'",
   "SELECT 'session ' || s.id || ' points at turn ' || s.head_turn_id || ', which is not completed' AS problem FROM sessions s WHERE s.head_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = s.head_turn_id AND t.status = 'completed')",
   "SELECT 'session ' || s.id || ' has turn ' || s.open_turn_id || ' open, which is not' AS problem FROM sessions s WHERE s.open_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = s.open_turn_id AND t.status IN ('pending', 'interrupted'))",
@@ -23,6 +26,9 @@ const invariants: readonly string[] = [
   "SELECT 'completed turn ' || c.turn_id || ' has tool use ' || c.tool_use_id || ' without an answer' AS problem FROM tool_calls c JOIN turns t ON t.id = c.turn_id WHERE t.status = 'completed' AND c.status = 'pending'",
   "SELECT 'compaction turn ' || t.id || ' has no details' AS problem FROM turns t WHERE t.turn_type = 'compaction' AND NOT EXISTS (SELECT 1 FROM compactions_v1 c WHERE c.turn_id = t.id)",
   "SELECT 'fold ' || c.turn_id || ' keeps from turn ' || c.first_kept_turn_id || ', which does not exist' AS problem FROM compactions_v1 c WHERE c.first_kept_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.first_kept_turn_id)",
+  "SELECT 'fold ' || c.turn_id || ' summarises through turn ' || c.summarized_through_turn_id || ', which does not exist' AS problem FROM compactions_v1 c WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.summarized_through_turn_id)",
+  `SELECT 'session ' || s.id || ' cost another sum than its calls and folds' AS problem FROM sessions s WHERE s.cost_pico_usd <>
+    (SELECT COALESCE(SUM(c.cost_pico_usd), 0) FROM calls c WHERE c.session_id = s.id) + (SELECT COALESCE(SUM(f.cost_pico_usd), 0) FROM compactions_v1 f WHERE f.session_id = s.id)`,
   "SELECT 'turn ' || c.turn_id || ' has ' || COUNT(*) || ' calls, and the last is number ' || MAX(c.number) AS problem FROM calls c GROUP BY c.turn_id HAVING COUNT(*) <> MAX(c.number)",
   "SELECT 'turn ' || t.id || ' misses a message' AS problem FROM turns t JOIN messages m ON m.branch_id = t.branch_id AND m.turn_seq = t.seq GROUP BY t.id HAVING COUNT(*) <> MAX(m.idx) + 1",
   "SELECT 'a message stands in branch ' || m.branch_id || ' at ' || m.turn_seq || ', where no turn is' AS problem FROM messages m WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.branch_id = m.branch_id AND t.seq = m.turn_seq)",

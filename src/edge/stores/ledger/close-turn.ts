@@ -75,7 +75,7 @@ function handBack(store: Store, held: HeldTurn, { status, stateJson }: TurnEnd):
       ...(isDone ? [held.id] : []),
       storableJson(stateJson),
       store.now(),
-      ...leaseValues(store, held),
+      ...leaseValues(held),
     ],
   };
 }

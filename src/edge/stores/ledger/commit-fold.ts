@@ -12,10 +12,13 @@ import { leaseGuard, type HeldTurn, type Step } from "./held-turn.ts";
 import { isOnPath } from "./thread-path.ts";
 import { foldWrites } from "./fold-rows.ts";
 
+/** The lock of whoever folds. */
+export type HeldLock = Pick<FoldLock, "sessionId" | "holder" | "token">;
+
 /** A fold between turns: the session points at it. */
 export async function commitFold(
   store: Store,
-  token: number,
+  lock: HeldLock,
   fold: NewFold,
   events: readonly StrataEvent[],
 ): Promise<void> {
@@ -25,7 +28,7 @@ export async function commitFold(
   const place = { branchId, seq: nextSeq };
   const result = await commitOnce(store, {
     guards: [
-      lockGuard(store, fold.sessionId, token),
+      lockGuard(lock, fold),
       {
         name: "session",
         sql: "UPDATE sessions SET head_turn_id = ?, next_seq = ?, move_count = move_count + 1, cost_pico_usd = cost_pico_usd + ?, updated_ms = ? WHERE id = ? AND open_turn_id IS NULL AND head_turn_id = ? AND next_seq = ? AND move_count = ?",
@@ -118,7 +121,7 @@ export async function foldInTurn(
   return {
     commit: {
       guards: [
-        lockGuard(store, fold.sessionId, lock.token),
+        lockGuard(lock, fold),
         leaseGuard(
           store,
           held,
@@ -137,10 +140,11 @@ export async function foldInTurn(
   };
 }
 
-function lockGuard(store: Store, sessionId: string, token: number): Guard {
+/** A lock on another session is none. */
+function lockGuard({ holder, token }: HeldLock, { sessionId }: NewFold): Guard {
   return {
     name: "lock",
     sql: "SELECT 1 AS held FROM compaction_locks_v1 WHERE session_id = ? AND holder = ? AND token = ?",
-    values: [sessionId, store.holder, token],
+    values: [sessionId, holder, token],
   };
 }

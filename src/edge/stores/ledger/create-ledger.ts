@@ -52,8 +52,7 @@ export async function createLedger(
 function toStore(database: Database, { holder, leaseMs = 30_000, now }: LedgerOptions): Store {
   return {
     database,
-    // Two ledgers of one process are two holders.
-    holder: `${holder ?? `${hostname()}:${process.pid}`}:${randomUUID().slice(0, 8)}`,
+    newHolder: () => `${holder ?? `${hostname()}:${process.pid}`}:${randomUUID().slice(0, 8)}`,
     leaseMs,
     now: now ?? Date.now,
     clock: () =>

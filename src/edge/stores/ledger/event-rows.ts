@@ -15,7 +15,7 @@ export function eventWrites(events: readonly StrataEvent[]): readonly Write[] {
   return events.length === 0 ? [] : [{ into: "events", rows: events.map(eventRow) }];
 }
 
-function eventRow(event: StrataEvent): Row {
+export function eventRow(event: StrataEvent): Row {
   return {
     id: event.id,
     timestamp_us: event.timestampUs,

@@ -1,9 +1,11 @@
 // The trace: events in batches, read in the order of their ids, swept except for audits.
 import type { StrataEvent } from "../../../core/events/event.ts";
 import type { EventQuery, Ledger } from "../../../core/ledger/ledger.ts";
+import { StrataError } from "../../../core/strata-error.ts";
+import type { Statement } from "../sql/database.ts";
 import { integer, text } from "../sql/read-row.ts";
 import type { Value } from "../sql/tables.ts";
-import { auditTypes, eventWrites, selectEvents, toEvent } from "./event-rows.ts";
+import { auditTypes, eventRow, eventWrites, selectEvents, toEvent } from "./event-rows.ts";
 import { commitOnce, conflict, mayRepeat, type Store } from "./store.ts";
 
 type EventParts = Pick<Ledger, "appendEvents" | "readEvents" | "sweepEvents">;
@@ -16,22 +18,41 @@ export function eventParts(store: Store): EventParts {
   };
 }
 
+/** One commit holds no more, which is what a bus queues at most. */
+const eventsMax = 10_000;
+
 async function appendEvents(store: Store, events: readonly StrataEvent[]): Promise<void> {
-  const last = events.at(-1);
-  if (last === undefined) return;
+  if (events.length === 0) return;
+  if (events.length > eventsMax) {
+    throw new StrataError(
+      "input-invalid",
+      `${events.length} events are too many for one commit`,
+      `append at most ${eventsMax} at a time`,
+    );
+  }
   const result = await commitOnce(store, {
     guards: [],
     writes: eventWrites(events),
-    landed: {
-      sql: "SELECT 1 AS landed FROM events WHERE id = ? AND session_id = ? AND type = ?",
-      values: [last.id, last.sessionId, last.type],
-    },
+    landed: allRecorded(events),
   });
   if (result.kind === "done") return;
   throw conflict(
     `of ${events.length} events, one has an id that is in the ledger already`,
     "make ids that grow from the last one of the session; none of them was kept",
   );
+}
+
+/** Tells whether the same batch was recorded before, every event of it. */
+function allRecorded(events: readonly StrataEvent[]): Statement {
+  const row = "(CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS TEXT))";
+  const rows = events.map(eventRow);
+  return {
+    sql: `SELECT 1 AS landed FROM (SELECT COUNT(*) AS kept FROM events WHERE (id, timestamp_us, payload_json) IN (VALUES ${rows.map(() => row).join(", ")})) recorded WHERE kept = ?`,
+    values: [
+      ...rows.flatMap((each) => [each["id"], each["timestamp_us"], each["payload_json"]]),
+      rows.length,
+    ].map((value) => value ?? null),
+  };
 }
 
 const eventsPerPage = 500;

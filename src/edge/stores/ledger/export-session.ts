@@ -2,6 +2,7 @@
 import type { ResultRow } from "../sql/database.ts";
 import { integer, integerOrNull, text } from "../sql/read-row.ts";
 import { columnsOf, type TableName } from "../sql/tables.ts";
+import { holdSnapshot } from "./hold-snapshot.ts";
 import { needSession } from "./session-rows.ts";
 import { seqStep, type Store } from "./store.ts";
 
@@ -17,7 +18,17 @@ interface ExportedBranch {
   readonly through: number | null;
 }
 
+/** As of one moment: what is written meanwhile is not in it, not even in part. */
 export async function* exportSession(store: Store, id: string): AsyncGenerator<string> {
+  const { query, end } = await holdSnapshot(store.database);
+  try {
+    yield* exportLines({ ...store, database: { ...store.database, query } }, id);
+  } finally {
+    await end();
+  }
+}
+
+async function* exportLines(store: Store, id: string): AsyncGenerator<string> {
   const { record } = await needSession(store, id);
   const branches = await branchesOf(store, id);
   const numbers = new Map(branches.map((branch) => [branch.id, branch.number]));

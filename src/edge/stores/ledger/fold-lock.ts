@@ -5,11 +5,12 @@ import { integer, text } from "../sql/read-row.ts";
 import { keepAlive } from "./heartbeat.ts";
 import { needSession } from "./session-rows.ts";
 import { commitOnce, mayRepeat, type Store } from "./store.ts";
-import { commitFold } from "./commit-fold.ts";
+import { commitFold, type HeldLock } from "./commit-fold.ts";
 
 export async function lockFolding(store: Store, sessionId: string): Promise<FoldLock | null> {
   await needSession(store, sessionId);
-  const { database, holder, leaseMs } = store;
+  const { database, leaseMs } = store;
+  const holder = store.newHolder();
   const free = { session_id: sessionId, locked_at: 0, holder: null, token: 0, expires_ms: 0 };
   await database.commit({
     guards: [],
@@ -44,15 +45,15 @@ export async function lockFolding(store: Store, sessionId: string): Promise<Fold
       values: [sessionId, holder, token],
     },
   });
-  return result.kind === "done" ? holdLock(store, sessionId, token) : null;
+  return result.kind === "done" ? holdLock(store, { sessionId, holder, token }) : null;
 }
 
-function holdLock(store: Store, sessionId: string, token: number): FoldLock {
-  const heartbeat = keepAlive(store, () => lockUpdate(store, sessionId, token));
+function holdLock(store: Store, held: HeldLock): FoldLock {
+  const { sessionId, holder, token } = held;
+  const heartbeat = keepAlive(store, () => lockUpdate(store, held));
   return {
-    sessionId,
-    token,
-    commit: (fold, events = []) => commitFold(store, token, fold, events),
+    ...held,
+    commit: (fold, events = []) => commitFold(store, held, fold, events),
     release: async () => {
       heartbeat.stop();
       // Of a lock that is not ours any more nothing is released.
@@ -61,7 +62,7 @@ function holdLock(store: Store, sessionId: string, token: number): FoldLock {
         writes: [
           {
             sql: "UPDATE compaction_locks_v1 SET holder = NULL, expires_ms = 0 WHERE session_id = ? AND holder = ? AND token = ?",
-            values: [sessionId, store.holder, token],
+            values: [sessionId, holder, token],
           },
         ],
         landed: mayRepeat,
@@ -70,12 +71,12 @@ function holdLock(store: Store, sessionId: string, token: number): FoldLock {
   };
 }
 
-function lockUpdate(store: Store, sessionId: string, token: number): Guard {
+function lockUpdate(store: Store, { sessionId, holder, token }: HeldLock): Guard {
   const clock = store.clock();
   return {
     name: "lock",
     sql: `UPDATE compaction_locks_v1 SET expires_ms = ${clock.sql} + ? WHERE session_id = ? AND holder = ? AND token = ?`,
-    values: [...clock.values, store.leaseMs, sessionId, store.holder, token],
+    values: [...clock.values, store.leaseMs, sessionId, holder, token],
   };
 }
 

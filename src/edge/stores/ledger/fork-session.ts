@@ -80,9 +80,10 @@ async function sessionLike(
 ): Promise<KnownSession> {
   if (like !== undefined) return needSession(store, like);
   if ("sessionId" in from) return needSession(store, from.sessionId);
+  // The one that made the turn, or any that stands on a branch from it.
   const [row] = await store.database.query(
-    `${selectSessions} WHERE id IN (SELECT session_id FROM session_history WHERE branch_id = ?) ORDER BY updated_ms DESC LIMIT 1`,
-    [place?.branchId ?? 0],
+    `${selectSessions} WHERE id IN (SELECT h.session_id FROM session_history h WHERE h.branch_id = ? OR h.branch_id IN (SELECT b.id FROM branches b WHERE b.parent_branch_id = ?)) ORDER BY updated_ms DESC LIMIT 1`,
+    [place?.branchId ?? 0, place?.branchId ?? 0],
   );
   if (row !== undefined) return toKnown(row);
   throw new StrataError(

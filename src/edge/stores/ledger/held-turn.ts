@@ -10,6 +10,8 @@ export interface HeldTurn {
   readonly sessionId: string;
   readonly provider: string;
   readonly place: TurnPlace;
+  /** Who it is held by, as the ledger has it. */
+  readonly holder: string;
   /** The fencing token of its lease. */
   readonly token: number;
   readonly parentTurnId: string | null;
@@ -38,10 +40,10 @@ export function leaseGuard(
   return {
     name: "lease",
     sql: `UPDATE sessions SET ${set}lease_expires_ms = ${clock.sql} + ? WHERE id = ? AND lease_holder = ? AND lease_token = ? AND open_turn_id = ?`,
-    values: [...values, ...clock.values, store.leaseMs, ...leaseValues(store, held)],
+    values: [...values, ...clock.values, store.leaseMs, ...leaseValues(held)],
   };
 }
 
-export function leaseValues(store: Store, held: HeldTurn): readonly Value[] {
-  return [held.sessionId, store.holder, held.token, held.id];
+export function leaseValues(held: HeldTurn): readonly Value[] {
+  return [held.sessionId, held.holder, held.token, held.id];
 }

@@ -13,7 +13,7 @@ export async function openTurn(store: Store, turn: NewTurn): Promise<HeldTurn> {
   for (;;) {
     const known = await needSession(store, turn.sessionId);
     checkFree(known, turn);
-    const held = heldOf(known, turn);
+    const held = heldOf(store, known, turn);
     const result = await commitOnce(store, openCommit(store, known, turn, held));
     if (result.kind === "done") return held;
     if (result.kind === "taken") {
@@ -26,12 +26,13 @@ export async function openTurn(store: Store, turn: NewTurn): Promise<HeldTurn> {
   }
 }
 
-function heldOf(known: KnownSession, turn: NewTurn): HeldTurn {
+function heldOf(store: Store, known: KnownSession, turn: NewTurn): HeldTurn {
   return {
     id: turn.id,
     sessionId: turn.sessionId,
     provider: turn.provider,
     place: { branchId: known.branchId, seq: known.nextSeq },
+    holder: store.newHolder(),
     token: known.lease.token + 1,
     parentTurnId: turn.parentTurnId,
     moveCount: known.moveCount,
@@ -43,7 +44,7 @@ function heldOf(known: KnownSession, turn: NewTurn): HeldTurn {
 }
 
 function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: HeldTurn): Commit {
-  const { place, token } = held;
+  const { place, token, holder } = held;
   const clock = store.clock();
   const rows = turn.messages.map((message, index) =>
     messageRow(message, { ...place, index, callNumber: 1 }),
@@ -56,7 +57,7 @@ function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: Held
         values: [
           turn.id,
           place.seq + seqStep,
-          store.holder,
+          holder,
           token,
           ...clock.values,
           store.leaseMs,
@@ -75,7 +76,7 @@ function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: Held
     ],
     landed: {
       sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND open_turn_id = ? AND lease_holder = ? AND lease_token = ?",
-      values: [turn.sessionId, turn.id, store.holder, token],
+      values: [turn.sessionId, turn.id, holder, token],
     },
   };
 }

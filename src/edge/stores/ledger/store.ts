@@ -5,8 +5,8 @@ import type { Value } from "../sql/tables.ts";
 
 export interface Store {
   readonly database: Database;
-  /** Who holds leases and locks taken here; no two ledgers have the same. */
-  readonly holder: string;
+  /** Who holds a lease or lock that is taken now; no two takings have the same. */
+  readonly newHolder: () => string;
   /** How long a lease or lock lasts without a sign of life. */
   readonly leaseMs: number;
   /** Milliseconds since 1970, for what is recorded. */

@@ -84,11 +84,12 @@ async function resumeTurn(store: Store, sessionId: string): Promise<HeldTurn> {
     const turnId = needOpen(known);
     if (known.lease.isLive) throw inUse(sessionId, turnId);
     const token = known.lease.token + 1;
+    const holder = store.newHolder();
     const clock = store.clock();
     const taking = unheld(
       store,
       `lease_holder = ?, lease_token = ?, lease_expires_ms = ${clock.sql} + ?`,
-      [store.holder, token, ...clock.values, store.leaseMs],
+      [holder, token, ...clock.values, store.leaseMs],
       [sessionId, turnId],
     );
     const result = await commitOnce(store, {
@@ -107,10 +108,10 @@ async function resumeTurn(store: Store, sessionId: string): Promise<HeldTurn> {
       ],
       landed: {
         sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND open_turn_id = ? AND lease_holder = ? AND lease_token = ?",
-        values: [sessionId, turnId, store.holder, token],
+        values: [sessionId, turnId, holder, token],
       },
     });
-    if (result.kind === "done") return loadHeld(store, known, turnId, token);
+    if (result.kind === "done") return loadHeld(store, known, turnId, { holder, token });
     // Somebody looked at it or took it just now: look again, and say so if it was taken.
   }
 }
@@ -120,7 +121,7 @@ async function loadHeld(
   store: Store,
   known: KnownSession,
   turnId: string,
-  token: number,
+  lease: Pick<HeldTurn, "holder" | "token">,
 ): Promise<HeldTurn> {
   const [row] = await store.database.query(
     "SELECT branch_id, seq, provider, parent_turn_id FROM turns WHERE id = ?",
@@ -139,7 +140,7 @@ async function loadHeld(
     sessionId: known.record.id,
     provider: text(row, "provider"),
     place: { branchId: integer(row, "branch_id"), seq: integer(row, "seq") },
-    token,
+    ...lease,
     parentTurnId: row["parent_turn_id"] === null ? null : text(row, "parent_turn_id"),
     moveCount: known.moveCount,
     callCount,

@@ -49,6 +49,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       query: operations.query,
       commit: operations.commit,
       exclusive: operations.exclusive,
+      snapshot: operations.snapshot,
+      hasTable: async (name) => {
+        const rows = await operations.query("SELECT 1 AS found WHERE to_regclass(?) IS NOT NULL", [
+          name,
+        ]);
+        return rows.length > 0;
+      },
       onAdvance: (handler) => listener.subscribe(handler),
       size: async () => {
         const [row] = await operations.query(

@@ -9,7 +9,7 @@ import { retry, type RetryRules } from "./retry.ts";
 import { rollBack, runCommit } from "./run-commit.ts";
 import { isRead, numberPlaces, withByteOrder } from "./to-postgres-sql.ts";
 
-export interface Operations extends Pick<Database, "query" | "commit" | "exclusive"> {
+export interface Operations extends Pick<Database, "query" | "commit" | "exclusive" | "snapshot"> {
   /** Takes nothing more, and waits for what was begun. */
   drain(): Promise<void>;
 }
@@ -65,15 +65,39 @@ export function createOperations({ connections, address, rules }: OperationsOpti
       });
     });
 
+  const readAlone: Database["snapshot"] = (work) =>
+    connections.use((run) =>
+      inTransaction(run, async () => {
+        await run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+        return work({
+          query: async (sql, values = []) => (await run(translate(sql), values)).rows,
+          rows: (sql) => fetchAll(run, translate(sql)),
+        });
+      }),
+    );
+
   return {
     query: (sql, values = []) => track(() => runQuery(sql, values)),
     commit: (commit) => track(() => runCommit(connections, commit, address, rules)),
     exclusive: (work) => track(() => withStoreErrors(() => runAlone(work), address)),
+    snapshot: (work) => track(() => withStoreErrors(() => readAlone(work), address)),
     drain: async () => {
       isDrained = true;
       await Promise.allSettled(begun);
     },
   };
+}
+
+const rowsPerFetch = 500;
+
+async function* fetchAll(run: Run, sql: string): AsyncGenerator<ResultRow> {
+  await run(`DECLARE strata_rows NO SCROLL CURSOR FOR ${sql}`);
+  for (;;) {
+    const { rows } = await run(`FETCH ${rowsPerFetch} FROM strata_rows`);
+    yield* rows;
+    if (rows.length < rowsPerFetch) break;
+  }
+  await run("CLOSE strata_rows");
 }
 
 function createTranslate(): (sql: string) => string {

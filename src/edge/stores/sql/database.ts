@@ -12,6 +12,10 @@ export interface Database {
   query(sql: string, values?: readonly Value[]): Promise<readonly ResultRow[]>;
   /** All of it or nothing, durable once it resolves. */
   commit(commit: Commit): Promise<CommitResult>;
+  /** Whether there is a table of this name. */
+  hasTable(name: string): Promise<boolean>;
+  /** Queries that all see one moment, while others go on writing. A database in memory has no such moment. */
+  snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /** Runs alone among all connections, in one transaction. For migrations. */
   exclusive<T>(work: (query: Database["query"]) => Promise<T>): Promise<T>;
   /** Told when any connection committed with `advanced`. Returns how to stop. */
@@ -23,6 +27,11 @@ export interface Database {
   /** Makes sure that deleted content is gone from the files, as far as the database can. */
   scrub(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Snapshot extends Pick<Database, "query"> {
+  /** One query at a time, each to its end, in little memory. */
+  rows(sql: string): AsyncIterable<ResultRow>;
 }
 
 /** A row as it comes; read it with read-row.ts. */

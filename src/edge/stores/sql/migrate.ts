@@ -8,19 +8,20 @@ export interface Migrated {
   readonly to: number;
 }
 
-export function migrate(
-  database: Pick<Database, "exclusive">,
+export async function migrate(
+  database: Pick<Database, "exclusive" | "hasTable" | "query">,
   nowMs: number,
   steps: readonly Migration[] = migrations,
 ): Promise<Migrated> {
+  const last = steps.at(-1)?.number ?? 0;
+  // Nothing is locked or written where nothing is to be done: most users may only read and write rows.
+  if ((await readSchema(database)) === last) return { from: last, to: last };
   return database.exclusive(async (query) => {
     await query(
       "CREATE TABLE IF NOT EXISTS strata_schema (number BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_ms BIGINT NOT NULL)",
     );
-    const [row] = await query("SELECT COALESCE(MAX(number), 0) AS number FROM strata_schema");
-    const from = Number(row?.["number"] ?? 0);
-    const to = steps.at(-1)?.number ?? 0;
-    if (from > to) throw tooNew(from, to);
+    const from = await lastStep(query);
+    if (from > last) throw tooNew(from, last);
     for (const step of steps.filter(({ number }) => number > from)) {
       for (const statement of step.statements) await query(statement);
       await query("INSERT INTO strata_schema (number, name, applied_ms) VALUES (?, ?, ?)", [
@@ -29,8 +30,20 @@ export function migrate(
         nowMs,
       ]);
     }
-    return { from, to };
+    return { from, to: last };
   });
+}
+
+/** The number of the last step that was made; null where there is no ledger yet. */
+export async function readSchema(
+  database: Pick<Database, "hasTable" | "query">,
+): Promise<number | null> {
+  return (await database.hasTable("strata_schema")) ? lastStep(database.query) : null;
+}
+
+async function lastStep(query: Database["query"]): Promise<number> {
+  const [row] = await query("SELECT COALESCE(MAX(number), 0) AS number FROM strata_schema");
+  return Number(row?.["number"] ?? 0);
 }
 
 function tooNew(found: number, known: number): StrataError {

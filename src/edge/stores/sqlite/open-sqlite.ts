@@ -4,7 +4,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Commit, CommitResult, Database, ResultRow } from "../sql/database.ts";
 import type { Value } from "../sql/tables.ts";
 import { watchAdvance, type AdvanceWatch } from "./advance-watch.ts";
-import { runCommit } from "./run-commit.ts";
+import { runCommit, type Prepare } from "./run-commit.ts";
+import { findDamage, hasTable, readAlone, sizeOf } from "./look-inside.ts";
 import { makePrivate } from "./private-file.ts";
 import { breaksReference, isBusy, takenTable, toStoreError } from "./sqlite-errors.ts";
 
@@ -52,19 +53,13 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     connection,
     file,
     query,
-    commit: (commit: Commit): Promise<CommitResult> =>
-      patiently(() => {
-        try {
-          const result = runCommit(connection, prepare, commit);
-          if (result.kind === "done") watch.tell(commit.advanced ?? []);
-          return result;
-        } catch (error) {
-          if (breaksReference(error)) return { kind: "refused", guard: "reference" };
-          const table = takenTable(error);
-          if (table === undefined) throw error;
-          return { kind: "taken", table };
-        }
-      }),
+    commit: async (commit) => {
+      const result = await patiently(() => tryCommit(connection, prepare, commit));
+      if (result.kind === "done") watch.tell(commit.advanced ?? []);
+      return result;
+    },
+    hasTable: (name) => hasTable(query, name),
+    snapshot: (work) => readAlone(connection, file, work),
     exclusive: async (work) => {
       await patiently(() => connection.exec("BEGIN IMMEDIATE"));
       try {
@@ -88,21 +83,15 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
   };
 }
 
-async function sizeOf(query: Database["query"]): Promise<number> {
-  const [row] = await query(
-    "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
-  );
-  return Number(row?.["bytes"] ?? 0);
-}
-
-async function findDamage(query: Database["query"]): Promise<readonly string[]> {
-  const rows = [
-    ...(await query("SELECT integrity_check AS problem FROM pragma_integrity_check")),
-    ...(await query(
-      `SELECT 'row ' || rowid || ' of ' || "table" || ' points at nothing in ' || parent AS problem FROM pragma_foreign_key_check`,
-    )),
-  ];
-  return rows.map(({ problem }) => String(problem)).filter((problem) => problem !== "ok");
+function tryCommit(connection: DatabaseSync, prepare: Prepare, commit: Commit): CommitResult {
+  try {
+    return runCommit(connection, prepare, commit);
+  } catch (error) {
+    if (breaksReference(error)) return { kind: "refused", guard: "reference" };
+    const table = takenTable(error);
+    if (table === undefined) throw error;
+    return { kind: "taken", table };
+  }
 }
 
 function connect(file: string, synchronous: "FULL" | "NORMAL"): DatabaseSync {
@@ -141,4 +130,8 @@ function createStatementCache(connection: DatabaseSync): (sql: string) => Statem
     statements.set(sql, statement);
     return statement;
   };
+}
+
+export function isSqlite(database: Database): database is SqliteDatabase {
+  return database.kind === "sqlite" && "connection" in database;
 }

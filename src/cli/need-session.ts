@@ -1,0 +1,28 @@
+// A session by its name, or an error that knows names like it.
+import type { Ledger } from "../core/ledger/ledger.ts";
+import type { SessionRecord } from "../core/ledger/session-record.ts";
+import { nearestNames } from "../core/nearest-names.ts";
+import { StrataError } from "../core/strata-error.ts";
+import type { Place } from "./use-ledger.ts";
+
+export async function needSession(
+  ledger: Ledger,
+  id: string,
+  { name, origin }: Place,
+): Promise<SessionRecord> {
+  const found = await ledger.findSession(id);
+  if (found !== null) return found;
+  const latest = await ledger.listSessions({ status: "all", limit: 500 });
+  const near = nearestNames(
+    id,
+    latest.map((session) => session.id),
+    3,
+  );
+  const suggestion =
+    near.length > 0 ? `did you mean ${near.join(" or ")}?` : "see: strata sessions --all";
+  throw new StrataError(
+    "not-found",
+    `there is no session ${id} in ${name}`,
+    `${suggestion} (the ledger's place is from ${origin})`,
+  );
+}

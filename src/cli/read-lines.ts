@@ -1,0 +1,40 @@
+// The lines of a file or of standard input, cut at line feeds only: JSON lines may hold every other separator.
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import { StrataError } from "../core/strata-error.ts";
+
+/** `-` is standard input. Refuses at once what cannot be read. */
+export async function openLines(file: string): Promise<AsyncIterable<string>> {
+  if (file === "-") return splitLines(process.stdin);
+  try {
+    await using handle = await open(file, "r");
+    if ((await handle.stat()).isDirectory()) throw new Error("it is a folder");
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new StrataError(
+      "input-invalid",
+      `${file} cannot be read: ${reason}`,
+      "name a file, or - for standard input",
+      { cause },
+    );
+  }
+  return linesOf(file);
+}
+
+/** The file is opened when the first line is asked for, so that one nobody reads is not held. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  yield* splitLines(createReadStream(file));
+}
+
+async function* splitLines(chunks: AsyncIterable<unknown>): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: false });
+  let rest = "";
+  for await (const chunk of chunks) {
+    rest += chunk instanceof Uint8Array ? decoder.decode(chunk, { stream: true }) : String(chunk);
+    const lines = rest.split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  rest += decoder.decode();
+  if (rest !== "") yield rest;
+}

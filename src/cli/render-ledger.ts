@@ -1,0 +1,40 @@
+// Figures and texts of a ledger for people, and its records for machines.
+
+/** Pico-dollars become text, exact however large. */
+export function toJsonLine(value: unknown): string {
+  const text = JSON.stringify(value, (_key, each: unknown) =>
+    typeof each === "bigint" ? String(each) : each,
+  );
+  return `${text}\n`;
+}
+
+export function formatTime(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 16).replace("T", " ");
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
+  return bytes < 1_000_000_000
+    ? `${(bytes / 1_000_000).toFixed(1)} MB`
+    : `${(bytes / 1_000_000_000).toFixed(2)} GB`;
+}
+
+/** Control characters made visible, because what tools and models say may steer a terminal. Lines stay lines. */
+export function toPrintable(text: string): string {
+  return text.replace(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, spell);
+}
+
+function spell(character: string): string {
+  const code = character.charCodeAt(0);
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return `\\u${code.toString(16).padStart(4, "0")}`;
+}
+
+/** On one line, cut where it is long, and how much is missing told. */
+export function toShort(text: string, most: number): string {
+  const line = toPrintable(text.replace(/\s+/g, " ").trim());
+  if (line.length <= most) return line;
+  const end = /[\ud800-\udbff]/.test(line.charAt(most - 1)) ? most - 1 : most;
+  return `${line.slice(0, end)}… (${line.length - end} more)`;
+}

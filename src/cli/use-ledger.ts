@@ -1,0 +1,85 @@
+// Commands on a ledger: where it is, opened and closed, with errors that say where the place came from.
+import { StrataError } from "../core/strata-error.ts";
+import { makeStore, openStore, type OpenStore } from "../edge/stores/open-store.ts";
+import { isConnectionString } from "../edge/stores/open-ledger.ts";
+import { parseAddress } from "../edge/stores/postgres/connection-string.ts";
+import type { CommandInput, Io } from "./command.ts";
+import { readStore } from "./read-config.ts";
+
+export interface Place {
+  /** A path or a connection string. Never printed. */
+  readonly where: string;
+  /** The path, or database and host without the password. */
+  readonly name: string;
+  readonly origin: string;
+}
+
+type Work = (store: OpenStore, place: Place) => Promise<number>;
+
+/** A ledger that is not there yet is an error, unless the command has something else to say. */
+export function useLedger(
+  input: CommandInput,
+  io: Io,
+  work: Work,
+  ifMissing: (place: Place) => number = refuseMissing,
+): Promise<number> {
+  return atPlace(input, io, async (place) => {
+    const store = await openStore(place.where);
+    return store === null ? ifMissing(place) : closing(store, () => work(store, place));
+  });
+}
+
+/** The ledger is made where there is none. */
+export function useMadeLedger(input: CommandInput, io: Io, work: Work): Promise<number> {
+  return atPlace(input, io, async (place) => {
+    const store = await makeStore(place.where);
+    return closing(store, () => work(store, place));
+  });
+}
+
+export async function atPlace(
+  input: CommandInput,
+  io: Pick<Io, "env">,
+  work: (place: Place) => Promise<number>,
+): Promise<number> {
+  const { value: where, origin } = readStore(io.env, input.values.get("store"));
+  try {
+    return await work({ where, name: nameOf(where), origin });
+  } catch (error) {
+    throw withOrigin(error, origin);
+  }
+}
+
+export function nameOf(where: string): string {
+  return isConnectionString(where) ? parseAddress(where).where : where;
+}
+
+export function refuseMissing({ name, origin }: Place): never {
+  throw new StrataError(
+    "not-found",
+    `there is no ledger in ${name} yet, which is from ${origin}`,
+    "name another place with --store or STRATA_STORE; a ledger is made when the first session is recorded or imported",
+  );
+}
+
+async function closing(store: OpenStore, work: () => Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } finally {
+    await store.ledger.close();
+  }
+}
+
+const aboutTheStore: ReadonlySet<string> = new Set(["config-invalid", "store-unavailable"]);
+
+function withOrigin(error: unknown, origin: string): unknown {
+  if (!(error instanceof StrataError) || !aboutTheStore.has(error.code)) return error;
+  const told = new StrataError(
+    error.code,
+    error.message,
+    `${error.hint} (the ledger's place is from ${origin})`,
+    { cause: error },
+  );
+  if (error.stack !== undefined) told.stack = error.stack;
+  return told;
+}

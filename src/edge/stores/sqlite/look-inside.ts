@@ -1,0 +1,60 @@
+// Looking into a SQLite file without writing to it.
+import { DatabaseSync } from "node:sqlite";
+import type { Database, Snapshot } from "../sql/database.ts";
+import { toStoreError } from "./sqlite-errors.ts";
+
+/** As of one moment, on a connection of its own: the other one goes on writing. Memory has no second connection. */
+export async function readAlone<T>(
+  shared: DatabaseSync,
+  file: string,
+  work: (snapshot: Snapshot) => Promise<T>,
+): Promise<T> {
+  if (file === ":memory:") return work(toSnapshot(shared));
+  let reader: DatabaseSync | undefined;
+  try {
+    reader = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
+    reader.exec("BEGIN");
+    return await work(toSnapshot(reader));
+  } catch (error) {
+    throw toStoreError(error, file);
+  } finally {
+    if (reader?.isOpen === true) reader.close();
+  }
+}
+
+function toSnapshot(connection: DatabaseSync): Snapshot {
+  return {
+    query: (sql, values = []) => Promise.resolve(connection.prepare(sql).all(...values)),
+    rows: async function* rows(sql) {
+      yield* connection.prepare(sql).iterate();
+    },
+  };
+}
+
+export async function hasTable(query: Database["query"], name: string): Promise<boolean> {
+  const rows = await query(
+    "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ?",
+    [name],
+  );
+  return rows.length > 0;
+}
+
+export async function sizeOf(query: Database["query"]): Promise<number> {
+  const [row] = await query(
+    "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
+  );
+  return Number(row?.["bytes"] ?? 0);
+}
+
+export async function findDamage(query: Database["query"]): Promise<readonly string[]> {
+  const rows = [
+    ...(await query("SELECT integrity_check AS problem FROM pragma_integrity_check")),
+    ...(await query(
+      `SELECT 'row ' || rowid || ' of ' || "table" || ' points at nothing in ' || parent AS problem FROM pragma_foreign_key_check`,
+    )),
+  ];
+  // SQLite tells of a damaged file in one text of many lines, under a heading.
+  return rows
+    .flatMap(({ problem }) => String(problem).split("\n"))
+    .filter((problem) => problem !== "ok" && problem !== "" && !problem.startsWith("***"));
+}

@@ -1,0 +1,115 @@
+// What a running turn tells the bus, each event with the one it follows from (D-09).
+import { extendChain, openChain, parentIn, type Chain } from "../core/events/chain.ts";
+import type { EventType } from "../core/events/event-catalogue.ts";
+import type { DraftOf, EventOf, PayloadOf } from "../core/events/event.ts";
+import { hashContent } from "../core/hash.ts";
+import type { CallEntry } from "../core/ledger/call-entry.ts";
+import { encodeMessage } from "../core/message/encode-message.ts";
+import type { Message } from "../core/message/message.ts";
+import type { TurnEnding } from "../engine.ts";
+import { findMiss } from "./find-miss.ts";
+import type { Session } from "./session.ts";
+import { toCompleted, toFailed, toTurnSums, toTurnError } from "./turn-payloads.ts";
+
+/** What of a bus a turn needs. */
+export interface Emitter {
+  emit<Type extends EventType>(draft: DraftOf<Type>): EventOf<Type>;
+}
+
+export interface TurnEvents {
+  started(current: readonly Message[], estimatedTokens: number): void;
+  resumed(callCount: number): void;
+  callStarted(number: number, estimatedTokens: number): void;
+  callSettled(entry: CallEntry, before: Session): void;
+  ended(how: TurnEnding, calls: readonly CallEntry[], endMs: number): void;
+}
+
+type Said = { readonly [Type in EventType]: SaidOf<Type> }[EventType];
+
+interface SaidOf<Type extends EventType> {
+  readonly type: Type;
+  readonly payload: PayloadOf<Type>;
+}
+
+/** Without a bus nothing is told. */
+export function createTurnEvents(
+  bus: Emitter | undefined,
+  session: Session,
+  turnId: string,
+): TurnEvents {
+  if (bus === undefined) return silent;
+  const { model, role, id: sessionId } = session;
+  const about = { model: model.id, provider: model.provider };
+  let chain: Chain | null = null;
+  const tell = (said: Said): void => {
+    const parentEventId = chain === null ? null : parentIn(chain, said.type);
+    const event = bus.emit({ ...said, sessionId, turnId, parentEventId });
+    chain = chain === null ? openChain(event.id) : extendChain(chain, event);
+  };
+  return {
+    started: (current, tokens) =>
+      tell({ type: "turn.started", payload: toStarted(session, current, tokens) }),
+    resumed: (callCount) =>
+      tell({
+        type: "turn.resumed",
+        payload: { llm_call_count: callCount, tool_call_count: 0 },
+      }),
+    callStarted: (number, tokens) =>
+      tell({
+        type: "llm.call_started",
+        payload: {
+          ...about,
+          estimated_input_tokens: tokens,
+          request_id: `${turnId}/${number}`,
+          is_worker: role === "worker",
+        },
+      }),
+    callSettled: (entry, before) => {
+      tell(
+        entry.reply === null
+          ? { type: "llm.call_failed", payload: { ...about, ...toFailed(entry) } }
+          : { type: "llm.call_completed", payload: { ...about, ...toCompleted(entry, session) } },
+      );
+      const miss = findMiss(before, entry);
+      if (miss !== null) tell({ type: "cache.miss", payload: miss });
+    },
+    ended: (how, calls, endMs) => {
+      const sums = toTurnSums(calls, endMs);
+      const stopReason = calls.at(-1)?.stopReason ?? "unknown";
+      tell(
+        how === "done"
+          ? { type: "turn.completed", payload: { stop_reason: stopReason, ...sums } }
+          : { type: "turn.failed", payload: { ...toTurnError(how, calls.at(-1)), ...sums } },
+      );
+    },
+  };
+}
+
+const silent: TurnEvents = {
+  started: () => {},
+  resumed: () => {},
+  callStarted: () => {},
+  callSettled: () => {},
+  ended: () => {},
+};
+
+function toStarted(
+  { thread }: Session,
+  current: readonly Message[],
+  tokens: number,
+): PayloadOf<"turn.started"> {
+  return {
+    user_message_hash: hashContent(current.map(encodeMessage).join("\n")),
+    estimated_input_tokens: tokens,
+    has_images: current.some(({ content }) => content.some(({ type }) => type === "image")),
+    has_tool_calls_in_history: hasToolMessage(thread.messages),
+  };
+}
+
+/** From the end: in a session with tools the last turn used one. */
+function hasToolMessage(messages: Session["thread"]["messages"]): boolean {
+  for (let index = messages.length - 1; index >= 0; index -= 1) {
+    if (messages.at(index)?.role === "tool") return true;
+  }
+  return false;
+}
