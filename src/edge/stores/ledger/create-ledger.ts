@@ -2,6 +2,9 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Ledger } from "../../../core/ledger/ledger.ts";
+import { createMakeEvent } from "../../events/make-event.ts";
+import { createRandomBytes } from "../../events/schedule.ts";
+import { createSessionIds } from "../../events/session-ids.ts";
 import type { Database } from "../sql/database.ts";
 import { migrate } from "../sql/migrate.ts";
 import { checkParts } from "./check-ledger.ts";
@@ -60,7 +63,16 @@ function toStore(database: Database, { holder, leaseMs = 30_000, now }: LedgerOp
         ? { sql: database.clockSql, values: [] }
         : { sql: "CAST(? AS BIGINT)", values: [now()] },
     newBranchId,
+    events: createEvents(now ?? Date.now),
   };
+}
+
+function createEvents(now: () => number): Store["events"] {
+  const ids = createSessionIds(createRandomBytes());
+  const nowUs = (): number => now() * 1000;
+  // What we make ourselves is as catalogued, or refused.
+  const make = createMakeEvent({ strictness: "strict", ids, nowUs, report: () => {} });
+  return { make, continueAfter: (id, eventId) => ids.continueAfter(id, eventId) };
 }
 
 /** Milliseconds and 12 bits of chance: grows with time, so that new branches stand together on disk. */

@@ -1,7 +1,9 @@
 // Deleting for good: a session, those it asked for, and every turn nobody else stands on.
 import type { DeleteOptions, Deletion } from "../../../core/ledger/ledger.ts";
+import { hashContent } from "../../../core/hash.ts";
 import type { Commit, Write } from "../sql/database.ts";
 import { integer, integerOrNull, text } from "../sql/read-row.ts";
+import { auditWrites, sessionCounts } from "./audit.ts";
 import { needSession } from "./session-rows.ts";
 import { conflict, type Store } from "./store.ts";
 
@@ -18,11 +20,21 @@ export async function deleteSession(
   id: string,
   { withForks = false }: DeleteOptions,
 ): Promise<Deletion> {
-  await needSession(store, id);
+  const { record } = await needSession(store, id);
   const ids = await sessionsToDelete(store, id, withForks);
   const cuts = await cutsFor(store, ids);
   const { turns, turnsKept } = await countTurns(store, cuts);
-  const result = await store.database.commit(deleteCommit(store, ids, cuts));
+  const audit = await auditWrites(store, {
+    type: "session.deleted",
+    // The name may tell of a person; who knows it can find the event.
+    sessionId: `deleted ${hashContent(id).slice(0, 16)}`,
+    payload: {
+      reason: "user_request",
+      event_count: await countEvents(store, ids),
+      ...sessionCounts(record),
+    },
+  });
+  const result = await store.database.commit(deleteCommit(store, ids, cuts, audit));
   if (result.kind !== "done") {
     throw conflict(
       `session ${id} or one that belongs to it runs a turn, or was changed just now`,
@@ -126,7 +138,20 @@ async function countTurns(
   return { turns, turnsKept };
 }
 
-function deleteCommit(store: Store, ids: readonly string[], cuts: readonly Cut[]): Commit {
+async function countEvents({ database }: Store, ids: readonly string[]): Promise<number> {
+  const [row] = await database.query(
+    `SELECT COUNT(*) AS count FROM events WHERE session_id IN (${ids.map(() => "?").join(", ")})`,
+    ids,
+  );
+  return row === undefined ? 0 : integer(row, "count");
+}
+
+function deleteCommit(
+  store: Store,
+  ids: readonly string[],
+  cuts: readonly Cut[],
+  audit: readonly Write[],
+): Commit {
   const clock = store.clock();
   const places = ids.map(() => "?").join(", ");
   const gone = cuts.filter(({ keepThrough }) => keepThrough === null);
@@ -144,6 +169,7 @@ function deleteCommit(store: Store, ids: readonly string[], cuts: readonly Cut[]
       values: [id, ...clock.values],
     })),
     writes: [
+      ...audit,
       ...ofSessions,
       // A branch points at the turn it was forked from.
       ...gone.map(({ branchId }) => ({

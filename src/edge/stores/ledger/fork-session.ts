@@ -13,6 +13,7 @@ import {
 } from "./session-rows.ts";
 import { commitBranching, conflict, notFound, seqStep, type Store } from "./store.ts";
 import type { TurnPlace } from "./turn-rows.ts";
+import { auditWrites } from "./audit.ts";
 import { needSession } from "./session-rows.ts";
 import { writeSession, branchRow, checkName } from "./write-session.ts";
 
@@ -53,6 +54,11 @@ export async function forkSession(store: Store, fork: NewFork): Promise<SessionR
     contents: [],
     fork: place,
     reason: "fork",
+    also: await auditWrites(store, {
+      type: "session.forked",
+      sessionId: fork.id,
+      payload: { from_session_id: record.id, from_turn_id: turnId },
+    }),
   });
   return (await needSession(store, fork.id)).record;
 }

@@ -17,7 +17,8 @@ import {
   toKnown,
   toMove,
 } from "./session-rows.ts";
-import { conflict, notFound, type Store } from "./store.ts";
+import { commitOnce, conflict, notFound, type Store } from "./store.ts";
+import { auditWrites, sessionCounts } from "./audit.ts";
 import { writeSession, checkName } from "./write-session.ts";
 import { forkSession, moveSession } from "./fork-session.ts";
 
@@ -79,6 +80,7 @@ async function createSession(store: Store, session: NewSession): Promise<Session
     contents: foundation === undefined ? [] : [foundation],
     fork: null,
     reason: "opened",
+    also: [],
   });
   return (await needSession(store, id)).record;
 }
@@ -112,16 +114,23 @@ async function setStatus(
   id: string,
   status: SessionRecord["status"],
 ): Promise<SessionRecord> {
-  await needSession(store, id);
-  const result = await store.database.commit({
+  const { record } = await needSession(store, id);
+  const result = await commitOnce(store, {
     guards: [
       {
         name: "session",
-        sql: "UPDATE sessions SET status = ?, updated_ms = ? WHERE id = ? AND open_turn_id IS NULL",
-        values: [status, store.now(), id],
+        sql: "UPDATE sessions SET status = ?, updated_ms = ? WHERE id = ? AND open_turn_id IS NULL AND status <> ?",
+        values: [status, store.now(), id, status],
       },
     ],
-    writes: [],
+    writes:
+      status === "active"
+        ? []
+        : await auditWrites(store, {
+            type: "session.archived",
+            sessionId: id,
+            payload: { reason: "user_request", ...sessionCounts(record) },
+          }),
     landed: {
       sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND status = ?",
       values: [id, status],

@@ -1,4 +1,5 @@
 // What every part of the ledger works with: the database, who writes, and the clock its leases run on.
+import type { MakeEvent } from "../../events/make-event.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Commit, CommitResult, Database, Statement } from "../sql/database.ts";
 import type { Value } from "../sql/tables.ts";
@@ -13,6 +14,11 @@ export interface Store {
   readonly now: () => number;
   /** The clock of leases: one for all nodes that share the database. */
   readonly clock: () => SqlValue;
+  /** Makes events of what the ledger itself does. */
+  readonly events: {
+    readonly make: MakeEvent;
+    readonly continueAfter: (sessionId: string, eventId: string) => void;
+  };
   /** Whole numbers that grow with time. Another node may have the same in the same millisecond. */
   readonly newBranchId: () => number;
 }

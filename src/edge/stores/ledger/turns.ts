@@ -1,13 +1,14 @@
 // Turns that nobody closed: found, resumed or given up.
 import type { Ledger } from "../../../core/ledger/ledger.ts";
 import type { TurnRecord, UnfinishedTurn } from "../../../core/ledger/turn-record.ts";
-import type { Commit } from "../sql/database.ts";
+import type { Commit, Write } from "../sql/database.ts";
 import type { Value } from "../sql/tables.ts";
 import { integer, text } from "../sql/read-row.ts";
 import { holdTurn } from "./hold-turn.ts";
 import type { KnownSession } from "./session-rows.ts";
 import { needSession } from "./session-rows.ts";
-import { commitOnce, conflict, notFound, type Store } from "./store.ts";
+import { commitOnce, conflict, mayRepeat, notFound, type Store } from "./store.ts";
+import { auditWrites, turnCounts } from "./audit.ts";
 import { cancelTools, interrupt } from "./close-turn.ts";
 import type { HeldTurn } from "./held-turn.ts";
 import { readCalls, readMessages, readToolCalls } from "./read-turn.ts";
@@ -42,6 +43,8 @@ async function findUnfinished(store: Store, sessionId: string): Promise<Unfinish
   const { record, lease } = await needSession(store, sessionId);
   const { openTurnId } = record;
   if (openTurnId === null || lease.isLive) return null;
+  const found = await findTurn(store, openTurnId);
+  if (found === null) return null;
   const result = await store.database.commit({
     guards: [
       unheld(
@@ -51,16 +54,30 @@ async function findUnfinished(store: Store, sessionId: string): Promise<Unfinish
         [sessionId, openTurnId],
       ),
     ],
-    writes: [interrupt(openTurnId)],
+    writes: [interrupt(openTurnId), ...(await toldInterrupted(store, sessionId, found))],
+    landed: mayRepeat,
   });
   if (result.kind !== "done") return null;
-  const turn = await findTurn(store, openTurnId);
-  if (turn === null) return null;
   return {
-    turn,
+    turn: { ...found, status: "interrupted" },
     calls: await readCalls(store, openTurnId),
     messages: await readMessages(store, openTurnId),
   };
+}
+
+/** Once: a turn that was given back is interrupted already. */
+async function toldInterrupted(
+  store: Store,
+  sessionId: string,
+  turn: TurnRecord,
+): Promise<readonly Write[]> {
+  if (turn.status !== "pending") return [];
+  return auditWrites(store, {
+    type: "turn.interrupted",
+    sessionId,
+    turnId: turn.id,
+    payload: { found_by: "lease_expired", ...turnCounts(turn) },
+  });
 }
 
 /** The row of a session whose open turn nobody works on. */
@@ -154,6 +171,8 @@ async function loadHeld(
 
 async function abandonTurn(store: Store, sessionId: string): Promise<void> {
   const turnId = needOpen(await needSession(store, sessionId));
+  const turn = await findTurn(store, turnId);
+  if (turn === null) throw notFound(`turn ${turnId}`);
   const result = await commitOnce(store, {
     guards: [
       unheld(
@@ -169,6 +188,12 @@ async function abandonTurn(store: Store, sessionId: string): Promise<void> {
         values: [store.now(), turnId],
       },
       cancelTools(turnId),
+      ...(await auditWrites(store, {
+        type: "turn.abandoned",
+        sessionId,
+        turnId,
+        payload: turnCounts(turn),
+      })),
     ],
     landed: {
       sql: "SELECT 1 AS landed FROM turns WHERE id = ? AND status = 'failed' AND end_reason = 'abandoned'",

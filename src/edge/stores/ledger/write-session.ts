@@ -1,7 +1,7 @@
 // A session's row with its branch and the first move of its pointer, in one commit.
 import { hashContent } from "../../../core/hash.ts";
 import { StrataError } from "../../../core/strata-error.ts";
-import type { Commit, Insert } from "../sql/database.ts";
+import type { Commit, Insert, Write } from "../sql/database.ts";
 import type { Row } from "../sql/tables.ts";
 import { moveRow } from "./session-rows.ts";
 import { commitBranching, conflict, type Store } from "./store.ts";
@@ -13,6 +13,8 @@ interface SessionWrite {
   readonly contents: readonly string[];
   readonly fork: TurnPlace | null;
   readonly reason: "opened" | "fork";
+  /** What else is written with it. */
+  readonly also: readonly Write[];
 }
 
 export async function writeSession(store: Store, write: SessionWrite): Promise<void> {
@@ -25,7 +27,7 @@ export async function writeSession(store: Store, write: SessionWrite): Promise<v
 }
 
 function sessionCommit(store: Store, write: SessionWrite, id: string): Commit {
-  const { row, contents, fork, reason } = write;
+  const { row, contents, fork, reason, also } = write;
   const branchId = store.newBranchId();
   const kept: Insert = {
     into: "contents",
@@ -41,6 +43,7 @@ function sessionCommit(store: Store, write: SessionWrite, id: string): Commit {
       { into: "branches", rows: [branchRow(branchId, fork)] },
       { into: "sessions", rows: [{ ...row, branch_id: branchId }] },
       { into: "session_history", rows: [moveRow(move)] },
+      ...also,
     ],
     // The branch is new with every attempt: it tells our session from another of the same name.
     landed: {
