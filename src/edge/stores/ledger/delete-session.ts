@@ -2,18 +2,11 @@
 import type { DeleteOptions, Deletion } from "../../../core/ledger/ledger.ts";
 import { hashContent } from "../../../core/hash.ts";
 import type { Commit, Write } from "../sql/database.ts";
-import { integer, integerOrNull, text } from "../sql/read-row.ts";
+import { integer, text } from "../sql/read-row.ts";
 import { auditWrites, sessionCounts } from "./audit.ts";
 import { needSession } from "./session-rows.ts";
 import { conflict, type Store } from "./store.ts";
-
-/** What of a branch goes: everything after a place, and the branch itself where nothing stays. */
-interface Cut {
-  readonly branchId: number;
-  readonly parentId: number | null;
-  /** Null where nothing of it stays. */
-  readonly keepThrough: number | null;
-}
+import { type Cut, cutsFor, countTurns } from "./find-cuts.ts";
 
 export async function deleteSession(
   store: Store,
@@ -27,14 +20,15 @@ export async function deleteSession(
   const audit = await auditWrites(store, {
     type: "session.deleted",
     // The name may tell of a person; who knows it can find the event.
-    sessionId: `deleted ${hashContent(id).slice(0, 16)}`,
+    sessionId: nameOfDeleted(id),
     payload: {
       reason: "user_request",
       event_count: await countEvents(store, ids),
       ...sessionCounts(record),
     },
   });
-  const result = await store.database.commit(deleteCommit(store, ids, cuts, audit));
+  const also = [...audit, ...(await forgetNames(store, ids))];
+  const result = await store.database.commit(deleteCommit(store, ids, cuts, also));
   if (result.kind !== "done") {
     throw conflict(
       `session ${id} or one that belongs to it runs a turn, or was changed just now`,
@@ -71,71 +65,25 @@ async function sessionsToDelete(
   return [...found];
 }
 
-/** Branches these sessions wrote, and ancestors that only they kept, each cut to what others stand on. */
-async function cutsFor({ database }: Store, ids: readonly string[]): Promise<readonly Cut[]> {
-  const places = ids.map(() => "?").join(", ");
+function nameOfDeleted(id: string): string {
+  return `deleted ${hashContent(id).slice(0, 16)}`;
+}
+
+/** Forks tell where they come from, also when that is gone. */
+async function forgetNames({ database }: Store, ids: readonly string[]): Promise<readonly Write[]> {
   const rows = await database.query(
-    `SELECT DISTINCT branch_id FROM session_history WHERE session_id IN (${places})`,
-    ids,
+    "SELECT id, payload_json FROM events WHERE type = 'session.forked'",
   );
-  const cuts = new Map<number, Cut>();
-  let open = rows.map((row) => integer(row, "branch_id"));
-  while (open.length > 0) {
-    const parents = new Set<number>();
-    for (const branchId of open) {
-      const [others] = await database.query(
-        `SELECT COUNT(*) AS count FROM session_history WHERE branch_id = ? AND session_id NOT IN (${places})`,
-        [branchId, ...ids],
-      );
-      if (others === undefined || integer(others, "count") > 0) continue;
-      const children = await database.query(
-        "SELECT id, fork_seq FROM branches WHERE parent_branch_id = ?",
-        [branchId],
-      );
-      const needed = children
-        .filter((child) => cuts.get(integer(child, "id"))?.keepThrough !== null)
-        .map((child) => integer(child, "fork_seq"));
-      const keepThrough = needed.length === 0 ? null : Math.max(...needed);
-      if (cuts.has(branchId) && cuts.get(branchId)?.keepThrough === keepThrough) continue;
-      const [branch] = await database.query("SELECT parent_branch_id FROM branches WHERE id = ?", [
-        branchId,
-      ]);
-      const parentId = branch === undefined ? null : integerOrNull(branch, "parent_branch_id");
-      cuts.set(branchId, { branchId, parentId, keepThrough });
-      if (parentId !== null) parents.add(parentId);
-    }
-    open = [...parents];
-  }
-  return childrenFirst([...cuts.values()]);
-}
-
-/** A turn can go only after those that follow it. */
-function childrenFirst(cuts: readonly Cut[]): readonly Cut[] {
-  const ordered: Cut[] = [];
-  for (let left = cuts; left.length > 0;) {
-    const parents = new Set(left.map(({ parentId }) => parentId));
-    ordered.push(...left.filter(({ branchId }) => !parents.has(branchId)));
-    left = left.filter(({ branchId }) => parents.has(branchId));
-  }
-  return ordered;
-}
-
-async function countTurns(
-  { database }: Store,
-  cuts: readonly Cut[],
-): Promise<Pick<Deletion, "turns" | "turnsKept">> {
-  let turns = 0;
-  let turnsKept = 0;
-  for (const { branchId, keepThrough } of cuts) {
-    const [row] = await database.query(
-      "SELECT COUNT(*) AS count, COALESCE(SUM(CASE WHEN seq <= ? AND status = 'completed' THEN 1 ELSE 0 END), 0) AS kept FROM turns WHERE branch_id = ?",
-      [keepThrough ?? -1, branchId],
-    );
-    const kept = row === undefined ? 0 : Number(row["kept"]);
-    turnsKept += kept;
-    turns += (row === undefined ? 0 : integer(row, "count")) - kept;
-  }
-  return { turns, turnsKept };
+  return rows.flatMap((row): readonly Write[] => {
+    const payload: unknown = JSON.parse(text(row, "payload_json"));
+    if (typeof payload !== "object" || payload === null) return [];
+    const from = "from_session_id" in payload ? payload.from_session_id : null;
+    if (typeof from !== "string" || !ids.includes(from)) return [];
+    const json = JSON.stringify({ ...payload, from_session_id: nameOfDeleted(from) });
+    return [
+      { sql: "UPDATE events SET payload_json = ? WHERE id = ?", values: [json, text(row, "id")] },
+    ];
+  });
 }
 
 async function countEvents({ database }: Store, ids: readonly string[]): Promise<number> {
@@ -150,7 +98,7 @@ function deleteCommit(
   store: Store,
   ids: readonly string[],
   cuts: readonly Cut[],
-  audit: readonly Write[],
+  also: readonly Write[],
 ): Commit {
   const clock = store.clock();
   const places = ids.map(() => "?").join(", ");
@@ -169,7 +117,7 @@ function deleteCommit(
       values: [id, ...clock.values],
     })),
     writes: [
-      ...audit,
+      ...also,
       ...ofSessions,
       // A branch points at the turn it was forked from.
       ...gone.map(({ branchId }) => ({

@@ -4,13 +4,13 @@ import type { Commit } from "../sql/database.ts";
 import { messageRow } from "./message-rows.ts";
 import type { KnownSession } from "./session-rows.ts";
 import { needSession } from "./session-rows.ts";
-import { commitOnce, conflict, seqStep, type Store } from "./store.ts";
+import { busyWith, commitOnce, conflict, seqStep, triesMax, type Store } from "./store.ts";
 import { type HeldTurn } from "./held-turn.ts";
 import { newTurnRow } from "./turn-rows.ts";
 
 /** The pointer is read afresh, and the commit checks that it is still what was read. */
 export async function openTurn(store: Store, turn: NewTurn): Promise<HeldTurn> {
-  for (;;) {
+  for (let tries = 1; tries <= triesMax; tries += 1) {
     const known = await needSession(store, turn.sessionId);
     checkFree(known, turn);
     const held = heldOf(store, known, turn);
@@ -24,6 +24,7 @@ export async function openTurn(store: Store, turn: NewTurn): Promise<HeldTurn> {
     }
     // Somebody was faster: look again, and say who if it stays so.
   }
+  throw busyWith(turn.sessionId);
 }
 
 function heldOf(store: Store, known: KnownSession, turn: NewTurn): HeldTurn {

@@ -42,17 +42,25 @@ export async function commitOnce({ database }: Store, commit: Commit): Promise<C
 
 /** Commits with new branches, and again with others where one is taken. */
 export async function commitBranching(store: Store, make: () => Commit): Promise<CommitResult> {
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     const result = await commitOnce(store, make());
-    if (result.kind !== "taken" || result.table !== "branches") return result;
+    const isTaken = result.kind === "taken" && result.table === "branches";
+    if (!isTaken || tries === triesMax) return result;
   }
 }
+
+/** What was changed by others in between is looked at again so often. */
+export const triesMax = 50;
 
 /** Of a commit that does no harm when it is done twice. */
 export const mayRepeat: Statement = { sql: "SELECT 1 AS landed WHERE 1 = 0", values: [] };
 
 export function conflict(message: string, hint: string): StrataError {
   return new StrataError("conflict", message, hint);
+}
+
+export function busyWith(sessionId: string): StrataError {
+  return conflict(`session ${sessionId} is changed by others again and again`, "try again later");
 }
 
 export function notFound(

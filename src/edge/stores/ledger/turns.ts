@@ -7,7 +7,15 @@ import { integer, text } from "../sql/read-row.ts";
 import { holdTurn } from "./hold-turn.ts";
 import type { KnownSession } from "./session-rows.ts";
 import { needSession } from "./session-rows.ts";
-import { commitOnce, conflict, mayRepeat, notFound, type Store } from "./store.ts";
+import {
+  busyWith,
+  commitOnce,
+  conflict,
+  mayRepeat,
+  notFound,
+  triesMax,
+  type Store,
+} from "./store.ts";
 import { auditWrites, turnCounts } from "./audit.ts";
 import { cancelTools, interrupt } from "./close-turn.ts";
 import type { HeldTurn } from "./held-turn.ts";
@@ -96,7 +104,7 @@ function unheld(
 }
 
 async function resumeTurn(store: Store, sessionId: string): Promise<HeldTurn> {
-  for (;;) {
+  for (let tries = 1; tries <= triesMax; tries += 1) {
     const known = await needSession(store, sessionId);
     const turnId = needOpen(known);
     if (known.lease.isLive) throw inUse(sessionId, turnId);
@@ -131,6 +139,7 @@ async function resumeTurn(store: Store, sessionId: string): Promise<HeldTurn> {
     if (result.kind === "done") return loadHeld(store, known, turnId, { holder, token });
     // Somebody looked at it or took it just now: look again, and say so if it was taken.
   }
+  throw busyWith(sessionId);
 }
 
 /** What whoever held it knew, from what was recorded. */
