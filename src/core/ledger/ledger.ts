@@ -63,7 +63,7 @@ export interface Ledger {
 
   /** Takes the lock on compacting a session; null where another holder has it. */
   lockFolding(sessionId: string): Promise<FoldLock | null>;
-  /** Locks nobody renewed for so long, removed; how many (N-26). */
+  /** Removes locks whose lifetime ended so long ago or longer; how many (N-26). */
   dropStaleLocks(olderThanMs: number): Promise<number>;
   /** The latest first. */
   readFolds(sessionId: string, limit?: number): Promise<readonly FoldRecord[]>;
@@ -137,7 +137,7 @@ export interface NewFork {
 export type ThreadOf = { readonly sessionId: string } | { readonly turnId: string };
 
 export interface DeleteOptions {
-  /** Sessions that were forked from it, too. Otherwise what they stand on stays. */
+  /** Every session that stands on its turns, too. Otherwise what they stand on stays. */
   readonly withForks?: boolean;
 }
 

@@ -61,7 +61,7 @@ export interface SessionRecord {
 export interface PointerMove {
   readonly turnId: string | null;
   readonly movedMs: number;
-  readonly reason: "opened" | "turn" | "fold" | "fork" | "moved" | "imported";
+  readonly reason: "opened" | "turn" | "fold" | "fork" | "moved";
 }
 
 export interface SessionFilter {

@@ -102,7 +102,7 @@ async function stats({ database }: Store): Promise<LedgerStats> {
   }
   const [schema] = await database.query("SELECT MAX(number) AS number FROM strata_schema");
   const [sums] = await database.query(
-    "SELECT CAST(COALESCE(SUM(cost_pico_usd), 0) AS TEXT) AS cost, MIN(started_ms) AS oldest, MAX(started_ms) AS newest FROM calls",
+    "SELECT CAST(COALESCE(SUM(cost_pico_usd), 0) + (SELECT COALESCE(SUM(cost_pico_usd), 0) FROM compactions_v1) AS TEXT) AS cost, MIN(started_ms) AS oldest, MAX(started_ms) AS newest FROM calls",
   );
   return {
     store: database.kind,

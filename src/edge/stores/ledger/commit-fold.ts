@@ -31,7 +31,7 @@ export async function commitFold(
       lockGuard(lock, fold),
       {
         name: "session",
-        sql: "UPDATE sessions SET head_turn_id = ?, next_seq = ?, move_count = move_count + 1, cost_pico_usd = cost_pico_usd + ?, updated_ms = ? WHERE id = ? AND open_turn_id IS NULL AND head_turn_id = ? AND next_seq = ? AND move_count = ?",
+        sql: "UPDATE sessions SET head_turn_id = ?, next_seq = ?, move_count = move_count + 1, cost_pico_usd = cost_pico_usd + ?, updated_ms = ? WHERE id = ? AND status = 'active' AND open_turn_id IS NULL AND head_turn_id = ? AND next_seq = ? AND move_count = ?",
         values: [
           fold.id,
           nextSeq + seqStep,
@@ -49,7 +49,7 @@ export async function commitFold(
     advanced: [fold.sessionId],
   });
   if (result.kind === "done") return;
-  throw foldRefused(fold, result.kind === "refused" ? result.guard : "taken");
+  throw foldRefused(fold, result.kind === "refused" ? result.guard : result.table);
 }
 
 /** A fold that keeps from a turn elsewhere would leave a session that cannot be read. */
@@ -85,11 +85,17 @@ function foldRefused({ id, sessionId, parentTurnId }: NewFold, why: string): Err
         `the lock on compacting session ${sessionId} was lost`,
         "compact again later",
       );
-    case "taken":
+    case "turns":
+    case "compactions_v1":
       return conflict(`turn ${id} is in the ledger already`, "give every fold an id of its own");
+    case "events":
+      return conflict(
+        `an event told with fold ${id} has an id that is in the ledger already`,
+        "make ids that grow from the last one of the session; nothing was folded",
+      );
     default:
       return conflict(
-        `session ${sessionId} does not point at turn ${parentTurnId} any more, or a turn runs in it`,
+        `session ${sessionId} does not point at turn ${parentTurnId} any more, a turn runs in it, or it is archived`,
         "read the session again and fold what it has now",
       );
   }

@@ -52,12 +52,7 @@ async function sessionsToDelete(
         `SELECT id FROM sessions WHERE parent_session_id IN (${places})`,
         newest,
       )),
-      ...(withForks
-        ? await database.query(
-            `SELECT f.session_id AS id FROM session_history h JOIN branches b ON b.parent_branch_id = h.branch_id JOIN session_history f ON f.branch_id = b.id WHERE h.session_id IN (${places})`,
-            newest,
-          )
-        : []),
+      ...(withForks ? await database.query(standingOn(places), newest) : []),
     ];
     newest = [...new Set(rows.map((row) => text(row, "id")))].filter((each) => !found.has(each));
     for (const each of newest) found.add(each);
@@ -92,6 +87,15 @@ async function countEvents({ database }: Store, ids: readonly string[]): Promise
     ids,
   );
   return row === undefined ? 0 : integer(row, "count");
+}
+
+/** Sessions on branches that were forked from those of others, also where the session in between is gone. */
+function standingOn(places: string): string {
+  return `WITH RECURSIVE below (id) AS (
+    SELECT b.id FROM branches b JOIN session_history h ON h.branch_id = b.parent_branch_id WHERE h.session_id IN (${places})
+    UNION
+    SELECT b.id FROM branches b JOIN below ON b.parent_branch_id = below.id
+  ) SELECT h.session_id AS id FROM session_history h JOIN below ON below.id = h.branch_id`;
 }
 
 function deleteCommit(

@@ -138,7 +138,7 @@ export function newSessionRow(session: NewSession, branchId: number, nowMs: numb
   };
 }
 
-const reasons = ["opened", "turn", "fold", "fork", "moved", "imported"] as const;
+const reasons = ["opened", "turn", "fold", "fork", "moved"] as const;
 
 export function toMove(row: ResultRow): PointerMove {
   return {

@@ -42,7 +42,8 @@ export const turnColumns: string = `t.id, t.branch_id, t.seq, t.parent_turn_id, 
   t.provider, t.role, t.toolset_name, t.tools_available, t.permissions_granted, t.permissions_used, t.started_ms,
   t.completed_ms, t.source_event_id, t.workspace_path,
   (SELECT COUNT(*) FROM tool_calls u WHERE u.turn_id = t.id) AS tool_call_count,
-  s.call_count, s.cost_pico_usd, s.uncached_tokens, s.read_tokens,
+  s.call_count,
+  COALESCE(s.cost_pico_usd, (SELECT CAST(f.cost_pico_usd AS TEXT) FROM compactions_v1 f WHERE f.turn_id = t.id)) AS cost_pico_usd, s.uncached_tokens, s.read_tokens,
   ${Object.values(writeColumns)
     .map((column) => `s.${column}`)
     .join(", ")}, s.output_tokens, s.reasoning_tokens`;

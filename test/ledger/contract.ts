@@ -1,0 +1,56 @@
+// What every ledger promises, whatever database it is on. Read top to bottom it tells what a ledger is.
+import { describe } from "vitest";
+import { advanceContract } from "./contract/advance.ts";
+import { auditContract } from "./contract/audit.ts";
+import { checkContract } from "./contract/check.ts";
+import { deletionContract } from "./contract/deletion.ts";
+import { eventsContract } from "./contract/events.ts";
+import { foldLocksContract } from "./contract/fold-locks.ts";
+import { foldingContract } from "./contract/folding.ts";
+import { foldsContract } from "./contract/folds.ts";
+import { forksContract } from "./contract/forks.ts";
+import { leasesContract } from "./contract/leases.ts";
+import { messagesContract } from "./contract/messages.ts";
+import { migrationsContract } from "./contract/migrations.ts";
+import { randomProgramsContract } from "./contract/random-programs.ts";
+import { sessionsContract } from "./contract/sessions.ts";
+import { tablesContract } from "./contract/tables.ts";
+import { toolCallsContract } from "./contract/tool-calls.ts";
+import { transferContract } from "./contract/transfer.ts";
+import { turnsContract } from "./contract/turns.ts";
+import type { OpenLedger, TestStore } from "./stores.ts";
+
+const parts: Readonly<Record<string, (open: OpenLedger) => void>> = {
+  sessions: sessionsContract,
+  turns: turnsContract,
+  "tool calls": toolCallsContract,
+  messages: messagesContract,
+  leases: leasesContract,
+  forks: forksContract,
+  folds: foldsContract,
+  folding: foldingContract,
+  "fold locks": foldLocksContract,
+  events: eventsContract,
+  audit: auditContract,
+  check: checkContract,
+  advance: advanceContract,
+};
+
+const partsOfStore: Readonly<Record<string, (store: TestStore) => void>> = {
+  deletion: deletionContract,
+  transfer: transferContract,
+  migrations: migrationsContract,
+  tables: tablesContract,
+};
+
+export function ledgerContract(store: TestStore, options: { readonly programs: number }): void {
+  describe.each(Object.entries(parts))("%s", (_name, part) => {
+    part(store.open);
+  });
+  describe.each(Object.entries(partsOfStore))("%s", (_name, part) => {
+    part(store);
+  });
+  describe("random programs", () => {
+    randomProgramsContract(store.open, options.programs);
+  });
+}

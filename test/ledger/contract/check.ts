@@ -1,0 +1,151 @@
+// The check: silent on every ledger this suite makes, and in words about anything that does not hold (X-34).
+import { expect, test } from "vitest";
+import type { OpenLedger } from "../stores.ts";
+import {
+  all,
+  answers,
+  asks,
+  call,
+  counted,
+  fold,
+  newFold,
+  newTurn,
+  open as openTurn,
+  openSession,
+  run,
+  runAll,
+  startMs,
+} from "../test-kit.ts";
+import { writeRichSession } from "./rich-session.ts";
+
+export function checkContract(open: OpenLedger): void {
+  test("a ledger with everything in it is in order", async () => {
+    const { ledger } = await open();
+    await writeRichSession(ledger);
+    let seen = 0;
+    expect(
+      await all(
+        ledger.check((checked) => {
+          seen = checked;
+        }),
+      ),
+    ).toEqual([]);
+    expect(seen).toBe((await ledger.stats()).rows["messages"]);
+  });
+
+  const damages: readonly (readonly [sql: string, problem: RegExp])[] = [
+    [
+      `UPDATE messages SET content = '[{"type":"text","text":"forged"}]' WHERE idx = 0`,
+      /message 0 at \d+ of branch \d+ does not fit its hash/,
+    ],
+    ["UPDATE messages SET role = 'system' WHERE idx = 0", /does not fit its hash/],
+    [`UPDATE messages SET wire = '{"m":"x"}' WHERE idx = 0`, /does not fit its hash/],
+    ["UPDATE contents SET text = 'forged'", /content \w+ does not fit its hash/],
+    ["DELETE FROM messages WHERE idx = 0", /turn \w+ misses a message/],
+    ["DELETE FROM messages WHERE idx = 1", /turn \w+ misses a message/],
+    ["DELETE FROM calls WHERE number = 1", /turn t2 has 1 calls, and the last is number 2/],
+    ["UPDATE calls SET cost_pico_usd = 1 WHERE turn_id = 't1'", /t1|session a/],
+    [
+      "UPDATE sessions SET head_turn_id = 't3' WHERE id = 'a'",
+      /session a points at turn t3, which is not completed/,
+    ],
+    [
+      "UPDATE sessions SET head_turn_id = 't1' WHERE id = 'a'",
+      /the last move of session a is not to where it points/,
+    ],
+    [
+      "UPDATE sessions SET head_turn_id = NULL WHERE id = 'a'",
+      /the last move of session a is not to where it points/,
+    ],
+    [
+      "UPDATE sessions SET open_turn_id = 'ghost' WHERE id = 'a'",
+      /session a has turn ghost open, which is not/,
+    ],
+    [
+      "UPDATE sessions SET open_turn_id = NULL WHERE id = 'b'",
+      /turn b1 is pending, and no session has it open/,
+    ],
+    [
+      "DELETE FROM session_history WHERE session_id = 'a' AND move = 2",
+      /session a moved 4 times, and 3 are in its history/,
+    ],
+    [
+      "UPDATE turns SET status = 'pending' WHERE id = 't3'",
+      /turn t3 is pending, and no session has it open/,
+    ],
+    [
+      "UPDATE turns SET parent_turn_id = 't3' WHERE id = 'f1'",
+      /completed turn f1 follows turn t3, which is failed/,
+    ],
+    ["UPDATE turns SET parent_turn_id = NULL WHERE id = 't2'", /turn t2/],
+    ["UPDATE turns SET parent_turn_id = 't1' WHERE id = 'f1'", /turn f1/],
+    [
+      "UPDATE tool_calls SET status = 'pending'",
+      /completed turn t2 has tool use u1 without an answer/,
+    ],
+    ["DELETE FROM compactions_v1", /compaction turn f1 has no details/],
+    [
+      "UPDATE compactions_v1 SET first_kept_turn_id = 'gone'",
+      /fold f1 keeps from turn gone, which does not exist/,
+    ],
+    [
+      "UPDATE compactions_v1 SET first_kept_turn_id = NULL, summarized_through_turn_id = 'gone'",
+      /fold f1/,
+    ],
+    [
+      "UPDATE turns SET branch_id = 5 WHERE id = 'empty'",
+      /turn empty stands on branch 5, which does not exist/,
+    ],
+    ["INSERT INTO branches (id) VALUES (5)", /branch 5 belongs to no session/],
+  ];
+  test.for(damages)("%s is found", async ([sql, problem]) => {
+    const { ledger, database, expectDamage } = await open();
+    expectDamage();
+    await openSession(ledger, "a", { foundation: "system" });
+    await run(ledger, "a", "t1");
+    const turn = await openTurn(ledger, "a", "t2");
+    await turn.append(call("t2", 1, { reply: asks("u1") }));
+    await turn.answer([counted(answers("u1", "ok"))]);
+    await turn.append(call("t2", 2, { sent: [answers("u1", "ok")] }));
+    await turn.close({ status: "completed", endMs: startMs });
+    await (await openTurn(ledger, "a", "t3")).close({ status: "failed", endMs: startMs });
+    await fold(
+      ledger,
+      newFold("a", "f1", "t2", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
+    );
+    await openSession(ledger, "b");
+    await openTurn(ledger, "b", "b1");
+    await openSession(ledger, "c");
+    const empty = await ledger.openTurn(newTurn("c", "empty", null, { messages: [] }));
+    await empty.close({ status: "failed", endMs: startMs });
+    expect(await all(ledger.check())).toEqual([]);
+
+    await database.query(sql);
+    expect(await all(ledger.check())).toContainEqual(expect.stringMatching(problem));
+  });
+
+  test("what is in a ledger is counted", async () => {
+    const { ledger } = await open();
+    expect(await ledger.stats()).toMatchObject({ costPicoUsd: 0n, oldestMs: null, newestMs: null });
+    await openSession(ledger, "a", { foundation: "system" });
+    await runAll(ledger, "a", "t1 t2");
+    const { store, schema, rows, bytes, ...more } = await ledger.stats();
+    expect(["sqlite", "postgres"]).toContain(store);
+    expect(schema).toBeGreaterThanOrEqual(1);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(rows).toEqual({
+      contents: 1,
+      branches: 1,
+      sessions: 1,
+      session_history: 3,
+      turns: 2,
+      messages: 4,
+      calls: 2,
+      tool_calls: 0,
+      compactions_v1: 0,
+      compaction_locks_v1: 0,
+      events: 0,
+    });
+    expect(more).toEqual({ costPicoUsd: 2000n, oldestMs: startMs + 10, newestMs: startMs + 10 });
+  });
+}

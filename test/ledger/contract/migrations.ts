@@ -1,0 +1,87 @@
+// Migrations: forward only, each once, whoever comes first.
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { createLedger } from "../../../src/edge/stores/ledger/create-ledger.ts";
+import { migrate } from "../../../src/edge/stores/sql/migrate.ts";
+import { migrations } from "../../../src/edge/stores/sql/migrations.ts";
+import type { TestStore } from "../stores.ts";
+import { all, openSession, refusal, run, thread } from "../test-kit.ts";
+
+const current = migrations.at(-1)?.number ?? 0;
+
+export function migrationsContract({ blank, connect }: TestStore): void {
+  test("steps are numbered upwards, one by one", () => {
+    expect(migrations.map(({ number }) => number)).toEqual(migrations.map((_, index) => index + 1));
+  });
+
+  test("a blank database is brought to the current schema, and then there is nothing to do", async () => {
+    const database = await connect(await blank());
+    expect(await migrate(database, 1234)).toEqual({ from: 0, to: current });
+    expect(await migrate(database, 5678)).toEqual({ from: current, to: current });
+    expect(
+      await database.query("SELECT number, applied_ms FROM strata_schema ORDER BY number"),
+    ).toEqual(migrations.map(({ number }) => ({ number, applied_ms: 1234 })));
+    await database.close();
+  });
+
+  test("a later step takes what is there with it; the program before it then refuses", async () => {
+    const where = await blank();
+    const ledger = await createLedger(await connect(where));
+    await openSession(ledger, "a", { agent: "Ada" });
+    await run(ledger, "a", "t1");
+    const database = await connect(where);
+    const later = {
+      number: current + 1,
+      name: "agents in capitals",
+      statements: [
+        "ALTER TABLE sessions ADD COLUMN mood TEXT",
+        "UPDATE sessions SET mood = 'calm', agent = UPPER(agent)",
+      ],
+    };
+    expect(await migrate(database, 9, [...migrations, later])).toEqual({
+      from: current,
+      to: current + 1,
+    });
+    expect(await database.query("SELECT id, mood, agent FROM sessions")).toEqual([
+      { id: "a", mood: "calm", agent: "ADA" },
+    ]);
+    expect(await thread(ledger, "a")).toHaveLength(2);
+    expect(await all(ledger.check())).toEqual([]);
+    expect(await refusal(createLedger(database))).toEqual({
+      code: "store-unavailable",
+      message: `the ledger has schema ${current + 1}, and this program knows schemas up to ${current}`,
+      hint: "use the version of strata that wrote it, or a later one",
+    });
+    await ledger.close();
+    await database.close();
+  });
+
+  test("a step that fails leaves nothing behind, and may be tried again", async () => {
+    const database = await connect(await blank());
+    const bad = {
+      number: current + 1,
+      name: "bad",
+      statements: ["CREATE TABLE half (id TEXT)", "INSERT INTO nowhere VALUES (1)"],
+    };
+    await expect(migrate(database, 1, [...migrations, bad])).rejects.toThrow(/nowhere/);
+    await expect(database.query("SELECT * FROM half")).rejects.toThrow(/half/);
+    await expect(database.query("SELECT * FROM sessions")).rejects.toThrow(/sessions/);
+    expect(await migrate(database, 1)).toEqual({ from: 0, to: current });
+    await database.close();
+  });
+
+  test("of several processes that come at once, one does the work", async () => {
+    const where = await blank();
+    const script = join(import.meta.dirname, "migrate-once.ts");
+    const start = (): Promise<{ stdout: string }> =>
+      promisify(execFile)(process.execPath, [script, where]);
+    const told = await Promise.all([start(), start(), start()]);
+    const from = told.map(({ stdout }): unknown => JSON.parse(stdout));
+    expect(from).toContainEqual({ from: 0, to: current });
+    expect(
+      from.filter((each) => JSON.stringify(each) === `{"from":${current},"to":${current}}`),
+    ).toHaveLength(2);
+  });
+}
