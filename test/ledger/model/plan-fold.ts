@@ -15,7 +15,8 @@ export function planFold(run: Run, session: ModelSession, { how, other }: Choice
   const firstKeptId = how % 2 === 0 ? null : (after?.id ?? null);
   const fold = { throughId: through.id, firstKeptId };
   const found = heldOf(run, session);
-  const isAllowed = found !== null || session.openId === null;
+  const isFree = session.openId === null && session.status === "active";
+  const isAllowed = found !== null || isFree;
   const work = async (): Promise<void> => {
     const lock = await ledger.lockFolding(session.id);
     if (lock === null) throw new Error("somebody folds");
@@ -42,6 +43,7 @@ export function planFold(run: Run, session: ModelSession, { how, other }: Choice
   }
   session.headId = id;
   session.moves.push(id);
+  turn.cost += 7n;
   session.cost += 7n;
   return { want: "done", work };
 }
