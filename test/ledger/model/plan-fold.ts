@@ -15,7 +15,7 @@ export function planFold(run: Run, session: ModelSession, { how, other }: Choice
   const firstKeptId = how % 2 === 0 ? null : (after?.id ?? null);
   const fold = { throughId: through.id, firstKeptId };
   const found = heldOf(run, session);
-  const isFree = session.openId === null && session.status === "active";
+  const isFree = session.openId === null && !session.isArchived;
   const isAllowed = found !== null || isFree;
   const work = async (): Promise<void> => {
     const lock = await ledger.lockFolding(session.id);
