@@ -3,6 +3,9 @@ import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { UsageError, type Experiment, type Report } from "./report.ts";
 
+// A package that brings PostgreSQL ends every process with 0 when nothing is left to do, whatever was set.
+process.prependOnceListener("beforeExit", () => process.exit());
+
 const [kind = "bench", ...words] = process.argv.slice(2);
 process.exitCode = await main(kind, words).catch((error: unknown) => {
   if (!(error instanceof UsageError)) throw error;

@@ -20,6 +20,7 @@ export interface SqliteOptions {
 
 /** How long a statement itself waits: short, because the process stands still meanwhile. */
 const blockForMs = 100;
+const openForMs = 5000;
 
 export interface SqliteDatabase extends Database {
   /** The connection itself, for backups and measuring. */
@@ -96,7 +97,8 @@ function tryCommit(connection: DatabaseSync, prepare: Prepare, commit: Commit): 
 
 function connect(file: string, synchronous: "FULL" | "NORMAL"): DatabaseSync {
   if (file !== ":memory:") makePrivate(file);
-  const connection = new DatabaseSync(file, { timeout: blockForMs });
+  // Another process may be making the file just now; later, waiting is done between statements.
+  const connection = new DatabaseSync(file, { timeout: openForMs });
   try {
     connection.exec("PRAGMA journal_mode = WAL");
     connection.exec(`PRAGMA synchronous = ${synchronous}`);
@@ -104,6 +106,7 @@ function connect(file: string, synchronous: "FULL" | "NORMAL"): DatabaseSync {
     // Rarer and larger: a commit that also moves pages into the file is the slowest one.
     connection.exec("PRAGMA wal_autocheckpoint = 4000");
     connection.exec("PRAGMA secure_delete = FAST");
+    connection.exec(`PRAGMA busy_timeout = ${blockForMs}`);
     return connection;
   } catch (error) {
     connection.close();

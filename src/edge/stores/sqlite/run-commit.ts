@@ -1,7 +1,7 @@
 // One transaction: guards first, then writes. Nothing here waits, so nothing else of the process comes between.
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Commit, CommitResult, Guard, Write } from "../sql/database.ts";
-import { columnsOf } from "../sql/tables.ts";
+import { columnsOf, type TableName } from "../sql/tables.ts";
 
 export type Prepare = (sql: string) => StatementSync;
 
@@ -43,20 +43,28 @@ function runWrite(prepare: Prepare, write: Write): void {
     prepare(write.sql).run(...write.values);
     return;
   }
-  const columns = Object.keys(columnsOf(write.into));
-  const statement = prepare(insertSql(write.into, columns, write.orIgnore === true));
+  const { columns, sql } = insertOf(write.into, write.orIgnore === true);
+  const statement = prepare(sql);
   for (const row of write.rows) statement.run(...columns.map((column) => row[column] ?? null));
 }
 
-const insertSqls = new Map<string, string>();
+interface InsertText {
+  readonly columns: readonly string[];
+  readonly sql: string;
+}
 
-function insertSql(table: string, columns: readonly string[], orIgnore: boolean): string {
+const inserts = new Map<string, InsertText>();
+
+/** Made once for each table. */
+function insertOf(table: TableName, orIgnore: boolean): InsertText {
   const name = `${table} ${orIgnore}`;
-  const known = insertSqls.get(name);
+  const known = inserts.get(name);
   if (known !== undefined) return known;
+  const columns = Object.keys(columnsOf(table));
   const places = columns.map(() => "?").join(", ");
   const conflict = orIgnore ? " ON CONFLICT DO NOTHING" : "";
   const sql = `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${places})${conflict}`;
-  insertSqls.set(name, sql);
-  return sql;
+  const made = { columns, sql };
+  inserts.set(name, made);
+  return made;
 }

@@ -1,0 +1,187 @@
+// The workspace cache: how often the disk is read, how soon an edit is seen, and what a request costs warm and cold.
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { median, medianMsOf } from "../harness/measure.ts";
+import { atMost, exactly, wholeNumber, type Experiment } from "../harness/report.ts";
+import { openScope } from "../src/edge/stores/scoped-files.ts";
+import { createWorkspaceCache } from "../src/edge/stores/workspace/workspace-cache.ts";
+
+const requestCount = 1000;
+const warmPerRound = 1000;
+/** What a person edits, a store replaces, and a document in a folder of its own. */
+const edited = ["AGENTS.md", ".strata/MEMORY.md", "docs/guide-3.md"];
+const extras = Array.from({ length: 10 }, (_, index) => `docs/guide-${index}.md`);
+const sizes: Readonly<Record<string, number>> = {
+  "AGENTS.md": 20_000,
+  "CLAUDE.md": 6000,
+  "IDENTITY.md": 400,
+  "SOUL.md": 3000,
+  "USER.md": 1200,
+  ".strata/MEMORY.md": 2200,
+  ...Object.fromEntries(extras.map((path) => [path, 8000])),
+};
+
+export const experiment: Experiment = {
+  summary:
+    "workspace bundle: reads of 1,000 concurrent misses, time until an edit is seen, warm and cold requests",
+  options: {
+    edits: "edits that are waited for (30)",
+    debounce: "milliseconds from a change to the drop of what is kept (100)",
+  },
+  async run(settings) {
+    const edits = wholeNumber(settings, "edits", 30);
+    const watchDebounceMs = wholeNumber(settings, "debounce", 100);
+    const root = await mkdtemp(join(tmpdir(), "strata-bench-workspace-"));
+    try {
+      for (const [path, bytes] of Object.entries(sizes)) await put(root, path, textOf(bytes));
+      for (let folder = 0; folder < 200; folder += 1) {
+        await put(root, `src/part-${folder}/module.ts`, "export {};\n");
+      }
+      settings.progress("a thousand at once");
+      const concurrent = await measureConcurrent(root);
+      settings.progress(`${edits} edits`);
+      const seenMs = await measureEdits(root, edits, watchDebounceMs);
+      settings.progress("warm and cold");
+      const ms = await measureRequests(root);
+      return {
+        figures: {
+          "bundle files": concurrent.files,
+          "bundle bytes": concurrent.bytes,
+          "loads of 1,000 concurrent misses": concurrent.loads,
+          "paths looked for": concurrent.paths,
+          "debounce ms": watchDebounceMs,
+          "edit seen ms, median": median(seenMs),
+          "edit seen ms, slowest": Math.max(...seenMs),
+          "1,000 concurrent misses ms, watch included": concurrent.firstMs,
+          "cold request ms": ms.cold,
+          "plain reads of the same files ms": ms.plain,
+          "warm request ms": ms.warm / warmPerRound,
+          "cold over warm": (ms.cold / ms.warm) * warmPerRound,
+        },
+        checks: [
+          exactly("1,000 concurrent misses read the disk once", concurrent.readsMax, 1),
+          exactly("bundles they got", concurrent.bundles, 1),
+          atMost(
+            "edit visible within debounce + 200 ms",
+            seenMs.length === edits ? Math.max(...seenMs) : null,
+            watchDebounceMs + 200,
+          ),
+        ],
+      };
+    } finally {
+      await rm(root, { recursive: true, force: true });
+    }
+  },
+};
+
+interface Concurrent {
+  readonly loads: number;
+  readonly paths: number;
+  /** Of any one path. */
+  readonly readsMax: number;
+  readonly bundles: number;
+  readonly files: number;
+  readonly bytes: number;
+  readonly firstMs: number;
+}
+
+async function measureConcurrent(root: string): Promise<Concurrent> {
+  const reads = new Map<string, number>();
+  const cache = createWorkspaceCache({
+    openFiles: async (folder) => {
+      const files = await openScope(folder);
+      return {
+        stat: (path) => files.stat(path),
+        readFile: (path, options) => {
+          reads.set(path, (reads.get(path) ?? 0) + 1);
+          return files.readFile(path, options);
+        },
+      };
+    },
+  });
+  const start = performance.now();
+  const bundles = await Promise.all(
+    Array.from({ length: requestCount }, () => cache.load({ root, scope: "main", extras })),
+  );
+  const firstMs = performance.now() - start;
+  const loads = cache.metrics()[0]?.loads ?? 0;
+  cache.close();
+  const files = bundles[0]?.files ?? [];
+  return {
+    loads,
+    paths: reads.size,
+    readsMax: Math.max(...reads.values()),
+    bundles: new Set(bundles).size,
+    files: files.length,
+    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    firstMs,
+  };
+}
+
+/** From the end of an edit to the first request that shows it; every other edit replaces the file by a rename. */
+async function measureEdits(
+  root: string,
+  edits: number,
+  watchDebounceMs: number,
+): Promise<readonly number[]> {
+  const cache = createWorkspaceCache({ watchDebounceMs });
+  const seenMs: number[] = [];
+  await cache.load({ root, scope: "main", extras });
+  for (let edit = 0; edit < edits; edit += 1) {
+    const path = edited[edit % edited.length] ?? "AGENTS.md";
+    const text = `edit ${edit}\n${textOf(2000)}`;
+    const isReplaced = edit % 2 === 1;
+    await put(root, isReplaced ? "fresh.tmp" : path, text);
+    if (isReplaced) await rename(join(root, "fresh.tmp"), join(root, path));
+    const start = performance.now();
+    for (let waitedMs = 0; waitedMs < 5000; waitedMs = performance.now() - start) {
+      const { files } = await cache.load({ root, scope: "main", extras });
+      if (files.some((file) => file.path === path && file.text === text)) {
+        seenMs.push(performance.now() - start);
+        break;
+      }
+      await pause(2);
+    }
+    // What the last edit still causes must not help the next one.
+    await pause(watchDebounceMs + 50);
+  }
+  cache.close();
+  return seenMs;
+}
+
+async function measureRequests(
+  root: string,
+): Promise<Readonly<Record<"cold" | "warm" | "plain", number>>> {
+  const cache = createWorkspaceCache();
+  const load = (): Promise<unknown> => cache.load({ root, scope: "main", extras });
+  const ms = await medianMsOf(
+    {
+      cold: () => {
+        cache.invalidate(root);
+        return load();
+      },
+      warm: async () => {
+        for (let request = 0; request < warmPerRound; request += 1) await load();
+      },
+      plain: () =>
+        Promise.all(Object.keys(sizes).map((path) => readFile(join(root, path), "utf8"))),
+    },
+    { rounds: 21, warmups: 3 },
+  );
+  cache.close();
+  return ms;
+}
+
+async function put(root: string, path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(root, path)), { recursive: true });
+  await writeFile(join(root, path), text);
+}
+
+function textOf(bytes: number): string {
+  return "Prefer what is simple, and say why. ".repeat(Math.ceil(bytes / 36)).slice(0, bytes);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
