@@ -121,8 +121,8 @@ async function runCalls(turn: RunningTurn, edges: Edges): Promise<TurnRun> {
       const { thread, cache: state, pace } = session;
       const { layout, markers } = policy;
       // A provider that paused goes on from its own words; what is recorded has its head already.
-      const isComplete = current.length === 0 || (isStaged && layout.volatile === "message-head");
-      const volatile = isComplete ? null : turn.volatile;
+      const isAsItIs = current.length === 0 || (isStaged && layout.volatile === "message-head");
+      const volatile = isAsItIs ? null : turn.volatile;
       const assembly = assemble({ thread, current, volatile, layout, can: model.capabilities });
       const { blocks } = assembly;
       const plan = planCache({ blocks, rules: model, markers, state, pace, now: startMs });

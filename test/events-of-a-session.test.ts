@@ -134,3 +134,10 @@ test("nothing of what was said is in the trace", async () => {
   await run();
   expect(JSON.stringify(await trace())).not.toContain(secret);
 });
+
+test("a bus that takes nothing more stops no turn, and says so itself", async () => {
+  await bus.close();
+  const { turns: runs } = await run();
+  expect(runs.map(({ end }) => end)).toEqual(["done", "done", "done"]);
+  expect(await trace()).toEqual([]);
+});

@@ -1,11 +1,12 @@
 // What a running turn tells the bus, each event with the one it follows from (D-09).
 import { extendChain, openChain, parentIn, type Chain } from "../core/events/chain.ts";
 import type { EventType } from "../core/events/event-catalogue.ts";
-import type { DraftOf, EventOf, PayloadOf } from "../core/events/event.ts";
+import type { DraftOf, EventDraft, EventOf, PayloadOf, StrataEvent } from "../core/events/event.ts";
 import { hashContent } from "../core/hash.ts";
 import type { CallEntry } from "../core/ledger/call-entry.ts";
 import { encodeMessage } from "../core/message/encode-message.ts";
 import type { Message } from "../core/message/message.ts";
+import { StrataError } from "../core/strata-error.ts";
 import type { TurnEnding } from "../engine.ts";
 import { findMiss } from "./find-miss.ts";
 import type { Session } from "./session.ts";
@@ -43,8 +44,8 @@ export function createTurnEvents(
   let chain: Chain | null = null;
   const tell = (said: Said): void => {
     const parentEventId = chain === null ? null : parentIn(chain, said.type);
-    const event = bus.emit({ ...said, sessionId, turnId, parentEventId });
-    chain = chain === null ? openChain(event.id) : extendChain(chain, event);
+    const event = emitted(bus, { ...said, sessionId, turnId, parentEventId });
+    if (event !== null) chain = chain === null ? openChain(event.id) : extendChain(chain, event);
   };
   return {
     started: (current, tokens) =>
@@ -83,6 +84,16 @@ export function createTurnEvents(
       );
     },
   };
+}
+
+/** A bus that is full or closed reports that itself, and stops no turn. */
+function emitted(bus: Emitter, draft: EventDraft): StrataEvent | null {
+  try {
+    return bus.emit(draft);
+  } catch (error) {
+    if (error instanceof StrataError) return null;
+    throw error;
+  }
 }
 
 const silent: TurnEvents = {
