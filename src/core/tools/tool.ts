@@ -1,0 +1,65 @@
+// A tool: what the model is told of it, what it does to the world, and how it is run.
+import type { AgentRole } from "../message/assembled-context.ts";
+import type { OfferedTool } from "./select-tools.ts";
+
+/** What running it does, as events tell it; the strongest that applies. */
+export type SideEffects = "none" | "read" | "write" | "execute" | "network";
+
+export interface Tool extends OfferedTool {
+  readonly sideEffects: SideEffects;
+  /** Cannot run in a session without a workspace. */
+  readonly requiresWorkspace?: boolean;
+  /** Its own limit instead of the dispatcher's. */
+  readonly timeoutMs?: number;
+  /** `input` fits the schema of its definition. What it throws is told to the model. */
+  run(input: ToolInput, call: ToolCallContext): Promise<ToolOutput>;
+}
+
+/** Parsed from the model's JSON text and checked against the tool's schema. */
+export type ToolInput = Readonly<Record<string, unknown>>;
+
+export interface ToolCallContext {
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly toolUseId: string;
+  readonly role: AgentRole;
+  /** Set when the call is cancelled or its time is up. */
+  readonly signal: AbortSignal;
+}
+
+export interface ToolOutput {
+  /** For the model. */
+  readonly text: string;
+  /** Paths inside the workspace that were changed. */
+  readonly filesModified?: readonly string[];
+  /** For events and records, not for the model. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+export type ToolErrorClass =
+  | "timeout"
+  | "permission_denied"
+  | "not_found"
+  | "validation_error"
+  | "execution_error"
+  | "cancelled"
+  | "user_denied"
+  | "confirmation_timeout";
+
+/** Why a tool could not do what it was asked. The one error a tool throws on purpose (D-10). */
+export class ToolError extends Error {
+  readonly errorClass: ToolErrorClass;
+  /** Whether a person should see it, and not only the model. */
+  readonly isUserVisible: boolean;
+
+  constructor(
+    errorClass: ToolErrorClass,
+    message: string,
+    options: ErrorOptions & { readonly isUserVisible?: boolean } = {},
+  ) {
+    super(message, options);
+    this.name = "ToolError";
+    this.errorClass = errorClass;
+    this.isUserVisible = options.isUserVisible ?? false;
+  }
+}

@@ -1,0 +1,38 @@
+// What is in a folder, told and not followed.
+import type { Dirent, Stats } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
+import type { ScopedFolder } from "./scoped-folder.ts";
+
+export interface ScopedEntry {
+  readonly name: string;
+  readonly kind: "file" | "folder" | "symlink" | "other";
+  readonly size: number;
+}
+
+/** Asked for at once: as many as keep the system busy without opening thousands of requests. */
+const AT_ONCE = 32;
+
+export async function listEntries(folder: ScopedFolder): Promise<readonly ScopedEntry[]> {
+  const found = await readdir(folder.self, { withFileTypes: true });
+  await folder.check();
+  found.sort((left, right) => (left.name < right.name ? -1 : 1));
+  const entries: ScopedEntry[] = [];
+  for (let start = 0; start < found.length; start += AT_ONCE) {
+    const some = found.slice(start, start + AT_ONCE).map((each) => toEntry(folder, each));
+    entries.push(...(await Promise.all(some)));
+  }
+  await folder.check();
+  return entries;
+}
+
+/** An entry that vanished meanwhile, or whose name is no text, is told of as it was found. */
+async function toEntry(folder: ScopedFolder, found: Dirent): Promise<ScopedEntry> {
+  const stats = await lstat(folder.at(found.name)).catch(() => null);
+  return { name: found.name, kind: kindOf(stats ?? found), size: stats?.size ?? 0 };
+}
+
+function kindOf(entry: Dirent | Stats): ScopedEntry["kind"] {
+  if (entry.isFile()) return "file";
+  if (entry.isDirectory()) return "folder";
+  return entry.isSymbolicLink() ? "symlink" : "other";
+}

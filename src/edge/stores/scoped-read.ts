@@ -1,0 +1,85 @@
+// The bytes of a file, up to a limit, from the file that was checked and no other.
+import { constants, type BigIntStats } from "node:fs";
+import { lstat, open, type FileHandle } from "node:fs/promises";
+import {
+  isMissing,
+  isOther,
+  refusedChange,
+  refusedKind,
+  refusedSymlink,
+} from "./scoped-failure.ts";
+import { isSame, type ScopedFolder, type ScopeRoot } from "./scoped-folder.ts";
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/** A file may be replaced by its next version between the look and the opening; rarely this often in a row. */
+const ATTEMPTS_MAX = 20;
+
+export interface FileToRead {
+  /** As given, for messages. */
+  readonly path: string;
+  readonly bytesMax: number;
+}
+
+export async function readBounded(
+  root: ScopeRoot,
+  folder: ScopedFolder,
+  name: string,
+  { path, bytesMax }: FileToRead,
+): Promise<{ readonly bytes: Uint8Array; readonly size: number } | null> {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const before = await lstat(folder.at(name), { bigint: true }).catch(unlessMissing);
+    if (before === null) {
+      await folder.check();
+      return null;
+    }
+    requireFile(before, path);
+    // Not blocking: a pipe that took the file's place would wait for somebody to write.
+    const flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+    const handle = await open(folder.at(name), flags).catch(unlessMissing);
+    if (handle === null) continue;
+    try {
+      const opened = await handle.stat({ bigint: true });
+      requireFile(opened, path);
+      await folder.check();
+      // A descriptor path names the checked folder itself, so what was opened lies in it.
+      if (!root.hasDescriptorPaths && !isSame(before, opened)) continue;
+      return await readUpTo(handle, Number(opened.size), bytesMax);
+    } finally {
+      await handle.close();
+    }
+  }
+  throw refusedChange(path);
+}
+
+function requireFile(stats: BigIntStats, path: string): void {
+  if (stats.isSymbolicLink()) throw refusedSymlink(path);
+  if (stats.isDirectory()) throw isOther(path, "folder");
+  if (!stats.isFile()) throw refusedKind(path);
+}
+
+/** A file that grows while it is read is read to the end it has then, up to the limit. */
+async function readUpTo(
+  handle: FileHandle,
+  expected: number,
+  bytesMax: number,
+): Promise<{ readonly bytes: Uint8Array; readonly size: number }> {
+  let buffer = Buffer.alloc(Math.min(expected + 1, bytesMax));
+  let length = 0;
+  while (length < bytesMax) {
+    if (length === buffer.length) {
+      const larger = Buffer.alloc(Math.min(buffer.length * 2 + 4096, bytesMax));
+      buffer.copy(larger);
+      buffer = larger;
+    }
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return { bytes: buffer.subarray(0, length), size: Math.max(expected, length) };
+}
+
+function unlessMissing(error: unknown): null {
+  if (isMissing(error)) return null;
+  throw error;
+}

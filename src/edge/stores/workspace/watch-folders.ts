@@ -1,0 +1,194 @@
+// Tells of every change under a root, by one watch per folder. Node's own recursive watch does it on macOS and Windows;
+// on Linux it watches every single file, stops the program meanwhile, and loses a file that is replaced by a rename.
+import { lstatSync, watch, type FSWatcher } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { hasCode } from "../scoped-failure.ts";
+import { foldersOf, withSlashes } from "./workspace-paths.ts";
+
+export interface FolderWatch {
+  /** From now on changes of these documents are told, wherever they are and whether or not they exist. */
+  cover(documents: readonly string[]): void;
+  close(): void;
+}
+
+export interface WatchEdges {
+  /** A path from the root, or null for a change somewhere. */
+  readonly onChange: (path: string | null) => void;
+  /** The root was moved or removed, or may have been. Told once; the watch is closed. */
+  readonly onGone: () => void;
+  /** The root or a folder of a covered document is not watched any more. Told once; the watch is closed. */
+  readonly onFailure: (error: unknown) => void;
+  /** Some other folder is not watched. Told once. */
+  readonly onLimit: (folder: string, error: unknown) => void;
+  readonly foldersMax: number;
+  /** By default what the platform does itself. */
+  readonly isRecursive?: boolean;
+  readonly watch?: WatchFolder;
+}
+
+export type WatchFolder = (
+  path: string,
+  options: { readonly persistent: false; readonly recursive?: boolean },
+  listener: (type: string, name: string | null) => void,
+) => FSWatcher;
+
+/** Not entered unless a covered document is in them: they hold many folders and are written by programs. */
+const skippedFolders: readonly string[] = ["node_modules", ".git"];
+
+/** Nothing here keeps the process alive. The root is watched when it returns, what is below it soon after. */
+export function openFolderWatch(root: string, edges: WatchEdges): FolderWatch {
+  const tree: Tree = {
+    root,
+    edges,
+    isRecursive: edges.isRecursive ?? ["darwin", "win32"].includes(process.platform),
+    watchers: new Map(),
+    covered: new Set([""]),
+    toVisit: [],
+    isVisiting: false,
+    isLimited: false,
+    isClosed: false,
+  };
+  add(tree, "", false);
+  return {
+    cover: (documents) => {
+      for (const document of documents) cover(tree, document);
+    },
+    close: () => close(tree),
+  };
+}
+
+interface Tree {
+  readonly root: string;
+  readonly edges: WatchEdges;
+  readonly isRecursive: boolean;
+  /** By folder, as a path from the root; the root is the empty path. */
+  readonly watchers: Map<string, FSWatcher>;
+  readonly covered: Set<string>;
+  readonly toVisit: Visit[];
+  isVisiting: boolean;
+  isLimited: boolean;
+  isClosed: boolean;
+}
+
+interface Visit {
+  readonly folder: string;
+  /** It came just now, and so did what is in it. */
+  readonly isNews: boolean;
+}
+
+/** A folder is watched only below one that is, so that a symlink on the way ends it. */
+function cover(tree: Tree, document: string): void {
+  const folders = foldersOf(document);
+  for (const folder of folders) tree.covered.add(folder);
+  if (tree.isRecursive) return;
+  for (const folder of folders) {
+    add(tree, folder, false);
+    if (!tree.watchers.has(folder)) return;
+  }
+}
+
+/** Watches before it looks, so that nothing happens unseen in between. */
+function add(tree: Tree, folder: string, isNews: boolean): void {
+  const { root, edges, isRecursive, watchers } = tree;
+  if (tree.isClosed || watchers.has(folder) || isSkipped(tree, folder)) return;
+  const path = join(root, folder);
+  const watchFolder = edges.watch ?? watch;
+  try {
+    // The root may be a symlink; below it none is followed.
+    if (folder !== "" && !lstatSync(path).isDirectory()) return;
+    if (watchers.size >= edges.foldersMax && !tree.covered.has(folder)) {
+      fail(tree, folder, new Error(`there are more than ${edges.foldersMax} folders`));
+      return;
+    }
+    const options = { persistent: false, recursive: isRecursive } as const;
+    const watcher = watchFolder(path, options, (type, name) => hear(tree, folder, type, name));
+    watchers.set(folder, watcher);
+    watcher.on("error", (error) => {
+      remove(tree, folder);
+      fail(tree, folder, error);
+    });
+  } catch (error) {
+    fail(tree, folder, error);
+    return;
+  }
+  if (isRecursive) return;
+  tree.toVisit.push({ folder, isNews });
+  void visit(tree);
+}
+
+function isSkipped({ covered }: Tree, folder: string): boolean {
+  return !covered.has(folder) && folder.split("/").some((name) => skippedFolders.includes(name));
+}
+
+function hear(tree: Tree, folder: string, type: string, name: string | null): void {
+  const { root, edges, watchers } = tree;
+  if (tree.isClosed) return;
+  if (name === null) {
+    edges.onChange(null);
+    return;
+  }
+  const path = within(folder, withSlashes(name));
+  if (type === "rename" && !tree.isRecursive) {
+    // A folder that is gone says so under its own name; of the root nobody else says it.
+    if (path === basename(root)) {
+      close(tree);
+      edges.onGone();
+      return;
+    }
+    if (watchers.has(path)) remove(tree, path);
+    add(tree, path, true);
+  }
+  edges.onChange(path);
+}
+
+/** One folder after the other: it is in no hurry, and reading the documents is. */
+async function visit(tree: Tree): Promise<void> {
+  if (tree.isVisiting) return;
+  tree.isVisiting = true;
+  for (let next = tree.toVisit.pop(); next !== undefined; next = tree.toVisit.pop()) {
+    const { folder, isNews } = next;
+    try {
+      const entries = await readdir(join(tree.root, folder), { withFileTypes: true });
+      if (tree.isClosed) return;
+      for (const entry of entries) {
+        const path = within(folder, entry.name);
+        if (entry.isDirectory()) add(tree, path, isNews);
+        else if (isNews) tree.edges.onChange(path);
+      }
+    } catch (error) {
+      fail(tree, folder, error);
+    }
+  }
+  tree.isVisiting = false;
+}
+
+function remove({ watchers }: Tree, folder: string): void {
+  for (const [path, watcher] of watchers) {
+    if (path !== folder && !path.startsWith(`${folder}/`)) continue;
+    watcher.close();
+    watchers.delete(path);
+  }
+}
+
+function fail(tree: Tree, folder: string, error: unknown): void {
+  // A folder that went away was told of where it was.
+  if (tree.isClosed || (folder !== "" && hasCode(error, "ENOENT", "ENOTDIR"))) return;
+  if (tree.covered.has(folder)) {
+    close(tree);
+    tree.edges.onFailure(error);
+  } else if (!tree.isLimited) {
+    tree.isLimited = true;
+    tree.edges.onLimit(folder, error);
+  }
+}
+
+function close(tree: Tree): void {
+  tree.isClosed = true;
+  for (const watcher of tree.watchers.values()) watcher.close();
+  tree.watchers.clear();
+}
+
+function within(folder: string, name: string): string {
+  return folder === "" ? name : `${folder}/${name}`;
+}

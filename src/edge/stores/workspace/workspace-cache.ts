@@ -1,0 +1,106 @@
+// A workspace's documents, read once and kept until one of them changes (N-40…N-44).
+import { resolve } from "node:path";
+import type { BundleLimits, WorkspaceBundle } from "../../../core/layers/workspace-bundle.ts";
+import { StrataError } from "../../../core/strata-error.ts";
+import { openScope } from "../scoped-files.ts";
+import { toExtras } from "./workspace-paths.ts";
+import {
+  keep,
+  openWorkspaceRoot,
+  type RootRequest,
+  type RootSettings,
+  type WorkspaceMetrics,
+  type WorkspaceRoot,
+} from "./workspace-root.ts";
+
+export interface WorkspaceCache {
+  /** The same object as long as nothing changed. Whoever asks while it is loaded gets what the first one gets. */
+  load(request: WorkspaceRequest): Promise<WorkspaceBundle>;
+  /** Of one root, or of all: the next request reads the disk. */
+  invalidate(root?: string): void;
+  /** For each root that is kept. */
+  metrics(): readonly WorkspaceMetrics[];
+  /** Stops watching. Requests are refused from now on. */
+  close(): void;
+}
+
+export interface WorkspaceRequest extends Pick<RootRequest, "scope"> {
+  readonly root: string;
+  /** Further documents, as paths from the root; their order means nothing. */
+  readonly extras?: readonly string[];
+}
+
+export interface WorkspaceCacheOptions extends Partial<Omit<RootSettings, "limits">> {
+  /** 200,000 bytes for one document and 300,000 for all unless said otherwise. */
+  readonly limits?: Partial<BundleLimits>;
+}
+
+/** Nothing it does keeps the process alive. */
+export function createWorkspaceCache(options: WorkspaceCacheOptions = {}): WorkspaceCache {
+  const settings = toSettings(options);
+  const roots = new Map<string, WorkspaceRoot>();
+  let isClosed = false;
+  return {
+    load: async ({ root, scope, extras = [] }) => {
+      if (isClosed) {
+        throw new StrataError("usage", "the workspace cache is closed", "load before closing it");
+      }
+      const path = resolve(root);
+      const kept = roots.get(path) ?? openWorkspaceRoot(path, settings);
+      for (const forgotten of keep(roots, path, kept, settings.keptMax)) forgotten.close();
+      return kept.load({ scope, extras: toExtras(path, extras) });
+    },
+    invalidate: (root) => {
+      const some = root === undefined ? [...roots.values()] : [roots.get(resolve(root))];
+      for (const kept of some) kept?.invalidate();
+    },
+    metrics: () => [...roots.values()].map((root) => root.metrics()),
+    close: () => {
+      isClosed = true;
+      for (const root of roots.values()) root.close();
+      roots.clear();
+    },
+  };
+}
+
+const defaults: RootSettings = {
+  limits: { fileBytesMax: 200_000, totalBytesMax: 300_000 },
+  isWatching: true,
+  watchDebounceMs: 500,
+  maxAgeMs: 0,
+  unwatchedMaxAgeMs: 2000,
+  foldersMax: 4096,
+  keptMax: 64,
+  report: () => {},
+  openFiles: (root) => openScope(root),
+  // A clock that is never set: ages must not depend on what time it is.
+  nowMs: () => performance.now(),
+};
+
+/** The smallest value of each that makes sense. */
+const leasts = {
+  watchDebounceMs: 50,
+  maxAgeMs: 0,
+  unwatchedMaxAgeMs: 1,
+  foldersMax: 1,
+  keptMax: 1,
+  fileBytesMax: 1000,
+  totalBytesMax: 1000,
+} as const;
+
+function toSettings(options: WorkspaceCacheOptions): RootSettings {
+  const limits = { ...defaults.limits, ...options.limits };
+  const settings: RootSettings = { ...defaults, ...options, limits };
+  const { watchDebounceMs, maxAgeMs, unwatchedMaxAgeMs, foldersMax, keptMax } = settings;
+  const numbers = { watchDebounceMs, maxAgeMs, unwatchedMaxAgeMs, foldersMax, keptMax, ...limits };
+  for (const [name, least] of Object.entries(leasts)) {
+    const value = new Map<string, number>(Object.entries(numbers)).get(name);
+    if (value !== undefined && Number.isFinite(value) && value >= least) continue;
+    throw new StrataError(
+      "config-invalid",
+      `${name} of the workspace cache is ${value}, and ${least} is the least`,
+      `give a number from ${least}, or leave it out`,
+    );
+  }
+  return settings;
+}

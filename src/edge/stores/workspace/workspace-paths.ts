@@ -1,0 +1,44 @@
+// The names of a workspace: where its documents may be, which of them are private, which changes concern a bundle.
+import { isAbsolute, relative, resolve, sep } from "node:path";
+
+/** Where memory is kept, the first that exists. */
+export const memoryFolders: readonly string[] = [".strata", ".metis"];
+
+/** Sorted, each once, from the root; blank ones fall out. What lies outside stays as it was given, to be refused. */
+export function toExtras(root: string, extras: readonly string[]): readonly string[] {
+  const paths = extras.map((extra) => extra.trim()).filter((extra) => extra !== "");
+  return [...new Set(paths.map((path) => toPathInside(root, path)))].toSorted();
+}
+
+function toPathInside(root: string, path: string): string {
+  const inside = relative(root, resolve(root, path));
+  return isOutside(inside) || inside === "" ? path : withSlashes(inside);
+}
+
+export function isOutside(path: string): boolean {
+  return isAbsolute(path) || /^\.\.(?:[\\/]|$)/.test(path);
+}
+
+/** What only the owner may see (C-16): MEMORY.md wherever it is, and all that is kept beside it. */
+export function isPrivate(path: string): boolean {
+  const names = path.toLowerCase().split(/[\\/]/);
+  // Some file systems take a name with dots or spaces behind it for the same.
+  const last = (names.at(-1) ?? "").replace(/[. ]+$/, "");
+  return last === "memory.md" || memoryFolders.some((folder) => names[0] === folder);
+}
+
+/** A document's folders, from the root down; the root is the empty path. */
+export function foldersOf(path: string): readonly string[] {
+  const names = withSlashes(path).split("/").slice(0, -1);
+  return ["", ...names.map((_, index) => names.slice(0, index + 1).join("/"))];
+}
+
+/** Whether a change at a path can change a bundle with these extras; null for a change somewhere. */
+export function concerns(path: string | null, extras: readonly string[]): boolean {
+  if (path === null || /\.md$/i.test(path) || memoryFolders.includes(path)) return true;
+  return extras.some((extra) => extra === path || extra.startsWith(`${path}/`));
+}
+
+export function withSlashes(path: string): string {
+  return sep === "/" ? path : path.replaceAll(sep, "/");
+}
