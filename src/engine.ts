@@ -23,7 +23,7 @@ import type { Session } from "./engine/session.ts";
 import { settleCall } from "./engine/settle-call.ts";
 import { createTurnEvents, type Emitter } from "./engine/turn-events.ts";
 import { recordSession } from "./engine/stored-session.ts";
-import { loadUnfinished } from "./engine/unfinished-turn.ts";
+import { endingOf, loadUnfinished } from "./engine/unfinished-turn.ts";
 
 /** Everything a turn needs of the world. */
 export interface Edges {
@@ -69,7 +69,7 @@ export type TurnEnding = "done" | "failed" | "cut off" | "too many calls";
 export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): Promise<TurnRun> {
   const iso = new Date(edges.now()).toISOString();
   const said = readEvent(turn.event, session.role, { iso });
-  const before = await recordSession(session, edges);
+  const before = await recordSession(session, edges.ledger);
   return runCalls(
     {
       id: turn.id ?? randomUUID(),
@@ -100,8 +100,14 @@ export async function resumeTurn(
   const running = { ...unfinished.turn, volatile, callsMax: turn.callsMax ?? 50 };
   const { ending } = unfinished;
   if (ending === null) return runCalls(running, edges);
-  const last = { turn: running, open: running.open, session: running.session, how: ending };
-  return { session: await closeTurn({ ...last, endMs: edges.now() }), calls: [], end: ending };
+  const { open } = running;
+  try {
+    const last = { turn: running, open, session: running.session, how: ending };
+    return { session: await closeTurn({ ...last, endMs: edges.now() }), calls: [], end: ending };
+  } catch (error) {
+    await open?.release().catch(() => {});
+    throw error;
+  }
 }
 
 async function runCalls(turn: RunningTurn, edges: Edges): Promise<TurnRun> {
@@ -141,10 +147,9 @@ async function runCalls(turn: RunningTurn, edges: Edges): Promise<TurnRun> {
       events.callSettled(settled.entry, session);
       session = settled.session;
       if (settled.entry.status !== "complete") return await end("failed");
-      const { stopReason } = settled.entry;
       const uses = toolUsesOf(settled.entry);
-      if (uses.length > 0 && stopReason !== "tool_use") return await end("cut off");
-      if (uses.length === 0 && stopReason !== "pause_turn") return await end("done");
+      const ending = endingOf(settled.entry.stopReason, uses);
+      if (ending !== null) return await end(ending);
       current = uses.length === 0 ? [] : await answerTools(uses, edges.runTools);
     }
     return await end("too many calls");

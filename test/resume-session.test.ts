@@ -260,3 +260,58 @@ test("a session of another process that moved on is not forked silently", async 
     message: "session demo has moved on: it points at turn 2, not at turn 1",
   });
 });
+
+test("a turn is resumed only on the session it was begun on", async () => {
+  const setup = setupOf("claude-sonnet-4-6", anthropicMessages, "adaptive");
+  const world = worldOf();
+  const { session: stale } = await runTurn(openSession(setup), turnOf(1), world);
+  const { session } = await runTurn(stale, turnOf(2), world);
+  world.crashAt = "answer";
+  await expect(runTurn(session, turnOf(3), world)).rejects.toThrow(Crash);
+  await expect(resumeTurn(stale, {}, worldOf())).rejects.toMatchObject({
+    code: "conflict",
+    message: "session demo has moved on: turn turn 3 follows turn 2, not turn 1",
+  });
+  const run = await resumeTurn(await resume(setup), {}, worldOf({ calls: 5 }));
+  expect(run.end).toBe("done");
+});
+
+test("a reply that was cut off inside a tool use ends its turn, also when it is resumed", async () => {
+  const setup = setupOf("claude-sonnet-4-6", anthropicMessages, "adaptive");
+  const world = worldOf();
+  const cut: Edges = {
+    ...world,
+    provider: {
+      send: async (call) => {
+        const sent = await world.provider.send(call);
+        const { outcome } = sent;
+        return outcome.kind === "reply"
+          ? { ...sent, outcome: { ...outcome, stopReason: "max_tokens" } }
+          : sent;
+      },
+    },
+  };
+  world.crashAt = "close";
+  await expect(runTurn(openSession(setup), turnOf(1), cut)).rejects.toThrow(Crash);
+  world.crashAt = "nowhere";
+  const run = await resumeTurn(await resume(setup), {}, world);
+  expect([run.end, run.session.headTurnId]).toEqual(["cut off", null]);
+  const next = await runTurn(run.session, turnOf(2), worldOf({ calls: 1 }));
+  expect(next.end).toBe("done");
+});
+
+test("a session whose first turn could not be opened is not lost", async () => {
+  const setup = setupOf("claude-sonnet-4-6", anthropicMessages, "adaptive");
+  const session = openSession({
+    ...setup,
+    messages: [{ role: "user", content: [{ type: "text", text: "Earlier." }] }],
+  });
+  const failing = { ...ledger, openTurn: () => Promise.reject(new Crash()) };
+  await expect(runTurn(session, turnOf(1), { ...worldOf(), ledger: failing })).rejects.toThrow(
+    Crash,
+  );
+  const run = await runTurn(session, turnOf(1), worldOf());
+  expect(run.end).toBe("done");
+  expect((await resume(setup)).thread.end).toEqual(run.session.thread.end);
+  await expect(runTurn(session, turnOf(2), worldOf())).rejects.toMatchObject({ code: "conflict" });
+});

@@ -4,13 +4,13 @@ import type { PaddingPlan } from "../core/assembly/padding.ts";
 import { appendMessages, openThread } from "../core/assembly/thread.ts";
 import { openCacheState } from "../core/cache/cache-state.ts";
 import { openPace } from "../core/cache/pace.ts";
+import { hashContent } from "../core/hash.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
-import type { SessionRecord } from "../core/ledger/session-record.ts";
+import type { NewSession, SessionRecord } from "../core/ledger/session-record.ts";
 import type { Message } from "../core/message/message.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { createTokenCounter } from "../core/tokens/token-counter.ts";
 import type { LeftTool } from "../core/tools/select-tools.ts";
-import type { Edges } from "../engine.ts";
 import { newMessages } from "./record-turn.ts";
 import { withState } from "./session-state.ts";
 import type { SectionNote, Session, SessionSetup } from "./session.ts";
@@ -24,16 +24,13 @@ interface KeptSetup {
 }
 
 /** The same session, known to the ledger, with the conversation it goes on from as its first turn. */
-export async function recordSession(
-  session: Session,
-  { ledger, now }: Pick<Edges, "ledger" | "now">,
-): Promise<Session> {
+export async function recordSession(session: Session, ledger: Ledger): Promise<Session> {
   if (session.isRecorded) return session;
   const { id, agent, role, model, thread } = session;
   const { padding, toolsLeft, permissions, madeOf } = session;
   const { foundation } = thread;
   const setup: KeptSetup = { padding, toolsLeft, permissions, madeOf };
-  await ledger.createSession({
+  const about: NewSession = {
     id,
     agent,
     role,
@@ -42,26 +39,37 @@ export async function recordSession(
     foundation: keepFoundation(foundation),
     contextJson: JSON.stringify({ key: foundation.key, tools: foundation.tools.length, madeOf }),
     setupJson: JSON.stringify(setup),
-  });
-  const recorded = { ...session, isRecorded: true };
-  if (thread.messages.length === 0) return recorded;
-  const headTurnId = `${id} before`;
-  const open = await ledger.openTurn({
-    id: headTurnId,
-    sessionId: id,
-    parentTurnId: null,
-    model: model.id,
-    provider: model.provider,
-    role,
-    startMs: now(),
     messages: newMessages(thread, 0),
-  });
-  await open.close({
-    status: "completed",
-    endMs: now(),
-    reason: "the conversation it goes on from",
-  });
-  return { ...recorded, headTurnId };
+  };
+  const record = await createOrFind(ledger, about);
+  return { ...session, isRecorded: true, headTurnId: record.headTurnId };
+}
+
+/** A session that was recorded when its first turn failed to open is the same session. */
+async function createOrFind(ledger: Ledger, about: NewSession): Promise<SessionRecord> {
+  try {
+    return await ledger.createSession(about);
+  } catch (error) {
+    const found = isConflict(error) ? await ledger.findSession(about.id) : null;
+    if (found === null || !isUntouched(found, about)) throw error;
+    return found;
+  }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof StrataError && error.code === "conflict";
+}
+
+function isUntouched(found: SessionRecord, about: NewSession): boolean {
+  const turns = about.messages === undefined || about.messages.length === 0 ? 0 : 1;
+  return (
+    found.turnCount === turns &&
+    found.openTurnId === null &&
+    found.costPicoUsd === 0n &&
+    found.model === about.model &&
+    found.setupJson === about.setupJson &&
+    found.foundationHash === hashContent(about.foundation ?? "")
+  );
 }
 
 export type ResumeSetup = Pick<

@@ -1,8 +1,9 @@
 // A turn that a dead process left open, as far as it came.
 import { appendMessages } from "../core/assembly/thread.ts";
-import type { CallRecord } from "../core/ledger/call-entry.ts";
-import type { ThreadMessage } from "../core/ledger/turn-record.ts";
+import type { OpenTurn } from "../core/ledger/ledger.ts";
+import type { ThreadMessage, TurnRecord } from "../core/ledger/turn-record.ts";
 import type { ToolUseBlock } from "../core/message/message.ts";
+import type { ReplyStop } from "../core/wire/reply.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { Edges, TurnEnding } from "../engine.ts";
 import { answerTools } from "./answer-tools.ts";
@@ -28,41 +29,70 @@ export async function loadUnfinished(
       "run a new turn, or wait until the other one is closed",
     );
   }
-  const { turn, calls, messages } = found;
+  checkHead(before, found.turn);
   const open = await ledger.resumeTurn(before.id);
+  try {
+    return await readRun(before, open, { ledger, runTools });
+  } catch (error) {
+    await open.release().catch(() => {});
+    throw error;
+  }
+}
+
+/** A session that was read before others went on would send another conversation. */
+function checkHead({ id, headTurnId }: Session, turn: TurnRecord): void {
+  if (headTurnId === turn.parentTurnId) return;
+  throw new StrataError(
+    "conflict",
+    `session ${id} has moved on: turn ${turn.id} follows ${turn.parentTurnId ?? "no turn"}, not ${headTurnId ?? "no turn"}`,
+    "resume the session from the ledger, then its turn",
+  );
+}
+
+/** Read once the turn is ours: nobody adds to it any more. */
+async function readRun(
+  before: Session,
+  open: OpenTurn,
+  { ledger, runTools }: Pick<Edges, "ledger" | "runTools">,
+): Promise<UnfinishedRun> {
+  const calls = await ledger.readCalls(open.id);
+  const messages = await ledger.readMessages(open.id);
   const callCount = calls.length;
   const staged = messages.filter(({ callNumber }) => callNumber === callCount + 1);
   const said = messages.filter((each) => each.isReplayed && each.callNumber <= callCount);
   const thread = appendMessages(before.thread, said.map(toMessage));
-  const base = {
-    id: turn.id,
-    before,
-    session: { ...before, thread },
-    open,
-    context: null,
-    callCount,
-  };
-  const ending = endingOf(calls.at(-1));
+  const session = { ...before, thread };
+  const base = { id: open.id, before, session, open, context: null, callCount };
+  const uses = toolUsesIn(said);
+  const last = calls.at(-1);
+  const ending =
+    last === undefined
+      ? null
+      : last.status === "complete"
+        ? endingOf(last.stopReason, uses)
+        : "failed";
   if (ending !== null || staged.length > 0) {
     return { turn: { ...base, current: staged.map(toMessage), isStaged: true }, ending };
   }
-  const uses = unansweredUses(said);
   const current = uses.length === 0 ? [] : await answerTools(uses, runTools);
   return { turn: { ...base, current, isStaged: false }, ending };
 }
 
-/** How a turn with this last call ends; null where another call follows. */
-function endingOf(last: CallRecord | undefined): TurnEnding | null {
-  if (last === undefined) return null;
-  if (last.status !== "complete") return "failed";
-  return last.stopReason === "tool_use" || last.stopReason === "pause_turn" ? null : "done";
+/** How a turn with this last reply ends; null where another call follows. */
+export function endingOf(
+  stopReason: ReplyStop | null,
+  uses: readonly ToolUseBlock[],
+): TurnEnding | null {
+  if (uses.length > 0) return stopReason === "tool_use" ? null : "cut off";
+  return stopReason === "pause_turn" ? null : "done";
 }
 
 function toMessage({ message }: ThreadMessage): ThreadMessage["message"] {
   return message;
 }
 
-function unansweredUses(said: readonly ThreadMessage[]): readonly ToolUseBlock[] {
+/** Of the last reply, where nothing was said after it. */
+function toolUsesIn(said: readonly ThreadMessage[]): readonly ToolUseBlock[] {
   const reply = said.findLast(({ message }) => message.role === "assistant");
   return reply?.message.content.filter((block) => block.type === "tool_use") ?? [];
 }

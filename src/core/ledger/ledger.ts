@@ -16,10 +16,12 @@ import type {
 } from "./turn-record.ts";
 
 /**
- * What was acknowledged is there after a crash, whole and in order. Writing the same thing twice is writing it
- * once; writing another thing under the same name is refused. A conflict is a `StrataError` with code `conflict`.
+ * What was acknowledged is there after a crash, whole and in order. A call, an answer, a fold, a closing or a batch
+ * of events that is written twice is written once; another one under the same name is refused. A conflict is a
+ * `StrataError` with code `conflict`.
  */
 export interface Ledger {
+  /** A name that is taken is a conflict. */
   createSession(session: NewSession): Promise<SessionRecord>;
   findSession(id: string): Promise<SessionRecord | null>;
   /** The latest changed first. */
@@ -68,6 +70,7 @@ export interface Ledger {
   /** The latest first. */
   readFolds(sessionId: string, limit?: number): Promise<readonly FoldRecord[]>;
 
+  /** All of them or none; those of a session that was deleted are not kept, because deletion is for good. */
   appendEvents(events: readonly StrataEvent[]): Promise<void>;
   /** In the order of their ids. */
   readEvents(query: EventQuery): AsyncIterable<StrataEvent>;
@@ -146,6 +149,8 @@ export interface Deletion {
   readonly turns: number;
   /** Turns of it that stay because other sessions stand on them. */
   readonly turnsKept: number;
+  /** Null where the content is gone from the database's files, as far as it can tell; else why not, and what to do. */
+  readonly notYetScrubbed: string | null;
 }
 
 export interface EventQuery {

@@ -2,6 +2,7 @@
 import type { ContentHash } from "../hash.ts";
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { JsonText } from "../message/message.ts";
+import type { NewMessage } from "./turn-record.ts";
 
 export interface NewSession {
   /** Its name; one session has it at a time. */
@@ -23,6 +24,8 @@ export interface NewSession {
   readonly contextJson?: JsonText;
   /** What whoever goes on with the session must know besides. */
   readonly setupJson?: JsonText;
+  /** A conversation it goes on from: its first turn, completed. */
+  readonly messages?: readonly NewMessage[];
 }
 
 export interface SessionParent {

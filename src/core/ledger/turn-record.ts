@@ -93,7 +93,7 @@ export interface TurnEnd {
 /** A turn that nobody closed, as far as it came. */
 export interface UnfinishedTurn {
   readonly turn: TurnRecord;
-  /** The whole calls it made. */
+  /** Every call it made, also those that failed. */
   readonly calls: readonly CallRecord[];
   /** Everything of it, replayed or not, in order. */
   readonly messages: readonly ThreadMessage[];

@@ -6,6 +6,7 @@ import type { Database } from "../../../src/edge/stores/sql/database.ts";
 import { tables } from "../../../src/edge/stores/sql/tables.ts";
 import { leaseMs, type TestStore } from "../stores.ts";
 import {
+  all,
   answers,
   asks,
   call,
@@ -41,9 +42,59 @@ export function deletionContract({ open, kind }: TestStore): void {
     await ledger.moveSession("a", "t1");
     await run(ledger, "a", "t5");
     await ledger.appendEvents([newEvent("a", 3)]);
-    expect(await ledger.deleteSession("a")).toEqual({ sessions: ["a"], turns: 6, turnsKept: 0 });
+    expect(await ledger.deleteSession("a")).toEqual({
+      sessions: ["a"],
+      turns: 6,
+      turnsKept: 0,
+      notYetScrubbed: null,
+    });
     expect(await rowsLeft(database)).toEqual({});
     expect(await ledger.findSession("a")).toBeNull();
+  });
+
+  test("of sessions that are deleted at once, nothing stays that the last of them stood on", async () => {
+    const { ledger, database, reopen } = await open();
+    const other = await reopen();
+    for (let round = 1; round <= 8; round += 1) {
+      const [origin, fork] = [`origin ${round}`, `fork ${round}`];
+      await openSession(ledger, origin);
+      await runAll(ledger, origin, `o${round}1 o${round}2`);
+      await ledger.forkSession({ id: fork, from: { turnId: `o${round}1` } });
+      await run(ledger, fork, `f${round}`);
+      await Promise.all([ledger.deleteSession(origin), other.deleteSession(fork)]);
+    }
+    expect(await rowsLeft(database)).toEqual({});
+  });
+
+  test("a writer that is late does not bring a deleted session back by its events", async () => {
+    const { ledger } = await open();
+    await openSession(ledger, "a");
+    await openSession(ledger, "b");
+    await ledger.deleteSession("a");
+    await ledger.appendEvents([newEvent("a", 1), newEvent("b", 2)]);
+    const kept = await all(ledger.readEvents({ types: [newEvent("a", 1).type] }));
+    expect(kept.map(({ sessionId }) => sessionId)).toEqual(["b"]);
+    await openSession(ledger, "a");
+    await ledger.appendEvents([newEvent("a", 3)]);
+    expect(await all(ledger.readEvents({ sessionId: "a" }))).toHaveLength(1);
+  });
+
+  test("a session that was moved or asked for another one meanwhile is planned again", async () => {
+    const { ledger, reopen } = await open();
+    const other = await reopen();
+    await openSession(ledger, "boss");
+    await runAll(ledger, "boss", "t1 t2");
+    const workers = ["w1", "w2", "w3", "w4"].map((id) =>
+      openSession(other, id, { parent: { sessionId: "boss" } }).then(
+        () => id,
+        () => null,
+      ),
+    );
+    const deletion = await ledger.deleteSession("boss");
+    const made = (await Promise.all(workers)).filter((id) => id !== null);
+    const left = (await ledger.listSessions({ status: "all" })).map(({ id }) => id);
+    expect([...deletion.sessions, ...left].toSorted()).toEqual(["boss", ...made].toSorted());
+    expect(left).toEqual([]);
   });
 
   test("a deleted name and its turns' ids are free again", async () => {
@@ -105,7 +156,12 @@ export function deletionContract({ open, kind }: TestStore): void {
     await ledger.forkSession({ id: "b", from: { turnId: "t2" } });
     await run(ledger, "b", "b1");
     const before = await thread(ledger, "b");
-    expect(await ledger.deleteSession("a")).toEqual({ sessions: ["a"], turns: 1, turnsKept: 2 });
+    expect(await ledger.deleteSession("a")).toEqual({
+      sessions: ["a"],
+      turns: 1,
+      turnsKept: 2,
+      notYetScrubbed: null,
+    });
     expect(await thread(ledger, "b")).toEqual(before);
     expect(await turnIds(ledger, "b")).toEqual(["t1", "t2", "b1"]);
     expect(await ledger.findTurn("t3")).toBeNull();

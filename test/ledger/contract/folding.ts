@@ -23,6 +23,36 @@ import {
 import { newEvent } from "./new-event.ts";
 
 export function foldingContract(open: OpenLedger): void {
+  test("a fold is recorded once, and another one under its name is refused", async () => {
+    const { ledger } = await open();
+    await openSession(ledger, "a");
+    await runAll(ledger, "a", "t1 t2");
+    const made = newFold("a", "f1", "t2", { summarizedThroughTurnId: "t1" });
+    await fold(ledger, made);
+    await fold(ledger, made);
+    const other = newFold("a", "f1", "t2", { summarizedThroughTurnId: "t2", summary: "other" });
+    expect(await refusal(fold(ledger, other))).toMatchObject({ code: "conflict" });
+    expect(await ledger.readFolds("a")).toHaveLength(1);
+  });
+
+  test("a fold in the first turn of a fork from a fold is on its thread", async () => {
+    const { ledger } = await open();
+    await openSession(ledger, "a");
+    await runAll(ledger, "a", "t1 t2");
+    const turn = await openTurn(ledger, "a", "t3");
+    const lock = await needLock(ledger, "a");
+    await turn.fold(newFold("a", "f1", "t2", { summarizedThroughTurnId: "t1" }), lock);
+    await lock.release();
+    await turn.close({ status: "failed", endMs: startMs });
+    await ledger.forkSession({ id: "b", from: { turnId: "f1" } });
+    const first = await openTurn(ledger, "b", "b1");
+    const second = await needLock(ledger, "b");
+    await first.fold(newFold("b", "f2", "f1", { summarizedThroughTurnId: "t2" }), second);
+    await second.release();
+    await first.close({ status: "completed", endMs: startMs });
+    expect(await turnIds(ledger, "b")).toEqual(["t1", "t2", "f1", "f2", "b1"]);
+  });
+
   test("a fold while a turn runs goes before that turn", async () => {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a");

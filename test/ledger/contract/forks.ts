@@ -98,6 +98,7 @@ export function forksContract(open: OpenLedger): void {
 
   test("a fork takes over what the session was opened with, and the cache state of its head", async () => {
     const { ledger } = await open();
+    await openSession(ledger, "boss");
     await openSession(ledger, "a", {
       agent: "reviewer",
       role: "worker",

@@ -342,6 +342,18 @@ export function leasesContract(open: OpenLedger): void {
     await wait(300);
     expect((await other.findUnfinished("a"))?.turn.status).toBe("interrupted");
   });
+
+  test("a lease that seems to last for days is of a clock that was wrong", async () => {
+    const { ledger, database } = await open();
+    await openSession(ledger, "a");
+    const turn = await openTurn(ledger, "a", "t1");
+    await database.query("UPDATE sessions SET lease_expires_ms = lease_expires_ms + 86400000");
+    expect((await ledger.findUnfinished("a"))?.turn.id).toBe("t1");
+    expect(await refusal(turn.close({ status: "completed", endMs: startMs }))).toMatchObject({
+      code: "conflict",
+    });
+    await ledger.abandonTurn("a");
+  });
 }
 
 async function everything(ledger: Ledger): Promise<unknown> {

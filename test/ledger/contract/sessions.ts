@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 import { hashContent } from "../../../src/core/hash.ts";
 import type { OpenLedger } from "../stores.ts";
 import {
+  assistant,
+  counted,
   all,
   call,
   fail,
@@ -16,11 +18,14 @@ import {
   run,
   runAll,
   startMs,
+  thread,
+  user,
 } from "../test-kit.ts";
 
 export function sessionsContract(open: OpenLedger): void {
   test("a session is found by its name with all it was opened with (X-31)", async () => {
     const { ledger, reopen } = await open();
+    await openSession(ledger, "boss");
     const made = await openSession(ledger, "review #1 – ünïcode 😀", {
       agent: "reviewer",
       role: "worker",
@@ -265,6 +270,30 @@ export function sessionsContract(open: OpenLedger): void {
       createdMs: startMs,
       updatedMs: startMs + 5000,
     });
+  });
+
+  test("a conversation that a session goes on from is its first turn, in the same commit", async () => {
+    const { ledger } = await open();
+    const messages = [counted(user("Earlier.")), counted(assistant("Yes."))];
+    const { headTurnId, turnCount } = await openSession(ledger, "a", { messages });
+    expect([headTurnId === null, turnCount]).toEqual([false, 1]);
+    expect(headTurnId).not.toContain("a ");
+    expect(await ledger.pointerHistory("a")).toMatchObject([
+      { turnId: null, reason: "opened" },
+      { turnId: headTurnId, reason: "turn" },
+    ]);
+    await run(ledger, "a", "t1");
+    expect(await thread(ledger, "a")).toHaveLength(4);
+  });
+
+  test("a session is asked for by one that exists", async () => {
+    const { ledger } = await open();
+    const said = await refusal(openSession(ledger, "w", { parent: { sessionId: "nobody" } }));
+    expect(said).toMatchObject({
+      code: "not-found",
+      message: "there is no session nobody, which asks for w",
+    });
+    expect(await ledger.findSession("w")).toBeNull();
   });
 }
 

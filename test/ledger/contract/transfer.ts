@@ -204,8 +204,20 @@ export function transferContract({ open, blank, connect }: TestStore): void {
       ['"calls"', (line) => line.replace(/"plan_json":"(?:[^"\\]|\\.)*"/, '"plan_json":"x"')],
       /^line \d+ of the import cannot be understood: .*JSON/,
     ],
-    "a turn that is missing": [['"turns":{"id":"o2"', () => ""], /^the import is not whole: /],
-    "a branch that is missing": [['"branches"', () => ""], /^the import is not whole: /],
+    "a turn that is missing": [['"turns":{"id":"o2"', () => ""], /not whole/],
+    "a branch that is missing": [['"branches"', () => ""], /not whole/],
+    "its end cut off": [['{"end"', () => ""], /not whole/],
+    "a branch above itself": [
+      [
+        '"branches":{"id":0',
+        (line) =>
+          line.replace(
+            '"parent_branch_id":null,"fork_seq":null',
+            '"parent_branch_id":0,"fork_seq":1024',
+          ),
+      ],
+      /^line \d+ of the import is a branch that comes before its parent$/,
+    ],
     "no session": [
       ['"sessions"', () => ""],
       /^line \d+ of the import ends the file, which holds 0 sessions instead of one$/,

@@ -371,4 +371,16 @@ export function turnsContract(open: OpenLedger): void {
     await run(ledger, "a", "t2");
     expect(await thread(ledger, "a")).toEqual(["question of t2", "answer of t2"]);
   });
+
+  test("a turn that is closed twice in the same way is closed once, and in no other way", async () => {
+    const { ledger } = await open();
+    await openSession(ledger, "a");
+    const turn = await openTurn(ledger, "a", "t1");
+    await turn.close({ status: "completed", endMs: startMs });
+    await turn.close({ status: "completed", endMs: startMs });
+    expect(await refusal(turn.close({ status: "failed", endMs: startMs }))).toMatchObject({
+      code: "conflict",
+    });
+    expect(await ledger.pointerHistory("a")).toHaveLength(2);
+  });
 }

@@ -1,6 +1,7 @@
 // What the ledger itself did to sessions and turns, as events in the same commit.
 import type { EventDraft } from "../../../core/events/event.ts";
 import { toUsd } from "../../../core/events/payload-spelling.ts";
+import { hashContent } from "../../../core/hash.ts";
 import type { SessionRecord } from "../../../core/ledger/session-record.ts";
 import type { TurnRecord } from "../../../core/ledger/turn-record.ts";
 import type { Write } from "../sql/database.ts";
@@ -36,4 +37,9 @@ export function sessionCounts({ turnCount, costPicoUsd }: SessionRecord): {
   readonly total_cost_usd: string;
 } {
   return { turn_count: turnCount, total_cost_usd: toUsd(costPicoUsd) };
+}
+
+/** What a deleted session is called: whoever knows its name can find it. */
+export function nameOfDeleted(id: string): string {
+  return `deleted ${hashContent(id).slice(0, 16)}`;
 }

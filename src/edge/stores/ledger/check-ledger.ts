@@ -2,6 +2,7 @@
 import { hashMessageText } from "../../../core/ledger/message-text.ts";
 import type { Ledger, LedgerStats } from "../../../core/ledger/ledger.ts";
 import { hashContent } from "../../../core/hash.ts";
+import type { ResultRow } from "../sql/database.ts";
 import { integer, integerOrNull, money, text, textOrNull } from "../sql/read-row.ts";
 import { tables } from "../sql/tables.ts";
 import type { Store } from "./store.ts";
@@ -102,15 +103,27 @@ async function stats({ database }: Store): Promise<LedgerStats> {
   }
   const [schema] = await database.query("SELECT MAX(number) AS number FROM strata_schema");
   const [sums] = await database.query(
-    "SELECT CAST(COALESCE(SUM(cost_pico_usd), 0) + (SELECT COALESCE(SUM(cost_pico_usd), 0) FROM compactions_v1) AS TEXT) AS cost, MIN(started_ms) AS oldest, MAX(started_ms) AS newest FROM calls",
+    `SELECT ${costSums("calls")}, MIN(started_ms) AS oldest, MAX(started_ms) AS newest FROM calls`,
   );
+  const [folds] = await database.query(`SELECT ${costSums("compactions_v1")} FROM compactions_v1`);
   return {
     store: database.kind,
     schema: schema === undefined ? 0 : integer(schema, "number"),
     rows,
     bytes: await database.size(),
-    costPicoUsd: sums === undefined ? 0n : money(sums, "cost"),
+    costPicoUsd: sumOf(sums) + sumOf(folds),
     oldestMs: sums === undefined ? null : integerOrNull(sums, "oldest"),
     newestMs: sums === undefined ? null : integerOrNull(sums, "newest"),
   };
+}
+
+/** In two parts: a sum over a whole ledger outgrows what SQLite adds up. */
+function costSums(table: string): string {
+  const part = (column: string): string =>
+    `CAST(COALESCE(SUM(${table}.cost_pico_usd ${column} 1000000), 0) AS TEXT)`;
+  return `${part("/")} AS millions, ${part("%")} AS rest`;
+}
+
+function sumOf(row: ResultRow | undefined): bigint {
+  return row === undefined ? 0n : money(row, "millions") * 1_000_000n + money(row, "rest");
 }

@@ -3,7 +3,8 @@ import type { StrataEvent } from "../../../core/events/event.ts";
 import type { NewFold } from "../../../core/ledger/fold-record.ts";
 import type { FoldLock } from "../../../core/ledger/ledger.ts";
 import { StrataError } from "../../../core/strata-error.ts";
-import type { Guard } from "../sql/database.ts";
+import type { Guard, Statement } from "../sql/database.ts";
+import { storable } from "../sql/storable.ts";
 import { integer } from "../sql/read-row.ts";
 import { eventWrites } from "./event-rows.ts";
 import { needSession } from "./session-rows.ts";
@@ -68,13 +69,18 @@ async function checkKept(store: Store, { parentTurnId, details, id }: NewFold): 
   }
 }
 
-function landedFold({ id, sessionId }: NewFold): {
-  readonly sql: string;
-  readonly values: readonly string[];
-} {
+/** Tells whether this very fold is recorded. */
+function landedFold({ id, sessionId, details }: NewFold): Statement {
   return {
-    sql: "SELECT 1 AS landed FROM compactions_v1 WHERE turn_id = ? AND session_id = ?",
-    values: [id, sessionId],
+    sql: "SELECT 1 AS landed FROM compactions_v1 WHERE turn_id = ? AND session_id = ? AND compacted_at = ? AND summary = ? AND summarized_through_turn_id = ? AND first_kept_turn_id IS NOT DISTINCT FROM ?",
+    values: [
+      id,
+      sessionId,
+      details.compactedMs,
+      storable(details.summary),
+      details.summarizedThroughTurnId,
+      details.firstKeptTurnId,
+    ],
   };
 }
 
@@ -118,8 +124,8 @@ export async function foldInTurn(
   await checkKept(store, fold);
   const { branchId, seq } = held.place;
   const [row] = await store.database.query(
-    "SELECT COALESCE(MAX(seq), 0) AS seq FROM turns WHERE branch_id = ? AND seq < ?",
-    [branchId, seq],
+    "SELECT COALESCE((SELECT MAX(seq) FROM turns WHERE branch_id = ? AND seq < ?), (SELECT fork_seq FROM branches WHERE id = ?), 0) AS seq",
+    [branchId, seq, branchId],
   );
   const before = row === undefined ? 0 : integer(row, "seq");
   const place = { branchId, seq: Math.max(before + 1, seq - seqStep + 1) };

@@ -5,6 +5,7 @@ import type { Ledger } from "../../../core/ledger/ledger.ts";
 import { createMakeEvent } from "../../events/make-event.ts";
 import { createRandomBytes } from "../../events/schedule.ts";
 import { createSessionIds } from "../../events/session-ids.ts";
+import { StrataError } from "../../../core/strata-error.ts";
 import type { Database } from "../sql/database.ts";
 import { migrate } from "../sql/migrate.ts";
 import { checkParts } from "./check-ledger.ts";
@@ -12,7 +13,7 @@ import { deleteSession } from "./delete-session.ts";
 import { eventParts } from "./events.ts";
 import { foldParts } from "./folds.ts";
 import { sessionParts } from "./sessions.ts";
-import type { Store } from "./store.ts";
+import { leaseMsMax, type Store } from "./store.ts";
 import { threadParts } from "./threads.ts";
 import { transferParts } from "./transfer.ts";
 import { turnParts } from "./turns.ts";
@@ -53,6 +54,13 @@ export async function createLedger(
 }
 
 function toStore(database: Database, { holder, leaseMs = 30_000, now }: LedgerOptions): Store {
+  if (!(leaseMs > 0 && leaseMs <= leaseMsMax)) {
+    throw new StrataError(
+      "config-invalid",
+      `a lease cannot last ${leaseMs} ms`,
+      `give more than 0 and at most ${leaseMsMax}`,
+    );
+  }
   return {
     database,
     newHolder: () => `${holder ?? `${hostname()}:${process.pid}`}:${randomUUID().slice(0, 8)}`,

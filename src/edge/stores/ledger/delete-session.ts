@@ -1,22 +1,48 @@
 // Deleting for good: a session, those it asked for, and every turn nobody else stands on.
 import type { DeleteOptions, Deletion } from "../../../core/ledger/ledger.ts";
-import { hashContent } from "../../../core/hash.ts";
 import type { Commit, Write } from "../sql/database.ts";
 import { integer, text } from "../sql/read-row.ts";
-import { auditWrites, sessionCounts } from "./audit.ts";
-import { needSession } from "./session-rows.ts";
-import { conflict, type Store } from "./store.ts";
+import { auditWrites, nameOfDeleted, sessionCounts } from "./audit.ts";
+import { findKnown, needSession, type KnownSession } from "./session-rows.ts";
+import { busyWith, conflict, isFree, triesMax, type Store } from "./store.ts";
 import { type Cut, cutsFor, countTurns } from "./find-cuts.ts";
 
+/** Planned from what is there, and planned again where somebody changed that before it was done. */
 export async function deleteSession(
   store: Store,
   id: string,
   { withForks = false }: DeleteOptions,
 ): Promise<Deletion> {
+  for (let tries = 1; tries <= triesMax; tries += 1) {
+    const plan = await planDeletion(store, id, withForks);
+    const result = await store.database.commit(deleteCommit(store, plan));
+    if (result.kind !== "done") {
+      await refuseRunning(store, plan.sessions);
+      continue;
+    }
+    const { sessions, turns, turnsKept } = plan;
+    const ids = sessions.map(({ record }) => record.id);
+    return { sessions: ids, turns, turnsKept, notYetScrubbed: await store.database.scrub() };
+  }
+  throw busyWith(id);
+}
+
+interface DeletionPlan extends Pick<Deletion, "turns" | "turnsKept"> {
+  readonly sessions: readonly KnownSession[];
+  readonly cuts: readonly Cut[];
+  /** How many deletions there were before: of two at once, one is planned again. */
+  readonly deletions: number;
+  readonly also: readonly Write[];
+}
+
+async function planDeletion(store: Store, id: string, withForks: boolean): Promise<DeletionPlan> {
+  const [counter] = await store.database.query(
+    "SELECT value FROM counters WHERE name = 'deletions'",
+  );
   const { record } = await needSession(store, id);
   const ids = await sessionsToDelete(store, id, withForks);
+  const found = await Promise.all(ids.map((each) => findKnown(store, each)));
   const cuts = await cutsFor(store, ids);
-  const { turns, turnsKept } = await countTurns(store, cuts);
   const audit = await auditWrites(store, {
     type: "session.deleted",
     // The name may tell of a person; who knows it can find the event.
@@ -27,16 +53,24 @@ export async function deleteSession(
       ...sessionCounts(record),
     },
   });
-  const also = [...audit, ...(await forgetNames(store, ids))];
-  const result = await store.database.commit(deleteCommit(store, ids, cuts, also));
-  if (result.kind !== "done") {
+  return {
+    sessions: found.filter((known) => known !== null),
+    cuts,
+    deletions: counter === undefined ? 0 : integer(counter, "value"),
+    also: [...audit, ...(await forgetNames(store, ids))],
+    ...(await countTurns(store, cuts)),
+  };
+}
+
+async function refuseRunning(store: Store, sessions: readonly KnownSession[]): Promise<void> {
+  for (const { record } of sessions) {
+    const known = await findKnown(store, record.id);
+    if (known === null || known.record.openTurnId === null || !known.lease.isLive) continue;
     throw conflict(
-      `session ${id} or one that belongs to it runs a turn, or was changed just now`,
+      `session ${record.id} runs turn ${known.record.openTurnId}`,
       "wait until its turn is closed, then delete it; nothing was deleted",
     );
   }
-  await store.database.scrub();
-  return { sessions: ids, turns, turnsKept };
 }
 
 async function sessionsToDelete(
@@ -60,14 +94,13 @@ async function sessionsToDelete(
   return [...found];
 }
 
-function nameOfDeleted(id: string): string {
-  return `deleted ${hashContent(id).slice(0, 16)}`;
-}
-
 /** Forks tell where they come from, also when that is gone. */
 async function forgetNames({ database }: Store, ids: readonly string[]): Promise<readonly Write[]> {
+  const places = ids.map(() => "?").join(", ");
   const rows = await database.query(
-    "SELECT id, payload_json FROM events WHERE type = 'session.forked'",
+    `SELECT e.id, e.payload_json FROM events e WHERE e.type = 'session.forked' AND e.session_id IN (
+      SELECT f.session_id FROM session_history h JOIN branches b ON b.parent_branch_id = h.branch_id JOIN session_history f ON f.branch_id = b.id WHERE h.session_id IN (${places}))`,
+    ids,
   );
   return rows.flatMap((row): readonly Write[] => {
     const payload: unknown = JSON.parse(text(row, "payload_json"));
@@ -98,13 +131,9 @@ function standingOn(places: string): string {
   ) SELECT h.session_id AS id FROM session_history h JOIN below ON below.id = h.branch_id`;
 }
 
-function deleteCommit(
-  store: Store,
-  ids: readonly string[],
-  cuts: readonly Cut[],
-  also: readonly Write[],
-): Commit {
-  const clock = store.clock();
+function deleteCommit(store: Store, { sessions, cuts, deletions, also }: DeletionPlan): Commit {
+  const free = isFree("lease_holder", "lease_expires_ms", store.clock());
+  const ids = sessions.map(({ record }) => record.id);
   const places = ids.map(() => "?").join(", ");
   const gone = cuts.filter(({ keepThrough }) => keepThrough === null);
   const ofSessions: readonly Write[] = [
@@ -115,11 +144,18 @@ function deleteCommit(
   ].map((sql) => ({ sql: `${sql} IN (${places})`, values: ids }));
   return {
     inOrder: true,
-    guards: ids.map((id) => ({
-      name: "session",
-      sql: `SELECT 1 AS free FROM sessions WHERE id = ? AND (open_turn_id IS NULL OR lease_holder IS NULL OR lease_expires_ms < ${clock.sql})`,
-      values: [id, ...clock.values],
-    })),
+    guards: [
+      ...sessions.map(({ record, version }) => ({
+        name: "session",
+        sql: `SELECT 1 AS free FROM sessions WHERE id = ? AND version = ? AND (open_turn_id IS NULL OR ${free.sql})`,
+        values: [record.id, version, ...free.values],
+      })),
+      {
+        name: "deletions",
+        sql: "UPDATE counters SET value = value + 1 WHERE name = 'deletions' AND value = ?",
+        values: [deletions],
+      },
+    ],
     writes: [
       ...also,
       ...ofSessions,

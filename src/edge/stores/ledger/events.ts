@@ -6,6 +6,7 @@ import type { Statement } from "../sql/database.ts";
 import { integer, text } from "../sql/read-row.ts";
 import type { Value } from "../sql/tables.ts";
 import { auditTypes, eventRow, eventWrites, selectEvents, toEvent } from "./event-rows.ts";
+import { nameOfDeleted } from "./audit.ts";
 import { commitOnce, conflict, mayRepeat, type Store } from "./store.ts";
 
 type EventParts = Pick<Ledger, "appendEvents" | "readEvents" | "sweepEvents">;
@@ -21,7 +22,8 @@ export function eventParts(store: Store): EventParts {
 /** One commit holds no more, which is what a bus queues at most. */
 const eventsMax = 10_000;
 
-async function appendEvents(store: Store, events: readonly StrataEvent[]): Promise<void> {
+async function appendEvents(store: Store, told: readonly StrataEvent[]): Promise<void> {
+  const events = await withoutDeleted(store, told);
   if (events.length === 0) return;
   if (events.length > eventsMax) {
     throw new StrataError(
@@ -40,6 +42,26 @@ async function appendEvents(store: Store, events: readonly StrataEvent[]): Promi
     `of ${events.length} events, one has an id that is in the ledger already`,
     "make ids that grow from the last one of the session; none of them was kept",
   );
+}
+
+/** A writer that is late does not bring back what was deleted for good. */
+async function withoutDeleted(
+  { database }: Store,
+  events: readonly StrataEvent[],
+): Promise<readonly StrataEvent[]> {
+  const ids = [...new Set(events.map(({ sessionId }) => sessionId))];
+  if (ids.length === 0) return [];
+  const marks = new Map(ids.map((id) => [nameOfDeleted(id), id]));
+  const places = ids.map(() => "?").join(", ");
+  const rows = await database.query(
+    `SELECT DISTINCT session_id FROM events WHERE session_id IN (${places})`,
+    [...marks.keys()],
+  );
+  if (rows.length === 0) return events;
+  const living = await database.query(`SELECT id FROM sessions WHERE id IN (${places})`, ids);
+  const alive = new Set(living.map((row) => text(row, "id")));
+  const gone = new Set(rows.map((row) => marks.get(text(row, "session_id"))));
+  return events.filter(({ sessionId }) => alive.has(sessionId) || !gone.has(sessionId));
 }
 
 /** Tells whether the same batch was recorded before, every event of it. */
@@ -80,17 +102,29 @@ async function* readEvents(store: Store, query: EventQuery): AsyncGenerator<Stra
   }
 }
 
+/** So many at a time: others write in between. */
+const eventsPerSweep = 2000;
+
 async function sweepEvents({ database }: Store, beforeMs: number): Promise<number> {
   const condition = `timestamp_us < ? AND type NOT IN (${auditTypes.map(() => "?").join(", ")})`;
   const values = [beforeMs * 1000, ...auditTypes];
-  const [row] = await database.query(
-    `SELECT COUNT(*) AS count FROM events WHERE ${condition}`,
-    values,
-  );
-  await database.commit({
-    guards: [],
-    writes: [{ sql: `DELETE FROM events WHERE ${condition}`, values }],
-    landed: mayRepeat,
-  });
-  return row === undefined ? 0 : integer(row, "count");
+  for (let swept = 0; ;) {
+    const [row] = await database.query(
+      `SELECT COUNT(*) AS count FROM (SELECT 1 FROM events WHERE ${condition} LIMIT ${eventsPerSweep}) old`,
+      values,
+    );
+    const count = row === undefined ? 0 : integer(row, "count");
+    if (count === 0) return swept;
+    await database.commit({
+      guards: [],
+      writes: [
+        {
+          sql: `DELETE FROM events WHERE id IN (SELECT id FROM events WHERE ${condition} LIMIT ${eventsPerSweep})`,
+          values,
+        },
+      ],
+      landed: mayRepeat,
+    });
+    swept += count;
+  }
 }

@@ -22,7 +22,15 @@ interface ExportedBranch {
 export async function* exportSession(store: Store, id: string): AsyncGenerator<string> {
   const { query, end } = await holdSnapshot(store.database);
   try {
-    yield* exportLines({ ...store, database: { ...store.database, query } }, id);
+    let rows = -1;
+    for await (const each of exportLines(
+      { ...store, database: { ...store.database, query } },
+      id,
+    )) {
+      rows += 1;
+      yield each;
+    }
+    yield line("end", { rows });
   } finally {
     await end();
   }

@@ -4,17 +4,17 @@ import type { Guard } from "../sql/database.ts";
 import { integer, text } from "../sql/read-row.ts";
 import { keepAlive } from "./heartbeat.ts";
 import { needSession } from "./session-rows.ts";
-import { commitOnce, mayRepeat, type Store } from "./store.ts";
+import { commitOnce, isFree, mayRepeat, type Store } from "./store.ts";
 import { commitFold, type HeldLock } from "./commit-fold.ts";
 
 export async function lockFolding(store: Store, sessionId: string): Promise<FoldLock | null> {
   await needSession(store, sessionId);
   const { database, leaseMs } = store;
   const holder = store.newHolder();
-  const free = { session_id: sessionId, locked_at: 0, holder: null, token: 0, expires_ms: 0 };
+  const unheld = { session_id: sessionId, locked_at: 0, holder: null, token: 0, expires_ms: 0 };
   await database.commit({
     guards: [],
-    writes: [{ into: "compaction_locks_v1", rows: [free], orIgnore: true }],
+    writes: [{ into: "compaction_locks_v1", rows: [unheld], orIgnore: true }],
     landed: mayRepeat,
   });
   const [row] = await database.query("SELECT token FROM compaction_locks_v1 WHERE session_id = ?", [
@@ -22,11 +22,12 @@ export async function lockFolding(store: Store, sessionId: string): Promise<Fold
   ]);
   const token = (row === undefined ? 0 : integer(row, "token")) + 1;
   const clock = store.clock();
+  const free = isFree("holder", "expires_ms", clock);
   const result = await commitOnce(store, {
     guards: [
       {
         name: "lock",
-        sql: `UPDATE compaction_locks_v1 SET holder = ?, token = ?, locked_at = ?, expires_ms = ${clock.sql} + ? WHERE session_id = ? AND token = ? AND (holder IS NULL OR expires_ms < ${clock.sql})`,
+        sql: `UPDATE compaction_locks_v1 SET holder = ?, token = ?, locked_at = ?, expires_ms = ${clock.sql} + ? WHERE session_id = ? AND token = ? AND ${free.sql}`,
         values: [
           holder,
           token,
@@ -35,7 +36,7 @@ export async function lockFolding(store: Store, sessionId: string): Promise<Fold
           leaseMs,
           sessionId,
           token - 1,
-          ...clock.values,
+          ...free.values,
         ],
       },
     ],

@@ -39,7 +39,6 @@ export async function forkSession(store: Store, fork: NewFork): Promise<SessionR
           model: record.model,
           provider: record.provider,
         },
-        0,
         nowMs,
       ),
       workspace_path: record.workspacePath,
@@ -54,6 +53,7 @@ export async function forkSession(store: Store, fork: NewFork): Promise<SessionR
     contents: [],
     fork: place,
     reason: "fork",
+    opening: null,
     also: await auditWrites(store, {
       type: "session.forked",
       sessionId: fork.id,
@@ -151,7 +151,7 @@ function moveCommit(
     guards: [
       {
         name: "session",
-        sql: "UPDATE sessions SET branch_id = ?, head_turn_id = ?, next_seq = ?, move_count = move_count + 1, updated_ms = ? WHERE id = ? AND open_turn_id IS NULL AND move_count = ?",
+        sql: "UPDATE sessions SET branch_id = ?, head_turn_id = ?, next_seq = ?, move_count = move_count + 1, version = version + 1, updated_ms = ? WHERE id = ? AND open_turn_id IS NULL AND move_count = ?",
         values: [branchId, turnId, nextSeqAfter(place.seq), movedMs, id, moveCount],
       },
     ],

@@ -13,6 +13,8 @@ import { leaseGuard, type HeldTurn, type Step } from "./held-turn.ts";
 export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
   let held = start;
   let isOver = false;
+  /** How it was closed. */
+  let closed: string | null = null;
   const heartbeat = keepAlive(store, () => leaseGuard(store, held));
   const take = async (step: Step): Promise<void> => {
     await land(step.commit);
@@ -27,9 +29,6 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
   };
   const isRecorded = async ({ sql, values }: Statement): Promise<boolean> =>
     (await store.database.query(sql, values)).length > 0;
-  const expectRecorded = async (asked: Statement): Promise<void> => {
-    if (!(await isRecorded(asked))) throw recordedOtherwise(held, "calls");
-  };
   const end = (): void => {
     isOver = true;
     heartbeat.stop();
@@ -41,8 +40,8 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       return held.parentTurnId;
     },
     append: async (entry, more = {}) => {
-      if (entry.number <= held.callCount) await expectRecorded(repeatedCall(held, entry));
-      else await take(appendStep(store, held, entry, more));
+      if (entry.number > held.callCount) return take(appendStep(store, held, entry, more));
+      if (!(await isRecorded(repeatedCall(held, entry)))) throw recordedOtherwise(held, "calls");
     },
     answer: async (messages) => {
       const repeated = repeatedAnswers(held, messages);
@@ -51,7 +50,9 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
     },
     fold: async (fold: NewFold, lock: FoldLock) => take(await foldInTurn(store, held, fold, lock)),
     close: async (how, events = []) => {
+      if (closed === JSON.stringify(how)) return;
       await land(closeStep(store, held, how, events).commit);
+      closed = JSON.stringify(how);
       end();
     },
     release: async () => {

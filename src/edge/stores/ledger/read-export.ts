@@ -21,6 +21,8 @@ export async function readExport(lines: AsyncIterable<string>): Promise<ReadExpo
   const rows = new Map<TableName, Row[]>();
   let session: string | null = null;
   let number = 0;
+  let count = 0;
+  let ended: number | null = null;
   for await (const line of lines) {
     number += 1;
     if (line.trim() === "") continue;
@@ -29,9 +31,14 @@ export async function readExport(lines: AsyncIterable<string>): Promise<ReadExpo
       session = readHeader(kind, value, number);
       continue;
     }
+    if (kind === "end") {
+      ended = readEnd(value, number);
+      continue;
+    }
     const table = tableNames.find((each) => each === kind);
     if (table === undefined) throw broken(number, `holds ${kind}, which an export does not write`);
     const row = readRow(table, value, number);
+    count += 1;
     const known = rows.get(table);
     if (known === undefined) rows.set(table, [row]);
     else known.push(row);
@@ -40,6 +47,7 @@ export async function readExport(lines: AsyncIterable<string>): Promise<ReadExpo
   const found = rows.get("sessions")?.length ?? 0;
   if (found !== 1)
     throw broken(number, `ends the file, which holds ${found} sessions instead of one`);
+  if (ended !== count) throw broken(number, "is the last one, and the file is not whole");
   return { session, rows };
 }
 
@@ -58,6 +66,11 @@ function readLine(line: string, number: number): readonly [string, object] {
     throw broken(number, "is not one value by its kind");
   }
   return [kind, inner];
+}
+
+function readEnd(value: object, number: number): number {
+  if ("rows" in value && typeof value.rows === "number") return value.rows;
+  throw broken(number, "does not say how many rows there are");
 }
 
 function readHeader(kind: string, value: object, number: number): string {
@@ -85,7 +98,14 @@ function readRow(table: TableName, value: object, number: number): Row {
       : table !== "contents" || row["hash"] === hashContent(String(row["text"]));
   if (!isTrue) throw broken(number, "holds content that does not fit its hash");
   checkMeaning(table, { ...row, ...value }, number);
+  if (table === "branches") checkBranch(row, number);
   return row;
+}
+
+/** Parents come first, so that no way up comes back to where it began. */
+function checkBranch({ id, parent_branch_id: parent }: Row, number: number): void {
+  const isFit = typeof id === "number" && (parent === null || Number(parent) < id);
+  if (!isFit) throw broken(number, "is a branch that comes before its parent");
 }
 
 /** Whether a row can be read back: a value nobody knows would hurt whoever lists the ledger. */
@@ -125,7 +145,7 @@ function readCell(cell: unknown, column: string, type: "text" | "integer", where
   if (cell === null) return null;
   if (type === "text" && typeof cell === "string") return cell;
   if (type === "integer" && typeof cell === "number" && Number.isSafeInteger(cell)) return cell;
-  if (column === "cost_pico_usd" && typeof cell === "string" && /^-?\d{1,18}$/.test(cell)) {
+  if (column === "cost_pico_usd" && typeof cell === "string" && isMoney(cell)) {
     return BigInt(cell);
   }
   throw new StrataError(
@@ -133,6 +153,11 @@ function readCell(cell: unknown, column: string, type: "text" | "integer", where
     `${where} of the import has no fitting ${column}`,
     exportHint,
   );
+}
+
+/** What a column of whole numbers holds. */
+function isMoney(text: string): boolean {
+  return /^-?\d{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }
 
 const exportHint =

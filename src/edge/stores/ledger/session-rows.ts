@@ -10,7 +10,7 @@ import type { ResultRow } from "../sql/database.ts";
 import { integer, money, oneOf, text, textOrNull } from "../sql/read-row.ts";
 import { storable, storableJson, storableOrNull } from "../sql/storable.ts";
 import type { Row } from "../sql/tables.ts";
-import { notFound, seqStep, type Store } from "./store.ts";
+import { isFree, notFound, seqStep, type Store } from "./store.ts";
 
 /** A session as writers need it: the record, and what their guards check. */
 export interface KnownSession {
@@ -18,13 +18,14 @@ export interface KnownSession {
   readonly branchId: number;
   readonly nextSeq: number;
   readonly moveCount: number;
+  /** Grows with every move, and with every session it asks for. */
+  readonly version: number;
   readonly lease: Lease;
 }
 
 export interface Lease {
   readonly holder: string | null;
   readonly token: number;
-  readonly expiresMs: number;
   /** By the clock of leases, when the row was read. */
   readonly isLive: boolean;
 }
@@ -32,13 +33,13 @@ export interface Lease {
 const columns = `id, agent, role, model, provider, parent_session_id, parent_turn_id, spawn_tool_use_id, task,
   workspace_path, persona_id, foundation_hash, status, branch_id, head_turn_id, open_turn_id, next_seq, move_count,
   turn_count, CAST(cost_pico_usd AS TEXT) AS cost_pico_usd, created_ms, updated_ms, lease_holder, lease_token,
-  lease_expires_ms, context_json, setup_json`;
+  lease_expires_ms, version, context_json, setup_json`;
 
 export async function findKnown(store: Store, id: string): Promise<KnownSession | null> {
-  const clock = store.clock();
+  const free = isFree("lease_holder", "lease_expires_ms", store.clock());
   const [row] = await store.database.query(
-    `SELECT ${columns}, CASE WHEN lease_holder IS NOT NULL AND lease_expires_ms >= ${clock.sql} THEN 1 ELSE 0 END AS is_live FROM sessions WHERE id = ?`,
-    [...clock.values, id],
+    `SELECT ${columns}, CASE WHEN ${free.sql} THEN 0 ELSE 1 END AS is_live FROM sessions WHERE id = ?`,
+    [...free.values, id],
   );
   return row === undefined ? null : toKnown(row);
 }
@@ -57,10 +58,10 @@ export function toKnown(row: ResultRow): KnownSession {
     branchId: integer(row, "branch_id"),
     nextSeq: integer(row, "next_seq"),
     moveCount: integer(row, "move_count"),
+    version: integer(row, "version"),
     lease: {
       holder: textOrNull(row, "lease_holder"),
       token: integer(row, "lease_token"),
-      expiresMs: integer(row, "lease_expires_ms"),
       isLive: integer(row, "is_live") === 1,
     },
   };
@@ -105,7 +106,8 @@ function toParent(row: ResultRow): SessionParent | null {
   };
 }
 
-export function newSessionRow(session: NewSession, branchId: number, nowMs: number): Row {
+/** Without its branch. */
+export function newSessionRow(session: NewSession, nowMs: number): Row {
   return {
     id: session.id,
     agent: storable(session.agent),
@@ -120,7 +122,6 @@ export function newSessionRow(session: NewSession, branchId: number, nowMs: numb
     persona_id: storableOrNull(session.personaId),
     foundation_hash: session.foundation === undefined ? null : hashContent(session.foundation),
     status: "active",
-    branch_id: branchId,
     head_turn_id: null,
     open_turn_id: null,
     next_seq: seqStep,
@@ -135,6 +136,7 @@ export function newSessionRow(session: NewSession, branchId: number, nowMs: numb
     context_json: storableJson(session.contextJson),
     setup_json: storableJson(session.setupJson),
     state_json: null,
+    version: 1,
   };
 }
 

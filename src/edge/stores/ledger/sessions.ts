@@ -1,5 +1,7 @@
 // Sessions: made, found, listed, archived.
+import { randomUUID } from "node:crypto";
 import type { Ledger } from "../../../core/ledger/ledger.ts";
+import type { NewTurn } from "../../../core/ledger/turn-record.ts";
 import type {
   NewSession,
   SessionFilter,
@@ -76,13 +78,30 @@ async function createSession(store: Store, session: NewSession): Promise<Session
   }
   const nowMs = store.now();
   await writeSession(store, {
-    row: newSessionRow(session, 0, nowMs),
+    row: newSessionRow(session, nowMs),
     contents: foundation === undefined ? [] : [foundation],
     fork: null,
     reason: "opened",
+    opening: toOpening(session, nowMs),
     also: [],
   });
   return (await needSession(store, id)).record;
+}
+
+function toOpening(session: NewSession, startMs: number): NewTurn | null {
+  const { id: sessionId, model, provider, role, messages = [] } = session;
+  if (messages.length === 0) return null;
+  // Not named after the session: it may stay when the session is deleted.
+  return {
+    id: randomUUID(),
+    sessionId,
+    parentTurnId: null,
+    model,
+    provider,
+    role,
+    startMs,
+    messages,
+  };
 }
 
 async function listSessions(

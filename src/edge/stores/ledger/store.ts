@@ -28,10 +28,21 @@ export interface SqlValue {
   readonly values: readonly Value[];
 }
 
+/** No lease lasts longer: one that seems to is of a clock that was wrong. */
+export const leaseMsMax = 7_200_000;
+
+/** Whether nobody holds what a row's columns say. */
+export function isFree(holder: string, expires: string, clock: SqlValue): SqlValue {
+  return {
+    sql: `(${holder} IS NULL OR ${expires} < ${clock.sql} OR ${expires} > ${clock.sql} + ${leaseMsMax})`,
+    values: [...clock.values, ...clock.values],
+  };
+}
+
 /** Turns stand so far apart in a branch, so that a fold can go before a turn that runs. */
 export const seqStep = 1024;
 
-/** True where the commit is in the ledger now: by this call, or by an earlier one that was not heard of. */
+/** Done where the commit is in the ledger now: by this call, or by an earlier one that was not heard of. */
 export async function commitOnce({ database }: Store, commit: Commit): Promise<CommitResult> {
   const result = await database.commit(commit);
   if (result.kind === "done" || commit.landed === undefined) return result;

@@ -1,4 +1,4 @@
-// Turns that nobody closed: found, resumed or given up.
+// Turns: found, and those that nobody closed resumed or given up.
 import type { Ledger } from "../../../core/ledger/ledger.ts";
 import type { TurnRecord, UnfinishedTurn } from "../../../core/ledger/turn-record.ts";
 import type { Commit, Write } from "../sql/database.ts";
@@ -7,15 +7,7 @@ import { integer, text } from "../sql/read-row.ts";
 import { holdTurn } from "./hold-turn.ts";
 import type { KnownSession } from "./session-rows.ts";
 import { needSession } from "./session-rows.ts";
-import {
-  busyWith,
-  commitOnce,
-  conflict,
-  mayRepeat,
-  notFound,
-  triesMax,
-  type Store,
-} from "./store.ts";
+import { busyWith, commitOnce, conflict, notFound, triesMax, type Store, isFree } from "./store.ts";
 import { auditWrites, turnCounts } from "./audit.ts";
 import { cancelTools, interrupt } from "./close-turn.ts";
 import type { HeldTurn } from "./held-turn.ts";
@@ -63,9 +55,13 @@ async function findUnfinished(store: Store, sessionId: string): Promise<Unfinish
       ),
     ],
     writes: [interrupt(openTurnId), ...(await toldInterrupted(store, sessionId, found))],
-    landed: mayRepeat,
+    landed: {
+      sql: "SELECT 1 AS landed FROM turns WHERE id = ? AND status = 'interrupted'",
+      values: [openTurnId],
+    },
   });
-  if (result.kind !== "done") return null;
+  // What another one found at the same time is found.
+  if (result.kind === "refused") return null;
   return {
     turn: { ...found, status: "interrupted" },
     calls: await readCalls(store, openTurnId),
@@ -95,11 +91,11 @@ function unheld(
   values: readonly Value[],
   [sessionId, turnId]: readonly [string, string],
 ): Commit["guards"][number] {
-  const clock = store.clock();
+  const free = isFree("lease_holder", "lease_expires_ms", store.clock());
   return {
     name: "session",
-    sql: `UPDATE sessions SET ${set} WHERE id = ? AND open_turn_id = ? AND (lease_holder IS NULL OR lease_expires_ms < ${clock.sql})`,
-    values: [...values, sessionId, turnId, ...clock.values],
+    sql: `UPDATE sessions SET ${set} WHERE id = ? AND open_turn_id = ? AND ${free.sql}`,
+    values: [...values, sessionId, turnId, ...free.values],
   };
 }
 

@@ -1,48 +1,78 @@
 // A session's row with its branch and the first move of its pointer, in one commit.
 import { hashContent } from "../../../core/hash.ts";
+import type { NewTurn } from "../../../core/ledger/turn-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Commit, Insert, Write } from "../sql/database.ts";
 import type { Row } from "../sql/tables.ts";
-import { moveRow } from "./session-rows.ts";
-import { commitBranching, conflict, type Store } from "./store.ts";
-import type { TurnPlace } from "./turn-rows.ts";
+import { messageRow } from "./message-rows.ts";
+import { moveRow, type NewMove } from "./session-rows.ts";
+import {
+  busyWith,
+  commitBranching,
+  conflict,
+  notFound,
+  seqStep,
+  triesMax,
+  type Store,
+} from "./store.ts";
+import { newTurnRow, type TurnPlace } from "./turn-rows.ts";
 
-interface SessionWrite {
+export interface SessionWrite {
   /** Without its branch. */
   readonly row: Row;
   readonly contents: readonly string[];
   readonly fork: TurnPlace | null;
   readonly reason: "opened" | "fork";
+  /** A conversation it begins with, as a turn that is completed. */
+  readonly opening: NewTurn | null;
   /** What else is written with it. */
   readonly also: readonly Write[];
 }
 
 export async function writeSession(store: Store, write: SessionWrite): Promise<void> {
   const id = String(write.row["id"]);
-  const result = await commitBranching(store, () => sessionCommit(store, write, id));
-  if (result.kind === "done") return;
-  if (result.kind === "refused")
-    throw conflict(`the turn to fork from is gone`, "fork from another");
-  throw conflict(`session ${id} exists already`, "choose another name, or go on with that one");
+  const parent = write.row["parent_session_id"];
+  for (let tries = 1; tries <= triesMax; tries += 1) {
+    const result = await commitBranching(store, () => sessionCommit(store, write, id));
+    if (result.kind === "done") return;
+    if (result.kind === "taken") {
+      throw conflict(`session ${id} exists already`, "choose another name, or go on with that one");
+    }
+    if (result.guard === "parent")
+      throw notFound(`session ${String(parent)}, which asks for ${id}`);
+    if (write.fork !== null) throw conflict("the turn to fork from is gone", "fork from another");
+    // The last session with the same foundation was deleted just now: it is written again.
+  }
+  throw busyWith(id);
 }
 
 function sessionCommit(store: Store, write: SessionWrite, id: string): Commit {
-  const { row, contents, fork, reason, also } = write;
+  const { row, contents, fork, opening, also } = write;
   const branchId = store.newBranchId();
   const kept: Insert = {
     into: "contents",
     rows: contents.map((each) => ({ hash: hashContent(each), text: each })),
     orIgnore: true,
   };
-  const turnId = typeof row["head_turn_id"] === "string" ? row["head_turn_id"] : null;
-  const move = { sessionId: id, move: 1, turnId, branchId, movedMs: store.now(), reason };
+  const parent = row["parent_session_id"] ?? null;
+  const begun = opening === null ? {} : { ...pointedAt(opening), turn_count: 1 };
   return {
-    guards: [],
+    guards:
+      parent === null || fork !== null
+        ? []
+        : [
+            {
+              name: "parent",
+              sql: "UPDATE sessions SET version = version + 1 WHERE id = ?",
+              values: [parent],
+            },
+          ],
     writes: [
       ...(contents.length === 0 ? [] : [kept]),
       { into: "branches", rows: [branchRow(branchId, fork)] },
-      { into: "sessions", rows: [{ ...row, branch_id: branchId }] },
-      { into: "session_history", rows: [moveRow(move)] },
+      ...(opening === null ? [] : openingWrites(opening, { branchId, seq: seqStep })),
+      { into: "sessions", rows: [{ ...row, ...begun, branch_id: branchId }] },
+      { into: "session_history", rows: moves(store, write, branchId).map(moveRow) },
       ...also,
     ],
     // The branch is new with every attempt: it tells our session from another of the same name.
@@ -51,6 +81,35 @@ function sessionCommit(store: Store, write: SessionWrite, id: string): Commit {
       values: [id, branchId],
     },
   };
+}
+
+function pointedAt({ id }: NewTurn): Row {
+  return { head_turn_id: id, next_seq: 2 * seqStep, move_count: 2 };
+}
+
+function moves(store: Store, { row, reason, opening }: SessionWrite, branchId: number): NewMove[] {
+  const turnId = typeof row["head_turn_id"] === "string" ? row["head_turn_id"] : null;
+  const first = { sessionId: String(row["id"]), move: 1, turnId, branchId, movedMs: store.now() };
+  if (opening === null) return [{ ...first, reason }];
+  return [
+    { ...first, reason },
+    { ...first, move: 2, turnId: opening.id, reason: "turn" },
+  ];
+}
+
+function openingWrites(turn: NewTurn, place: TurnPlace): readonly Write[] {
+  const rows = turn.messages.map((message, index) =>
+    messageRow(message, { ...place, index, callNumber: 0 }),
+  );
+  const done = {
+    status: "completed",
+    completed_ms: turn.startMs,
+    end_reason: "earlier conversation",
+  };
+  return [
+    { into: "turns", rows: [{ ...newTurnRow(turn, place), ...done }] },
+    { into: "messages", rows },
+  ];
 }
 
 export function branchRow(id: number, fork: TurnPlace | null): Row {

@@ -24,8 +24,8 @@ export interface Database {
   size(): Promise<number>;
   /** What the database itself finds wrong, in words. */
   check(): Promise<readonly string[]>;
-  /** Makes sure that deleted content is gone from the files, as far as the database can. */
-  scrub(): Promise<void>;
+  /** Null once deleted content is gone from the files, as far as the database can; else why not, and what to do. */
+  scrub(): Promise<string | null>;
   close(): Promise<void>;
 }
 

@@ -73,10 +73,12 @@ export const migrations: readonly Migration[] = [
         lease_expires_ms BIGINT NOT NULL,
         context_json TEXT,
         setup_json TEXT,
-        state_json TEXT
+        state_json TEXT,
+        version BIGINT NOT NULL
       )`,
       `CREATE INDEX sessions_updated ON sessions (updated_ms, id)`,
       `CREATE INDEX sessions_parent ON sessions (parent_session_id)`,
+      `CREATE INDEX sessions_open ON sessions (open_turn_id) WHERE open_turn_id IS NOT NULL`,
       `CREATE INDEX sessions_head ON sessions (head_turn_id)`,
       `CREATE INDEX sessions_branch ON sessions (branch_id)`,
       `CREATE INDEX sessions_foundation ON sessions (foundation_hash)`,
@@ -89,6 +91,7 @@ export const migrations: readonly Migration[] = [
         reason TEXT NOT NULL,
         PRIMARY KEY (session_id, move)
       )`,
+      `CREATE INDEX session_history_branch ON session_history (branch_id)`,
       `CREATE TABLE messages (
         branch_id BIGINT NOT NULL,
         turn_seq BIGINT NOT NULL,
@@ -184,9 +187,12 @@ export const migrations: readonly Migration[] = [
         payload_json TEXT NOT NULL
       )`,
       `CREATE INDEX events_session ON events (session_id, id)`,
-      `CREATE INDEX events_type ON events (type, timestamp_us)`,
+      `CREATE INDEX events_type ON events (type, id)`,
       `CREATE INDEX events_turn ON events (turn_id)`,
       `CREATE INDEX events_time ON events (timestamp_us)`,
+      // Whoever plans over several sessions sees in the commit whether others did in between.
+      `CREATE TABLE counters (name TEXT PRIMARY KEY, value BIGINT NOT NULL)`,
+      `INSERT INTO counters (name, value) VALUES ('deletions', 0)`,
     ],
   },
 ];

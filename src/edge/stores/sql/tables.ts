@@ -38,6 +38,7 @@ export const tables = {
     context_json: "text",
     setup_json: "text",
     state_json: "text",
+    version: "integer",
   },
   session_history: {
     session_id: "text",

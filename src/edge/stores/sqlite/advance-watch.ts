@@ -14,7 +14,10 @@ const lookEveryMs = 200;
 /** Sessions that are looked at: more do not move between two looks. */
 const sessionsMax = 500;
 
-export function watchAdvance(prepare: Prepare): AdvanceWatch {
+export function watchAdvance(
+  prepare: Prepare,
+  onProblem: (problem: unknown) => void,
+): AdvanceWatch {
   const handlers = new Set<(sessionId: string) => void>();
   let timer: NodeJS.Timeout | undefined;
   let version = 0;
@@ -24,7 +27,9 @@ export function watchAdvance(prepare: Prepare): AdvanceWatch {
     timer = undefined;
   };
   const tell = (sessionIds: readonly string[]): void => {
-    for (const id of sessionIds) for (const handler of handlers) handler(id);
+    for (const id of sessionIds) {
+      for (const handler of handlers) isolated(() => handler(id), onProblem);
+    }
   };
   const look = (): void => {
     const now = dataVersion(prepare);
@@ -41,7 +46,7 @@ export function watchAdvance(prepare: Prepare): AdvanceWatch {
       if (timer === undefined) {
         version = dataVersion(prepare);
         moves = latestMoves(prepare);
-        timer = setInterval(() => whenFree(look), lookEveryMs).unref();
+        timer = setInterval(() => isolated(look, onProblem), lookEveryMs).unref();
       }
       return () => {
         handlers.delete(handler);
@@ -53,12 +58,12 @@ export function watchAdvance(prepare: Prepare): AdvanceWatch {
   };
 }
 
-/** A file that is locked just now is looked at next time. */
-function whenFree(look: () => void): void {
+/** Whoever is told cannot make a commit fail; a file that is locked just now is looked at next time. */
+function isolated(work: () => void, onProblem: (problem: unknown) => void): void {
   try {
-    look();
+    work();
   } catch (error) {
-    if (!isBusy(error)) throw error;
+    if (!isBusy(error)) onProblem(error);
   }
 }
 

@@ -1,5 +1,6 @@
 // Looking into a SQLite file without writing to it.
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as wait } from "node:timers/promises";
 import type { Database, Snapshot } from "../sql/database.ts";
 import { toStoreError } from "./sqlite-errors.ts";
 
@@ -57,4 +58,16 @@ export async function findDamage(query: Database["query"]): Promise<readonly str
   return rows
     .flatMap(({ problem }) => String(problem).split("\n"))
     .filter((problem) => problem !== "ok" && problem !== "" && !problem.startsWith("***"));
+}
+
+/** Moves everything into the file and empties the log beside it; null once that is done. */
+export async function truncateWal(query: Database["query"], endMs: number): Promise<string | null> {
+  for (;;) {
+    const [row] = await query("PRAGMA wal_checkpoint(TRUNCATE)");
+    if (row?.["busy"] !== 1) return null;
+    if (Date.now() >= endMs) {
+      return "another process reads from the ledger, so that deleted content is still in the file beside it that ends in -wal; it is overwritten when the last process closes the ledger";
+    }
+    await wait(50);
+  }
 }

@@ -5,7 +5,8 @@ import type { Commit, CommitResult, Database, ResultRow } from "../sql/database.
 import type { Value } from "../sql/tables.ts";
 import { watchAdvance, type AdvanceWatch } from "./advance-watch.ts";
 import { runCommit, type Prepare } from "./run-commit.ts";
-import { findDamage, hasTable, readAlone, sizeOf } from "./look-inside.ts";
+import { findDamage, hasTable, readAlone, sizeOf, truncateWal } from "./look-inside.ts";
+import { refuseForeign } from "./foreign-file.ts";
 import { makePrivate } from "./private-file.ts";
 import { breaksReference, isBusy, takenTable, toStoreError } from "./sqlite-errors.ts";
 
@@ -16,6 +17,8 @@ export interface SqliteOptions {
   readonly synchronous?: "FULL" | "NORMAL";
   /** How long to wait for other processes before giving up. */
   readonly busyForMs?: number;
+  /** Told what went wrong without anybody's operation failing; a warning of the process by default. */
+  readonly onProblem?: (problem: unknown) => void;
 }
 
 /** How long a statement itself waits: short, because the process stands still meanwhile. */
@@ -28,11 +31,15 @@ export interface SqliteDatabase extends Database {
   readonly file: string;
 }
 
+function warn(problem: unknown): void {
+  process.emitWarning(problem instanceof Error ? problem : String(problem));
+}
+
 export function openSqlite(options: SqliteOptions): SqliteDatabase {
-  const { file, synchronous = "FULL", busyForMs = 10_000 } = options;
+  const { file, synchronous = "FULL", busyForMs = 10_000, onProblem = warn } = options;
   const connection = guarded(file, () => connect(file, synchronous));
   const prepare = createStatementCache(connection);
-  const watch: AdvanceWatch = watchAdvance(prepare);
+  const watch: AdvanceWatch = watchAdvance(prepare, onProblem);
 
   const patiently = async <T>(work: () => T): Promise<T> => {
     const endMs = Date.now() + busyForMs;
@@ -75,7 +82,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     onAdvance: (handler) => watch.subscribe(handler),
     size: () => sizeOf(query),
     check: () => findDamage(query),
-    scrub: () => patiently(() => connection.exec("PRAGMA wal_checkpoint(TRUNCATE)")),
+    scrub: () => truncateWal(query, Date.now() + busyForMs),
     close: () => {
       watch.close();
       if (connection.isOpen) connection.close();
@@ -96,7 +103,10 @@ function tryCommit(connection: DatabaseSync, prepare: Prepare, commit: Commit): 
 }
 
 function connect(file: string, synchronous: "FULL" | "NORMAL"): DatabaseSync {
-  if (file !== ":memory:") makePrivate(file);
+  if (file !== ":memory:") {
+    refuseForeign(file);
+    makePrivate(file);
+  }
   // Another process may be making the file just now; later, waiting is done between statements.
   const connection = new DatabaseSync(file, { timeout: openForMs });
   try {
@@ -105,7 +115,8 @@ function connect(file: string, synchronous: "FULL" | "NORMAL"): DatabaseSync {
     connection.exec("PRAGMA foreign_keys = ON");
     // Rarer and larger: a commit that also moves pages into the file is the slowest one.
     connection.exec("PRAGMA wal_autocheckpoint = 4000");
-    connection.exec("PRAGMA secure_delete = FAST");
+    // Deleted and outdated content is overwritten, not only forgotten.
+    connection.exec("PRAGMA secure_delete = ON");
     connection.exec(`PRAGMA busy_timeout = ${blockForMs}`);
     return connection;
   } catch (error) {

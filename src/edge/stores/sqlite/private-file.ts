@@ -1,5 +1,5 @@
-// What a ledger holds is for its user alone: the file 0600, in a folder that is made 0700.
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
+// What a ledger holds is for its user alone: the file is made 0600, in a folder that is made 0700.
+import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { StrataError } from "../../../core/strata-error.ts";
 
@@ -8,7 +8,6 @@ export function makePrivate(file: string): void {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     // Before SQLite makes it with the user's default permissions; its own further files take over these.
     closeSync(openSync(file, "a", 0o600));
-    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     // A file that may be read and not written is for SQLite to refuse, with its own reason.

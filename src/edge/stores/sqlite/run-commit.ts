@@ -10,9 +10,6 @@ export function runCommit(
   prepare: Prepare,
   commit: Commit,
 ): CommitResult {
-  const deletes = commit.writes.some((write) => "sql" in write && write.sql.startsWith("DELETE"));
-  // Deleted content is overwritten, not only forgotten.
-  if (deletes) connection.exec("PRAGMA secure_delete = ON");
   prepare("BEGIN IMMEDIATE").run();
   try {
     for (const guard of commit.guards) {
@@ -26,8 +23,6 @@ export function runCommit(
   } catch (error) {
     if (connection.isTransaction) prepare("ROLLBACK").run();
     throw error;
-  } finally {
-    if (deletes) connection.exec("PRAGMA secure_delete = FAST");
   }
 }
 

@@ -34,6 +34,9 @@ export function breaksReference(error: unknown): boolean {
 /** Anything else SQLite says, for people. What is not SQLite's is given back as it is. */
 export function toStoreError(error: unknown, file: string): unknown {
   const code = sqliteCode(error);
+  if (error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE") {
+    return new StrataError("usage", `the ledger ${file} is closed`, "open it again");
+  }
   if (code === undefined || !(error instanceof Error)) return error;
   const [problem, hint] = explanations[code] ?? [
     `failed: ${error.message}`,

@@ -1,0 +1,33 @@
+// A file of another program is left as it is.
+import { statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { StrataError } from "../../../core/strata-error.ts";
+import { toStoreError } from "./sqlite-errors.ts";
+
+/** Before it is opened for real, which would change its journal. */
+export function refuseForeign(file: string): void {
+  const names = tablesIn(file);
+  if (names.length === 0 || names.includes("strata_schema")) return;
+  throw new StrataError(
+    "store-unavailable",
+    `${file} is a SQLite database of another program, with the table ${names[0] ?? ""}`,
+    "name another file with --store; nothing was changed",
+  );
+}
+
+/** Sorted; none for a file that is missing or empty. */
+export function tablesIn(file: string): readonly string[] {
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return [];
+  let connection: DatabaseSync | undefined;
+  try {
+    connection = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
+    const rows = connection
+      .prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+      .all();
+    return rows.map(({ name }) => String(name));
+  } catch (error) {
+    throw toStoreError(error, file);
+  } finally {
+    if (connection?.isOpen === true) connection.close();
+  }
+}
