@@ -138,7 +138,7 @@ function createRows(
   }
   const head = parentTurnId ?? "";
   rows.sessions.push({
-    ...newSessionRow(sampleSession(id), branchId, startMs),
+    ...newSessionRow(sampleSession(id), startMs),
     head_turn_id: head,
     next_seq: (turns + 1) * seqStep,
     move_count: turns + 1,

@@ -1,6 +1,7 @@
 // The command table: everything `strata` can do, in the order help shows it.
 import type { Command, OptionSpec } from "./command.ts";
 import { ledgerCommands } from "./ledger-commands.ts";
+import { skillsCommands } from "./skills-commands.ts";
 
 const json: OptionSpec = { meaning: "print one JSON value for machines" };
 const models: OptionSpec = { value: "FILE", meaning: "models to add or override, as JSON" };
@@ -164,6 +165,7 @@ export const commands: readonly Command[] = [
     load: () => import("./sim.ts"),
   },
   ...ledgerCommands,
+  ...skillsCommands,
   {
     name: "doctor",
     summary: "Check that this machine has what Strata needs",

@@ -9,6 +9,7 @@ import { openCacheState, type CacheState } from "../core/cache/cache-state.ts";
 import { expectedCalls, openPace, type Pace, type PaceKind } from "../core/cache/pace.ts";
 import type { Policy } from "../core/cache/policy.ts";
 import { hashContent, type ContentHash } from "../core/hash.ts";
+import { fitIndex } from "../core/skills/fit-index.ts";
 import { toSections, type ContextParts } from "../core/layers/to-sections.ts";
 import type { Section } from "../core/layers/section.ts";
 import { encodeToolDefinition, type ToolDefinition } from "../core/message/tool-definition.ts";
@@ -165,7 +166,8 @@ function paddedSections(
   counter: TokenCounter,
   pace: Pace,
 ): { readonly sections: readonly Section[]; readonly padding: PaddingPlan } {
-  const natural = toSections({ ...context, skillIndex: toSkillIndex(skills) });
+  const { listed, note } = fitIndex(skills);
+  const natural = toSections({ ...context, skillIndex: toSkillIndex(listed, [], note) });
   const texts = [
     ...tools.map(encodeToolDefinition),
     ...natural.filter(isStatic).map(({ text }) => text),
@@ -187,7 +189,7 @@ function paddedSections(
   });
   const section = toPaddingSection(padding);
   if (section === null) return { sections: natural, padding };
-  const skillIndex = toSkillIndex(skills, padding.preactivated);
+  const skillIndex = toSkillIndex(listed, padding.preactivated, note);
   const marked = toSections({ ...context, skillIndex });
   return {
     sections: [...marked.filter(isStatic), section, ...marked.filter((each) => !isStatic(each))],

@@ -9,10 +9,11 @@ export interface IndexedSkill {
 /** Stands behind the name of a skill whose body is in the prompt already. */
 export const preloadedMark = " [preloaded]";
 
-/** One line per skill by name, the same text for any order; null where there are none. */
+/** One line per skill by name, the same text for any order, and what is to be said below; null where there are none. */
 export function toSkillIndex(
   skills: readonly IndexedSkill[],
   preactivated: readonly string[] = [],
+  note: string | null = null,
 ): string | null {
   if (skills.length === 0) return null;
   const inPrompt = new Set(preactivated);
@@ -22,7 +23,8 @@ export function toSkillIndex(
       const mark = inPrompt.has(name) ? preloadedMark : "";
       return `- ${name}${mark}: ${toOneLine(description)}`;
     });
-  return `${heading}\n\n${usage}\n\n${lines.join("\n")}`;
+  const below = note === null ? "" : `\n\n${note}`;
+  return `${heading}\n\n${usage}\n\n${lines.join("\n")}${below}`;
 }
 
 const heading = "## Skills";

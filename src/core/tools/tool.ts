@@ -9,8 +9,9 @@ export interface Tool extends OfferedTool {
   readonly sideEffects: SideEffects;
   /** Cannot run in a session without a workspace. */
   readonly requiresWorkspace?: boolean;
-  /** Its own limit instead of the dispatcher's. */
+  /** Its own limits instead of the dispatcher's. */
   readonly timeoutMs?: number;
+  readonly outputBytesMax?: number;
   /** `input` fits the schema of its definition. What it throws is told to the model. */
   run(input: ToolInput, call: ToolCallContext): Promise<ToolOutput>;
 }

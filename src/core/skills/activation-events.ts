@@ -1,0 +1,31 @@
+// What the log is told of skills (M-30 … M-32).
+import type { DraftOf, PayloadOf } from "../events/event.ts";
+import type { StoredSkill } from "./skill.ts";
+
+/** One per body in the foundation; to be emitted after the session is recorded and before its first turn. */
+export function toPreactivationDrafts(
+  sessionId: string,
+  skills: readonly StoredSkill[],
+): readonly DraftOf<"skill.loaded">[] {
+  return skills.map((skill) => ({
+    type: "skill.loaded",
+    sessionId,
+    turnId: null,
+    payload: toLoadedPayload(skill, null),
+  }));
+}
+
+/** Without a tool use it was loaded by itself, at session start. */
+export function toLoadedPayload(
+  { name, version, sizeTokens, source }: StoredSkill,
+  toolUseId: string | null,
+): PayloadOf<"skill.loaded"> {
+  return {
+    skill_id: name,
+    skill_version: version,
+    load_reason: toolUseId === null ? "always" : "on_demand",
+    load_size_tokens: sizeTokens,
+    source,
+    triggered_by_tool_use_id: toolUseId,
+  };
+}

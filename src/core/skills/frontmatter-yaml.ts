@@ -1,0 +1,145 @@
+// YAML of a stranger: bounded before it is parsed, nothing expanded, every value as text. The only file of core that knows a YAML library.
+import {
+  CST,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  parseDocument,
+  stringify,
+  type ParsedNode,
+  type YAMLParseError,
+} from "yaml";
+import { skillLimits, type SkillViolation } from "./skill-rules.ts";
+
+/** A value of the frontmatter. Numbers and the like stay as they were spelled: `1.0` is no 1. */
+export type Field =
+  | { readonly kind: "none" }
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "list"; readonly items: readonly Field[] }
+  | { readonly kind: "map"; readonly entries: ReadonlyMap<string, Field> };
+
+/** The size is the caller's to bound. */
+export function readFrontmatter(yaml: string): ReadonlyMap<string, Field> | SkillViolation {
+  const refused = lookAhead(yaml);
+  if (refused !== null) return refused;
+  const document = parseDocument(yaml, {
+    version: "1.2",
+    schema: "core",
+    resolveKnownTags: false,
+    logLevel: "error",
+  });
+  const [problem] = [...document.errors, ...document.warnings];
+  if (problem !== undefined) return toViolation(problem);
+  const { contents } = document;
+  if (!isMap(contents)) {
+    const found = contents === null ? "empty" : isSeq(contents) ? "a list" : "plain text";
+    return {
+      rule: "frontmatter-mapping",
+      message: `the frontmatter is ${found}; write lines such as name: my-skill`,
+    };
+  }
+  if (depthOf(contents) > skillLimits.depthMax) return tooDeep();
+  const field = toField(contents);
+  return field.kind === "map" ? field.entries : new Map();
+}
+
+/** One line per field; what would be read as something else is quoted. */
+export function writeFrontmatter(fields: Readonly<Record<string, unknown>>): string {
+  return stringify(fields, { lineWidth: 0, version: "1.2", schema: "core" });
+}
+
+/**
+ * What would make parsing dear or its result another than it looks is refused while the text is only cut into
+ * tokens: the parser is recursive, and a few kilobytes of brackets would end it.
+ */
+function lookAhead(yaml: string): SkillViolation | null {
+  let isScalarNext = false;
+  let brackets = 0;
+  let onLine = 0;
+  for (const token of new Lexer().lex(yaml)) {
+    if (isScalarNext) {
+      isScalarNext = false;
+      continue;
+    }
+    const type = CST.tokenType(token);
+    if (type === "alias" || type === "anchor") return hasAlias(token);
+    if (type === "tag") return hasTag(token);
+    if (type === "scalar") isScalarNext = true;
+    if (type === "flow-map-start" || type === "flow-seq-start") brackets += 1;
+    if (type === "flow-map-end" || type === "flow-seq-end") brackets -= 1;
+    if (type === "seq-item-ind" || type === "explicit-key-ind" || type === "map-value-ind") {
+      onLine += 1;
+    }
+    if (type === "comma" || type === "newline") onLine = 0;
+    if (brackets > skillLimits.depthMax || onLine > nestedOnLineMax) return tooDeep();
+  }
+  return null;
+}
+
+/** A sentence with colons is a mistake of another kind, and is told as such. */
+const nestedOnLineMax = 32;
+
+function hasAlias(token: string): SkillViolation {
+  return {
+    rule: "frontmatter-alias",
+    message: `the frontmatter has the anchor or alias ${toShown(token)}; write the value out, or in quotes`,
+  };
+}
+
+function hasTag(token: string): SkillViolation {
+  return {
+    rule: "frontmatter-tag",
+    message: `the frontmatter has the tag ${toShown(token)}; leave it out, or put the value in quotes`,
+  };
+}
+
+function tooDeep(): SkillViolation {
+  return {
+    rule: "frontmatter-depth",
+    message: `the frontmatter is nested more than ${skillLimits.depthMax} deep; make it flat`,
+  };
+}
+
+/** Bounded by the look ahead and by indentation, which takes room. */
+function depthOf(node: ParsedNode | null): number {
+  if (isMap(node)) return 1 + Math.max(0, ...node.items.map(({ value }) => depthOf(value)));
+  if (isSeq(node)) return 1 + Math.max(0, ...node.items.map((item) => depthOf(item)));
+  return 0;
+}
+
+function toField(node: ParsedNode | null): Field {
+  if (isScalar(node)) {
+    if (node.value === null) return { kind: "none" };
+    return {
+      kind: "text",
+      text: typeof node.value === "string" ? node.value : (node.source ?? ""),
+    };
+  }
+  if (isSeq(node)) return { kind: "list", items: node.items.map((item) => toField(item)) };
+  if (!isMap(node)) return { kind: "none" };
+  const entries = node.items.map(({ key, value }): [string, Field] => {
+    const name = toField(key);
+    return [name.kind === "text" ? name.text : `(a ${name.kind})`, toField(value)];
+  });
+  return { kind: "map", entries: new Map(entries) };
+}
+
+function toViolation({
+  code,
+  message,
+  linePos,
+}: Pick<YAMLParseError, "code" | "message" | "linePos">): SkillViolation {
+  const what = (message.split("\n")[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");
+  // The fence is line 1.
+  const where = linePos === undefined ? "" : `line ${linePos[0].line + 1}: `;
+  const advice =
+    code === "BLOCK_AS_IMPLICIT_KEY" || code === "BAD_SCALAR_START"
+      ? "; put quotes around a value with a colon or a special first character"
+      : "";
+  return { rule: "frontmatter-yaml", message: `${where}${what}${advice}` };
+}
+
+function toShown(token: string): string {
+  return token.length <= 40 ? token : `${token.slice(0, 40).toWellFormed()}…`;
+}

@@ -1,0 +1,84 @@
+// SKILL.md → a skill, or every rule it breaks (M-51).
+import { checkFields } from "./check-fields.ts";
+import { readFrontmatter } from "./frontmatter-yaml.ts";
+import { sizeTokensOf, versionOf, type Skill } from "./skill.ts";
+import { skillLimits, type SkillViolation, type SkillWarning } from "./skill-rules.ts";
+import { splitFrontmatter } from "./split-frontmatter.ts";
+
+export interface SkillReading {
+  /** Null exactly where there are violations. */
+  readonly skill: Skill | null;
+  readonly violations: readonly SkillViolation[];
+  readonly warnings: readonly SkillWarning[];
+}
+
+/** `size` is that of the whole file, where the bytes are only its beginning. */
+export function readSkillBytes(bytes: Uint8Array, size: number, folder: string): SkillReading {
+  if (size > skillLimits.fileBytesMax) {
+    const message = `the file has ${size} bytes, at most ${skillLimits.fileBytesMax} are read; move parts of it into files beside it`;
+    return refused({ rule: "file-size", message });
+  }
+  const text = decode(bytes);
+  return text === null ? refused(notText(bytes)) : readSkill(text, folder);
+}
+
+/** The folder is the one that holds the file: its name, not its path. */
+export function readSkill(text: string, folder: string): SkillReading {
+  const split = splitFrontmatter(text);
+  if ("rule" in split) return refused(split);
+  const given = readFrontmatter(split.frontmatter);
+  if ("rule" in given) return refused(given);
+  const { fields, violations, warnings } = checkFields(given, folder);
+  const told = [...warnings, ...adviseOnText(fields.description, split.body)];
+  if (violations.length > 0) return { skill: null, violations, warnings: told };
+  const { body } = split;
+  const skill = { ...fields, body, version: versionOf(body), sizeTokens: sizeTokensOf(body) };
+  return { skill, violations: [], warnings: told };
+}
+
+export function refused(violation: SkillViolation): SkillReading {
+  return { skill: null, violations: [violation], warnings: [] };
+}
+
+function decode(bytes: Uint8Array): string | null {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return text.includes("\0") ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+function notText(bytes: Uint8Array): SkillViolation {
+  const [first, second] = bytes;
+  const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  const message = isUtf16
+    ? "the file is UTF-16; save it as UTF-8"
+    : "the file is binary, or not UTF-8; save it as UTF-8 text";
+  return { rule: "file-text", message };
+}
+
+function adviseOnText(description: string, body: string): readonly SkillWarning[] {
+  const warnings: SkillWarning[] = [];
+  const tokens = sizeTokensOf(body);
+  if (body === "") {
+    warnings.push({ rule: "body-empty", message: "there is nothing after the frontmatter" });
+  } else if (tokens > skillLimits.bodyTokensAdvised) {
+    const message = `the body has about ${tokens} tokens; above ${skillLimits.bodyTokensAdvised}, move parts of it into files beside it`;
+    warnings.push({ rule: "body-long", message });
+  }
+  const hidden = hiddenIn(description) ?? hiddenIn(body);
+  if (hidden !== null) {
+    const message = `there is a hidden character, ${hidden}: a model reads it and people do not`;
+    warnings.push({ rule: "hidden-characters", message });
+  }
+  return warnings;
+}
+
+/** Controls, tag characters and direction overrides; joiners that real scripts need are none. */
+function hiddenIn(text: string): string | null {
+  const found = /(?![\n\t\f])[\p{Cc}\u{e0000}-\u{e007f}\u202a-\u202e\u2066-\u2069]/u.exec(
+    text,
+  )?.[0];
+  return found === undefined ? null : `U+${found.codePointAt(0)?.toString(16).toUpperCase() ?? ""}`;
+}

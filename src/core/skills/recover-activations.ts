@@ -1,0 +1,38 @@
+// What a conversation says about the skills in it, for a session that goes on in another process, or after a fold.
+import type { Message } from "../message/message.ts";
+import {
+  noActivations,
+  preactivate,
+  type Activation,
+  type ActivationState,
+  type SkillMark,
+} from "./activation.ts";
+import { readLoadedText } from "./skill-texts.ts";
+import { sizeTokensOf, versionOf } from "./skill.ts";
+
+export const skillLoadName = "skill_load";
+
+/** Bodies that a fold took away are not found, and so can be loaded again (C-10). */
+export function recoverActivations(
+  messages: Iterable<Message>,
+  preactivated: readonly SkillMark[] = [],
+): ActivationState {
+  const uses = new Set<string>();
+  const loaded: Activation[] = [];
+  for (const { content } of messages) {
+    for (const block of content) {
+      if (block.type === "tool_use" && block.name === skillLoadName) uses.add(block.id);
+      if (block.type !== "tool_result" || block.isError || !uses.has(block.toolUseId)) continue;
+      const [first] = block.content;
+      const text = first?.type === "text" ? readLoadedText(first.text) : null;
+      if (text === null) continue;
+      const { name, version, body } = text;
+      // A body that was cut on its way is none.
+      if (versionOf(body) !== version) continue;
+      const isNew = !loaded.some((each) => each.name === name && each.version === version);
+      const sizeTokens = sizeTokensOf(body);
+      if (isNew) loaded.push({ name, version, sizeTokens, toolUseId: block.toolUseId });
+    }
+  }
+  return preactivate({ ...noActivations, loaded }, preactivated);
+}

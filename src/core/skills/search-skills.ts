@@ -1,0 +1,56 @@
+// Which skills a query means (M-52).
+
+export interface SkillMatch<S extends SearchedSkill> {
+  readonly skill: S;
+  readonly score: number;
+}
+
+export interface SearchedSkill {
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface SkillSearch<S extends SearchedSkill> {
+  readonly matches: readonly SkillMatch<S>[];
+  /** How many match; those beyond the limit are not among the matches. */
+  readonly total: number;
+  /** No skill had the whole query, and its words were looked for one by one. */
+  readonly byWord: boolean;
+}
+
+/** Two points for the name, one for the description; best first, then by name. A blank query lists all. */
+export function searchSkills<S extends SearchedSkill>(
+  skills: readonly S[],
+  query: string,
+  limit: number,
+): SkillSearch<S> {
+  const wanted = query.trim().toLowerCase();
+  const whole = scoreAll(skills, [wanted]);
+  const words = wanted.split(/\s+/);
+  const byWord = whole.length === 0 && words.length > 1;
+  const found = byWord ? scoreAll(skills, words) : whole;
+  return { matches: found.slice(0, limit), total: found.length, byWord };
+}
+
+function scoreAll<S extends SearchedSkill>(
+  skills: readonly S[],
+  words: readonly string[],
+): readonly SkillMatch<S>[] {
+  const isBlank = words.join("") === "";
+  return skills
+    .map((skill) => ({ skill, score: isBlank ? 0 : scoreOf(skill, words) }))
+    .filter(({ score }) => isBlank || score > 0)
+    .toSorted((left, right) => right.score - left.score || byName(left.skill, right.skill));
+}
+
+function scoreOf({ name, description }: SearchedSkill, words: readonly string[]): number {
+  const [inName, inDescription] = [name.toLowerCase(), description.toLowerCase()];
+  return words.reduce(
+    (sum, word) => sum + (inName.includes(word) ? 2 : 0) + (inDescription.includes(word) ? 1 : 0),
+    0,
+  );
+}
+
+function byName(left: SearchedSkill, right: SearchedSkill): number {
+  return left.name < right.name ? -1 : left.name > right.name ? 1 : 0;
+}

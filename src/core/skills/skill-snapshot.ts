@@ -1,0 +1,56 @@
+// The skills of a session: both roots as they were when it began. Files that change later change the next session (M-50).
+import type { StoredSkill, SkillSource } from "./skill.ts";
+import type { SkillRule, SkillWarning } from "./skill-rules.ts";
+
+export interface SkillSnapshot {
+  /** By name, each once. */
+  readonly skills: readonly StoredSkill[];
+  /** What was not taken, each with its reason. */
+  readonly problems: readonly SkillProblem[];
+  /** What was taken and could be better. */
+  readonly warnings: readonly SkillNote[];
+  /** Global skills whose name the workspace has too. */
+  readonly shadowed: readonly StoredSkill[];
+  find(name: string): StoredSkill | undefined;
+}
+
+export interface SkillProblem {
+  readonly source: SkillSource;
+  readonly folder: string;
+  /** `root`: the whole root cannot be used, or not all of it. */
+  readonly rule: SkillRule | "root";
+  readonly message: string;
+}
+
+export interface SkillNote extends SkillWarning {
+  readonly source: SkillSource;
+  readonly folder: string;
+}
+
+/** What one root holds. */
+export interface SkillRoot {
+  readonly skills: readonly StoredSkill[];
+  readonly problems: readonly SkillProblem[];
+  readonly warnings: readonly SkillNote[];
+}
+
+export const emptyRoot: SkillRoot = { skills: [], problems: [], warnings: [] };
+
+/** A skill of the workspace takes the place of a global one as a whole. */
+export function takeSnapshot(global: SkillRoot, workspace: SkillRoot): SkillSnapshot {
+  const byName = new Map<string, StoredSkill>();
+  const shadowed: StoredSkill[] = [];
+  for (const skill of workspace.skills) byName.set(skill.name, skill);
+  for (const skill of global.skills) {
+    if (byName.has(skill.name)) shadowed.push(skill);
+    else byName.set(skill.name, skill);
+  }
+  const skills = [...byName.values()].toSorted((left, right) => (left.name < right.name ? -1 : 1));
+  return Object.freeze({
+    skills: Object.freeze(skills.map((skill) => Object.freeze(skill))),
+    problems: Object.freeze([...workspace.problems, ...global.problems]),
+    warnings: Object.freeze([...workspace.warnings, ...global.warnings]),
+    shadowed: Object.freeze(shadowed),
+    find: (name: string) => byName.get(name),
+  });
+}

@@ -1,0 +1,34 @@
+// A text file that a skill brings along, such as references/forms.md.
+import { ToolError } from "../../../core/tools/tool.ts";
+import type { RootPlace } from "./read-skill-root.ts";
+
+const bytesMax = 131_072;
+
+/** The guard keeps paths inside the root; a skill has no business in the folder of another. */
+export async function readBesideSkill(
+  { scope, path: root }: RootPlace,
+  skill: string,
+  path: string,
+): Promise<string> {
+  if (path.startsWith("/") || path.split(/[/\\]/).includes("..")) {
+    throw new ToolError("permission_denied", `${path} is outside the folder of the skill`);
+  }
+  const content = await scope.readFile(`${root}/${skill}/${path}`, { bytesMax });
+  if (content === null) throw new ToolError("not_found", `the skill has no file ${path}`);
+  if (content.size > bytesMax) {
+    const sizes = `${content.size} bytes, at most ${bytesMax} are read`;
+    throw new ToolError("validation_error", `${path} is too large: it has ${sizes}`);
+  }
+  const text = decode(content.bytes);
+  if (text === null) throw new ToolError("validation_error", `${path} is no text in UTF-8`);
+  return text;
+}
+
+function decode(bytes: Uint8Array): string | null {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return text.includes("\0") ? null : text;
+  } catch {
+    return null;
+  }
+}

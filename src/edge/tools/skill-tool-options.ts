@@ -1,0 +1,25 @@
+// What the tools for skills are made with, and what they tell.
+import type { PayloadOf } from "../../core/events/event.ts";
+import type { SkillActivationRegistry } from "../../core/skills/skill-registry.ts";
+import { ToolError, type ToolCallContext, type ToolInput } from "../../core/tools/tool.ts";
+import type { SkillStore } from "../stores/skills/skill-store.ts";
+
+export type SkillEvent =
+  | { readonly type: "skill.search"; readonly payload: PayloadOf<"skill.search"> }
+  | { readonly type: "skill.loaded"; readonly payload: PayloadOf<"skill.loaded"> }
+  | { readonly type: "skill.modified"; readonly payload: PayloadOf<"skill.modified"> };
+
+export interface SkillToolOptions {
+  /** Null where a session has no skills: loading then says so. */
+  readonly store: SkillStore | null;
+  readonly registry: SkillActivationRegistry;
+  /** Adds session, turn and the parent of the tool use. Where it throws, a search or a load has not happened. */
+  readonly emit?: (event: SkillEvent, call: ToolCallContext) => void;
+}
+
+/** The dispatcher has checked it; somebody else may have called. */
+export function textOf(input: ToolInput, field: string): string {
+  const value = input[field];
+  if (typeof value === "string") return value;
+  throw new ToolError("validation_error", `${field} must be text`);
+}
