@@ -139,6 +139,7 @@ function createRows(
   const head = parentTurnId ?? "";
   rows.sessions.push({
     ...newSessionRow(sampleSession(id), startMs),
+    branch_id: branchId,
     head_turn_id: head,
     next_seq: (turns + 1) * seqStep,
     move_count: turns + 1,
