@@ -44,8 +44,8 @@ export interface TurnToRun {
   /** One that no turn of the ledger has; made by default. */
   readonly id?: string;
   readonly event: AgentEvent;
-  /** More that holds for this turn only, such as what changed in memory. */
-  readonly volatile?: readonly Section[];
+  /** More that holds for this turn only, such as what changed in memory; asked before every call if it can change. */
+  readonly volatile?: readonly Section[] | (() => Promise<readonly Section[]>);
   /** A turn that asks for tools more often than this ends. */
   readonly callsMax?: number;
 }
@@ -79,7 +79,7 @@ export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): 
       current: [said.current],
       isStaged: false,
       context: { ...said.context, injectedAt: iso },
-      volatile: volatileText([...said.volatile, ...(turn.volatile ?? [])]),
+      volatile: perCall(said.volatile, turn.volatile),
       callCount: 0,
       callsMax: turn.callsMax ?? 50,
     },
@@ -96,7 +96,7 @@ export async function resumeTurn(
   const unfinished = await loadUnfinished(session, edges);
   const now = { iso: new Date(edges.now()).toISOString() };
   const moment = describeMoment(turn.moment ?? {}, session.role, now);
-  const volatile = volatileText([moment, ...(turn.volatile ?? [])]);
+  const volatile = perCall([moment], turn.volatile);
   const running = { ...unfinished.turn, volatile, callsMax: turn.callsMax ?? 50 };
   const { ending } = unfinished;
   if (ending === null) return runCalls(running, edges);
@@ -128,7 +128,7 @@ async function runCalls(turn: RunningTurn, edges: Edges): Promise<TurnRun> {
       const { layout, markers } = policy;
       // A provider that paused goes on from its own words; what is recorded has its head already.
       const isAsItIs = current.length === 0 || (isStaged && layout.volatile === "message-head");
-      const volatile = isAsItIs ? null : turn.volatile;
+      const volatile = isAsItIs ? null : await turn.volatile();
       const assembly = assemble({ thread, current, volatile, layout, can: model.capabilities });
       const { blocks } = assembly;
       const plan = planCache({ blocks, rules: model, markers, state, pace, now: startMs });
@@ -158,6 +158,14 @@ async function runCalls(turn: RunningTurn, edges: Edges): Promise<TurnRun> {
     await open?.release().catch(() => {});
     throw error;
   }
+}
+
+function perCall(
+  moment: readonly Section[],
+  more: TurnToRun["volatile"] = [],
+): RunningTurn["volatile"] {
+  return async () =>
+    volatileText([...moment, ...(typeof more === "function" ? await more() : more)]);
 }
 
 function totalTokens(tiers: TokensPerTier): number {

@@ -280,6 +280,40 @@ export {
 } from "./edge/providers/endpoints.ts";
 export { createProvider, type Provider, type ProviderOptions } from "./edge/providers/provider.ts";
 export type { Attempt, CallToSend, Sent } from "./edge/providers/run-attempts.ts";
+export {
+  toContextParts,
+  toWorkspaceNote,
+  type WorkspaceBundle,
+  type WorkspaceNote,
+} from "./core/layers/workspace-bundle.ts";
+export { viewMemory } from "./core/memory/memory-view.ts";
+export {
+  createSkillRegistry,
+  type RegistryOptions,
+  type SkillActivationRegistry,
+} from "./core/skills/skill-registry.ts";
+export { readSkill } from "./core/skills/read-skill.ts";
+export { skillRules, type SkillRule } from "./core/skills/skill-rules.ts";
+export {
+  ToolError,
+  type SideEffects,
+  type Tool,
+  type ToolCallContext,
+  type ToolErrorClass,
+  type ToolInput,
+  type ToolOutput,
+} from "./core/tools/tool.ts";
+export { openScope, type ScopedFiles } from "./edge/stores/scoped-files.ts";
+export { openMemoryStore } from "./edge/stores/memory/memory-store.ts";
+export { openMemorySession } from "./edge/stores/memory/memory-session.ts";
+export { createSkillStore, type SkillStore } from "./edge/stores/skills/skill-store.ts";
+export {
+  createWorkspaceCache,
+  type WorkspaceCache,
+  type WorkspaceCacheOptions,
+} from "./edge/stores/workspace/workspace-cache.ts";
+export { memoryTools } from "./edge/tools/memory-tools.ts";
+export { skillTools } from "./edge/tools/skill-tools.ts";
 export { createEventBus, type EventBus, type EventBusOptions } from "./edge/events/event-bus.ts";
 export type { BusProblem } from "./edge/events/problem.ts";
 export type { Emitter } from "./engine/turn-events.ts";

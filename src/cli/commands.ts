@@ -1,6 +1,7 @@
 // The command table: everything `strata` can do, in the order help shows it.
 import type { Command, OptionSpec } from "./command.ts";
 import { ledgerCommands } from "./ledger-commands.ts";
+import { memoryCommands } from "./memory-commands.ts";
 import { skillsCommands } from "./skills-commands.ts";
 
 const json: OptionSpec = { meaning: "print one JSON value for machines" };
@@ -165,6 +166,7 @@ export const commands: readonly Command[] = [
     load: () => import("./sim.ts"),
   },
   ...ledgerCommands,
+  ...memoryCommands,
   ...skillsCommands,
   {
     name: "doctor",

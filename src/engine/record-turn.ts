@@ -22,7 +22,8 @@ export interface RunningTurn {
   /** Whether the ledger has `current` already. */
   readonly isStaged: boolean;
   readonly context: (EventContext & { readonly injectedAt: string }) | null;
-  readonly volatile: string | null;
+  /** What is told for the next call only. */
+  readonly volatile: () => Promise<string | null>;
   readonly callCount: number;
   readonly callsMax: number;
 }

@@ -46,7 +46,8 @@ export function openFolder(root: ScopeRoot, folder: FolderToOpen): Promise<Scope
 export async function hasDescriptorPaths(handle: FileHandle): Promise<boolean> {
   try {
     const direct = await handle.stat({ bigint: true });
-    const byName = await lstat(join(descriptorPath(handle), "."), { bigint: true });
+    // The dot must stay: without it this is the link that stands for the descriptor.
+    const byName = await lstat(`${descriptorPath(handle)}/.`, { bigint: true });
     return isSame(direct, byName);
   } catch {
     return false;

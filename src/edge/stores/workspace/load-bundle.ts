@@ -61,11 +61,14 @@ const rootDocuments: readonly (readonly [WorkspaceFileKind, string])[] = [
   ["soul", "SOUL.md"],
 ];
 
-/** One folder or none: where the new one exists, the old one is not looked at. */
+/** The folder the memory tools use: the first that holds memory. The other one is not looked at. */
 async function findMemoryFolder({ files, tell }: Desk): Promise<string | null> {
   for (const folder of memoryFolders) {
     try {
-      if ((await files.stat(folder))?.kind === "folder") return folder;
+      if ((await files.stat(folder))?.kind !== "folder") continue;
+      for (const name of ["MEMORY.md", "USER.md"]) {
+        if ((await files.stat(`${folder}/${name}`)) !== null) return folder;
+      }
     } catch (error) {
       tell(notice("unread", folder, wordsOf(error)));
     }

@@ -1,0 +1,50 @@
+// Commands on memory: whose it is, and errors of the store as a person is told them.
+import { parseMemoryFile, type MemoryFile } from "../core/memory/memory-file.ts";
+import { StrataError, type StrataErrorCode } from "../core/strata-error.ts";
+import { ToolError, type ToolErrorClass } from "../core/tools/tool.ts";
+import { openMemoryStore, type MemoryStore } from "../edge/stores/memory/memory-store.ts";
+import type { CommandInput } from "./command.ts";
+
+/** The store belongs to this command alone. */
+export function useMemory(
+  input: CommandInput,
+  work: (store: MemoryStore) => Promise<number>,
+): Promise<number> {
+  return atWorkspace(input, async (path) => work(await openMemoryStore(path)));
+}
+
+export async function atWorkspace(
+  input: CommandInput,
+  work: (workspacePath: string) => Promise<number>,
+): Promise<number> {
+  try {
+    return await work(input.values.get("workspace") ?? process.cwd());
+  } catch (error) {
+    throw error instanceof ToolError ? toStrataError(error) : error;
+  }
+}
+
+export function fileOf(input: CommandInput): MemoryFile {
+  return parseMemoryFile(input.operands[0] ?? "");
+}
+
+/** Null where all files are meant. */
+export function optionalFileOf(input: CommandInput): MemoryFile | null {
+  const [name] = input.operands;
+  return name === undefined ? null : parseMemoryFile(name);
+}
+
+const codes: Readonly<Partial<Record<ToolErrorClass, StrataErrorCode>>> = {
+  not_found: "not-found",
+  validation_error: "input-invalid",
+  permission_denied: "input-invalid",
+};
+
+function toStrataError(error: ToolError): StrataError {
+  return new StrataError(
+    codes[error.errorClass] ?? "environment-unfit",
+    error.message,
+    "nothing was changed; --workspace names another folder",
+    { cause: error },
+  );
+}

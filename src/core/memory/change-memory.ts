@@ -1,0 +1,111 @@
+// What an operation makes of the text of a memory file, or why it does not (S-05, S-06).
+import { hashContent, type ContentHash } from "../hash.ts";
+import { bytesOf, memoryCaps, type MemoryFile } from "./memory-file.ts";
+import type { MemoryRefusal } from "./memory-refusal.ts";
+
+export type MemoryOperation =
+  | { readonly kind: "add"; readonly entry: string }
+  | { readonly kind: "replace"; readonly old: string; readonly new: string }
+  | { readonly kind: "consolidate"; readonly content: string };
+
+export interface ChangeContext {
+  readonly file: MemoryFile;
+  /** Of the text that whoever asks has seen; undefined where none was. An empty file needs no seeing. */
+  readonly seenHash: ContentHash | undefined;
+  /** Whether more than half may go although the file is below its soft cap. */
+  readonly isDropConfirmed: boolean;
+}
+
+export type MemoryChange =
+  | { readonly kind: "changed"; readonly text: string }
+  | { readonly kind: "same" }
+  | { readonly kind: "refused"; readonly refusal: MemoryRefusal };
+
+/**
+ * Applies an operation to what is there now. An entry is added to whatever is there, and a text that occurs once is
+ * replaced wherever it is; only a consolidation must know the whole text it takes the place of.
+ */
+export function changeMemory(
+  text: string,
+  operation: MemoryOperation,
+  context: ChangeContext,
+): MemoryChange {
+  const change = apply(text, operation, context);
+  if (change.kind !== "changed") return change;
+  if (change.text === text) return { kind: "same" };
+  const attemptedBytes = bytesOf(change.text);
+  const { hardBytes } = memoryCaps[context.file];
+  if (attemptedBytes <= hardBytes) return change;
+  return refuse({ kind: "over-hard-cap", attemptedBytes, hardBytes });
+}
+
+function apply(text: string, operation: MemoryOperation, context: ChangeContext): MemoryChange {
+  switch (operation.kind) {
+    case "add":
+      return addEntry(text, operation.entry.toWellFormed().trim());
+    case "replace":
+      return replaceOnce(text, operation.old, operation.new.toWellFormed());
+    case "consolidate":
+      return consolidate(text, operation.content.toWellFormed(), context);
+  }
+}
+
+function addEntry(text: string, entry: string): MemoryChange {
+  if (entry === "") return refuse({ kind: "entry-blank" });
+  const line = lineOfEntry(text, entry);
+  if (line !== null) return refuse({ kind: "entry-known", line });
+  const start = text === "" || text.endsWith("\n") ? text : `${text}\n`;
+  return { kind: "changed", text: `${start}${entry}\n` };
+}
+
+/** Where the same words stand as whole lines already; bullets and white space make no difference. */
+function lineOfEntry(text: string, entry: string): number | null {
+  const lines = text.split("\n").map(toWords);
+  const wanted = entry.split("\n").map(toWords);
+  const index = lines.findIndex((_line, start) =>
+    wanted.every((each, offset) => lines[start + offset] === each),
+  );
+  return index === -1 ? null : index + 1;
+}
+
+function toWords(line: string): string {
+  return line
+    .trim()
+    .replace(/^[-*+]\s+/, "")
+    .replace(/\s+/g, " ");
+}
+
+function replaceOnce(text: string, old: string, replacement: string): MemoryChange {
+  if (old === "") return refuse({ kind: "old-blank" });
+  if (text === "") return refuse({ kind: "file-empty" });
+  const count = countOf(text, old);
+  if (count !== 1) return refuse({ kind: "old-count", count });
+  const start = text.indexOf(old);
+  const changed = text.slice(0, start) + replacement + text.slice(start + old.length);
+  return { kind: "changed", text: changed };
+}
+
+/** Occurrences may overlap: "aa" stands in "aaa" at two places, and nobody knows which is meant. */
+function countOf(text: string, part: string): number {
+  let count = 0;
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) count += 1;
+  return count;
+}
+
+function consolidate(text: string, content: string, context: ChangeContext): MemoryChange {
+  if (content === text) return { kind: "same" };
+  const currentHash = hashContent(text);
+  if (text !== "" && context.seenHash !== currentHash) {
+    return refuse({ kind: "changed-meanwhile", currentHash, currentText: text });
+  }
+  const [beforeBytes, afterBytes] = [bytesOf(text), bytesOf(content)];
+  const isBelow = beforeBytes <= memoryCaps[context.file].softBytes;
+  if (isBelow && afterBytes * 2 < beforeBytes && !context.isDropConfirmed) {
+    return refuse({ kind: "drop-unconfirmed", beforeBytes, afterBytes });
+  }
+  return { kind: "changed", text: content };
+}
+
+function refuse(refusal: MemoryRefusal): MemoryChange {
+  return { kind: "refused", refusal };
+}

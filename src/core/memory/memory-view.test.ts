@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { composeSystemPrompt, toMemoryTexts, viewMemory } from "./memory-view.ts";
+
+const start = { user: "Likes tea.\n", workspace: "Uses npm.\n" };
+const now = { user: "Likes tea.\n", workspace: "Uses npm.\nNode 24.\n" };
+
+describe("modes (C-3)", () => {
+  test("snapshot-delta: the session keeps what it began with, and a call says what changed", () => {
+    const quiet = viewMemory("snapshot-delta", start, start);
+    expect(quiet.session.map(({ stability, text }) => [stability, text])).toEqual([
+      ["session", "## User context (USER.md)\n\nLikes tea."],
+      ["session", "## Workspace memory (MEMORY.md)\n\nUses npm."],
+    ]);
+    expect(quiet).toMatchObject({ volatile: [], volatilePlace: null, isWhole: true });
+    const later = viewMemory("snapshot-delta", start, now);
+    expect(later.session).toEqual(quiet.session);
+    expect(later.volatile).toEqual([
+      {
+        name: "memory changes",
+        layer: "memory",
+        stability: "turn",
+        text: "Memory has changed since the start of this session.\n\nMEMORY.md: 1 line added, 0 lines removed.\n+ Node 24.",
+      },
+    ]);
+  });
+
+  test("a change too long to be shown is not all that was shown", () => {
+    const many = {
+      user: "",
+      workspace: Array.from({ length: 60 }, (_, line) => `${line}`).join("\n"),
+    };
+    expect(viewMemory("snapshot-delta", start, many).isWhole).toBe(false);
+    expect(viewMemory("live-tail", start, many).isWhole).toBe(true);
+  });
+
+  test("live-tail and live-system: every call has the texts of now, the second in the system prompt", () => {
+    const tail = viewMemory("live-tail", start, now);
+    expect(tail.session).toEqual([]);
+    expect(tail.volatile.map(({ stability, text }) => [stability, text])).toEqual([
+      ["turn", "## User context (USER.md)\n\nLikes tea."],
+      ["turn", "## Workspace memory (MEMORY.md)\n\nUses npm.\nNode 24."],
+    ]);
+    expect(tail.volatilePlace).toBeNull();
+    expect(viewMemory("live-system", start, now)).toEqual({
+      ...tail,
+      volatilePlace: "system-tail",
+    });
+  });
+});
+
+describe("what may be shown", () => {
+  const sources = { globalUser: "", user: "Ada\n", workspace: "Secret.\n" };
+
+  test("CF-D shared-scope exclusion: MEMORY.md is not for others (C-16)", () => {
+    expect(toMemoryTexts(sources, "main")).toEqual({ user: "Ada", workspace: "Secret.\n" });
+    expect(toMemoryTexts(sources, "shared")).toEqual({ user: "Ada", workspace: "" });
+  });
+
+  test("S-16: a global USER.md comes before the workspace's", () => {
+    const both = toMemoryTexts({ ...sources, globalUser: "Speaks French.\n\n" }, "main");
+    expect(both.user).toBe("Speaks French.\n\nAda");
+  });
+});
+
+describe("the prompt (S-11)", () => {
+  test("S-15 both sections: the base, USER.md, MEMORY.md, blank lines between them", () => {
+    expect(composeSystemPrompt("You help.", start)).toBe(
+      "You help.\n\n## User context (USER.md)\n\nLikes tea.\n\n## Workspace memory (MEMORY.md)\n\nUses npm.",
+    );
+  });
+
+  test("S-15 omit empty sections", () => {
+    expect(composeSystemPrompt("You help.", { user: " \n", workspace: "" })).toBe("You help.");
+    expect(composeSystemPrompt("", { user: "", workspace: "x" })).toBe(
+      "## Workspace memory (MEMORY.md)\n\nx",
+    );
+  });
+});

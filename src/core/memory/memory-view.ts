@@ -1,0 +1,80 @@
+// What a session shows of memory, and where: frozen at its start with what changed since, or fresh on every call (C-3).
+import { describeMemoryChange, type DeltaLimits } from "../layers/memory-delta.ts";
+import { memorySections, type MemoryTexts } from "../layers/memory-sections.ts";
+import type { Section } from "../layers/section.ts";
+
+/**
+ * `snapshot-delta`: the texts of the session's start, and at the end of each call what changed since.
+ * `live-tail`: the texts of now at the end of each call. `live-system`: the texts of now in the system prompt,
+ * as long as the layout puts volatile text there; each write then costs the whole conversation again.
+ */
+export type MemoryMode = "snapshot-delta" | "live-tail" | "live-system";
+
+/** `shared`: others than the user take part, so what is known of the workspace is not shown (C-16). */
+export type MemoryScope = "main" | "shared";
+
+export interface MemoryView {
+  /** For the foundation; the same for the whole session. */
+  readonly session: readonly Section[];
+  /** For the next call. */
+  readonly volatile: readonly Section[];
+  /** Where the layout must put volatile text; null where it may choose. */
+  readonly volatilePlace: "system-tail" | null;
+  /** Whether the model is shown all of the current texts. */
+  readonly isWhole: boolean;
+}
+
+export function viewMemory(
+  mode: MemoryMode,
+  snapshot: MemoryTexts,
+  current: MemoryTexts,
+): MemoryView {
+  switch (mode) {
+    case "snapshot-delta": {
+      const change = describeMemoryChange(snapshot, current);
+      return {
+        session: memorySections(snapshot, "session"),
+        volatile: change === null ? [] : [toDelta(change)],
+        volatilePlace: null,
+        isWhole: change === describeMemoryChange(snapshot, current, unlimited),
+      };
+    }
+    case "live-tail":
+    case "live-system":
+      return {
+        session: [],
+        volatile: memorySections(current, "turn"),
+        volatilePlace: mode === "live-system" ? "system-tail" : null,
+        isWhole: true,
+      };
+  }
+}
+
+export interface MemorySources extends MemoryTexts {
+  /** A USER.md for all workspaces of a user; blank where none is wanted. */
+  readonly globalUser: string;
+}
+
+/** What may be shown: the user's own texts before the workspace's, and no MEMORY.md to others. */
+export function toMemoryTexts(
+  { globalUser, user, workspace }: MemorySources,
+  scope: MemoryScope,
+): MemoryTexts {
+  const users = [globalUser, user].map((text) => text.trim()).filter((text) => text !== "");
+  return { user: users.join("\n\n"), workspace: scope === "shared" ? "" : workspace };
+}
+
+/** S-11 for whoever builds a prompt without sections: the base, then what is there of the two files. */
+export function composeSystemPrompt(base: string, texts: MemoryTexts): string {
+  const sections = memorySections(texts, "session").map(({ text }) => text);
+  return [base, ...sections].filter((text) => text.trim() !== "").join("\n\n");
+}
+
+const unlimited: DeltaLimits = {
+  linesMax: Number.POSITIVE_INFINITY,
+  charactersMax: Number.POSITIVE_INFINITY,
+};
+
+function toDelta(text: string): Section {
+  return { name: "memory changes", layer: "memory", stability: "turn", text };
+}

@@ -1,0 +1,148 @@
+// What a write to memory did (S-03), as a sentence, as events and as metadata.
+import { hashContent, type ContentHash } from "../hash.ts";
+import { bytesOf, memoryCaps, type MemoryFile } from "./memory-file.ts";
+import { describeWarnings, scanMemory, type MemoryWarning } from "./scan-memory.ts";
+import type { MemoryOperation } from "./change-memory.ts";
+
+export interface MemoryWrite {
+  readonly file: MemoryFile;
+  readonly operation: MemoryOperation["kind"];
+  readonly beforeHash: ContentHash;
+  readonly afterHash: ContentHash;
+  readonly beforeSizeBytes: number;
+  readonly afterSizeBytes: number;
+  readonly isOverSoftCap: boolean;
+  /** What is over the hard cap is never written. */
+  readonly isOverHardCap: false;
+  /** By how many entries a consolidation made the file shorter. */
+  readonly entriesEvicted: number;
+  /** Somebody else changed the file after it was last seen; what they wrote is kept. */
+  readonly isMerged: boolean;
+  /** About what was written, not about what was there. */
+  readonly warnings: readonly MemoryWarning[];
+}
+
+export interface WrittenTexts {
+  readonly before: string;
+  readonly after: string;
+  readonly isMerged: boolean;
+}
+
+export function toMemoryWrite(
+  file: MemoryFile,
+  operation: MemoryOperation,
+  { before, after, isMerged }: WrittenTexts,
+): MemoryWrite {
+  const afterSizeBytes = bytesOf(after);
+  const isWhole = operation.kind === "consolidate";
+  return {
+    file,
+    operation: operation.kind,
+    beforeHash: hashContent(before),
+    afterHash: hashContent(after),
+    beforeSizeBytes: bytesOf(before),
+    afterSizeBytes,
+    isOverSoftCap: afterSizeBytes > memoryCaps[file].softBytes,
+    isOverHardCap: false,
+    entriesEvicted: isWhole ? Math.max(0, countEntries(before) - countEntries(after)) : 0,
+    isMerged,
+    warnings: scanMemory(wordsOf(operation)),
+  };
+}
+
+/** For the model (S-08). */
+export function describeWrite(write: MemoryWrite): string {
+  const { file, operation, beforeSizeBytes, afterSizeBytes, isOverSoftCap } = write;
+  const hint = isOverSoftCap ? " — over soft cap; consider memory_consolidate" : "";
+  const sentences: string[] = [];
+  if (write.beforeHash === write.afterHash) {
+    sentences.push(`${file} holds exactly this already; ${afterSizeBytes} bytes, unchanged.`);
+  } else if (operation === "consolidate") {
+    const still = isOverSoftCap ? " — still over soft cap" : "";
+    sentences.push(`Consolidated ${file}: ${beforeSizeBytes} → ${afterSizeBytes} bytes${still}.`);
+  } else {
+    const what = operation === "add" ? `Added to ${file}` : `Replaced in ${file}`;
+    sentences.push(`${what}; it has ${afterSizeBytes} bytes now${hint}.`);
+  }
+  if (write.isMerged) {
+    sentences.push(`Somebody else had changed ${file} meanwhile; what they wrote is kept.`);
+  }
+  if (write.warnings.length > 0) sentences.push(describeWarnings(write.warnings));
+  return sentences.join(" ");
+}
+
+/** For records and `tool.completed` (S-08). */
+export function metadataOf(write: MemoryWrite): Readonly<Record<string, unknown>> {
+  return {
+    file: write.file,
+    operation: write.operation,
+    before_hash: write.beforeHash,
+    after_hash: write.afterHash,
+    before_size_bytes: write.beforeSizeBytes,
+    after_size_bytes: write.afterSizeBytes,
+    over_soft_cap: write.isOverSoftCap,
+    merged: write.isMerged,
+    warnings: write.warnings.map(({ what }) => what),
+  };
+}
+
+export interface MemoryEvents {
+  readonly updated: {
+    readonly file: MemoryFile;
+    readonly operation: MemoryOperation["kind"];
+    readonly before_hash: ContentHash;
+    readonly after_hash: ContentHash;
+    readonly before_size_bytes: number;
+    readonly after_size_bytes: number;
+  };
+  /** Follows from the other one. */
+  readonly eviction: {
+    readonly file: MemoryFile;
+    readonly trigger: "size_cap_exceeded" | "manual";
+    readonly entries_evicted: number;
+    readonly size_before_bytes: number;
+    readonly size_after_bytes: number;
+  } | null;
+}
+
+/** The payloads of the events a write is told with; null where it changed nothing (S-09, S-10). */
+export function toMemoryEvents(write: MemoryWrite): MemoryEvents | null {
+  const { file, operation, entriesEvicted, isOverSoftCap } = write;
+  if (write.beforeHash === write.afterHash) return null;
+  return {
+    updated: {
+      file,
+      operation,
+      before_hash: write.beforeHash,
+      after_hash: write.afterHash,
+      before_size_bytes: write.beforeSizeBytes,
+      after_size_bytes: write.afterSizeBytes,
+    },
+    eviction:
+      isOverSoftCap || entriesEvicted > 0
+        ? {
+            file,
+            trigger: isOverSoftCap ? "size_cap_exceeded" : "manual",
+            entries_evicted: entriesEvicted,
+            size_before_bytes: write.beforeSizeBytes,
+            size_after_bytes: write.afterSizeBytes,
+          }
+        : null,
+  };
+}
+
+/** Lines with words; an entry is mostly one line. */
+function countEntries(text: string): number {
+  return text.split("\n").filter((line) => line.trim() !== "").length;
+}
+
+function wordsOf(operation: MemoryOperation): string {
+  switch (operation.kind) {
+    case "add":
+      return operation.entry;
+    case "replace":
+      return operation.new;
+    case "consolidate":
+      return operation.content;
+  }
+}

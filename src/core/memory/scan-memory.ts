@@ -1,0 +1,98 @@
+// What in a text is not meant for its reader's eyes, or speaks to the model as if it were its operator (H-14).
+
+export interface MemoryWarning {
+  readonly kind: "invisible" | "injection";
+  /** What was found, as part of a sentence. */
+  readonly what: string;
+}
+
+/** Finds; does not change or refuse. A file may speak about such words without meaning them. */
+export function scanMemory(text: string): readonly MemoryWarning[] {
+  return [...findInvisible(text), ...findInjections(text)];
+}
+
+export function describeWarnings(warnings: readonly MemoryWarning[]): string {
+  return `Warning: this text has ${warnings.map(({ what }) => what).join("; ")}. Make sure that it is meant to be remembered.`;
+}
+
+/** Not those that choose how a picture is drawn; they come with every emoji. */
+const invisible =
+  /(?![\t\n\r]|\ufe0e|\ufe0f)[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
+
+/** Several people in one picture are joined by a character that is not seen. */
+const joinedPictures =
+  /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})/gu;
+
+function findInvisible(text: string): MemoryWarning[] {
+  const found = text.replace(joinedPictures, "").match(invisible) ?? [];
+  if (found.length === 0) return [];
+  const names = [...new Set(found)].map(toName);
+  const shown = names.slice(0, 5).join(", ") + (names.length > 5 ? ", …" : "");
+  const count =
+    found.length === 1 ? "1 invisible character" : `${found.length} invisible characters`;
+  return [{ kind: "invisible", what: `${count} (${shown})` }];
+}
+
+function toName(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+interface Marker {
+  readonly what: string;
+  /** No repetition inside a repetition: the text is somebody else's. */
+  readonly pattern: RegExp;
+}
+
+const markers: readonly Marker[] = [
+  {
+    what: "words that ask to ignore instructions",
+    pattern:
+      /\b(?:ignore|disregard|forget|override|bypass)\b.{0,30}\b(?:previous|prior|above|earlier|all|any|your|system|these|those)\b.{0,30}\b(?:instructions?|rules?|prompts?|guidelines?|directives?|restrictions?|safety)\b/iu,
+  },
+  {
+    what: "words that give the model another role",
+    pattern:
+      /\byou are (?:now|no longer)\b|\bfrom now on,? you\b|\b(?:act|pretend|behave) as (?:if you|an? unrestricted)|\b(?:new|updated|real) (?:system )?(?:instructions?|prompt)\s*:/iu,
+  },
+  {
+    what: "words that ask to hide something from the user",
+    pattern:
+      /\b(?:do not|don't|never|without) (?:tell(?:ing)?|inform(?:ing)?|notify(?:ing)?|mention(?:ing)?|alert(?:ing)?|ask(?:ing)?)\b.{0,20}\b(?:the )?(?:user|human|operator|owner)\b/iu,
+  },
+  {
+    what: "words about the system prompt",
+    pattern: /\b(?:reveal|print|repeat|show|leak|output|send)\b.{0,30}\bsystem prompt\b/iu,
+  },
+  {
+    what: "marks of a chat template",
+    pattern:
+      /<\|[a-z_]{2,30}\|>|\[\/?INST\]|<<\/?SYS>>|<\/?(?:system|assistant|developer|tool_result|function_calls)\b[^<>\n]{0,100}>|^\s{0,8}(?:#{1,6}\s{1,4})?(?:system|assistant|developer)\s?:/imu,
+  },
+  {
+    what: "a command that sends secrets away",
+    pattern:
+      /\b(?:curl|wget|nc|ncat|fetch|invoke-webrequest)\b.{0,200}(?:\$\{?[A-Z_]{0,40}(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)|\$\(|\.env\b|\.ssh\/|\.aws\/|\.netrc\b)/iu,
+  },
+  {
+    what: "a command that reads or places keys",
+    pattern:
+      /\b(?:cat|less|head|tail|base64|scp|cp)\b.{0,100}(?:\.env\b|\.ssh\/|id_rsa|id_ed25519|\.aws\/credentials|\.netrc\b|\.pgpass\b|\.npmrc\b)|\bauthorized_keys\b/iu,
+  },
+  {
+    what: "a picture or link that carries data out",
+    pattern: /!\[[^\]\n]{0,200}\]\(https?:\/\/[^)\s]{1,300}[?&][^)\s=]{1,40}=(?:\{|\$|<|%7B)/iu,
+  },
+];
+
+/** Other spellings of the same letters count as the letters; what is not seen does not part words. */
+function findInjections(text: string): MemoryWarning[] {
+  const plain = text
+    .replace(invisible, "")
+    .normalize("NFKC")
+    .replace(/[ \t\r\n]+/g, " ");
+  const lines = text.replace(invisible, "").normalize("NFKC");
+  return markers
+    .filter(({ pattern }) => pattern.test(plain) || pattern.test(lines))
+    .map(({ what }) => ({ kind: "injection", what }));
+}

@@ -1,0 +1,150 @@
+// A lock that processes share through a folder. It outlives nobody, and whoever lost it can no longer write.
+//
+// The lock is a folder `lock` that holds one folder, named by the holder's token. A holder writes its files in there and
+// renames them to where they belong. Taking the lock away is renaming that inner folder: it names the one holder that is
+// meant, and from that moment the holder's own renames find nothing. So there is no moment between looking whether one
+// still holds the lock and writing; the file system answers both at once.
+import { randomBytes } from "node:crypto";
+import { existsSync, renameSync } from "node:fs";
+import { open, rm, stat } from "node:fs/promises";
+import { setTimeout as wait } from "node:timers/promises";
+import { ToolError } from "../../../core/tools/tool.ts";
+import { hasCode, isMissing } from "../scoped-failure.ts";
+import type { ScopedFolder } from "../scoped-folder.ts";
+import {
+  introduce,
+  isRemoved,
+  lookAtLock,
+  takeAway,
+  takeFree,
+  type HeldBy,
+  type LockOptions,
+  type SeenLock,
+} from "./lock-files.ts";
+import { identifySelf, isGone } from "./lock-holder.ts";
+
+/** Longer than any write takes, and not longer than a person waits. */
+export const defaultLockOptions: LockOptions = { lifetimeMs: 5000, waitMsMax: 20_000 };
+
+export interface HeldLock {
+  /** Writes a file to the disk that nobody sees yet. False: the lock was lost. */
+  stage(name: string, content: string, mode: number): Promise<boolean>;
+  /** Puts a staged file where it belongs, at once. False: the lock was lost, and nothing happened. */
+  commit(name: string, target: string): boolean;
+  release(): Promise<void>;
+}
+
+/** Waits for others, takes the lock from those who are gone or overdue. Null: somebody removed the folder. */
+export async function holdLock(
+  folder: ScopedFolder,
+  options: LockOptions,
+): Promise<HeldLock | null> {
+  const token = randomBytes(8).toString("hex");
+  const deadlineMs = performance.now() + options.waitMsMax;
+  const isStale = createWatch(folder, token, options);
+  try {
+    for (;;) {
+      options.signal?.throwIfAborted();
+      const seen = await lookAtLock(folder);
+      if (seen.kind === "free" && (await takeFree(folder, token, options))) {
+        return toHeld(folder, token);
+      }
+      if (seen.kind === "held" && (await isStale(seen))) {
+        await takeAway(folder, seen.token);
+        continue;
+      }
+      if (seen.kind === "free" && (await isRemoved(folder))) return null;
+      if (performance.now() > deadlineMs) throw busy(seen, options.waitMsMax);
+      // Not in step with others who wait.
+      await wait(2 + Math.random() * 10);
+    }
+  } catch (error) {
+    await rm(folder.at(`take-${token}`), { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/**
+ * Gone for certain, or overdue. Clocks of machines differ, so the age of a lock is told by the clock of the file system
+ * they share: our own file, written now, against the holder's. From then on we count ourselves, should that clock be set
+ * back or stand still.
+ */
+function createWatch(
+  folder: ScopedFolder,
+  token: string,
+  options: LockOptions,
+): (held: HeldBy) => Promise<boolean> {
+  const { lifetimeMs, self = identifySelf() } = options;
+  let watched = { token: "", sinceMs: 0 };
+  return async (held) => {
+    const { holder } = held;
+    if (holder !== null && isGone(holder, self)) return true;
+    if (watched.token !== held.token) {
+      const ageMs = await ageOf(folder, held.token, () => introduce(folder, token, options));
+      watched = { token: held.token, sinceMs: performance.now() - ageMs };
+    }
+    const ownMs = holder === null ? lifetimeMs : Math.min(holder.lifetimeMs, lifetimeMsMax);
+    return performance.now() - watched.sinceMs > ownMs;
+  };
+}
+
+/** Zero where it cannot be told. */
+async function ageOf(
+  folder: ScopedFolder,
+  heldToken: string,
+  writeOwn: () => Promise<string>,
+): Promise<number> {
+  try {
+    const held = await stat(folder.at(`lock/${heldToken}/holder.json`));
+    const own = await stat(await writeOwn());
+    return Math.max(0, own.mtimeMs - held.mtimeMs);
+  } catch (error) {
+    if (hasCode(error, "ENOENT", "ENOTDIR")) return 0;
+    throw error;
+  }
+}
+
+const lifetimeMsMax = 60_000;
+
+function toHeld(folder: ScopedFolder, token: string): HeldLock {
+  const at = (name: string): string => folder.at(`lock/${token}/${name}`);
+  return {
+    stage: async (name, content, mode) => {
+      const handle = await open(at(name), "wx", mode).catch(unlessMissing);
+      if (handle === null) return false;
+      try {
+        await handle.chmod(mode);
+        await handle.writeFile(content);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      return true;
+    },
+    commit: (name, target) => {
+      try {
+        renameSync(at(name), target);
+        return true;
+      } catch (error) {
+        if (isMissing(error) && !existsSync(at(name))) return false;
+        throw error;
+      }
+    },
+    release: () => takeAway(folder, token),
+  };
+}
+
+function busy(seen: SeenLock, waitedMs: number): ToolError {
+  const holder = seen.kind === "held" ? seen.holder : null;
+  const who = holder === null ? "somebody" : `process ${holder.pid}`;
+  return new ToolError(
+    "execution_error",
+    `memory is being written by ${who}; waited ${waitedMs} ms for it. Nothing was changed; try again`,
+    { isUserVisible: true },
+  );
+}
+
+function unlessMissing(error: unknown): null {
+  if (isMissing(error)) return null;
+  throw error;
+}

@@ -1,0 +1,85 @@
+// Which version an undo brings back, and bringing it back.
+import { hashContent } from "../../../core/hash.ts";
+import { bytesOf, type MemoryFile } from "../../../core/memory/memory-file.ts";
+import { findUndo, type JournalEntry } from "../../../core/memory/memory-journal.ts";
+import { commitChange, type CommitContext } from "./commit-change.ts";
+
+/**
+ * `nothing`: no version of this file is kept. `edited`: somebody changed the file outside since, and the version
+ * before that is not known. `no such version`: not of this file, or not kept any more. `same`: it is what is there.
+ */
+export type UndoRefusal = "nothing" | "edited" | "no such version" | "same";
+
+export type UndoOutcome =
+  | {
+      readonly kind: "undone";
+      /** The change that was taken back. */
+      readonly entry: JournalEntry;
+      readonly path: string;
+      readonly sizeBytes: number;
+    }
+  | { readonly kind: "refused"; readonly refusal: UndoRefusal };
+
+/** Under the lock and journalled as any other change, so that it can be taken back, too. */
+export async function undoChange(
+  context: CommitContext,
+  file: MemoryFile,
+  to: number | undefined,
+): Promise<UndoOutcome> {
+  let chosen: JournalEntry | null = null;
+  const settled = await commitChange<UndoRefusal>(context, file, (before, entries) => {
+    const choice = chooseVersion(entries, { file, current: before, to });
+    if (choice.kind === "none") return { kind: "stop", value: choice.refusal };
+    chosen = choice.entry;
+    const { number } = choice.entry;
+    const undoes = to === undefined ? number : null;
+    return { kind: "change", after: choice.entry.before, operation: "undo", undoes };
+  });
+  if (settled.kind === "stopped" || chosen === null) {
+    return { kind: "refused", refusal: settled.kind === "stopped" ? settled.value : "nothing" };
+  }
+  const path = `${settled.folder}/${file}`;
+  return { kind: "undone", entry: chosen, path, sizeBytes: bytesOf(settled.after) };
+}
+
+export function describeUndoRefusal(file: MemoryFile, refusal: UndoRefusal): string {
+  switch (refusal) {
+    case "nothing":
+      return `no earlier version of ${file} is kept`;
+    case "edited":
+      return `no kept change led to what ${file} holds now: it was edited by hand, or all kept changes are taken back`;
+    case "no such version":
+      return `no change of that number is kept for ${file}`;
+    case "same":
+      return `${file} holds exactly that already`;
+  }
+}
+
+type VersionChoice =
+  | { readonly kind: "version"; readonly entry: JournalEntry }
+  | { readonly kind: "none"; readonly refusal: UndoRefusal };
+
+interface UndoRequest {
+  readonly file: MemoryFile;
+  readonly current: string;
+  /** The number of a change: what was there before it. */
+  readonly to: number | undefined;
+}
+
+function chooseVersion(
+  entries: readonly JournalEntry[],
+  { file, current, to }: UndoRequest,
+): VersionChoice {
+  const own = entries.filter((entry) => entry.file === file);
+  if (own.length === 0) return none("nothing");
+  const entry =
+    to === undefined
+      ? findUndo(own, file, hashContent(current))
+      : (own.find(({ number }) => number === to) ?? null);
+  if (entry === null) return none(to === undefined ? "edited" : "no such version");
+  return entry.before === current ? none("same") : { kind: "version", entry };
+}
+
+function none(refusal: UndoRefusal): VersionChoice {
+  return { kind: "none", refusal };
+}

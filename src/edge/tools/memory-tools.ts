@@ -1,0 +1,218 @@
+// The three tools by which an agent keeps its memory (S-07, S-08). Workers have none of them (S-17).
+import type { PayloadOf } from "../../core/events/event.ts";
+import { hashContent } from "../../core/hash.ts";
+import { memoryFiles, type MemoryFile } from "../../core/memory/memory-file.ts";
+import { describeRefusal, type MemoryRefusal } from "../../core/memory/memory-refusal.ts";
+import type { MemoryScope } from "../../core/memory/memory-view.ts";
+import {
+  describeWrite,
+  metadataOf,
+  toMemoryEvents,
+  type MemoryWrite,
+} from "../../core/memory/memory-write.ts";
+import { toToolDefinition } from "../../core/message/tool-definition.ts";
+import {
+  ToolError,
+  type Tool,
+  type ToolCallContext,
+  type ToolInput,
+  type ToolOutput,
+} from "../../core/tools/tool.ts";
+import type { MemoryOutcome, MemoryStore } from "../stores/memory/memory-store.ts";
+
+export interface MemoryToolsOptions {
+  /** Adds session, turn and parent: the event named by `followsFrom`, else that of the tool use. Gives the event's id. */
+  readonly emit?: (event: MemoryEvent, call: ToolCallContext) => string | null;
+  /** In a shared session MEMORY.md is neither shown nor written (C-16). */
+  readonly scope?: MemoryScope;
+}
+
+export type MemoryEvent =
+  | {
+      readonly type: "memory.updated";
+      readonly payload: PayloadOf<"memory.updated">;
+      readonly followsFrom: null;
+    }
+  | {
+      readonly type: "memory.eviction";
+      readonly payload: PayloadOf<"memory.eviction">;
+      /** The `memory.updated` of the same write, also when others are written at the same time (B-07). */
+      readonly followsFrom: string | null;
+    };
+
+/** Without a store the tools are there and say that there is no memory. */
+export function memoryTools(
+  store: MemoryStore | null,
+  { emit, scope = "main" }: MemoryToolsOptions = {},
+): readonly Tool[] {
+  /** Consolidations that were asked about, by file; the same one again is the answer. */
+  const asked = new Map<MemoryFile, string>();
+  const toTool = (description: ToolDescription, write: Write): Tool => ({
+    definition: toToolDefinition({
+      name: description.name,
+      description: description.text,
+      inputSchema: schemaOf(description.properties),
+    }),
+    needs: ["memory.write"],
+    roles: ["manager", "unified"],
+    sideEffects: "write",
+    requiresWorkspace: true,
+    run: async (input, call) => {
+      const file = fileOf(input);
+      const outcome = await write(requireStore(store), requireVisible(file, scope), input, call);
+      if (outcome.kind === "refused") throw toToolError(outcome);
+      const told = outcome.kind === "written" ? tellEvents(outcome.write, call, emit) : "all";
+      return toOutput(outcome, told);
+    },
+  });
+
+  return [
+    toTool(addDescription, (memory, file, input, { signal }) =>
+      memory.addEntry(file, textOf(input, "entry"), { signal }),
+    ),
+    toTool(replaceDescription, (memory, file, input, { signal }) =>
+      memory.replace(file, textOf(input, "old"), textOf(input, "new"), { signal }),
+    ),
+    toTool(consolidateDescription, async (memory, file, input, { signal }) => {
+      const content = textOf(input, "content");
+      // Two of the same in one reply are not an answer: the second began before the question came.
+      const isDropConfirmed = asked.get(file) === hashContent(content);
+      asked.delete(file);
+      const outcome = await memory.consolidate(file, content, { isDropConfirmed, signal });
+      if (outcome.kind !== "refused") return outcome;
+      const { refusal } = outcome;
+      if (refusal.kind === "drop-unconfirmed") asked.set(file, hashContent(content));
+      // The text goes to the model with the refusal, so it has been seen.
+      if (refusal.kind === "changed-meanwhile") memory.markSeen(file, refusal.currentHash);
+      return outcome;
+    }),
+  ];
+}
+
+type Write = (
+  store: MemoryStore,
+  file: MemoryFile,
+  input: ToolInput,
+  call: ToolCallContext,
+) => Promise<MemoryOutcome>;
+
+interface ToolDescription {
+  readonly name: string;
+  readonly text: string;
+  readonly properties: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+const fileSchema = { type: "string", enum: ["MEMORY.md", "USER.md"] } as const;
+
+const addDescription: ToolDescription = {
+  name: "memory_add",
+  text: "Append one entry to MEMORY.md (facts about this workspace) or USER.md (facts about the user), to be remembered in later sessions. One fact in one line; what is there already is refused.",
+  properties: { file: fileSchema, entry: { type: "string", minLength: 1 } },
+};
+
+const replaceDescription: ToolDescription = {
+  name: "memory_replace",
+  text: "Replace a text that occurs exactly once in MEMORY.md or USER.md, to correct a fact; with an empty `new` it is removed.",
+  properties: { file: fileSchema, old: { type: "string" }, new: { type: "string" } },
+};
+
+const consolidateDescription: ToolDescription = {
+  name: "memory_consolidate",
+  text: "Rewrite the whole of MEMORY.md or USER.md, to make it shorter when it is over its soft cap: keep every fact that still matters, in fewer words.",
+  properties: { file: fileSchema, content: { type: "string" } },
+};
+
+/** Every property is required and no other is taken. */
+function schemaOf(properties: ToolDescription["properties"]): Readonly<Record<string, unknown>> {
+  return {
+    type: "object",
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
+}
+
+/** The schema was checked before; this is for whoever runs a tool without. */
+function textOf(input: ToolInput, name: string): string {
+  const value = input[name];
+  if (typeof value === "string") return value;
+  throw new ToolError("validation_error", `\`${name}\` must be a text`);
+}
+
+function fileOf(input: ToolInput): MemoryFile {
+  const file = memoryFiles.find((each) => each === input["file"]);
+  if (file !== undefined) return file;
+  throw new ToolError("validation_error", `\`file\` must be ${memoryFiles.join(" or ")}`);
+}
+
+function requireStore(store: MemoryStore | null): MemoryStore {
+  if (store !== null) return store;
+  throw new ToolError("execution_error", "this session has no memory; nothing was remembered");
+}
+
+function requireVisible(file: MemoryFile, scope: MemoryScope): MemoryFile {
+  if (scope === "main" || file !== "MEMORY.md") return file;
+  throw new ToolError("permission_denied", "MEMORY.md is not available in a shared session");
+}
+
+function toToolError({
+  file,
+  refusal,
+}: {
+  readonly file: MemoryFile;
+  readonly refusal: MemoryRefusal;
+}): ToolError {
+  const sentence = describeRefusal(file, refusal);
+  switch (refusal.kind) {
+    case "entry-blank":
+    case "old-blank":
+      return new ToolError("validation_error", sentence);
+    case "entry-known":
+    case "file-empty":
+    case "old-count":
+      return new ToolError("execution_error", sentence);
+    case "over-hard-cap":
+      return new ToolError("execution_error", sentence, { isUserVisible: true });
+    case "changed-meanwhile":
+      return new ToolError(
+        "execution_error",
+        `${sentence}. It holds now:\n\n${refusal.currentText}`,
+      );
+    case "drop-unconfirmed":
+      return new ToolError(
+        "execution_error",
+        `${sentence}. If all of that may be forgotten, call memory_consolidate again with the very same content`,
+      );
+  }
+}
+
+/** An event that is not taken does not undo a write; the output tells of it. */
+function tellEvents(
+  write: MemoryWrite,
+  call: ToolCallContext,
+  emit: MemoryToolsOptions["emit"],
+): "all" | "some" {
+  const payloads = toMemoryEvents(write);
+  if (emit === undefined || payloads === null) return "all";
+  const { updated, eviction } = payloads;
+  try {
+    const id = emit({ type: "memory.updated", payload: updated, followsFrom: null }, call);
+    if (eviction !== null) {
+      emit({ type: "memory.eviction", payload: eviction, followsFrom: id }, call);
+    }
+    return "all";
+  } catch {
+    return "some";
+  }
+}
+
+function toOutput(
+  { kind, write, path }: Exclude<MemoryOutcome, { readonly kind: "refused" }>,
+  told: "all" | "some",
+): ToolOutput {
+  return {
+    text: describeWrite(write),
+    filesModified: kind === "written" ? [path] : [],
+    metadata: { ...metadataOf(write), ...(told === "all" ? {} : { events_not_taken: true }) },
+  };
+}

@@ -1,0 +1,143 @@
+// Looks at a workspace all the time: the file is one complete version with all that was accepted, and no lock stays.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { checkText } from "./entry.ts";
+import type { Told } from "./told.ts";
+
+export interface Account {
+  /** Entries whose writers were told that they are kept. */
+  readonly accepted: Set<string>;
+  /** Entries that somebody tried to write and never heard of again. */
+  readonly tried: Set<string>;
+  /** Versions that an accepted write replaced; nobody else may have. */
+  readonly replaced: Set<string>;
+  readonly problems: string[];
+  /** Pids of those who are about to write and can run. */
+  readonly waiting: Set<number>;
+  writes: number;
+  refused: number;
+  isFull: boolean;
+}
+
+export function openAccount(): Account {
+  return {
+    accepted: new Set(),
+    tried: new Set(),
+    replaced: new Set(),
+    problems: [],
+    waiting: new Set(),
+    writes: 0,
+    refused: 0,
+    isFull: false,
+  };
+}
+
+export function hear(account: Account, pid: number, told: Told): void {
+  if (told.at === "try") account.waiting.add(pid);
+  else account.waiting.delete(pid);
+  switch (told.at) {
+    case "try":
+      if (told.entry !== null) account.tried.add(told.entry);
+      return;
+    case "done":
+      account.writes += 1;
+      if (told.entry !== null) account.accepted.add(told.entry);
+      if (account.replaced.has(told.before) && told.before !== told.after) {
+        account.problems.push(`two accepted writes replaced the same version`);
+      }
+      account.replaced.add(told.before);
+      return;
+    case "refused":
+      account.refused += 1;
+      return;
+    case "full":
+      account.isFull = true;
+      return;
+    case "problem":
+      account.problems.push(`a writer gave up: ${told.message}`);
+      return;
+    case "ready":
+  }
+}
+
+export interface Look {
+  readonly torn: string | null;
+  readonly lost: readonly string[];
+  readonly strays: readonly string[];
+}
+
+/** What was accepted before the file is read must be in it. */
+export function lookAt(workspace: string, account: Account): Look {
+  const due = [...account.accepted];
+  const { entries, problem } = checkText(readText(join(workspace, ".strata", "MEMORY.md")));
+  const there = new Set(entries);
+  return {
+    torn: problem,
+    lost: due.filter((entry) => !there.has(entry)),
+    strays: entries.filter((entry) => !account.tried.has(entry)),
+  };
+}
+
+export interface Watched {
+  looks: number;
+  torn: number;
+  lost: number;
+  lockMsMax: number;
+  locksSeen: number;
+}
+
+/** Until `isOver`. */
+export async function watch(
+  workspace: string,
+  account: Account,
+  watched: Watched,
+  isOver: () => boolean,
+): Promise<void> {
+  let lock = { token: "", sinceMs: 0 };
+  while (!isOver()) {
+    const { torn, lost } = lookAt(workspace, account);
+    watched.looks += 1;
+    if (torn !== null) watched.torn += 1;
+    if (lost.length > 0) watched.lost += 1;
+    const token = tokenOf(workspace);
+    const holder = holderPid(workspace);
+    const now = performance.now();
+    // A lock that nobody wants is in nobody's way.
+    const isWanted = [...account.waiting].some((pid) => pid !== holder);
+    if (token !== "" && token === lock.token && isWanted) {
+      watched.lockMsMax = Math.max(watched.lockMsMax, now - lock.sinceMs);
+    } else {
+      if (token !== "" && token !== lock.token) watched.locksSeen += 1;
+      lock = { token, sinceMs: now };
+    }
+    await wait(2);
+  }
+}
+
+/** Who holds the lock of either kind of store; null where nobody does, or it is not known yet. */
+export function holderPid(workspace: string): number | null {
+  const token = tokenOf(workspace);
+  const own = readText(
+    join(workspace, ".strata", "memory-journal", "lock", token || "-", "holder.json"),
+  );
+  const [, pid] = /"pid":(\d+)/.exec(own) ?? [];
+  const found = Number(pid ?? readText(join(workspace, ".strata", "lock")));
+  return found > 0 ? found : null;
+}
+
+function tokenOf(workspace: string): string {
+  try {
+    return readdirSync(join(workspace, ".strata", "memory-journal", "lock"))[0] ?? "";
+  } catch {
+    return "";
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
