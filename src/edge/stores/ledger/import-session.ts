@@ -3,24 +3,11 @@ import type { SessionRecord } from "../../../core/ledger/session-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Commit, Write } from "../sql/database.ts";
 import type { Row, TableName, Value } from "../sql/tables.ts";
+import { tableOrder } from "./kept-lines.ts";
 import { readExport, type ReadExport } from "./read-export.ts";
 import { findKnown, needSession } from "./session-rows.ts";
 import { commitBranching, conflict, type Store } from "./store.ts";
 import { checkName } from "./write-session.ts";
-
-/** Every row refers only to what was written before it. */
-const order: readonly TableName[] = [
-  "contents",
-  "turns",
-  "branches",
-  "sessions",
-  "session_history",
-  "messages",
-  "calls",
-  "tool_calls",
-  "compactions_v1",
-  "events",
-];
 
 export async function importSession(
   store: Store,
@@ -54,7 +41,7 @@ function importCommit(rows: ReadonlyMap<TableName, readonly Row[]>, id: string):
   return {
     inOrder: true,
     guards: [],
-    writes: order.flatMap((table): readonly Write[] => {
+    writes: tableOrder.flatMap((table): readonly Write[] => {
       const found = rows.get(table) ?? [];
       if (found.length === 0) return [];
       return [{ into: table, rows: found, orIgnore: table === "contents" }];
