@@ -18,7 +18,7 @@ import type { StreamPart } from "./core/wire/reply.ts";
 import type { Provider } from "./edge/providers/provider.ts";
 import type { CallToSend } from "./edge/providers/run-attempts.ts";
 import { answerTools, type RunTools } from "./engine/answer-tools.ts";
-import { closeTurn, recordSent, type RunningTurn } from "./engine/record-turn.ts";
+import { callOf, closeTurn, recordSent, type RunningTurn } from "./engine/record-turn.ts";
 import type { Session } from "./engine/session.ts";
 import { settleCall } from "./engine/settle-call.ts";
 import { createTurnEvents, type Emitter } from "./engine/turn-events.ts";
@@ -70,9 +70,11 @@ export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): 
   const iso = new Date(edges.now()).toISOString();
   const said = readEvent(turn.event, session.role, { iso });
   const before = await recordSession(session, edges.ledger);
+  const id = turn.id ?? randomUUID();
   return runCalls(
     {
-      id: turn.id ?? randomUUID(),
+      id,
+      call: callOf(before, id, edges),
       before,
       session: before,
       open: null,
@@ -112,7 +114,7 @@ export async function resumeTurn(
 
 async function runCalls(turn: RunningTurn, edges: Edges): Promise<TurnRun> {
   const { protocol, model, options, policy } = turn.before;
-  const events = createTurnEvents(edges.events, turn.before, turn.id);
+  const events = createTurnEvents(edges.events, turn);
   const calls: CallEntry[] = [];
   let { open, session, current, isStaged } = turn;
   const end = async (how: TurnEnding): Promise<TurnRun> => {
@@ -150,7 +152,7 @@ async function runCalls(turn: RunningTurn, edges: Edges): Promise<TurnRun> {
       const uses = toolUsesOf(settled.entry);
       const ending = endingOf(settled.entry.stopReason, uses);
       if (ending !== null) return await end(ending);
-      current = uses.length === 0 ? [] : await answerTools(uses, edges.runTools);
+      current = uses.length === 0 ? [] : await answerTools(uses, edges.runTools, turn.call);
     }
     return await end("too many calls");
   } catch (error) {

@@ -312,6 +312,10 @@ export {
   type WorkspaceCache,
   type WorkspaceCacheOptions,
 } from "./edge/stores/workspace/workspace-cache.ts";
+export { builtInTools, type BuiltInOptions } from "./edge/tools/built-in-tools.ts";
+export { createCallEmitter } from "./edge/tools/call-events.ts";
+export type { DispatchContext, DispatcherOptions } from "./edge/tools/dispatch-options.ts";
+export { createDispatcher, type Dispatcher } from "./edge/tools/dispatcher.ts";
 export { memoryTools } from "./edge/tools/memory-tools.ts";
 export { skillTools } from "./edge/tools/skill-tools.ts";
 export { createEventBus, type EventBus, type EventBusOptions } from "./edge/events/event-bus.ts";

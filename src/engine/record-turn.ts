@@ -5,6 +5,8 @@ import type { EventContext } from "../core/layers/event.ts";
 import type { OpenTurn } from "../core/ledger/ledger.ts";
 import type { MessageSource, NewMessage } from "../core/ledger/turn-record.ts";
 import type { Message } from "../core/message/message.ts";
+import type { DispatchContext } from "../edge/tools/dispatch-options.ts";
+import type { SharedChain } from "../edge/tools/tool-trace.ts";
 import type { Edges, TurnEnding } from "../engine.ts";
 import { toStateText } from "./session-state.ts";
 import type { Session } from "./session.ts";
@@ -26,6 +28,8 @@ export interface RunningTurn {
   readonly volatile: () => Promise<string | null>;
   readonly callCount: number;
   readonly callsMax: number;
+  /** Whose tools run, and the chain of its events, which tools share. */
+  readonly call: DispatchContext & { readonly chain: SharedChain };
 }
 
 export interface CallToRecord {
@@ -109,4 +113,13 @@ export async function closeTurn({
   const stateJson = toStateText(next, headTurnId);
   await open?.close({ status: "failed", endMs, reason: how, stateJson });
   return next;
+}
+
+export function callOf(
+  { id: sessionId, role }: Session,
+  turnId: string,
+  { signal }: Pick<Edges, "signal">,
+): RunningTurn["call"] {
+  const chain: SharedChain = { current: null };
+  return { sessionId, turnId, role, chain, ...(signal === undefined ? {} : { signal }) };
 }

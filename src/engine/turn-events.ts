@@ -1,5 +1,5 @@
 // What a running turn tells the bus, each event with the one it follows from (D-09).
-import { extendChain, openChain, parentIn, type Chain } from "../core/events/chain.ts";
+import { extendChain, openChain, parentIn } from "../core/events/chain.ts";
 import type { EventType } from "../core/events/event-catalogue.ts";
 import type { DraftOf, EventDraft, EventOf, PayloadOf, StrataEvent } from "../core/events/event.ts";
 import { hashContent } from "../core/hash.ts";
@@ -9,6 +9,7 @@ import type { Message } from "../core/message/message.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { TurnEnding } from "../engine.ts";
 import { findMiss } from "./find-miss.ts";
+import type { RunningTurn } from "./record-turn.ts";
 import type { Session } from "./session.ts";
 import { toCompleted, toFailed, toTurnSums, toTurnError } from "./turn-payloads.ts";
 
@@ -35,17 +36,18 @@ interface SaidOf<Type extends EventType> {
 /** Without a bus nothing is told. */
 export function createTurnEvents(
   bus: Emitter | undefined,
-  session: Session,
-  turnId: string,
+  { before: session, id: turnId, call }: Pick<RunningTurn, "before" | "id" | "call">,
 ): TurnEvents {
   if (bus === undefined) return silent;
   const { model, role, id: sessionId } = session;
   const about = { model: model.id, provider: model.provider };
-  let chain: Chain | null = null;
+  const { chain } = call;
   const tell = (said: Said): void => {
-    const parentEventId = chain === null ? null : parentIn(chain, said.type);
+    const { current } = chain;
+    const parentEventId = current === null ? null : parentIn(current, said.type);
     const event = emitted(bus, { ...said, sessionId, turnId, parentEventId });
-    if (event !== null) chain = chain === null ? openChain(event.id) : extendChain(chain, event);
+    if (event === null) return;
+    chain.current = current === null ? openChain(event.id) : extendChain(current, event);
   };
   return {
     started: (current, tokens) =>

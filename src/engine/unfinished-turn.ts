@@ -7,7 +7,7 @@ import type { ReplyStop } from "../core/wire/reply.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { Edges, TurnEnding } from "../engine.ts";
 import { answerTools } from "./answer-tools.ts";
-import type { RunningTurn } from "./record-turn.ts";
+import { callOf, type RunningTurn } from "./record-turn.ts";
 import type { Session } from "./session.ts";
 
 export interface UnfinishedRun {
@@ -19,8 +19,9 @@ export interface UnfinishedRun {
 /** Takes the turn over. Tools whose answers were not recorded are run again. */
 export async function loadUnfinished(
   before: Session,
-  { ledger, runTools }: Pick<Edges, "ledger" | "runTools">,
+  edges: Pick<Edges, "ledger" | "runTools" | "signal">,
 ): Promise<UnfinishedRun> {
+  const { ledger } = edges;
   const found = await ledger.findUnfinished(before.id);
   if (found === null) {
     throw new StrataError(
@@ -32,7 +33,7 @@ export async function loadUnfinished(
   checkHead(before, found.turn);
   const open = await ledger.resumeTurn(before.id);
   try {
-    return await readRun(before, open, { ledger, runTools });
+    return await readRun(before, open, edges);
   } catch (error) {
     await open.release().catch(() => {});
     throw error;
@@ -53,8 +54,9 @@ function checkHead({ id, headTurnId }: Session, turn: TurnRecord): void {
 async function readRun(
   before: Session,
   open: OpenTurn,
-  { ledger, runTools }: Pick<Edges, "ledger" | "runTools">,
+  edges: Pick<Edges, "ledger" | "runTools" | "signal">,
 ): Promise<UnfinishedRun> {
+  const { ledger, runTools } = edges;
   const calls = await ledger.readCalls(open.id);
   const messages = await ledger.readMessages(open.id);
   const callCount = calls.length;
@@ -62,7 +64,8 @@ async function readRun(
   const said = messages.filter((each) => each.isReplayed && each.callNumber <= callCount);
   const thread = appendMessages(before.thread, said.map(toMessage));
   const session = { ...before, thread };
-  const base = { id: open.id, before, session, open, context: null, callCount };
+  const call = callOf(before, open.id, edges);
+  const base = { id: open.id, before, session, open, context: null, callCount, call };
   const uses = toolUsesIn(said);
   const last = calls.at(-1);
   const ending =
@@ -74,7 +77,7 @@ async function readRun(
   if (ending !== null || staged.length > 0) {
     return { turn: { ...base, current: staged.map(toMessage), isStaged: true }, ending };
   }
-  const current = uses.length === 0 ? [] : await answerTools(uses, runTools);
+  const current = uses.length === 0 ? [] : await answerTools(uses, runTools, call);
   return { turn: { ...base, current, isStaged: false }, ending };
 }
 

@@ -95,6 +95,8 @@ function loadTool(options: SkillToolOptions): Tool {
     }),
     needs: ["skills.read"],
     sideEffects: "read",
+    // A body that was cut would count as loaded.
+    outputBytesMax: 524_288,
     run: async (input, call) => {
       const name = textOf(input, "name");
       const { store } = options;

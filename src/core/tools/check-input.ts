@@ -1,0 +1,148 @@
+// A model's input against the schema of a tool: every violation with its place, so that one more try can mend all.
+import { nearestNames } from "../nearest-names.ts";
+import { isRecord, pointerTo, type InputSchema, type SchemaType } from "./input-schema.ts";
+
+export interface InputViolation {
+  /** A JSON pointer; empty for the input itself. */
+  readonly path: string;
+  readonly problem: string;
+}
+
+/** More are counted and not told: nobody reads the hundredth. */
+export const violationsMax = 50;
+
+/** Empty when the input fits. Never throws, whatever the value. */
+export function checkInput(schema: InputSchema, value: unknown): readonly InputViolation[] {
+  const violations: InputViolation[] = [];
+  let leftOut = 0;
+  check(schema, value, "", (path, problem) => {
+    if (violations.length === violationsMax) leftOut += 1;
+    else violations.push({ path: path.slice(0, 200), problem: toText(problem) });
+  });
+  if (leftOut > 0) violations.push({ path: "", problem: `breaks ${leftOut} more rules` });
+  return violations;
+}
+
+/** As a model is told of it. */
+export function describeViolation({ path, problem }: InputViolation): string {
+  return path === "" ? `the input ${problem}` : `${path} ${problem}`;
+}
+
+type Report = (path: string, problem: string | (() => string)) => void;
+
+function toText(problem: string | (() => string)): string {
+  return typeof problem === "string" ? problem : problem();
+}
+
+function check(schema: InputSchema, value: unknown, path: string, report: Report): void {
+  if (schema.type !== undefined && !isOfType(schema.type, value)) {
+    report(path, `must be ${spelling[schema.type]}, not ${describe(value)}`);
+    return;
+  }
+  if (schema.enum !== undefined && !schema.enum.includes(value)) {
+    const values = schema.enum.map((each) => JSON.stringify(each)).join(", ");
+    report(path, `must be one of ${values}, not ${describe(value)}`);
+    return;
+  }
+  if (typeof value === "string") checkText(schema, value, path, report);
+  else if (typeof value === "number") checkNumber(schema, value, path, report);
+  else if (Array.isArray(value)) checkItems(schema, value, path, report);
+  else if (isRecord(value)) checkProperties(schema, value, path, report);
+}
+
+const spelling: Readonly<Record<SchemaType, string>> = {
+  object: "an object",
+  array: "a list",
+  string: "text",
+  number: "a number",
+  integer: "a whole number",
+  boolean: "true or false",
+  null: "null",
+};
+
+function isOfType(type: SchemaType, value: unknown): boolean {
+  switch (type) {
+    case "object":
+      return isRecord(value);
+    case "array":
+      return Array.isArray(value);
+    case "string":
+    case "boolean":
+      return typeof value === type;
+    case "number":
+      return typeof value === "number" && Number.isFinite(value);
+    case "integer":
+      // A longer one was changed when it was parsed.
+      return Number.isSafeInteger(value);
+    case "null":
+      return value === null;
+  }
+}
+
+function describe(value: unknown): string {
+  if (typeof value === "string") {
+    return JSON.stringify(value.length <= 40 ? value : `${value.slice(0, 40)}…`);
+  }
+  if (Array.isArray(value)) return "a list";
+  return isRecord(value) ? "an object" : String(value);
+}
+
+function checkText({ bounds }: InputSchema, text: string, path: string, report: Report): void {
+  if (!text.isWellFormed()) report(path, "holds half a character (a lone surrogate)");
+  const { minLength = 0, maxLength = Infinity } = bounds;
+  const length = countCharacters(text);
+  if (length < minLength) {
+    report(
+      path,
+      minLength === 1 ? "must not be empty" : `must have ${minLength} characters or more`,
+    );
+  }
+  if (length > maxLength) report(path, `must have at most ${maxLength} characters`);
+}
+
+/** As JSON Schema counts them: a pair of surrogates is one. */
+function countCharacters(text: string): number {
+  return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+}
+
+function checkNumber({ bounds }: InputSchema, value: number, path: string, report: Report): void {
+  const { minimum = -Infinity, maximum = Infinity } = bounds;
+  if (value < minimum) report(path, `must be ${minimum} or more`);
+  if (value > maximum) report(path, `must be ${maximum} or less`);
+}
+
+function checkItems(
+  { bounds, items }: InputSchema,
+  list: readonly unknown[],
+  path: string,
+  report: Report,
+): void {
+  const { minItems = 0, maxItems = Infinity } = bounds;
+  if (list.length < minItems) report(path, `must have ${minItems} items or more`);
+  if (list.length > maxItems) report(path, `must have at most ${maxItems} items`);
+  if (items === undefined) return;
+  for (const [index, item] of list.entries()) check(items, item, pointerTo(path, index), report);
+}
+
+function checkProperties(
+  { properties, required, takesMore }: InputSchema,
+  value: Readonly<Record<string, unknown>>,
+  path: string,
+  report: Report,
+): void {
+  for (const name of required) {
+    if (!Object.hasOwn(value, name)) report(pointerTo(path, name), "is missing");
+  }
+  for (const [name, each] of Object.entries(value)) {
+    const schema = properties.get(name);
+    if (schema !== undefined) check(schema, each, pointerTo(path, name), report);
+    else if (!takesMore) {
+      report(pointerTo(path, name), () => unknownName(name, [...properties.keys()]));
+    }
+  }
+}
+
+function unknownName(name: string, known: readonly string[]): string {
+  const [near] = nearestNames(name.slice(0, 64), known, 1);
+  return near === undefined ? "is not known" : `is not known; did you mean ${near}?`;
+}

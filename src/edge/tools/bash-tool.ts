@@ -1,0 +1,108 @@
+// bash: a command in the workspace. It can do whatever its user can, so it is there only where somebody allowed it.
+import { ToolError, type ToolInput, type ToolOutput } from "../../core/tools/tool.ts";
+import type { ScopedFiles } from "../stores/scoped-files.ts";
+import { runCommand, type CommandEnd } from "./run-command.ts";
+import { defineTool, type ScopedTool } from "./scoped-tool.ts";
+
+export interface BashOptions {
+  /** Where the allowed variables are taken from; without it only a search path and a language are set. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Which variables a command may see. Secrets live in the others. */
+  readonly envAllowed?: readonly string[];
+  readonly outputBytesMax?: number;
+  /** Between asking a command to end and ending it. */
+  readonly killMs?: number;
+}
+
+export const envAllowed: readonly string[] = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "LANG",
+  "LC_ALL",
+  "LC_CTYPE",
+  "TZ",
+  "TERM",
+  "TMPDIR",
+];
+
+const secondsDefault = 120;
+
+/** Below the dispatcher's limit, so that what was printed until then is told. */
+const secondsMax = 590;
+
+export function bashTool(workspace: ScopedFiles, options: BashOptions = {}): ScopedTool {
+  const env = toEnvironment(options);
+  const { outputBytesMax = 4_000_000, killMs = 2000 } = options;
+  return {
+    definition: defineTool(
+      "bash",
+      "Runs a command with bash in the workspace's folder and returns what it prints and its exit status. It has no terminal and no input, and everything it started ends with it.",
+      {
+        command: { type: "string", minLength: 1, maxLength: 100_000 },
+        timeout_seconds: {
+          type: "integer",
+          minimum: 1,
+          maximum: secondsMax,
+          description: `When the command is ended; ${secondsDefault}.`,
+        },
+      },
+      ["command"],
+    ),
+    needs: ["commands.run"],
+    sideEffects: "execute",
+    requiresWorkspace: true,
+    run: async (input, { signal }) => {
+      const { command, seconds } = readCommand(input);
+      const end = await runCommand({
+        command,
+        folder: workspace.root,
+        env,
+        timeoutMs: seconds * 1000,
+        killMs,
+        outputBytesMax,
+        signal,
+      });
+      return toOutput(command, seconds, end);
+    },
+  };
+}
+
+function toEnvironment(options: BashOptions): Readonly<Record<string, string>> {
+  const env: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" };
+  for (const name of options.envAllowed ?? envAllowed) {
+    const value = options.env?.[name];
+    if (value !== undefined) env[name] = value;
+  }
+  return env;
+}
+
+function readCommand(input: ToolInput): { readonly command: string; readonly seconds: number } {
+  const command = String(input["command"]);
+  if (command.includes("\0")) {
+    throw new ToolError("validation_error", "a command cannot hold a zero byte");
+  }
+  const seconds = input["timeout_seconds"];
+  return { command, seconds: typeof seconds === "number" ? seconds : secondsDefault };
+}
+
+function toOutput(command: string, seconds: number, end: CommandEnd): ToolOutput {
+  const printed = end.output === "" || end.output.endsWith("\n") ? end.output : `${end.output}\n`;
+  switch (end.how) {
+    case "timed out":
+      throw new ToolError(
+        "timeout",
+        `the command was ended after ${seconds} s. Until then:\n${printed}`,
+      );
+    case "cancelled":
+      throw new ToolError("cancelled", `the command was cancelled. Until then:\n${printed}`);
+    case "ended": {
+      const how = end.signal === null ? `exit status ${end.status}` : `ended by ${end.signal}`;
+      const left = end.hadLeftovers ? "; what still ran in the background was ended" : "";
+      const metadata = { commandExecuted: command, exitStatus: end.status, signal: end.signal };
+      return { text: `${printed}[${how}${left}]`, metadata };
+    }
+  }
+}

@@ -1,0 +1,28 @@
+// The tools that come with Strata for working on files.
+import type { ScopedFiles } from "../stores/scoped-files.ts";
+import { bashTool, type BashOptions } from "./bash-tool.ts";
+import { grepTool } from "./grep-tool.ts";
+import { listTools } from "./list-tools.ts";
+import { readTool } from "./read-tool.ts";
+import type { ScopedTool } from "./scoped-tool.ts";
+import { writeTools } from "./write-tools.ts";
+
+export interface BuiltInOptions {
+  /** Whether commands may be run. A command can do whatever its user can, also outside the workspace. */
+  readonly allowBash?: boolean;
+  readonly bash?: BashOptions;
+}
+
+/** Made anew for each session: read, write, edit, list, glob, grep, and bash where it is allowed. */
+export function builtInTools(
+  workspace: ScopedFiles,
+  { allowBash = false, bash = {} }: BuiltInOptions = {},
+): readonly ScopedTool[] {
+  return [
+    readTool(workspace),
+    ...writeTools(workspace),
+    ...listTools(workspace),
+    grepTool(workspace),
+    ...(allowBash ? [bashTool(workspace, bash)] : []),
+  ];
+}

@@ -1,0 +1,215 @@
+// Dispatcher: every tool runs through here, and every use gets exactly one result (D-10).
+import type { AgentRole } from "../../core/message/assembled-context.ts";
+import type { Message, ToolUseBlock } from "../../core/message/message.ts";
+import { hashContent } from "../../core/hash.ts";
+import { registerTools, type RegisteredTool } from "../../core/tools/check-tools.ts";
+import { countBytes } from "../../core/tools/cut-output.ts";
+import type { OfferedTool, SelectedTools } from "../../core/tools/select-tools.ts";
+import type { ToolInput, ToolOutput } from "../../core/tools/tool.ts";
+import { selectFromToolset, type Toolset } from "../../core/tools/toolsets.ts";
+import { requireConfirmation } from "./confirmation.ts";
+import {
+  dispatchLimits,
+  type DispatchContext,
+  type DispatcherOptions,
+  type DispatchLimits,
+} from "./dispatch-options.ts";
+import { keepInWorkspace } from "./keep-output.ts";
+import { findTool, readToolInput, requireWorkspace } from "./read-use.ts";
+import { runLimited } from "./run-limited.ts";
+import type { ScopedTool } from "./scoped-tool.ts";
+import { createSlots, type Slots } from "./slots.ts";
+import { toFailedPayload, toFailure, toFailureMessage, toMessage } from "./tool-result.ts";
+import { createToolTrace, type ToolTrace } from "./tool-trace.ts";
+import { limitOutput } from "./limit-output.ts";
+
+export interface Dispatcher {
+  /** Every tool that is registered, for `selectTools`. */
+  offered(): readonly OfferedTool[];
+  /** What a role is told of, sorted by name, and what it is not told of and why. */
+  toolsFor(role: AgentRole): SelectedTools;
+  /** One tool message for each use, in their order. Never rejects: what goes wrong is said to the model. */
+  runAll(uses: readonly ToolUseBlock[], context: DispatchContext): Promise<readonly Message[]>;
+}
+
+/** Throws a `StrataError` for a tool whose name or schema not every provider takes, and for two of one name. */
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { tools, workspace, toolset } = options;
+  const limits = { ...dispatchLimits, ...options.limits };
+  const keepOutput =
+    options.keepOutput ?? (workspace === undefined ? undefined : keepInWorkspace(workspace));
+  const registered = registerTools(tools);
+  const setup: Setup = {
+    options: { ...options, ...(keepOutput === undefined ? {} : { keepOutput }) },
+    limits,
+    registered,
+    slots: createSlots(limits.atOnceMax),
+    toolsFor: (role) =>
+      selectFromToolset({ offered: tools, toolset: toolset ?? everything(tools), role }),
+  };
+  return {
+    offered: () => tools,
+    toolsFor: setup.toolsFor,
+    runAll: (uses, context) => runAll(setup, uses, context),
+  };
+}
+
+interface Setup {
+  readonly options: DispatcherOptions;
+  readonly limits: DispatchLimits;
+  readonly registered: ReadonlyMap<string, RegisteredTool<ScopedTool>>;
+  readonly slots: Slots;
+  readonly toolsFor: (role: AgentRole) => SelectedTools;
+}
+
+function everything(tools: readonly ScopedTool[]): Toolset {
+  return { name: "everything", granted: tools.flatMap(({ needs }) => needs) };
+}
+
+async function runAll(
+  setup: Setup,
+  uses: readonly ToolUseBlock[],
+  context: DispatchContext,
+): Promise<readonly Message[]> {
+  const { events, onProblem = () => {} } = setup.options;
+  const { sessionId, turnId, role, chain } = context;
+  const trace = createToolTrace({ emitter: events, sessionId, turnId, chain, onProblem });
+  const signal = context.signal ?? new AbortController().signal;
+  const selected = setup.toolsFor(role);
+  const seen = new Set<string>();
+  const run = async (use: ToolUseBlock): Promise<Message> => {
+    const isRepeated = seen.has(use.id);
+    seen.add(use.id);
+    return runUse(setup, { use, isRepeated, context, selected, signal, trace });
+  };
+  return Promise.all(uses.map(run));
+}
+
+interface UseToRun {
+  readonly use: ToolUseBlock;
+  readonly isRepeated: boolean;
+  readonly context: DispatchContext;
+  readonly selected: SelectedTools;
+  readonly signal: AbortSignal;
+  readonly trace: ToolTrace;
+}
+
+/** Everything that can go wrong ends in a result. */
+async function runUse(setup: Setup, toRun: UseToRun): Promise<Message> {
+  const { use, trace } = toRun;
+  const { onProblem = () => {} } = setup.options;
+  const startMs = performance.now();
+  const settle = (
+    output: ToolOutput | null,
+    failure: ReturnType<typeof toFailure> | null,
+  ): void => {
+    const latencyMs = performance.now() - startMs;
+    const settled = { toolUseId: use.id, toolName: use.name, latencyMs, output, failure };
+    try {
+      setup.options.onSettled?.(settled);
+    } catch (error) {
+      onProblem(error);
+    }
+  };
+  try {
+    const { output, text } = await perform(setup, toRun);
+    settle(output, null);
+    return toMessage(use.id, text, false);
+  } catch (error) {
+    const failure = toFailure(error);
+    const latencyMs = performance.now() - startMs;
+    trace.tell(use.id, { type: "tool.failed", payload: toFailedPayload(use, failure, latencyMs) });
+    settle(null, failure);
+    const { outputBytesMax } = setup.limits;
+    const said = { text: toFailureMessage(failure) };
+    const { text } = await limitOutput(use.id, said, outputBytesMax, setup.options);
+    return toMessage(use.id, text, true);
+  }
+}
+
+/** Lookup → schema → workspace scope → confirmation → event → execute with a time limit → event. */
+async function perform(
+  setup: Setup,
+  toRun: UseToRun,
+): Promise<{ readonly output: ToolOutput; readonly text: string }> {
+  const { options, limits, registered, slots } = setup;
+  const { use, signal, trace, context } = toRun;
+  const found = findTool(registered, toRun.selected, use, toRun.isRepeated);
+  const input = readToolInput(found, use, limits.inputCharactersMax, trace);
+  const { tool } = found;
+  await requireWorkspace(tool, input, options.workspace);
+  await confirmIfAsked(setup, toRun, tool, input);
+  const release = await slots.take(context.sessionId, signal);
+  try {
+    const calledMs = performance.now();
+    trace.tell(use.id, {
+      type: "tool.called",
+      payload: {
+        tool_use_id: use.id,
+        tool_name: use.name,
+        input_hash: hashContent(use.inputJson),
+        input_size_bytes: countBytes(use.inputJson),
+        side_effects: tool.sideEffects,
+      },
+    });
+    const { sessionId, turnId, role } = context;
+    const call = { sessionId, turnId, role, toolUseId: use.id };
+    const output = await runLimited(
+      (inner) => tool.run(input, { ...call, signal: inner }),
+      { timeoutMs: timeoutOf(tool, limits), graceMs: limits.graceMs },
+      signal,
+    );
+    const { text, bytes } = await limitOutput(
+      use.id,
+      output,
+      tool.outputBytesMax ?? limits.outputBytesMax,
+      options,
+    );
+    trace.tell(use.id, {
+      type: "tool.completed",
+      payload: {
+        tool_use_id: use.id,
+        success: true,
+        output_size_bytes: bytes,
+        latency_ms: performance.now() - calledMs,
+        ...describeEffects(output),
+      },
+    });
+    return { output, text };
+  } finally {
+    release();
+  }
+}
+
+async function confirmIfAsked(
+  { options, limits }: Setup,
+  { use, context, signal, trace }: UseToRun,
+  tool: ScopedTool,
+  input: ToolInput,
+): Promise<void> {
+  const { confirm, confirmed = ["execute", "network"] } = options;
+  const { sideEffects } = tool;
+  if (confirm === undefined || !confirmed.includes(sideEffects)) return;
+  const about = { sessionId: context.sessionId, toolUseId: use.id, toolName: use.name };
+  await requireConfirmation(
+    confirm,
+    { ...about, input, sideEffects, signal },
+    { trace, inputJson: use.inputJson, timeoutMs: limits.confirmationMs },
+  );
+}
+
+function timeoutOf(tool: ScopedTool, { timeoutMs, longTimeoutMs }: DispatchLimits): number {
+  const isLong = tool.sideEffects === "execute" || tool.sideEffects === "network";
+  return tool.timeoutMs ?? (isLong ? longTimeoutMs : timeoutMs);
+}
+
+function describeEffects({ filesModified, metadata }: ToolOutput): {
+  readonly files_modified?: readonly string[];
+  readonly command_executed?: string;
+} {
+  const command = metadata?.["commandExecuted"];
+  return {
+    ...(filesModified === undefined ? {} : { files_modified: filesModified.slice(0, 100) }),
+    ...(typeof command === "string" ? { command_executed: command } : {}),
+  };
+}

@@ -1,0 +1,122 @@
+// The files below a folder in the order of their names; links are not followed, and what is passed over is counted.
+import { readGlob, type Glob, type GlobState } from "../../core/tools/glob.ts";
+import { ToolError } from "../../core/tools/tool.ts";
+import type { ScopedEntry, ScopedFiles } from "../stores/scoped-files.ts";
+
+export interface FoundFile {
+  /** From the root of the workspace. */
+  readonly path: string;
+  readonly size: number;
+}
+
+export interface FilesToWalk {
+  readonly folder: string;
+  /** Matched from the folder on. */
+  readonly glob: Glob;
+  /** Folders that are passed over wherever they are. */
+  readonly foldersSkipped: ReadonlySet<string>;
+  readonly entriesMax: number;
+  readonly signal: AbortSignal;
+}
+
+/** What was not looked at; filled while the walk goes on. */
+export interface WalkNotes {
+  readonly foldersSkipped: Set<string>;
+  symlinkCount: number;
+  /** Folders that vanished, changed or may not be read. */
+  unreadableCount: number;
+  isCutShort: boolean;
+}
+
+/** Nobody looks for anything there, and they hold more files than everything else. */
+export const busyFolders: readonly string[] = [".git", "node_modules"];
+
+/** Those that no pattern or path asks for by name. */
+export function foldersToSkip(...asked: readonly string[]): ReadonlySet<string> {
+  return new Set(busyFolders.filter((name) => asked.every((each) => !each.includes(name))));
+}
+
+export function openNotes(): WalkNotes {
+  const counts = { symlinkCount: 0, unreadableCount: 0, isCutShort: false };
+  return { foldersSkipped: new Set(), ...counts };
+}
+
+/** A pattern without a slash is looked for at any depth when `isAnywhere`. */
+export function requireGlob(pattern: string, isAnywhere: boolean): Glob {
+  const wanted = isAnywhere && !pattern.includes("/") ? `**/${pattern}` : pattern;
+  const { glob, problem } = readGlob(wanted);
+  if (glob !== null) return glob;
+  throw new ToolError("validation_error", `the pattern ${problem}`);
+}
+
+export async function* walkFiles(
+  workspace: ScopedFiles,
+  walk: FilesToWalk,
+  notes: WalkNotes,
+): AsyncGenerator<FoundFile> {
+  const start = workspace.nameOf(walk.folder);
+  const open: Level[] = [
+    await openLevel(workspace, start === "." ? "" : start, walk.glob.start, null, notes),
+  ];
+  let seen = 0;
+  for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {
+    const entry = level.entries[level.next];
+    level.next += 1;
+    if (entry === undefined) {
+      open.pop();
+      continue;
+    }
+    seen += 1;
+    if (seen > walk.entriesMax || walk.signal.aborted) {
+      notes.isCutShort = true;
+      return;
+    }
+    const path = level.folder === "" ? entry.name : `${level.folder}/${entry.name}`;
+    const state = walk.glob.step(level.state, entry.name);
+    if (entry.kind === "symlink") notes.symlinkCount += 1;
+    else if (entry.kind === "file" && walk.glob.isMatch(state)) yield { path, size: entry.size };
+    else if (entry.kind === "folder" && state.size > 0) {
+      if (walk.foldersSkipped.has(entry.name)) notes.foldersSkipped.add(entry.name);
+      else if (open.length < depthMax)
+        open.push(await openLevel(workspace, path, state, level, notes));
+      else notes.isCutShort = true;
+    }
+  }
+}
+
+/** What a result says about what it did not look at; empty where there is nothing to say. */
+export function describeNotes(notes: WalkNotes): readonly string[] {
+  const { foldersSkipped, symlinkCount, unreadableCount, isCutShort } = notes;
+  return [
+    ...(foldersSkipped.size === 0 ? [] : [`not looked into: ${[...foldersSkipped].join(", ")}`]),
+    ...(symlinkCount === 0 ? [] : [`${symlinkCount} symbolic links not followed`]),
+    ...(unreadableCount === 0 ? [] : [`${unreadableCount} folders could not be read`]),
+    ...(isCutShort ? ["too many entries: the rest was not looked at"] : []),
+  ];
+}
+
+const depthMax = 64;
+
+interface Level {
+  readonly folder: string;
+  readonly entries: readonly ScopedEntry[];
+  readonly state: GlobState;
+  next: number;
+}
+
+async function openLevel(
+  workspace: ScopedFiles,
+  folder: string,
+  state: GlobState,
+  parent: Level | null,
+  notes: WalkNotes,
+): Promise<Level> {
+  try {
+    return { folder, entries: await workspace.list(folder === "" ? "." : folder), state, next: 0 };
+  } catch (error) {
+    // The folder that was asked for must be there; those below may go while we walk.
+    if (parent === null || !(error instanceof ToolError)) throw error;
+    notes.unreadableCount += 1;
+    return { folder, entries: [], state, next: 0 };
+  }
+}

@@ -1,0 +1,150 @@
+// write and edit: whole files and exact replacements, each on the disk before it is said to be done.
+import { ToolError, type ToolInput, type ToolOutput } from "../../core/tools/tool.ts";
+import type { ScopedFiles } from "../stores/scoped-files.ts";
+import { createFileQueue, type FileQueue } from "./file-queue.ts";
+import { defineTool, pathOf, type ScopedTool } from "./scoped-tool.ts";
+import { fileBytesMax, readText } from "./text-file.ts";
+
+/** What git runs, and what has tools of its own. */
+const protectedFolders: readonly string[] = [".git", ".strata", ".metis"];
+
+export function writeTools(workspace: ScopedFiles): readonly ScopedTool[] {
+  const queue = createFileQueue();
+  return [writeTool(workspace, queue), editTool(workspace, queue)];
+}
+
+const common = {
+  needs: ["files.write"],
+  sideEffects: "write",
+  requiresWorkspace: true,
+  pathsOf: pathOf,
+} as const;
+
+function writeTool(workspace: ScopedFiles, queue: FileQueue): ScopedTool {
+  return {
+    ...common,
+    definition: defineTool(
+      "write",
+      "Writes a whole file of the workspace, new or in place of what is there. Folders are made as needed. Use edit to change a part.",
+      {
+        path: { type: "string", minLength: 1, description: "Relative to the workspace." },
+        content: { type: "string", description: "The whole text of the file." },
+      },
+      ["path", "content"],
+    ),
+    run: (input) => {
+      const { path, name } = toTarget(workspace, input);
+      const content = textIn(input, "content");
+      return queue.run(name, async () => {
+        const before = await workspace.stat(path);
+        await write(workspace, path, content);
+        const what = before === null ? "Made" : `Replaced ${before.size} bytes of`;
+        return done(name, `${what} ${name}: ${Buffer.byteLength(content)} bytes.`);
+      });
+    },
+  };
+}
+
+function editTool(workspace: ScopedFiles, queue: FileQueue): ScopedTool {
+  return {
+    ...common,
+    definition: defineTool(
+      "edit",
+      "Replaces an exact text in a file of the workspace. The text must occur exactly once, unless all occurrences are to be replaced.",
+      {
+        path: { type: "string", minLength: 1, description: "Relative to the workspace." },
+        old: { type: "string", minLength: 1, description: "As in the file, white space too." },
+        new: { type: "string", description: "What stands there afterwards." },
+        all: { type: "boolean", description: "Replace every occurrence." },
+      },
+      ["path", "old", "new"],
+    ),
+    run: (input) => {
+      const { path, name } = toTarget(workspace, input);
+      return queue.run(name, async () => {
+        const before = await readText(workspace, path);
+        const { text, count } = replaceIn(before, input, name);
+        await write(workspace, path, text, async () => {
+          if ((await readText(workspace, path)) === before) return;
+          throw new ToolError("execution_error", `${name} was changed meanwhile; read it again`);
+        });
+        return done(
+          name,
+          `Replaced ${count === 1 ? "1 occurrence" : `${count} occurrences`} in ${name}.`,
+        );
+      });
+    },
+  };
+}
+
+function toTarget(
+  workspace: ScopedFiles,
+  input: ToolInput,
+): { readonly path: string; readonly name: string } {
+  const path = textIn(input, "path");
+  const name = workspace.nameOf(path);
+  // Some file systems do not tell cases apart.
+  const folder = name.split("/").find((each) => protectedFolders.includes(each.toLowerCase()));
+  if (folder === undefined) return { path, name };
+  throw new ToolError("permission_denied", `${name} is not for this tool: nothing in ${folder} is`);
+}
+
+function textIn(input: ToolInput, field: string): string {
+  const value = input[field];
+  if (typeof value === "string") return value;
+  throw new ToolError("validation_error", `${field} must be text`);
+}
+
+async function write(
+  workspace: ScopedFiles,
+  path: string,
+  content: string,
+  beforeRename: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  const bytes = Buffer.byteLength(content);
+  if (bytes > fileBytesMax) {
+    throw new ToolError("validation_error", `${bytes} bytes; at most ${fileBytesMax} are written`);
+  }
+  await workspace.writeFile(path, content, { mode: 0o644, beforeRename });
+}
+
+function done(name: string, text: string): ToolOutput {
+  return { text, filesModified: [name] };
+}
+
+function replaceIn(
+  text: string,
+  input: ToolInput,
+  name: string,
+): { readonly text: string; readonly count: number } {
+  const [old, replacement] = [textIn(input, "old"), textIn(input, "new")];
+  if (old === replacement) throw new ToolError("validation_error", "old and new are the same");
+  const parts = text.split(old);
+  const count = parts.length - 1;
+  if (count === 0) {
+    throw new ToolError("validation_error", `old does not occur in ${name}${hintFor(text, old)}`);
+  }
+  if (count > 1 && input["all"] !== true) {
+    throw new ToolError(
+      "validation_error",
+      `old occurs ${count} times in ${name}: take more of the text around it, or set all`,
+    );
+  }
+  return { text: parts.join(replacement), count };
+}
+
+/** The usual reason, where it can be told. */
+function hintFor(text: string, old: string): string {
+  if (withLf(text).includes(withLf(old))) return ", but does with other line ends (CRLF)";
+  return withOneSpace(text).includes(withOneSpace(old).trim())
+    ? ", but does with other white space"
+    : "";
+}
+
+function withLf(text: string): string {
+  return text.replaceAll("\r\n", "\n");
+}
+
+function withOneSpace(text: string): string {
+  return text.replaceAll(/\s+/g, " ");
+}

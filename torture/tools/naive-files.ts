@@ -1,0 +1,73 @@
+// A guard with the usual mistake: it resolves a path, finds it inside, and then opens it by its name. For `--guard naive`.
+import { mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, relative, resolve } from "node:path";
+import { ToolError } from "../../src/core/tools/tool.ts";
+import type { ScopedFiles } from "../../src/edge/stores/scoped-files.ts";
+
+export function openNaively(root: string): ScopedFiles {
+  const inside = async (path: string): Promise<string> => {
+    const place = resolve(root, path);
+    const real = await realpath(place).catch(async () =>
+      realpath(dirname(place)).catch(() => place),
+    );
+    if (real !== root && !real.startsWith(`${root}/`)) refuse();
+    // Time passes here, as it does in every program.
+    return place;
+  };
+  const naive: ScopedFiles = {
+    root,
+    nameOf: (path) => relative(root, resolve(root, path)) || ".",
+    readFile: async (path, { bytesMax }) => {
+      const place = await inside(path);
+      if (!(await stat(place)).isFile()) refuse();
+      const bytes = await readFile(place);
+      return { bytes: bytes.subarray(0, bytesMax), size: bytes.length };
+    },
+    writeFile: async (path, content) => {
+      const place = await inside(path);
+      // It does know that opening a pipe waits.
+      if ((await stat(place).catch(() => null))?.isFIFO() === true) refuse();
+      await mkdir(dirname(place), { recursive: true });
+      await writeFile(place, content);
+    },
+    createFile: async (path, content) => {
+      await writeFile(await inside(path), content, { flag: "wx" });
+      return true;
+    },
+    list: async (path) => {
+      const names = await readdir(await inside(path));
+      return names.map((name) => ({ name, kind: "file", size: 0 }));
+    },
+    stat: async (path) => {
+      const stats = await stat(await inside(path)).catch(() => null);
+      if (stats === null) return null;
+      const { size, mtimeMs } = stats;
+      return { kind: stats.isFile() ? "file" : "folder", size, mtimeMs };
+    },
+    remove: async (path) => rm(await inside(path)),
+    move: async (from, to) => rename(await inside(from), await inside(to)),
+  };
+  return {
+    ...naive,
+    readFile: (path, options) => telling(naive.readFile(path, options)),
+    writeFile: (path, content) => telling(naive.writeFile(path, content)),
+    createFile: (path, content) => telling(naive.createFile(path, content)),
+    list: (path) => telling(naive.list(path)),
+    stat: (path) => telling(naive.stat(path)),
+    remove: (path) => telling(naive.remove(path)),
+    move: (from, to) => telling(naive.move(from, to)),
+  };
+}
+
+/** Only what it does wrong shall count. */
+async function telling<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof ToolError ? error : new ToolError("execution_error", "refused");
+  }
+}
+
+function refuse(): never {
+  throw new ToolError("permission_denied", "outside");
+}
