@@ -1,5 +1,5 @@
 // npm start: one example session with the engine on the built-in simulator, under five policies, kept in a ledger
-// from which it is resumed half-way. No key, no network.
+// from which it is resumed half-way; then an agent with tools in a workspace. No key, no network.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +21,7 @@ import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { runTurn, type TurnRun } from "../src/engine.ts";
 import { openSession, type Session } from "../src/engine/session.ts";
 import { resumeSession, type ResumeSetup } from "../src/engine/stored-session.ts";
+import { printAgent } from "./start-agent.ts";
 import * as simulation from "../src/simulator/index.ts";
 
 /** A call as both sides recorded it. */
@@ -53,6 +54,9 @@ try {
   printCalls(adaptive.calls);
   await printLedger(adaptive.calls);
   printTotals(runs);
+  const ledger = await openLedger(file);
+  await printAgent(join(folder, "workspace"), ledger);
+  await ledger.close();
 } catch (error) {
   console.error(`npm start failed: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
