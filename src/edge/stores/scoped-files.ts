@@ -12,18 +12,14 @@ import {
   refusedWay,
   tellingOf,
 } from "./scoped-failure.ts";
-import {
-  hasDescriptorPaths,
-  openFolder,
-  type ScopedFolder,
-  type ScopeRoot,
-} from "./scoped-folder.ts";
-import { listEntries, type ScopedEntry } from "./scoped-list.ts";
+import type { ScopeRoot, ScopedEntry, ScopedFolder } from "./scope-root.ts";
+import { hasDescriptorPaths, openFolder } from "./scoped-folder.ts";
+import { listEntries } from "./scoped-list.ts";
 import { namesInside, spell } from "./scoped-path.ts";
 import { readBounded } from "./scoped-read.ts";
 import { linkWhole, replaceWhole } from "./scoped-write.ts";
 
-export type { ScopedEntry } from "./scoped-list.ts";
+export type { ScopedEntry } from "./scope-root.ts";
 
 /**
  * A path is relative to the root, or absolute and inside it. A path outside, a symlink on the way or at the end, or

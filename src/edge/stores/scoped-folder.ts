@@ -2,33 +2,10 @@
 import { constants, type BigIntStats } from "node:fs";
 import { lstat, mkdir, open, readlink, type FileHandle } from "node:fs/promises";
 import { join, sep } from "node:path";
+import type { ScopedFolder, ScopeRoot } from "./scope-root.ts";
 import { hasCode, isMissing, refusedChange, refusedSymlink } from "./scoped-failure.ts";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
-
-export interface ScopeRoot {
-  /** Without symlinks. */
-  readonly path: string;
-  readonly dev: bigint;
-  readonly ino: bigint;
-  /**
-   * Whether an entry can be named by its folder's descriptor. Then a name is looked up in the very folder that
-   * was checked; elsewhere the way is compared before and after, which leaves a moment to whoever swaps folders.
-   */
-  readonly hasDescriptorPaths: boolean;
-}
-
-/** A folder that is held open while its entries are used. */
-export interface ScopedFolder {
-  /** Names an entry of this folder, or the folder itself, to the system. */
-  at(name: string): string;
-  readonly self: string;
-  /** Throws when the folder is not, or not any more, where it was found inside the root. */
-  check(): Promise<void>;
-  /** Renamed and new entries are on the disk. */
-  sync(): Promise<void>;
-  close(): Promise<void>;
-}
 
 export interface FolderToOpen {
   readonly names: readonly string[];

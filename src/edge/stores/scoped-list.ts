@@ -1,13 +1,7 @@
 // What is in a folder, told and not followed.
 import type { Dirent, Stats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
-import type { ScopedFolder } from "./scoped-folder.ts";
-
-export interface ScopedEntry {
-  readonly name: string;
-  readonly kind: "file" | "folder" | "symlink" | "other";
-  readonly size: number;
-}
+import type { ScopedEntry, ScopedFolder } from "./scope-root.ts";
 
 /** Asked for at once: as many as keep the system busy without opening thousands of requests. */
 const AT_ONCE = 32;

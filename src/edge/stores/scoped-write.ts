@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { link, open, rename, unlink } from "node:fs/promises";
 import { hasCode } from "./scoped-failure.ts";
-import type { ScopedFolder } from "./scoped-folder.ts";
+import type { ScopedFolder } from "./scope-root.ts";
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
 

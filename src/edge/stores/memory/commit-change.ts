@@ -5,7 +5,7 @@ import { hashContent } from "../../../core/hash.ts";
 import type { JournalEntry, JournalLimits } from "../../../core/memory/memory-journal.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { hasCode } from "../scoped-failure.ts";
-import type { ScopedFolder, ScopeRoot } from "../scoped-folder.ts";
+import type { ScopeRoot, ScopedFolder } from "../scope-root.ts";
 import { holdLock, type HeldLock } from "./folder-lock.ts";
 import { sweepLeftovers, type LockOptions } from "./lock-files.ts";
 import {

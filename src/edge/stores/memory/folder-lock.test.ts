@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ScopedFolder } from "../scoped-folder.ts";
+import type { ScopedFolder } from "../scope-root.ts";
 import { holdLock, type HeldLock } from "./folder-lock.ts";
 import { sweepLeftovers, type LockOptions } from "./lock-files.ts";
 import { decodeHolder, encodeHolder, identifySelf, isGone } from "./lock-holder.ts";

@@ -10,7 +10,7 @@ import { open, rm, stat } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { hasCode, isMissing } from "../scoped-failure.ts";
-import type { ScopedFolder } from "../scoped-folder.ts";
+import type { ScopedFolder } from "../scope-root.ts";
 import {
   introduce,
   isRemoved,

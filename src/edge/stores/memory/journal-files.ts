@@ -8,7 +8,7 @@ import {
   type JournalLimits,
 } from "../../../core/memory/memory-journal.ts";
 import { hasCode } from "../scoped-failure.ts";
-import type { ScopedFolder } from "../scoped-folder.ts";
+import type { ScopedFolder } from "../scope-root.ts";
 import type { HeldLock } from "./folder-lock.ts";
 
 export const journalFolder = "memory-journal";

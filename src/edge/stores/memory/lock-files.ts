@@ -13,7 +13,7 @@ import {
 } from "node:fs/promises";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { hasCode, isMissing } from "../scoped-failure.ts";
-import type { ScopedFolder } from "../scoped-folder.ts";
+import type { ScopedFolder } from "../scope-root.ts";
 import {
   decodeHolder,
   encodeHolder,

@@ -6,12 +6,8 @@ import { join, resolve } from "node:path";
 import { memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { isMissing, isOther, refusedWay, tellingOf } from "../scoped-failure.ts";
-import {
-  hasDescriptorPaths,
-  openFolder,
-  type ScopedFolder,
-  type ScopeRoot,
-} from "../scoped-folder.ts";
+import type { ScopeRoot, ScopedFolder } from "../scope-root.ts";
+import { hasDescriptorPaths, openFolder } from "../scoped-folder.ts";
 import { readBounded } from "../scoped-read.ts";
 
 export type MemoryFolder = ".strata" | ".metis";

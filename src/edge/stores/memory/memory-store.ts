@@ -6,7 +6,7 @@ import { defaultJournalLimits, type JournalLimits } from "../../../core/memory/m
 import type { MemoryRefusal } from "../../../core/memory/memory-refusal.ts";
 import { composeSystemPrompt } from "../../../core/memory/memory-view.ts";
 import { toMemoryWrite, type MemoryWrite } from "../../../core/memory/memory-write.ts";
-import type { ScopeRoot } from "../scoped-folder.ts";
+import type { ScopeRoot } from "../scope-root.ts";
 import { commitChange, peekJournal, type CommitContext, type Decide } from "./commit-change.ts";
 import { defaultLockOptions } from "./folder-lock.ts";
 import type { LockOptions } from "./lock-files.ts";

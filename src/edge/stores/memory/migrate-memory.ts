@@ -3,7 +3,7 @@ import { link, lstat, readdir, readFile, rename, rm, rmdir, unlink } from "node:
 import { memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { hasCode, isMissing, refusedSymlink } from "../scoped-failure.ts";
-import type { ScopedFolder, ScopeRoot } from "../scoped-folder.ts";
+import type { ScopeRoot, ScopedFolder } from "../scope-root.ts";
 import { defaultLockOptions, holdLock } from "./folder-lock.ts";
 import type { LockOptions } from "./lock-files.ts";
 import { hideFromGit, journalFolder, readJournal } from "./journal-files.ts";

@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import { watch, type FSWatcher } from "node:fs";
+import { watch } from "node:fs";
 import { mkdir, rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -97,7 +97,7 @@ describe("watching folders", () => {
       watch: (path) => {
         const fake = Object.assign(new EventEmitter(), { close: () => {} });
         fakes.set(path, fake);
-        return fake as unknown as FSWatcher;
+        return fake;
       },
     });
     folders.cover(["docs/x.md"]);

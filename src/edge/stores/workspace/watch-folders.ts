@@ -1,6 +1,6 @@
 // Tells of every change under a root, by one watch per folder. Node's own recursive watch does it on macOS and Windows;
 // on Linux it watches every single file, stops the program meanwhile, and loses a file that is replaced by a rename.
-import { lstatSync, watch, type FSWatcher } from "node:fs";
+import { lstatSync, watch } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { hasCode } from "../scoped-failure.ts";
@@ -31,7 +31,13 @@ export type WatchFolder = (
   path: string,
   options: { readonly persistent: false; readonly recursive?: boolean },
   listener: (type: string, name: string | null) => void,
-) => FSWatcher;
+) => Watcher;
+
+/** What is used of a watch. */
+export interface Watcher {
+  on(event: "error", listener: (error: Error) => void): unknown;
+  close(): void;
+}
 
 /** Not entered unless a covered document is in them: they hold many folders and are written by programs. */
 const skippedFolders: readonly string[] = ["node_modules", ".git"];
@@ -63,7 +69,7 @@ interface Tree {
   readonly edges: WatchEdges;
   readonly isRecursive: boolean;
   /** By folder, as a path from the root; the root is the empty path. */
-  readonly watchers: Map<string, FSWatcher>;
+  readonly watchers: Map<string, Watcher>;
   readonly covered: Set<string>;
   readonly toVisit: Visit[];
   isVisiting: boolean;
