@@ -1,6 +1,6 @@
 // Goal: what the world does to a ledger gives one clear error that says what to do, and nothing is lost. Method: the
 // program in processes of its own, with a full disk, files it may not write, damaged files, and a real server.
-import { spawnSync, type SpawnSyncOptions } from "node:child_process";
+import type { SpawnSyncOptions } from "node:child_process";
 import {
   chmodSync,
   closeSync,
@@ -22,7 +22,9 @@ import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 import { makeExample, sqlExamples } from "../src/cli/test-kit.ts";
 import { createLedger } from "../src/edge/stores/ledger/create-ledger.ts";
 import { openDatabase, openLedger } from "../src/edge/stores/open-ledger.ts";
+import { withClient } from "../src/edge/stores/postgres/test-kit.ts";
 import { openSqlite } from "../src/edge/stores/sqlite/open-sqlite.ts";
+import { expectOneError, runProgram, runStrata, toProgram, type Ended } from "./run-strata.ts";
 
 let folder = "";
 let ledgerFile = "";
@@ -36,43 +38,15 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-interface Ended {
-  readonly status: number | null;
-  readonly out: string;
-  readonly error: string;
-}
-
 function strata(words: readonly string[], options: SpawnSyncOptions = {}): Ended {
-  return runProgram(process.execPath, ["src/cli/main.ts", ...words], options);
+  return runStrata(ledgerFile, words, options);
 }
 
 /** No file may grow beyond so many bytes. The shell counts in blocks of 512. */
 function strataWithFileLimit(bytes: number, words: readonly string[]): Ended {
   const script = 'ulimit -f "$1"; shift; exec "$@"';
   const blocks = String(Math.floor(bytes / 512));
-  const program = [process.execPath, "src/cli/main.ts", ...words];
-  return runProgram("sh", ["-c", script, "sh", blocks, ...program], {});
-}
-
-function runProgram(
-  program: string,
-  words: readonly string[],
-  { env, ...options }: SpawnSyncOptions,
-): Ended {
-  const ran = spawnSync(program, words, {
-    ...options,
-    env: { ...process.env, STRATA_STORE: ledgerFile, NODE_DISABLE_COMPILE_CACHE: "1", ...env },
-    encoding: "utf8",
-  });
-  return { status: ran.status, out: ran.stdout, error: ran.stderr };
-}
-
-/** Two lines: what is wrong, and what to do. No stack. */
-function expectOneError({ error }: Ended, message: string, hint: string): void {
-  const lines = error.trimEnd().split("\n");
-  expect(lines).toHaveLength(2);
-  expect(lines[0]).toContain(message);
-  expect(lines[1]).toContain(hint);
+  return runProgram(ledgerFile, "sh", ["-c", script, "sh", blocks, ...toProgram(words)], {});
 }
 
 async function makeLarge(where: string, id: string): Promise<void> {
@@ -251,7 +225,7 @@ describe("a server", () => {
   let url = "";
 
   beforeAll(async () => {
-    server = await startPostgres({ fsync: false });
+    server = await startPostgres();
     url = await server.createDatabase();
   });
   afterAll(() => server.stop());
@@ -323,5 +297,28 @@ describe("a server", () => {
     expect({ status: back.status, error: back.error }).toEqual({ status: 0, error: "" });
     const every = ended.out + ended.error + doctor.out + doctor.error;
     expect(every).not.toContain(new URL(url).password);
+  });
+
+  test("that lets a user delete and not vacuum: the user is told that it is not gone yet", async () => {
+    const where = await server.createDatabase();
+    await makeExample(where);
+    await withClient(where, async (owner) => {
+      await owner.query("CREATE ROLE app LOGIN PASSWORD 'app-password'");
+      await owner.query(
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO app",
+      );
+    });
+    const app = new URL(where);
+    app.username = "app";
+    app.password = "app-password";
+    const deleted = strata(["sessions", "delete", "worker", "--yes", "--store", app.href]);
+    expect(deleted.status).toBe(0);
+    expect(deleted.out).toMatch(
+      /^Deleted worker: 1 turn\.\nNot gone from the disk yet: the tables could not be vacuumed .*GRANT MAINTAIN/,
+    );
+    const json = strata(["sessions", "delete", "build", "--yes", "--json", "--store", app.href]);
+    expect(JSON.parse(json.out)).toMatchObject({
+      notYetScrubbed: expect.stringContaining("GRANT MAINTAIN"),
+    });
   });
 });

@@ -3,13 +3,14 @@ import { statSync } from "node:fs";
 import type { OpenStore } from "../edge/stores/open-store.ts";
 import { copySqlite } from "../edge/stores/copy-sqlite.ts";
 import { dumpLedger } from "../edge/stores/dump-ledger.ts";
+import { ledgerFiles } from "../edge/stores/ledger-files.ts";
 import { isSqlite } from "../edge/stores/sqlite/open-sqlite.ts";
 import { writePrivateFile } from "../edge/stores/write-private-file.ts";
 import type { CommandBody } from "./command.ts";
 import { createProgress } from "./progress.ts";
 import { formatBytes, toJsonLine } from "./render-ledger.ts";
-import { writeLines } from "./sessions-export.ts";
 import { useLedger, type Place } from "./use-ledger.ts";
+import { writeLines } from "./write-lines.ts";
 
 export const run: CommandBody = (input, io) =>
   useLedger(input, io, async (store, place) => {
@@ -48,8 +49,7 @@ async function dumpTo(
   { database }: OpenStore,
   { where }: Place,
 ): Promise<void> {
-  const except = isSqlite(database) ? [where, `${where}-wal`, `${where}-shm`] : [];
-  await writePrivateFile(file, { force, except }, (unfinished) =>
+  await writePrivateFile(file, { force, except: ledgerFiles(where) }, (unfinished) =>
     database.snapshot((snapshot) => writeLines(unfinished, dumpLedger(snapshot))),
   );
 }

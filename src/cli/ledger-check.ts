@@ -14,12 +14,10 @@ export const run: CommandBody = (input, io) =>
     const total = await countMessages(ledger);
     const problems: string[] = [];
     let checkedMessages = 0;
-    const found = (text: string): void => {
-      // SQLite tells many things at once, under a heading.
-      const told = text.split("\n").filter((line) => !line.startsWith("***"));
-      problems.push(...told);
+    const found = (problem: string): void => {
+      problems.push(problem);
       progress.end();
-      if (!isJson) for (const each of told) io.out(`${toPrintable(each)}\n`);
+      if (!isJson) io.out(`${toPrintable(problem)}\n`);
     };
     try {
       const everything = ledger.check((checked) => {

@@ -4,14 +4,14 @@ import { migrations } from "../edge/stores/sql/migrations.ts";
 import { openUnmigrated } from "../edge/stores/open-store.ts";
 import { openDatabase } from "../edge/stores/open-ledger.ts";
 import type { Database } from "../edge/stores/sql/database.ts";
-import type { CommandBody } from "./command.ts";
+import type { CommandBody, Io } from "./command.ts";
 import { toJsonLine } from "./render-ledger.ts";
-import { atPlace, type Place } from "./use-ledger.ts";
+import { atPlace, createOnProblem, type Place } from "./use-ledger.ts";
 
 export const run: CommandBody = (input, io) =>
   atPlace(input, io, async (place) => {
     const isDry = input.switches.has("dry-run");
-    const result = isDry ? await lookAhead(place) : await bringUpToDate(place);
+    const result = isDry ? await lookAhead(place) : await bringUpToDate(place, io);
     io.out(
       input.switches.has("json")
         ? toJsonLine({ store: place.name, ...result, changed: !isDry && result.from < result.to })
@@ -24,10 +24,8 @@ interface Steps extends Migrated {
   readonly steps: readonly { readonly number: number; readonly name: string }[];
 }
 
-async function bringUpToDate({ where }: Place): Promise<Steps> {
-  // Looked at first, so that another program's file is left alone.
-  await (await openUnmigrated(where))?.close();
-  const database = await openDatabase(where);
+async function bringUpToDate({ where }: Place, io: Io): Promise<Steps> {
+  const database = await openDatabase(where, { onProblem: createOnProblem(io) });
   return closing(database, async () => withSteps(await migrate(database, Date.now())));
 }
 

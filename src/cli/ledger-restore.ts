@@ -4,6 +4,7 @@ import { formatCount } from "../replay/page/format-figures.ts";
 import type { CommandBody } from "./command.ts";
 import { openLines } from "./read-lines.ts";
 import { toJsonLine } from "./render-ledger.ts";
+import { settleLines } from "./settle-lines.ts";
 import { useMadeLedger } from "./use-ledger.ts";
 
 export const run: CommandBody = async (input, io) => {
@@ -11,7 +12,8 @@ export const run: CommandBody = async (input, io) => {
   const lines = await openLines(file);
   return useMadeLedger(input, io, async ({ ledger, database }, place) => {
     const { schema } = await ledger.stats();
-    const restored = await restoreLedger(database, schema, lines);
+    await using settled = await settleLines(file, lines);
+    const restored = await restoreLedger(database, schema, settled.lines);
     io.out(
       input.switches.has("json")
         ? toJsonLine({ store: place.name, ...restored })

@@ -1,10 +1,12 @@
 import {
+  copyFileSync,
   existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -87,6 +89,22 @@ describe("where the ledger is", () => {
   });
 });
 
+test("what another program has not moved into its database yet stays where it is", async () => {
+  const theirs = new DatabaseSync(join(folder, "theirs.db"));
+  theirs.exec("PRAGMA journal_mode = WAL");
+  theirs.exec("CREATE TABLE bookmarks (url TEXT)");
+  const file = join(folder, "crashed.db");
+  // As if that program had been killed.
+  for (const end of ["", "-wal"]) copyFileSync(join(folder, `theirs.db${end}`), `${file}${end}`);
+  theirs.close();
+  const before = [readFileSync(file), readFileSync(`${file}-wal`)];
+  for (const words of [["sessions"], ["ledger", "migrate"], ["doctor"]]) {
+    const { out, error } = await run({ STRATA_STORE: file }, ...words);
+    expect(out + error).toContain("is a SQLite database of another program");
+  }
+  expect([readFileSync(file), readFileSync(`${file}-wal`)]).toEqual(before);
+});
+
 describe("strata ledger check", () => {
   test("is content with a ledger that is whole", async () => {
     expect(await strata("ledger", "check")).toEqual({
@@ -161,6 +179,38 @@ describe("strata ledger backup and restore", () => {
     const nowhere = await strata("ledger", "backup", join(folder, "no", "where.db"));
     expect(nowhere.error).toContain("name a file in a folder that is there");
     expect((await strata("ledger", "check")).status).toBe(0);
+  });
+
+  test("what a killed backup left goes with the next, and what another writes just now stays", async () => {
+    const [left, journal, young] = ["0123abcd.part", "0123abcd.part-journal", "89abcdef.part"];
+    for (const end of [left, journal, young]) writeFileSync(join(folder, `.copy.db.${end}`), "");
+    writeFileSync(join(folder, ".other.db.0123abcd.part"), "");
+    for (const name of readdirSync(folder).filter((each) => each !== `.copy.db.${young}`)) {
+      if (name.startsWith(".")) utimesSync(join(folder, name), 0, 0);
+    }
+    await strata("ledger", "backup", join(folder, "copy.db"));
+    expect(readdirSync(folder).toSorted()).toEqual([
+      ".copy.db.89abcdef.part",
+      ".other.db.0123abcd.part",
+      "copy.db",
+      "ledger.db",
+    ]);
+  });
+
+  test("more than a million dollars come back to the last digit", async () => {
+    const database = new DatabaseSync(ledgerFile);
+    database.exec("UPDATE sessions SET cost_pico_usd = 9223372036854775807 WHERE id = 'build'");
+    database.close();
+    const [lines, other] = [join(folder, "all.jsonl"), join(folder, "other.db")];
+    await strata("ledger", "backup", lines);
+    expect((await strata("ledger", "restore", lines, "--store", other)).status).toBe(0);
+    const { out } = await strata("sessions", "show", "build", "--json", "--store", other);
+    expect(JSON.parse(out)).toMatchObject({ session: { costPicoUsd: "9223372036854775807" } });
+    const text = readFileSync(lines, "utf8").replace("9223372036854775807", "9223372036854775808");
+    writeFileSync(lines, text);
+    const third = join(folder, "third.db");
+    const refused = await strata("ledger", "restore", lines, "--store", third);
+    expect(refused.error).toContain("has no fitting cost_pico_usd");
   });
 
   test("JSON lines give the same lines again, forks and failed turns and all", async () => {
@@ -262,12 +312,12 @@ describe("strata ledger migrate, stats, sweep", () => {
   test("counts what there is", async () => {
     const { out } = await strata("ledger", "stats");
     expect(out).toContain(`${ledgerFile} (sqlite, schema 1, from STRATA_STORE)\n`);
-    expect(out).toContain("calls from 2026-11-16 09:00 to 2026-11-16 09:00 UTC, $0.0700\n");
+    expect(out).toContain("calls from 2026-11-16 09:00 to 2026-11-16 09:00 UTC, $0.1000\n");
     expect(out).toMatch(/^turns +6$/m);
     expect(JSON.parse((await strata("ledger", "stats", "--json")).out)).toMatchObject({
       place: ledgerFile,
       store: "sqlite",
-      costPicoUsd: "70000000000",
+      costPicoUsd: "100000000000",
     });
   });
 

@@ -14,11 +14,16 @@ if (major < 24) {
 
 async function start(): Promise<void> {
   const { runCli } = await import("./run-cli.ts");
-  // `strata models | head` closes our output early; that is no error.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
+      // `strata models | head` closes our output early; that is no error.
       if (error.code === "EPIPE") process.exit();
-      process.exit(1);
+      if (stream === process.stdout) {
+        process.stderr.write(
+          `strata: the output cannot be written: ${error.message}\n  make room, or send it somewhere else\n`,
+        );
+      }
+      process.exit(8);
     });
   }
   process.exitCode = await runCli(process.argv.slice(2), {

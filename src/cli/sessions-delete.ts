@@ -34,10 +34,11 @@ function ask({ id, turnCount }: SessionRecord, workers: number, withForks: boole
   return `Delete for good: ${[`session ${id}`, formatCount(turnCount, "turn"), ...also].join(", ")}?`;
 }
 
-function render({ sessions, turns, turnsKept }: Deletion): string {
+function render({ sessions, turns, turnsKept, notYetScrubbed }: Deletion): string {
   const kept =
     turnsKept > 0
       ? ` ${formatCount(turnsKept, "turn")} of it ${turnsKept === 1 ? "stays" : "stay"}, because other sessions stand on ${turnsKept === 1 ? "it" : "them"}.`
       : "";
-  return `Deleted ${sessions.join(", ")}: ${formatCount(turns, "turn")}.${kept}\n`;
+  const left = notYetScrubbed === null ? "" : `Not gone from the disk yet: ${notYetScrubbed}.\n`;
+  return `Deleted ${sessions.join(", ")}: ${formatCount(turns, "turn")}.${kept}\n${left}`;
 }

@@ -106,7 +106,7 @@ describe("strata sessions show", () => {
         `turn-1  completed        ${started}      2      1    2.0k    75.0 %    80  $0.0200`,
         `turn-2  completed        ${started}      2      1    2.0k    75.0 %    80  $0.0200`,
         `turn-3  completed        ${started}      2      1    2.0k    75.0 %    80  $0.0200`,
-        "fold-1  fold             2026-11-16 08:59      0      0       0         -     0  $0.0000",
+        "fold-1  fold             2026-11-16 08:59      0      0       0         -     0  $0.0300",
         `turn-4  failed: refused  ${started}      1      0    1.0k    75.0 %    40  $0.0100`,
         "",
         "fold    when (UTC)        why     turns  before  after     cost",

@@ -24,7 +24,7 @@ export function useLedger(
   ifMissing: (place: Place) => number = refuseMissing,
 ): Promise<number> {
   return atPlace(input, io, async (place) => {
-    const store = await openStore(place.where);
+    const store = await openStore(place.where, { onProblem: createOnProblem(io) });
     return store === null ? ifMissing(place) : closing(store, () => work(store, place));
   });
 }
@@ -32,9 +32,18 @@ export function useLedger(
 /** The ledger is made where there is none. */
 export function useMadeLedger(input: CommandInput, io: Io, work: Work): Promise<number> {
   return atPlace(input, io, async (place) => {
-    const store = await makeStore(place.where);
+    const store = await makeStore(place.where, { onProblem: createOnProblem(io) });
     return closing(store, () => work(store, place));
   });
+}
+
+/** What does not end a command is told beside what it prints. */
+export function createOnProblem({ error }: Pick<Io, "error">): (problem: unknown) => void {
+  return (problem) => {
+    const said = problem instanceof Error ? problem.message : String(problem);
+    const hint = problem instanceof StrataError ? `\n  ${problem.hint}` : "";
+    error(`strata: warning: ${said}${hint}\n`);
+  };
 }
 
 export async function atPlace(

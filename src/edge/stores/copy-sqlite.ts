@@ -1,6 +1,7 @@
 // A copy of a SQLite ledger while others write to it: as of one moment, checked, one file.
 import { backup, DatabaseSync } from "node:sqlite";
 import { StrataError } from "../../core/strata-error.ts";
+import { ledgerFiles } from "./ledger-files.ts";
 import { sqliteCode } from "./sqlite/sqlite-errors.ts";
 import { writePrivateFile } from "./write-private-file.ts";
 
@@ -18,8 +19,7 @@ export async function copySqlite({
   onProgress,
 }: CopyOptions): Promise<void> {
   const { connection, file } = source;
-  const except = [file, `${file}-wal`, `${file}-shm`];
-  await writePrivateFile(target, { force, except }, async (unfinished) => {
+  await writePrivateFile(target, { force, except: ledgerFiles(file) }, async (unfinished) => {
     // A copy is begun again whenever somebody commits, unless the source stands still for it.
     connection.exec("BEGIN");
     try {

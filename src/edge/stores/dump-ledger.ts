@@ -1,22 +1,9 @@
 // A whole ledger as lines: a header, every row in an order in which it can be put back, and a last line that counts.
+import { tableOrder } from "./ledger/kept-lines.ts";
 import { columnsOf, type TableName } from "./sql/tables.ts";
 import type { Snapshot } from "./sql/database.ts";
 
 export const dumpFormat = "strata-ledger/1";
-
-/** Every row refers only to what comes before it. Locks are left out: nobody is at work in a file. */
-export const dumpOrder: readonly TableName[] = [
-  "contents",
-  "turns",
-  "branches",
-  "sessions",
-  "session_history",
-  "messages",
-  "calls",
-  "tool_calls",
-  "compactions_v1",
-  "events",
-];
 
 export async function* dumpLedger(snapshot: Snapshot): AsyncGenerator<string> {
   let schema = 0;
@@ -25,7 +12,7 @@ export async function* dumpLedger(snapshot: Snapshot): AsyncGenerator<string> {
   }
   yield JSON.stringify({ strata: { format: dumpFormat, schema } });
   let rows = 0;
-  for (const table of dumpOrder) {
+  for (const table of tableOrder) {
     for await (const row of snapshot.rows(selectAll(table))) {
       rows += 1;
       yield JSON.stringify({ [table]: row });

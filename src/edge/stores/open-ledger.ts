@@ -4,16 +4,28 @@ import { createLedger, type LedgerOptions } from "./ledger/create-ledger.ts";
 import type { Database } from "./sql/database.ts";
 import { openSqlite } from "./sqlite/open-sqlite.ts";
 
-/** `postgres://…` or `postgresql://…`, else the path of a SQLite file, or `:memory:`. */
-export async function openLedger(where: string, options: LedgerOptions = {}): Promise<Ledger> {
-  return createLedger(await openDatabase(where), options);
+export interface OpenOptions {
+  /** Told what went wrong without anybody's operation failing: a server that is waited for, a handler that failed. */
+  readonly onProblem?: (problem: unknown) => void;
 }
 
-export async function openDatabase(where: string): Promise<Database> {
-  if (!isConnectionString(where)) return openSqlite({ file: where });
+/** `postgres://…` or `postgresql://…`, else the path of a SQLite file, or `:memory:`. */
+export async function openLedger(
+  where: string,
+  options: LedgerOptions & OpenOptions = {},
+): Promise<Ledger> {
+  return createLedger(await openDatabase(where, options), options);
+}
+
+export async function openDatabase(
+  where: string,
+  { onProblem }: OpenOptions = {},
+): Promise<Database> {
+  const told = onProblem === undefined ? {} : { onProblem };
+  if (!isConnectionString(where)) return openSqlite({ file: where, ...told });
   // Loaded only when asked for: the driver is not everybody's.
   const { openPostgres } = await import("./postgres/open-postgres.ts");
-  return openPostgres({ url: where });
+  return openPostgres({ url: where, ...told });
 }
 
 export function isConnectionString(where: string): boolean {

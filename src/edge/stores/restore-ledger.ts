@@ -1,17 +1,21 @@
 // What a dump wrote, back into an empty ledger of either kind, in one transaction.
-import { hashContent } from "../../core/hash.ts";
-import { hashMessageText } from "../../core/ledger/message-text.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import { dumpFormat, dumpOrder } from "./dump-ledger.ts";
+import { dumpFormat } from "./dump-ledger.ts";
+import { createKeptLines, tableOrder } from "./ledger/kept-lines.ts";
 import type { Database } from "./sql/database.ts";
-import { columnsOf, type ColumnType, type Row, type TableName, type Value } from "./sql/tables.ts";
+import { columnsOf, type Row, type TableName } from "./sql/tables.ts";
+
+const kept = createKeptLines(
+  "backup",
+  "use a whole file that `strata ledger backup` wrote; nothing was restored",
+);
 
 export interface Restored {
   readonly sessions: number;
   readonly rows: number;
 }
 
-/** The database has this program's schema already. */
+/** The database has this program's schema already. Nobody else writes to it until the last line came. */
 export function restoreLedger(
   database: Database,
   schema: number,
@@ -25,19 +29,20 @@ export function restoreLedger(
     for await (const line of lines) {
       number += 1;
       if (line.trim() === "") continue;
-      if (isWhole) throw broken(number, "comes after the last one");
-      const [kind, value] = readLine(line, number);
+      if (isWhole) throw kept.broken(number, "comes after the last one");
+      const [kind, value] = kept.readLine(line, number);
       if (number === 1) checkHeader(kind, value, schema);
       else if (kind === "end") isWhole = isCountOf(value, rows, number);
       else {
-        const table = dumpOrder.find((each) => each === kind);
-        if (table === undefined) throw broken(number, `holds ${kind}, which a backup does not`);
+        const table = tableOrder.find((each) => each === kind);
+        if (table === undefined)
+          throw kept.broken(number, `holds ${kind}, which a backup does not`);
         rows += 1;
         if (table === "sessions") sessions += 1;
-        await batches.add(table, readRow(table, value, number));
+        await batches.add(table, kept.readRow(table, value, number));
       }
     }
-    if (!isWhole) throw broken(number, "is the last one, and the backup goes on after it");
+    if (!isWhole) throw kept.broken(number, "is the last one, and the backup goes on after it");
     await batches.flush();
     return { sessions, rows };
   });
@@ -81,22 +86,9 @@ function createBatches(query: Database["query"]): Batches {
   };
 }
 
-function readLine(line: string, number: number): readonly [string, object] {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    throw broken(number, "is no JSON");
-  }
-  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
-  const [kind, inner]: readonly [string, unknown] = entries[0] ?? ["", null];
-  if (entries.length === 1 && typeof inner === "object" && inner !== null) return [kind, inner];
-  throw broken(number, "is not one value by its kind");
-}
-
 function checkHeader(kind: string, value: object, schema: number): void {
   const isOurs = kind === "strata" && "format" in value && value.format === dumpFormat;
-  if (!isOurs || !("schema" in value)) throw broken(1, `does not say ${dumpFormat}`);
+  if (!isOurs || !("schema" in value)) throw kept.broken(1, `does not say ${dumpFormat}`);
   if (value.schema === schema) return;
   throw new StrataError(
     "input-invalid",
@@ -107,53 +99,7 @@ function checkHeader(kind: string, value: object, schema: number): void {
 
 function isCountOf(value: object, rows: number, number: number): boolean {
   if ("rows" in value && value.rows === rows) return true;
-  throw broken(number, `does not count the ${rows} rows before it`);
-}
-
-/** Every column, of its type, and nothing else; content is what its hash says. */
-function readRow(table: TableName, value: object, number: number): Row {
-  const given = new Map<string, unknown>(Object.entries(value));
-  const row: Record<string, Value> = {};
-  for (const [column, type] of Object.entries(columnsOf(table))) {
-    const cell = readCell(given.get(column), column, type);
-    if (cell === undefined) throw broken(number, `has no fitting ${column}`);
-    row[column] = cell;
-    given.delete(column);
-  }
-  const [unknown] = given.keys();
-  if (unknown !== undefined) throw broken(number, `has an unknown field ${unknown}`);
-  const hash = hashOf(table, row);
-  if (hash !== undefined && hash !== row["hash"]) {
-    throw broken(number, "holds content that does not fit its hash");
-  }
-  return row;
-}
-
-function readCell(cell: unknown, column: string, type: ColumnType): Value | undefined {
-  if (cell === null) return null;
-  if (type === "text") return typeof cell === "string" ? cell : undefined;
-  if (typeof cell === "number" && Number.isSafeInteger(cell)) return cell;
-  const isMoney = column === "cost_pico_usd" && typeof cell === "string";
-  return isMoney && /^-?\d{1,18}$/.test(cell) ? BigInt(cell) : undefined;
-}
-
-function hashOf(table: TableName, row: Row): string | undefined {
-  if (table === "contents") return hashContent(String(row["text"]));
-  if (table !== "messages") return undefined;
-  const wire = row["wire"];
-  return hashMessageText(
-    String(row["role"]),
-    String(row["content"]),
-    typeof wire === "string" ? wire : null,
-  );
-}
-
-function broken(number: number, problem: string): StrataError {
-  return new StrataError(
-    "input-invalid",
-    `line ${number} of the backup ${problem}`,
-    "use a whole file that `strata ledger backup` wrote; nothing was restored",
-  );
+  throw kept.broken(number, `does not count the ${rows} rows before it`);
 }
 
 function notEmpty(): StrataError {

@@ -1,8 +1,10 @@
 // A file that appears whole or not at all, for its user alone.
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { StrataError } from "../../core/strata-error.ts";
+import { removeAtEnd } from "./remove-at-end.ts";
+import { isFull, isSystemError } from "./system-error.ts";
 
 export interface PrivateFileOptions {
   /** Whether a file that is there may be replaced. */
@@ -18,20 +20,44 @@ export async function writePrivateFile<T>(
   work: (unfinished: string) => Promise<T>,
 ): Promise<T> {
   checkTarget(file, force, except);
-  const unfinished = join(
-    dirname(file),
-    `.${basename(file)}.${randomBytes(4).toString("hex")}.part`,
-  );
+  const unfinished = join(dirname(file), nameUnfinished(file, randomBytes(4).toString("hex")));
+  // SQLite keeps a journal beside what it writes.
+  const companions = [unfinished, `${unfinished}-journal`];
+  const stop = removeAtEnd(companions);
   try {
     closeSync(openSync(unfinished, "wx", 0o600));
+    sweep(file);
     const result = await work(unfinished);
     reachDisk(unfinished);
     renameSync(unfinished, file);
     reachDisk(dirname(file));
     return result;
   } catch (error) {
-    rmSync(unfinished, { force: true });
+    for (const each of companions) rmSync(each, { force: true });
     throw isSystemError(error) ? cannotWrite(file, error) : error;
+  } finally {
+    stop();
+  }
+}
+
+function nameUnfinished(file: string, mark: string): string {
+  return `.${basename(file)}.${mark}.part`;
+}
+
+/** Whoever writes a file touches it more often than that. */
+const leftAfterMs = 3_600_000;
+
+/** Removes what writers left that were killed. */
+function sweep(file: string): void {
+  const folder = dirname(file);
+  const [before = "", after = ""] = nameUnfinished(file, "/").split("/");
+  for (const name of readdirSync(folder)) {
+    const mark = name.slice(before.length, before.length + 8);
+    const isOurs = /^[0-9a-f]{8}$/.test(mark) && name.startsWith(`${before}${mark}${after}`);
+    if (!isOurs) continue;
+    const path = join(folder, name);
+    const changedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    if (Date.now() - changedMs > leftAfterMs) rmSync(path, { force: true });
   }
 }
 
@@ -66,17 +92,12 @@ function reachDisk(path: string): void {
 }
 
 function cannotWrite(file: string, cause: NodeJS.ErrnoException): StrataError {
-  const isFull = cause.code === "ENOSPC" || cause.code === "EFBIG" || cause.code === "EDQUOT";
   return new StrataError(
     "environment-unfit",
     `${file} cannot be written: ${cause.message}`,
-    isFull
+    isFull(cause)
       ? "make room or name a file on another disk; nothing of it was left behind"
       : "name a file in a folder that is there and that this user may write to",
     { cause },
   );
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "code" in error && "syscall" in error;
 }

@@ -2,50 +2,57 @@
 import type * as Driver from "pg";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { ResultRow } from "../sql/database.ts";
-import type { NumberedStatement } from "./compose-commit.ts";
 import type { Address } from "./connection-string.ts";
+import { endClient, withinTime } from "./deadline.ts";
+import { findAtWork } from "./find-at-work.ts";
 import { isStalePlan, kindOfFailure } from "./postgres-errors.ts";
 import { resultTypes } from "./result-types.ts";
-import { createStatementNames } from "./statement-names.ts";
+import { createToRun, type ClientRun, type Run } from "./run-statements.ts";
+import { watchSilence } from "./watch-silence.ts";
 
 export interface Connections {
   /** Nothing is sent where it throws before the work began. */
-  use<T>(work: (run: Run) => Promise<T>): Promise<T>;
+  use<T>(work: (run: Run) => Promise<T>, onNotice?: (notice: Notice) => void): Promise<T>;
   /** A connection outside the pool, for listening. */
   connectAlone(): Promise<Driver.Client>;
   close(): Promise<void>;
 }
 
-/** Sends a statement at once; what is sent before the answer came travels along with it. */
-export type Run = (
-  sql: string,
-  values?: NumberedStatement["values"],
-) => Promise<{ readonly rows: readonly ResultRow[]; readonly rowCount: number }>;
+/** What the server says besides the answer; warnings have a code that begins with 01. */
+export interface Notice {
+  readonly code?: string | undefined;
+  readonly message?: string | undefined;
+  readonly detail?: string | undefined;
+}
 
 export interface ConnectionsOptions {
   readonly address: Address;
   readonly poolSize: number;
+  /** How long a connection may be silent. */
+  readonly silentForMs: number;
   /** Told when a connection broke that nobody used just then. */
   readonly onLost: (error: unknown) => void;
 }
 
-const connectForMs = 10_000;
+const connectForMsMax = 10_000;
 
 /**
  * What users and servers may have set otherwise. Commits wait for the disk; somebody who died in a transaction does
- * not hold its locks for long; statements see what was committed before them.
+ * not hold its locks for long; statements see what was committed before them; warnings are heard.
  */
-const sessionSettings = `SELECT set_config('client_encoding', 'UTF8', false),
+const sessionSettings = `SELECT pg_backend_pid() AS pid, set_config('client_encoding', 'UTF8', false),
   set_config('default_transaction_isolation', 'read committed', false),
+  set_config('client_min_messages', 'notice', false),
   CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END,
   CASE current_setting('idle_in_transaction_session_timeout')
     WHEN '0' THEN set_config('idle_in_transaction_session_timeout', '30s', false) END`;
 
 export async function openConnections(options: ConnectionsOptions): Promise<Connections> {
-  const { address, onLost } = options;
+  const { address, onLost, silentForMs } = options;
   const pg = await loadDriver();
   const types = new pg.TypeOverrides();
   for (const [type, parse] of resultTypes) types.setTypeParser(type, parse);
+  const connectForMs = Math.min(connectForMsMax, silentForMs);
   const config: Driver.PoolConfig = {
     connectionString: address.connectionString,
     max: options.poolSize,
@@ -55,29 +62,48 @@ export async function openConnections(options: ConnectionsOptions): Promise<Conn
     keepAliveInitialDelayMillis: connectForMs,
     fallback_application_name: "strata",
     pipeline: true,
+    verify: (client, done) => {
+      withinTime(client, connectForMs, () => client.query<ResultRow>(sessionSettings)).then(
+        ({ rows }) => {
+          watch.know(client, Number(rows[0]?.["pid"]));
+          done();
+        },
+        done,
+      );
+    },
   };
   checkConfig(pg, config, address);
+  const connectAlone = async (): Promise<Driver.Client> => {
+    const client = new pg.Client(config);
+    client.on("error", () => {});
+    await client.connect();
+    return client;
+  };
+  const watch = watchSilence({
+    forMs: silentForMs,
+    findAtWork: (pids) => findAtWork(connectAlone, connectForMs, pids),
+  });
   const pool = new pg.Pool(config);
+  const open = new Set<Driver.Client>();
   pool.on("error", onLost);
   pool.on("connect", (client) => {
+    open.add(client);
+    client.on("end", () => open.delete(client));
     // A connection may break before anybody who asked for it can look; the next statement on it fails then.
     client.on("error", () => {});
-    // Goes ahead of whatever the connection was made for. If it fails, so does that.
-    void client.query(sessionSettings).catch(() => {});
   });
-  const nameOf = createStatementNames();
+  const toRun = createToRun(watch);
   return {
-    use: async (work) => {
+    use: async (work, onNotice) => {
       const client = await pool.connect();
-      return useClient(client, nameOf, work);
+      return useClient(client, toRun(client), work, onNotice);
     },
-    connectAlone: async () => {
-      const client = new pg.Client(config);
-      client.on("error", () => {});
-      await client.connect();
-      return client;
+    connectAlone,
+    close: async () => {
+      await pool.end();
+      await Promise.all([...open].map((client) => endClient(client, connectForMs)));
+      watch.stop();
     },
-    close: () => pool.end(),
   };
 }
 
@@ -113,22 +139,16 @@ function checkConfig(pg: typeof Driver, config: Driver.PoolConfig, { redact }: A
 
 async function useClient<T>(
   client: Driver.PoolClient,
-  nameOf: (sql: string) => string | undefined,
+  { run, isFull }: ClientRun,
   work: (run: Run) => Promise<T>,
+  onNotice: (notice: Notice) => void = () => {},
 ): Promise<T> {
   let isBroken = false;
   const onError = (): void => {
     isBroken = true;
   };
   client.on("error", onError);
-  const run: Run = async (sql, values = []) => {
-    const name = values.length === 0 ? undefined : nameOf(sql);
-    const text = { text: sql, values: [...values] };
-    const { rows, rowCount } = await client.query<ResultRow>(
-      name === undefined ? text : { ...text, name },
-    );
-    return { rows, rowCount: rowCount ?? 0 };
-  };
+  client.on("notice", onNotice);
   try {
     return await work(run);
   } catch (error) {
@@ -136,6 +156,8 @@ async function useClient<T>(
     throw error;
   } finally {
     client.off("error", onError);
-    client.release(isBroken);
+    client.off("notice", onNotice);
+    // Another connection begins with nothing prepared.
+    client.release(isBroken || isFull());
   }
 }

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Client } from "pg";
 import { advancedChannel } from "./compose-commit.ts";
+import { endClient, hangUp, withinTime } from "./deadline.ts";
 import { backoffMs } from "./retry.ts";
 
 export interface Listener {
@@ -11,7 +12,10 @@ export interface Listener {
 
 export interface ListenerOptions {
   readonly connect: () => Promise<Client>;
+  /** A connection that gives no sign of life for twice as long is given up. */
+  readonly silentForMs: number;
   readonly onLost: (error: unknown) => void;
+  readonly onHandlerFailed: (error: unknown) => void;
   /** Sessions that may have moved since then; asked after a connection was lost, when nobody heard of moves. */
   readonly movedSince: (timeMs: number) => Promise<readonly string[]>;
 }
@@ -21,11 +25,12 @@ const marginMs = 300_000;
 
 /** Every move is told at least once; after a lost connection some are told that were known already. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
-  const handlers = new Set<(sessionId: string) => void>();
+  const { silentForMs } = options;
+  const handlers = new Set<(sessionId: string) => unknown>();
   let client: Client | undefined;
   let isClosed = false;
   const tell = (sessionId: string): void => {
-    for (const handler of handlers) handler(sessionId);
+    for (const handler of handlers) void callAlone(handler, sessionId, options.onHandlerFailed);
   };
   const listen = async (): Promise<void> => {
     const fresh = await options.connect();
@@ -41,10 +46,11 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     fresh.on("end", onEnd);
     client = fresh;
     try {
-      await fresh.query(`LISTEN ${advancedChannel}`);
+      await withinTime(fresh, silentForMs, () => fresh.query(`LISTEN ${advancedChannel}`));
       isListening = true;
+      checkLife(fresh, silentForMs);
     } finally {
-      if (!isListening || isClosed) await fresh.end();
+      if (!isListening || isClosed) await endClient(fresh, silentForMs);
     }
   };
   const comeBack = async (lostMs: number): Promise<void> => {
@@ -70,7 +76,34 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     },
     close: async () => {
       isClosed = true;
-      await client?.end();
+      if (client !== undefined) await endClient(client, silentForMs);
     },
   };
+}
+
+/** Nobody who listens notices that a network is stalled. */
+function checkLife(client: Client, everyMs: number): void {
+  let isAnswered = true;
+  const timer = setInterval(() => {
+    if (!isAnswered) return hangUp(client, everyMs);
+    isAnswered = false;
+    client.query("SELECT 1").then(
+      () => (isAnswered = true),
+      () => clearInterval(timer),
+    );
+  }, everyMs).unref();
+  client.on("end", () => clearInterval(timer));
+}
+
+/** What one does not do well is no reason not to tell the others. */
+async function callAlone(
+  handler: (sessionId: string) => unknown,
+  sessionId: string,
+  onFailed: (error: unknown) => void,
+): Promise<void> {
+  try {
+    await handler(sessionId);
+  } catch (error) {
+    onFailed(error);
+  }
 }

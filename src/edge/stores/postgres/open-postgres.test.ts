@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../../../harness/postgres.ts";
 import type { Database } from "../sql/database.ts";
@@ -7,6 +8,7 @@ import {
   addSession,
   content,
   countOf,
+  countWaiting,
   hashesIn,
   newSession,
   openMigrated,
@@ -263,6 +265,60 @@ describe("the rest", () => {
     await other.close();
   });
 
+  test("nobody else writes to a session during exclusive work, and everybody may read", async () => {
+    const other = await openPostgres({ url });
+    const order: string[] = [];
+    let creating: Promise<unknown> = Promise.resolve();
+    await database.exclusive(async (query) => {
+      creating = addSession(other, "meanwhile", 70).then(() => order.push("created"));
+      await withClient(url, async (client) => {
+        while ((await countWaiting(client)) === 0) await wait(5);
+      });
+      expect(await countOf(other, "s")).toBe(0);
+      const [row] = await query("SELECT COUNT(*) AS count FROM sessions WHERE id = 'meanwhile'");
+      expect(row).toEqual({ count: 0 });
+      order.push("done");
+    });
+    await creating;
+    expect(order).toEqual(["done", "created"]);
+    await other.close();
+  });
+
+  test("a connection that prepared many statements is replaced by a fresh one", async () => {
+    const other = await openPostgres({ url, poolSize: 1 });
+    for (let number = 0; number < 420; number += 1) {
+      const sql = `SELECT ${number} AS number WHERE 1 = ?`;
+      await Promise.all([other.query(sql, [1]), other.query(sql, [1])]);
+    }
+    const [row] = await other.query("SELECT COUNT(*) AS count FROM pg_prepared_statements");
+    expect(Number(row?.["count"])).toBeLessThan(50);
+    await other.close();
+  });
+
+  test("a handler that fails is a problem, and neither the move nor other handlers suffer", async () => {
+    await addSession(database, "handled", 71);
+    const problems: unknown[] = [];
+    const other = await openPostgres({ url, onProblem: (problem) => problems.push(problem) });
+    const heard: string[] = [];
+    other.onAdvance(() => {
+      throw new Error("handler broke");
+    });
+    other.onAdvance(failLater);
+    other.onAdvance((id) => heard.push(id));
+    await database.commit({
+      guards: [takeNumber("handled", 0)],
+      writes: [],
+      advanced: ["handled"],
+    });
+    while (heard.length === 0 || problems.length < 3) await wait(5);
+    expect(heard).toEqual(["handled"]);
+    expect(problems.slice(1)).toEqual([
+      expect.objectContaining({ message: "a handler of onAdvance failed: handler broke" }),
+      expect.objectContaining({ message: "a handler of onAdvance failed: handler broke later" }),
+    ]);
+    await other.close();
+  });
+
   test("moves are told on every node, and those that did not happen are not", async () => {
     const other = await openPostgres({ url });
     const heard: string[] = [];
@@ -301,15 +357,6 @@ describe("the rest", () => {
     );
   });
 
-  test("deleted rows are vacuumed away", async () => {
-    await database.query("DELETE FROM contents WHERE hash LIKE ?", ["many-%"]);
-    await database.scrub();
-    const [row] = await database.query(
-      "SELECT n_dead_tup AS dead FROM pg_stat_user_tables WHERE relname = 'contents'",
-    );
-    expect(row).toEqual({ dead: 0 });
-  });
-
   test("closing waits for what was begun, and nothing can be begun afterwards", async () => {
     const other = await openPostgres({ url });
     const slow = other.query("SELECT 1 AS one FROM pg_sleep(0.2)");
@@ -327,6 +374,10 @@ describe("the rest", () => {
     ).rejects.toMatchObject({ code: "environment-unfit", hint: "npm install pg" });
   });
 });
+
+function failLater(): unknown {
+  return Promise.reject(new Error("handler broke later"));
+}
 
 function step(on: Database): Promise<void> {
   return on.exclusive(async (query) => {

@@ -1,13 +1,13 @@
 // The shared database: many nodes on one PostgreSQL server, which may be away for a while.
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Database } from "../sql/database.ts";
-import { tables } from "../sql/tables.ts";
 import { checkServer } from "./check-server.ts";
 import { openConnections, type Connections } from "./connections.ts";
 import { parseAddress, type Address } from "./connection-string.ts";
 import { openListener } from "./listen.ts";
 import { createOperations, type Operations } from "./operations.ts";
 import { explainFailure, toStoreError } from "./postgres-errors.ts";
+import { scrubTables } from "./scrub-tables.ts";
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database`. */
@@ -16,16 +16,28 @@ export interface PostgresOptions {
   readonly poolSize?: number;
   /** How long to wait for a server that went away before an operation fails. */
   readonly retryForMs?: number;
+  /**
+   * How long the server may be silent. A statement that takes longer goes on as long as the server says, over another
+   * connection, that it works on it; otherwise the connection counts as lost.
+   */
+  readonly statementTimeoutMs?: number;
   /** Told what went wrong without anybody's operation failing. */
   readonly onProblem?: (problem: StrataError) => void;
 }
 
 /** Fails at once where the server cannot be reached; waits for it only later. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
-  const { poolSize = 10, retryForMs = 30_000, onProblem = () => {} } = options;
+  const { poolSize = 10, retryForMs = 30_000, statementTimeoutMs = 30_000 } = options;
+  const onProblem = isolate(options.onProblem ?? (() => {}));
+  const onHandlerFailed = isolate(options.onProblem ?? ((problem) => process.emitWarning(problem)));
   const address = parseAddress(options.url);
-  const outage = watchOutage((error) => onProblem(explainFailure(error, address)));
-  const connections = await openConnections({ address, poolSize, onLost: outage.onLost });
+  const outage = watchOutage((error) => onProblem(waitingFor(error, address, retryForMs)));
+  const connections = await openConnections({
+    address,
+    poolSize,
+    silentForMs: statementTimeoutMs,
+    onLost: outage.onLost,
+  });
   const operations = createOperations({
     address,
     connections: { ...connections, use: (work) => connections.use(work).then(outage.onSuccess) },
@@ -35,7 +47,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     await examine(connections, address, onProblem);
     const listener = await openListener({
       connect: () => connections.connectAlone(),
+      silentForMs: statementTimeoutMs,
       onLost: outage.onLost,
+      onHandlerFailed: (error) => onHandlerFailed(handlerFailed(error)),
       movedSince: (timeMs) => findMoved(operations, timeMs),
     });
     let closing: Promise<void> | undefined;
@@ -64,15 +78,40 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         return Number(row?.["bytes"] ?? 0);
       },
       check: () => checkServer(operations.query),
-      scrub: async () => {
-        for (const table of Object.keys(tables)) await operations.query(`VACUUM ${table}`);
-      },
+      scrub: () => operations.track(() => scrubTables(connections, address)),
       close: () => (closing ??= closeAll()),
     };
   } catch (error) {
     await connections.close();
     throw toStoreError(error, address);
   }
+}
+
+/** Whoever is told must not break what he is told about. */
+function isolate(onProblem: (problem: StrataError) => void): (problem: StrataError) => void {
+  return (problem) => {
+    try {
+      onProblem(problem);
+    } catch (error) {
+      process.emitWarning(`a handler of problems failed: ${String(error)}`);
+    }
+  };
+}
+
+function waitingFor(error: unknown, address: Address, forMs: number): StrataError {
+  const { code, message, hint } = explainFailure(error, address);
+  const told = `${message}; what is asked of it waits up to ${forMs / 1000} s`;
+  return new StrataError(code, told, hint, { cause: error });
+}
+
+function handlerFailed(cause: unknown): StrataError {
+  const said = cause instanceof Error ? cause.message : String(cause);
+  return new StrataError(
+    "usage",
+    `a handler of onAdvance failed: ${said}`,
+    "let it catch what it can; the session moved all the same",
+    { cause },
+  );
 }
 
 /** Tells of a server that is away once, not for everybody who waits for it. */

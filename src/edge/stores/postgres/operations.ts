@@ -2,14 +2,17 @@
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Database, ResultRow } from "../sql/database.ts";
 import type { Value } from "../sql/tables.ts";
-import type { Connections, Run } from "./connections.ts";
+import type { Connections } from "./connections.ts";
 import type { Address } from "./connection-string.ts";
 import { isUnsent, kindOfFailure, toStoreError, unknownWhether } from "./postgres-errors.ts";
 import { retry, type RetryRules } from "./retry.ts";
 import { rollBack, runCommit } from "./run-commit.ts";
+import type { Run } from "./run-statements.ts";
 import { isRead, numberPlaces, withByteOrder } from "./to-postgres-sql.ts";
 
 export interface Operations extends Pick<Database, "query" | "commit" | "exclusive" | "snapshot"> {
+  /** For work that is waited for when the ledger is closed. */
+  track<T>(work: () => Promise<T>): Promise<T>;
   /** Takes nothing more, and waits for what was begun. */
   drain(): Promise<void>;
 }
@@ -60,7 +63,7 @@ export function createOperations({ connections, address, rules }: OperationsOpti
       const query: Database["query"] = async (sql, values = []) =>
         (await run(translate(sql), values)).rows;
       return inTransaction(run, async () => {
-        await run(`SELECT pg_advisory_xact_lock(${migrationLock})`);
+        await lockOthersOut(run);
         return work(query);
       });
     });
@@ -81,11 +84,20 @@ export function createOperations({ connections, address, rules }: OperationsOpti
     commit: (commit) => track(() => runCommit(connections, commit, address, rules)),
     exclusive: (work) => track(() => withStoreErrors(() => runAlone(work), address)),
     snapshot: (work) => track(() => withStoreErrors(() => readAlone(work), address)),
+    track,
     drain: async () => {
       isDrained = true;
       await Promise.allSettled(begun);
     },
   };
+}
+
+/** Others may read meanwhile. */
+async function lockOthersOut(run: Run): Promise<void> {
+  await run(`SELECT pg_advisory_xact_lock(${migrationLock})`);
+  const { rows } = await run("SELECT 1 AS found WHERE to_regclass('sessions') IS NOT NULL");
+  // Whoever writes to a session locks its row, or makes it.
+  if (rows.length > 0) await run("LOCK TABLE sessions IN EXCLUSIVE MODE");
 }
 
 const rowsPerFetch = 500;

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { StrataError } from "../../../core/strata-error.ts";
 import { parseAddress } from "./connection-string.ts";
-import { explainFailure, kindOfFailure, takenTable, toStoreError } from "./postgres-errors.ts";
+import {
+  explainFailure,
+  isServersWord,
+  kindOfFailure,
+  takenTable,
+  toStoreError,
+} from "./postgres-errors.ts";
 
 const address = parseAddress("postgres://me:hunter2hunter2@db.example/ledger");
 
@@ -40,6 +46,20 @@ describe("kinds of failures", () => {
     expect(kindOfFailure(new Error("our mistake"))).toBe("final");
     expect(kindOfFailure(new StrataError("store-unavailable", "a", "b"))).toBe("final");
   });
+});
+
+test("what the server said is told from what the network did", () => {
+  expect(["53300", "57P03", "P0001", "XX000"].map((code) => isServersWord(failure(code)))).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect(["EPIPE", "ECONNRESET"].map((code) => isServersWord(failure(code)))).toEqual([
+    false,
+    false,
+  ]);
+  expect(isServersWord(new Error("timeout expired"))).toBe(false);
 });
 
 test("the table of a taken key is named", () => {

@@ -23,6 +23,11 @@ export function isUnsent(error: unknown): boolean {
   return error instanceof Error && error.message.endsWith("is not queryable");
 }
 
+/** The server answered, whatever it said. Codes of the system, as EPIPE, have no digits. */
+export function isServersWord(error: unknown): boolean {
+  return /^(?=.*\d)[0-9A-Z]{5}$/.test(codeOf(error));
+}
+
 /** The schema changed under a prepared statement: another connection prepares it anew. */
 export function isStalePlan(error: unknown): boolean {
   return codeOf(error) === "0A000" && /cached plan/.test(messageOf(error));
@@ -149,6 +154,11 @@ const explanations: Readonly<Record<string, Explanation>> = {
     "store-unavailable",
     "has no connection left",
     "raise max_connections of the server, or let each node take fewer connections",
+  ],
+  "40P01": [
+    "store-unavailable",
+    "was used by others who waited for this",
+    "try again; nothing of it was kept",
   ],
   "57P03": ["store-unavailable", "is starting or stopping", "try again in a moment"],
   "22021": [

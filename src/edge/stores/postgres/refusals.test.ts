@@ -179,3 +179,21 @@ test("commits wait for the disk, also for a user who switched that off", async (
   ).toEqual([{ durable: "on", idle: "30s" }]);
   await database.close();
 });
+
+test("a connection whose settings cannot be made is not used", async () => {
+  const url = await server.createDatabase();
+  await withClient(url, async (client) => {
+    await client.query(
+      "CREATE FUNCTION public.set_config(text, text, boolean) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE 'no settings today'; END $$",
+    );
+    await client.query("CREATE ROLE odd LOGIN PASSWORD 'odd-password'");
+    await client.query("ALTER ROLE odd SET search_path = public, pg_catalog");
+  });
+  const odd = changed((each) => {
+    each.pathname = new URL(url).pathname;
+    each.username = "odd";
+    each.password = "odd-password";
+  });
+  const { message } = await failureOf(openPostgres({ url: odd }), odd);
+  expect(message).toMatch(/refused a statement: no settings today \(P0001\)$/);
+});

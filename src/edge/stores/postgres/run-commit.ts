@@ -1,7 +1,7 @@
 // Runs a commit once, also where the connection is lost in the middle of it.
 import type { Commit, CommitResult } from "../sql/database.ts";
 import { composeCommit, planSteps, type NumberedStatement } from "./compose-commit.ts";
-import type { Connections, Run } from "./connections.ts";
+import type { Connections } from "./connections.ts";
 import type { Address } from "./connection-string.ts";
 import {
   isCardinality,
@@ -13,6 +13,7 @@ import {
   unknownWhether,
 } from "./postgres-errors.ts";
 import { retry, type RetryRules } from "./retry.ts";
+import type { Run } from "./run-statements.ts";
 import { numberPlaces } from "./to-postgres-sql.ts";
 
 /**

@@ -100,6 +100,8 @@ export interface Proxy {
   readonly url: string;
   /** From now on, an answer with such bytes in it does not arrive: the connection breaks instead. */
   breakOn(bytes: string | null): void;
+  /** From now on, what is sent arrives nowhere, or only answers do not; connections stay, and new ones are taken. */
+  stall(what: "all" | "answers" | null): void;
   close(): Promise<void>;
 }
 
@@ -107,6 +109,7 @@ export async function openProxy(target: string): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let breaking: string | null = null;
+  let stalled: "all" | "answers" | null = null;
   const server = createServer((inner) => {
     const outer = connect(Number(port), hostname);
     for (const socket of [inner, outer]) {
@@ -114,8 +117,11 @@ export async function openProxy(target: string): Promise<Proxy> {
       socket.on("error", () => {});
       socket.on("close", () => [inner, outer].forEach((each) => each.destroy()));
     }
-    inner.on("data", (bytes) => outer.write(bytes));
+    inner.on("data", (bytes) => {
+      if (stalled !== "all") outer.write(bytes);
+    });
     outer.on("data", (bytes) => {
+      if (stalled !== null) return;
       if (breaking !== null && bytes.includes(breaking)) inner.destroy();
       else inner.write(bytes);
     });
@@ -128,6 +134,9 @@ export async function openProxy(target: string): Promise<Proxy> {
     url: url.href,
     breakOn: (bytes) => {
       breaking = bytes;
+    },
+    stall: (what) => {
+      stalled = what;
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();

@@ -16,7 +16,10 @@ export interface Database {
   hasTable(name: string): Promise<boolean>;
   /** Queries that all see one moment, while others go on writing. A database in memory has no such moment. */
   snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
-  /** Runs alone among all connections, in one transaction. For migrations. */
+  /**
+   * One transaction during which nobody else writes to a session; others may read. For migrations and restores.
+   * Others wait for it, so whatever is slow is done before; this process does nothing else with the database.
+   */
   exclusive<T>(work: (query: Database["query"]) => Promise<T>): Promise<T>;
   /** Told when any connection committed with `advanced`. Returns how to stop. */
   onAdvance(handler: (sessionId: string) => void): () => void;

@@ -59,11 +59,15 @@ export function watchAdvance(
 }
 
 /** Whoever is told cannot make a commit fail; a file that is locked just now is looked at next time. */
-function isolated(work: () => void, onProblem: (problem: unknown) => void): void {
-  try {
-    work();
-  } catch (error) {
+function isolated(work: () => unknown, onProblem: (problem: unknown) => void): void {
+  const report = (error: unknown): void => {
     if (!isBusy(error)) onProblem(error);
+  };
+  try {
+    // A handler may be asynchronous, whatever its type says.
+    Promise.resolve(work()).catch(report);
+  } catch (error) {
+    report(error);
   }
 }
 

@@ -17,7 +17,15 @@ export function refuseForeign(file: string): void {
 
 /** Sorted; none for a file that is missing or empty. */
 export function tablesIn(file: string): readonly string[] {
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return [];
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined || found.size === 0) return [];
+  if (found.isDirectory()) {
+    throw new StrataError(
+      "store-unavailable",
+      `the ledger ${file} cannot be opened: it is a folder`,
+      "name a file in it with --store",
+    );
+  }
   let connection: DatabaseSync | undefined;
   try {
     connection = new DatabaseSync(file, { readOnly: true, timeout: 5000 });

@@ -1,6 +1,7 @@
 // What a ledger holds is for its user alone: the file is made 0600, in a folder that is made 0700.
 import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { isSystemError } from "../system-error.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 
 export function makePrivate(file: string): void {
@@ -23,8 +24,4 @@ export function makePrivate(file: string): void {
 
 function exists(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false }) !== undefined;
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "code" in error && "syscall" in error;
 }

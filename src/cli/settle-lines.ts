@@ -1,0 +1,49 @@
+// Lines that somebody else's program still writes are kept first: nobody else can write to a ledger while it is
+// restored, however slowly they come.
+import { randomBytes } from "node:crypto";
+import { fstatSync, statSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StrataError } from "../core/strata-error.ts";
+import { removeAtEnd } from "../edge/stores/remove-at-end.ts";
+import { isSystemError } from "../edge/stores/system-error.ts";
+import { openLines } from "./read-lines.ts";
+import { writeLines } from "./write-lines.ts";
+
+export interface SettledLines extends AsyncDisposable {
+  readonly lines: AsyncIterable<string>;
+}
+
+/** The lines of a file as they are; those of anything else from a private copy, which goes when they are disposed of. */
+export async function settleLines(
+  file: string,
+  lines: AsyncIterable<string>,
+): Promise<SettledLines> {
+  const found = file === "-" ? fstatSync(0) : statSync(file);
+  if (found.isFile()) return { lines, [Symbol.asyncDispose]: () => Promise.resolve() };
+  const folder = join(tmpdir(), `strata-lines-${randomBytes(8).toString("hex")}`);
+  const stop = removeAtEnd([folder]);
+  const remove = async (): Promise<void> => {
+    await rm(folder, { recursive: true, force: true });
+    stop();
+  };
+  const copy = join(folder, "lines");
+  try {
+    await mkdir(folder, { mode: 0o700 });
+    await writeLines(copy, lines);
+    return { lines: await openLines(copy), [Symbol.asyncDispose]: remove };
+  } catch (error) {
+    await remove();
+    throw isSystemError(error) ? cannotKeep(folder, error) : error;
+  }
+}
+
+function cannotKeep(folder: string, cause: NodeJS.ErrnoException): StrataError {
+  return new StrataError(
+    "environment-unfit",
+    `what is read cannot be kept in ${folder}: ${cause.message}`,
+    "make room, or set TMPDIR to a folder with room; nothing was restored",
+    { cause },
+  );
+}

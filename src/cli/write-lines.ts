@@ -1,0 +1,20 @@
+// Lines into a file, in pieces that are worth a write.
+import { open } from "node:fs/promises";
+
+/** How many there were. */
+export async function writeLines(file: string, lines: AsyncIterable<string>): Promise<number> {
+  await using handle = await open(file, "w", 0o600);
+  let count = 0;
+  let waiting = "";
+  for await (const line of lines) {
+    count += 1;
+    waiting += `${line}\n`;
+    if (waiting.length < charactersPerWrite) continue;
+    await handle.writeFile(waiting);
+    waiting = "";
+  }
+  await handle.writeFile(waiting);
+  return count;
+}
+
+const charactersPerWrite = 256 * 1024;

@@ -1,0 +1,50 @@
+// Statements on a connection: those that come again are prepared, and nobody waits for ever for an answer.
+import type { Client } from "pg";
+import type { ResultRow } from "../sql/database.ts";
+import type { NumberedStatement } from "./compose-commit.ts";
+import { createStatementNames, namesMax } from "./statement-names.ts";
+import type { SilenceWatch } from "./watch-silence.ts";
+
+/** Sends a statement at once; what is sent before the answer came travels along with it. */
+export type Run = (
+  sql: string,
+  values?: NumberedStatement["values"],
+) => Promise<{ readonly rows: readonly ResultRow[]; readonly rowCount: number }>;
+
+export interface ClientRun {
+  readonly run: Run;
+  /** Whether the server keeps more for this connection than it is asked for. */
+  readonly isFull: () => boolean;
+}
+
+export function createToRun(watch: SilenceWatch): (client: Client) => ClientRun {
+  const nameOf = createStatementNames();
+  const prepared = new WeakMap<Client, Set<string>>();
+  return (client) => {
+    const names = prepared.get(client) ?? new Set();
+    prepared.set(client, names);
+    return {
+      run: async (sql, values = []) => {
+        const name = values.length === 0 ? undefined : nameOf(sql);
+        if (name !== undefined) names.add(name);
+        const text = { text: sql, values: [...values] };
+        const answered = watch.sent(client, charactersOf(sql, values));
+        try {
+          const { rows, rowCount } = await client.query<ResultRow>(
+            name === undefined ? text : { ...text, name },
+          );
+          return { rows, rowCount: rowCount ?? 0 };
+        } finally {
+          answered();
+        }
+      },
+      isFull: () => names.size > 2 * namesMax,
+    };
+  };
+}
+
+function charactersOf(sql: string, values: NumberedStatement["values"]): number {
+  let characters = sql.length;
+  for (const value of values.flat()) characters += typeof value === "string" ? value.length : 8;
+  return characters;
+}

@@ -1,0 +1,77 @@
+// Deleted rows leave the tables with a VACUUM, which the server may refuse, or which may come too early.
+import { setTimeout as wait } from "node:timers/promises";
+import { tables } from "../sql/tables.ts";
+import type { Connections, Notice } from "./connections.ts";
+import type { Address } from "./connection-string.ts";
+import { explainFailure } from "./postgres-errors.ts";
+
+/** What a deletion takes content from; branches are only numbers. Told in detail, to see what was too early. */
+const vacuumSql = `VACUUM (VERBOSE) ${Object.keys(tables)
+  .filter((name) => name !== "branches")
+  .join(", ")}`;
+
+const waitForMs = 1000;
+
+/** Null once what was deleted before is gone from the tables; else why not, and what to do. Never throws. */
+export async function scrubTables(
+  connections: Pick<Connections, "use">,
+  address: Address,
+): Promise<string | null> {
+  try {
+    const endMs = performance.now() + waitForMs;
+    const horizon = await readHorizon(connections);
+    for (let pauseMs = 20; ; pauseMs *= 2) {
+      const { warning, isEarly } = await vacuum(connections, horizon);
+      if (warning !== null) return refused(warning);
+      if (!isEarly) return null;
+      if (performance.now() >= endMs) return tooEarly;
+      await wait(pauseMs);
+    }
+  } catch (error) {
+    const { message } = explainFailure(error, address);
+    return `the tables could not be vacuumed, so that deleted rows stay in the server's files until autovacuum comes to them, or you run VACUUM: ${message}`;
+  }
+}
+
+/** What was deleted before this is older than the transaction of this number. */
+async function readHorizon({ use }: Pick<Connections, "use">): Promise<number> {
+  const { rows } = await use((run) =>
+    run(
+      "SELECT CAST(CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS numeric) % 4294967296 AS bigint) AS number",
+    ),
+  );
+  return Number(rows[0]?.["number"] ?? 0);
+}
+
+interface Vacuumed {
+  /** What the server said where it left out a table. */
+  readonly warning: string | null;
+  /** Whether somebody could still see what was deleted. */
+  readonly isEarly: boolean;
+}
+
+async function vacuum({ use }: Pick<Connections, "use">, horizon: number): Promise<Vacuumed> {
+  const notices: Notice[] = [];
+  await use(
+    (run) => run(vacuumSql),
+    (notice) => notices.push(notice),
+  );
+  const warning = notices.find(({ code }) => code?.startsWith("01") === true);
+  const cutoffs = notices.flatMap(({ message = "", detail = "" }) =>
+    [...`${message} ${detail}`.matchAll(/(?:removable cutoff|oldest xmin): (\d+)/g)].map(
+      ([, number]) => Number(number),
+    ),
+  );
+  return {
+    warning: warning === undefined ? null : (warning.message ?? ""),
+    // Transactions are counted in a circle.
+    isEarly: cutoffs.some((cutoff) => ((cutoff - horizon) | 0) < 0),
+  };
+}
+
+function refused(warning: string): string {
+  return `the tables could not be vacuumed (${warning}), so that deleted rows stay in the server's files until autovacuum comes to them; run VACUUM as the owner of the tables, and let this user do it from now on: GRANT MAINTAIN ON ALL TABLES IN SCHEMA public TO it (PostgreSQL 17 and later), or make it the owner`;
+}
+
+const tooEarly =
+  "a transaction that began before the deletion is still open, a backup for example, so that deleted rows stay in the server's files; run VACUUM when it has ended, or wait for autovacuum";

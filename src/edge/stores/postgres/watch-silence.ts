@@ -1,0 +1,99 @@
+// Finds connections whose answer never comes, and leaves alone those whose statement only takes long.
+import { Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Client } from "pg";
+import { hangUp } from "./deadline.ts";
+
+export interface SilenceWatch {
+  /** Told of every statement that is sent; returns what to call when it is answered. */
+  sent(client: Client, characters: number): () => void;
+  /** The server's own number for a connection. */
+  know(client: Client, pid: number): void;
+  stop(): void;
+}
+
+export interface SilenceOptions {
+  /** How long a connection may be silent before somebody asks. */
+  readonly forMs: number;
+  /**
+   * Which of these the server works for, asked over another connection; null where it refuses to say. Throws where
+   * that connection cannot be made either.
+   */
+  readonly findAtWork: (pids: readonly number[]) => Promise<ReadonlySet<number> | null>;
+}
+
+interface Line {
+  readonly client: Client;
+  unanswered: number;
+  /** Of what was sent and is not answered. */
+  characters: number;
+  /** As of the last sign of life. */
+  bytes: number;
+  sinceMs: number;
+}
+
+/** The slowest link that counts as one. */
+const charactersPerMs = 50;
+/** An answer may be on its way while the server says that it is done. */
+const graceMsMax = 1000;
+
+export function watchSilence({ forMs, findAtWork }: SilenceOptions): SilenceWatch {
+  const lines = new Map<Client, Line>();
+  const pids = new WeakMap<Client, number>();
+  let isAsking = false;
+  const isSilent = (line: Line): boolean => {
+    const bytes = bytesMoved(line.client);
+    if (bytes !== line.bytes) Object.assign(line, { bytes, sinceMs: performance.now() });
+    return performance.now() - line.sinceMs >= forMs + line.characters / charactersPerMs;
+  };
+  const ask = async (silent: readonly Line[]): Promise<void> => {
+    const atWork = await findAtWork(silent.flatMap(({ client }) => pids.get(client) ?? [])).catch(
+      () => new Set<number>(),
+    );
+    await wait(Math.min(graceMsMax, forMs), undefined, { ref: false });
+    for (const line of silent) {
+      // Answered meanwhile, or heard of.
+      if (lines.get(line.client) !== line || !isSilent(line)) continue;
+      if (atWork === null || atWork.has(pids.get(line.client) ?? 0)) {
+        line.sinceMs = performance.now();
+      } else hangUp(line.client, forMs);
+    }
+  };
+  const look = async (): Promise<void> => {
+    const silent = [...lines.values()].filter(isSilent);
+    if (isAsking || silent.length === 0) return;
+    isAsking = true;
+    await ask(silent);
+    isAsking = false;
+  };
+  const timer = setInterval(() => void look(), Math.max(10, forMs / 4)).unref();
+  return {
+    sent: (client, characters) => {
+      const line = lines.get(client) ?? newLine(client);
+      lines.set(client, line);
+      line.unanswered += 1;
+      line.characters += characters;
+      return () => {
+        line.unanswered -= 1;
+        line.characters -= characters;
+        line.sinceMs = performance.now();
+        if (line.unanswered === 0) lines.delete(client);
+      };
+    },
+    know: (client, pid) => {
+      pids.set(client, pid);
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+function newLine(client: Client): Line {
+  const sinceMs = performance.now();
+  return { client, unanswered: 0, characters: 0, bytes: bytesMoved(client), sinceMs };
+}
+
+/** What came in and what the system took to send. */
+function bytesMoved({ connection: { stream } }: Client): number {
+  if (!(stream instanceof Socket)) return 0;
+  return stream.bytesRead + stream.bytesWritten - stream.writableLength;
+}
