@@ -69,7 +69,7 @@ export type TurnEnding = "done" | "failed" | "cut off" | "too many calls";
 export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): Promise<TurnRun> {
   const iso = new Date(edges.now()).toISOString();
   const said = readEvent(turn.event, session.role, { iso });
-  const before = await recordSession(session, edges.ledger);
+  const before = await recordSession(session, edges);
   const id = turn.id ?? randomUUID();
   return runCalls(
     {

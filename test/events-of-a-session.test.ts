@@ -13,6 +13,7 @@ import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts"
 import { createEventBus, type EventBus } from "../src/edge/events/event-bus.ts";
 import type { BusProblem } from "../src/edge/events/problem.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
+import type { SessionSetup } from "../src/engine/session.ts";
 import type { SimulatedRun } from "../harness/simulated-session.ts";
 
 let ledger: Ledger;
@@ -45,7 +46,10 @@ const turns: readonly SimulatedTurn[] = [
   { afterMs: 3 * 3_600_000, text: "Back again.", replies: [{ text: "Welcome." }] },
 ];
 
-async function run(more: readonly SimulatedTurn[] = []): Promise<SimulatedRun> {
+async function run(
+  more: readonly SimulatedTurn[] = [],
+  other: Partial<SessionSetup> = {},
+): Promise<SimulatedRun> {
   const done = await runSimulated({
     setup: {
       id: "demo",
@@ -55,6 +59,7 @@ async function run(more: readonly SimulatedTurn[] = []): Promise<SimulatedRun> {
       context: { role: "unified", workspaceRules: "Answer briefly. ".repeat(900) },
       counter: cheapCounter,
       options: { outputTokensMax: 100, stream: true },
+      ...other,
     },
     turns: [...turns, ...more],
     toolResult: () => "An empty shelf.",
@@ -75,6 +80,7 @@ test("a session leaves a trace in the ledger in which every event has its cause 
   await run();
   const events = await trace();
   expect(events.map(({ type, turnId }) => `${turnId} ${type}`)).toEqual([
+    "null session.created",
     "turn-1 turn.started",
     "turn-1 llm.call_started",
     "turn-1 llm.call_completed",
@@ -140,4 +146,34 @@ test("a bus that takes nothing more stops no turn, and says so itself", async ()
   const { turns: runs } = await run();
   expect(runs.map(({ end }) => end)).toEqual(["done", "done", "done"]);
   expect(await trace()).toEqual([]);
+});
+
+test("skills that are in a session from the start are told before its first turn (M-32)", async () => {
+  const body = "Tag it, then publish it. ".repeat(300);
+  await run([], {
+    policy: findPolicy("metis"),
+    model: resolveModel("claude-haiku-4-5").facts,
+    context: { role: "unified", workspaceRules: "Answer briefly." },
+    skills: [{ name: "release", description: "How a release is made.", body, source: "global" }],
+    workspacePath: "/shop",
+  });
+  const [created, loaded, started] = await trace();
+  expect(created).toMatchObject({
+    type: "session.created",
+    payload: { workspace_path: "/shop", initial_active_model: "claude-haiku-4-5" },
+  });
+  expect(loaded).toMatchObject({
+    type: "skill.loaded",
+    turnId: null,
+    parentEventId: created?.id,
+    payload: {
+      skill_id: "release",
+      load_reason: "always",
+      load_size_tokens: 1875,
+      source: "global",
+      triggered_by_tool_use_id: null,
+    },
+  });
+  expect(started?.type).toBe("turn.started");
+  expect((await ledger.findSession("demo"))?.workspacePath).toBe("/shop");
 });

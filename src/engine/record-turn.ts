@@ -51,7 +51,7 @@ export async function recordSent(
     if (messages.length > 0) await open.answer(messages);
     return open;
   }
-  const { model, role, id, headTurnId, permissions } = turn.before;
+  const { model, role, id, headTurnId, permissions, workspacePath } = turn.before;
   const { tools } = call.thread.foundation;
   return ledger.openTurn({
     id: turn.id,
@@ -61,6 +61,7 @@ export async function recordSent(
     provider: model.provider,
     role,
     startMs: call.startMs,
+    ...(workspacePath === null ? {} : { workspacePath }),
     toolset: {
       name: role,
       tools: tools.map(({ name }) => name),

@@ -9,7 +9,9 @@ import { openCacheState, type CacheState } from "../core/cache/cache-state.ts";
 import { expectedCalls, openPace, type Pace, type PaceKind } from "../core/cache/pace.ts";
 import type { Policy } from "../core/cache/policy.ts";
 import { hashContent, type ContentHash } from "../core/hash.ts";
+import type { LoadedSkill } from "../core/skills/activation-events.ts";
 import { fitIndex } from "../core/skills/fit-index.ts";
+import { sizeTokensOf, versionOf, type SkillSource } from "../core/skills/skill.ts";
 import { toSections, type ContextParts } from "../core/layers/to-sections.ts";
 import type { Section } from "../core/layers/section.ts";
 import { encodeToolDefinition, type ToolDefinition } from "../core/message/tool-definition.ts";
@@ -34,12 +36,16 @@ export interface Session {
   readonly protocol: Protocol;
   readonly policy: Policy;
   readonly role: AgentRole;
+  /** The folder it works in; null for none. */
+  readonly workspacePath: string | null;
   readonly options: CallOptions;
   readonly thread: Thread;
   readonly cache: CacheState;
   readonly pace: Pace;
   /** How the static prefix was brought to the provider's minimum, or why not. */
   readonly padding: PaddingPlan;
+  /** Skills whose whole body is in the foundation. */
+  readonly preactivated: readonly LoadedSkill[];
   /** Tools on offer that this agent is not told of. */
   readonly toolsLeft: readonly LeftTool[];
   readonly permissions: readonly string[];
@@ -61,6 +67,8 @@ export interface SessionSetup {
   readonly id?: string;
   /** Who works in it, as users call it; `agent` by default. */
   readonly agent?: string;
+  /** The folder it works in, for the record. */
+  readonly workspacePath?: string;
   readonly model: ModelFacts;
   readonly protocol: Protocol;
   readonly policy: Policy;
@@ -82,6 +90,8 @@ export interface SessionSkill {
   readonly name: string;
   readonly description: string;
   readonly body: string;
+  /** Where it was found; `workspace` by default. */
+  readonly source?: SkillSource;
 }
 
 /** Makes T0 to T2 once; nothing of them is made again while the session lives. */
@@ -113,16 +123,32 @@ export function openSession(setup: SessionSetup): Session {
     protocol,
     policy,
     role: context.role,
+    workspacePath: setup.workspacePath ?? null,
     options,
     thread: appendMessages(openThread(foundation), earlier.messages),
     cache: { ...openCacheState(), ...setup.learned },
     pace,
     padding,
+    preactivated: toPreactivated(setup.skills ?? [], padding),
     toolsLeft: left,
     permissions: setup.permissions ?? [],
     madeOf: sections.map(toNote),
     warnings: [...warningsOf(setup), ...earlier.warnings],
   };
+}
+
+function toPreactivated(
+  skills: readonly SessionSkill[],
+  { preactivated }: PaddingPlan,
+): readonly LoadedSkill[] {
+  return skills
+    .filter(({ name }) => preactivated.includes(name))
+    .map(({ name, body, source = "workspace" }) => ({
+      name,
+      version: versionOf(body),
+      sizeTokens: sizeTokensOf(body),
+      source,
+    }));
 }
 
 function toNote({ name, layer, text }: Section): SectionNote {

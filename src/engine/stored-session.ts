@@ -11,25 +11,32 @@ import type { Message } from "../core/message/message.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { createTokenCounter } from "../core/tokens/token-counter.ts";
 import type { LeftTool } from "../core/tools/select-tools.ts";
+import type { LoadedSkill } from "../core/skills/activation-events.ts";
+import type { Edges } from "../engine.ts";
 import { newMessages } from "./record-turn.ts";
 import { withState } from "./session-state.ts";
+import { tellOpened } from "./turn-events.ts";
 import type { SectionNote, Session, SessionSetup } from "./session.ts";
 
 /** What a session was opened with and cannot be read from its messages. */
 interface KeptSetup {
   readonly padding: PaddingPlan;
+  readonly preactivated: readonly LoadedSkill[];
   readonly toolsLeft: readonly LeftTool[];
   readonly permissions: readonly string[];
   readonly madeOf: readonly SectionNote[];
 }
 
 /** The same session, known to the ledger, with the conversation it goes on from as its first turn. */
-export async function recordSession(session: Session, ledger: Ledger): Promise<Session> {
+export async function recordSession(
+  session: Session,
+  { ledger, events }: Pick<Edges, "ledger" | "events">,
+): Promise<Session> {
   if (session.isRecorded) return session;
   const { id, agent, role, model, thread } = session;
-  const { padding, toolsLeft, permissions, madeOf } = session;
+  const { padding, preactivated, toolsLeft, permissions, madeOf, workspacePath } = session;
   const { foundation } = thread;
-  const setup: KeptSetup = { padding, toolsLeft, permissions, madeOf };
+  const setup: KeptSetup = { padding, preactivated, toolsLeft, permissions, madeOf };
   const about: NewSession = {
     id,
     agent,
@@ -40,8 +47,10 @@ export async function recordSession(session: Session, ledger: Ledger): Promise<S
     contextJson: JSON.stringify({ key: foundation.key, tools: foundation.tools.length, madeOf }),
     setupJson: JSON.stringify(setup),
     messages: newMessages(thread, 0),
+    ...(workspacePath === null ? {} : { workspacePath }),
   };
   const record = await createOrFind(ledger, about);
+  tellOpened(events, session);
   return { ...session, isRecorded: true, headTurnId: record.headTurnId };
 }
 
@@ -130,7 +139,9 @@ async function restoreSession(
     thread: openThread(foundation),
     cache: openCacheState(),
     pace: openPace(setup.pace ?? "human"),
+    workspacePath: record.workspacePath,
     padding: kept.padding,
+    preactivated: kept.preactivated,
     toolsLeft: kept.toolsLeft,
     permissions: kept.permissions,
     madeOf: kept.madeOf,

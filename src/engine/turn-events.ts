@@ -6,6 +6,7 @@ import { hashContent } from "../core/hash.ts";
 import type { CallEntry } from "../core/ledger/call-entry.ts";
 import { encodeMessage } from "../core/message/encode-message.ts";
 import type { Message } from "../core/message/message.ts";
+import { toPreactivationDrafts } from "../core/skills/activation-events.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { TurnEnding } from "../engine.ts";
 import { findMiss } from "./find-miss.ts";
@@ -86,6 +87,26 @@ export function createTurnEvents(
       );
     },
   };
+}
+
+/** A session that is new, and the skills that are in it from the start: before any of its turns (M-32). */
+export function tellOpened(bus: Emitter | undefined, session: Session): void {
+  if (bus === undefined) return;
+  const { id: sessionId, model, policy, thread, workspacePath, preactivated } = session;
+  const opened = emitted(bus, {
+    type: "session.created",
+    sessionId,
+    payload: {
+      workspace_path: workspacePath ?? "(none)",
+      workspace_hash: thread.foundation.key,
+      initial_active_model: model.id,
+      routing_policy_version: policy.name,
+    },
+  });
+  const parentEventId = opened?.id ?? null;
+  for (const draft of toPreactivationDrafts(sessionId, preactivated)) {
+    emitted(bus, { ...draft, parentEventId });
+  }
 }
 
 /** A bus that is full or closed reports that itself, and stops no turn. */

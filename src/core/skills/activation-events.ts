@@ -2,10 +2,12 @@
 import type { DraftOf, PayloadOf } from "../events/event.ts";
 import type { StoredSkill } from "./skill.ts";
 
+export type LoadedSkill = Pick<StoredSkill, "name" | "version" | "sizeTokens" | "source">;
+
 /** One per body in the foundation; to be emitted after the session is recorded and before its first turn. */
 export function toPreactivationDrafts(
   sessionId: string,
-  skills: readonly StoredSkill[],
+  skills: readonly LoadedSkill[],
 ): readonly DraftOf<"skill.loaded">[] {
   return skills.map((skill) => ({
     type: "skill.loaded",
@@ -17,7 +19,7 @@ export function toPreactivationDrafts(
 
 /** Without a tool use it was loaded by itself, at session start. */
 export function toLoadedPayload(
-  { name, version, sizeTokens, source }: StoredSkill,
+  { name, version, sizeTokens, source }: LoadedSkill,
   toolUseId: string | null,
 ): PayloadOf<"skill.loaded"> {
   return {
