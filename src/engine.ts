@@ -83,6 +83,7 @@ export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): 
       context: { ...said.context, injectedAt: iso },
       volatile: perCall(said.volatile, turn.volatile),
       callCount: 0,
+      toolCallCount: 0,
       callsMax: turn.callsMax ?? 50,
     },
     edges,
@@ -139,7 +140,7 @@ async function runCalls(turn: RunningTurn, edges: Edges): Promise<TurnRun> {
       isStaged = false;
       const tokens = totalTokens(assembly.usedTokens);
       if (number === 1) events.started(current, tokens);
-      else if (calls.length === 0) events.resumed(turn.callCount);
+      else if (calls.length === 0) events.resumed(turn);
       events.callStarted(number, tokens);
       const sent = await edges.provider.send({ request, ...howToSend(options, edges) });
       const made = { turnId: turn.id, number, assembly, plan, request };

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findPolicy } from "../src/core/cache/policies.ts";
 import type { PolicyName } from "../src/core/cache/policy.ts";
+import type { StrataEvent } from "../src/core/events/event.ts";
 import { itemsOf } from "../src/core/growing/growing-list.ts";
 import type { Ledger } from "../src/core/ledger/ledger.ts";
 import type { Message, ToolUseBlock } from "../src/core/message/message.ts";
@@ -14,6 +15,7 @@ import { openaiChat } from "../src/core/wire/openai-chat/index.ts";
 import { openaiResponses } from "../src/core/wire/openai-responses/index.ts";
 import type { Protocol } from "../src/core/wire/protocol.ts";
 import type { Reply } from "../src/core/wire/reply.ts";
+import { createEventBus } from "../src/edge/events/event-bus.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { resumeTurn, runTurn, type Edges, type TurnToRun } from "../src/engine.ts";
 import { openSession, type Session, type SessionSetup } from "../src/engine/session.ts";
@@ -314,4 +316,24 @@ test("a session whose first turn could not be opened is not lost", async () => {
   expect(run.end).toBe("done");
   expect((await resume(setup)).thread.end).toEqual(run.session.thread.end);
   await expect(runTurn(session, turnOf(2), worldOf())).rejects.toMatchObject({ code: "conflict" });
+});
+
+test("a turn that is resumed says how far it had come", async () => {
+  const setup = setupOf("claude-sonnet-4-6", anthropicMessages, "adaptive");
+  const world = worldOf();
+  world.crashAt = "answer";
+  await expect(runTurn(openSession(setup), turnOf(1), world)).rejects.toThrow(Crash);
+  const bus = createEventBus({ strictness: "strict", onProblem: () => {} });
+  const told: StrataEvent[] = [];
+  bus.subscribe((event) => told.push(event));
+  await resumeTurn(await resume(setup), {}, { ...worldOf({ calls: 1 }), events: bus });
+  expect(told.map(({ type }) => type)).toEqual([
+    "turn.resumed",
+    "llm.call_started",
+    "llm.call_completed",
+    // The provider of this test reads next to nothing.
+    "cache.miss",
+    "turn.completed",
+  ]);
+  expect(told[0]?.payload).toEqual({ llm_call_count: 1, tool_call_count: 1 });
 });

@@ -3,7 +3,7 @@ import type { Assembly } from "../core/assembly/assemble.ts";
 import { messagesFrom, messageTokens, type Thread } from "../core/assembly/thread.ts";
 import type { EventContext } from "../core/layers/event.ts";
 import type { OpenTurn } from "../core/ledger/ledger.ts";
-import type { MessageSource, NewMessage } from "../core/ledger/turn-record.ts";
+import { messageSources, type NewMessage } from "../core/ledger/turn-record.ts";
 import type { Message } from "../core/message/message.ts";
 import type { DispatchContext } from "../edge/tools/dispatch-options.ts";
 import type { SharedChain } from "../edge/tools/tool-trace.ts";
@@ -27,6 +27,8 @@ export interface RunningTurn {
   /** What is told for the next call only. */
   readonly volatile: () => Promise<string | null>;
   readonly callCount: number;
+  /** Tools that were asked for in those calls. */
+  readonly toolCallCount: number;
   readonly callsMax: number;
   /** Whose tools run, and the chain of its events, which tools share. */
   readonly call: DispatchContext & { readonly chain: SharedChain };
@@ -80,12 +82,10 @@ export function newMessages(thread: Thread, from: number): readonly NewMessage[]
   }));
 }
 
-const sources: readonly MessageSource[] = ["human", "trigger", "agent", "webhook", "cron", "event"];
-
 /** Where the words come from. */
 function noteOf({ context }: RunningTurn): Pick<NewMessage, "source" | "contextJson"> {
   if (context === null) return {};
-  const source = sources.find((each) => each === context.source) ?? "event";
+  const source = messageSources.find((each) => each === context.source) ?? "event";
   return { source, contextJson: JSON.stringify(context) };
 }
 

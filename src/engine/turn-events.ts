@@ -21,7 +21,7 @@ export interface Emitter {
 
 export interface TurnEvents {
   started(current: readonly Message[], estimatedTokens: number): void;
-  resumed(callCount: number): void;
+  resumed(turn: Pick<RunningTurn, "callCount" | "toolCallCount">): void;
   callStarted(number: number, estimatedTokens: number): void;
   callSettled(entry: CallEntry, before: Session): void;
   ended(how: TurnEnding, calls: readonly CallEntry[], endMs: number): void;
@@ -53,10 +53,10 @@ export function createTurnEvents(
   return {
     started: (current, tokens) =>
       tell({ type: "turn.started", payload: toStarted(session, current, tokens) }),
-    resumed: (callCount) =>
+    resumed: ({ callCount, toolCallCount }) =>
       tell({
         type: "turn.resumed",
-        payload: { llm_call_count: callCount, tool_call_count: 0 },
+        payload: { llm_call_count: callCount, tool_call_count: toolCallCount },
       }),
     callStarted: (number, tokens) =>
       tell({
@@ -136,7 +136,8 @@ function toStarted(
     user_message_hash: hashContent(current.map(encodeMessage).join("\n")),
     estimated_input_tokens: tokens,
     has_images: current.some(({ content }) => content.some(({ type }) => type === "image")),
-    has_tool_calls_in_history: hasToolMessage(thread.messages),
+    has_tool_calls_in_history:
+      thread.foundation.tools.length > 0 && hasToolMessage(thread.messages),
   };
 }
 

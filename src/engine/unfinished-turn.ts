@@ -65,7 +65,17 @@ async function readRun(
   const thread = appendMessages(before.thread, said.map(toMessage));
   const session = { ...before, thread };
   const call = callOf(before, open.id, edges);
-  const base = { id: open.id, before, session, open, context: null, callCount, call };
+  const toolCallCount = (await ledger.readToolCalls(open.id)).length;
+  const base = {
+    id: open.id,
+    before,
+    session,
+    open,
+    context: null,
+    callCount,
+    toolCallCount,
+    call,
+  };
   const uses = toolUsesIn(said);
   const last = calls.at(-1);
   const ending =

@@ -8,7 +8,7 @@ import {
   sensitivities,
   type EventType,
 } from "./event-catalogue.ts";
-import { isUlid } from "./event-ids.ts";
+import { isUlid } from "../message/validate-message.ts";
 import type { StrataEvent } from "./event.ts";
 import { isName, type Field } from "./field-kinds.ts";
 

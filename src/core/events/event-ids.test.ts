@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createEventIds, isUlid, ulidMs } from "./event-ids.ts";
+import { isUlid } from "../message/validate-message.ts";
+import { createEventIds, ulidMs } from "./event-ids.ts";
 
 const zeros = new Uint8Array(10);
 const ones = new Uint8Array(10).fill(255);

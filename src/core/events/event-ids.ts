@@ -1,4 +1,5 @@
 // ULIDs that only ever grow: 48 bits of time, 80 bits at random, in an order that is the order of their text.
+import { isUlid } from "../message/validate-message.ts";
 import { StrataError } from "../strata-error.ts";
 
 export interface EventIds {
@@ -23,10 +24,6 @@ export function createEventIds({ after }: { readonly after?: string } = {}): Eve
     },
     last: () => last,
   };
-}
-
-export function isUlid(text: string): boolean {
-  return /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);
 }
 
 /** The time an id was made at, as its maker's clock had it or as it had to be to stay in order. */

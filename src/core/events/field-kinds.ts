@@ -1,5 +1,5 @@
 // What a payload field may hold. Hashes, sizes, names and closed lists; free text is the exception and is redacted.
-import { isUlid } from "./event-ids.ts";
+import { isUlid } from "../message/validate-message.ts";
 import { freeTextLengthMax } from "./redact.ts";
 
 interface KindValues {

@@ -100,7 +100,7 @@ describe("what stays", () => {
     "max_tokens: 4096 is more than 2048",
     "input_tokens=12, output_tokens=7, token_count: 9",
     "Overloaded: try again in 3 seconds (request req_011CSHoEeqs5C35K2UUqR7Fy)",
-    "ENOENT: no such file or directory, open '/home/dev/project/src/index.ts'",
+    "ENOENT: no such file or directory, open '/project/src/index.ts'",
     "sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     "event 01ARYZ6S410000000000000000 of session 7f8d1c2a-1b2c-4d5e-8f90-123456789abc",
     "the bearer token is missing",

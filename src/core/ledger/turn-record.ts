@@ -5,7 +5,9 @@ import type { JsonText, Message } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 import type { CallRecord } from "./call-entry.ts";
 
-export type TurnStatus = "pending" | "completed" | "failed" | "interrupted";
+export const turnStatuses = ["pending", "completed", "failed", "interrupted"] as const;
+
+export type TurnStatus = (typeof turnStatuses)[number];
 
 export interface NewTurn {
   readonly id: string;
@@ -40,7 +42,9 @@ export interface NewMessage {
   readonly isReplayed?: boolean;
 }
 
-export type MessageSource = "human" | "trigger" | "agent" | "webhook" | "cron" | "event";
+export const messageSources = ["human", "trigger", "agent", "webhook", "cron", "event"] as const;
+
+export type MessageSource = (typeof messageSources)[number];
 
 /** A message with its place in the thread. */
 export interface ThreadMessage {

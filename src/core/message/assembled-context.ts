@@ -2,7 +2,9 @@
 import type { JsonText, Message } from "./message.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 
-export type AgentRole = "manager" | "worker" | "unified";
+export const agentRoles = ["manager", "worker", "unified"] as const;
+
+export type AgentRole = (typeof agentRoles)[number];
 
 export interface AssembledContext<Budget> {
   readonly runId: string;

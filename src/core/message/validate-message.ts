@@ -198,7 +198,8 @@ export function isToolName(name: string): boolean {
   return /^[A-Za-z0-9_-]{1,128}$/.test(name);
 }
 
-function isUlid(id: string): boolean {
+/** 26 digits of base 32, the first ten of them the time. */
+export function isUlid(id: string): boolean {
   return /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(id);
 }
 

@@ -1,7 +1,7 @@
 // Drafts into events: an id, a time, the defaults, and a check against the catalogue.
 import { checkEvent, type EventViolation } from "../../core/events/check-event.ts";
 import { isEventType, type EventType } from "../../core/events/event-catalogue.ts";
-import { isUlid } from "../../core/events/event-ids.ts";
+import { isUlid } from "../../core/message/validate-message.ts";
 import { completeEvent, type DraftOf, type EventOf } from "../../core/events/event.ts";
 import { isRefused, salvageEvent, type Strictness } from "../../core/events/salvage-event.ts";
 import { StrataError } from "../../core/strata-error.ts";

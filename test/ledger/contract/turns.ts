@@ -53,7 +53,7 @@ export function turnsContract(open: OpenLedger): void {
         model: "opus",
         toolset: { name: "review", tools: ["Read", "Grep"], permissionsGranted: ["read", "run"] },
         sourceEventId: "01JCQ3Z6VN0000000000000000",
-        workspacePath: "/home/ada/shop",
+        workspacePath: "/shop",
       }),
     );
     await turn.append(call("t1", 1));
@@ -82,7 +82,7 @@ export function turnsContract(open: OpenLedger): void {
       },
       costPicoUsd: 1000n,
       sourceEventId: "01JCQ3Z6VN0000000000000000",
-      workspacePath: "/home/ada/shop",
+      workspacePath: "/shop",
     });
     expect(await ledger.findTurn("t2")).toBeNull();
   });

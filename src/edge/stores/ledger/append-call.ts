@@ -13,7 +13,7 @@ import { eventWrites } from "./event-rows.ts";
 import { messageRow } from "./message-rows.ts";
 import type { Store } from "./store.ts";
 import { type HeldTurn, type Step, leaseGuard } from "./held-turn.ts";
-import { stillOpen, answersIn, settled } from "./answer-tools.ts";
+import { stillOpen, answersIn, settled } from "./record-answers.ts";
 
 /** A call with what of its messages is not recorded yet. */
 export function appendStep(store: Store, held: HeldTurn, entry: CallEntry, more: WithCall): Step {

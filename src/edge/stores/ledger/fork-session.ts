@@ -1,6 +1,7 @@
 // New ways from a turn: a session that is forked from it, or moved to it.
 import type { NewFork, ThreadOf } from "../../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../../core/ledger/session-record.ts";
+import { turnStatuses } from "../../../core/ledger/turn-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Commit } from "../sql/database.ts";
 import { integer, oneOf } from "../sql/read-row.ts";
@@ -98,8 +99,6 @@ async function sessionLike(
     "name one to take them from",
   );
 }
-
-const turnStatuses = ["pending", "completed", "failed", "interrupted"] as const;
 
 async function completedPlace({ database }: Store, turnId: string): Promise<TurnPlace> {
   const [row] = await database.query(

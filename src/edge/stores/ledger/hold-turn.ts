@@ -5,7 +5,7 @@ import type { Commit, Statement } from "../sql/database.ts";
 import { foldInTurn } from "./commit-fold.ts";
 import { keepAlive } from "./heartbeat.ts";
 import { commitOnce, conflict, type Store } from "./store.ts";
-import { answerStep, repeatedAnswers } from "./answer-tools.ts";
+import { answerStep, repeatedAnswers } from "./record-answers.ts";
 import { appendStep, repeatedCall } from "./append-call.ts";
 import { closeStep, interrupt } from "./close-turn.ts";
 import { leaseGuard, type HeldTurn, type Step } from "./held-turn.ts";

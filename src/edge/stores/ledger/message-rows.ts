@@ -1,6 +1,10 @@
 // Message rows ⇄ messages in a thread.
 import { fromMessageText, toMessageText } from "../../../core/ledger/message-text.ts";
-import type { NewMessage, ThreadMessage } from "../../../core/ledger/turn-record.ts";
+import {
+  messageSources,
+  type NewMessage,
+  type ThreadMessage,
+} from "../../../core/ledger/turn-record.ts";
 import type { ResultRow } from "../sql/database.ts";
 import { integer, oneOf, text, textOrNull } from "../sql/read-row.ts";
 import { storableJson } from "../sql/storable.ts";
@@ -34,7 +38,6 @@ export const messageColumns =
   "m.idx, m.call_number, m.role, m.content, m.wire, m.hash, m.tokens, m.source, m.context_json, m.is_replayed";
 
 const messageRoles = ["user", "assistant", "system", "tool"] as const;
-const sources = ["human", "trigger", "agent", "webhook", "cron", "event"] as const;
 
 /** Of a row with `turn_id` and the message's columns. */
 export function toThreadMessage(row: ResultRow): ThreadMessage {
@@ -46,7 +49,7 @@ export function toThreadMessage(row: ResultRow): ThreadMessage {
     callNumber: integer(row, "call_number"),
     message: fromMessageText({ role, content: text(row, "content"), wire }),
     tokens: integer(row, "tokens"),
-    source: row["source"] === null ? null : oneOf(row, "source", sources),
+    source: row["source"] === null ? null : oneOf(row, "source", messageSources),
     contextJson: textOrNull(row, "context_json"),
     hash: text(row, "hash"),
     isReplayed: integer(row, "is_replayed") === 1,

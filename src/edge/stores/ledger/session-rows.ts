@@ -6,6 +6,7 @@ import type {
   SessionRecord,
 } from "../../../core/ledger/session-record.ts";
 import { hashContent } from "../../../core/hash.ts";
+import { agentRoles } from "../../../core/message/assembled-context.ts";
 import type { ResultRow } from "../sql/database.ts";
 import { integer, money, oneOf, text, textOrNull } from "../sql/read-row.ts";
 import { storable, storableJson, storableOrNull } from "../sql/storable.ts";
@@ -67,14 +68,13 @@ export function toKnown(row: ResultRow): KnownSession {
   };
 }
 
-const roles = ["manager", "worker", "unified"] as const;
 const statuses = ["active", "archived"] as const;
 
 function toRecord(row: ResultRow): SessionRecord {
   return {
     id: text(row, "id"),
     agent: text(row, "agent"),
-    role: oneOf(row, "role", roles),
+    role: oneOf(row, "role", agentRoles),
     model: text(row, "model"),
     provider: text(row, "provider"),
     parent: toParent(row),

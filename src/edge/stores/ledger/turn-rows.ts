@@ -1,5 +1,11 @@
 // Turn rows ⇄ records.
-import type { NewTurn, ToolCallRecord, TurnRecord } from "../../../core/ledger/turn-record.ts";
+import {
+  turnStatuses,
+  type NewTurn,
+  type ToolCallRecord,
+  type TurnRecord,
+} from "../../../core/ledger/turn-record.ts";
+import { agentRoles } from "../../../core/message/assembled-context.ts";
 import { noUsage } from "../../../core/message/usage.ts";
 import type { ResultRow } from "../sql/database.ts";
 import { integer, integerOrNull, money, oneOf, text, textOrNull } from "../sql/read-row.ts";
@@ -49,8 +55,6 @@ export const turnColumns: string = `t.id, t.branch_id, t.seq, t.parent_turn_id, 
     .join(", ")}, s.output_tokens, s.reasoning_tokens`;
 
 const turnTypes = ["normal", "compaction"] as const;
-const turnStatuses = ["pending", "completed", "failed", "interrupted"] as const;
-const roles = ["manager", "worker", "unified"] as const;
 
 export function toTurnRecord(row: ResultRow): TurnRecord {
   const toolsetName = textOrNull(row, "toolset_name");
@@ -62,7 +66,7 @@ export function toTurnRecord(row: ResultRow): TurnRecord {
     endReason: textOrNull(row, "end_reason"),
     model: text(row, "model"),
     provider: text(row, "provider"),
-    role: oneOf(row, "role", roles),
+    role: oneOf(row, "role", agentRoles),
     toolset:
       toolsetName === null
         ? null
