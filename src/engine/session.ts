@@ -1,27 +1,23 @@
 // A session: what is fixed when it starts, and what grows with every call. A value; a failed call changes nothing.
 import { randomUUID } from "node:crypto";
-import { layFoundation } from "../core/assembly/foundation.ts";
-import { planPadding, toPaddingSection, type PaddingPlan } from "../core/assembly/padding.ts";
-import { toSkillIndex } from "../core/assembly/skill-index.ts";
-import { toSystemBlocks } from "../core/assembly/system-blocks.ts";
+import type { PaddingPlan } from "../core/assembly/padding.ts";
 import { appendMessages, openThread, type Thread } from "../core/assembly/thread.ts";
 import { openCacheState, type CacheState } from "../core/cache/cache-state.ts";
-import { expectedCalls, openPace, type Pace, type PaceKind } from "../core/cache/pace.ts";
+import { openPace, type Pace, type PaceKind } from "../core/cache/pace.ts";
 import type { Policy } from "../core/cache/policy.ts";
-import { hashContent, type ContentHash } from "../core/hash.ts";
+import type { ContentHash } from "../core/hash.ts";
 import type { LoadedSkill } from "../core/skills/activation-events.ts";
-import { fitIndex } from "../core/skills/fit-index.ts";
-import { sizeTokensOf, versionOf, type SkillSource } from "../core/skills/skill.ts";
-import { toSections, type ContextParts } from "../core/layers/to-sections.ts";
+import type { SkillSource } from "../core/skills/skill.ts";
+import type { ContextParts } from "../core/layers/to-sections.ts";
 import type { Section } from "../core/layers/section.ts";
-import { encodeToolDefinition, type ToolDefinition } from "../core/message/tool-definition.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
 import type { Message } from "../core/message/message.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import type { TextCounter } from "../core/tokens/o200k/counter.ts";
-import { createTokenCounter, type TokenCounter } from "../core/tokens/token-counter.ts";
-import { selectTools, type LeftTool, type OfferedTool } from "../core/tools/select-tools.ts";
+import { createTokenCounter } from "../core/tokens/token-counter.ts";
+import type { LeftTool, OfferedTool } from "../core/tools/select-tools.ts";
 import type { CallOptions, Protocol } from "../core/wire/protocol.ts";
+import { layForSession } from "./session-foundation.ts";
 
 export interface Session {
   /** Its name in the ledger. */
@@ -94,27 +90,15 @@ export interface SessionSkill {
   readonly source?: SkillSource;
 }
 
-/** Makes T0 to T2 once; nothing of them is made again while the session lives. */
+/** Makes T0 to T2; nothing of them is made again until a fold. */
 export function openSession(setup: SessionSetup): Session {
   const { model, protocol, policy, context, options } = setup;
   const pace = openPace(setup.pace ?? "human");
   const counter = createTokenCounter(setup.counter, model.tokenizer);
-  const { tools, left } = selectTools({
-    offered: setup.tools ?? [],
-    granted: setup.permissions ?? [],
-    role: context.role,
-    order: policy.layout.toolOrder,
-  });
-  const { sections, padding } = paddedSections(setup, tools, counter, pace);
-  const foundation = layFoundation({
-    tools,
-    system: toSystemBlocks(sections, policy.layout),
-    spelling: protocol.spelling(model),
-    counter,
-    model,
-  });
+  const { foundation, ...laid } = layForSession(setup, counter, pace);
   const earlier = replayable(setup.messages ?? [], model);
   return {
+    ...laid,
     id: setup.id ?? randomUUID(),
     agent: setup.agent ?? "agent",
     headTurnId: null,
@@ -128,31 +112,8 @@ export function openSession(setup: SessionSetup): Session {
     thread: appendMessages(openThread(foundation), earlier.messages),
     cache: { ...openCacheState(), ...setup.learned },
     pace,
-    padding,
-    preactivated: toPreactivated(setup.skills ?? [], padding),
-    toolsLeft: left,
-    permissions: setup.permissions ?? [],
-    madeOf: sections.map(toNote),
     warnings: [...warningsOf(setup), ...earlier.warnings],
   };
-}
-
-function toPreactivated(
-  skills: readonly SessionSkill[],
-  { preactivated }: PaddingPlan,
-): readonly LoadedSkill[] {
-  return skills
-    .filter(({ name }) => preactivated.includes(name))
-    .map(({ name, body, source = "workspace" }) => ({
-      name,
-      version: versionOf(body),
-      sizeTokens: sizeTokensOf(body),
-      source,
-    }));
-}
-
-function toNote({ name, layer, text }: Section): SectionNote {
-  return { name, layer, hash: hashContent(text), bytes: Buffer.byteLength(text) };
 }
 
 /** Thinking that is bound to what preceded it cannot be replayed on another foundation. */
@@ -183,46 +144,4 @@ function warningsOf({ model, policy }: SessionSetup): readonly string[] {
       ? "nothing of it is cached"
       : "it caches by itself, and the prefix is kept stable";
   return [`${model.id} takes no cache markers by ${model.route}: ${instead}`];
-}
-
-/** The padding is the last of the static text, and the skill index says which bodies are in it. */
-function paddedSections(
-  { model, policy, context, skills = [] }: SessionSetup,
-  tools: readonly ToolDefinition[],
-  counter: TokenCounter,
-  pace: Pace,
-): { readonly sections: readonly Section[]; readonly padding: PaddingPlan } {
-  const { listed, note } = fitIndex(skills);
-  const natural = toSections({ ...context, skillIndex: toSkillIndex(listed, [], note) });
-  const texts = [
-    ...tools.map(encodeToolDefinition),
-    ...natural.filter(isStatic).map(({ text }) => text),
-  ];
-  const { cache, toolPromptTokens } = model;
-  const naturalTokens = texts.reduce(
-    (sum, text) => sum + counter.text(text),
-    tools.length === 0 ? 0 : (toolPromptTokens?.auto ?? 0),
-  );
-  const padding = planPadding({
-    mode: policy.layout.padding,
-    floorTokens: cache.markers === null ? 0 : (cache.minimumTokens ?? 0),
-    naturalTokens,
-    skills,
-    countText: (text) => counter.text(text),
-    expectedCalls: expectedCalls(pace),
-    readMultiplier: cache.readMultiplier ?? 1,
-    writeMultiplier: cache.lifetimes[0]?.writeMultiplier ?? 1,
-  });
-  const section = toPaddingSection(padding);
-  if (section === null) return { sections: natural, padding };
-  const skillIndex = toSkillIndex(listed, padding.preactivated, note);
-  const marked = toSections({ ...context, skillIndex });
-  return {
-    sections: [...marked.filter(isStatic), section, ...marked.filter((each) => !isStatic(each))],
-    padding,
-  };
-}
-
-function isStatic({ stability }: Section): boolean {
-  return stability === "static";
 }
