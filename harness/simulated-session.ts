@@ -7,7 +7,7 @@ import { openSession, type Session, type SessionSetup } from "../src/engine/sess
 import type { AgentEvent } from "../src/core/layers/event.ts";
 import type { Section } from "../src/core/layers/section.ts";
 import type { Ledger } from "../src/core/ledger/ledger.ts";
-import type { Emitter } from "../src/engine/turn-events.ts";
+import type { Emitter } from "../src/engine/tell.ts";
 import type { CallEntry } from "../src/core/ledger/call-entry.ts";
 import type { Message, ToolUseBlock } from "../src/core/message/message.ts";
 import {

@@ -21,7 +21,8 @@ import { answerTools, type RunTools } from "./engine/answer-tools.ts";
 import { callOf, closeTurn, recordSent, type RunningTurn } from "./engine/record-turn.ts";
 import type { Session } from "./engine/session.ts";
 import { settleCall } from "./engine/settle-call.ts";
-import { createTurnEvents, type Emitter } from "./engine/turn-events.ts";
+import { createTeller, type Emitter } from "./engine/tell.ts";
+import { createTurnEvents } from "./engine/turn-events.ts";
 import { recordSession } from "./engine/stored-session.ts";
 import { endingOf, loadUnfinished } from "./engine/unfinished-turn.ts";
 
@@ -115,7 +116,8 @@ export async function resumeTurn(
 
 async function runCalls(turn: RunningTurn, edges: Edges): Promise<TurnRun> {
   const { protocol, model, options, policy } = turn.before;
-  const events = createTurnEvents(edges.events, turn);
+  const teller = createTeller(edges.events, turn.call);
+  const events = createTurnEvents(teller, turn);
   const calls: CallEntry[] = [];
   let { open, session, current, isStaged } = turn;
   const end = async (how: TurnEnding): Promise<TurnRun> => {

@@ -320,7 +320,7 @@ export { memoryTools } from "./edge/tools/memory-tools.ts";
 export { skillTools } from "./edge/tools/skill-tools.ts";
 export { createEventBus, type EventBus, type EventBusOptions } from "./edge/events/event-bus.ts";
 export type { BusProblem } from "./edge/events/problem.ts";
-export type { Emitter } from "./engine/turn-events.ts";
+export type { Emitter } from "./engine/tell.ts";
 export { openLedger } from "./edge/stores/open-ledger.ts";
 export type { LedgerOptions } from "./edge/stores/ledger/create-ledger.ts";
 export {

@@ -1,23 +1,16 @@
-// What a running turn tells the bus, each event with the one it follows from (D-09).
-import { extendChain, openChain, parentIn } from "../core/events/chain.ts";
-import type { EventType } from "../core/events/event-catalogue.ts";
-import type { DraftOf, EventDraft, EventOf, PayloadOf, StrataEvent } from "../core/events/event.ts";
+// What a running turn tells of: its beginning, its calls, its end.
+import type { PayloadOf } from "../core/events/event.ts";
 import { hashContent } from "../core/hash.ts";
 import type { CallEntry } from "../core/ledger/call-entry.ts";
 import { encodeMessage } from "../core/message/encode-message.ts";
 import type { Message } from "../core/message/message.ts";
 import { toPreactivationDrafts } from "../core/skills/activation-events.ts";
-import { StrataError } from "../core/strata-error.ts";
 import type { TurnEnding } from "../engine.ts";
 import { findMiss } from "./find-miss.ts";
 import type { RunningTurn } from "./record-turn.ts";
 import type { Session } from "./session.ts";
+import { unlessRefused, type Emitter, type Teller } from "./tell.ts";
 import { toCompleted, toFailed, toTurnSums, toTurnError } from "./turn-payloads.ts";
-
-/** What of a bus a turn needs. */
-export interface Emitter {
-  emit<Type extends EventType>(draft: DraftOf<Type>): EventOf<Type>;
-}
 
 export interface TurnEvents {
   started(current: readonly Message[], estimatedTokens: number): void;
@@ -27,29 +20,12 @@ export interface TurnEvents {
   ended(how: TurnEnding, calls: readonly CallEntry[], endMs: number): void;
 }
 
-type Said = { readonly [Type in EventType]: SaidOf<Type> }[EventType];
-
-interface SaidOf<Type extends EventType> {
-  readonly type: Type;
-  readonly payload: PayloadOf<Type>;
-}
-
-/** Without a bus nothing is told. */
 export function createTurnEvents(
-  bus: Emitter | undefined,
-  { before: session, id: turnId, call }: Pick<RunningTurn, "before" | "id" | "call">,
+  { tell }: Teller,
+  { before: session, id: turnId }: Pick<RunningTurn, "before" | "id">,
 ): TurnEvents {
-  if (bus === undefined) return silent;
-  const { model, role, id: sessionId } = session;
+  const { model, role } = session;
   const about = { model: model.id, provider: model.provider };
-  const { chain } = call;
-  const tell = (said: Said): void => {
-    const { current } = chain;
-    const parentEventId = current === null ? null : parentIn(current, said.type);
-    const event = emitted(bus, { ...said, sessionId, turnId, parentEventId });
-    if (event === null) return;
-    chain.current = current === null ? openChain(event.id) : extendChain(current, event);
-  };
   return {
     started: (current, tokens) =>
       tell({ type: "turn.started", payload: toStarted(session, current, tokens) }),
@@ -93,39 +69,23 @@ export function createTurnEvents(
 export function tellOpened(bus: Emitter | undefined, session: Session): void {
   if (bus === undefined) return;
   const { id: sessionId, model, policy, thread, workspacePath, preactivated } = session;
-  const opened = emitted(bus, {
-    type: "session.created",
-    sessionId,
-    payload: {
-      workspace_path: workspacePath ?? "(none)",
-      workspace_hash: thread.foundation.key,
-      initial_active_model: model.id,
-      routing_policy_version: policy.name,
-    },
-  });
+  const opened = unlessRefused(() =>
+    bus.emit({
+      type: "session.created",
+      sessionId,
+      payload: {
+        workspace_path: workspacePath ?? "(none)",
+        workspace_hash: thread.foundation.key,
+        initial_active_model: model.id,
+        routing_policy_version: policy.name,
+      },
+    }),
+  );
   const parentEventId = opened?.id ?? null;
   for (const draft of toPreactivationDrafts(sessionId, preactivated)) {
-    emitted(bus, { ...draft, parentEventId });
+    unlessRefused(() => bus.emit({ ...draft, parentEventId }));
   }
 }
-
-/** A bus that is full or closed reports that itself, and stops no turn. */
-function emitted(bus: Emitter, draft: EventDraft): StrataEvent | null {
-  try {
-    return bus.emit(draft);
-  } catch (error) {
-    if (error instanceof StrataError) return null;
-    throw error;
-  }
-}
-
-const silent: TurnEvents = {
-  started: () => {},
-  resumed: () => {},
-  callStarted: () => {},
-  callSettled: () => {},
-  ended: () => {},
-};
 
 function toStarted(
   { thread }: Session,
