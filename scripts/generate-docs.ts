@@ -2,10 +2,15 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { commonOptions, type Command } from "../src/cli/command.ts";
 import { commands } from "../src/cli/commands.ts";
+import { refreshSettings } from "../src/cli/config-document.ts";
 import { spellOption, usageOf } from "../src/cli/help.ts";
 import { exitStatusOf } from "../src/core/strata-error.ts";
 
-const documents: Readonly<Record<string, string>> = { "docs/cli.md": renderCliDocument() };
+const settingsPath = "docs/configuration.md";
+const documents: Readonly<Record<string, string>> = {
+  "docs/cli.md": renderCliDocument(),
+  [settingsPath]: refreshSettings(readFileSync(settingsPath, "utf8")),
+};
 
 const stale = Object.entries(documents).filter(
   ([path, text]) => !existsSync(path) || readFileSync(path, "utf8") !== text,

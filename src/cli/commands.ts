@@ -1,5 +1,6 @@
 // The command table: everything `strata` can do, in the order help shows it.
 import type { Command, OptionSpec } from "./command.ts";
+import { configCommands } from "./config-commands.ts";
 import { ledgerCommands } from "./ledger-commands.ts";
 import { memoryCommands } from "./memory-commands.ts";
 import { skillsCommands } from "./skills-commands.ts";
@@ -168,6 +169,7 @@ export const commands: readonly Command[] = [
   ...ledgerCommands,
   ...memoryCommands,
   ...skillsCommands,
+  ...configCommands,
   {
     name: "doctor",
     summary: "Check that this machine has what Strata needs",

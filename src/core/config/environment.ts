@@ -1,0 +1,165 @@
+// Variables of the environment as settings: STRATA_ and a path, and a few that others know, too.
+import { nearestNames } from "../nearest-names.ts";
+import {
+  entryOf,
+  nodeAt,
+  nodeWith,
+  type ConfigNode,
+  type Origin,
+  type ScalarValue,
+} from "./config-node.ts";
+import type { ConfigProblem } from "./config-problem.ts";
+import { mergeNodes } from "./merge-nodes.ts";
+import { schema } from "./schema.ts";
+import type { Spec } from "./spec.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface KnownVariable {
+  readonly name: string;
+  readonly path: readonly string[];
+  /** Variables that other programs share fill in what no file says; ours come before files. */
+  readonly rank: "before files" | "after files";
+  /** To set it to nothing means something. */
+  readonly mayBeEmpty: boolean;
+}
+
+const promptCache = ["llm", "context_optimization", "prompt_cache"];
+
+export const knownVariables: readonly KnownVariable[] = [
+  shared("ANTHROPIC_BASE_URL", ["providers", "anthropic", "base_url"]),
+  shared("OPENAI_BASE_URL", ["providers", "openai", "base_url"]),
+  ours("STRATA_STORE", ["ledger", "store"], false),
+  ours("ANTHROPIC_CACHE_BETA", [...promptCache, "beta_header"], true),
+  ours("ANTHROPIC_CACHE_LONG_TTL_BETA", [...promptCache, "long_ttl_beta_header"], true),
+];
+
+export interface ReadEnvironment {
+  /** What files come before. */
+  readonly afterFiles: ConfigNode;
+  /** What comes before files. */
+  readonly beforeFiles: ConfigNode;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** `files` says which names there are: a variable cannot be spelled with a dash or in lower case. */
+export function readEnvironment(env: Environment, files: ConfigNode): ReadEnvironment {
+  const problems: ConfigProblem[] = [];
+  const beforeFiles = pick(env, "before files");
+  for (const [name, given] of Object.entries(env)) {
+    const path = name.startsWith(prefix) ? name.slice(prefix.length).split("__") : [];
+    if (path.length < 2 || given === undefined || given === "") continue;
+    const origin: Origin = { kind: "environment", name };
+    const found = findPath(path, files);
+    if ("hint" in found) {
+      problems.push({ severity: "error", origin, message: "names no setting", hint: found.hint });
+    } else {
+      beforeFiles.push(nodeWith(found.path, toNode(found.fromText(given), origin)));
+    }
+  }
+  return {
+    afterFiles: mergeNodes(pick(env, "after files")),
+    beforeFiles: mergeNodes(beforeFiles),
+    problems,
+  };
+}
+
+/** Keys that a variable holds take the place of those that nobody wrote. */
+export function fillKeys(root: ConfigNode, env: Environment): ConfigNode {
+  const providers = nodeAt(root, ["providers"]);
+  const filled = (providers?.kind === "map" ? providers.entries : []).flatMap(({ key, node }) => {
+    const own = nodeAt(node, ["api_key"]);
+    const name = nodeAt(node, ["api_key_env"]);
+    if (own?.kind === "scalar" && own.value !== null && own.value !== "") return [];
+    if (name?.kind !== "scalar" || typeof name.value !== "string") return [];
+    const value = (Object.hasOwn(env, name.value) ? env[name.value] : undefined)?.trim();
+    if (value === undefined || value === "") return [];
+    const origin: Origin = { kind: "environment", name: name.value };
+    return [nodeWith(["providers", key, "api_key"], { kind: "scalar", origin, value })];
+  });
+  return mergeNodes([root, ...filled]);
+}
+
+/** STRATA_ and the path, its parts in upper case with two underscores between them. */
+export function variableOf(path: string): string {
+  return `${prefix}${path
+    .split(".")
+    .map((part) => part.toUpperCase().replace(/[^A-Z0-9]/g, "_"))
+    .join("__")}`;
+}
+
+const prefix = "STRATA_";
+
+function pick(env: Environment, rank: KnownVariable["rank"]): ConfigNode[] {
+  return knownVariables.flatMap((known) => {
+    const { name, path, mayBeEmpty } = known;
+    const value = env[name];
+    if (known.rank !== rank || value === undefined || (value === "" && !mayBeEmpty)) return [];
+    const origin: Origin = { kind: "environment", name };
+    return [nodeWith(path, { kind: "scalar", origin, value })];
+  });
+}
+
+type FoundPath =
+  | {
+      readonly path: readonly string[];
+      readonly fromText: (text: string) => ScalarValue | readonly string[];
+    }
+  | { readonly hint: string };
+
+/** Part by part down the schema. */
+function findPath(parts: readonly string[], files: ConfigNode): FoundPath {
+  const path: string[] = [];
+  let spec: Spec<unknown> = schema;
+  for (const part of parts) {
+    const { shape } = spec;
+    if (shape.kind === "section") {
+      const known = [...shape.keys.keys()];
+      const key = known.find((each) => sameName(each, part));
+      if (key === undefined) return { hint: guess(path, part, known) };
+      path.push(key);
+      spec = shape.keys.get(key) ?? spec;
+    } else if (shape.kind === "named") {
+      path.push(nameIn(nodeAt(files, path), part));
+      spec = shape.of;
+    } else return { hint: `${variableOf(path.join("."))} is as far as it goes` };
+  }
+  const { shape } = spec;
+  if (shape.kind === "leaf" && shape.fromText !== undefined) {
+    return { path, fromText: shape.fromText };
+  }
+  return shape.kind === "section"
+    ? { hint: `name one of ${[...shape.keys.keys()].join(", ")} after it` }
+    : { hint: `${path.join(".")} can only be set in a file` };
+}
+
+function guess(path: readonly string[], part: string, known: readonly string[]): string {
+  const [near] = nearestNames(part.slice(0, 64), known, 1);
+  return near === undefined
+    ? `known here: ${known.join(", ")}`
+    : `did you mean ${variableOf([...path, near].join("."))}?`;
+}
+
+function nameIn(named: ConfigNode | undefined, part: string): string {
+  const names = named?.kind === "map" ? named.entries.map(({ key }) => key) : [];
+  if (entryOf(named, part) !== undefined) return part;
+  return names.find((each) => sameName(each, part)) ?? part.toLowerCase();
+}
+
+function sameName(name: string, part: string): boolean {
+  return name.toUpperCase().replace(/[^A-Z0-9]/g, "_") === part.toUpperCase();
+}
+
+function toNode(value: ScalarValue | readonly string[], origin: Origin): ConfigNode {
+  if (typeof value !== "object" || value === null) return { kind: "scalar", origin, value };
+  const items = value.map((each): ConfigNode => ({ kind: "scalar", origin, value: each }));
+  return { kind: "list", origin, items };
+}
+
+function shared(name: string, path: readonly string[]): KnownVariable {
+  return { name, path, rank: "after files", mayBeEmpty: false };
+}
+
+function ours(name: string, path: readonly string[], mayBeEmpty: boolean): KnownVariable {
+  return { name, path, rank: "before files", mayBeEmpty };
+}

@@ -1,0 +1,200 @@
+// Specs of single values.
+import { isNothing, toPlain, type ConfigNode, type ScalarValue } from "./config-node.ts";
+import { isSecretName, masked, maskSecrets } from "./mask-secrets.ts";
+import { below, reportError, type LeafShape, type ReadContext, type Spec } from "./spec.ts";
+
+interface Leaf<Value> {
+  readonly meaning: string;
+  readonly allowed: string;
+  readonly usual: Value;
+  /** Undefined for what is not allowed. */
+  readonly accept: (
+    value: ScalarValue,
+    node: ConfigNode,
+    context: ReadContext,
+  ) => Value | undefined;
+  readonly shape: Omit<LeafShape, "kind" | "allowed">;
+}
+
+/** Any single value; the others here are made of it. */
+export function leaf<Value>({ meaning, allowed, usual, accept, shape }: Leaf<Value>): Spec<Value> {
+  return {
+    meaning,
+    shape: { kind: "leaf", allowed, ...shape },
+    read: (node, context) => {
+      if (isNothing(node)) return usual;
+      const value = node.kind === "scalar" ? accept(node.value, node, context) : undefined;
+      if (value !== undefined) return value;
+      reportUnfit(node, context, allowed, shape.usual);
+      return usual;
+    },
+  };
+}
+
+export function flag(usual: boolean, meaning: string): Spec<boolean> {
+  return leaf({
+    meaning,
+    allowed: "true or false",
+    usual,
+    accept: toFlag,
+    shape: { usual, fromText: flagFromText },
+  });
+}
+
+/** Null where nobody decided. */
+export function optionalFlag(meaning: string): Spec<boolean | null> {
+  const allowed = "true or false, or nothing to inherit";
+  const shape = { usual: null, fromText: flagFromText };
+  return leaf<boolean | null>({ meaning, allowed, usual: null, accept: toFlag, shape });
+}
+
+export interface WholeRange {
+  readonly usual: number;
+  readonly min: number;
+  readonly max?: number;
+}
+
+export function whole({ usual, min, max }: WholeRange, meaning: string): Spec<number> {
+  const allowed =
+    max === undefined ? `a whole number from ${min}` : `a whole number from ${min} to ${max}`;
+  const most = max ?? Number.MAX_SAFE_INTEGER;
+  const accept = (value: ScalarValue): number | undefined =>
+    typeof value === "number" && Number.isSafeInteger(value) && value >= min && value <= most
+      ? value
+      : undefined;
+  return leaf({ meaning, allowed, usual, accept, shape: { usual, fromText: numberFromText } });
+}
+
+/** A part of a whole: more than 0, at most 1. */
+export function share(usual: number, meaning: string): Spec<number> {
+  return leaf({
+    meaning,
+    allowed: "a number above 0, at most 1",
+    usual,
+    accept: (value) => (typeof value === "number" && value > 0 && value <= 1 ? value : undefined),
+    shape: { usual, fromText: numberFromText },
+  });
+}
+
+export function choice<const Choice extends string>(
+  choices: readonly Choice[],
+  usual: Choice,
+  meaning: string,
+): Spec<Choice> {
+  const allowed = `one of ${choices.join(", ")}`;
+  const accept = (value: ScalarValue): Choice | undefined => choices.find((each) => each === value);
+  return leaf({ meaning, allowed, usual, accept, shape: { usual, fromText: sameText } });
+}
+
+export function optionalChoice<const Choice extends string>(
+  choices: readonly Choice[],
+  meaning: string,
+): Spec<Choice | null> {
+  const allowed = `one of ${choices.join(", ")}`;
+  const accept = (value: ScalarValue): Choice | undefined => choices.find((each) => each === value);
+  const shape = { usual: null, fromText: sameText };
+  return leaf<Choice | null>({ meaning, allowed, usual: null, accept, shape });
+}
+
+/** Null where it is missing or empty. */
+export function text(meaning: string, limits: TextLimits = {}): Spec<string | null> {
+  const { allowed = "text", isFit = () => true } = limits;
+  return leaf<string | null>({
+    meaning,
+    allowed,
+    usual: null,
+    accept: (value) => {
+      if (typeof value !== "string") return undefined;
+      if (value === "") return null;
+      return value.length <= textLengthMax && isFit(value) ? value : undefined;
+    },
+    shape: { usual: null, fromText: sameText },
+  });
+}
+
+export interface TextLimits {
+  readonly allowed?: string;
+  readonly isFit?: (text: string) => boolean;
+}
+
+export function texts(usual: readonly string[], meaning: string): Spec<readonly string[]> {
+  const allowed = "a list of texts";
+  const item = text(meaning);
+  return {
+    meaning,
+    shape: { kind: "leaf", allowed, usual, fromText: listFromText },
+    read: (node, context) => {
+      if (isNothing(node)) return usual;
+      if (node.kind === "list") {
+        return node.items.flatMap(
+          (each, index) => item.read(each, below(context, String(index))) ?? [],
+        );
+      }
+      reportUnfit(node, context, allowed, usual);
+      return usual;
+    },
+  };
+}
+
+/** Whatever stands there; somebody else checks it. */
+export function anything(meaning: string): Spec<unknown> {
+  return {
+    meaning,
+    shape: { kind: "leaf", allowed: "names with values", usual: null },
+    read: (node) => (isNothing(node) ? null : toPlain(node)),
+  };
+}
+
+const textLengthMax = 4096;
+
+/** What was written is shown short, and never where it is a secret. */
+export function reportUnfit(
+  node: ConfigNode,
+  context: ReadContext,
+  allowed: string,
+  usual: LeafShape["usual"],
+): void {
+  const isUnquoted =
+    node.kind === "scalar" && typeof node.value !== "string" && allowed.startsWith("text");
+  // Its name may be that of a secret, as in tail_keep_tokens; where a number is wanted none stands.
+  const isCount = /number|true/.test(allowed);
+  const otherwise =
+    usual === null || Array.isArray(usual) ? "remove it" : `remove it for ${String(usual)}`;
+  reportError(
+    context,
+    node.origin,
+    `${context.path} is ${showNode(node, isCount ? "" : context.path)}, but must be ${allowed}`,
+    `${isUnquoted ? "put quotes around it" : "mend it"}, or ${otherwise}`,
+  );
+}
+
+function showNode(node: ConfigNode, path: string): string {
+  if (node.kind === "map") return "a group of settings";
+  if (node.kind === "list") return "a list";
+  const name = /[^.]*$/.exec(path)?.[0] ?? "";
+  if (isSecretName(name) && typeof node.value !== "boolean") return masked;
+  const value = maskSecrets(node.value, name);
+  if (typeof value !== "string") return String(value);
+  return JSON.stringify(value.length <= 60 ? value : `${value.slice(0, 60).toWellFormed()}…`);
+}
+
+function flagFromText(given: string): ScalarValue {
+  const word = given.toLowerCase();
+  return word === "true" ? true : word === "false" ? false : given;
+}
+
+function numberFromText(given: string): ScalarValue {
+  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(given) ? Number(given) : given;
+}
+
+function listFromText(given: string): readonly string[] {
+  return given.split(",").flatMap((each) => (each.trim() === "" ? [] : [each.trim()]));
+}
+
+function toFlag(value: ScalarValue): boolean | undefined {
+  return typeof value === "boolean" ? value : undefined;
+}
+
+function sameText(given: string): string {
+  return given;
+}

@@ -1,0 +1,86 @@
+// What may be printed of a configuration. Rather too much is masked than too little; no character of a secret is shown.
+
+export const masked = "***";
+
+/** The same value with keys, tokens and passwords masked, by their names and by what they look like. */
+export function maskSecrets(value: unknown, name = ""): unknown {
+  if (typeof value === "string") return maskNamed(value, name);
+  if (typeof value === "number" || typeof value === "bigint") {
+    return isPasswordName(name) ? masked : value;
+  }
+  if (Array.isArray(value)) return value.map((item: unknown) => maskSecrets(item, name));
+  if (value instanceof Map) {
+    return new Map([...value].map(([key, each]) => [key, maskSecrets(each, String(key))]));
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const fields = Object.entries(value).map(([key, each]) => [key, maskSecrets(each, key)]);
+  return Object.fromEntries(fields);
+}
+
+/** For text whose name is not known: addresses with a password, and keys that say what they are. */
+export function maskText(text: string): string {
+  return patterns.reduce((rest, [pattern, by]) => rest.replace(pattern, by), text);
+}
+
+/** Whether a value of this name is a secret, as `api_key`, `x-auth-token` or `clientSecret`. */
+export function isSecretName(name: string): boolean {
+  const words = wordsOf(name);
+  const last = words.at(-1) ?? "";
+  // The name of a variable or of a file is no secret; what is in it is.
+  if (pointers.has(last)) return false;
+  return secretEnds.has(last.replace(/s$/, "")) || words.some((word) => secretWords.has(word));
+}
+
+const pointers: ReadonlySet<string> = new Set(["env", "file", "path", "name"]);
+
+const secretWords: ReadonlySet<string> = new Set([
+  "password",
+  "passwd",
+  "passphrase",
+  "secret",
+  "authorization",
+  "auth",
+  "apikey",
+  "credential",
+  "credentials",
+  "cookie",
+]);
+
+const secretEnds: ReadonlySet<string> = new Set(["key", "token", "pwd", "pin", "signature"]);
+
+function maskNamed(text: string, name: string): string {
+  return text !== "" && isSecretName(name) ? masked : maskText(text);
+}
+
+/** Numbers are counts and limits, unless they are a password. */
+function isPasswordName(name: string): boolean {
+  return wordsOf(name).some((word) => secretWords.has(word) || word === "pin" || word === "pwd");
+}
+
+function wordsOf(name: string): readonly string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter((word) => word !== "");
+}
+
+const patterns: readonly (readonly [RegExp, string])[] = [
+  // scheme://user:secret@host; a secret may hold what should have been escaped.
+  [/([a-z][a-z0-9+.-]{0,31}:\/\/)([^\s:/?#@]{0,128}):[^\s]{0,1024}@/gi, `$1$2:${masked}@`],
+  [/([a-z][a-z0-9+.-]{0,31}:\/\/)[^\s:/?#@]{1,1024}@/gi, `$1${masked}@`],
+  [
+    /([?&][\w.-]{0,64}(?:key|token|password|passwd|secret|signature|sig|auth)=)[^&#\s]{1,1024}/gi,
+    `$1${masked}`,
+  ],
+  [
+    /\b((?:password|passwd|secret|token|api_?key)\s{0,8}[=:]\s{0,8})[^\s"',]{1,1024}/gi,
+    `$1${masked}`,
+  ],
+  [/\b((?:bearer|basic)\s{1,8})[\w+/=.~-]{4,4096}/gi, `$1${masked}`],
+  [
+    /(?<![A-Za-z0-9])(?:sk|gsk|hf|xai|gh[opsur]|github_pat|glpat|xox[a-z]|pplx|nvapi)[-_][\w-]{8,4096}/g,
+    masked,
+  ],
+  [/(?<![A-Za-z0-9])(?:A(?:KIA|SIA)[A-Z0-9]{12,128}|AIza[\w-]{20,4096})/g, masked],
+];

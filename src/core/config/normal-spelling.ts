@@ -1,0 +1,95 @@
+// The spellings a file may use, brought to one: context_optimization below llm, agents as a map.
+import {
+  entryOf,
+  isNothing,
+  type ConfigEntry,
+  type ConfigMap,
+  type ConfigNode,
+  type Origin,
+} from "./config-node.ts";
+import type { ConfigProblem } from "./config-problem.ts";
+
+export interface Spelled {
+  readonly node: ConfigNode;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** Of one file, before it is merged with others. What is wrong in other ways is left for the schema. */
+export function toNormalSpelling(node: ConfigNode): Spelled {
+  if (node.kind !== "map") return { node, problems: [] };
+  const moved = moveBelowLlm(node);
+  const listed = nameAgents(moved.map);
+  return { node: listed.map, problems: [...moved.problems, ...listed.problems] };
+}
+
+interface Changed {
+  readonly map: ConfigMap;
+  readonly problems: readonly ConfigProblem[];
+}
+
+function moveBelowLlm(map: ConfigMap): Changed {
+  const entry = entryOf(map, name);
+  if (entry === undefined) return { map, problems: [] };
+  const llm = entryOf(map, "llm");
+  const both = entryOf(llm?.node, name);
+  if (both !== undefined) {
+    const hint = "keep one of the two";
+    const message = `${name} is written both by itself and below llm`;
+    return { map: without(map, name), problems: [error(both.origin, message, hint)] };
+  }
+  // What stands at llm and is no group is told by the schema, in its own place.
+  const before = isNothing(llm?.node) ? emptyAt(entry.origin) : llm.node;
+  if (before.kind !== "map") return { map: without(map, name), problems: [] };
+  const node: ConfigMap = { ...before, entries: [...before.entries, entry] };
+  const moved: ConfigEntry = { key: "llm", origin: llm?.origin ?? entry.origin, node };
+  const rest = without(without(map, name), "llm");
+  return { map: { ...rest, entries: [...rest.entries, moved] }, problems: [] };
+}
+
+const name = "context_optimization";
+
+function nameAgents(map: ConfigMap): Changed {
+  const agents = entryOf(map, "agents");
+  if (agents?.node.kind !== "list") return { map, problems: [] };
+  const problems: ConfigProblem[] = [];
+  const entries = new Map<string, ConfigEntry>();
+  for (const item of agents.node.items) {
+    const entry = toNamed(item);
+    const twice = typeof entry !== "string" && entries.has(entry.key);
+    if (typeof entry === "string") {
+      problems.push(error(item.origin, entry, "begin the item with - id: NAME"));
+    } else if (twice) {
+      const message = `the agent ${JSON.stringify(entry.key)} is there twice`;
+      problems.push(error(item.origin, message, "write its settings together"));
+    } else entries.set(entry.key, entry);
+  }
+  const node: ConfigMap = {
+    kind: "map",
+    origin: agents.node.origin,
+    entries: [...entries.values()],
+  };
+  const changed = map.entries.map((entry) => (entry === agents ? { ...entry, node } : entry));
+  return { map: { ...map, entries: changed }, problems };
+}
+
+/** What is wrong with an item, else the item under its id. */
+function toNamed(item: ConfigNode): ConfigEntry | string {
+  if (item.kind !== "map") return "an item of agents is no group of settings";
+  const id = entryOf(item, "id");
+  if (id === undefined) return "an item of agents has no id";
+  const key = id.node.kind === "scalar" ? id.node.value : null;
+  if (typeof key !== "string" || key === "") return "the id of an agent must be text";
+  return { key, origin: id.origin, node: without(item, "id") };
+}
+
+function without(map: ConfigMap, key: string): ConfigMap {
+  return { ...map, entries: map.entries.filter((entry) => entry.key !== key) };
+}
+
+function emptyAt(origin: Origin): ConfigMap {
+  return { kind: "map", origin, entries: [] };
+}
+
+function error(origin: Origin, message: string, hint: string): ConfigProblem {
+  return { severity: "error", origin, message, hint };
+}

@@ -1,0 +1,41 @@
+// Goal: the configuration says by default what the parts do by themselves. Method: compare both, for it comes before them.
+import { expect, test } from "vitest";
+import { configOf } from "../../edge/config/test-kit.ts";
+import { usualRetries } from "../../edge/providers/retry.ts";
+import { usualTimeouts } from "../../edge/providers/timeouts.ts";
+import { dispatchLimits } from "../../edge/tools/dispatch-options.ts";
+import { policyNames as cachePolicies } from "../cache/policy.ts";
+import { defaultCompactionSettings, type CompactionSettings } from "../compaction/plan/settings.ts";
+import { defaultJournalLimits } from "../memory/memory-journal.ts";
+import { defaultActivationLimits } from "../skills/activation.ts";
+import { indexLengthMax } from "../skills/fit-index.ts";
+import { toolsets } from "../tools/toolsets.ts";
+import { policyNames } from "./schema/policies.ts";
+import { toolsetNames } from "./schema/tools.ts";
+
+const config = configOf("");
+
+test("policies and toolsets have the same names", () => {
+  expect(policyNames).toEqual(cachePolicies);
+  expect(toolsetNames).toEqual(toolsets.map(({ name }) => name));
+});
+
+test("compaction is configured in its own words", () => {
+  const { clearing, auto, ...rest } = config.compaction;
+  const settings: CompactionSettings = {
+    ...defaultCompactionSettings,
+    ...rest,
+    clearing: { ...defaultCompactionSettings.clearing, ...clearing },
+    auto: { ...defaultCompactionSettings.auto, ...auto },
+  };
+  expect(settings).toEqual(defaultCompactionSettings);
+});
+
+test("calls, tools, skills and memory have the same limits", () => {
+  const provider = config.providers.get("anthropic");
+  expect(provider?.timeouts).toEqual(usualTimeouts);
+  expect(provider?.retries).toEqual(usualRetries);
+  expect(dispatchLimits).toMatchObject(config.tools.limits);
+  expect(config.skills).toMatchObject({ ...defaultActivationLimits, indexLengthMax });
+  expect(config.memory.journal).toEqual(defaultJournalLimits);
+});

@@ -1,0 +1,122 @@
+// llm.context_optimization.compaction: when and how histories are shortened (N-02). Names as in core/compaction.
+import { choice, flag, share, text, whole } from "../leaves.ts";
+import { section } from "../sections.ts";
+import type { Spec } from "../spec.ts";
+
+export interface CompactionConfig {
+  readonly isEnabled: boolean;
+  readonly compactAtShare: number;
+  readonly timing: "at once" | "when it pays";
+  readonly tailKeepTokens: number;
+  readonly toolResultShareMax: number;
+  /** Null for the session's own model. */
+  readonly summarizerModel: string | null;
+  readonly summaryShape: "message" | "pair";
+  readonly lockSeconds: number;
+  readonly mayUseProvider: boolean;
+  readonly clearing: ClearingConfig;
+  readonly auto: AutoConfig;
+}
+
+export interface ClearingConfig {
+  readonly thresholdBytes: number;
+  /** Null for a fixed text. */
+  readonly model: string | null;
+  readonly summaryCharsMax: number;
+}
+
+export interface AutoConfig {
+  /** Null where `compactAtShare` decides. */
+  readonly tokenShare: number | null;
+  /** Null for any age. */
+  readonly ageMinutesMax: number | null;
+  readonly bufferTokens: number;
+  readonly turnsBetweenMin: number;
+  /** 0 for never. */
+  readonly consecutiveFailuresMax: number;
+}
+
+const micro: Spec<ClearingConfig> = section(
+  "clearing old results of bulky tools",
+  {
+    threshold_bytes: whole({ usual: 16_384, min: 1 }, "smaller results stay as they are"),
+    provider: text(
+      "a small model that says in a few words what was cleared; a fixed text without it",
+    ),
+    summary_max_chars: whole({ usual: 2048, min: 1, max: 100_000 }, "of those words"),
+  },
+  (get) => ({
+    thresholdBytes: get("threshold_bytes"),
+    model: get("provider"),
+    summaryCharsMax: get("summary_max_chars"),
+  }),
+);
+
+const auto: Spec<AutoConfig> = section(
+  "folding by size and by age; without this section by size alone",
+  {
+    token_pct: share(0.8, "share of the effective window, instead of compact_at_pct"),
+    max_age_minutes: whole({ usual: 120, min: 0 }, "a session this old is folded; 0 for never"),
+    buffer_tokens: whole({ usual: 13_000, min: 0 }, "kept free of the window beside the reply"),
+    min_turns_between: whole(
+      { usual: 5, min: 0 },
+      "turns between two folds, unless the window is full",
+    ),
+    max_consecutive_failures: whole(
+      { usual: 3, min: 0 },
+      "failures in a row until only a full window folds; 0 for any number",
+    ),
+  },
+  (get, { node }) => {
+    const [tokenShare, ageMinutes] = [get("token_pct"), get("max_age_minutes")];
+    return {
+      tokenShare: node === undefined ? null : tokenShare,
+      ageMinutesMax: node === undefined || ageMinutes === 0 ? null : ageMinutes,
+      bufferTokens: get("buffer_tokens"),
+      turnsBetweenMin: get("min_turns_between"),
+      consecutiveFailuresMax: get("max_consecutive_failures"),
+    };
+  },
+  { isSwitch: true },
+);
+
+export const compaction: Spec<CompactionConfig> = section(
+  "shortening histories",
+  {
+    enabled: flag(false, "whether histories are folded before the window forces it"),
+    compact_at_pct: share(0.75, "share of the effective window from which on a fold may happen"),
+    timing: choice(
+      ["when_it_pays", "at_once"],
+      "when_it_pays",
+      "from there on: as soon as the saving is worth the rewriting, or at once",
+    ),
+    tail_keep_tokens: whole({ usual: 20_000, min: 0 }, "of the latest turns, kept as they are"),
+    tool_result_max_pct: share(0.3, "share of the window that one tool result may take"),
+    summarizer_model: text("who writes summaries; the session's own model without it"),
+    summary_shape: choice(
+      ["message", "pair"],
+      "message",
+      "a summary as one user message, or with an acknowledgement after it",
+    ),
+    lock_ttl_seconds: whole(
+      { usual: 300, min: 1, max: 7200 },
+      "after which a fold that nobody works on any more may be begun by others",
+    ),
+    use_provider: flag(false, "whether a provider's own compaction may be used where it has one"),
+    micro,
+    auto,
+  },
+  (get) => ({
+    isEnabled: get("enabled"),
+    compactAtShare: get("compact_at_pct"),
+    timing: get("timing") === "at_once" ? "at once" : "when it pays",
+    tailKeepTokens: get("tail_keep_tokens"),
+    toolResultShareMax: get("tool_result_max_pct"),
+    summarizerModel: get("summarizer_model"),
+    summaryShape: get("summary_shape"),
+    lockSeconds: get("lock_ttl_seconds"),
+    mayUseProvider: get("use_provider"),
+    clearing: get("micro"),
+    auto: get("auto"),
+  }),
+);

@@ -1,0 +1,78 @@
+// Places on a disk or in a network: paths, and where the ledger is.
+import type { ConfigNode, ScalarValue } from "../config-node.ts";
+import { leaf, whole } from "../leaves.ts";
+import { ownOnly, section } from "../sections.ts";
+import type { ReadContext, Spec } from "../spec.ts";
+
+export interface LedgerConfig {
+  /** A file or a connection string, never to be printed; null for the file in the data directory. */
+  readonly store: string | null;
+  readonly leaseMs: number;
+  /** Events older than this may be swept; null for never. */
+  readonly eventsKeptDays: number | null;
+}
+
+export const ledger: Spec<LedgerConfig> = ownOnly(
+  section(
+    "where sessions are recorded",
+    {
+      store: store(),
+      lease_seconds: whole(
+        { usual: 30, min: 1, max: 7200 },
+        "how long a session stays taken after the last sign of life",
+      ),
+      events_kept_days: whole(
+        { usual: 0, min: 0, max: 36_500 },
+        "events older than this are swept, except those kept for audits; 0 for never",
+      ),
+    },
+    (get) => {
+      const days = [get("events_kept_days")].find((each) => each > 0) ?? null;
+      return { store: get("store"), leaseMs: get("lease_seconds") * 1000, eventsKeptDays: days };
+    },
+  ),
+);
+
+/** From a file, a path that is not absolute begins at that file's folder; a variable is read from every folder. */
+export function path(meaning: string): Spec<string | null> {
+  return leaf<string | null>({
+    meaning,
+    allowed: "an absolute path, or in a file one that begins at the file's folder",
+    usual: null,
+    accept: toPath,
+    shape: { usual: null, fromText: (given) => given },
+  });
+}
+
+function store(): Spec<string | null> {
+  return leaf<string | null>({
+    meaning:
+      "a file, or postgres://user:password@host:5432/database; ledger.db in the data directory without it",
+    allowed: "a path or a PostgreSQL connection string",
+    usual: null,
+    accept: (value, node, context) => {
+      if (typeof value !== "string") return undefined;
+      if (/^postgres(?:ql)?:\/\/\S+$/.test(value)) return value;
+      const looksLikeServer =
+        /^[a-z][a-z0-9+.-]*:/i.test(value) || /\b(?:host|password|dbname)\s*=/.test(value);
+      return looksLikeServer || value.startsWith(":") ? undefined : toPath(value, node, context);
+    },
+    shape: { usual: null, fromText: (given) => given },
+  });
+}
+
+function toPath(
+  value: ScalarValue,
+  { origin }: ConfigNode,
+  { homeFolder }: ReadContext,
+): string | null | undefined {
+  if (typeof value !== "string" || value.includes("\0")) return undefined;
+  if (value === "") return null;
+  if (value.startsWith("/")) return value;
+  if (value === "~" || value.startsWith("~/")) {
+    return homeFolder === null ? undefined : `${homeFolder}${value.slice(1)}`;
+  }
+  if (origin.kind !== "file") return undefined;
+  const folder = /^(.*)\/[^/]*$/.exec(origin.file)?.[1];
+  return folder === undefined ? undefined : `${folder}/${value.replace(/^\.\//, "")}`;
+}

@@ -1,0 +1,175 @@
+// providers: who answers calls, where, with which key. A name of one's own for each.
+import { nodeAt, type Origin } from "../config-node.ts";
+import { leaf, optionalChoice, text, whole } from "../leaves.ts";
+import { named, ownOnly, section, type Surroundings } from "../sections.ts";
+import { reportError, type Spec } from "../spec.ts";
+
+export const providerKinds = [
+  "anthropic",
+  "openai-chat",
+  "openai-responses",
+  "openai-compatible",
+  "simulator",
+] as const;
+
+export type ProviderKind = (typeof providerKinds)[number];
+
+export interface ProviderConfig {
+  readonly kind: ProviderKind;
+  /** Null for the kind's own. */
+  readonly baseUrl: string | null;
+  /** Never to be printed. */
+  readonly apiKey: string | null;
+  /** Sent with every request; they may hold secrets, too. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly timeouts: TimeoutsConfig;
+  readonly retries: RetriesConfig;
+}
+
+export interface TimeoutsConfig {
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+  readonly totalMs: number;
+}
+
+export interface RetriesConfig {
+  readonly attemptsMax: number;
+  readonly backoffMsBase: number;
+  readonly backoffMsMax: number;
+  readonly retryAfterMsMax: number;
+}
+
+/** The longest a timer can wait. */
+const msMax = 2_147_483_647;
+
+const timeouts: Spec<TimeoutsConfig> = section(
+  "how long a call waits",
+  {
+    connect_ms: whole({ usual: 10_000, min: 1, max: msMax }, "until the connection stands"),
+    first_byte_ms: whole({ usual: 600_000, min: 1, max: msMax }, "until the answer begins"),
+    idle_ms: whole({ usual: 300_000, min: 1, max: msMax }, "between two arrivals of bytes"),
+    total_ms: whole({ usual: 3_600_000, min: 1, max: msMax }, "for the call with all its attempts"),
+  },
+  (get) => ({
+    connectMs: get("connect_ms"),
+    firstByteMs: get("first_byte_ms"),
+    idleMs: get("idle_ms"),
+    totalMs: get("total_ms"),
+  }),
+);
+
+const retries: Spec<RetriesConfig> = section(
+  "when a failed attempt is followed by another",
+  {
+    attempts_max: whole({ usual: 4, min: 1, max: 100 }, "attempts, with the first one"),
+    backoff_ms_base: whole(
+      { usual: 500, min: 0, max: msMax },
+      "longest wait after the first attempt; it doubles with each",
+    ),
+    backoff_ms_max: whole({ usual: 30_000, min: 0, max: msMax }, "where doubling ends"),
+    retry_after_ms_max: whole(
+      { usual: 60_000, min: 0, max: msMax },
+      "a provider that asks for a longer wait is not waited for",
+    ),
+  },
+  (get) => ({
+    attemptsMax: get("attempts_max"),
+    backoffMsBase: get("backoff_ms_base"),
+    backoffMsMax: get("backoff_ms_max"),
+    retryAfterMsMax: get("retry_after_ms_max"),
+  }),
+);
+
+const provider: Spec<ProviderConfig> = section(
+  "one provider",
+  {
+    kind: optionalChoice(providerKinds, "which API it speaks"),
+    base_url: text("where it is; the API's own address without it", {
+      allowed: "an address of http or https without a name or a password in it",
+      isFit: isPlainAddress,
+    }),
+    api_key: text("the key itself; better in a variable", {
+      allowed: "a key without spaces or line breaks",
+      isFit: (key) => /^[\x21-\x7e]+$/.test(key),
+    }),
+    api_key_env: text("the variable that holds the key", {
+      allowed: "the name of a variable",
+      isFit: (name) => /^[A-Za-z_]\w*$/.test(name),
+    }),
+    headers: named("headers to send with every request", headerValue()),
+    timeouts,
+    retries,
+  },
+  (get, around) => {
+    const [kind, baseUrl, headers] = [get("kind"), get("base_url"), get("headers")];
+    // Its value has taken the place of `api_key` already, where there is one.
+    get("api_key_env");
+    if (around.context.isWhole) checkWhole(around, kind);
+    checkHeaderNames(around, headers);
+    return {
+      kind: kind ?? "openai-compatible",
+      baseUrl,
+      apiKey: get("api_key"),
+      headers,
+      timeouts: get("timeouts"),
+      retries: get("retries"),
+    };
+  },
+);
+
+export const providers: Spec<ReadonlyMap<string, ProviderConfig>> = ownOnly(
+  named(
+    "who answers calls, by a name of your own; anthropic, openai and simulator are there",
+    provider,
+  ),
+);
+
+function isPlainAddress(address: string): boolean {
+  const parts = /^https?:\/\/([^/?#\s]+)(?:[/?#]\S*)?$/i.exec(address);
+  return parts !== null && !address.includes("@");
+}
+
+function headerValue(): Spec<string> {
+  return leaf({
+    meaning: "what the header says",
+    allowed: "text without line breaks",
+    usual: "",
+    accept: (value) =>
+      typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value) ? value : undefined,
+    shape: { usual: null, fromText: (given) => given },
+  });
+}
+
+function checkHeaderNames(
+  { node, context }: Surroundings,
+  headers: ReadonlyMap<string, string>,
+): void {
+  const bad = [...headers.keys()].filter((name) => !/^[\w!#$%&'*+.^`|~-]+$/.test(name));
+  for (const name of bad) {
+    const place = nodeAt(node, ["headers", name]) ?? node;
+    if (place === undefined) continue;
+    reportError(
+      context,
+      place.origin,
+      `${context.path}.headers has a name that cannot be sent`,
+      "use letters, digits and dashes in the names of headers",
+    );
+  }
+}
+
+function checkWhole({ node, context }: Surroundings, kind: ProviderKind | null): void {
+  const place: Origin = node?.origin ?? { kind: "default" };
+  if (kind === null && nodeAt(node, ["kind"]) === undefined) {
+    const kinds = providerKinds.join(", ");
+    reportError(context, place, `${context.path} has no kind`, `add kind: one of ${kinds}`);
+  }
+  if (kind === "openai-compatible" && nodeAt(node, ["base_url"]) === undefined) {
+    reportError(
+      context,
+      place,
+      `${context.path} is openai-compatible and has no base_url`,
+      "add base_url, as http://localhost:8000/v1",
+    );
+  }
+}

@@ -1,0 +1,105 @@
+// Every setting by its path: for printing with its origin, for documents, and for finding one that was misplaced.
+import {
+  describeOrigin,
+  entryOf,
+  isNothing,
+  toPlain,
+  type ConfigNode,
+  type Origin,
+} from "./config-node.ts";
+import { maskSecrets } from "./mask-secrets.ts";
+import { schema } from "./schema.ts";
+import { joinPath, type LeafShape, type Spec } from "./spec.ts";
+
+export interface Setting {
+  /** As `llm.context_optimization.compaction.enabled`. */
+  readonly path: string;
+  /** As it is written in a file, with secrets masked. */
+  readonly value: unknown;
+  readonly origin: Origin;
+  readonly meaning: string;
+}
+
+/** Everything that holds, whether it was written or not. */
+export function listSettings(root: ConfigNode | undefined): readonly Setting[] {
+  return settingsOf(schema, root, "", "");
+}
+
+/** As `/home/ana/strata.yaml:12`. */
+export function originOf({ origin }: Setting): string {
+  return describeOrigin(origin);
+}
+
+export interface DescribedSetting {
+  /** With `NAME` for a name that the writer chooses, and `N` for a place in a list. */
+  readonly path: string;
+  readonly meaning: string;
+  readonly allowed: string;
+  readonly usual: LeafShape["usual"];
+  /** Whether a variable of the environment can say it. */
+  readonly isInEnvironment: boolean;
+}
+
+/** What can be written, whether anybody did or not. */
+export function describeSettings(): readonly DescribedSetting[] {
+  return describe(schema, "");
+}
+
+/** The path of the one setting that ends with this key; undefined where none or several do. */
+export function findElsewhere(key: string): string | undefined {
+  const found = describeSections(schema, "").filter((path) => path.split(".").at(-1) === key);
+  return found.length === 1 ? found[0] : undefined;
+}
+
+function settingsOf(
+  { shape, meaning }: Spec<unknown>,
+  node: ConfigNode | undefined,
+  path: string,
+  name: string,
+): readonly Setting[] {
+  const origin: Origin = isNothing(node) ? { kind: "default" } : node.origin;
+  const one = (value: unknown): readonly Setting[] => [
+    { path, value: maskSecrets(value, name), origin, meaning },
+  ];
+  switch (shape.kind) {
+    case "leaf":
+      return one(isNothing(node) ? shape.usual : toPlain(node));
+    case "list":
+      return one(isNothing(node) ? [] : toPlain(node));
+    case "named":
+      return (node?.kind === "map" ? node.entries : []).flatMap((entry) =>
+        settingsOf(shape.of, entry.node, joinPath(path, entry.key), entry.key),
+      );
+    case "section":
+      if (shape.isSwitch && isNothing(node)) return one(null);
+      return [...shape.keys].flatMap(([key, spec]) =>
+        settingsOf(spec, entryOf(node, key)?.node, joinPath(path, key), key),
+      );
+  }
+}
+
+function describe({ shape, meaning }: Spec<unknown>, path: string): readonly DescribedSetting[] {
+  switch (shape.kind) {
+    case "leaf": {
+      const { allowed, usual, fromText } = shape;
+      // A variable names no place in a list.
+      const isInEnvironment = fromText !== undefined && !/\.N(?:\.|$)/.test(path);
+      return [{ path, meaning, allowed, usual, isInEnvironment }];
+    }
+    case "list":
+      return describe(shape.of, `${path}.N`);
+    case "named":
+      return describe(shape.of, `${path}.NAME`);
+    case "section":
+      return [...shape.keys].flatMap(([key, spec]) => describe(spec, joinPath(path, key)));
+  }
+}
+
+/** Paths of sections and settings alike, without those below names. */
+function describeSections({ shape }: Spec<unknown>, path: string): readonly string[] {
+  if (shape.kind !== "section") return [path];
+  const below = [...shape.keys].flatMap(([key, spec]) =>
+    describeSections(spec, joinPath(path, key)),
+  );
+  return path === "" ? below : [path, ...below];
+}

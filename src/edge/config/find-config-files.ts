@@ -1,0 +1,78 @@
+// Where a configuration is looked for, and in which order.
+import { existsSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { StrataError } from "../../core/strata-error.ts";
+import type { Environment } from "../../core/config/environment.ts";
+import type { ConfigFile } from "./read-config-file.ts";
+
+export interface WhereToLook {
+  /** From `--config`; then no other file is read. */
+  readonly given?: string | undefined;
+  readonly env: Environment;
+  /** The folder somebody works in. */
+  readonly workspace: string;
+  readonly homeFolder: string;
+}
+
+export interface ConfigPlace extends ConfigFile {
+  /** Why it is looked at, for people. */
+  readonly reason: string;
+}
+
+export const configFileName = "strata.yaml";
+
+/** The weakest first. Whether they are there is another question. */
+export function findConfigFiles(where: WhereToLook): readonly ConfigPlace[] {
+  const named = namedFile(where);
+  if (named !== null) return [named];
+  const user = userFile(where);
+  const found = findInWorkspace(resolve(where.workspace));
+  const others = found.filter(({ path }) => path !== user.path);
+  return [user, ...others];
+}
+
+function namedFile({ given, env }: WhereToLook): ConfigPlace | null {
+  if (given !== undefined) {
+    if (given === "") {
+      throw new StrataError("usage", "--config names no file", "name a file");
+    }
+    return { path: resolve(given), isFound: false, isNamed: true, reason: "option --config" };
+  }
+  const path = env["STRATA_CONFIG"];
+  if (path === undefined || path === "") return null;
+  if (!isAbsolute(path)) {
+    throw new StrataError(
+      "config-invalid",
+      `STRATA_CONFIG is ${path}, which is no absolute path`,
+      "a variable is read from every folder; write the whole path",
+    );
+  }
+  return { path, isFound: false, isNamed: true, reason: "environment STRATA_CONFIG" };
+}
+
+function userFile({ env, homeFolder }: WhereToLook): ConfigPlace {
+  const shared = env["XDG_CONFIG_HOME"];
+  const isGiven = shared !== undefined && isAbsolute(shared);
+  const folder = isGiven ? shared : join(homeFolder, ".config");
+  const path = join(folder, "strata", configFileName);
+  const reason = isGiven ? "your own, from XDG_CONFIG_HOME" : "your own";
+  return { path, isFound: false, isNamed: false, reason };
+}
+
+/** From the root of the repository down to the workspace; without a repository, the workspace alone. */
+function findInWorkspace(workspace: string): readonly ConfigPlace[] {
+  const folders = foldersUp(workspace);
+  const top = folders.findIndex((folder) => existsSync(join(folder, ".git")));
+  const within = top === -1 ? folders.slice(0, 1) : folders.slice(0, top + 1);
+  return within.toReversed().map((folder) => ({
+    path: join(folder, configFileName),
+    isFound: true,
+    isNamed: false,
+    reason: folder === workspace ? "of the workspace" : "of the repository it is in",
+  }));
+}
+
+function foldersUp(folder: string): readonly string[] {
+  const parent = dirname(folder);
+  return parent === folder ? [folder] : [folder, ...foldersUp(parent)];
+}

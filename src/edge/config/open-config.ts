@@ -1,0 +1,128 @@
+// A configuration that follows its files: looked at when a call begins, read again when one of them has changed.
+import { homedir } from "node:os";
+import {
+  describeProblem,
+  distinctProblems,
+  toConfigError,
+  type ConfigProblem,
+} from "../../core/config/config-problem.ts";
+import { readConfig, type ConfigSources, type ReadConfig } from "../../core/config/read-config.ts";
+import type { StrataConfig } from "../../core/config/schema.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { loadConfig } from "./load-config.ts";
+import type { ConfigFile } from "./read-config-file.ts";
+import { watchFile, type WatchedFile } from "./watched-file.ts";
+
+export interface LiveConfig {
+  /**
+   * What holds now, with every change that was made before the question; the same object as long as nothing changed.
+   * Never fails: what is broken leaves what was there. Costs a look at each file.
+   */
+  current(): Promise<StrataConfig>;
+  /** As `current` last gave it, with the origin of every value. */
+  latest(): ReadConfig;
+}
+
+export interface OpenConfigOptions extends Omit<ConfigSources, "files"> {
+  /** The weakest first. */
+  readonly files: readonly ConfigFile[];
+  /** Told once per change: what is broken, and what a warning is for. */
+  readonly onProblem?: (problem: StrataError) => void;
+}
+
+/** A first reading that fails is an error; a later one leaves what holds. */
+export async function openConfig(options: OpenConfigOptions): Promise<LiveConfig> {
+  const files = await Promise.all(options.files.map(watchFile));
+  let latest = combine(files, options);
+  if (latest.config === null || errorsOf(files).length > 0) {
+    const { problems } = await loadConfig(options);
+    throw toConfigError(problems.filter(({ severity }) => severity === "error"));
+  }
+  let { config } = latest;
+  const tell = createTeller(options.onProblem ?? (() => {}));
+  tell([], latest.problems);
+
+  const refresh = async (): Promise<StrataConfig> => {
+    try {
+      const changed = await findChanged(files);
+      if (changed.length === 0) return config;
+      const next = combine(files, options);
+      tell(errorsOf(changed), next.problems);
+      if (next.config !== null) {
+        latest = next;
+        config = next.config;
+      }
+    } catch (error) {
+      tell([unexpected(error)], latest.problems);
+    }
+    return config;
+  };
+  // One look at a time. Whoever asks before it begins shares it; whoever asks later gets one of their own.
+  let tail: Promise<unknown> = Promise.resolve();
+  let waiting: Promise<StrataConfig> | null = null;
+  return {
+    current: () => {
+      if (waiting !== null) return waiting;
+      const next = tail.then(() => {
+        waiting = null;
+        return refresh();
+      });
+      waiting = next;
+      tail = next;
+      return next;
+    },
+    latest: () => latest,
+  };
+}
+
+async function findChanged(files: readonly WatchedFile[]): Promise<readonly WatchedFile[]> {
+  const looked = await Promise.all(files.map(async (file) => ((await file.look()) ? [file] : [])));
+  return looked.flat();
+}
+
+function combine(files: readonly WatchedFile[], options: OpenConfigOptions): ReadConfig {
+  const roots = files.flatMap((file) => file.root() ?? []);
+  return readConfig({ homeFolder: homedir(), ...options, files: roots });
+}
+
+/** Warnings are found again when everything is read together. */
+function errorsOf(files: readonly WatchedFile[]): readonly ConfigProblem[] {
+  return files.flatMap((file) => file.problems().filter(({ severity }) => severity === "error"));
+}
+
+type Tell = (ofFiles: readonly ConfigProblem[], ofAll: readonly ConfigProblem[]) => void;
+
+/** What is wrong with a file is told whenever it changes; what is wrong with all of them together, when it is new. */
+function createTeller(onProblem: (problem: StrataError) => void): Tell {
+  let told: ReadonlySet<string> = new Set();
+  return (ofFiles, ofAll) => {
+    const isNew = (problem: ConfigProblem): boolean => !told.has(describeProblem(problem));
+    const fresh = distinctProblems([...ofFiles, ...ofAll.filter(isNew)]);
+    told = new Set(ofAll.map(describeProblem));
+    const errors = fresh.filter(({ severity }) => severity === "error");
+    const warnings = fresh.filter(({ severity }) => severity === "warning");
+    const all = [...(errors.length === 0 ? [] : [stillHolds(errors)]), ...warnings.map(toWarning)];
+    for (const problem of all) {
+      try {
+        onProblem(problem);
+      } catch {
+        // Whoever listens must not end a turn.
+      }
+    }
+  };
+}
+
+function stillHolds(errors: readonly ConfigProblem[]): StrataError {
+  const { code, message, hint } = toConfigError(errors);
+  return new StrataError(code, `${message}\nwhat was configured before still holds`, hint);
+}
+
+function toWarning(problem: ConfigProblem): StrataError {
+  return toConfigError([problem]);
+}
+
+function unexpected(error: unknown): ConfigProblem {
+  const message = `the configuration could not be read: ${error instanceof Error ? error.message : String(error)}`;
+  const origin = { kind: "default" } as const;
+  return { severity: "error", origin, message, hint: "this is a mistake of Strata's own" };
+}

@@ -1,0 +1,198 @@
+// YAML of a person: bounded before it is parsed, nothing expanded, every value with its line and column.
+import {
+  CST,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  parseDocument,
+  type Document,
+  type ParsedNode,
+  type YAMLMap,
+} from "yaml";
+import type {
+  ConfigEntry,
+  ConfigMap,
+  ConfigNode,
+  Origin,
+  ScalarValue,
+} from "../../core/config/config-node.ts";
+import type { ConfigProblem } from "../../core/config/config-problem.ts";
+import { maskText } from "../../core/config/mask-secrets.ts";
+
+export interface ParsedYaml {
+  /** Null where the text is no tree. */
+  readonly root: ConfigNode | null;
+  readonly problems: readonly ConfigProblem[];
+}
+
+export interface YamlFile {
+  readonly file: string;
+  readonly isFound: boolean;
+}
+
+/** An empty text is an empty map. The size is the caller's to bound. */
+export function parseYaml(text: string, file: YamlFile): ParsedYaml {
+  const lines = new LineCounter();
+  const refused = lookAhead(text, lines, file);
+  if (refused !== null) return { root: null, problems: [refused] };
+  const document = parseDocument(text, {
+    version: "1.2",
+    schema: "core",
+    resolveKnownTags: false,
+    logLevel: "error",
+    prettyErrors: false,
+    lineCounter: lines,
+  });
+  const problems = toProblems(document, lines, file).slice(0, problemsMax);
+  // A key that is there twice leaves a tree that can be looked at further; other mistakes do not.
+  const isTree = document.errors.every(({ code }) => code === "DUPLICATE_KEY");
+  if (!isTree) return { root: null, problems };
+  const at = (node: { readonly range?: readonly number[] | null } | null): Origin =>
+    originAt(lines, node?.range?.[0] ?? 0, file);
+  const odd: ConfigProblem[] = [];
+  const root = toNode(document.contents, at, odd) ?? emptyMap(at(null));
+  return { root, problems: [...problems, ...odd] };
+}
+
+const problemsMax = 20;
+
+/**
+ * What would make parsing dear or its result another than it looks is refused while the text is only cut into
+ * tokens: the parser is recursive, and a few kilobytes of brackets would end it.
+ */
+function lookAhead(text: string, lines: LineCounter, file: YamlFile): ConfigProblem | null {
+  let offset = 0;
+  let isScalarNext = false;
+  let brackets = 0;
+  let onLine = 0;
+  const refuse = (message: string, hint: string): ConfigProblem => {
+    countLines(text, lines);
+    return { severity: "error", origin: originAt(lines, offset, file), message, hint };
+  };
+  for (const token of new Lexer().lex(text)) {
+    const type: string | null = isScalarNext ? "scalar text" : CST.tokenType(token);
+    isScalarNext = type === "scalar";
+    if (type === "anchor" || type === "alias") {
+      return refuse(
+        "an anchor or an alias (& or *) is not allowed",
+        "write the value out, or in quotes",
+      );
+    }
+    if (type === "tag") return refuse("a tag (!) is not allowed", "leave it out, or use quotes");
+    if (type === "flow-map-start" || type === "flow-seq-start") brackets += 1;
+    if (type === "flow-map-end" || type === "flow-seq-end") brackets -= 1;
+    if (type === "seq-item-ind" || type === "explicit-key-ind" || type === "map-value-ind") {
+      onLine += 1;
+    }
+    if (type === "comma" || type === "newline") onLine = 0;
+    if (brackets > depthMax || onLine > depthMax) {
+      return refuse(`it is nested more than ${depthMax} deep`, "make it flatter");
+    }
+    if (!isControl(type)) offset += token.length;
+  }
+  return null;
+}
+
+const depthMax = 32;
+
+/** Made by the lexer, not written by anybody. */
+function isControl(type: string | null): boolean {
+  return type === "scalar" || type === "doc-mode" || type === "flow-error-end";
+}
+
+function countLines(text: string, lines: LineCounter): void {
+  lines.addNewLine(0);
+  for (let index = text.indexOf("\n"); index !== -1; index = text.indexOf("\n", index + 1)) {
+    lines.addNewLine(index + 1);
+  }
+}
+
+function originAt(lines: LineCounter, offset: number, { file, isFound }: YamlFile): Origin {
+  const { line, col } = lines.linePos(offset);
+  return { kind: "file", file, line: Math.max(1, line), column: Math.max(1, col), isFound };
+}
+
+function toProblems(document: Document, lines: LineCounter, file: YamlFile): ConfigProblem[] {
+  return [...document.errors, ...document.warnings].map(({ code, message, pos }) => {
+    const [words = ""] = message.split("\n");
+    const told = ourWords[code] ?? [
+      `not YAML: ${maskText(words)}`,
+      "mend the line, or the one before it",
+    ];
+    return {
+      severity: "error" as const,
+      origin: originAt(lines, pos[0], file),
+      message: told[0],
+      hint: told[1],
+    };
+  });
+}
+
+const quotes = "put quotes around a value with a colon or a special first character";
+
+const ourWords: Readonly<Record<string, readonly [message: string, hint: string]>> = {
+  DUPLICATE_KEY: ["this key is there twice", "keep one of the two"],
+  MULTIPLE_DOCS: ["there is a second document", "keep one, without a line of --- between"],
+  BLOCK_AS_IMPLICIT_KEY: ["not YAML: a value cannot go on like this", quotes],
+  BAD_SCALAR_START: ["not YAML: a value cannot begin like this", quotes],
+  TAB_AS_INDENT: ["not YAML: tabs cannot indent", "indent with spaces"],
+  BAD_INDENT: ["not YAML: the indentation does not fit", "indent what belongs together equally"],
+};
+
+type At = (node: { readonly range?: readonly number[] | null } | null) => Origin;
+
+function toNode(
+  node: ParsedNode | null,
+  at: At,
+  odd: ConfigProblem[],
+  depth = 0,
+): ConfigNode | null {
+  if (depth > depthMax) {
+    const message = `it is nested more than ${depthMax} deep`;
+    odd.push({ severity: "error", origin: at(node), message, hint: "make it flatter" });
+    return null;
+  }
+  if (isMap(node)) return toMap(node, at, odd, depth);
+  if (isSeq(node)) {
+    const items = node.items.map((item) => toNode(item, at, odd, depth + 1) ?? nothingAt(at(item)));
+    return { kind: "list", origin: at(node), items };
+  }
+  return isScalar(node) && node.value !== null
+    ? { kind: "scalar", origin: at(node), value: toScalar(node.value) }
+    : null;
+}
+
+function toMap(map: YAMLMap.Parsed, at: At, odd: ConfigProblem[], depth: number): ConfigMap {
+  const entries = new Map<string, ConfigEntry>();
+  for (const { key, value } of map.items) {
+    const origin = at(key);
+    const name = isScalar(key) ? (key.value === null ? null : (key.source ?? "")) : null;
+    if (name === null || name === "") {
+      const hint = "write name: value";
+      odd.push({ severity: "error", origin, message: "the name of a setting must be text", hint });
+      continue;
+    }
+    // Of two the first; the other is among the problems.
+    if (entries.has(name)) continue;
+    const node =
+      toNode(value, at, odd, depth + 1) ?? nothingAt(value === null ? origin : at(value));
+    entries.set(name, { key: name, origin, node });
+  }
+  return { kind: "map", origin: at(map), entries: [...entries.values()] };
+}
+
+/** Numbers beyond exactness stay text, and are refused where a number is wanted. */
+function toScalar(value: unknown): ScalarValue {
+  if (typeof value === "boolean" || typeof value === "number") return value;
+  return String(value);
+}
+
+function nothingAt(origin: Origin): ConfigNode {
+  return { kind: "scalar", origin, value: null };
+}
+
+function emptyMap(origin: Origin): ConfigMap {
+  return { kind: "map", origin, entries: [] };
+}

@@ -1,0 +1,115 @@
+// A file of a person → its tree, or what is wrong with it. Nothing it holds makes this throw.
+import { open, type FileHandle } from "node:fs/promises";
+import { homedir } from "node:os";
+import type { ConfigNode } from "../../core/config/config-node.ts";
+import { hasErrors, type ConfigProblem } from "../../core/config/config-problem.ts";
+import { checkFile } from "../../core/config/read-config.ts";
+import { parseYaml } from "./parse-yaml.ts";
+import { lookAt, stampOf, type FileStamp } from "./file-stamp.ts";
+
+export interface ConfigFile {
+  /** Absolute. */
+  readonly path: string;
+  /** Lies in a workspace, and may be somebody else's. */
+  readonly isFound: boolean;
+  /** Somebody named it, so that it must be there. */
+  readonly isNamed: boolean;
+}
+
+export type FileReading =
+  | { readonly kind: "absent" }
+  /** The text is the one that is known already. */
+  | { readonly kind: "same"; readonly stamp: FileStamp }
+  | {
+      readonly kind: "read";
+      readonly stamp: FileStamp | null;
+      /** Null where it could not be read as text. */
+      readonly text: string | null;
+      /** What was written, right or wrong; null where it is no tree. */
+      readonly tree: ConfigNode | null;
+      /** The same; null where there is an error in it. */
+      readonly root: ConfigNode | null;
+      readonly problems: readonly ConfigProblem[];
+    };
+
+/** A configuration is written by hand: more than this is another file. */
+const bytesMax = 1024 * 1024;
+
+export async function readConfigFile(
+  file: ConfigFile,
+  knownText: string | null = null,
+): Promise<FileReading> {
+  try {
+    await using handle = await open(file.path, "r");
+    return await readHandle(handle, file, knownText);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return { kind: "absent" };
+    const stamp = await lookAt(file.path);
+    return refuse(file, stamp, `cannot be read (${code})`, "check its permissions");
+  }
+}
+
+async function readHandle(
+  handle: FileHandle,
+  file: ConfigFile,
+  knownText: string | null,
+): Promise<FileReading> {
+  const stats = await handle.stat({ bigint: true });
+  const stamp = stampOf(stats);
+  if (!stats.isFile()) return refuse(file, stamp, "is no file", "name a YAML file");
+  if (stats.size > bytesMax) {
+    const size = `${stats.size} bytes, more than ${bytesMax}`;
+    return refuse(file, stamp, `has ${size}`, "name the right file, or make it smaller");
+  }
+  // One byte more than there should be: a file that grows while it is read is noticed.
+  const buffer = Buffer.alloc(Number(stats.size) + 1);
+  let length = 0;
+  while (length < buffer.length) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  const text = decode(buffer.subarray(0, length));
+  return text !== null && text === knownText
+    ? { kind: "same", stamp }
+    : parseText(text, file, stamp);
+}
+
+function parseText(text: string | null, file: ConfigFile, stamp: FileStamp): FileReading {
+  if (text === null) return refuse(file, stamp, "is not UTF-8 text", "save it as UTF-8");
+  const control = /[^\P{Cc}\t\n\r\u0085]/u.exec(text);
+  if (control !== null) {
+    return refuse(file, stamp, "is not text: it has control characters", "name a YAML file");
+  }
+  const parsed = parseYaml(text, { file: file.path, isFound: file.isFound });
+  const tree = parsed.root;
+  const more = tree === null ? [] : checkFile(tree, homedir());
+  const problems = [...parsed.problems, ...more];
+  return { kind: "read", stamp, text, tree, root: hasErrors(problems) ? null : tree, problems };
+}
+
+function decode(bytes: Buffer): string | null {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function refuse(
+  { path, isFound }: ConfigFile,
+  stamp: FileStamp | null,
+  message: string,
+  hint: string,
+): FileReading {
+  const origin = { kind: "file", file: path, line: 1, column: 1, isFound } as const;
+  const problem = { severity: "error", origin, message: `the file ${message}`, hint } as const;
+  return { kind: "read", stamp, text: null, tree: null, root: null, problems: [problem] };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : String(error);
+}

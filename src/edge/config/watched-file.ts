@@ -1,0 +1,128 @@
+// One file of a configuration as time passes: replaced, half written, emptied, gone, and back.
+import { setTimeout as wait } from "node:timers/promises";
+import type { ConfigNode } from "../../core/config/config-node.ts";
+import type { ConfigProblem } from "../../core/config/config-problem.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { lookAt, type FileStamp } from "./file-stamp.ts";
+import { readConfigFile, type ConfigFile, type FileReading } from "./read-config-file.ts";
+
+export interface WatchedFile {
+  /** Whether there is something new to be said or done. */
+  look(): Promise<boolean>;
+  /** What it said when it could last be used; null where it never did. */
+  root(): ConfigNode | null;
+  /** What is wrong with it as it is now. */
+  problems(): readonly ConfigProblem[];
+}
+
+/** Reads it; a file that somebody named must be there. */
+export async function watchFile(file: ConfigFile): Promise<WatchedFile> {
+  const reading = await readConfigFile(file);
+  if (reading.kind === "absent" && file.isNamed) {
+    throw new StrataError("not-found", `there is no file ${file.path}`, "name one that is there");
+  }
+  let state = toState(unseen, reading, file).next;
+  return {
+    look: async () => {
+      const seen = await lookAt(file.path);
+      if (seen?.word === state.stamp?.word && !state.isFresh) return false;
+      const again = await readSettled(file, state.text);
+      // Half a file may look like a whole one; the next question looks again.
+      if (again === null) return false;
+      const { next, isNew } = toState(state, again, file);
+      state = next;
+      return isNew;
+    },
+    root: () => state.root,
+    problems: () => state.problems,
+  };
+}
+
+interface FileState {
+  readonly isThere: boolean;
+  /** Of the last reading, usable or not; null where nothing can be said. */
+  readonly stamp: FileStamp | null;
+  readonly text: string | null;
+  readonly root: ConfigNode | null;
+  readonly problems: readonly ConfigProblem[];
+  /** Changed so lately that another change might look the same from outside. */
+  readonly isFresh: boolean;
+}
+
+const unseen: FileState = {
+  isThere: false,
+  stamp: null,
+  text: null,
+  root: null,
+  problems: [],
+  isFresh: false,
+};
+
+/** Times on disk are that coarse, at worst. */
+const freshMs = 1000;
+
+function toState(
+  before: FileState,
+  reading: FileReading,
+  file: ConfigFile,
+): { readonly next: FileState; readonly isNew: boolean } {
+  if (reading.kind === "absent") {
+    const problems = before.root === null ? [] : [lost(file, "is gone")];
+    const next = { ...unseen, root: before.root, problems };
+    return { next, isNew: before.isThere };
+  }
+  const { stamp } = reading;
+  const isFresh = stamp !== null && Math.abs(Date.now() - stamp.changedMs) < freshMs;
+  // What cannot be read as text is the same as long as nothing was done to it.
+  const isSame =
+    reading.kind === "same" ||
+    (before.isThere && reading.text === null && stamp?.word === before.stamp?.word);
+  if (isSame) return { next: { ...before, stamp, isFresh }, isNew: false };
+  const { text, problems } = reading;
+  if (text?.trim() === "" && saysSomething(before.root)) {
+    const problem = lost(file, "is empty now");
+    const next = { ...before, isThere: true, stamp, text, isFresh, problems: [problem] };
+    return { next, isNew: true };
+  }
+  const root = reading.root ?? before.root;
+  return { next: { isThere: true, stamp, text, root, problems, isFresh }, isNew: true };
+}
+
+function saysSomething(root: ConfigNode | null): boolean {
+  return root?.kind === "map" && root.entries.length > 0;
+}
+
+/** Losing everything at once is an accident, and so what it said holds on. */
+function lost({ path, isFound }: ConfigFile, what: string): ConfigProblem {
+  return {
+    severity: "error",
+    origin: { kind: "file", file: path, line: 1, column: 1, isFound },
+    message: `the file ${what}`,
+    hint: "write it again, or start anew without it",
+  };
+}
+
+/** Somebody may still be at it: it is read once nobody was for a moment; null where that takes too long. */
+async function readSettled(
+  file: ConfigFile,
+  knownText: string | null,
+): Promise<FileReading | null> {
+  let seen = await lookAt(file.path);
+  for (let round = 0; round < roundsMax; round += 1) {
+    const ageMs = seen === null ? 0 : Math.abs(Date.now() - seen.changedMs);
+    if (ageMs < settleMs && seen?.isPlaced !== true) await wait(settleMs - ageMs);
+    const after = await lookAt(file.path);
+    if (after?.word === seen?.word) {
+      const reading = await readConfigFile(file, knownText);
+      const stamp = reading.kind === "absent" ? null : reading.stamp;
+      if (stamp?.word === seen?.word && (await lookAt(file.path))?.word === seen?.word) {
+        return reading;
+      }
+    }
+    seen = after;
+  }
+  return null;
+}
+
+const settleMs = 20;
+const roundsMax = 10;
