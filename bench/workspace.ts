@@ -92,6 +92,7 @@ async function measureConcurrent(root: string): Promise<Concurrent> {
     openFiles: async (folder) => {
       const files = await openScope(folder);
       return {
+        nameOf: (path) => files.nameOf(path),
         stat: (path) => files.stat(path),
         readFile: (path, options) => {
           reads.set(path, (reads.get(path) ?? 0) + 1);

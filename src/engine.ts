@@ -1,8 +1,5 @@
 // One turn on one screen: assemble → plan → encode → send → decode → record, until the model is done.
 import { randomUUID } from "node:crypto";
-import { assemble } from "./core/assembly/assemble.ts";
-import { volatileText } from "./core/assembly/system-blocks.ts";
-import { planCache } from "./core/cache/plan-cache.ts";
 import {
   describeMoment,
   readEvent,
@@ -18,13 +15,16 @@ import type { StreamPart } from "./core/wire/reply.ts";
 import type { Provider } from "./edge/providers/provider.ts";
 import type { CallToSend } from "./edge/providers/run-attempts.ts";
 import { answerTools, type RunTools } from "./engine/answer-tools.ts";
-import { callOf, closeTurn, recordSent, type RunningTurn } from "./engine/record-turn.ts";
+import type { Compaction } from "./engine/compaction.ts";
+import { limitResults } from "./engine/limit-results.ts";
+import { fold, readyCall, type NextCall } from "./engine/ready-call.ts";
+import { callOf, closeTurn, type RunningTurn } from "./engine/record-turn.ts";
 import type { Session } from "./engine/session.ts";
 import { settleCall } from "./engine/settle-call.ts";
 import { createTeller, type Emitter } from "./engine/tell.ts";
 import { createTurnEvents } from "./engine/turn-events.ts";
 import { recordSession } from "./engine/stored-session.ts";
-import { endingOf, loadUnfinished } from "./engine/unfinished-turn.ts";
+import { endingOf, isOverflow, loadUnfinished } from "./engine/unfinished-turn.ts";
 
 /** Everything a turn needs of the world. */
 export interface Edges {
@@ -36,6 +36,8 @@ export interface Edges {
   readonly now: () => number;
   /** Told what happens, as events; nobody by default. */
   readonly events?: Emitter;
+  /** How the history is shortened; by default only where nothing else fits the window. */
+  readonly compaction?: Compaction;
   readonly signal?: AbortSignal;
   /** Told what streams in, as it comes. */
   readonly onPart?: (part: StreamPart) => void;
@@ -80,6 +82,8 @@ export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): 
       session: before,
       open: null,
       current: [said.current],
+      wholes: new Map(),
+      spent: [],
       isStaged: false,
       context: { ...said.context, injectedAt: iso },
       volatile: perCall(said.volatile, turn.volatile),
@@ -106,61 +110,71 @@ export async function resumeTurn(
   if (ending === null) return runCalls(running, edges);
   const { open } = running;
   try {
-    const last = { turn: running, open, session: running.session, how: ending };
-    return { session: await closeTurn({ ...last, endMs: edges.now() }), calls: [], end: ending };
+    const endMs = edges.now();
+    const closed = await closeTurn({ turn: running, how: ending, endMs });
+    return { session: closed, calls: [], end: ending };
   } catch (error) {
     await open?.release().catch(() => {});
     throw error;
   }
 }
 
-async function runCalls(turn: RunningTurn, edges: Edges): Promise<TurnRun> {
-  const { protocol, model, options, policy } = turn.before;
-  const teller = createTeller(edges.events, turn.call);
-  const events = createTurnEvents(teller, turn);
+async function runCalls(first: RunningTurn, edges: Edges): Promise<TurnRun> {
+  const teller = createTeller(edges.events, first.call);
+  const events = createTurnEvents(teller, first);
   const calls: CallEntry[] = [];
-  let { open, session, current, isStaged } = turn;
+  let turn = first;
+  let isRecovering = false;
   const end = async (how: TurnEnding): Promise<TurnRun> => {
     const endMs = edges.now();
-    const next = await closeTurn({ turn, open, session, how, endMs });
+    const session = await closeTurn({ turn, how, endMs });
     events.ended(how, calls, endMs);
-    return { session: next, calls, end: how };
+    return { session, calls, end: how };
   };
   try {
-    for (let number = turn.callCount + 1; number <= turn.callsMax; number += 1) {
+    for (let number = first.callCount + 1; number <= first.callsMax; number += 1) {
       const startMs = edges.now();
-      const { thread, cache: state, pace } = session;
-      const { layout, markers } = policy;
-      // A provider that paused goes on from its own words; what is recorded has its head already.
-      const isAsItIs = current.length === 0 || (isStaged && layout.volatile === "message-head");
-      const volatile = isAsItIs ? null : await turn.volatile();
-      const assembly = assemble({ thread, current, volatile, layout, can: model.capabilities });
-      const { blocks } = assembly;
-      const plan = planCache({ blocks, rules: model, markers, state, pace, now: startMs });
-      const request = protocol.encode({ assembly, plan, model, options });
-      if (!isStaged) open = await recordSent(turn, open, { thread, assembly, startMs }, edges);
-      isStaged = false;
-      const tokens = totalTokens(assembly.usedTokens);
-      if (number === 1) events.started(current, tokens);
-      else if (calls.length === 0) events.resumed(turn);
-      events.callStarted(number, tokens);
-      const sent = await edges.provider.send({ request, ...howToSend(options, edges) });
-      const made = { turnId: turn.id, number, assembly, plan, request };
+      const onRecorded: NextCall["onRecorded"] = (current, { assembly }) => {
+        if (number === 1) events.started(current, totalTokens(assembly.usedTokens));
+        else if (calls.length === 0) events.resumed(first);
+      };
+      const next = { turn, startMs, mayFold: !isRecovering, onRecorded };
+      const ready = await readyCall(next, edges, teller);
+      ({ turn } = ready);
+      const { session } = turn;
+      const { assembly, plan, request } = ready.call;
+      events.callStarted(number, totalTokens(assembly.usedTokens));
+      const sent = await edges.provider.send({ request, ...howToSend(session.options, edges) });
+      const made = { turnId: turn.id, number, assembly, plan, request, spent: turn.spent };
       const settled = settleCall(session, { ...made, sent, startMs, endMs: edges.now() });
-      await open?.append(settled.entry, settled.more);
+      await turn.open?.append(settled.entry, settled.more);
       calls.push(settled.entry);
       events.callSettled(settled.entry, session);
-      session = settled.session;
+      turn = { ...turn, session: settled.session, spent: [] };
+      if (isOverflow(settled.entry) && !isRecovering) {
+        const why = {
+          prepared: ready.call,
+          nowMs: edges.now(),
+          asked: "overflow_recovery",
+        } as const;
+        const run = await fold(turn, why, edges, teller);
+        isRecovering = run.isFolded;
+        ({ turn } = run);
+        if (isRecovering) continue;
+      }
       if (settled.entry.status !== "complete") return await end("failed");
+      isRecovering = false;
       const uses = toolUsesOf(settled.entry);
       const ending = endingOf(settled.entry.stopReason, uses);
       if (ending !== null) return await end(ending);
-      current = uses.length === 0 ? [] : await answerTools(uses, edges.runTools, turn.call);
+      const answers = uses.length === 0 ? [] : await answerTools(uses, edges.runTools, turn.call);
+      const limited = limitResults(answers, turn.session, edges.compaction, teller);
+      turn = { ...turn, current: limited.messages, wholes: limited.wholes, isStaged: false };
     }
     return await end("too many calls");
   } catch (error) {
     // Nobody works on it any more: it can be resumed or abandoned at once. What went wrong matters more.
-    await open?.release().catch(() => {});
+    await turn.open?.release().catch(() => {});
     throw error;
   }
 }
@@ -169,8 +183,7 @@ function perCall(
   moment: readonly Section[],
   more: TurnToRun["volatile"] = [],
 ): RunningTurn["volatile"] {
-  return async () =>
-    volatileText([...moment, ...(typeof more === "function" ? await more() : more)]);
+  return async () => [...moment, ...(typeof more === "function" ? await more() : more)];
 }
 
 function totalTokens(tiers: TokensPerTier): number {

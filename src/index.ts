@@ -286,7 +286,15 @@ export {
   type WorkspaceBundle,
   type WorkspaceNote,
 } from "./core/layers/workspace-bundle.ts";
+export {
+  memoryCaps,
+  memoryFiles,
+  type MemoryCaps,
+  type MemoryFile,
+} from "./core/memory/memory-file.ts";
 export { viewMemory } from "./core/memory/memory-view.ts";
+export { fitIndex, type FittedIndex, type ListedSkill } from "./core/skills/fit-index.ts";
+export { recoverActivations } from "./core/skills/recover-activations.ts";
 export {
   createSkillRegistry,
   type RegistryOptions,
@@ -303,6 +311,12 @@ export {
   type ToolInput,
   type ToolOutput,
 } from "./core/tools/tool.ts";
+export {
+  findToolset,
+  toolsets,
+  type RoleTools,
+  type Toolset as NamedToolset,
+} from "./core/tools/toolsets.ts";
 export { openScope, type ScopedFiles } from "./edge/stores/scoped-files.ts";
 export { openMemoryStore } from "./edge/stores/memory/memory-store.ts";
 export { openMemorySession } from "./edge/stores/memory/memory-session.ts";
@@ -312,6 +326,7 @@ export {
   type WorkspaceCache,
   type WorkspaceCacheOptions,
 } from "./edge/stores/workspace/workspace-cache.ts";
+export { toCounters, type WorkspaceCounter } from "./edge/stores/workspace/workspace-counters.ts";
 export { builtInTools, type BuiltInOptions } from "./edge/tools/built-in-tools.ts";
 export { createCallEmitter } from "./edge/tools/call-events.ts";
 export type { DispatchContext, DispatcherOptions } from "./edge/tools/dispatch-options.ts";

@@ -35,6 +35,7 @@ const ORDER = [
   "core/wire",
   "core/diagnosis",
   "core/ledger",
+  "core/recall",
   "core/compaction",
   "simulator",
   "edge/config",

@@ -2,6 +2,7 @@
 import type { Assembly } from "../core/assembly/assemble.ts";
 import { messagesFrom, messageTokens, type Thread } from "../core/assembly/thread.ts";
 import type { EventContext } from "../core/layers/event.ts";
+import type { Section } from "../core/layers/section.ts";
 import type { OpenTurn } from "../core/ledger/ledger.ts";
 import { messageSources, type NewMessage } from "../core/ledger/turn-record.ts";
 import type { Message } from "../core/message/message.ts";
@@ -10,6 +11,7 @@ import type { SharedChain } from "../edge/tools/tool-trace.ts";
 import type { Edges, TurnEnding } from "../engine.ts";
 import { toStateText } from "./session-state.ts";
 import type { Session } from "./session.ts";
+import type { SummaryCall } from "./summarise-call.ts";
 
 /** A turn with everything its next call needs. */
 export interface RunningTurn {
@@ -21,11 +23,15 @@ export interface RunningTurn {
   /** Null until the first call is about to be sent. */
   readonly open: OpenTurn | null;
   readonly current: readonly Message[];
+  /** By place in `current`: the whole text of a tool result that was cut. */
+  readonly wholes: ReadonlyMap<number, string>;
   /** Whether the ledger has `current` already. */
   readonly isStaged: boolean;
   readonly context: (EventContext & { readonly injectedAt: string }) | null;
   /** What is told for the next call only. */
-  readonly volatile: () => Promise<string | null>;
+  readonly volatile: () => Promise<readonly Section[]>;
+  /** Calls for summaries that came to nothing: booked with the next call, because they are paid for. */
+  readonly spent: readonly SummaryCall[];
   readonly callCount: number;
   /** Tools that were asked for in those calls. */
   readonly toolCallCount: number;
@@ -50,7 +56,8 @@ export async function recordSent(
 ): Promise<OpenTurn> {
   const messages = newMessages(call.assembly.plainThread, call.thread.messages.length);
   if (open !== null) {
-    if (messages.length > 0) await open.answer(messages);
+    if (messages.length > 0)
+      await open.answer(messages.map((each, at) => withWhole(each, turn, at)));
     return open;
   }
   const { model, role, id, headTurnId, permissions, workspacePath } = turn.before;
@@ -82,6 +89,11 @@ export function newMessages(thread: Thread, from: number): readonly NewMessage[]
   }));
 }
 
+function withWhole(message: NewMessage, { wholes }: RunningTurn, at: number): NewMessage {
+  const whole = wholes.get(at);
+  return whole === undefined ? message : { ...message, whole };
+}
+
 /** Where the words come from (X-22). */
 function noteOf({ context }: RunningTurn): Pick<NewMessage, "source" | "contextJson"> {
   if (context === null) return {};
@@ -91,20 +103,13 @@ function noteOf({ context }: RunningTurn): Pick<NewMessage, "source" | "contextJ
 
 export interface TurnToClose {
   readonly turn: RunningTurn;
-  readonly open: OpenTurn | null;
-  readonly session: Session;
   readonly how: TurnEnding;
   readonly endMs: number;
 }
 
 /** The session to go on from. What was learned stays; a tool use without an answer must not. */
-export async function closeTurn({
-  turn,
-  open,
-  session,
-  how,
-  endMs,
-}: TurnToClose): Promise<Session> {
+export async function closeTurn({ turn, how, endMs }: TurnToClose): Promise<Session> {
+  const { open, session } = turn;
   if (how === "done") {
     await open?.close({ status: "completed", endMs });
     return { ...session, headTurnId: turn.id };

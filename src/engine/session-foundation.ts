@@ -18,7 +18,15 @@ import type { SectionNote, Session, SessionSetup, SessionSkill } from "./session
 /** Everything of a setup that the tools and the system text are made of. */
 export type FoundationSetup = Pick<
   SessionSetup,
-  "model" | "protocol" | "policy" | "context" | "tools" | "permissions" | "skills"
+  | "model"
+  | "protocol"
+  | "policy"
+  | "context"
+  | "tools"
+  | "permissions"
+  | "toolsLeft"
+  | "skills"
+  | "notes"
 >;
 
 export interface LaidFoundation extends Pick<
@@ -34,7 +42,7 @@ export function layForSession(
   counter: TokenCounter,
   pace: Pace,
 ): LaidFoundation {
-  const { model, protocol, policy, context, permissions = [] } = setup;
+  const { model, protocol, policy, context, permissions = [], toolsLeft = [], notes = {} } = setup;
   const { tools, left } = selectTools({
     offered: setup.tools ?? [],
     granted: permissions,
@@ -52,9 +60,9 @@ export function layForSession(
     }),
     padding,
     preactivated: toPreactivated(setup.skills ?? [], padding),
-    toolsLeft: left,
+    toolsLeft: [...toolsLeft, ...left],
     permissions,
-    madeOf: sections.map(toNote),
+    madeOf: [...sections.map(toNote), ...Object.entries(notes).map(toSourceNote)],
   };
 }
 
@@ -74,6 +82,12 @@ function toPreactivated(
 
 function toNote({ name, layer, text }: Section): SectionNote {
   return { name, layer, hash: hashContent(text), bytes: Buffer.byteLength(text) };
+}
+
+function toSourceNote([name, note]: readonly [string, object]): SectionNote {
+  const text = JSON.stringify(note);
+  const size = { hash: hashContent(text), bytes: Buffer.byteLength(text) };
+  return { name, layer: "session", ...size, note };
 }
 
 /** The padding is the last of the static text, and the skill index says which bodies are in it. */

@@ -1,6 +1,7 @@
 // What a session has learned, as text for the ledger: a restart or another node goes on with the same anchors.
 import { openCacheState, type CacheState } from "../core/cache/cache-state.ts";
 import type { Pace } from "../core/cache/pace.ts";
+import { toFoldingState } from "../core/compaction/plan/folding-state.ts";
 import type { JsonText } from "../core/message/message.ts";
 import type { Session } from "./session.ts";
 
@@ -8,17 +9,19 @@ interface KeptState {
   readonly format: 1;
   readonly cache: CacheState;
   readonly pace: Pace;
+  /** Absent in what was kept before folds were counted. */
+  readonly folding?: unknown;
   /** The turn it was learned in; volatile text that was kept there is said again elsewhere. */
   readonly turnId: string | null;
   readonly keptVolatile: string | null;
 }
 
 export function toStateText(
-  { cache, pace, thread }: Pick<Session, "cache" | "pace" | "thread">,
+  { cache, pace, thread, folding }: Pick<Session, "cache" | "pace" | "thread" | "folding">,
   turnId: string | null,
 ): JsonText {
   const { keptVolatile } = thread;
-  const state: KeptState = { format: 1, cache, pace, turnId, keptVolatile };
+  const state: KeptState = { format: 1, cache, pace, folding, turnId, keptVolatile };
   return JSON.stringify(state);
 }
 
@@ -32,6 +35,7 @@ export function withState(session: Session, text: JsonText | null): Session {
     ...session,
     cache: { ...openCacheState(), ...cache },
     pace,
+    folding: toFoldingState(state.folding),
     thread: { ...session.thread, keptVolatile: isHere ? keptVolatile : null },
   };
 }

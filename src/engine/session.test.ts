@@ -1,12 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { findPolicy } from "../core/cache/policies.ts";
+import { hashContent } from "../core/hash.ts";
 import { toToolDefinition } from "../core/message/tool-definition.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
 import { cheapCounter } from "../core/tokens/cheap-counter.ts";
 import type { OfferedTool } from "../core/tools/select-tools.ts";
+import { findToolset, selectFromToolset } from "../core/tools/toolsets.ts";
 import { anthropicMessages } from "../core/wire/anthropic-messages/index.ts";
 import { openaiChat } from "../core/wire/openai-chat/index.ts";
+import { openLedger } from "../edge/stores/open-ledger.ts";
 import { openSession, type SessionSetup } from "./session.ts";
+import { recordSession } from "./stored-session.ts";
 
 function tool(name: string, needs: readonly string[] = []): OfferedTool {
   const inputSchema = { type: "object", properties: {} };
@@ -42,6 +46,40 @@ describe("an opened session", () => {
     const { thread, toolsLeft } = openSession({ ...setup, permissions: ["disk"] });
     expect(thread.foundation.tools.map(({ name }) => name)).toEqual(["read", "write"]);
     expect(toolsLeft).toEqual([]);
+  });
+
+  test("a worker is told of neither memory tools nor delegate, also where they forget to say so (S-17)", () => {
+    const tools = [tool("delegate"), tool("memory_add"), tool("read")];
+    const session = openSession({ ...setup, tools, context: { role: "worker" } });
+    expect(session.thread.foundation.tools.map(({ name }) => name)).toEqual(["read"]);
+    expect(session.toolsLeft.map(({ name }) => name)).toEqual(["delegate", "memory_add"]);
+  });
+
+  test("takes what a toolset leaves of its tools, and keeps what was left out before (X-20)", () => {
+    const offered = [tool("write", ["files.write"]), tool("read", ["files.read"])];
+    const toolset = findToolset("read-only");
+    const selected = selectFromToolset({ offered, toolset, role: "unified" });
+    const session = openSession({ ...setup, ...selected });
+    expect(session.thread.foundation.tools.map(({ name }) => name)).toEqual(["read"]);
+    expect(session.permissions).toEqual(["files.read", "skills.read"]);
+    expect(session.toolsLeft).toEqual([{ name: "write", reason: "not granted: files.write" }]);
+  });
+
+  test("X-22: what the host noted of its sources is in the record, beside the sections", async () => {
+    const note = { hash: "abc", files: [] };
+    const session = openSession({ ...setup, id: "s1", notes: { workspace: note } });
+    expect(session.madeOf.at(-1)).toEqual({
+      name: "workspace",
+      layer: "session",
+      hash: hashContent('{"hash":"abc","files":[]}'),
+      bytes: 25,
+      note,
+    });
+    const ledger = await openLedger(":memory:");
+    await recordSession(session, { ledger });
+    const record = await ledger.findSession("s1");
+    await ledger.close();
+    expect(record?.contextJson).toContain('"note":{"hash":"abc","files":[]}');
   });
 
   test("says once where a policy's markers are not taken", () => {

@@ -5,6 +5,7 @@ import { appendMessages, openThread, type Thread } from "../core/assembly/thread
 import { openCacheState, type CacheState } from "../core/cache/cache-state.ts";
 import { openPace, type Pace, type PaceKind } from "../core/cache/pace.ts";
 import type { Policy } from "../core/cache/policy.ts";
+import { openFoldingState, type FoldingState } from "../core/compaction/plan/folding-state.ts";
 import type { ContentHash } from "../core/hash.ts";
 import type { LoadedSkill } from "../core/skills/activation-events.ts";
 import type { SkillSource } from "../core/skills/skill.ts";
@@ -38,6 +39,10 @@ export interface Session {
   readonly thread: Thread;
   readonly cache: CacheState;
   readonly pace: Pace;
+  /** What it knows of its folds. */
+  readonly folding: FoldingState;
+  /** When the ledger first knew it, in milliseconds since 1970; null before. */
+  readonly openedMs: number | null;
   /** How the static prefix was brought to the provider's minimum, or why not. */
   readonly padding: PaddingPlan;
   /** Skills whose whole body is in the foundation. */
@@ -45,17 +50,20 @@ export interface Session {
   /** Tools on offer that this agent is not told of. */
   readonly toolsLeft: readonly LeftTool[];
   readonly permissions: readonly string[];
-  /** What the foundation was made of: names, sizes and hashes (X-22). */
+  /** What the foundation was made of: names, sizes and hashes (X-22). Goes into `contextJson`. */
   readonly madeOf: readonly SectionNote[];
   /** What a person should know once, and not on every call. */
   readonly warnings: readonly string[];
 }
 
+/** Of a section; or, where there is a `note`, of what sections come from, with hash and size of the note. */
 export interface SectionNote {
   readonly name: string;
   readonly layer: Section["layer"];
   readonly hash: ContentHash;
   readonly bytes: number;
+  /** As the setup gave it. */
+  readonly note?: object;
 }
 
 export interface SessionSetup {
@@ -70,8 +78,13 @@ export interface SessionSetup {
   readonly policy: Policy;
   /** Everything the system prompt is made of, except the skill index. */
   readonly context: Omit<ContextParts, "skillIndex">;
+  /** With `permissions` and `toolsLeft` what the dispatcher's `toolsFor` gives. */
   readonly tools?: readonly OfferedTool[];
   readonly permissions?: readonly string[];
+  /** Tools that were left out before, with the reasons; told of with those that are left out here. */
+  readonly toolsLeft?: readonly LeftTool[];
+  /** What is recorded beside the sections, by name: where their texts come from, as hashes and sizes (X-22). */
+  readonly notes?: Readonly<Record<string, object>>;
   readonly skills?: readonly SessionSkill[];
   readonly counter: TextCounter;
   readonly pace?: PaceKind;
@@ -112,6 +125,8 @@ export function openSession(setup: SessionSetup): Session {
     thread: appendMessages(openThread(foundation), earlier.messages),
     cache: { ...openCacheState(), ...setup.learned },
     pace,
+    folding: openFoldingState(),
+    openedMs: null,
     warnings: [...warningsOf(setup), ...earlier.warnings],
   };
 }

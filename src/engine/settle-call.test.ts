@@ -123,8 +123,12 @@ describe("a settled call", () => {
     expect(second.pace.gaps).toEqual([1, 0, 0, 0, 0, 0]);
   });
 
-  test("that failed gives back the session it was made from", () => {
-    expect(settle({ outcome: failure, attempts: [] }).session).toEqual(session);
+  test("that failed gives back the session it was made from, with one call more", () => {
+    const { folding } = session;
+    expect(settle({ outcome: failure, attempts: [] }).session).toEqual({
+      ...session,
+      folding: { ...folding, calls: 1, callsSinceFold: 1, turnsSinceFold: 1 },
+    });
   });
 
   test("that was cut off keeps its messages out of the thread, and what it wrote in mind", () => {

@@ -5,15 +5,18 @@ import type { CachePlan } from "../core/cache/cache-plan.ts";
 import type { CacheState } from "../core/cache/cache-state.ts";
 import { learnFromReply } from "../core/cache/learn-from-reply.ts";
 import { learnPace } from "../core/cache/pace.ts";
+import { afterCall, afterTurn, type FoldingState } from "../core/compaction/plan/folding-state.ts";
 import type { CallEntry } from "../core/ledger/call-entry.ts";
 import type { WithCall } from "../core/ledger/ledger.ts";
 import { findCost } from "../core/models/cost.ts";
+import type { Usage } from "../core/message/usage.ts";
 import type { EncodedRequest } from "../core/wire/encoded-request.ts";
 import type { ProviderFailure } from "../core/wire/failure.ts";
 import type { Reply } from "../core/wire/reply.ts";
 import type { Sent } from "../edge/providers/run-attempts.ts";
 import { toStateText } from "./session-state.ts";
 import type { Session } from "./session.ts";
+import type { SummaryCall } from "./summarise-call.ts";
 
 export interface FinishedCall {
   readonly turnId: string;
@@ -24,6 +27,8 @@ export interface FinishedCall {
   readonly sent: Pick<Sent, "outcome" | "attempts">;
   readonly startMs: number;
   readonly endMs: number;
+  /** Calls for summaries that came to nothing, booked here. */
+  readonly spent?: readonly SummaryCall[];
 }
 
 export interface SettledCall {
@@ -39,7 +44,7 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
   const { cache, pace, model } = session;
   const learned = learnFrom(session, call, discardedOf(call), cache);
   if (outcome.kind !== "reply") {
-    const next = { ...session, cache: learned };
+    const next = { ...session, cache: learned, folding: countCall(session, call) };
     const more = { stateJson: toStateText(next, call.turnId) };
     return { session: next, entry: failedEntry(session, call, outcome), more };
   }
@@ -64,7 +69,7 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
     status: outcome.status,
     stopReason: outcome.stopReason,
     usage: outcome.usage.isReported ? outcome.usage.usage : null,
-    costPicoUsd: costOfAll([outcome, ...discardedOf(call)], session, startMs),
+    costPicoUsd: withSpent(costOfAll([outcome, ...discardedOf(call)], session, startMs), call),
     failure: outcome.failure ?? null,
     verdict: lesson.verdict,
     refuted: lesson.refuted,
@@ -80,6 +85,7 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
     // What was cut off cannot be replayed: a tool use may lack its end.
     thread: isWhole ? (isEmpty ? assembly.plainThread : grown) : session.thread,
     cache: lesson.state,
+    folding: countCall(session, call),
     pace: gapMs === null ? pace : learnPace(pace, gapMs),
   };
   const more = {
@@ -88,6 +94,11 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
     stateJson: toStateText(next, call.turnId),
   };
   return { session: next, entry, more };
+}
+
+/** A turn counts from its first call on. */
+function countCall({ folding }: Session, { number }: FinishedCall): FoldingState {
+  return afterCall(number === 1 ? afterTurn(folding) : folding);
 }
 
 const emptyReply: CallEntry["notes"][number] = {
@@ -117,7 +128,7 @@ function failedEntry(session: Session, call: FinishedCall, failure: ProviderFail
     status: "failed",
     stopReason: null,
     usage: null,
-    costPicoUsd: costOfAll(discardedOf(call), session, call.startMs),
+    costPicoUsd: withSpent(costOfAll(discardedOf(call), session, call.startMs), call),
     failure,
     verdict: null,
     refuted: [],
@@ -137,6 +148,18 @@ function costOfAll(replies: readonly Reply[], { model }: Session, startMs: numbe
     const cost = usage.isReported ? findCost(usage.usage, model, { at: startMs }).cost : null;
     return sum === null || cost === null ? null : sum + cost.totalPicoUsd;
   }, 0n);
+}
+
+function withSpent(cost: bigint | null, { spent = [] }: FinishedCall): bigint | null {
+  const costs = spent.flatMap(({ costPicoUsd }) => (costPicoUsd === null ? [] : [costPicoUsd]));
+  return costs.length === 0 ? cost : costs.reduce((sum, each) => sum + each, cost ?? 0n);
+}
+
+function usagesOf({ spent = [] }: FinishedCall): readonly Usage[] {
+  return spent.flatMap(({ usage, discarded }) => [
+    ...(usage === null ? [] : [usage]),
+    ...discarded,
+  ]);
 }
 
 type Common =
@@ -163,6 +186,6 @@ function commonOf(session: Session, call: FinishedCall): Pick<CallEntry, Common>
     promptKey: assembly.blocks.at(assembly.tailBlock)?.key ?? "",
     plan,
     sent: messagesFrom(assembly.thread, session.thread.messages.length),
-    discarded: discardedOf(call).map(({ usage }) => usage.usage),
+    discarded: [...discardedOf(call).map(({ usage }) => usage.usage), ...usagesOf(call)],
   };
 }

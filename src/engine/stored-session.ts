@@ -4,7 +4,9 @@ import type { PaddingPlan } from "../core/assembly/padding.ts";
 import { appendMessages, openThread } from "../core/assembly/thread.ts";
 import { openCacheState } from "../core/cache/cache-state.ts";
 import { openPace } from "../core/cache/pace.ts";
+import { openFoldingState } from "../core/compaction/plan/folding-state.ts";
 import { hashContent } from "../core/hash.ts";
+import type { FoldRecord } from "../core/ledger/fold-record.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import type { NewSession, SessionRecord } from "../core/ledger/session-record.ts";
 import type { Message } from "../core/message/message.ts";
@@ -19,7 +21,7 @@ import { tellOpened } from "./turn-events.ts";
 import type { SectionNote, Session, SessionSetup } from "./session.ts";
 
 /** What a session was opened with and cannot be read from its messages. */
-interface KeptSetup {
+export interface KeptSetup {
   readonly padding: PaddingPlan;
   readonly preactivated: readonly LoadedSkill[];
   readonly toolsLeft: readonly LeftTool[];
@@ -34,9 +36,8 @@ export async function recordSession(
 ): Promise<Session> {
   if (session.isRecorded) return session;
   const { id, agent, role, model, thread } = session;
-  const { padding, preactivated, toolsLeft, permissions, madeOf, workspacePath } = session;
+  const { madeOf, workspacePath } = session;
   const { foundation } = thread;
-  const setup: KeptSetup = { padding, preactivated, toolsLeft, permissions, madeOf };
   const about: NewSession = {
     id,
     agent,
@@ -45,13 +46,19 @@ export async function recordSession(
     provider: model.provider,
     foundation: keepFoundation(foundation),
     contextJson: JSON.stringify({ key: foundation.key, tools: foundation.tools.length, madeOf }),
-    setupJson: JSON.stringify(setup),
+    setupJson: JSON.stringify(keptSetupOf(session)),
     messages: newMessages(thread, 0),
     ...(workspacePath === null ? {} : { workspacePath }),
   };
   const record = await createOrFind(ledger, about);
   tellOpened(events, session);
-  return { ...session, isRecorded: true, headTurnId: record.headTurnId };
+  const { headTurnId, createdMs: openedMs } = record;
+  return { ...session, isRecorded: true, headTurnId, openedMs };
+}
+
+export function keptSetupOf(session: Session): KeptSetup {
+  const { padding, preactivated, toolsLeft, permissions, madeOf } = session;
+  return { padding, preactivated, toolsLeft, permissions, madeOf };
 }
 
 /** A session that was recorded when its first turn failed to open is the same session. */
@@ -114,10 +121,12 @@ async function restoreSession(
 ): Promise<Session> {
   const { model, protocol, policy, options } = setup;
   checkModel(record, setup);
-  const { foundationHash, setupJson } = record;
+  // Tools and system text may be those of a fold.
+  const fold = await ledger.findFold({ sessionId: record.id });
+  const foundationHash = fold?.foundationHash ?? record.foundationHash;
   const text = foundationHash === null ? null : await ledger.readContent(foundationHash);
-  const kept: unknown = setupJson === null ? null : JSON.parse(setupJson);
-  if (text === null || !isKeptSetup(kept)) {
+  const kept = readSetup(record, fold);
+  if (text === null || kept === null) {
     throw new StrataError(
       "input-invalid",
       `session ${record.id} was recorded without its tools and system text`,
@@ -139,12 +148,10 @@ async function restoreSession(
     thread: openThread(foundation),
     cache: openCacheState(),
     pace: openPace(setup.pace ?? "human"),
+    folding: openFoldingState(),
+    openedMs: record.createdMs,
     workspacePath: record.workspacePath,
-    padding: kept.padding,
-    preactivated: kept.preactivated,
-    toolsLeft: kept.toolsLeft,
-    permissions: kept.permissions,
-    madeOf: kept.madeOf,
+    ...kept,
     warnings: [],
   };
 }
@@ -157,6 +164,16 @@ function checkModel({ id, model, provider }: SessionRecord, setup: ResumeSetup):
     `session ${id} was opened with ${provider}/${model}, not with ${setup.model.provider}/${setup.model.id}`,
     "resume it with that model, or open a new session with its messages",
   );
+}
+
+/** Of the fold that changed it, or as the session was opened. */
+function readSetup({ setupJson }: SessionRecord, fold: FoldRecord | null): KeptSetup | null {
+  const told: unknown = fold?.metadataJson == null ? null : JSON.parse(fold.metadataJson);
+  if (typeof told === "object" && told !== null && "setup" in told && isKeptSetup(told.setup)) {
+    return told.setup;
+  }
+  const kept: unknown = setupJson === null ? null : JSON.parse(setupJson);
+  return isKeptSetup(kept) ? kept : null;
 }
 
 function isKeptSetup(value: unknown): value is KeptSetup {

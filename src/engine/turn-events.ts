@@ -9,7 +9,7 @@ import type { TurnEnding } from "../engine.ts";
 import { findMiss } from "./find-miss.ts";
 import type { RunningTurn } from "./record-turn.ts";
 import type { Session } from "./session.ts";
-import { unlessRefused, type Emitter, type Teller } from "./tell.ts";
+import { unlessRefused, type Emitter, type Said, type Teller } from "./tell.ts";
 import { toCompleted, toFailed, toTurnSums, toTurnError } from "./turn-payloads.ts";
 
 export interface TurnEvents {
@@ -21,10 +21,11 @@ export interface TurnEvents {
 }
 
 export function createTurnEvents(
-  { tell }: Teller,
+  teller: Teller,
   { before: session, id: turnId }: Pick<RunningTurn, "before" | "id">,
 ): TurnEvents {
   const { model, role } = session;
+  const tell = (said: Said): void => teller.tell(said);
   const about = { model: model.id, provider: model.provider };
   return {
     started: (current, tokens) =>

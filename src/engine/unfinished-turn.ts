@@ -1,5 +1,6 @@
 // A turn that a dead process left open, as far as it came.
 import { appendMessages } from "../core/assembly/thread.ts";
+import type { CallRecord } from "../core/ledger/call-entry.ts";
 import type { OpenTurn } from "../core/ledger/ledger.ts";
 import type { ThreadMessage, TurnRecord } from "../core/ledger/turn-record.ts";
 import type { ToolUseBlock } from "../core/message/message.ts";
@@ -58,37 +59,49 @@ async function readRun(
 ): Promise<UnfinishedRun> {
   const { ledger, runTools } = edges;
   const calls = await ledger.readCalls(open.id);
-  const messages = await ledger.readMessages(open.id);
+  const messages = (await ledger.readMessages(open.id)).filter((each) => each.isReplayed);
+  const fold = await ledger.findFold({ turnId: open.id });
+  const from = fold?.firstKeptTurnId === open.id ? fold.firstKeptIndex : 0;
+  const last = calls.at(-1);
+  // A prompt that was too long is sent again, shorter.
+  const isTooLong = last !== undefined && isOverflow(last);
   const callCount = calls.length;
-  const staged = messages.filter(({ callNumber }) => callNumber === callCount + 1);
-  const said = messages.filter((each) => each.isReplayed && each.callNumber <= callCount);
-  const thread = appendMessages(before.thread, said.map(toMessage));
-  const session = { ...before, thread };
+  const answered = isTooLong ? callCount - 1 : callCount;
+  const said = messages.filter((each) => each.callNumber <= answered);
+  const staged = messages.filter((each) => each.callNumber > answered);
+  const isShown = (each: ThreadMessage): boolean => each.index >= from;
+  const thread = appendMessages(before.thread, said.filter(isShown).map(toMessage));
   const call = callOf(before, open.id, edges);
-  const toolCallCount = (await ledger.readToolCalls(open.id)).length;
   const base = {
     id: open.id,
     before,
-    session,
+    session: { ...before, thread },
     open,
+    wholes: new Map<number, string>(),
+    spent: [],
     context: null,
     callCount,
-    toolCallCount,
+    toolCallCount: (await ledger.readToolCalls(open.id)).length,
     call,
   };
   const uses = toolUsesIn(said);
-  const last = calls.at(-1);
-  const ending =
-    last === undefined
-      ? null
-      : last.status === "complete"
-        ? endingOf(last.stopReason, uses)
-        : "failed";
+  const ending = last === undefined || isTooLong ? null : endingAfter(last, uses);
   if (ending !== null || staged.length > 0) {
-    return { turn: { ...base, current: staged.map(toMessage), isStaged: true }, ending };
+    // Where a fold says what is staged, nothing of it is left to send.
+    const current = staged.filter(isShown).map(toMessage);
+    return { turn: { ...base, current, isStaged: true }, ending };
   }
   const current = uses.length === 0 ? [] : await answerTools(uses, runTools, call);
   return { turn: { ...base, current, isStaged: false }, ending };
+}
+
+function endingAfter(last: CallRecord, uses: readonly ToolUseBlock[]): TurnEnding | null {
+  return last.status === "complete" ? endingOf(last.stopReason, uses) : "failed";
+}
+
+/** The provider takes less than it was sent: a shorter prompt may do better. */
+export function isOverflow({ failure }: Pick<CallRecord, "failure">): boolean {
+  return failure?.kind === "context-overflow" || failure?.kind === "request-too-large";
 }
 
 /** How a turn with this last reply ends; null where another call follows. */

@@ -3,12 +3,15 @@ import { describe } from "vitest";
 import { advanceContract } from "./contract/advance.ts";
 import { auditContract } from "./contract/audit.ts";
 import { checkContract } from "./contract/check.ts";
+import { contentsContract } from "./contract/contents.ts";
 import { deletionContract } from "./contract/deletion.ts";
 import { eventsContract } from "./contract/events.ts";
+import { foldInTurnContract } from "./contract/fold-in-turn.ts";
 import { foldLocksContract } from "./contract/fold-locks.ts";
 import { foldingContract } from "./contract/folding.ts";
 import { foldsContract } from "./contract/folds.ts";
 import { forksContract } from "./contract/forks.ts";
+import { historyContract } from "./contract/history.ts";
 import { leasesContract } from "./contract/leases.ts";
 import { messagesContract } from "./contract/messages.ts";
 import { migrationsContract } from "./contract/migrations.ts";
@@ -25,10 +28,13 @@ const parts: Readonly<Record<string, (open: OpenLedger) => void>> = {
   turns: turnsContract,
   "tool calls": toolCallsContract,
   messages: messagesContract,
+  contents: contentsContract,
   leases: leasesContract,
   forks: forksContract,
   folds: foldsContract,
   folding: foldingContract,
+  "folds in a turn": foldInTurnContract,
+  history: historyContract,
   "fold locks": foldLocksContract,
   events: eventsContract,
   audit: auditContract,

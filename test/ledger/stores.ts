@@ -151,6 +151,7 @@ const tablesToEmpty = [
   "compactions_v1",
   "tool_calls",
   "calls",
+  "message_terms",
   "messages",
   "session_history",
   "sessions",

@@ -145,7 +145,7 @@ export async function fail(ledger: Ledger, sessionId: string, id: string): Promi
 export function newFold(
   sessionId: string,
   id: string,
-  parentTurnId: string,
+  parentTurnId: string | null,
   details: Partial<FoldDetails> & Pick<FoldDetails, "summarizedThroughTurnId">,
 ): NewFold {
   return {
@@ -157,6 +157,7 @@ export function newFold(
       compactedMs: startMs + 200,
       summary: `summary of ${id}`,
       firstKeptTurnId: null,
+      firstKeptIndex: 0,
       turnsSummarized: 1,
       kind: "summary",
       trigger: "manual",
@@ -171,6 +172,8 @@ export function newFold(
       durationMs: 40,
       headTurnCount: 3,
       tailStartIndex: 2,
+      indexJson: null,
+      metadataJson: null,
       ...details,
     },
   };

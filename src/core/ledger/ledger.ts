@@ -4,6 +4,7 @@ import type { ContentHash } from "../hash.ts";
 import type { JsonText } from "../message/message.ts";
 import type { CallEntry, CallRecord } from "./call-entry.ts";
 import type { FoldRecord, NewFold } from "./fold-record.ts";
+import type { FoundHistory, HistoryPage, HistoryQuery, HistoryRange } from "./history-record.ts";
 import type { NewSession, PointerMove, SessionFilter, SessionRecord } from "./session-record.ts";
 import type {
   NewMessage,
@@ -52,7 +53,8 @@ export interface Ledger {
   readContent(hash: ContentHash): Promise<string | null>;
   /**
    * From the root to the head, or to a turn, completed turns only: the latest fold's summary, then what it kept
-   * and what followed. `whole` reads what the fold hides, too, without summaries.
+   * and what followed. A turn that is named and not closed yet is read as far as it came, so that this is what its
+   * next call sends. `whole` reads what the fold hides, too, without summaries.
    */
   readThread(of: ThreadOf, options?: { readonly whole?: boolean }): AsyncIterable<ThreadMessage>;
   findTurn(id: string): Promise<TurnRecord | null>;
@@ -67,9 +69,18 @@ export interface Ledger {
   lockFolding(sessionId: string): Promise<FoldLock | null>;
   /** Removes locks whose lifetime ended so long ago or longer; how many (N-26). */
   dropStaleLocks(olderThanMs: number): Promise<number>;
+  /** The latest fold on the way to a session's head, or to a turn; null for none. */
+  findFold(of: ThreadOf): Promise<FoldRecord | null>;
   /** The latest first. */
   readFolds(sessionId: string, limit?: number): Promise<readonly FoldRecord[]>;
 
+  /**
+   * What folds hide of a session's thread, the best passages first, one of each message. The first search after a fold
+   * takes longer: what it hides is indexed then.
+   */
+  searchHistory(query: HistoryQuery): Promise<FoundHistory>;
+  /** Turns of a session's thread in plain text, hidden or not, as much as is asked for. */
+  readHistory(range: HistoryRange): Promise<HistoryPage>;
   /** All of them or none; those of a session that was deleted are not kept, because deletion is for good. */
   appendEvents(events: readonly StrataEvent[]): Promise<void>;
   /** In the order of their ids. */
@@ -98,8 +109,11 @@ export interface OpenTurn {
   append(entry: CallEntry, more?: WithCall): Promise<void>;
   /** What tools answered to the last call, recorded before it is sent. */
   answer(messages: readonly NewMessage[]): Promise<void>;
-  /** Shortens the thread before this turn while it runs. */
-  fold(fold: NewFold, lock: FoldLock): Promise<void>;
+  /**
+   * Shortens the thread before this turn while it runs. The fold may keep this turn itself from one of its messages
+   * on; where the turn then comes to nothing, the summary stands and what follows comes after it.
+   */
+  fold(fold: NewFold, lock: FoldLock, events?: readonly StrataEvent[]): Promise<void>;
   /** Ends the turn and gives the lease back. The session points at it if it is completed. */
   close(end: TurnEnd, events?: readonly StrataEvent[]): Promise<void>;
   /** Stops working on it without closing it: anybody may resume it. */

@@ -40,6 +40,11 @@ export interface NewMessage {
   readonly contextJson?: JsonText;
   /** False for what is kept and never sent again, such as a reply that was cut off. */
   readonly isReplayed?: boolean;
+  /**
+   * The whole text of a tool result of which the message holds only a part. Kept once by hash; what a database
+   * cannot hold in it (NUL, half of a surrogate pair) becomes U+FFFD.
+   */
+  readonly whole?: string;
 }
 
 export const messageSources = ["human", "trigger", "agent", "webhook", "cron", "event"] as const;
@@ -60,6 +65,8 @@ export interface ThreadMessage {
   /** Over role, content and exact texts. */
   readonly hash: ContentHash;
   readonly isReplayed: boolean;
+  /** Of the whole text, where the message holds only a part of it: `readContent` reads it. */
+  readonly wholeHash: ContentHash | null;
 }
 
 export interface TurnRecord {

@@ -26,6 +26,8 @@ export const capabilityNames = [
   /** Tools may be added and removed by a message, without a change of the prefix. */
   "midConversationTools",
   "midConversationEffort",
+  /** The provider sums up a conversation itself when it is asked to. */
+  "compactsOnDemand",
 ] as const;
 
 export type CapabilityName = (typeof capabilityNames)[number];

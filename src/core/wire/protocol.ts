@@ -2,7 +2,7 @@
 import type { Assembly } from "../assembly/assemble.ts";
 import type { Spelling } from "../assembly/spelling.ts";
 import type { CachePlan } from "../cache/cache-plan.ts";
-import type { JsonText } from "../message/message.ts";
+import type { JsonText, Message } from "../message/message.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { EncodedRequest } from "./encoded-request.ts";
 import type { ProviderFailure } from "./failure.ts";
@@ -21,6 +21,24 @@ export interface Protocol {
   readonly stream: StreamDecoder;
   /** What a refused request's answer means. */
   readFailure(answer: RefusedAnswer): ProviderFailure;
+  /** How a provider is asked to sum up a conversation itself; absent where the protocol has no such thing. */
+  readonly compaction?: ProtocolCompaction;
+}
+
+/** Whether a model can do it on its route is a fact of the model. */
+export interface ProtocolCompaction {
+  /** Behind the provider's base URL. */
+  readonly path: string;
+  readonly canStream: boolean;
+  /** What in a call's options forbids it; null where nothing does. */
+  findObstacle(options: CallOptions): string | null;
+  /** Whether its request begins with the very bytes that calls with these options begin with. */
+  keepsPrefix(call: Pick<CallToEncode, "assembly" | "options">): boolean;
+  encode(call: CompactionToEncode): EncodedRequest;
+  /** A whole answer that came at once. */
+  decode(body: string): Reply | ProviderFailure;
+  /** What stands for the conversation from now on, verbatim; nothing where the reply has no compaction. */
+  messagesIn(reply: Reply): readonly Message[];
 }
 
 export type ProtocolName = "anthropic-messages" | "openai-chat" | "openai-responses";
@@ -53,6 +71,11 @@ export interface CallToEncode {
   readonly plan: CachePlan;
   readonly model: ModelFacts;
   readonly options: CallOptions;
+}
+
+export interface CompactionToEncode extends CallToEncode {
+  /** How to sum up, instead of the provider's own way, where it takes such a wish. */
+  readonly instructions?: string;
 }
 
 /** What a call asks for besides its content. */

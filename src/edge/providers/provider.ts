@@ -1,4 +1,5 @@
 // A provider is a protocol, an endpoint and credentials. Sending never throws for what the world does.
+import { assert } from "../../core/assert.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { machineClock, type Clock } from "./clock.ts";
@@ -42,6 +43,7 @@ export function createProvider(options: ProviderOptions): Provider {
   const transport = openTransport(target, credentials, timeouts, clock);
   const own: AttemptContext = {
     transport,
+    path: target.path,
     protocol,
     timeouts,
     bodyBytesMax: bytesMax,
@@ -59,7 +61,8 @@ export function createProvider(options: ProviderOptions): Provider {
         watch.follow(call.signal, () => cancelled("cancelled by the caller"));
       }
       try {
-        return await runAttempts({ own, call, watch, retries, random });
+        const context = call.purpose === "compaction" ? compacting(own, options.baseUrl) : own;
+        return await runAttempts({ own: context, call, watch, retries, random });
       } finally {
         watch.end();
       }
@@ -69,6 +72,14 @@ export function createProvider(options: ProviderOptions): Provider {
       await transport.close();
     },
   };
+}
+
+/** The same, for requests that are encoded as a compaction. */
+function compacting(own: AttemptContext, baseUrl: string): AttemptContext {
+  const { compaction } = own.protocol;
+  assert(compaction !== undefined, `${own.protocol.name} has no compaction`);
+  const { path } = parseTarget(baseUrl, compaction.path);
+  return { ...own, path, protocol: { ...own.protocol, decode: (body) => compaction.decode(body) } };
 }
 
 function parseBytesMax(bytes: number): number {

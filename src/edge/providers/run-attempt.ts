@@ -15,6 +15,8 @@ import { createInnerWatch, type Watch } from "./watch.ts";
 /** What every attempt of a provider has in common. */
 export interface AttemptContext {
   readonly transport: Transport;
+  /** Where requests go, on the transport's host. */
+  readonly path: string;
   readonly protocol: Protocol;
   readonly timeouts: Timeouts;
   readonly bodyBytesMax: number;
@@ -47,7 +49,7 @@ export async function runAttempt(own: AttemptContext, ask: Ask): Promise<Attempt
   const watch = createInnerWatch(clock, ask.watch);
   try {
     watch.begin(timeouts.firstByteMs, timedOut("firstByteMs", timeouts));
-    const answer = await own.transport.post({ ...ask, watch });
+    const answer = await own.transport.post({ ...ask, path: own.path, watch });
     const firstByteMs = answer.kind === "answer" ? clock.nowMs() : null;
     const read =
       answer.kind === "answer"

@@ -9,6 +9,8 @@ import { waitFor, type Watch } from "./watch.ts";
 
 export interface CallToSend {
   readonly request: EncodedRequest;
+  /** What the request was encoded as; a reply by default. */
+  readonly purpose?: "reply" | "compaction";
   /** Whether the request asks for a stream. What comes is read as what it says it is. */
   readonly stream: boolean;
   readonly signal?: AbortSignal;

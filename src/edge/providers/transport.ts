@@ -20,6 +20,8 @@ export interface Transport {
 
 export interface Post {
   readonly request: EncodedRequest;
+  /** With the query, where there is one. */
+  readonly path: string;
   readonly stream: boolean;
   readonly watch: Watch;
 }
@@ -38,13 +40,13 @@ export interface Answer {
 const keepAliveMs = 30_000;
 
 export function openTransport(
-  target: Target,
+  { origin }: Pick<Target, "origin">,
   credentials: Readonly<Record<string, string>>,
   timeouts: Timeouts,
   clock: Clock,
 ): Transport {
   const closing = new AbortController();
-  const pool = new Pool(target.origin, {
+  const pool = new Pool(origin, {
     connect: createConnector({ limitMs: timeouts.connectMs, clock, closing: closing.signal }),
     keepAliveTimeout: keepAliveMs,
     // These limits are kept by the watch, on its own clock.
@@ -52,7 +54,7 @@ export function openTransport(
     bodyTimeout: 0,
   });
   return {
-    post: async ({ request, stream, watch }) => {
+    post: async ({ request, path, stream, watch }) => {
       const headers = {
         "user-agent": "strata-context",
         accept: stream ? "text/event-stream, application/json" : "application/json",
@@ -66,7 +68,7 @@ export function openTransport(
       if (before !== null) return before;
       const answering = pool.request({
         method: "POST",
-        path: target.path,
+        path,
         headers,
         body: toBody(request),
         signal: watch.signal,

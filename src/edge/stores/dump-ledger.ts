@@ -50,6 +50,7 @@ const inOrder: Readonly<Record<TableName, string>> = {
   sessions: "ORDER BY t.created_ms, t.id",
   session_history: "ORDER BY t.session_id, t.move",
   messages: "ORDER BY t.branch_id, t.turn_seq, t.idx",
+  message_terms: "ORDER BY t.branch_id, t.turn_seq, t.idx, t.part",
   calls: "ORDER BY t.turn_id, t.number",
   tool_calls: "ORDER BY t.turn_id, t.call_number, t.tool_use_id",
   compactions_v1: "ORDER BY t.turn_id",

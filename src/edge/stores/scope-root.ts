@@ -5,6 +5,8 @@ export interface ScopeRoot {
   readonly path: string;
   readonly dev: bigint;
   readonly ino: bigint;
+  /** Inode numbers are used again; missing where the system knows no births. */
+  readonly birthtimeNs?: bigint;
   /**
    * Whether an entry can be named by its folder's descriptor. Then a name is looked up in the very folder that
    * was checked; elsewhere the way is compared before and after, which leaves a moment to whoever swaps folders.

@@ -1,6 +1,7 @@
 // What the system says about a file → what a tool says. The system's own words show paths that are none of the model's.
 import { ToolError } from "../../core/tools/tool.ts";
 import { spell } from "./scoped-path.ts";
+import { isSystemError } from "./system-error.ts";
 
 /** Runs the work; a system error becomes a `ToolError` that names the path as it was given. */
 export async function tellingOf<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -13,6 +14,20 @@ export async function tellingOf<T>(path: string, work: () => Promise<T>): Promis
 
 export function isMissing(error: unknown): boolean {
   return hasCode(error, "ENOENT");
+}
+
+/** For what may be gone: then there is nothing. */
+export function unlessMissing(error: unknown): null {
+  if (isMissing(error)) return null;
+  throw error;
+}
+
+/**
+ * Whether it was said of the path and not of the moment: it is outside, a link, a folder, not for us. What is no
+ * refusal (no more descriptors, a broken disk) may be different the next time.
+ */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof ToolError && error.errorClass !== "execution_error";
 }
 
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
@@ -76,11 +91,6 @@ function toToolError(path: string, cause: unknown): ToolError {
       return new ToolError("execution_error", `${spell(path)} cannot be used${problem}`, { cause });
     }
   }
-}
-
-/** A caller's own errors pass as they are. */
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && "syscall" in error;
 }
 
 function codeOf(error: unknown): string {

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -21,7 +22,8 @@ import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ToolError } from "../../core/tools/tool.ts";
 import { openScope, type ScopedFiles } from "./scoped-files.ts";
-import { hasDescriptorPaths } from "./scoped-folder.ts";
+import { openRoot } from "./open-root.ts";
+import { hasDescriptorPaths, openFolder } from "./scoped-folder.ts";
 import { namesInside } from "./scoped-path.ts";
 import { isLeftover } from "./scoped-write.ts";
 
@@ -49,6 +51,10 @@ async function refusal(work: Promise<unknown>): Promise<string> {
   return error instanceof ToolError ? `${error.errorClass}: ${error.message}` : String(error);
 }
 
+async function take(): Promise<boolean> {
+  return true;
+}
+
 /** Every operation on a path. */
 function allOn(files: ScopedFiles, path: string): (() => Promise<unknown>)[] {
   return [
@@ -58,8 +64,7 @@ function allOn(files: ScopedFiles, path: string): (() => Promise<unknown>)[] {
     () => files.list(path),
     () => files.stat(path),
     () => files.remove(path),
-    () => files.move(path, "moved"),
-    () => files.move("a/b/c.txt", path),
+    () => files.readPieces(path, { bytesMax: 100, take }),
   ];
 }
 
@@ -95,6 +100,38 @@ describe.each([
     const file = await files.readFile("a/b/c.txt", { bytesMax: 3 });
     expect(Buffer.from(file?.bytes ?? []).toString()).toBe("hel");
     expect(file?.size).toBe(5);
+  });
+
+  test("a file is read in pieces to its end, or until nobody wants more", async () => {
+    const piecesOf = async (wanted: number): Promise<string[]> => {
+      const pieces: string[] = [];
+      const takeSome = async (piece: Uint8Array): Promise<boolean> =>
+        pieces.push(Buffer.from(piece).toString()) < wanted;
+      const options = { bytesMax: 2, take: takeSome };
+      expect(await files.readPieces("a/b/c.txt", options)).toBe(true);
+      return pieces;
+    };
+    expect(await piecesOf(9)).toEqual(["he", "ll", "o"]);
+    expect(await piecesOf(2)).toEqual(["he", "ll"]);
+    expect(await files.readPieces("nothing", { bytesMax: 2, take })).toBe(false);
+    expect(await files.readPieces("no/thing", { bytesMax: 2, take })).toBe(false);
+    expect(await refusal(files.readPieces("a", { bytesMax: 2, take }))).toContain("is a folder");
+  });
+
+  test("a folder that is swapped for a link while its file is written is not left for the link", async () => {
+    const write = files.writeFile("a/b/c.txt", "new", {
+      beforeRename: () => {
+        renameSync(join(root, "a/b"), join(root, "a/real"));
+        symlinkSync(join(base, "outside"), join(root, "a/b"));
+      },
+    });
+    // By descriptor the folder is still the folder; by path it is no longer where it was.
+    expect(await refusal(write)).toBe(
+      byDescriptor ? "null" : 'permission_denied: "a/b/c.txt" was moved or replaced meanwhile',
+    );
+    const text = readFileSync(join(root, "a/real/c.txt"), "utf8");
+    expect(text).toBe(byDescriptor ? "new" : "hello");
+    expect(readdirSync(join(base, "outside"))).toEqual(["secret.txt"]);
   });
 
   test("what is missing is null, also below a file", async () => {
@@ -187,6 +224,14 @@ describe.each([
     expect(modes).toEqual([0o755, 0o600, 0o644]);
   });
 
+  test.runIf(process.getuid?.() === 0)("a replaced file keeps its owner", async () => {
+    chmodSync(join(root, "a/b/c.txt"), 0o444);
+    chownSync(join(root, "a/b/c.txt"), 1234, 1235);
+    await files.writeFile("a/b/c.txt", "new", { mode: 0o644 });
+    const { uid, gid, mode } = lstatSync(join(root, "a/b/c.txt"));
+    expect([uid, gid, mode & 0o777]).toEqual([1234, 1235, 0o444]);
+  });
+
   test("what is thrown before the rename passes and leaves all as it was", async () => {
     const lost = new RangeError("the lock is lost");
     const write = files.writeFile("a/b/c.txt", "new", {
@@ -223,16 +268,6 @@ describe.each([
     }
   });
 
-  test("a folder moves with what is in it, and nothing is overwritten", async () => {
-    await files.move("a", "z/a");
-    expect(await textAt(files, "z/a/b/c.txt")).toBe("hello");
-    await files.writeFile("other", "1");
-    expect(await refusal(files.move("other", "z/a/b/c.txt"))).toBe(
-      'validation_error: "z/a/b/c.txt" is there already',
-    );
-    expect(await refusal(files.move("nothing", "more"))).toContain("not_found");
-  });
-
   test("a folder that is not empty and the root itself are not removed", async () => {
     expect(await refusal(files.remove("a"))).toBe('validation_error: the folder "a" is not empty');
     expect(await refusal(files.remove("."))).toContain("permission_denied");
@@ -247,6 +282,18 @@ describe.each([
     mkdirSync(root);
     expect(await refusal(files.writeFile("x", ""))).toContain("was moved or replaced meanwhile");
     expect(readdirSync(root)).toEqual([]);
+  });
+
+  test("another folder with the number of the root, which was used again, is refused", async () => {
+    const known = await openRoot(root, { byDescriptor });
+    const earlier = { ...known, birthtimeNs: (known.birthtimeNs ?? 1n) - 1n };
+    const folder = { names: ["a"], create: false, path: "a/x" };
+    expect(await refusal(openFolder(earlier, folder))).toBe(
+      'permission_denied: "a/x" was moved or replaced meanwhile',
+    );
+    // What happens in a folder does not make it another one.
+    await files.writeFile("more", "");
+    await (await openFolder(known, folder))?.close();
   });
 
   test("a list is sorted by code units, however many entries there are", async () => {
@@ -267,6 +314,8 @@ test.runIf(existsSync("/proc/self/fd"))(
     const handle = await open(root);
     expect(await hasDescriptorPaths(handle)).toBe(true);
     await handle.close();
+    expect((await openScope(root)).lookup).toBe("by descriptor");
+    expect((await openScope(root, { byDescriptor: false })).lookup).toBe("by path");
   },
 );
 

@@ -1,23 +1,23 @@
 // The one door to files that somebody else may name: inside a root, never through a symlink, whole or not at all.
-import { constants } from "node:fs";
-import { lstat, open, realpath, rename, rmdir, unlink } from "node:fs/promises";
+import { lstat, rmdir, unlink } from "node:fs/promises";
 import { resolve } from "node:path";
 import { ToolError } from "../../core/tools/tool.ts";
+import { openRoot, type ScopeOptions } from "./open-root.ts";
 import {
-  isMissing,
   isOther,
   notFound,
   refusedKind,
   refusedSymlink,
   refusedWay,
   tellingOf,
+  unlessMissing,
 } from "./scoped-failure.ts";
 import type { ScopeRoot, ScopedEntry, ScopedFolder } from "./scope-root.ts";
-import { hasDescriptorPaths, openFolder } from "./scoped-folder.ts";
+import { openFolder } from "./scoped-folder.ts";
 import { listEntries } from "./scoped-list.ts";
-import { namesInside, spell } from "./scoped-path.ts";
-import { readBounded } from "./scoped-read.ts";
-import { linkWhole, replaceWhole } from "./scoped-write.ts";
+import { namesInside } from "./scoped-path.ts";
+import { readBounded, readInPieces, type TakePiece } from "./scoped-read.ts";
+import { linkWhole, replaceWhole, type ReplacedFile } from "./scoped-write.ts";
 
 export type { ScopedEntry } from "./scope-root.ts";
 
@@ -28,13 +28,17 @@ export type { ScopedEntry } from "./scope-root.ts";
 export interface ScopedFiles {
   /** Without symlinks. */
   readonly root: string;
+  /** How entries are found. By path, whoever swaps folders all the time is refused nearly always; by descriptor, always. */
+  readonly lookup: "by descriptor" | "by path";
   /** A path as the root has it, with slashes; "." for the root. Only the text is looked at. */
   nameOf(path: string): string;
   /** Null: no such file. The bytes end at the limit; `size` tells whether there are more. */
   readFile(path: string, options: { readonly bytesMax: number }): Promise<ScopedContent | null>;
+  /** One piece after the other of one and the same file, until `take` resolves with false. False: no such file. */
+  readPieces(path: string, options: PieceOptions): Promise<boolean>;
   /**
    * Temporary file beside it, fsync, rename, fsync of the folder; folders are made with 0700 as needed.
-   * A file that is replaced keeps its mode; a new one gets `mode`, 0600 by default.
+   * A file that is replaced keeps its mode and, where we may give files away, its owner; a new one gets `mode`, 0600 by default.
    */
   writeFile(path: string, content: string | Uint8Array, options?: WriteOptions): Promise<void>;
   /** As writeFile, but false and nothing done when something of that name is there. One of many callers gets true. */
@@ -45,13 +49,16 @@ export interface ScopedFiles {
   stat(path: string): Promise<ScopedStats | null>;
   /** A file or an empty folder. What is missing is removed already. */
   remove(path: string): Promise<void>;
-  /** A file or a folder; refused when something of the new name is there. */
-  move(from: string, to: string): Promise<void>;
 }
 
 export interface ScopedContent {
   readonly bytes: Uint8Array;
   readonly size: number;
+}
+
+export interface PieceOptions {
+  readonly bytesMax: number;
+  readonly take: TakePiece;
 }
 
 export interface ScopedStats {
@@ -66,30 +73,10 @@ export interface WriteOptions {
   readonly beforeRename?: () => Promise<void> | void;
 }
 
-export interface ScopeOptions {
-  /** Set to false to name entries by their paths, as on systems without descriptor paths. */
-  readonly byDescriptor?: boolean;
-}
-
 /** The folder must be there. It is the same folder for the life of the scope: another in its place is refused. */
-export async function openScope(root: string, options: ScopeOptions = {}): Promise<ScopedFiles> {
-  return tellingOf(root, async () => {
-    const path = await realpath(root);
-    const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY).catch(() => null);
-    try {
-      const stats = (await handle?.stat({ bigint: true })) ?? (await lstat(path, { bigint: true }));
-      if (!stats.isDirectory()) throw isOther(root, "file");
-      const byDescriptor =
-        options.byDescriptor !== false && handle !== null && (await hasDescriptorPaths(handle));
-      const { dev, ino } = stats;
-      return toFiles({
-        root: { path, dev, ino, hasDescriptorPaths: byDescriptor },
-        prefixes: [path, resolve(root)],
-      });
-    } finally {
-      await handle?.close();
-    }
-  });
+export async function openScope(given: string, options: ScopeOptions = {}): Promise<ScopedFiles> {
+  const root = await openRoot(given, options);
+  return toFiles({ root, prefixes: [root.path, resolve(given)] });
 }
 
 interface Scope {
@@ -102,19 +89,25 @@ function toFiles(scope: Scope): ScopedFiles {
   const { root } = scope;
   return {
     root: root.path,
+    lookup: root.hasDescriptorPaths ? "by descriptor" : "by path",
     nameOf: (path) => namesInside(scope.prefixes, path).join("/") || ".",
     readFile: (path, { bytesMax }) =>
       inFolderOf(scope, path, async (folder, name) => {
         if (name === undefined) throw isOther(path, "folder");
         return folder === null ? null : readBounded(root, folder, name, { path, bytesMax });
       }),
+    readPieces: (path, options) =>
+      inFolderOf(scope, path, async (folder, name) => {
+        if (name === undefined) throw isOther(path, "folder");
+        return folder !== null && readInPieces(root, folder, name, { path, ...options });
+      }),
     writeFile: (path, content, options = {}) =>
-      inPlaceOf(scope, path, ({ folder, name, mode }) =>
-        replaceWhole(folder, name, { content, options, mode }),
+      inPlaceOf(scope, path, ({ folder, name, replaced }) =>
+        replaceWhole(folder, name, { path, content, options, replaced }),
       ),
     createFile: (path, content, options = {}) =>
-      inPlaceOf(scope, path, async ({ folder, name, mode }) =>
-        mode === undefined ? linkWhole(folder, name, { content, options, mode }) : false,
+      inPlaceOf(scope, path, async ({ folder, name, replaced }) =>
+        replaced === null ? linkWhole(folder, name, { path, content, options, replaced }) : false,
       ),
     list: (path) =>
       inFolder(scope, path, { isParent: false, create: false }, async (folder) => {
@@ -135,29 +128,15 @@ function toFiles(scope: Scope): ScopedFiles {
         await (there.kind === "folder" ? rmdir : unlink)(folder.at(name)).catch(unlessMissing);
         await folder.sync();
       }),
-    move: (from, to) => inPlaceOf(scope, to, (target) => moveTo(scope, from, to, target)),
   };
-}
-
-async function moveTo(scope: Scope, from: string, to: string, target: Place): Promise<void> {
-  await inFolderOf(scope, from, async (folder, name) => {
-    if (name === undefined) throw new ToolError("permission_denied", "the root itself stays");
-    const there = folder === null ? null : await lookAt(folder, name, from);
-    if (folder === null || there === null) throw notFound(from, "file");
-    if (target.mode !== undefined) {
-      throw new ToolError("validation_error", `${spell(to)} is there already`);
-    }
-    await rename(folder.at(name), target.folder.at(target.name));
-    await Promise.all([folder.sync(), target.folder.sync()]);
-  });
 }
 
 /** Where a file can be written. */
 interface Place {
   readonly folder: ScopedFolder;
   readonly name: string;
-  /** Of the file that is there. */
-  readonly mode: number | undefined;
+  /** The file that is there. */
+  readonly replaced: ReplacedFile | null;
 }
 
 function inPlaceOf<T>(scope: Scope, path: string, work: (place: Place) => Promise<T>): Promise<T> {
@@ -166,7 +145,7 @@ function inPlaceOf<T>(scope: Scope, path: string, work: (place: Place) => Promis
     if (folder === null) throw refusedWay(path);
     const there = await lookAt(folder, name, path);
     if (there?.kind === "folder") throw isOther(path, "folder");
-    return work({ folder, name, mode: there?.mode });
+    return work({ folder, name, replaced: there });
   });
 }
 
@@ -195,9 +174,7 @@ function inFolder<T>(
   });
 }
 
-interface Found extends ScopedStats {
-  readonly mode: number;
-}
+interface Found extends ScopedStats, ReplacedFile {}
 
 /** What is there under a name. Symlinks and special files are refused. */
 async function lookAt(folder: ScopedFolder, name: string, path: string): Promise<Found | null> {
@@ -206,11 +183,7 @@ async function lookAt(folder: ScopedFolder, name: string, path: string): Promise
   if (stats === null) return null;
   if (stats.isSymbolicLink()) throw refusedSymlink(path);
   if (!stats.isFile() && !stats.isDirectory()) throw refusedKind(path);
-  const { size, mtimeMs, mode } = stats;
-  return { kind: stats.isFile() ? "file" : "folder", size, mtimeMs, mode: mode & 0o777 };
-}
-
-function unlessMissing(error: unknown): null {
-  if (isMissing(error)) return null;
-  throw error;
+  const { size, mtimeMs, uid, gid } = stats;
+  const mode = stats.mode & 0o777;
+  return { kind: stats.isFile() ? "file" : "folder", size, mtimeMs, mode, uid, gid };
 }

@@ -26,7 +26,9 @@ export async function hasDescriptorPaths(handle: FileHandle): Promise<boolean> {
     // The dot must stay: without it this is the link that stands for the descriptor.
     const byName = await lstat(`${descriptorPath(handle)}/.`, { bigint: true });
     return isSame(direct, byName);
-  } catch {
+  } catch (error) {
+    // What the machine is short of now says nothing about what it has.
+    if (hasCode(error, "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "EIO")) throw error;
     return false;
   }
 }
@@ -38,13 +40,18 @@ export function isSame(
   return left.dev === right.dev && left.ino === right.ino;
 }
 
+function isRoot(stats: BigIntStats, root: ScopeRoot): boolean {
+  const isBornThen = root.birthtimeNs === undefined || root.birthtimeNs === stats.birthtimeNs;
+  return isSame(stats, root) && isBornThen;
+}
+
 async function openByDescriptor(
   root: ScopeRoot,
   { names, create, path }: FolderToOpen,
 ): Promise<ScopedFolder | null> {
   let handle = await open(root.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   try {
-    if (!isSame(await handle.stat({ bigint: true }), root)) throw refusedChange(path);
+    if (!isRoot(await handle.stat({ bigint: true }), root)) throw refusedChange(path);
     for (const name of names) {
       const next = await openChild(handle, name, create, path);
       await handle.close();
@@ -126,8 +133,9 @@ async function openByPath(
   root: ScopeRoot,
   { names, create, path }: FolderToOpen,
 ): Promise<ScopedFolder | null> {
-  const steps: Step[] = [await look(root.path)];
-  if (!isSame(steps[0]?.stats ?? root, root)) throw refusedChange(path);
+  const start = await look(root.path);
+  if (!isRoot(start.stats, root)) throw refusedChange(path);
+  const steps: Step[] = [start];
   let place = root.path;
   for (const name of names) {
     place = join(place, name);

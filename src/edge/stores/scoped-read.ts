@@ -2,11 +2,11 @@
 import { constants, type BigIntStats } from "node:fs";
 import { lstat, open, type FileHandle } from "node:fs/promises";
 import {
-  isMissing,
   isOther,
   refusedChange,
   refusedKind,
   refusedSymlink,
+  unlessMissing,
 } from "./scoped-failure.ts";
 import type { ScopeRoot, ScopedFolder } from "./scope-root.ts";
 import { isSame } from "./scoped-folder.ts";
@@ -22,12 +22,42 @@ export interface FileToRead {
   readonly bytesMax: number;
 }
 
-export async function readBounded(
+export function readBounded(
   root: ScopeRoot,
   folder: ScopedFolder,
   name: string,
   { path, bytesMax }: FileToRead,
 ): Promise<{ readonly bytes: Uint8Array; readonly size: number } | null> {
+  return withFile(root, folder, { name, path }, (handle, size) => readUpTo(handle, size, bytesMax));
+}
+
+/** Resolves with false when there is no such file, and as soon as it was told not to go on with true. */
+export async function readInPieces(
+  root: ScopeRoot,
+  folder: ScopedFolder,
+  name: string,
+  { path, bytesMax, take }: FileToRead & { readonly take: TakePiece },
+): Promise<boolean> {
+  const done = await withFile(root, folder, { name, path }, async (handle) => {
+    for (let place = 0; ;) {
+      const { bytes } = await readUpTo(handle, bytesMax, bytesMax, place);
+      place += bytes.length;
+      if (bytes.length === 0 || !(await take(bytes))) return true;
+    }
+  });
+  return done ?? false;
+}
+
+/** Of the bytes that follow; false when nobody wants more. */
+export type TakePiece = (piece: Uint8Array) => Promise<boolean>;
+
+/** Null when there is no such file. */
+async function withFile<T>(
+  root: ScopeRoot,
+  folder: ScopedFolder,
+  { name, path }: { readonly name: string; readonly path: string },
+  work: (handle: FileHandle, size: number) => Promise<T>,
+): Promise<T | null> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const before = await lstat(folder.at(name), { bigint: true }).catch(unlessMissing);
     if (before === null) {
@@ -44,13 +74,25 @@ export async function readBounded(
       requireFile(opened, path);
       await folder.check();
       // A descriptor path names the checked folder itself, so what was opened lies in it.
-      if (!root.hasDescriptorPaths && !isSame(before, opened)) continue;
-      return await readUpTo(handle, Number(opened.size), bytesMax);
+      if (!root.hasDescriptorPaths && !(await isStillThere(folder, name, before, opened))) continue;
+      return await work(handle, Number(opened.size));
     } finally {
       await handle.close();
     }
   }
   throw refusedChange(path);
+}
+
+/** Looked at once more, and the way once more: whoever swaps folders must do so four times in a row to be missed. */
+async function isStillThere(
+  folder: ScopedFolder,
+  name: string,
+  before: BigIntStats,
+  opened: BigIntStats,
+): Promise<boolean> {
+  const after = await lstat(folder.at(name), { bigint: true }).catch(unlessMissing);
+  await folder.check();
+  return after !== null && isSame(before, opened) && isSame(after, opened);
 }
 
 function requireFile(stats: BigIntStats, path: string): void {
@@ -64,6 +106,7 @@ async function readUpTo(
   handle: FileHandle,
   expected: number,
   bytesMax: number,
+  start = 0,
 ): Promise<{ readonly bytes: Uint8Array; readonly size: number }> {
   let buffer = Buffer.alloc(Math.min(expected + 1, bytesMax));
   let length = 0;
@@ -73,14 +116,10 @@ async function readUpTo(
       buffer.copy(larger);
       buffer = larger;
     }
-    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+    const room = buffer.length - length;
+    const { bytesRead } = await handle.read(buffer, length, room, start + length);
     if (bytesRead === 0) break;
     length += bytesRead;
   }
   return { bytes: buffer.subarray(0, length), size: Math.max(expected, length) };
-}
-
-function unlessMissing(error: unknown): null {
-  if (isMissing(error)) return null;
-  throw error;
 }

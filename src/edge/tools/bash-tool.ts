@@ -1,4 +1,5 @@
 // bash: a command in the workspace. It can do whatever its user can, so it is there only where somebody allowed it.
+import { requireLeasts } from "../../core/tools/check-limits.ts";
 import { ToolError, type ToolInput, type ToolOutput } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
 import { runCommand, type CommandEnd } from "./run-command.ts";
@@ -28,6 +29,9 @@ export const envAllowed: readonly string[] = [
   "TMPDIR",
 ];
 
+/** What Linux takes as one argument of a program. */
+const commandBytesMax = 131_071;
+
 const secondsDefault = 120;
 
 /** Below the dispatcher's limit, so that what was printed until then is told. */
@@ -36,12 +40,13 @@ const secondsMax = 590;
 export function bashTool(workspace: ScopedFiles, options: BashOptions = {}): ScopedTool {
   const env = toEnvironment(options);
   const { outputBytesMax = 4_000_000, killMs = 2000 } = options;
+  requireLeasts("bash", { outputBytesMax, killMs }, { outputBytesMax: 2, killMs: 0 });
   return {
     definition: defineTool(
       "bash",
-      "Runs a command with bash in the workspace's folder and returns what it prints and its exit status. It has no terminal and no input, and everything it started ends with it.",
+      "Runs a command with bash in the workspace's folder and returns what it prints and its exit status. It has no terminal and no input. What it leaves in the background is ended with it, unless that left its process group (setsid).",
       {
-        command: { type: "string", minLength: 1, maxLength: 100_000 },
+        command: { type: "string", minLength: 1, maxLength: commandBytesMax },
         timeout_seconds: {
           type: "integer",
           minimum: 1,
@@ -84,25 +89,38 @@ function readCommand(input: ToolInput): { readonly command: string; readonly sec
   if (command.includes("\0")) {
     throw new ToolError("validation_error", "a command cannot hold a zero byte");
   }
+  const bytes = Buffer.byteLength(command);
+  if (bytes > commandBytesMax) {
+    const hint = "write it to a file and run that";
+    const size = `the command has ${bytes} bytes; ${commandBytesMax} are taken at most`;
+    throw new ToolError("validation_error", `${size}: ${hint}`);
+  }
   const seconds = input["timeout_seconds"];
   return { command, seconds: typeof seconds === "number" ? seconds : secondsDefault };
 }
 
 function toOutput(command: string, seconds: number, end: CommandEnd): ToolOutput {
   const printed = end.output === "" || end.output.endsWith("\n") ? end.output : `${end.output}\n`;
+  const dropped =
+    end.droppedBytes === 0 ? [] : [`${end.droppedBytes} bytes of its output were not kept`];
+  const held = end.isHeldOpen ? ["something it started left its process group and still runs"] : [];
+  const untilThen = ["", ...dropped, ...held].join("; ");
   switch (end.how) {
     case "timed out":
       throw new ToolError(
         "timeout",
-        `the command was ended after ${seconds} s. Until then:\n${printed}`,
+        `the command was ended after ${seconds} s${untilThen}. Until then:\n${printed}`,
       );
     case "cancelled":
-      throw new ToolError("cancelled", `the command was cancelled. Until then:\n${printed}`);
+      throw new ToolError(
+        "cancelled",
+        `the command was cancelled${untilThen}. Until then:\n${printed}`,
+      );
     case "ended": {
       const how = end.signal === null ? `exit status ${end.status}` : `ended by ${end.signal}`;
-      const left = end.hadLeftovers ? "; what still ran in the background was ended" : "";
+      const rest = end.hasEndedRest ? ["what still ran in the background was ended"] : [];
       const metadata = { commandExecuted: command, exitStatus: end.status, signal: end.signal };
-      return { text: `${printed}[${how}${left}]`, metadata };
+      return { text: `${printed}[${[how, ...dropped, ...rest, ...held].join("; ")}]`, metadata };
     }
   }
 }

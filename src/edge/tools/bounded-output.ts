@@ -3,6 +3,8 @@
 export interface BoundedOutput {
   push(bytes: Uint8Array): void;
   text(): string;
+  /** Between the beginning and the latest; what was printed so far. */
+  droppedBytes(): number;
 }
 
 /** One half for the beginning, the other for the end; what lies between is counted. */
@@ -44,6 +46,10 @@ export function createBoundedOutput(bytesMax: number): BoundedOutput {
       if (droppedBytes === 0) return decode([...head, ...tail]);
       const gap = `\n\n[${droppedBytes} bytes of output were not kept]\n\n`;
       return decode(head) + gap + decode(tail);
+    },
+    droppedBytes: () => {
+      trimTail();
+      return droppedBytes;
     },
   };
 }

@@ -1,6 +1,7 @@
 // Asking somebody whether a tool may run.
 import { hashContent } from "../../core/hash.ts";
 import { ToolError, type SideEffects, type ToolInput } from "../../core/tools/tool.ts";
+import { toDelayMs } from "./delay.ts";
 import type { ToolTrace } from "./tool-trace.ts";
 
 export interface ConfirmationRequest {
@@ -72,7 +73,7 @@ async function ask(
   const inner = new AbortController();
   const ended = Promise.withResolvers<Decision>();
   const cancel = (): void => ended.resolve("cancelled");
-  const timer = setTimeout(() => ended.resolve("timed_out"), timeoutMs);
+  const timer = setTimeout(() => ended.resolve("timed_out"), toDelayMs(timeoutMs));
   request.signal.addEventListener("abort", cancel, { once: true });
   if (request.signal.aborted) cancel();
   try {

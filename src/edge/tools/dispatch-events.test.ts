@@ -88,6 +88,25 @@ describe("events", () => {
     expect(events[6]?.payload).toMatchObject({ error_class: "user_denied" });
   });
 
+  test("name the first hundred files that were changed; the others, and what is no path, are told as a problem", async () => {
+    const problems: unknown[] = [];
+    const filesModified = Array.from({ length: 150 }, (_, index) =>
+      index === 3 ? "" : `f${index}`,
+    );
+    const metadata = { commandExecuted: "echo ".repeat(1000) };
+    const tool = toolOf("many", async () => ({ text: "done", filesModified, metadata }));
+    const onProblem = (problem: unknown): void => void problems.push(problem);
+    const dispatcher = createDispatcher({ tools: [tool], events: bus, onProblem });
+    await runOne(dispatcher, "many");
+    expect(outline()).toEqual(["tool.called", "tool.completed ← 0 tool.called"]);
+    expect(events[1]?.payload).toMatchObject({
+      files_modified: filesModified.filter((path) => path !== "").slice(0, 100),
+    });
+    expect(problems.map(String)).toEqual([
+      "ToolError: many: its event does not name 50 of the 150 files it changed",
+    ]);
+  });
+
   test("of uses that run at once each follow their own", async () => {
     const chain = { current: openChain("01ARZ3NDEKTSV4RRFFQ69G5FAV") };
     const dispatcher = createDispatcher({ tools: [echo], events: bus });

@@ -59,6 +59,32 @@ describe("time limits and cancellation", () => {
     expect(await runOne(dispatcher, "explains")).toBe("error: timeout: got as far as line 3");
   });
 
+  test("a tool that cannot listen to a signal is cancelled by its own means (D-10)", async () => {
+    const calls: string[] = [];
+    const problems: unknown[] = [];
+    const ends = new Map<string, () => void>();
+    const tool = toolOf(
+      "own",
+      (_input, { signal, toolUseId }) =>
+        new Promise((resolve) => {
+          signal.addEventListener("abort", () => calls.push("signal"));
+          ends.set(toolUseId, () => resolve({ text: "stopped halfway" }));
+        }),
+      {
+        cancel: (toolUseId) => {
+          calls.push("cancel");
+          ends.get(toolUseId)?.();
+          throw new Error("and then it failed");
+        },
+      },
+    );
+    const onProblem = (problem: unknown): void => void problems.push(problem);
+    const dispatcher = createDispatcher({ tools: [tool], limits, onProblem });
+    expect(await runOne(dispatcher, "own")).toBe("stopped halfway");
+    expect(calls).toEqual(["signal", "cancel"]);
+    expect(problems.map(String)).toEqual(["Error: and then it failed"]);
+  });
+
   test("a tool that does not listen is abandoned, says so, and gives its place back", async () => {
     const deaf = toolOf("deaf", () => new Promise(() => {}));
     const dispatcher = createDispatcher({
@@ -95,12 +121,12 @@ describe("long outputs", () => {
     });
     const shown = await runOne(dispatcher, "long");
     const note =
-      /\[(\d+) of 8892 bytes are left out here, lines 89 to (\d+). The whole output is in (\S+): read it with offset 89\]/.exec(
+      /\[(\d+) of 8892 bytes are left out here, lines 89 to (\d+). The result is kept in (\S+): read it with offset 89\]/.exec(
         shown,
       );
     expect(note?.[1]).toBe("7992");
     const path = note?.[3] ?? "";
-    expect(path).toMatch(/^\.strata\/outputs\/tu_\d+-[0-9a-f]{8}\.txt$/);
+    expect(path).toMatch(/^\.strata\/outputs\/tu_\d+-[0-9a-f]{16}\.txt$/);
     expect(readFileSync(join(workspace.root, path), "utf8")).toBe(lines);
     const rest = await runOne(dispatcher, "read", { path, offset: 89, limit: 2 });
     expect(rest).toBe("line 89\nline 90\n[lines 89 to 90 of 1000; go on with offset 91]");
@@ -142,16 +168,69 @@ describe("long outputs", () => {
   });
 });
 
+describe("limits that make no sense", () => {
+  test.each([
+    [
+      { confirmationMs: Infinity },
+      "confirmationMs of the dispatcher is Infinity, and 1 is the least",
+    ],
+    [{ graceMs: Number.NaN }, "graceMs of the dispatcher is NaN, and 0 is the least"],
+    [{ atOnceMax: 0 }, "atOnceMax of the dispatcher is 0, and 1 is the least"],
+    [{ timeoutMs: -1 }, "timeoutMs of the dispatcher is -1, and 1 is the least"],
+    [{ outputBytesMax: Number.NaN }, "outputBytesMax of the dispatcher is NaN, and 1 is the least"],
+  ])("%o is refused with what would", (limits, problem) => {
+    expect(() => createDispatcher({ tools: [echo], limits })).toThrow(problem);
+  });
+
+  test("of a tool are refused with its name", () => {
+    const tool = toolOf("odd", async () => ({ text: "" }), { timeoutMs: 0 });
+    expect(() => createDispatcher({ tools: [tool] })).toThrow(
+      "timeoutMs of the tool odd is 0, and 1 is the least",
+    );
+  });
+
+  test("a time longer than a timer can hold is not no time", async () => {
+    const dispatcher = createDispatcher({
+      tools: [toolOf("slow", async () => ({ text: "done" }), { sideEffects: "execute" })],
+      confirm: async () => {
+        await sleep(20);
+        return true;
+      },
+      limits: {
+        confirmationMs: 3_000_000_000,
+        longTimeoutMs: 3_000_000_000,
+        graceMs: 3_000_000_000,
+      },
+    });
+    expect(await runOne(dispatcher, "slow")).toBe("done");
+  });
+
+  test("a grace longer than a timer can hold is waited for", async () => {
+    const late = toolOf("late", async (_input, { signal }) => {
+      await untilSignalled(signal);
+      await sleep(20);
+      return { text: "after all" };
+    });
+    const limits = { timeoutMs: 1, graceMs: 3_000_000_000 };
+    expect(await runOne(createDispatcher({ tools: [late], limits }), "late")).toBe("after all");
+  });
+});
+
 describe("kept outputs", () => {
+  const about = { sessionId: "s1", turnId: "t1", toolUseId: "call_0" };
+
   test("have names made of their ids, however hostile, and the oldest go", async () => {
     const keep = keepInWorkspace(workspace.files, { bytesMax: 1000, filesMax: 2 });
     const paths: string[] = [];
-    for (const id of ["../../etc/x", "a/b", "\ud83d\ude00", "x".repeat(500)]) {
-      paths.push(await keep(id, id));
+    for (const toolUseId of ["../../etc/x", "a/b", "\ud83d\ude00", "x".repeat(500)]) {
+      const { path } = await keep({ ...about, toolUseId }, toolUseId);
+      paths.push(path);
       await sleep(10);
     }
     expect(
-      paths.every((path) => /^\.strata\/outputs\/[A-Za-z0-9_-]{0,40}-[0-9a-f]{8}\.txt$/.test(path)),
+      paths.every((path) =>
+        /^\.strata\/outputs\/[A-Za-z0-9_-]{0,40}-[0-9a-f]{16}\.txt$/.test(path),
+      ),
     ).toBe(true);
     const names = readdirSync(join(workspace.root, ".strata/outputs"));
     expect(names.map((name) => `.strata/outputs/${name}`).toSorted()).toEqual(
@@ -161,9 +240,27 @@ describe("kept outputs", () => {
 
   test("that are too long even for a file lose their end and say so", async () => {
     const keep = keepInWorkspace(workspace.files, { bytesMax: 5, filesMax: 2 });
-    const path = await keep("id", "ab\u00e9\u00e9\u00e9");
+    const { path, bytes } = await keep(about, "ab\u00e9\u00e9\u00e9");
     expect(readFileSync(join(workspace.root, path), "utf8")).toBe(
-      "ab\u00e9\n\n[3 more bytes were not kept]\n",
+      "ab\u00e9\n\n[4 more bytes were not kept]\n",
+    );
+    expect(bytes).toBe(4);
+  });
+
+  test("of two sessions, or two turns, do not meet where a provider numbers its uses", async () => {
+    const keep = keepInWorkspace(workspace.files);
+    const uses = [about, { ...about, sessionId: "s2" }, { ...about, turnId: "t2" }];
+    const kept: string[] = [];
+    for (const use of uses) kept.push((await keep(use, use.sessionId + use.turnId)).path);
+    const texts = kept.map((path) => readFileSync(join(workspace.root, path), "utf8"));
+    expect(texts).toEqual(["s1t1", "s2t1", "s1t2"]);
+  });
+
+  test("say how much of a result a file holds where it is not the whole", async () => {
+    const huge = toolOf("huge", async () => ({ text: "0123456789\n".repeat(800_000) }));
+    const dispatcher = createDispatcher({ tools: [huge], workspace: workspace.files });
+    expect(await runOne(dispatcher, "huge")).toContain(
+      "Its first 8000000 bytes are kept in .strata/outputs/",
     );
   });
 });

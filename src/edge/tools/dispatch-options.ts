@@ -1,5 +1,6 @@
 // What a dispatcher is made of, and its limits (D-10).
 import type { AgentRole } from "../../core/message/assembled-context.ts";
+import { requireLeasts } from "../../core/tools/check-limits.ts";
 import type { SideEffects, ToolErrorClass, ToolOutput } from "../../core/tools/tool.ts";
 import type { Toolset } from "../../core/tools/toolsets.ts";
 import type { EventBus } from "../events/event-bus.ts";
@@ -24,7 +25,7 @@ export interface DispatcherOptions {
   readonly limits?: Partial<DispatchLimits>;
   /** Told how each use ended, with what is not for the model. */
   readonly onSettled?: (settled: SettledUse) => void;
-  /** Told of what went wrong beside the tools: an event or an output that was not taken. */
+  /** Told of what went wrong beside the tools: an event or an output that was not taken, or not as a whole. */
   readonly onProblem?: (problem: unknown) => void;
 }
 
@@ -51,11 +52,38 @@ export const dispatchLimits: DispatchLimits = {
   outputBytesMax: 50_000,
 };
 
+/** The smallest value of each that makes sense. Timers hold at most 24 days; what is longer ends then. */
+const leasts: DispatchLimits = {
+  atOnceMax: 1,
+  timeoutMs: 1,
+  longTimeoutMs: 1,
+  graceMs: 0,
+  confirmationMs: 1,
+  inputCharactersMax: 1,
+  outputBytesMax: 1,
+};
+
+/** Throws a `StrataError` for a limit, of the dispatcher or of a tool, that is no number or too small. */
+export function checkDispatchLimits({
+  limits,
+  tools,
+}: Pick<DispatcherOptions, "limits" | "tools">): DispatchLimits {
+  const all = { ...dispatchLimits, ...limits };
+  requireLeasts("the dispatcher", { ...all }, { ...leasts });
+  for (const { definition, timeoutMs = 1, outputBytesMax = 1 } of tools) {
+    const own = { timeoutMs, outputBytesMax };
+    requireLeasts(`the tool ${definition.name}`, own, { timeoutMs: 1, outputBytesMax: 1 });
+  }
+  return all;
+}
+
 /** Whose call it is. */
 export interface DispatchContext {
   readonly sessionId: string;
   readonly turnId: string;
   readonly role: AgentRole;
+  /** Of the reply that asked; the dispatcher counts where it is missing. */
+  readonly replyNumber?: number;
   readonly signal?: AbortSignal;
   /** The turn's events so far; without it a tool's events follow from each other only. */
   readonly chain?: SharedChain;

@@ -142,6 +142,22 @@ describe("one use, one result (D-10)", () => {
   });
 });
 
+test("whoever is told of problems may fail, too: every use gets its result", async () => {
+  const dispatcher = createDispatcher({
+    tools: [echo],
+    events: {
+      emit: () => {
+        throw new Error("closed");
+      },
+    },
+    onProblem: () => {
+      throw new Error("closed as well");
+    },
+  });
+  expect(await runOne(dispatcher, "echo", { text: "a" })).toBe("a");
+  expect(await runOne(dispatcher, "nothing")).toContain("error: not_found");
+});
+
 describe("registration and permission", () => {
   test("a schema outside the subset and a name that is taken are refused", () => {
     const definition = {
@@ -163,7 +179,7 @@ describe("registration and permission", () => {
     ];
     const dispatcher = createDispatcher({ tools, toolset: findToolset("workspace") });
     const namesFor = (role: "worker" | "unified"): string[] =>
-      dispatcher.toolsFor(role).tools.map(({ name }) => name);
+      dispatcher.toolsFor(role).tools.map(({ definition }) => definition.name);
     expect(namesFor("unified")).toEqual(["echo", "memory_add"]);
     expect(namesFor("worker")).toEqual(["echo"]);
     expect(dispatcher.offered()).toHaveLength(3);
@@ -174,6 +190,23 @@ describe("registration and permission", () => {
       "error: permission_denied: the tool memory_add may not be used here: not for the role worker",
     );
     expect(await runOne(dispatcher, "memory_add")).toBe("written");
+  });
+
+  test("a session opened with what a role gets is told of that, and of nothing else", () => {
+    const tools = [
+      toolOf("read", async () => ({ text: "" }), { needs: ["files.read"] }),
+      toolOf("bash", async () => ({ text: "" }), { needs: ["commands.run"] }),
+      toolOf("delegate", async () => ({ text: "" })),
+    ];
+    const toolset = { name: "mine", granted: ["files.read"], tools: ["read", "delegate", "raed"] };
+    const {
+      tools: told,
+      permissions,
+      toolsLeft,
+    } = createDispatcher({ tools, toolset }).toolsFor("worker");
+    expect(told).toEqual([tools[0]]);
+    expect(permissions).toEqual(["files.read"]);
+    expect(toolsLeft.map(({ name }) => name)).toEqual(["bash", "delegate", "raed"]);
   });
 
   test("a tool that needs a workspace does not run without one", async () => {

@@ -2,64 +2,89 @@
 import type { AgentRole } from "../../core/message/assembled-context.ts";
 import type { Message, ToolUseBlock } from "../../core/message/message.ts";
 import { hashContent } from "../../core/hash.ts";
+import { countBytes } from "../../core/layers/cut-middle.ts";
 import { registerTools, type RegisteredTool } from "../../core/tools/check-tools.ts";
-import { countBytes } from "../../core/tools/cut-output.ts";
-import type { OfferedTool, SelectedTools } from "../../core/tools/select-tools.ts";
+import type { OfferedTool } from "../../core/tools/select-tools.ts";
 import type { ToolInput, ToolOutput } from "../../core/tools/tool.ts";
-import { selectFromToolset, type Toolset } from "../../core/tools/toolsets.ts";
+import { selectFromToolset, type RoleTools, type Toolset } from "../../core/tools/toolsets.ts";
 import { requireConfirmation } from "./confirmation.ts";
 import {
-  dispatchLimits,
+  checkDispatchLimits,
   type DispatchContext,
   type DispatcherOptions,
   type DispatchLimits,
 } from "./dispatch-options.ts";
-import { keepInWorkspace } from "./keep-output.ts";
+import { keepInWorkspace, type KeptUse } from "./keep-output.ts";
+import { createPlaces, type Places } from "./places.ts";
 import { findTool, readToolInput, requireWorkspace } from "./read-use.ts";
+import { limitOutput } from "./limit-output.ts";
 import { runLimited } from "./run-limited.ts";
 import type { ScopedTool } from "./scoped-tool.ts";
-import { createSlots, type Slots } from "./slots.ts";
-import { toFailedPayload, toFailure, toFailureMessage, toMessage } from "./tool-result.ts";
+import {
+  describeEffects,
+  toFailedPayload,
+  toFailure,
+  toFailureMessage,
+  toMessage,
+} from "./tool-result.ts";
 import { createToolTrace, type ToolTrace } from "./tool-trace.ts";
-import { limitOutput } from "./limit-output.ts";
 
 export interface Dispatcher {
-  /** Every tool that is registered, for `selectTools`. */
+  /** Every tool that is registered, whatever the toolset. A session is opened with `toolsFor`. */
   offered(): readonly OfferedTool[];
-  /** What a role is told of, sorted by name, and what it is not told of and why. */
-  toolsFor(role: AgentRole): SelectedTools;
+  /** What a session of a role is opened with: what it is told of, and what not and why. */
+  toolsFor(role: AgentRole): RoleTools;
   /** One tool message for each use, in their order. Never rejects: what goes wrong is said to the model. */
   runAll(uses: readonly ToolUseBlock[], context: DispatchContext): Promise<readonly Message[]>;
 }
 
-/** Throws a `StrataError` for a tool whose name or schema not every provider takes, and for two of one name. */
+/** Throws a `StrataError` for a tool whose name or schema not every provider takes, two of one name, and a limit that is none. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { tools, workspace, toolset } = options;
-  const limits = { ...dispatchLimits, ...options.limits };
+  const limits = checkDispatchLimits(options);
   const keepOutput =
     options.keepOutput ?? (workspace === undefined ? undefined : keepInWorkspace(workspace));
   const registered = registerTools(tools);
   const setup: Setup = {
-    options: { ...options, ...(keepOutput === undefined ? {} : { keepOutput }) },
+    options: {
+      ...options,
+      onProblem: quietly(options.onProblem),
+      ...(keepOutput === undefined ? {} : { keepOutput }),
+    },
     limits,
     registered,
-    slots: createSlots(limits.atOnceMax),
+    places: createPlaces(limits.atOnceMax),
     toolsFor: (role) =>
       selectFromToolset({ offered: tools, toolset: toolset ?? everything(tools), role }),
   };
+  let replies = 0;
   return {
     offered: () => tools,
     toolsFor: setup.toolsFor,
-    runAll: (uses, context) => runAll(setup, uses, context),
+    runAll: (uses, context) => {
+      const replyNumber = context.replyNumber ?? (replies += 1);
+      return runAll(setup, uses, { ...context, replyNumber });
+    },
   };
 }
 
 interface Setup {
-  readonly options: DispatcherOptions;
+  readonly options: DispatcherOptions & { readonly onProblem: (problem: unknown) => void };
   readonly limits: DispatchLimits;
   readonly registered: ReadonlyMap<string, RegisteredTool<ScopedTool>>;
-  readonly slots: Slots;
-  readonly toolsFor: (role: AgentRole) => SelectedTools;
+  readonly places: Places;
+  readonly toolsFor: (role: AgentRole) => RoleTools;
+}
+
+/** A reporter that fails has nobody to report to, and must not fail the tools. */
+function quietly(report: DispatcherOptions["onProblem"]): (problem: unknown) => void {
+  return (problem) => {
+    try {
+      report?.(problem);
+    } catch {
+      // Nothing can be done about it here.
+    }
+  };
 }
 
 function everything(tools: readonly ScopedTool[]): Toolset {
@@ -71,7 +96,7 @@ async function runAll(
   uses: readonly ToolUseBlock[],
   context: DispatchContext,
 ): Promise<readonly Message[]> {
-  const { events, onProblem = () => {} } = setup.options;
+  const { events, onProblem } = setup.options;
   const { sessionId, turnId, role, chain } = context;
   const trace = createToolTrace({ emitter: events, sessionId, turnId, chain, onProblem });
   const signal = context.signal ?? new AbortController().signal;
@@ -89,7 +114,7 @@ interface UseToRun {
   readonly use: ToolUseBlock;
   readonly isRepeated: boolean;
   readonly context: DispatchContext;
-  readonly selected: SelectedTools;
+  readonly selected: RoleTools;
   readonly signal: AbortSignal;
   readonly trace: ToolTrace;
 }
@@ -97,7 +122,7 @@ interface UseToRun {
 /** Everything that can go wrong ends in a result. */
 async function runUse(setup: Setup, toRun: UseToRun): Promise<Message> {
   const { use, trace } = toRun;
-  const { onProblem = () => {} } = setup.options;
+  const { onProblem } = setup.options;
   const startMs = performance.now();
   const settle = (
     output: ToolOutput | null,
@@ -122,9 +147,13 @@ async function runUse(setup: Setup, toRun: UseToRun): Promise<Message> {
     settle(null, failure);
     const { outputBytesMax } = setup.limits;
     const said = { text: toFailureMessage(failure) };
-    const { text } = await limitOutput(use.id, said, outputBytesMax, setup.options);
+    const { text } = await limitOutput(keptUseOf(toRun), said, outputBytesMax, setup.options);
     return toMessage(use.id, text, true);
   }
+}
+
+function keptUseOf({ use, context: { sessionId, turnId } }: UseToRun): KeptUse {
+  return { sessionId, turnId, toolUseId: use.id };
 }
 
 /** Lookup → schema → workspace scope → confirmation → event → execute with a time limit → event. */
@@ -132,14 +161,14 @@ async function perform(
   setup: Setup,
   toRun: UseToRun,
 ): Promise<{ readonly output: ToolOutput; readonly text: string }> {
-  const { options, limits, registered, slots } = setup;
+  const { options, limits, registered, places } = setup;
   const { use, signal, trace, context } = toRun;
   const found = findTool(registered, toRun.selected, use, toRun.isRepeated);
   const input = readToolInput(found, use, limits.inputCharactersMax, trace);
   const { tool } = found;
   await requireWorkspace(tool, input, options.workspace);
   await confirmIfAsked(setup, toRun, tool, input);
-  const release = await slots.take(context.sessionId, signal);
+  const release = await places.take(context.sessionId, signal);
   try {
     const calledMs = performance.now();
     trace.tell(use.id, {
@@ -152,15 +181,19 @@ async function perform(
         side_effects: tool.sideEffects,
       },
     });
-    const { sessionId, turnId, role } = context;
-    const call = { sessionId, turnId, role, toolUseId: use.id };
+    const { role, replyNumber = 0 } = context;
+    const call = { ...keptUseOf(toRun), role, replyNumber };
     const output = await runLimited(
       (inner) => tool.run(input, { ...call, signal: inner }),
-      { timeoutMs: timeoutOf(tool, limits), graceMs: limits.graceMs },
+      {
+        timeoutMs: timeoutOf(tool, limits),
+        graceMs: limits.graceMs,
+        onStop: () => void cancelTool(tool, use.id, options.onProblem),
+      },
       signal,
     );
     const { text, bytes } = await limitOutput(
-      use.id,
+      call,
       output,
       tool.outputBytesMax ?? limits.outputBytesMax,
       options,
@@ -172,7 +205,7 @@ async function perform(
         success: true,
         output_size_bytes: bytes,
         latency_ms: performance.now() - calledMs,
-        ...describeEffects(output),
+        ...describeEffects(use.name, output, options.onProblem),
       },
     });
     return { output, text };
@@ -203,13 +236,14 @@ function timeoutOf(tool: ScopedTool, { timeoutMs, longTimeoutMs }: DispatchLimit
   return tool.timeoutMs ?? (isLong ? longTimeoutMs : timeoutMs);
 }
 
-function describeEffects({ filesModified, metadata }: ToolOutput): {
-  readonly files_modified?: readonly string[];
-  readonly command_executed?: string;
-} {
-  const command = metadata?.["commandExecuted"];
-  return {
-    ...(filesModified === undefined ? {} : { files_modified: filesModified.slice(0, 100) }),
-    ...(typeof command === "string" ? { command_executed: command } : {}),
-  };
+async function cancelTool(
+  tool: ScopedTool,
+  toolUseId: string,
+  onProblem: (problem: unknown) => void,
+): Promise<void> {
+  try {
+    await tool.cancel?.(toolUseId);
+  } catch (error) {
+    onProblem(error);
+  }
 }

@@ -6,11 +6,17 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ToolError } from "../../core/tools/tool.ts";
+import type { ScopedFiles } from "../stores/scoped-files.ts";
 import { builtInTools } from "./built-in-tools.ts";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
+import { listTools } from "./list-tools.ts";
 import { context, makeWorkspace, runOne, textOf, useOf, type TestWorkspace } from "./test-kit.ts";
+
+const makePipe = "mkfifo";
 
 let workspace: TestWorkspace;
 let dispatcher: Dispatcher;
@@ -62,6 +68,28 @@ describe("read", () => {
     expect(await run("read", { path: "a.txt", offset: 4 })).toBe("4\n5\n[lines 4 to 5 of 5]");
     expect(await run("read", { path: "a.txt", offset: 6 })).toBe(
       "error: validation_error: a.txt has 5 lines; there is no line 6",
+    );
+  });
+
+  test("white space is told of, not taken for nothing", async () => {
+    put("blank.txt", "  \n\n");
+    expect(await run("read", { path: "blank.txt" })).toBe(
+      '[blank.txt holds white space and nothing else: "  \\n\\n"]',
+    );
+    put("blank.txt", " ".repeat(300));
+    expect(await run("read", { path: "blank.txt" })).toContain("nothing else: 300 characters]");
+  });
+
+  test("a column behind the end of its line is an error, the last one is not", async () => {
+    put("a.txt", "abc\n\n");
+    expect(await run("read", { path: "a.txt", column: 4 })).toBe(
+      "error: validation_error: line 1 of a.txt has 3 characters; there is no column 4",
+    );
+    expect(await run("read", { path: "a.txt", column: 3, limit: 1 })).toBe(
+      "c\n[lines 1 to 1 of 2; go on with offset 2]",
+    );
+    expect(await run("read", { path: "a.txt", offset: 2, column: 1 })).toBe(
+      "\n[lines 2 to 2 of 2]",
     );
   });
 
@@ -175,6 +203,37 @@ describe("edit", () => {
     );
   });
 
+  test("what somebody else saves meanwhile is never overwritten", async () => {
+    put("a.txt", "one two");
+    const { files } = workspace;
+    const saving: ScopedFiles = {
+      ...files,
+      writeFile: (path, content, options = {}) =>
+        files.writeFile(path, content, {
+          ...options,
+          beforeRename: async () => {
+            put("a.txt", "one two, and more");
+            await options.beforeRename?.();
+          },
+        }),
+    };
+    const tools = builtInTools(saving);
+    const meanwhile = createDispatcher({ tools, workspace: files });
+    expect(await runOne(meanwhile, "edit", { path: "a.txt", old: "one", new: "1" })).toBe(
+      "error: execution_error: a.txt was changed meanwhile; read it again",
+    );
+    expect(contentOf("a.txt")).toBe("one two, and more");
+    expect(readdirSync(workspace.root)).toEqual(["a.txt"]);
+  });
+
+  test("a result that would be too large is not even made", async () => {
+    put("a.txt", "a".repeat(500_000));
+    const replacement = "字".repeat(100_000);
+    expect(await run("edit", { path: "a.txt", old: "a", new: replacement, all: true })).toBe(
+      "error: validation_error: 150000000000 bytes; at most 10000000 are written",
+    );
+  });
+
   test("ten edits of one file at once all land", async () => {
     const words = Array.from({ length: 10 }, (_, index) => `w${index};`);
     put("a.txt", words.join(""));
@@ -230,6 +289,40 @@ describe("list and glob", () => {
     expect(await run("glob", { pattern: "../*" })).toBe(
       "error: validation_error: the pattern leads outside the folder",
     );
+  });
+
+  test("busy folders are looked into only where their name is a word of the pattern or the path", async () => {
+    put("sub/.gitignore", "");
+    expect(await run("glob", { pattern: "**/.git{ignore,attributes}" })).toBe(
+      "sub/.gitignore\n[not looked into: .git, node_modules; 1 symbolic links not followed]",
+    );
+    expect(await run("glob", { pattern: "{.git,src}/*.ts" })).toContain(".git/z.ts\nsrc/x.ts");
+    expect(await run("glob", { pattern: "*.ts", path: ".git" })).toBe(".git/z.ts");
+  });
+
+  test("a line end in a name does not make two files", async () => {
+    put("odd/a\nb.md", "");
+    expect(await run("glob", { pattern: "odd/*" })).toContain('"odd/a\\nb.md"\n');
+    expect(await run("list", { path: "odd" })).toBe('"a\\nb.md" (0 bytes)');
+  });
+
+  test("pipes, and folders that are too deep, are told of as what they are", async () => {
+    execFileSync(makePipe, [join(workspace.root, "src/pipe.ts")]);
+    expect(await run("glob", { pattern: "*.ts", path: "src" })).toBe(
+      "src/x.ts\n[1 pipes, sockets or devices passed over]",
+    );
+    put(`deep/${"z/".repeat(70)}x.txt`, "");
+    expect(await run("glob", { pattern: "**/*.txt", path: "deep" })).toBe(
+      "No file matches.\n[1 folders more than 64 deep not looked into]",
+    );
+  });
+
+  test("a walk that is cancelled is not a result", async () => {
+    const reason = new ToolError("cancelled", "nobody wants it");
+    const glob = listTools(workspace.files).find(({ definition }) => definition.name === "glob");
+    const call = { sessionId: "s1", turnId: "t1", toolUseId: "tu", role: "unified" } as const;
+    const walk = glob?.run({ pattern: "**" }, { ...call, signal: AbortSignal.abort(reason) });
+    await expect(walk).rejects.toBe(reason);
   });
 
   test("of a thousand and more, the rest is counted", async () => {

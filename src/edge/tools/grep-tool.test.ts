@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import { grepTool } from "./grep-tool.ts";
+import { readTool } from "./read-tool.ts";
 import { context, makeWorkspace, runOne, type TestWorkspace } from "./test-kit.ts";
 
 let workspace: TestWorkspace;
@@ -10,7 +11,9 @@ let dispatcher: Dispatcher;
 
 beforeEach(async () => {
   workspace = await makeWorkspace();
-  const tools = [grepTool(workspace.files, { timeoutMs: 3000, fileBytesMax: 10_000 })];
+  const tools = [
+    grepTool(workspace.files, { timeoutMs: 3000, pieceBytes: 10_000, lineBytesMax: 20_000 }),
+  ];
   dispatcher = createDispatcher({ tools, workspace: workspace.files });
   put("a.txt", "one\ntwo\r\nthree (3)\n");
   put("src/b.ts", "const One = 1;\n\n// two\n");
@@ -91,9 +94,59 @@ test("more than the limit, long lines, binary and large files and links are all 
   expect(wide).toContain("xneedley");
   expect(wide.length).toBeLessThan(600);
   put("binary", Buffer.from([110, 101, 0]));
-  put("large", "x".repeat(10_001));
+  put("large", `needle in it\n${"x".repeat(30_001)}`);
   symlinkSync("/etc", join(workspace.root, "link"));
   expect(await grep({ pattern: "nothing like it" })).toBe(
-    "No line matches in 5 files.\n[1 files are not text; 1 files are too large; 1 symbolic links not followed]",
+    [
+      "[not searched: 1 files with too long a line, from that line on]",
+      "No line matches in 4 files.",
+      "[1 files are not text; 1 symbolic links not followed]",
+    ].join("\n"),
   );
+  expect(await grep({ pattern: "needle in" })).toContain("large:1:needle in it");
+});
+
+test("a file larger than a piece is searched to its end, with the lines counted on", async () => {
+  const lines = Array.from({ length: 9000 }, (_, index) => `${index} ${"é".repeat(index % 40)}`);
+  put("big.log", `${lines.join("\r\n")}\nlast needle`);
+  expect(await grep({ pattern: "^(4321|8999) |needle", path: "big.log" })).toBe(
+    [
+      `big.log:4322:4321 ${"é".repeat(4321 % 40)}`,
+      `big.log:9000:8999 ${"é".repeat(8999 % 40)}`,
+      "big.log:9001:last needle",
+    ].join("\n"),
+  );
+  expect(await grep({ pattern: "^\\d", path: "big.log", limit: 3 })).toContain(
+    "big.log:3:2 éé\n[more than 3 lines match: be more exact]",
+  );
+  put("half.log", Buffer.concat([Buffer.from("needle\n".repeat(2000)), Buffer.from([0])]));
+  expect(await grep({ pattern: "needle", path: "half.log", limit: 1000 })).toContain(
+    "more than 1000 lines match",
+  );
+  expect(await grep({ pattern: "nothing", path: "half.log" })).toBe(
+    "No line matches in 0 files.\n[1 files are not text]",
+  );
+});
+
+test("what read is too small for is searched by grep, as read says", async () => {
+  const tools = [readTool(workspace.files), grepTool(workspace.files)];
+  const usual = createDispatcher({ tools, workspace: workspace.files });
+  put("huge.log", `${"x".repeat(99)}\n`.repeat(110_000).concat("needle\n"));
+  expect(await runOne(usual, "read", { path: "huge.log" })).toContain("search it with grep");
+  expect(await runOne(usual, "grep", { pattern: "needle", path: "huge.log" })).toBe(
+    "huge.log:110001:needle",
+  );
+});
+
+test("a file that was asked for by path and left out by glob is an error", async () => {
+  expect(await grep({ pattern: "two", path: "a.txt", glob: "*.md" })).toBe(
+    'error: validation_error: a.txt is a file and does not match the glob "*.md": leave one of them out',
+  );
+  expect(await grep({ pattern: "two", path: "src/b.ts", glob: "*.ts" })).toBe("src/b.ts:3:// two");
+  expect(await grep({ pattern: "two", path: "src/b.ts", glob: "src/**" })).toContain("// two");
+});
+
+test("a line end in a name does not make two results", async () => {
+  put("odd\n.txt", "needle\n");
+  expect(await grep({ pattern: "needle" })).toBe('"odd\\n.txt":1:needle');
 });

@@ -1,8 +1,11 @@
 // grep: lines that match, over the files of the workspace.
+import { matchesGlob, type Glob } from "../../core/tools/glob.ts";
 import { ToolError, type ToolInput, type ToolOutput } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
 import { defineTool, pathOf, type ScopedTool } from "./scoped-tool.ts";
-import { createSearchThreads, type SearchThread, type SearchThreads } from "./search-thread.ts";
+import { searchFiles, type Findings } from "./search-files.ts";
+import { createSearchThreads, type SearchThreads } from "./search-thread.ts";
+import { showPath } from "./show-path.ts";
 import {
   describeNotes,
   foldersToSkip,
@@ -15,11 +18,19 @@ import {
 export interface GrepLimits {
   /** For reading and searching together. */
   readonly timeoutMs: number;
-  readonly fileBytesMax: number;
+  /** Files that have more are searched in pieces of this size, however large they are. */
+  readonly pieceBytes: number;
+  /** Of one line in such a file. What follows a longer one is not searched. */
+  readonly lineBytesMax: number;
   readonly entriesMax: number;
 }
 
-const grepLimits: GrepLimits = { timeoutMs: 20_000, fileBytesMax: 4_000_000, entriesMax: 200_000 };
+const grepLimits: GrepLimits = {
+  timeoutMs: 20_000,
+  pieceBytes: 4_000_000,
+  lineBytesMax: 16_000_000,
+  entriesMax: 200_000,
+};
 
 const linesDefault = 200;
 
@@ -73,7 +84,7 @@ async function grep({ workspace, threads, limits, input, signal }: Grep): Promis
   const glob = requireGlob(globText, true);
   const there = await workspace.stat(path);
   if (there === null) {
-    throw new ToolError("not_found", `there is no ${workspace.nameOf(path)}`);
+    throw new ToolError("not_found", `there is no ${showPath(workspace.nameOf(path))}`);
   }
   const notes = openNotes();
   const { entriesMax, timeoutMs } = limits;
@@ -82,7 +93,7 @@ async function grep({ workspace, threads, limits, input, signal }: Grep): Promis
   const files =
     there.kind === "folder"
       ? walkFiles(workspace, walk, notes)
-      : [{ path: workspace.nameOf(path), size: there.size }];
+      : [requireMatch(glob, globText, workspace.nameOf(path), there.size)];
   const thread = await threads.open({
     source: input["literal"] === true ? toLiteral(pattern) : pattern,
     flags: input["ignore_case"] === true ? "i" : "",
@@ -90,107 +101,43 @@ async function grep({ workspace, threads, limits, input, signal }: Grep): Promis
     signal,
   });
   try {
-    const findings = await searchFiles({ workspace, thread, files, linesMax, limits });
+    const findings = await searchFiles({ workspace, thread, linesMax, limits }, files);
     return { text: render(findings, linesMax, describeNotes(notes)) };
   } finally {
     thread.close();
   }
 }
 
+/** Of a file that was asked for by its path; a pattern that leaves it out was meant otherwise. */
+function requireMatch(glob: Glob, globText: string, path: string, size: number): FoundFile {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  if (matchesGlob(glob, path) || matchesGlob(glob, name)) return { path, size };
+  throw new ToolError(
+    "validation_error",
+    `${showPath(path)} is a file and does not match the glob ${JSON.stringify(globText)}: leave one of them out`,
+  );
+}
+
 function toLiteral(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
 
-interface Findings {
-  readonly lines: string[];
-  fileCount: number;
-  /** Not text. */
-  binaryCount: number;
-  largeCount: number;
-  unreadableCount: number;
-}
-
-/** Handed to the thread together, so that small files do not cost a message each. */
-const batchBytes = 1_000_000;
-const batchFiles = 100;
-
-interface SearchOfFiles {
-  readonly workspace: ScopedFiles;
-  readonly thread: SearchThread;
-  readonly files: AsyncIterable<FoundFile> | Iterable<FoundFile>;
-  readonly linesMax: number;
-  readonly limits: GrepLimits;
-}
-
-async function searchFiles(search: SearchOfFiles): Promise<Findings> {
-  const { workspace, thread, files, linesMax, limits } = search;
-  const findings: Findings = {
-    lines: [],
-    fileCount: 0,
-    binaryCount: 0,
-    largeCount: 0,
-    unreadableCount: 0,
-  };
-  let batch: { readonly path: string; readonly bytes: Uint8Array }[] = [];
-  let size = 0;
-  // One more than asked for: then it is known that there are more.
-  const isFull = (): boolean => findings.lines.length > linesMax;
-  const flush = async (): Promise<void> => {
-    const texts = batch.map(({ bytes }) => bytes);
-    const found = await thread.search(texts, linesMax + 1 - findings.lines.length);
-    for (const [index, { path }] of batch.entries()) {
-      const lines = found[index];
-      if (lines == null) findings.binaryCount += 1;
-      else findings.lines.push(...lines.map(({ number, text }) => `${path}:${number}:${text}`));
-    }
-    findings.fileCount += batch.length;
-    batch = [];
-    size = 0;
-  };
-  for await (const file of files) {
-    if (file.size > limits.fileBytesMax) {
-      findings.largeCount += 1;
-      continue;
-    }
-    const bytes = await readOrCount(workspace, file.path, limits.fileBytesMax, findings);
-    if (bytes === null) continue;
-    batch.push({ path: file.path, bytes });
-    size += bytes.length;
-    if (size >= batchBytes || batch.length >= batchFiles) await flush();
-    if (isFull()) return findings;
-  }
-  await flush();
-  return findings;
-}
-
-/** A file may go, or become something else, between the walk and the reading. */
-async function readOrCount(
-  workspace: ScopedFiles,
-  path: string,
-  bytesMax: number,
-  findings: Findings,
-): Promise<Uint8Array | null> {
-  try {
-    const file = await workspace.readFile(path, { bytesMax });
-    if (file !== null) return file.bytes;
-  } catch (error) {
-    if (!(error instanceof ToolError)) throw error;
-  }
-  findings.unreadableCount += 1;
-  return null;
-}
-
 function render(findings: Findings, linesMax: number, notes: readonly string[]): string {
-  const { lines, fileCount, binaryCount, largeCount, unreadableCount } = findings;
+  const { lines, fileCount, binaryCount, longLineCount, unreadableCount } = findings;
+  const missed = [
+    ...(longLineCount === 0
+      ? []
+      : [`${longLineCount} files with too long a line, from that line on`]),
+    ...(unreadableCount === 0 ? [] : [`${unreadableCount} files that could not be read`]),
+  ];
   const said = [
     ...(lines.length > linesMax ? [`more than ${linesMax} lines match: be more exact`] : []),
     ...(binaryCount === 0 ? [] : [`${binaryCount} files are not text`]),
-    ...(largeCount === 0 ? [] : [`${largeCount} files are too large`]),
-    ...(unreadableCount === 0 ? [] : [`${unreadableCount} files could not be read`]),
     ...notes,
   ];
+  const opening = missed.length === 0 ? [] : [`[not searched: ${missed.join("; ")}]`];
   const closing = said.length === 0 ? [] : [`[${said.join("; ")}]`];
   const none = `No line matches in ${fileCount} files.`;
   const shown = lines.length === 0 ? [none] : lines.slice(0, linesMax);
-  return [...shown, ...closing].join("\n");
+  return [...opening, ...shown, ...closing].join("\n");
 }

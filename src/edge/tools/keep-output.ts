@@ -1,9 +1,22 @@
 // The whole of an output that was cut, as a file of the workspace that the read tool can read.
 import { hashContent } from "../../core/hash.ts";
+import { countBytes, cutMiddle } from "../../core/layers/cut-middle.ts";
+import type { ToolCallContext } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
+import { findStateFolder } from "../stores/workspace-folders.ts";
 
-/** Keeps a text and returns the path it can be read at. */
-export type KeepOutput = (toolUseId: string, text: string) => Promise<string>;
+/** Keeps a text, or as much of its beginning as it can. */
+export type KeepOutput = (use: KeptUse, text: string) => Promise<KeptOutput>;
+
+/** Whose output it is. Ids of uses come from a provider and may be the same in two sessions, or in two turns. */
+export type KeptUse = Pick<ToolCallContext, "sessionId" | "turnId" | "toolUseId">;
+
+export interface KeptOutput {
+  /** Where the read tool finds it. */
+  readonly path: string;
+  /** Of the text; all of them where nothing is missing. */
+  readonly bytes: number;
+}
 
 export interface KeptOutputs {
   /** What is longer loses its end. */
@@ -19,32 +32,32 @@ export function keepInWorkspace(
   workspace: ScopedFiles,
   { bytesMax, filesMax }: KeptOutputs = kept,
 ): KeepOutput {
-  return async (toolUseId, text) => {
-    const folder = `${await stateFolderOf(workspace)}/outputs`;
-    const path = `${folder}/${toFileName(toolUseId)}`;
-    await workspace.writeFile(path, cutEnd(text, bytesMax));
+  return async (use, text) => {
+    const folder = `${await findStateFolder(workspace)}/outputs`;
+    const path = `${folder}/${toFileName(use)}`;
+    const { content, bytes } = cutEnd(text, bytesMax);
+    await workspace.writeFile(path, content);
     await removeOldest(workspace, folder, filesMax);
-    return path;
+    return { path, bytes };
   };
 }
 
-/** Making the other one as well would hide what is in the one that is there. */
-async function stateFolderOf(workspace: ScopedFiles): Promise<".strata" | ".metis"> {
-  if ((await workspace.stat(".strata")) !== null) return ".strata";
-  return (await workspace.stat(".metis")) === null ? ".strata" : ".metis";
-}
-
-/** Ids come from a provider; a file name is made of what is harmless in them and a hash of the rest. */
-function toFileName(toolUseId: string): string {
+/** What is harmless in the id, to be recognised by, and a hash of all that makes the use this one. */
+function toFileName({ sessionId, turnId, toolUseId }: KeptUse): string {
   const readable = toolUseId.replaceAll(/[^A-Za-z0-9_-]/g, "").slice(0, 40);
-  return `${readable}-${hashContent(toolUseId).slice(0, 8)}.txt`;
+  const hash = hashContent(JSON.stringify([sessionId, turnId, toolUseId]));
+  return `${readable}-${hash.slice(0, 16)}.txt`;
 }
 
-function cutEnd(text: string, bytesMax: number): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= bytesMax) return text;
-  const start = new TextDecoder().decode(bytes.subarray(0, bytesMax), { stream: true });
-  return `${start}\n\n[${bytes.length - bytesMax} more bytes were not kept]\n`;
+function cutEnd(
+  text: string,
+  bytesMax: number,
+): { readonly content: string; readonly bytes: number } {
+  const bytesOfAll = countBytes(text);
+  if (bytesOfAll <= bytesMax) return { content: text, bytes: bytesOfAll };
+  const { head, bytesLeftOut } = cutMiddle(text, bytesMax, "the beginning");
+  const content = `${head}\n\n[${bytesLeftOut} more bytes were not kept]\n`;
+  return { content, bytes: bytesOfAll - bytesLeftOut };
 }
 
 async function removeOldest(

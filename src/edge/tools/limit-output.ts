@@ -1,7 +1,8 @@
 // What a tool returned → what the model is shown of it; the rest is kept where the read tool finds it.
-import { countBytes, cutOutput, type LeftOut } from "../../core/tools/cut-output.ts";
+import { countBytes } from "../../core/layers/cut-middle.ts";
+import { cutOutput, type LeftOut } from "../../core/tools/cut-output.ts";
 import { ToolError, type ToolOutput } from "../../core/tools/tool.ts";
-import type { KeepOutput } from "./keep-output.ts";
+import type { KeepOutput, KeptOutput, KeptUse } from "./keep-output.ts";
 
 export interface LimitedOutput {
   readonly text: string;
@@ -10,7 +11,7 @@ export interface LimitedOutput {
 }
 
 export async function limitOutput(
-  toolUseId: string,
+  use: KeptUse,
   output: ToolOutput,
   bytesMax: number,
   options: {
@@ -24,27 +25,30 @@ export async function limitOutput(
   const whole = given.toWellFormed();
   const bytes = countBytes(whole);
   if (bytes <= bytesMax) return { text: whole, bytes };
-  const path = await keep(toolUseId, whole, options);
-  const { text } = cutOutput(whole, bytesMax, (left) => describe(left, path));
+  const kept = await keep(use, whole, options);
+  const { text } = cutOutput(whole, bytesMax, (left) => describe(left, kept));
   return { text, bytes };
 }
 
 async function keep(
-  toolUseId: string,
+  use: KeptUse,
   text: string,
   { keepOutput, onProblem }: Parameters<typeof limitOutput>[3],
-): Promise<string | null> {
+): Promise<KeptOutput | null> {
   try {
-    return (await keepOutput?.(toolUseId, text)) ?? null;
+    return (await keepOutput?.(use, text)) ?? null;
   } catch (error) {
     onProblem?.(error);
     return null;
   }
 }
 
-function describe({ bytes, bytesOfAll, fromLine, toLine }: LeftOut, path: string | null): string {
-  const what = `${bytes} of ${bytesOfAll} bytes are left out here, lines ${fromLine} to ${toLine}`;
-  return path === null
-    ? `${what}; they were not kept. Ask for less, or for a part`
-    : `${what}. The whole output is in ${path}: read it with offset ${fromLine}`;
+function describe(left: LeftOut, kept: KeptOutput | null): string {
+  const { bytesLeftOut, bytesOfAll, fromLine, toLine } = left;
+  const where = `lines ${fromLine} to ${toLine}`;
+  const what = `${bytesLeftOut} of ${bytesOfAll} bytes are left out here, ${where}`;
+  if (kept === null) return `${what}; they were not kept. Ask for less, or for a part`;
+  const isWhole = kept.bytes >= bytesOfAll;
+  const part = isWhole ? "The result is kept" : `Its first ${kept.bytes} bytes are kept`;
+  return `${what}. ${part} in ${kept.path}: read it with offset ${fromLine}`;
 }

@@ -2,6 +2,7 @@
 import { ToolError, type ToolInput } from "../../core/tools/tool.ts";
 import type { ScopedEntry, ScopedFiles } from "../stores/scoped-files.ts";
 import { defineTool, pathOf, type ScopedTool } from "./scoped-tool.ts";
+import { showPath } from "./show-path.ts";
 import { describeNotes, foldersToSkip, openNotes, requireGlob, walkFiles } from "./walk-files.ts";
 
 const entriesShown = 1000;
@@ -40,7 +41,10 @@ function listTool(workspace: ScopedFiles): ScopedTool {
       const rest = entries.length - shown.length;
       const more = rest === 0 ? [] : [`[${rest} more entries; use glob]`];
       const name = workspace.nameOf(path);
-      return { text: entries.length === 0 ? `[${name} is empty]` : [...shown, ...more].join("\n") };
+      return {
+        text:
+          entries.length === 0 ? `[${showPath(name)} is empty]` : [...shown, ...more].join("\n"),
+      };
     },
   };
 }
@@ -66,7 +70,7 @@ function globTool(workspace: ScopedFiles): ScopedTool {
       const walk = { folder: path, glob, foldersSkipped, entriesMax, signal };
       for await (const file of walkFiles(workspace, walk, notes)) {
         count += 1;
-        if (count <= entriesShown) found.push(file.path);
+        if (count <= entriesShown) found.push(showPath(file.path));
       }
       const rest = count - found.length;
       const said = [...(rest === 0 ? [] : [`${rest} more files`]), ...describeNotes(notes)];
@@ -86,14 +90,16 @@ async function requireFolder(
 ): Promise<readonly ScopedEntry[]> {
   const there = await workspace.stat(path);
   if (there?.kind === "file") {
-    throw new ToolError("validation_error", `${workspace.nameOf(path)} is a file; read it`);
+    throw new ToolError(
+      "validation_error",
+      `${showPath(workspace.nameOf(path))} is a file; read it`,
+    );
   }
   return workspace.list(path);
 }
 
-/** A name may hold anything but a slash; a line end in it must not look like two entries. */
 function describeEntry({ name, kind, size }: ScopedEntry): string {
-  const shown = /\p{Cc}/u.test(name) ? JSON.stringify(name) : name;
+  const shown = showPath(name);
   switch (kind) {
     case "folder":
       return `${shown}/`;

@@ -7,6 +7,8 @@ import { selectTools } from "../../core/tools/select-tools.ts";
 import { ToolError, type Tool, type ToolOutput } from "../../core/tools/tool.ts";
 import { openTestBus } from "../events/test-kit.ts";
 import { openMemoryStore, type MemoryStore } from "../stores/memory/memory-store.ts";
+import { openScope } from "../stores/scoped-files.ts";
+import { createDispatcher } from "./dispatcher.ts";
 import { memoryTools, type MemoryEvent, type MemoryToolsOptions } from "./memory-tools.ts";
 
 let workspace = "";
@@ -223,6 +225,90 @@ describe("consolidating", () => {
     await run("memory_consolidate", { ...input, content: "one; by hand\n" });
     expect(onDisk()).toBe("one; by hand\n");
   });
+});
+
+type Use = readonly [string, Record<string, unknown>];
+
+/** Each call is one reply; gives the texts of the results. */
+async function replies(): Promise<(...uses: readonly Use[]) => Promise<readonly string[]>> {
+  const files = await openScope(workspace);
+  const dispatcher = createDispatcher({ tools: memoryTools(store), workspace: files });
+  let count = 0;
+  return async (...uses) => {
+    const blocks = uses.map(([name, input]) => ({
+      type: "tool_use" as const,
+      id: `use-${(count += 1)}`,
+      name,
+      inputJson: JSON.stringify(input),
+    }));
+    const context = { sessionId: "s", turnId: "t", role: "unified" } as const;
+    const messages = await dispatcher.runAll(blocks, context);
+    return messages.map(({ content }) => JSON.stringify(content));
+  };
+}
+
+describe("uses of one reply, through the dispatcher", () => {
+  const others: readonly Use[] = [1, 2, 3].map((number) => [
+    "memory_add",
+    { file: "USER.md", entry: `fact ${number}` },
+  ]);
+
+  test("a question is answered by a later reply, however many uses there are in the one it came from", async () => {
+    edit("fact\n".repeat(100));
+    await store.read("MEMORY.md");
+    const reply = await replies();
+    const drop: Use = ["memory_consolidate", { file: "MEMORY.md", content: "gone\n" }];
+    const texts = await reply(drop, ...others, drop, drop);
+    expect(texts.filter((text) => text.includes("more than half of it gone"))).toHaveLength(3);
+    expect(onDisk()).toBe("fact\n".repeat(100));
+    expect((await reply(drop))[0]).toContain("500 → 5 bytes");
+    expect(onDisk()).toBe("gone\n");
+  });
+
+  test("an entry of a reply is not lost to a consolidation of the same reply, which could not know it", async () => {
+    edit("old one\nold two\n");
+    await store.read("MEMORY.md");
+    const reply = await replies();
+    const add: Use = ["memory_add", { file: "MEMORY.md", entry: "brand new" }];
+    const both: Use = ["memory_consolidate", { file: "MEMORY.md", content: "old one and two\n" }];
+    const texts = await reply(add, ...others, both);
+    expect(texts.at(-1)).toContain("was changed by somebody else");
+    expect(onDisk()).toBe("old one\nold two\nbrand new\n");
+    await reply(["memory_consolidate", { file: "MEMORY.md", content: "old and brand new\n" }]);
+    expect(onDisk()).toBe("old and brand new\n");
+  });
+
+  test("neither in a file that was empty", async () => {
+    const reply = await replies();
+    const first: Use = ["memory_add", { file: "MEMORY.md", entry: "brand new" }];
+    await reply(first, ...others, ["memory_consolidate", { file: "MEMORY.md", content: "mine\n" }]);
+    expect(onDisk()).toBe("brand new\n");
+  });
+
+  test("a refusal that cannot show the whole file does not count as having seen it", async () => {
+    const large = Array.from({ length: 12_000 }, (_, line) => `line number ${line}`).join("\n");
+    edit(large);
+    const reply = await replies();
+    const shorter: Use = ["memory_consolidate", { file: "MEMORY.md", content: "short\n" }];
+    for (let round = 0; round < 2; round += 1) {
+      const [text = ""] = await reply(shorter);
+      expect(text).toContain("was changed by somebody else");
+      expect(text).toContain("a person has to shorten it");
+      expect(text.length).toBeLessThan(6000);
+    }
+    expect(onDisk()).toBe(large);
+    // One that is over its hard cap and can be shown may be consolidated by the model.
+    edit(`${"x".repeat(9000)}\n`);
+    expect((await reply(shorter))[0]).toContain("x".repeat(9000));
+    expect((await reply(shorter))[0]).toContain("9001 → 6 bytes");
+  });
+});
+
+test("what a write hides is said with its result", async () => {
+  writeFileSync(join(workspace, "USER.md"), "Root user.\n");
+  const { text, metadata } = await kitOf().run("memory_add", { file: "USER.md", entry: "tea" });
+  expect(text).toMatch(/^Added to USER\.md; it has 4 bytes now\. The USER\.md at the root/);
+  expect(metadata?.["notes"]).toHaveLength(1);
 });
 
 test("CF-D shared-scope exclusion: MEMORY.md cannot be written or probed, USER.md can (C-16)", async () => {

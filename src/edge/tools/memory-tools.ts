@@ -1,8 +1,6 @@
 // The three tools by which an agent keeps its memory (S-07, S-08). Workers have none of them (S-17).
 import type { PayloadOf } from "../../core/events/event.ts";
-import { hashContent } from "../../core/hash.ts";
 import { memoryFiles, type MemoryFile } from "../../core/memory/memory-file.ts";
-import { describeRefusal, type MemoryRefusal } from "../../core/memory/memory-refusal.ts";
 import type { MemoryScope } from "../../core/memory/memory-view.ts";
 import {
   describeWrite,
@@ -19,12 +17,16 @@ import {
   type ToolOutput,
 } from "../../core/tools/tool.ts";
 import type { MemoryOutcome, MemoryStore } from "../stores/memory/memory-store.ts";
+import { createKnowledge, createQuestions } from "./memory-replies.ts";
+import { isShownWhole, toToolError } from "./memory-tool-error.ts";
 
 export interface MemoryToolsOptions {
   /** Adds session, turn and parent: the event named by `followsFrom`, else that of the tool use. Gives the event's id. */
   readonly emit?: (event: MemoryEvent, call: ToolCallContext) => string | null;
   /** In a shared session MEMORY.md is neither shown nor written (C-16). */
   readonly scope?: MemoryScope;
+  /** Up to here a refusal shows the whole file, which then counts as seen: below what the dispatcher lets through. 16 KiB. */
+  readonly refusalBytesMax?: number;
 }
 
 export type MemoryEvent =
@@ -43,10 +45,10 @@ export type MemoryEvent =
 /** Without a store the tools are there and say that there is no memory. */
 export function memoryTools(
   store: MemoryStore | null,
-  { emit, scope = "main" }: MemoryToolsOptions = {},
+  { emit, scope = "main", refusalBytesMax = 16_384 }: MemoryToolsOptions = {},
 ): readonly Tool[] {
-  /** Consolidations that were asked about, by file; the same one again is the answer. */
-  const asked = new Map<MemoryFile, string>();
+  const questions = createQuestions();
+  const knowledge = createKnowledge(store);
   const toTool = (description: ToolDescription, write: Write): Tool => ({
     definition: toToolDefinition({
       name: description.name,
@@ -59,8 +61,9 @@ export function memoryTools(
     requiresWorkspace: true,
     run: async (input, call) => {
       const file = fileOf(input);
+      knowledge.take(call);
       const outcome = await write(requireStore(store), requireVisible(file, scope), input, call);
-      if (outcome.kind === "refused") throw toToolError(outcome);
+      if (outcome.kind === "refused") throw toToolError(outcome, refusalBytesMax);
       const told = outcome.kind === "written" ? tellEvents(outcome.write, call, emit) : "all";
       return toOutput(outcome, told);
     },
@@ -73,17 +76,23 @@ export function memoryTools(
     toTool(replaceDescription, (memory, file, input, { signal }) =>
       memory.replace(file, textOf(input, "old"), textOf(input, "new"), { signal }),
     ),
-    toTool(consolidateDescription, async (memory, file, input, { signal }) => {
+    toTool(consolidateDescription, async (memory, file, input, call) => {
       const content = textOf(input, "content");
-      // Two of the same in one reply are not an answer: the second began before the question came.
-      const isDropConfirmed = asked.get(file) === hashContent(content);
-      asked.delete(file);
-      const outcome = await memory.consolidate(file, content, { isDropConfirmed, signal });
+      const isDropConfirmed = questions.isAnswer(file, content, call);
+      const seenHash = knowledge.of(file, call);
+      const { signal } = call;
+      const outcome = await memory.consolidate(file, content, {
+        isDropConfirmed,
+        signal,
+        seenHash,
+      });
       if (outcome.kind !== "refused") return outcome;
       const { refusal } = outcome;
-      if (refusal.kind === "drop-unconfirmed") asked.set(file, hashContent(content));
-      // The text goes to the model with the refusal, so it has been seen.
-      if (refusal.kind === "changed-meanwhile") memory.markSeen(file, refusal.currentHash);
+      if (refusal.kind === "drop-unconfirmed") questions.ask(file, content, call);
+      // A text that goes to the model with the refusal has been seen, if all of it goes.
+      if (refusal.kind === "changed-meanwhile" && isShownWhole(refusal, refusalBytesMax)) {
+        memory.markSeen(file, refusal.currentHash);
+      }
       return outcome;
     }),
   ];
@@ -155,37 +164,6 @@ function requireVisible(file: MemoryFile, scope: MemoryScope): MemoryFile {
   throw new ToolError("permission_denied", "MEMORY.md is not available in a shared session");
 }
 
-function toToolError({
-  file,
-  refusal,
-}: {
-  readonly file: MemoryFile;
-  readonly refusal: MemoryRefusal;
-}): ToolError {
-  const sentence = describeRefusal(file, refusal);
-  switch (refusal.kind) {
-    case "entry-blank":
-    case "old-blank":
-      return new ToolError("validation_error", sentence);
-    case "entry-known":
-    case "file-empty":
-    case "old-count":
-      return new ToolError("execution_error", sentence);
-    case "over-hard-cap":
-      return new ToolError("execution_error", sentence, { isUserVisible: true });
-    case "changed-meanwhile":
-      return new ToolError(
-        "execution_error",
-        `${sentence}. It holds now:\n\n${refusal.currentText}`,
-      );
-    case "drop-unconfirmed":
-      return new ToolError(
-        "execution_error",
-        `${sentence}. If all of that may be forgotten, call memory_consolidate again with the very same content`,
-      );
-  }
-}
-
 /** An event that is not taken does not undo a write; the output tells of it. */
 function tellEvents(
   write: MemoryWrite,
@@ -207,12 +185,16 @@ function tellEvents(
 }
 
 function toOutput(
-  { kind, write, path }: Exclude<MemoryOutcome, { readonly kind: "refused" }>,
+  { kind, write, path, notes }: Exclude<MemoryOutcome, { readonly kind: "refused" }>,
   told: "all" | "some",
 ): ToolOutput {
   return {
-    text: describeWrite(write),
+    text: [describeWrite(write), ...notes].join(" "),
     filesModified: kind === "written" ? [path] : [],
-    metadata: { ...metadataOf(write), ...(told === "all" ? {} : { events_not_taken: true }) },
+    metadata: {
+      ...metadataOf(write),
+      ...(notes.length === 0 ? {} : { notes }),
+      ...(told === "all" ? {} : { events_not_taken: true }),
+    },
   };
 }

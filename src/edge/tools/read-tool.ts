@@ -2,6 +2,7 @@
 import { ToolError, type ToolInput } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
 import { defineTool, pathOf, type ScopedTool } from "./scoped-tool.ts";
+import { showPath } from "./show-path.ts";
 import { readText } from "./text-file.ts";
 
 /** Of one result; below what the dispatcher cuts. */
@@ -33,7 +34,7 @@ export function readTool(workspace: ScopedFiles): ScopedTool {
     run: async (input) => {
       const path = String(input["path"]);
       const text = await readText(workspace, path);
-      return { text: showLines(text, toRange(input), workspace.nameOf(path)) };
+      return { text: showLines(text, toRange(input), showPath(workspace.nameOf(path))) };
     },
   };
 }
@@ -55,6 +56,7 @@ function toRange(input: ToolInput): LineRange {
 
 function showLines(text: string, { offset, limit, column }: LineRange, name: string): string {
   if (text === "") return `[${name} is empty]`;
+  if (text.trim() === "") return describeBlank(text, name);
   const lines = text.split("\n");
   // What follows the last line end is no line.
   const count = lines.at(-1) === "" ? lines.length - 1 : lines.length;
@@ -66,6 +68,13 @@ function showLines(text: string, { offset, limit, column }: LineRange, name: str
   }
   const end = Math.min(count, offset - 1 + limit);
   const wanted = lines.slice(offset - 1, end);
+  const width = wanted[0]?.length ?? 0;
+  if (column > 1 && column > width) {
+    throw new ToolError(
+      "validation_error",
+      `line ${offset} of ${name} has ${width} characters; there is no column ${column}`,
+    );
+  }
   wanted[0] = (wanted[0] ?? "").slice(column - 1);
   const shown: string[] = [];
   let room = bytesMax;
@@ -80,6 +89,12 @@ function showLines(text: string, { offset, limit, column }: LineRange, name: str
   const where = `[lines ${offset} to ${next - 1} of ${count}`;
   const rest = next > count ? "]" : `; go on with offset ${next}]`;
   return `${shown.join("\n")}\n${where}${rest}`;
+}
+
+/** Nothing to see would look like nothing there. */
+function describeBlank(text: string, name: string): string {
+  const shown = text.length <= 200 ? JSON.stringify(text) : `${text.length} characters`;
+  return `[${name} holds white space and nothing else: ${shown}]`;
 }
 
 /** Of a line that is longer than a result. */

@@ -4,8 +4,8 @@ import { nearestNames } from "../../core/nearest-names.ts";
 import { checkInput, describeViolation } from "../../core/tools/check-input.ts";
 import type { RegisteredTool } from "../../core/tools/check-tools.ts";
 import { parseInput } from "../../core/tools/parse-input.ts";
-import type { SelectedTools } from "../../core/tools/select-tools.ts";
 import { ToolError, type ToolInput } from "../../core/tools/tool.ts";
+import type { RoleTools } from "../../core/tools/toolsets.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
 import { requireInside, type ScopedTool } from "./scoped-tool.ts";
 import type { ToolTrace } from "./tool-trace.ts";
@@ -14,18 +14,18 @@ import { toEventName } from "./tool-result.ts";
 /** The tool of that name, when the role was told of it. */
 export function findTool(
   registered: ReadonlyMap<string, RegisteredTool<ScopedTool>>,
-  { tools, left }: SelectedTools,
+  { tools, toolsLeft }: RoleTools,
   { name }: ToolUseBlock,
   isRepeated: boolean,
 ): RegisteredTool<ScopedTool> {
   if (isRepeated) throw new ToolError("validation_error", "another use has the same id");
   const found = registered.get(name);
-  if (found !== undefined && tools.some((each) => each.name === name)) return found;
-  const reason = left.find((each) => each.name === name)?.reason;
+  const names = tools.map(({ definition }) => definition.name);
+  if (found !== undefined && names.includes(name)) return found;
+  const reason = toolsLeft.find((each) => each.name === name)?.reason;
   if (found !== undefined && reason !== undefined) {
     throw new ToolError("permission_denied", `the tool ${name} may not be used here: ${reason}`);
   }
-  const names = tools.map((each) => each.name);
   const [near] = nearestNames(name.slice(0, 64), names, 1);
   const hint = near === undefined ? `there are: ${names.join(", ")}` : `did you mean ${near}?`;
   const wanted = JSON.stringify(name.slice(0, 64).toWellFormed());

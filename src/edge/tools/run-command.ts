@@ -1,8 +1,10 @@
 // A command in a process group of its own, which ends with it: on time, when cancelled, and when it leaves something behind.
+// What leaves the group is not found again; where it holds the output open, that is told.
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable } from "node:stream";
 import { ToolError } from "../../core/tools/tool.ts";
 import { createBoundedOutput } from "./bounded-output.ts";
+import { toDelayMs } from "./delay.ts";
 
 export interface CommandToRun {
   readonly command: string;
@@ -21,11 +23,15 @@ export interface CommandEnd {
   readonly signal: string | null;
   /** Both streams, in the order they came. */
   readonly output: string;
-  /** Something of its group still ran, or still held its output. */
-  readonly hadLeftovers: boolean;
+  /** Of the output, in its middle. */
+  readonly droppedBytes: number;
+  /** Something of its group still ran when the shell had ended, and was ended. */
+  readonly hasEndedRest: boolean;
+  /** Something outside its group still holds the output: it left the group and runs. */
+  readonly isHeldOpen: boolean;
 }
 
-/** How long output may still come after the shell itself ended. */
+/** How long output may still come after the shell itself, and then what was left of its group, ended. */
 const drainMs = 200;
 
 export async function runCommand(toRun: CommandToRun): Promise<CommandEnd> {
@@ -46,18 +52,20 @@ export async function runCommand(toRun: CommandToRun): Promise<CommandEnd> {
     if (how !== "ended") return;
     how = reason;
     signalGroup(child.pid, "SIGTERM");
-    killTimer = setTimeout(() => signalGroup(child.pid, "SIGKILL"), killMs);
+    killTimer = setTimeout(() => signalGroup(child.pid, "SIGKILL"), toDelayMs(killMs));
   };
   const cancel = (): void => stop("cancelled");
-  const timer = setTimeout(() => stop("timed out"), timeoutMs);
+  const timer = setTimeout(() => stop("timed out"), toDelayMs(timeoutMs));
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();
   try {
     const { status, endedBy } = await shellEnd(child);
     const isDrained = await drained(child);
     // Nothing of the group outlives the command, also what gave its output away.
-    const hadLeftovers = signalGroup(child.pid, "SIGKILL") || !isDrained;
-    return { how, status, signal: endedBy, output: output.text(), hadLeftovers };
+    const hasEndedRest = signalGroup(child.pid, "SIGKILL");
+    const isHeldOpen = !isDrained && !(await drained(child));
+    const printed = { output: output.text(), droppedBytes: output.droppedBytes() };
+    return { how, status, signal: endedBy, ...printed, hasEndedRest, isHeldOpen };
   } finally {
     clearTimeout(timer);
     clearTimeout(killTimer);

@@ -1,13 +1,13 @@
 // Work with an end: it is told when its time is up or nobody wants it any more, and left alone when it does not listen.
 import { ToolError } from "../../core/tools/tool.ts";
-
-/** A timer of the platform holds no more; a longer one would fire at once. */
-const delayMsMax = 2_147_483_647;
+import { toDelayMs } from "./delay.ts";
 
 export interface WorkLimits {
   readonly timeoutMs: number;
   /** How long work that was told to stop may take to do so. */
   readonly graceMs: number;
+  /** Called once, right after the work was told to stop. */
+  readonly onStop?: () => void;
 }
 
 /**
@@ -16,7 +16,7 @@ export interface WorkLimits {
  */
 export async function runLimited<T>(
   work: (signal: AbortSignal) => Promise<T>,
-  { timeoutMs, graceMs }: WorkLimits,
+  { timeoutMs, graceMs, onStop }: WorkLimits,
   outer: AbortSignal,
 ): Promise<T> {
   const inner = new AbortController();
@@ -26,13 +26,14 @@ export async function runLimited<T>(
   const stop = (reason: ToolError): void => {
     if (told !== null) return;
     told = reason;
+    grace = setTimeout(() => stopped.reject(toAbandoned(reason, graceMs)), toDelayMs(graceMs));
     inner.abort(reason);
-    grace = setTimeout(() => stopped.reject(toAbandoned(reason, graceMs)), graceMs);
+    onStop?.();
   };
   const cancel = (): void => stop(new ToolError("cancelled", "cancelled while it ran"));
   const timer = setTimeout(
     () => stop(new ToolError("timeout", `not done within ${describeMs(timeoutMs)}`)),
-    Math.min(timeoutMs, delayMsMax),
+    toDelayMs(timeoutMs),
   );
   outer.addEventListener("abort", cancel, { once: true });
   if (outer.aborted) cancel();

@@ -1,6 +1,7 @@
 // The thread that searches, and its deadline.
 import { Worker } from "node:worker_threads";
 import { ToolError } from "../../core/tools/tool.ts";
+import { toDelayMs } from "./delay.ts";
 import {
   serveSearch,
   type LineFound,
@@ -108,7 +109,7 @@ async function ask(
       const hint = "use a simpler pattern, or search fewer files";
       answer.reject(new ToolError("timeout", `the search took too long: ${hint}`));
     },
-    Math.max(0, timeoutMs),
+    toDelayMs(timeoutMs),
   );
   worker.on("message", onMessage).on("exit", onEnd);
   signal.addEventListener("abort", onAbort, { once: true });

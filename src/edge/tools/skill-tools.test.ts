@@ -101,6 +101,12 @@ describe("skill_search (M-52)", () => {
   });
 });
 
+test("skill_search looks for each word once, and says how many it left out", async () => {
+  const words = Array.from({ length: 70 }, (_, index) => `w${index}`);
+  const { text } = await use("skill_search", { query: [...words, "w0", "w1"].join(" ") });
+  expect(text).toMatch(/^No skill has "w0 .*\n\(6 more words were not looked for\)$/s);
+});
+
 describe("skill_load (M-53)", () => {
   test("gives heading and body, and says so to the log (M-31)", async () => {
     const output = await use("skill_load", { name: "pdf-forms" });
@@ -202,6 +208,20 @@ describe("skill_load (M-53)", () => {
     });
   });
 
+  test.each(["SKILL.md", "./SKILL.md", "SKILL.md/", "skill.md"])(
+    "gives the body by the name of its file, %s, within the budget and as the session knows it",
+    async (file) => {
+      writeFileSync(join(folder, ".strata/skills/mail/SKILL.md"), "---\nname: mail\n---\nOther.");
+      const { text } = await use("skill_load", { name: "mail", file });
+      expect(text).toMatch(/^# Skill: mail .*\n\nAsk before you send\.$/);
+      expect(events.map(({ type }) => type)).toEqual(["skill.loaded"]);
+      for (const name of ["plan", "notes"]) await use("skill_load", { name });
+      await expect(use("skill_load", { name: "pdf-forms", file })).rejects.toThrow(
+        "a session loads at most 3 skills",
+      );
+    },
+  );
+
   test("reads a file of the skill, and none of another", async () => {
     writeFileSync(join(folder, ".strata/skills/mail/rules.md"), "Be kind.");
     expect((await use("skill_load", { name: "mail", file: "rules.md" })).text).toBe(
@@ -255,6 +275,16 @@ describe("skill_save (M-54)", () => {
       /metadata\.a/,
     );
     expect(events).toEqual([]);
+  });
+
+  test.each([
+    ["a zero byte", "a\0b", /file-text/],
+    ["half a character", "a\ud800b", /half a character/],
+  ])("saves nothing that could not be read again: %s", async (_what, body, reason) => {
+    await expect(use("skill_save", { ...input, body })).rejects.toThrow(reason);
+    await use("skill_save", input);
+    const next = await createSkillStore({ workspace: folder });
+    expect(next.snapshot.problems).toEqual([]);
   });
 
   test("has happened also when its event was not taken, and the metadata says so", async () => {

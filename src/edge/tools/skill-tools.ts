@@ -4,7 +4,7 @@ import { nearestNames } from "../../core/nearest-names.ts";
 import { toLoadedPayload } from "../../core/skills/activation-events.ts";
 import { skillLoadName } from "../../core/skills/recover-activations.ts";
 import { searchSkills, type SkillSearch } from "../../core/skills/search-skills.ts";
-import type { StoredSkill } from "../../core/skills/skill.ts";
+import { skillFileName, type StoredSkill } from "../../core/skills/skill.ts";
 import {
   toLoadedPointer,
   toLoadedText,
@@ -62,11 +62,14 @@ function limitOf(given: unknown): number {
 }
 
 function renderSearch(query: string, found: SkillSearch<StoredSkill>): string {
-  const { matches, total, byWord } = found;
+  const { matches, total, byWord, wordsLeftOut } = found;
+  const cut = wordsLeftOut === 0 ? [] : [`(${wordsLeftOut} more words were not looked for)`];
   if (total === 0) {
-    return query.trim() === ""
-      ? "There are no skills."
-      : `No skill has "${query.trim()}" in its name or description. A blank query lists all.`;
+    const none =
+      query.trim() === ""
+        ? "There are no skills."
+        : `No skill has "${toShort(query.trim())}" in its name or description. A blank query lists all.`;
+    return [none, ...cut].join("\n");
   }
   const lines = matches.map(({ skill: { name, source, description } }) => {
     return `- ${name} (${source}): ${description.trim().replace(/\s+/g, " ")}`;
@@ -74,7 +77,11 @@ function renderSearch(query: string, found: SkillSearch<StoredSkill>): string {
   const head = byWord ? ["No skill has the whole query; these have words of it:"] : [];
   const rest = total - matches.length;
   const tail = rest === 0 ? [] : [`(${rest} more; raise the limit or be more exact)`];
-  return [...head, ...lines, ...tail].join("\n");
+  return [...head, ...lines, ...tail, ...cut].join("\n");
+}
+
+function toShort(text: string): string {
+  return text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()}…`;
 }
 
 function loadTool(options: SkillToolOptions): Tool {
@@ -104,10 +111,17 @@ function loadTool(options: SkillToolOptions): Tool {
       const skill = store.snapshot.find(name);
       if (skill === undefined) throw unknownSkill(name, store);
       const file = input["file"];
-      if (typeof file === "string") return loadFile(store, skill, file);
-      return loadBody(skill, options, call);
+      // Its body by another name counts as its body.
+      if (typeof file !== "string" || isSkillFile(file)) return loadBody(skill, options, call);
+      return loadFile(store, skill, file);
     },
   };
+}
+
+/** However it is spelled: some file systems do not tell capitals apart. */
+function isSkillFile(path: string): boolean {
+  const names = path.split(/[/\\]/).filter((name) => name !== "" && name !== ".");
+  return names.length === 1 && names[0]?.toLowerCase() === skillFileName.toLowerCase();
 }
 
 function loadBody(

@@ -1,6 +1,7 @@
 // Files as text: exactly what is in them, or the reason why they are none.
 import { ToolError } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
+import { showPath } from "./show-path.ts";
 
 /** Larger files are refused whole. */
 export const fileBytesMax = 10_000_000;
@@ -12,7 +13,7 @@ export async function readText(
   bytesMax: number = fileBytesMax,
 ): Promise<string> {
   const file = await workspace.readFile(path, { bytesMax });
-  const shown = workspace.nameOf(path);
+  const shown = showPath(workspace.nameOf(path));
   if (file === null) throw new ToolError("not_found", `there is no file ${shown}`);
   if (file.size > bytesMax) {
     const hint = "search it with grep";

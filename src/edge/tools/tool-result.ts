@@ -1,9 +1,9 @@
 // How a use ended → the message the model gets and the payload of its event.
 import { redact } from "../../core/events/redact.ts";
 import type { PayloadOf } from "../../core/events/event.ts";
-import { isName } from "../../core/events/field-kinds.ts";
+import { isName, listLengthMax } from "../../core/events/field-kinds.ts";
 import type { Message, ToolUseBlock } from "../../core/message/message.ts";
-import { ToolError } from "../../core/tools/tool.ts";
+import { ToolError, type ToolOutput } from "../../core/tools/tool.ts";
 import type { ToolFailure } from "./dispatch-options.ts";
 
 /** Providers refuse a text block that is empty or nothing but white space. */
@@ -42,6 +42,33 @@ export function toFailedPayload(
     error_message: message,
     latency_ms: latencyMs,
   };
+}
+
+/** What a use did, as its event tells it. What does not fit there is told as a problem; `onSettled` has all of it. */
+export function describeEffects(
+  toolName: string,
+  { filesModified, metadata }: ToolOutput,
+  onProblem: (problem: unknown) => void,
+): { readonly files_modified?: readonly string[]; readonly command_executed?: string } {
+  const command = metadata?.["commandExecuted"];
+  // Tools may come from plain JavaScript.
+  const paths: readonly unknown[] | undefined = Array.isArray(filesModified)
+    ? filesModified
+    : undefined;
+  const fitting = paths?.filter(isEventPath).slice(0, listLengthMax);
+  const leftCount = (paths?.length ?? 0) - (fitting?.length ?? 0);
+  if (leftCount > 0) {
+    const what = `${leftCount} of the ${paths?.length} files it changed`;
+    onProblem(new ToolError("execution_error", `${toolName}: its event does not name ${what}`));
+  }
+  return {
+    ...(fitting === undefined ? {} : { files_modified: fitting }),
+    ...(typeof command === "string" ? { command_executed: command } : {}),
+  };
+}
+
+function isEventPath(path: unknown): path is string {
+  return typeof path === "string" && path !== "" && path.length <= 4096;
 }
 
 /** A name the model made up may be no name. */

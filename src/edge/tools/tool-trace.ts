@@ -28,7 +28,7 @@ export interface TraceOptions {
   readonly sessionId: string;
   readonly turnId: string;
   readonly chain: SharedChain | undefined;
-  /** Told when an event was not taken. A tool runs all the same. */
+  /** Told when an event was not taken. A tool runs all the same. Never throws. */
   readonly onProblem: (problem: unknown) => void;
 }
 

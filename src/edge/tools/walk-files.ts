@@ -1,5 +1,5 @@
 // The files below a folder in the order of their names; links are not followed, and what is passed over is counted.
-import { readGlob, type Glob, type GlobState } from "../../core/tools/glob.ts";
+import { namesInGlob, readGlob, type Glob, type GlobState } from "../../core/tools/glob.ts";
 import { ToolError } from "../../core/tools/tool.ts";
 import type { ScopedEntry, ScopedFiles } from "../stores/scoped-files.ts";
 
@@ -23,8 +23,12 @@ export interface FilesToWalk {
 export interface WalkNotes {
   readonly foldersSkipped: Set<string>;
   symlinkCount: number;
+  /** Pipes, sockets and devices. */
+  specialCount: number;
   /** Folders that vanished, changed or may not be read. */
   unreadableCount: number;
+  /** Folders that are too deep. */
+  deepCount: number;
   isCutShort: boolean;
 }
 
@@ -33,12 +37,13 @@ export const busyFolders: readonly string[] = [".git", "node_modules"];
 
 /** Those that no pattern or path asks for by name. */
 export function foldersToSkip(...asked: readonly string[]): ReadonlySet<string> {
-  return new Set(busyFolders.filter((name) => asked.every((each) => !each.includes(name))));
+  const names = new Set(asked.flatMap(namesInGlob));
+  return new Set(busyFolders.filter((name) => !names.has(name)));
 }
 
 export function openNotes(): WalkNotes {
-  const counts = { symlinkCount: 0, unreadableCount: 0, isCutShort: false };
-  return { foldersSkipped: new Set(), ...counts };
+  const counts = { symlinkCount: 0, specialCount: 0, unreadableCount: 0, deepCount: 0 };
+  return { foldersSkipped: new Set(), ...counts, isCutShort: false };
 }
 
 /** A pattern without a slash is looked for at any depth when `isAnywhere`. */
@@ -49,6 +54,7 @@ export function requireGlob(pattern: string, isAnywhere: boolean): Glob {
   throw new ToolError("validation_error", `the pattern ${problem}`);
 }
 
+/** Throws the signal's reason once it is set: what was found until then is not all there is. */
 export async function* walkFiles(
   workspace: ScopedFiles,
   walk: FilesToWalk,
@@ -67,31 +73,35 @@ export async function* walkFiles(
       continue;
     }
     seen += 1;
-    if (seen > walk.entriesMax || walk.signal.aborted) {
+    walk.signal.throwIfAborted();
+    if (seen > walk.entriesMax) {
       notes.isCutShort = true;
       return;
     }
     const path = level.folder === "" ? entry.name : `${level.folder}/${entry.name}`;
     const state = walk.glob.step(level.state, entry.name);
     if (entry.kind === "symlink") notes.symlinkCount += 1;
+    else if (entry.kind === "other") notes.specialCount += 1;
     else if (entry.kind === "file" && walk.glob.isMatch(state)) yield { path, size: entry.size };
     else if (entry.kind === "folder" && state.size > 0) {
       if (walk.foldersSkipped.has(entry.name)) notes.foldersSkipped.add(entry.name);
       else if (open.length < depthMax)
         open.push(await openLevel(workspace, path, state, level, notes));
-      else notes.isCutShort = true;
+      else notes.deepCount += 1;
     }
   }
 }
 
 /** What a result says about what it did not look at; empty where there is nothing to say. */
 export function describeNotes(notes: WalkNotes): readonly string[] {
-  const { foldersSkipped, symlinkCount, unreadableCount, isCutShort } = notes;
+  const { foldersSkipped, symlinkCount, specialCount, unreadableCount, deepCount } = notes;
   return [
     ...(foldersSkipped.size === 0 ? [] : [`not looked into: ${[...foldersSkipped].join(", ")}`]),
     ...(symlinkCount === 0 ? [] : [`${symlinkCount} symbolic links not followed`]),
+    ...(specialCount === 0 ? [] : [`${specialCount} pipes, sockets or devices passed over`]),
     ...(unreadableCount === 0 ? [] : [`${unreadableCount} folders could not be read`]),
-    ...(isCutShort ? ["too many entries: the rest was not looked at"] : []),
+    ...(deepCount === 0 ? [] : [`${deepCount} folders more than ${depthMax} deep not looked into`]),
+    ...(notes.isCutShort ? ["too many entries: the rest was not looked at"] : []),
   ];
 }
 

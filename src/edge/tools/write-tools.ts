@@ -1,12 +1,11 @@
 // write and edit: whole files and exact replacements, each on the disk before it is said to be done.
 import { ToolError, type ToolInput, type ToolOutput } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
+import { isStateFolder, toPlainName } from "../stores/workspace-folders.ts";
 import { createFileQueue, type FileQueue } from "./file-queue.ts";
 import { defineTool, pathOf, type ScopedTool } from "./scoped-tool.ts";
+import { showPath } from "./show-path.ts";
 import { fileBytesMax, readText } from "./text-file.ts";
-
-/** What git runs, and what has tools of its own. */
-const protectedFolders: readonly string[] = [".git", ".strata", ".metis"];
 
 export function writeTools(workspace: ScopedFiles): readonly ScopedTool[] {
   const queue = createFileQueue();
@@ -39,7 +38,7 @@ function writeTool(workspace: ScopedFiles, queue: FileQueue): ScopedTool {
         const before = await workspace.stat(path);
         await write(workspace, path, content);
         const what = before === null ? "Made" : `Replaced ${before.size} bytes of`;
-        return done(name, `${what} ${name}: ${Buffer.byteLength(content)} bytes.`);
+        return done(name, `${what} ${showPath(name)}: ${Buffer.byteLength(content)} bytes.`);
       });
     },
   };
@@ -63,14 +62,17 @@ function editTool(workspace: ScopedFiles, queue: FileQueue): ScopedTool {
       const { path, name } = toTarget(workspace, input);
       return queue.run(name, async () => {
         const before = await readText(workspace, path);
-        const { text, count } = replaceIn(before, input, name);
+        const { text, count } = replaceIn(before, input, showPath(name));
         await write(workspace, path, text, async () => {
           if ((await readText(workspace, path)) === before) return;
-          throw new ToolError("execution_error", `${name} was changed meanwhile; read it again`);
+          throw new ToolError(
+            "execution_error",
+            `${showPath(name)} was changed meanwhile; read it again`,
+          );
         });
         return done(
           name,
-          `Replaced ${count === 1 ? "1 occurrence" : `${count} occurrences`} in ${name}.`,
+          `Replaced ${count === 1 ? "1 occurrence" : `${count} occurrences`} in ${showPath(name)}.`,
         );
       });
     },
@@ -83,10 +85,17 @@ function toTarget(
 ): { readonly path: string; readonly name: string } {
   const path = textIn(input, "path");
   const name = workspace.nameOf(path);
-  // Some file systems do not tell cases apart.
-  const folder = name.split("/").find((each) => protectedFolders.includes(each.toLowerCase()));
+  const folder = name.split("/").find(isProtected);
   if (folder === undefined) return { path, name };
-  throw new ToolError("permission_denied", `${name} is not for this tool: nothing in ${folder} is`);
+  throw new ToolError(
+    "permission_denied",
+    `${showPath(name)} is not for this tool: nothing in ${folder} is`,
+  );
+}
+
+/** What git runs, and what has tools of its own. */
+function isProtected(name: string): boolean {
+  return toPlainName(name) === ".git" || isStateFolder(name);
 }
 
 function textIn(input: ToolInput, field: string): string {
@@ -101,11 +110,13 @@ async function write(
   content: string,
   beforeRename: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
-  const bytes = Buffer.byteLength(content);
-  if (bytes > fileBytesMax) {
-    throw new ToolError("validation_error", `${bytes} bytes; at most ${fileBytesMax} are written`);
-  }
+  requireSize(Buffer.byteLength(content));
   await workspace.writeFile(path, content, { mode: 0o644, beforeRename });
+}
+
+function requireSize(bytes: number): void {
+  if (bytes <= fileBytesMax) return;
+  throw new ToolError("validation_error", `${bytes} bytes; at most ${fileBytesMax} are written`);
 }
 
 function done(name: string, text: string): ToolOutput {
@@ -119,8 +130,7 @@ function replaceIn(
 ): { readonly text: string; readonly count: number } {
   const [old, replacement] = [textIn(input, "old"), textIn(input, "new")];
   if (old === replacement) throw new ToolError("validation_error", "old and new are the same");
-  const parts = text.split(old);
-  const count = parts.length - 1;
+  const count = countIn(text, old);
   if (count === 0) {
     throw new ToolError("validation_error", `old does not occur in ${name}${hintFor(text, old)}`);
   }
@@ -130,7 +140,16 @@ function replaceIn(
       `old occurs ${count} times in ${name}: take more of the text around it, or set all`,
     );
   }
-  return { text: parts.join(replacement), count };
+  // Known before it is made: a million long replacements would not fit into memory.
+  const growth = Buffer.byteLength(replacement) - Buffer.byteLength(old);
+  requireSize(Buffer.byteLength(text) + count * growth);
+  return { text: text.replaceAll(old, () => replacement), count };
+}
+
+function countIn(text: string, old: string): number {
+  let count = 0;
+  for (let at = text.indexOf(old); at !== -1; at = text.indexOf(old, at + old.length)) count += 1;
+  return count;
 }
 
 /** The usual reason, where it can be told. */

@@ -2,6 +2,14 @@
 import type { Model } from "../model.ts";
 import type { Prompt, PromptTurn, Reply } from "../prompt.ts";
 import { findPaths } from "./find-paths.ts";
+import {
+  asksIn,
+  headingsIn,
+  limitIn,
+  quotedIn,
+  underHeadings,
+  type Told,
+} from "./summary-headings.ts";
 
 /** Summarises whatever it is sent. */
 export function createSummariser(): Model {
@@ -46,26 +54,49 @@ export function stepsIn(turns: readonly PromptTurn[]): number {
   return done + Math.max(0, ...told);
 }
 
-function summaryOf({ turns, instructions, outputTokensMax }: Prompt): string {
+function summaryOf(prompt: Prompt): string {
+  const { turns, instructions, outputTokensMax } = prompt;
+  const request = instructions ?? (asksForSummary(prompt) ? lastUserText(prompt) : "");
   const wishes = turns
-    .filter(({ role, text }) => role === "user" && !isSummaryRequest(text))
-    .map(({ text }) => shorten(withoutTags(text), 300))
+    .filter(({ role }) => role === "user")
+    .flatMap(({ text }) => (isSummaryRequest(text) ? asksIn(text) : [withoutTags(text)]))
+    .map((text) => shorten(text, 300))
     .filter((text) => text !== "");
   const said = turns.findLast(({ role, text }) => role === "assistant" && text.trim() !== "");
-  const files = [...new Set(turns.flatMap(pathsOf))];
-  const lines = [
+  const told: Told = {
+    asked: [...wishes.slice(0, 1), ...wishes.slice(1).slice(-5)],
+    tools: countTools(turns),
+    files: [...new Set(turns.flatMap(pathsOf))].slice(0, 20),
+    errors: errorsIn(turns).slice(-5),
+    said: said === undefined ? null : shorten(said.text, 600),
+    keep: instructions === null ? null : shorten(instructions, 300),
+  };
+  // The end must survive; a token is about four characters, and some room is left.
+  const end = [...list("Word for word", quotedIn(request)), `${stepsLine} ${stepsIn(turns)}`];
+  const last = `\n${end.join("\n")}`;
+  const tokensMax = Math.min(2_000, outputTokensMax, limitIn(request) ?? outputTokensMax);
+  const room = Math.max(0, Math.max(200, tokensMax * 3) - last.length);
+  const headings = headingsIn(request);
+  if (headings.length === 0) return toldInOrder(told).join("\n").slice(0, room) + last;
+  const earlier = turns.filter(({ role }) => role === "user").map(({ text }) => text);
+  return underHeadings(headings, told, { earlier, charactersMax: room }).join("\n") + last;
+}
+
+function toldInOrder({ keep, asked, tools, files, said }: Told): string[] {
+  return [
     "What happened so far.",
-    ...(instructions === null ? [] : [`To keep: ${shorten(instructions, 300)}`]),
-    ...list("Asked for", [...wishes.slice(0, 1), ...wishes.slice(1).slice(-5)]),
-    ...list("Tools used", countTools(turns)),
-    ...list("Files seen", files.slice(0, 20)),
-    ...(said === undefined ? [] : [`Said last: ${shorten(said.text, 600)}`]),
-    `${stepsLine} ${stepsIn(turns)}`,
+    ...(keep === null ? [] : [`To keep: ${keep}`]),
+    ...list("Asked for", asked),
+    ...list("Tools used", tools),
+    ...list("Files seen", files),
+    ...(said === null ? [] : [`Said last: ${said}`]),
   ];
-  // The last line must survive; a token is about four characters, and some room is left.
-  const roomMax = Math.max(200, Math.min(6_000, outputTokensMax * 3));
-  const last = lines.pop() ?? "";
-  return `${lines.join("\n").slice(0, roomMax - last.length - 1)}\n${last}`;
+}
+
+function errorsIn(turns: readonly PromptTurn[]): readonly string[] {
+  return turns
+    .flatMap(({ toolResults }) => toolResults.filter(({ isError }) => isError))
+    .map(({ text }) => shorten(text, 160));
 }
 
 function list(title: string, items: readonly string[]): string[] {

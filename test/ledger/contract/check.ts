@@ -140,6 +140,7 @@ export function checkContract(open: OpenLedger): void {
       session_history: 3,
       turns: 2,
       messages: 4,
+      message_terms: 0,
       calls: 2,
       tool_calls: 0,
       compactions_v1: 0,

@@ -251,6 +251,7 @@ export function foldsContract(open: OpenLedger): void {
       summary: "summary of f2",
       summarizedThroughTurnId: "t2",
       firstKeptTurnId: null,
+      firstKeptIndex: 0,
       turnsSummarized: 1,
       kind: "summary",
       trigger: "manual",
@@ -265,6 +266,9 @@ export function foldsContract(open: OpenLedger): void {
       durationMs: 40,
       headTurnCount: 3,
       tailStartIndex: 2,
+      indexJson: null,
+      metadataJson: null,
+      foundationHash: null,
     });
     expect(older.map(({ turnId }) => turnId)).toEqual(["f1"]);
     expect(await ledger.readFolds("a", 1)).toHaveLength(1);

@@ -13,6 +13,11 @@ export function tablesContract({ open, kind }: TestStore): void {
       columns[String(column)] = typeNames[String(type).toLowerCase()] ?? String(type);
     }
     const { strata_schema: _schema, counters: _counters, ...ours } = found;
+    // SQLite's full-text index refers to rows by a number, and is made of tables of its own.
+    delete ours["message_terms"]?.["id"];
+    for (const name of Object.keys(ours)) {
+      if (name.startsWith("message_terms_text")) delete ours[name];
+    }
     expect(ours).toEqual(tables);
   });
 }

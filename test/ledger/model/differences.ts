@@ -1,7 +1,7 @@
 // Where the ledger and the model disagree, in words.
 import type { Ledger } from "../../../src/core/ledger/ledger.ts";
 import { told } from "../test-kit.ts";
-import { pathTo, threadTo, type ModelTurn } from "./ledger-model.ts";
+import { pathTo, threadTo, type ModelSession, type ModelTurn } from "./ledger-model.ts";
 import type { Run } from "./run.ts";
 
 export async function differencesIn({ model, ledger }: Run): Promise<readonly string[]> {
@@ -44,6 +44,13 @@ export async function differencesIn({ model, ledger }: Run): Promise<readonly st
         texts.push(told(message));
       }
       compare(`the thread of ${id}`, texts, threadTo(model, session.headId, whole));
+    }
+    if (session.openId !== null) {
+      const texts: string[] = [];
+      for await (const { message } of ledger.readThread({ turnId: session.openId })) {
+        texts.push(told(message));
+      }
+      compare(`the open turn of ${id}`, texts, threadTo(model, session.openId, false));
     }
     const open = session.openId === null ? undefined : model.turns.get(session.openId);
     if (open !== undefined) found.push(...(await differencesInTurn(ledger, open)));
@@ -88,8 +95,27 @@ export async function differencesAtEnd({ model, ledger, gone }: Run): Promise<re
     if (spell(turns) !== spell(path))
       found.push(`the turns of ${id} are ${spell(turns)}, not ${spell(path)}`);
   }
+  for (const session of model.sessions.values()) {
+    found.push(...(await differencesInHistory({ model, ledger }, session)));
+  }
   for await (const problem of ledger.check()) found.push(problem);
   return found;
+}
+
+/** What folds hide is what the whole thread has more than what is shown. */
+async function differencesInHistory(
+  { model, ledger }: Pick<Run, "model" | "ledger">,
+  { id, openId, headId }: ModelSession,
+): Promise<readonly string[]> {
+  const end = openId ?? headId;
+  const whole = threadTo(model, end, true).length;
+  const isFolded = pathTo(model, end).some(({ fold }) => fold !== null);
+  const shown = threadTo(model, end, false).length - (isFolded ? 1 : 0);
+  const { messages } = await ledger.searchHistory({ sessionId: id, text: "question answer read" });
+  const page = await ledger.readHistory({ sessionId: id, from: 1, through: 1000 });
+  const got = spell([messages, page.messages.length]);
+  const want = spell([whole - shown, whole]);
+  return got === want ? [] : [`${id} hides and holds ${got} messages, and ${want} in the model`];
 }
 
 function spell(value: unknown): string {

@@ -19,6 +19,8 @@ export interface ModelTurn {
 
 export interface ModelFold {
   readonly firstKeptId: string | null;
+  /** Of the first kept turn, messages before this one are folded, too. */
+  readonly firstKeptIndex: number;
   readonly throughId: string;
 }
 
@@ -102,18 +104,23 @@ export function pathTo({ turns }: LedgerModel, id: string | null): readonly Mode
 export function threadTo(model: LedgerModel, id: string | null, whole: boolean): readonly string[] {
   const path = pathTo(model, id);
   const latest = whole ? undefined : path.findLast(({ fold }) => fold !== null);
-  const shown = latest?.fold === undefined ? path : path.slice(firstKept(path, latest.fold));
-  return [...(latest === undefined ? [] : [latest]), ...shown.filter(({ fold }) => fold === null)]
-    .flatMap(({ messages }) => messages)
-    .flatMap(({ text, isReplayed }) => (isReplayed ? [text] : []));
+  const fold = latest?.fold ?? null;
+  const turns = path.slice(firstKept(path, fold)).filter((turn) => turn.fold === null);
+  const shown = turns.flatMap(({ id: turnId, messages }) =>
+    turnId === fold?.firstKeptId ? messages.slice(fold.firstKeptIndex) : messages,
+  );
+  return [...(latest?.messages ?? []), ...shown].flatMap(({ text, isReplayed }) =>
+    isReplayed ? [text] : [],
+  );
 }
 
 function firstKept(path: readonly ModelTurn[], fold: ModelFold | null): number {
   if (fold === null) return 0;
   const { firstKeptId, throughId } = fold;
-  return firstKeptId === null
-    ? path.findIndex(({ id }) => id === throughId) + 1
-    : path.findIndex(({ id }) => id === firstKeptId);
+  if (firstKeptId === null) return path.findIndex(({ id }) => id === throughId) + 1;
+  const at = path.findIndex(({ id }) => id === firstKeptId);
+  // A turn that was folded while it ran and is not on the path: what follows the fold is shown.
+  return at === -1 ? path.findIndex((turn) => turn.fold === fold) : at;
 }
 
 /** The session and those it asked for, directly or not. */

@@ -1,20 +1,23 @@
 // A fold, after the head or under a running turn.
-import { newModelTurn, pathTo, type ModelSession } from "./ledger-model.ts";
+import { newModelTurn, pathTo, type ModelSession, type ModelTurn } from "./ledger-model.ts";
 import { heldOf, nothing, type Choice, type Planned, type Run } from "./run.ts";
 import { foldDetails, toMessage } from "./written.ts";
 
 export function planFold(run: Run, session: ModelSession, { how, other }: Choice): Planned {
   const { model, ledger } = run;
   const path = pathTo(model, session.headId);
-  const kept = path.filter(({ fold }) => fold === null);
-  const through = kept[other % Math.max(kept.length, 1)];
-  const after = kept[(other % Math.max(kept.length, 1)) + 1];
-  const { headId } = session;
-  if (through === undefined || headId === null) return nothing;
-  const id = `f${(run.made += 1)}`;
-  const firstKeptId = how % 2 === 0 ? null : (after?.id ?? null);
-  const fold = { throughId: through.id, firstKeptId };
   const found = heldOf(run, session);
+  const kept = path.filter(({ fold }) => fold === null);
+  const ofItself = found !== null && how % 3 === 0 ? found.turn : undefined;
+  const through = ofItself ?? kept[other % Math.max(kept.length, 1)];
+  const after = ofItself ?? kept[(other % Math.max(kept.length, 1)) + 1];
+  const { headId } = session;
+  if (through === undefined || (headId === null && ofItself === undefined)) return nothing;
+  const id = `f${(run.made += 1)}`;
+  const firstKeptId = how % 2 === 0 && ofItself === undefined ? null : (after?.id ?? null);
+  const edges = firstKeptId === null || after === undefined ? [0] : edgesOf(after);
+  const firstKeptIndex = edges[other % edges.length] ?? 0;
+  const fold = { throughId: through.id, firstKeptId, firstKeptIndex };
   const isFree = session.openId === null && !session.isArchived;
   const isAllowed = found !== null || isFree;
   const work = async (): Promise<void> => {
@@ -25,7 +28,7 @@ export function planFold(run: Run, session: ModelSession, { how, other }: Choice
       sessionId: session.id,
       parentTurnId: headId,
       messages: [{ message: toMessage(`summary ${id}`), tokens: 1 }],
-      details: foldDetails(through.id, firstKeptId),
+      details: foldDetails(through.id, firstKeptId, firstKeptIndex),
     };
     try {
       await (found === null ? lock.commit(made) : found.held().turn.fold(made, lock));
@@ -46,4 +49,18 @@ export function planFold(run: Run, session: ModelSession, { how, other }: Choice
   turn.cost += 7n;
   session.cost += 7n;
   return { want: "done", work };
+}
+
+/** Where a turn can be cut: wherever no tool use waits for its answer. */
+function edgesOf({ messages }: ModelTurn): readonly number[] {
+  const open = new Set<string>();
+  const edges = [0];
+  for (const [index, { text, isReplayed }] of messages.entries()) {
+    for (const word of isReplayed ? text.split(" ") : []) {
+      if (word.startsWith("?")) open.add(word.slice(1));
+      if (word.startsWith("!")) open.delete(word.slice(1));
+    }
+    if (open.size === 0) edges.push(index + 1);
+  }
+  return edges;
 }

@@ -52,12 +52,14 @@ export function callEntry(turnId: string, number: number, more: Partial<CallEntr
 export function foldDetails(
   summarizedThroughTurnId: string,
   firstKeptTurnId: string | null,
+  firstKeptIndex = 0,
 ): FoldDetails {
   return {
     compactedMs: 5,
     summary: "s",
     summarizedThroughTurnId,
     firstKeptTurnId,
+    firstKeptIndex,
     turnsSummarized: 1,
     kind: "summary",
     trigger: "manual",
@@ -72,5 +74,7 @@ export function foldDetails(
     durationMs: 1,
     headTurnCount: 1,
     tailStartIndex: 1,
+    indexJson: null,
+    metadataJson: null,
   };
 }

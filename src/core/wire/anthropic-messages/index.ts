@@ -1,5 +1,6 @@
 // The Messages protocol: explicit markers on blocks, messages as lists of blocks.
 import type { Protocol } from "../protocol.ts";
+import { compaction } from "./compaction.ts";
 import { decodeReply } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
 import { readFailure } from "./failure.ts";
@@ -15,4 +16,5 @@ export const anthropicMessages: Protocol = {
   decode: decodeReply,
   stream: streamDecoder,
   readFailure,
+  compaction,
 };

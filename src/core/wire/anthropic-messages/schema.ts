@@ -10,6 +10,9 @@ export const versionHeader = "2023-06-01";
 /** Wanted by every request that holds a system message with `clear_at`. */
 export const clearAtBeta = "mid-conversation-system-clear-at-2026-08-21";
 
+/** Wanted by every request that asks for a summary or holds a signed one. */
+export const compactionBeta = "compact-2026-09-04";
+
 export type WireRole = "user" | "assistant" | "system";
 
 export type JsonObject = Readonly<Record<string, unknown>>;

@@ -4,9 +4,10 @@ import { spellMessage } from "../../message/encode-message.ts";
 import type { JsonText, Message, Role } from "../../message/message.ts";
 import { encodeToolDefinition } from "../../message/tool-definition.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
-import { clearAtBeta, parseObject, type WireRole } from "./schema.ts";
+import { clearAtBeta, compactionBeta, parseObject, type WireRole } from "./schema.ts";
 import { repairCharacters, repairOf } from "./repair-characters.ts";
 import { spellContent } from "./spell-content.ts";
+import { signedSummary, toPlainSummary } from "./spell-summary.ts";
 import { withoutMarkers } from "./strip-markers.ts";
 
 /**
@@ -14,14 +15,14 @@ import { withoutMarkers } from "./strip-markers.ts";
  * by the encoder behind the last one.
  */
 export function toSpelling(model: Pick<ModelFacts, "capabilities">): Spelling {
-  const takesSystem = model.capabilities.midConversationSystem;
+  const { midConversationSystem: takesSystem, compactsOnDemand } = model.capabilities;
   return {
     tools: (tools) =>
       tools.map((tool, index) => foundationBlock(encodeToolDefinition(tool), index, "tools")),
     system: (blocks) =>
       blocks.map(({ text }, index) => foundationBlock(textJson(text), index, "system")),
     message: (message, written) => {
-      if (message.role !== "system") return spellOpen(message, written);
+      if (message.role !== "system") return spellSaid(message, written, compactsOnDemand);
       if (!takesSystem) return leaveOut(notTaken, written);
       return message.json === undefined
         ? spellOpen(message, written)
@@ -64,6 +65,33 @@ function leaveOut(reason: string, written: Written): Spelled {
 
 /** Moving it into the system prompt would rewrite the prefix of everything that was sent. */
 const notTaken = "the model takes none among the messages";
+
+/** The provider takes a summary it signed only where it compacts, and only as the first of all blocks. */
+function spellSaid(message: Message, written: Written, takesSummaries: boolean): Spelled {
+  const summary = signedSummary(message);
+  if (summary === undefined) return spellOpen(message, written);
+  if (takesSummaries && written.blockCount === 0) {
+    const spelled = spellOpen(message, written);
+    return { ...spelled, written: withBeta(spelled.written, compactionBeta) };
+  }
+  const reason = takesSummaries ? "it is not the first block" : "the model takes none on its route";
+  const { messages, leftOut } = toPlainSummary(message, summary, reason);
+  return messages.reduce<Spelled>(
+    (before, each) => {
+      const next = spellOpen(each, before.written);
+      return {
+        blocks: [...before.blocks, ...next.blocks],
+        written: next.written,
+        leftOut: [...before.leftOut, ...next.leftOut],
+      };
+    },
+    { blocks: [], written, leftOut },
+  );
+}
+
+function withBeta(written: Written, beta: string): Written {
+  return { ...written, betas: [...new Set([...(written.betas ?? []), beta])] };
+}
 
 function spellOpen(message: Message, written: Written): Spelled {
   const role = wireRoleOf(message.role);
@@ -126,7 +154,7 @@ function spellVerbatim(message: Message, json: JsonText, written: Written): Spel
   const next = advance(written, null, message, 1);
   return {
     blocks: [block],
-    written: clears ? { ...next, betas: [clearAtBeta] } : next,
+    written: clears ? withBeta(next, clearAtBeta) : next,
     leftOut: repaired.count === 0 ? [] : [repairOf("a system message", repaired.count)],
   };
 }

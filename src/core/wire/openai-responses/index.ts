@@ -1,6 +1,7 @@
 // The Responses API of OpenAI.
 import { readOpenaiFailure } from "../openai-failure.ts";
 import type { Protocol } from "../protocol.ts";
+import { compaction } from "./compaction.ts";
 import { decodeResponses } from "./decode.ts";
 import { encodeResponses } from "./encode.ts";
 import { responsesSpelling } from "./spelling.ts";
@@ -15,4 +16,5 @@ export const openaiResponses: Protocol = {
   decode: decodeResponses,
   stream: responsesStream,
   readFailure: readOpenaiFailure,
+  compaction,
 };

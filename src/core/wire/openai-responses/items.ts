@@ -19,7 +19,9 @@ export function toBlocks(json: JsonText): readonly Block[] {
 
 /** Whether a block only repeats what the item before it says. */
 export function isSameMeaning(item: Item, block: Block | undefined): boolean {
-  if (item.kind === "message") return block?.type === "text" && block.text === item.text;
+  if (item.kind === "message" || item.kind === "user message") {
+    return block?.type === "text" && block.text === item.text;
+  }
   return (
     item.kind === "call" &&
     block?.type === "tool_use" &&
@@ -32,12 +34,14 @@ export function isSameMeaning(item: Item, block: Block | undefined): boolean {
 export function meaningOf(item: Item): Block | undefined {
   switch (item.kind) {
     case "message":
+    case "user message":
       return { type: "text", text: item.text };
     case "call": {
       const { callId: id, name, argumentsText } = item;
       return { type: "tool_use", id, name, inputJson: toInputJson(argumentsText) };
     }
     case "reasoning":
+    case "compaction":
     case "other":
       return undefined;
   }

@@ -20,6 +20,10 @@ export type Item =
     }
   /** What the model thought, sealed by the provider. */
   | { readonly kind: "reasoning"; readonly summary: string; readonly sealed: string }
+  /** What a user said, as the provider gives it back in place of a conversation. */
+  | { readonly kind: "user message"; readonly text: string }
+  /** What else the conversation was, sealed by the provider. */
+  | { readonly kind: "compaction"; readonly sealed: string }
   | { readonly kind: "other"; readonly type: string };
 
 /** Null for what is no item of this API, such as a block of another provider. */
@@ -41,9 +45,11 @@ export function readItemFields(item: Fields): Item | null {
         summary: textsOf(listIn(item, "summary"), "text"),
         sealed: textIn(item, "encrypted_content") ?? "",
       };
-    case "compaction":
+    case "compaction": {
       // Another provider has blocks of this name, with their text in the open.
-      return textIn(item, "encrypted_content") === undefined ? null : { kind: "other", type };
+      const sealed = textIn(item, "encrypted_content");
+      return sealed === undefined || Object.hasOwn(item, "content") ? null : { kind: type, sealed };
+    }
     default:
       return isItemType(type) ? { kind: "other", type } : null;
   }
@@ -101,7 +107,10 @@ function isPlainText(part: Fields): boolean {
 }
 
 function otherMessage(item: Fields): Item | null {
-  return textIn(item, "role") === undefined ? null : { kind: "other", type: "message" };
+  const role = textIn(item, "role");
+  if (role === undefined) return null;
+  if (role !== "user") return { kind: "other", type: "message" };
+  return { kind: "user message", text: textsOf(listIn(item, "content"), "text") };
 }
 
 function readCall(item: Fields): Item {

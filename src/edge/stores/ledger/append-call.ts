@@ -10,7 +10,7 @@ import { storable, storableJson } from "../sql/storable.ts";
 import type { Row } from "../sql/tables.ts";
 import { callRow } from "./call-rows.ts";
 import { eventWrites } from "./event-rows.ts";
-import { messageRow } from "./message-rows.ts";
+import { messageRow, messageWrites } from "./message-rows.ts";
 import type { Store } from "./store.ts";
 import { type HeldTurn, type Step, leaseGuard } from "./held-turn.ts";
 import { stillOpen, answersIn, settled } from "./record-answers.ts";
@@ -49,7 +49,7 @@ export function appendStep(store: Store, held: HeldTurn, entry: CallEntry, more:
       ],
       writes: [
         { into: "calls", rows: [call] },
-        ...(rows.length === 0 ? [] : [{ into: "messages" as const, rows }]),
+        ...messageWrites(rows, messages),
         ...(tools.length === 0
           ? []
           : [{ into: "tool_calls" as const, rows: tools, orIgnore: true }]),

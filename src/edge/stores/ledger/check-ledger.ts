@@ -27,6 +27,7 @@ const invariants: readonly string[] = [
   "SELECT 'completed turn ' || c.turn_id || ' has tool use ' || c.tool_use_id || ' without an answer' AS problem FROM tool_calls c JOIN turns t ON t.id = c.turn_id WHERE t.status = 'completed' AND c.status = 'pending'",
   "SELECT 'compaction turn ' || t.id || ' has no details' AS problem FROM turns t WHERE t.turn_type = 'compaction' AND NOT EXISTS (SELECT 1 FROM compactions_v1 c WHERE c.turn_id = t.id)",
   "SELECT 'fold ' || c.turn_id || ' keeps from turn ' || c.first_kept_turn_id || ', which does not exist' AS problem FROM compactions_v1 c WHERE c.first_kept_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.first_kept_turn_id)",
+  "SELECT 'fold ' || c.turn_id || ' keeps from message ' || c.first_kept_index || ' of turn ' || COALESCE(c.first_kept_turn_id, 'none') || ', which has fewer' AS problem FROM compactions_v1 c WHERE c.first_kept_index <> 0 AND c.first_kept_index > (SELECT COUNT(*) FROM turns t JOIN messages m ON m.branch_id = t.branch_id AND m.turn_seq = t.seq WHERE t.id = c.first_kept_turn_id)",
   "SELECT 'fold ' || c.turn_id || ' summarises through turn ' || c.summarized_through_turn_id || ', which does not exist' AS problem FROM compactions_v1 c WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.summarized_through_turn_id)",
   `SELECT 'session ' || s.id || ' cost another sum than its calls and folds' AS problem FROM sessions s WHERE s.cost_pico_usd <>
     (SELECT COALESCE(SUM(c.cost_pico_usd), 0) FROM calls c WHERE c.session_id = s.id) + (SELECT COALESCE(SUM(f.cost_pico_usd), 0) FROM compactions_v1 f WHERE f.session_id = s.id)`,
@@ -36,6 +37,8 @@ const invariants: readonly string[] = [
   "SELECT 'call ' || c.number || ' belongs to turn ' || c.turn_id || ', which does not exist' AS problem FROM calls c WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.turn_id)",
   "SELECT 'branch ' || b.id || ' belongs to no session' AS problem FROM branches b WHERE NOT EXISTS (SELECT 1 FROM session_history h WHERE h.branch_id = b.id) AND NOT EXISTS (SELECT 1 FROM branches c WHERE c.parent_branch_id = b.id)",
   "SELECT 'session ' || s.id || ' was made from text that is gone' AS problem FROM sessions s WHERE s.foundation_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = s.foundation_hash)",
+  "SELECT 'fold ' || f.turn_id || ' was made with text that is gone' AS problem FROM compactions_v1 f WHERE f.foundation_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = f.foundation_hash)",
+  "SELECT 'message ' || m.idx || ' at ' || m.turn_seq || ' of branch ' || m.branch_id || ' is part of a text that is gone' AS problem FROM messages m WHERE m.whole_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = m.whole_hash)",
 ];
 
 async function* check(

@@ -4,14 +4,15 @@ import type { NewFold } from "../../../core/ledger/fold-record.ts";
 import type { FoldLock } from "../../../core/ledger/ledger.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Guard, Statement } from "../sql/database.ts";
-import { storable } from "../sql/storable.ts";
+import { storable, storableJson } from "../sql/storable.ts";
 import { integer } from "../sql/read-row.ts";
 import { eventWrites } from "./event-rows.ts";
 import { needSession } from "./session-rows.ts";
-import { commitOnce, conflict, seqStep, type Store } from "./store.ts";
+import { commitSharing, conflict, seqStep, type Store } from "./store.ts";
 import { leaseGuard, type HeldTurn, type Step } from "./held-turn.ts";
-import { isOnPath } from "./thread-path.ts";
+import { checkKept } from "./check-kept.ts";
 import { foldWrites } from "./fold-rows.ts";
+import { latestFold } from "./thread-path.ts";
 
 /** The lock of whoever folds. */
 export type HeldLock = Pick<FoldLock, "sessionId" | "holder" | "token">;
@@ -24,19 +25,21 @@ export async function commitFold(
   events: readonly StrataEvent[],
 ): Promise<void> {
   const known = await needSession(store, fold.sessionId);
-  await checkKept(store, fold);
+  await checkKept(store, fold, null);
   const { branchId, nextSeq, moveCount } = known;
   const place = { branchId, seq: nextSeq };
-  const result = await commitOnce(store, {
+  const before = await latestFold(store, fold.parentTurnId);
+  const result = await commitSharing(store, {
     guards: [
       lockGuard(lock, fold),
       {
         name: "session",
-        sql: "UPDATE sessions SET head_turn_id = ?, next_seq = ?, move_count = move_count + 1, cost_pico_usd = cost_pico_usd + ?, updated_ms = ? WHERE id = ? AND status = 'active' AND open_turn_id IS NULL AND head_turn_id = ? AND next_seq = ? AND move_count = ?",
+        sql: "UPDATE sessions SET head_turn_id = ?, next_seq = ?, move_count = move_count + 1, cost_pico_usd = cost_pico_usd + ?, state_json = COALESCE(?, state_json), updated_ms = ? WHERE id = ? AND status = 'active' AND open_turn_id IS NULL AND head_turn_id = ? AND next_seq = ? AND move_count = ?",
         values: [
           fold.id,
           nextSeq + seqStep,
           fold.details.costPicoUsd,
+          storableJson(fold.stateJson),
           store.now(),
           fold.sessionId,
           fold.parentTurnId,
@@ -45,7 +48,7 @@ export async function commitFold(
         ],
       },
     ],
-    writes: [...foldWrites(store, fold, place, moveCount + 1), ...eventWrites(events)],
+    writes: [...foldWrites(fold, { place, move: moveCount + 1, before }), ...eventWrites(events)],
     landed: landedFold(fold),
     advanced: [fold.sessionId],
   });
@@ -53,26 +56,10 @@ export async function commitFold(
   throw foldRefused(fold, result.kind === "refused" ? result.guard : result.table);
 }
 
-/** A fold that keeps from a turn elsewhere would leave a session that cannot be read. */
-async function checkKept(store: Store, { parentTurnId, details, id }: NewFold): Promise<void> {
-  const { firstKeptTurnId, summarizedThroughTurnId } = details;
-  for (const turnId of [
-    summarizedThroughTurnId,
-    ...(firstKeptTurnId === null ? [] : [firstKeptTurnId]),
-  ]) {
-    if (await isOnPath(store, turnId, parentTurnId)) continue;
-    throw new StrataError(
-      "input-invalid",
-      `fold ${id} refers to turn ${turnId}, which is not a completed turn on the way to ${parentTurnId}`,
-      "summarise and keep turns of the thread that is folded",
-    );
-  }
-}
-
 /** Tells whether this very fold is recorded. */
-function landedFold({ id, sessionId, details }: NewFold): Statement {
+export function landedFold({ id, sessionId, details }: NewFold): Statement {
   return {
-    sql: "SELECT 1 AS landed FROM compactions_v1 WHERE turn_id = ? AND session_id = ? AND compacted_at = ? AND summary = ? AND summarized_through_turn_id = ? AND first_kept_turn_id IS NOT DISTINCT FROM ?",
+    sql: "SELECT 1 AS landed FROM compactions_v1 WHERE turn_id = ? AND session_id = ? AND compacted_at = ? AND summary = ? AND summarized_through_turn_id = ? AND first_kept_turn_id IS NOT DISTINCT FROM ? AND first_kept_index = ?",
     values: [
       id,
       sessionId,
@@ -80,6 +67,7 @@ function landedFold({ id, sessionId, details }: NewFold): Statement {
       storable(details.summary),
       details.summarizedThroughTurnId,
       details.firstKeptTurnId,
+      details.firstKeptIndex ?? 0,
     ],
   };
 }
@@ -101,7 +89,7 @@ function foldRefused({ id, sessionId, parentTurnId }: NewFold, why: string): Err
       );
     default:
       return conflict(
-        `session ${sessionId} does not point at turn ${parentTurnId} any more, a turn runs in it, or it is archived`,
+        `session ${sessionId} does not point at turn ${parentTurnId ?? "none"} any more, a turn runs in it, or it is archived`,
         "read the session again and fold what it has now",
       );
   }
@@ -113,6 +101,7 @@ export async function foldInTurn(
   held: HeldTurn,
   fold: NewFold,
   lock: FoldLock,
+  events: readonly StrataEvent[],
 ): Promise<Step> {
   if (fold.sessionId !== held.sessionId || fold.parentTurnId !== held.parentTurnId) {
     throw new StrataError(
@@ -121,15 +110,16 @@ export async function foldInTurn(
       "fold the thread that the running turn goes on from",
     );
   }
-  await checkKept(store, fold);
+  await checkKept(store, fold, held.id);
   const { branchId, seq } = held.place;
   const [row] = await store.database.query(
     "SELECT COALESCE((SELECT MAX(seq) FROM turns WHERE branch_id = ? AND seq < ?), (SELECT fork_seq FROM branches WHERE id = ?), 0) AS seq",
     [branchId, seq, branchId],
   );
-  const before = row === undefined ? 0 : integer(row, "seq");
-  const place = { branchId, seq: Math.max(before + 1, seq - seqStep + 1) };
+  const last = row === undefined ? 0 : integer(row, "seq");
+  const place = { branchId, seq: Math.max(last + 1, seq - seqStep + 1) };
   const moveCount = held.moveCount + 1;
+  const before = await latestFold(store, fold.parentTurnId);
   return {
     commit: {
       guards: [
@@ -137,19 +127,26 @@ export async function foldInTurn(
         leaseGuard(
           store,
           held,
-          "head_turn_id = ?, move_count = move_count + 1, cost_pico_usd = cost_pico_usd + ?, ",
-          [fold.id, fold.details.costPicoUsd],
+          "head_turn_id = ?, move_count = move_count + 1, cost_pico_usd = cost_pico_usd + ?, state_json = COALESCE(?, state_json), updated_ms = ?, ",
+          [fold.id, fold.details.costPicoUsd, storableJson(fold.stateJson), store.now()],
         ),
       ],
       writes: [
-        ...foldWrites(store, fold, place, moveCount),
+        ...foldWrites(fold, { place, move: moveCount, before }),
+        ...eventWrites(events),
         { sql: "UPDATE turns SET parent_turn_id = ? WHERE id = ?", values: [fold.id, held.id] },
       ],
       landed: landedFold(fold),
       advanced: [held.sessionId],
     },
-    next: { ...held, parentTurnId: fold.id, moveCount },
+    next: { ...held, parentTurnId: fold.id, moveCount, staged: stagedAfter(held, fold) },
   };
+}
+
+/** What the fold says itself is not sent again by the next call. */
+function stagedAfter({ id, staged, messageCount }: HeldTurn, { details }: NewFold): number {
+  const { firstKeptTurnId, firstKeptIndex = 0 } = details;
+  return firstKeptTurnId === id ? Math.min(staged, messageCount - firstKeptIndex) : staged;
 }
 
 /** A lock on another session is none. */

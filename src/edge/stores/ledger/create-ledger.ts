@@ -12,6 +12,8 @@ import { checkParts } from "./check-ledger.ts";
 import { deleteSession } from "./delete-session.ts";
 import { eventParts } from "./events.ts";
 import { foldParts } from "./folds.ts";
+import { readHistory } from "./read-history.ts";
+import { searchHistory } from "./search-history.ts";
 import { sessionParts } from "./sessions.ts";
 import { leaseMsMax, type Store } from "./store.ts";
 import { threadParts } from "./threads.ts";
@@ -45,6 +47,8 @@ export async function createLedger(
     ...threadParts(store),
     ...foldParts(store),
     ...eventParts(store),
+    searchHistory: (query) => searchHistory(store, query),
+    readHistory: (range) => readHistory(store, range),
     ...transferParts(store),
     ...checkParts(store),
     deleteSession: (id, how = {}) => deleteSession(store, id, how),

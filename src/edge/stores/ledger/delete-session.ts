@@ -40,8 +40,8 @@ async function planDeletion(store: Store, id: string, withForks: boolean): Promi
     "SELECT value FROM counters WHERE name = 'deletions'",
   );
   const { record } = await needSession(store, id);
-  const ids = await sessionsToDelete(store, id, withForks);
-  const found = await Promise.all(ids.map((each) => findKnown(store, each)));
+  const sessions = await sessionsToDelete(store, id, withForks);
+  const ids = sessions.map((each) => each.record.id);
   const cuts = await cutsFor(store, ids);
   const audit = await auditWrites(store, {
     type: "session.deleted",
@@ -54,7 +54,7 @@ async function planDeletion(store: Store, id: string, withForks: boolean): Promi
     },
   });
   return {
-    sessions: found.filter((known) => known !== null),
+    sessions,
     cuts,
     deletions: counter === undefined ? 0 : integer(counter, "value"),
     also: [...audit, ...(await forgetNames(store, ids))],
@@ -74,12 +74,19 @@ async function refuseRunning(store: Store, sessions: readonly KnownSession[]): P
 }
 
 async function sessionsToDelete(
-  { database }: Store,
+  store: Store,
   id: string,
   withForks: boolean,
-): Promise<readonly string[]> {
+): Promise<readonly KnownSession[]> {
+  const { database } = store;
   const found = new Set([id]);
+  const sessions: KnownSession[] = [];
   for (let newest: readonly string[] = [id]; newest.length > 0;) {
+    // Read before those it asked for are looked up: one more makes its version another, and the plan void.
+    for (const each of newest) {
+      const known = await findKnown(store, each);
+      if (known !== null) sessions.push(known);
+    }
     const places = newest.map(() => "?").join(", ");
     const rows = [
       ...(await database.query(
@@ -91,7 +98,7 @@ async function sessionsToDelete(
     newest = [...new Set(rows.map((row) => text(row, "id")))].filter((each) => !found.has(each));
     for (const each of newest) found.add(each);
   }
-  return [...found];
+  return sessions;
 }
 
 /** Forks tell where they come from, also when that is gone. */
@@ -171,7 +178,7 @@ function deleteCommit(store: Store, { sessions, cuts, deletions, also }: Deletio
         values: ids,
       })),
       {
-        sql: "DELETE FROM contents WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.foundation_hash = contents.hash)",
+        sql: "DELETE FROM contents WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.foundation_hash = contents.hash) AND NOT EXISTS (SELECT 1 FROM compactions_v1 f WHERE f.foundation_hash = contents.hash) AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.whole_hash = contents.hash)",
         values: [],
       },
     ],
@@ -183,14 +190,19 @@ function turnDeletes({ branchId, keepThrough }: Cut): readonly Write[] {
   const values = [branchId, keepThrough ?? -1];
   const gone = "FROM turns WHERE branch_id = ? AND (seq > ? OR status <> 'completed')";
   return [
-    {
-      sql: `DELETE FROM messages WHERE branch_id = ? AND turn_seq IN (SELECT seq ${gone})`,
+    ...["message_terms", "messages"].map((table) => ({
+      sql: `DELETE FROM ${table} WHERE branch_id = ? AND turn_seq IN (SELECT seq ${gone})`,
       values: [branchId, ...values],
-    },
+    })),
     ...["calls", "tool_calls", "compactions_v1", "events"].map((table) => ({
       sql: `DELETE FROM ${table} WHERE turn_id IN (SELECT id ${gone})`,
       values,
     })),
+    // A fold that was made in one of them stands on its summary alone.
+    {
+      sql: `UPDATE compactions_v1 SET first_kept_turn_id = NULL, first_kept_index = 0, summarized_through_turn_id = turn_id WHERE first_kept_turn_id IN (SELECT id ${gone})`,
+      values,
+    },
     { sql: `DELETE ${gone}`, values },
   ];
 }

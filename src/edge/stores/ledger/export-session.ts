@@ -1,7 +1,7 @@
 // A session as lines: a header, what it was made of, its branches from the root on, each turn with what it holds.
 import type { ResultRow } from "../sql/database.ts";
 import { integer, integerOrNull, text } from "../sql/read-row.ts";
-import { columnsOf, type TableName } from "../sql/tables.ts";
+import { line, rowsOf } from "./export-rows.ts";
 import { holdSnapshot } from "./hold-snapshot.ts";
 import { needSession } from "./session-rows.ts";
 import { seqStep, type Store } from "./store.ts";
@@ -41,17 +41,29 @@ async function* exportLines(store: Store, id: string): AsyncGenerator<string> {
   const branches = await branchesOf(store, id);
   const numbers = new Map(branches.map((branch) => [branch.id, branch.number]));
   yield line("strata", { format: exportFormat, session: id });
-  if (record.foundationHash !== null) {
-    yield* rowsOf(store, "contents", "hash = ?", [record.foundationHash], numbers);
-  }
+  const written = new Set<string>();
+  if (record.foundationHash !== null) yield* contentsOf(store, [record.foundationHash], written);
   for (const branch of branches) {
     const { number, parent, forkSeq } = branch;
     yield line("branches", { id: number, parent_branch_id: parent, fork_seq: forkSeq });
-    yield* turnsOf(store, branch, numbers);
+    yield* turnsOf(store, branch, numbers, written);
   }
   yield* rowsOf(store, "sessions", "id = ?", [id], numbers);
   yield* rowsOf(store, "session_history", "session_id = ? ORDER BY move", [id], numbers);
   yield* eventsOf(store, id);
+}
+
+/** Each once, one at a time: a text may be large. */
+async function* contentsOf(
+  store: Store,
+  hashes: readonly string[],
+  written: Set<string>,
+): AsyncGenerator<string> {
+  for (const hash of hashes) {
+    if (written.has(hash)) continue;
+    written.add(hash);
+    yield* rowsOf(store, "contents", "hash = ?", [hash], new Map());
+  }
 }
 
 /** In the order the session came to them, parents first: the numbers are the same after an import. */
@@ -110,6 +122,7 @@ async function* turnsOf(
   store: Store,
   { id, through }: ExportedBranch,
   numbers: ReadonlyMap<number, number>,
+  written: Set<string>,
 ): AsyncGenerator<string> {
   const [end] = await store.database.query(
     "SELECT COALESCE(MAX(seq), -1) AS seq FROM turns WHERE branch_id = ?",
@@ -122,6 +135,7 @@ async function* turnsOf(
     const here = "branch_id = ? AND seq BETWEEN ? AND ?";
     const turns = `turn_id IN (SELECT id FROM turns WHERE ${here})`;
     yield* rowsOf(store, "turns", `${here} ORDER BY seq`, range, numbers);
+    yield* contentsOf(store, await sharedTexts(store, range), written);
     const messages = "branch_id = ? AND turn_seq BETWEEN ? AND ? ORDER BY turn_seq, idx";
     yield* rowsOf(store, "messages", messages, range, numbers);
     yield* rowsOf(store, "calls", `${turns} ORDER BY turn_id, number`, range, numbers);
@@ -132,8 +146,23 @@ async function* turnsOf(
       range,
       numbers,
     );
-    yield* rowsOf(store, "compactions_v1", `${turns} ORDER BY turn_id`, range, numbers);
+    const folds = `${turns} ORDER BY turn_id`;
+    yield* rowsOf(store, "compactions_v1", folds, range, numbers, { leftOut: [id, last] });
   }
+}
+
+/** Texts that messages and folds of these turns refer to. */
+async function sharedTexts(
+  { database }: Store,
+  [branchId = 0, from = 0, through = 0]: readonly number[],
+): Promise<readonly string[]> {
+  const rows = await database.query(
+    `SELECT whole_hash AS hash FROM messages WHERE branch_id = ? AND turn_seq BETWEEN ? AND ? AND whole_hash IS NOT NULL
+      UNION SELECT f.foundation_hash FROM compactions_v1 f JOIN turns t ON t.id = f.turn_id WHERE t.branch_id = ? AND t.seq BETWEEN ? AND ? AND f.foundation_hash IS NOT NULL
+      ORDER BY hash`,
+    [branchId, from, through, branchId, from, through],
+  );
+  return rows.map((row) => text(row, "hash"));
 }
 
 async function* eventsOf(store: Store, id: string): AsyncGenerator<string> {
@@ -141,54 +170,14 @@ async function* eventsOf(store: Store, id: string): AsyncGenerator<string> {
   for (let after = ""; ;) {
     const condition = "session_id = ? AND id > ? ORDER BY id LIMIT 500";
     let last = "";
-    for await (const each of rowsOf(store, "events", condition, [id, after], none, (row) => {
-      last = text(row, "id");
+    for await (const each of rowsOf(store, "events", condition, [id, after], none, {
+      onRow: (row) => {
+        last = text(row, "id");
+      },
     })) {
       yield each;
     }
     if (last === "") return;
     after = last;
   }
-}
-
-async function* rowsOf(
-  { database }: Store,
-  table: TableName,
-  condition: string,
-  values: readonly (string | number)[],
-  numbers: ReadonlyMap<number, number>,
-  onRow?: (row: ResultRow) => void,
-): AsyncGenerator<string> {
-  const columns = Object.keys(columnsOf(table));
-  const selected = columns.map((column) =>
-    column === "cost_pico_usd" ? "CAST(cost_pico_usd AS TEXT) AS cost_pico_usd" : column,
-  );
-  const sql = `SELECT ${selected.join(", ")} FROM ${table} WHERE ${condition}`;
-  for (const row of await database.query(sql, values)) {
-    onRow?.(row);
-    yield line(table, portable(table, columns, row, numbers));
-  }
-}
-
-/** What means something elsewhere: numbers of branches instead of ids, and nobody at work. */
-function portable(
-  table: TableName,
-  columns: readonly string[],
-  row: ResultRow,
-  numbers: ReadonlyMap<number, number>,
-): Readonly<Record<string, unknown>> {
-  const plain: Record<string, unknown> = {};
-  for (const column of columns) plain[column] = row[column];
-  if (typeof plain["branch_id"] === "number") {
-    plain["branch_id"] = numbers.get(plain["branch_id"]) ?? null;
-  }
-  if (table === "turns" && plain["status"] === "pending") plain["status"] = "interrupted";
-  if (table === "sessions") {
-    Object.assign(plain, { lease_holder: null, lease_token: 0, lease_expires_ms: 0 });
-  }
-  return plain;
-}
-
-function line(kind: string, value: Readonly<Record<string, unknown>>): string {
-  return JSON.stringify({ [kind]: value });
 }

@@ -1,29 +1,35 @@
 // Fold rows ⇄ records.
+import { hashContent, type ContentHash } from "../../../core/hash.ts";
 import type { FoldRecord, NewFold } from "../../../core/ledger/fold-record.ts";
 import type { Write } from "../sql/database.ts";
 import { integer, money, oneOf, text, textOrNull } from "../sql/read-row.ts";
 import type { ResultRow } from "../sql/database.ts";
-import { storable } from "../sql/storable.ts";
+import { storable, storableJson } from "../sql/storable.ts";
 import type { Row } from "../sql/tables.ts";
-import { messageRow } from "./message-rows.ts";
+import { contentWrites, messageRow, messageWrites } from "./message-rows.ts";
 import { moveRow } from "./session-rows.ts";
-import { type Store } from "./store.ts";
 import type { TurnPlace } from "./turn-rows.ts";
 
-export function foldWrites(
-  store: Store,
-  fold: NewFold,
-  place: TurnPlace,
-  move: number,
-): readonly Write[] {
-  const { details, sessionId, messages } = fold;
+export interface FoldPlace {
+  readonly place: TurnPlace;
+  /** Which move of the session's pointer it is. */
+  readonly move: number;
+  /** The fold before it on the thread. */
+  readonly before: Pick<FoldRecord, "foundationHash"> | null;
+}
+
+export function foldWrites(fold: NewFold, { place, move, before }: FoldPlace): readonly Write[] {
+  const { details, sessionId, messages, foundation } = fold;
+  const foundationHash =
+    foundation === undefined ? (before?.foundationHash ?? null) : hashContent(foundation);
   const rows = messages.map((message, index) =>
     messageRow(message, { ...place, index, callNumber: 0 }),
   );
   return [
     { into: "turns", rows: [foldTurnRow(fold, place)] },
-    ...(rows.length === 0 ? [] : [{ into: "messages" as const, rows }]),
-    { into: "compactions_v1", rows: [foldRow(fold)] },
+    ...messageWrites(rows, messages),
+    ...contentWrites(foundation === undefined ? [] : [foundation]),
+    { into: "compactions_v1", rows: [foldRow(fold, foundationHash)] },
     {
       into: "session_history",
       rows: [
@@ -56,7 +62,7 @@ function foldTurnRow({ id, parentTurnId, details }: NewFold, { branchId, seq }: 
   };
 }
 
-function foldRow({ id, sessionId, details }: NewFold): Row {
+function foldRow({ id, sessionId, details }: NewFold, foundationHash: ContentHash | null): Row {
   return {
     session_id: sessionId,
     compacted_at: details.compactedMs,
@@ -72,6 +78,7 @@ function foldRow({ id, sessionId, details }: NewFold): Row {
     cost_pico_usd: details.costPicoUsd,
     summarized_through_turn_id: details.summarizedThroughTurnId,
     first_kept_turn_id: details.firstKeptTurnId,
+    first_kept_index: details.firstKeptIndex ?? 0,
     turns_summarized: details.turnsSummarized,
     compaction_type: details.kind,
     trigger: details.trigger,
@@ -79,8 +86,15 @@ function foldRow({ id, sessionId, details }: NewFold): Row {
     tokens_after: details.tokensAfter,
     summary_tokens: details.summaryTokens,
     duration_ms: details.durationMs,
+    index_json: storableJson(details.indexJson ?? undefined),
+    metadata_json: storableJson(details.metadataJson ?? undefined),
+    foundation_hash: foundationHash,
   };
 }
+
+/** Of `compactions_v1 c`. */
+export const foldColumns =
+  "c.session_id, c.compacted_at, c.turn_id, c.head_turn_count, c.tail_start_index, c.summary, c.model_used, c.provider, c.input_tokens, c.output_tokens, CAST(c.cost_pico_usd AS TEXT) AS cost_pico_usd, c.summarized_through_turn_id, c.first_kept_turn_id, c.first_kept_index, c.turns_summarized, c.compaction_type, c.trigger, c.tokens_before, c.tokens_after, c.summary_tokens, c.duration_ms, c.index_json, c.metadata_json, c.foundation_hash";
 
 const kinds = ["summary", "sliding_window", "selective"] as const;
 
@@ -94,6 +108,7 @@ export function toFold(row: ResultRow): FoldRecord {
     summary: text(row, "summary"),
     summarizedThroughTurnId: text(row, "summarized_through_turn_id"),
     firstKeptTurnId: textOrNull(row, "first_kept_turn_id"),
+    firstKeptIndex: integer(row, "first_kept_index"),
     turnsSummarized: integer(row, "turns_summarized"),
     kind: oneOf(row, "compaction_type", kinds),
     trigger: oneOf(row, "trigger", triggers),
@@ -108,5 +123,8 @@ export function toFold(row: ResultRow): FoldRecord {
     durationMs: integer(row, "duration_ms"),
     headTurnCount: integer(row, "head_turn_count"),
     tailStartIndex: integer(row, "tail_start_index"),
+    indexJson: textOrNull(row, "index_json"),
+    metadataJson: textOrNull(row, "metadata_json"),
+    foundationHash: textOrNull(row, "foundation_hash"),
   };
 }

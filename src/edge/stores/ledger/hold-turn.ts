@@ -1,10 +1,9 @@
 // A turn that runs: holds the lease on its session until it is closed or released, or somebody took over.
-import type { NewFold } from "../../../core/ledger/fold-record.ts";
-import type { FoldLock, OpenTurn } from "../../../core/ledger/ledger.ts";
+import type { OpenTurn } from "../../../core/ledger/ledger.ts";
 import type { Commit, Statement } from "../sql/database.ts";
-import { foldInTurn } from "./commit-fold.ts";
+import { foldInTurn, landedFold } from "./commit-fold.ts";
 import { keepAlive } from "./heartbeat.ts";
-import { commitOnce, conflict, type Store } from "./store.ts";
+import { commitSharing, conflict, type Store } from "./store.ts";
 import { answerStep, repeatedAnswers } from "./record-answers.ts";
 import { appendStep, repeatedCall } from "./append-call.ts";
 import { closeStep, interrupt } from "./close-turn.ts";
@@ -22,7 +21,7 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
   };
   const land = async (commit: Commit): Promise<void> => {
     if (isOver) throw conflict(`turn ${held.id} is over`, "open another turn");
-    const result = await commitOnce(store, commit);
+    const result = await commitSharing(store, commit);
     if (result.kind === "done") return;
     if (result.kind === "refused") throw refusedBy(result.guard, held);
     throw recordedOtherwise(held, result.table);
@@ -48,7 +47,10 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       if (repeated !== null && (await isRecorded(repeated))) return;
       await take(answerStep(store, held, messages));
     },
-    fold: async (fold: NewFold, lock: FoldLock) => take(await foldInTurn(store, held, fold, lock)),
+    fold: async (fold, lock, events = []) => {
+      if (fold.id === held.parentTurnId && (await isRecorded(landedFold(fold)))) return;
+      await take(await foldInTurn(store, held, fold, lock, events));
+    },
     close: async (how, events = []) => {
       if (closed === JSON.stringify(how)) return;
       await land(closeStep(store, held, how, events).commit);
@@ -56,16 +58,19 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       end();
     },
     release: async () => {
-      const guard = leaseGuard(store, held, "lease_holder = NULL, ");
-      await land({
-        guards: [guard],
-        writes: [interrupt(held.id)],
-        landed: {
-          sql: "SELECT 1 AS landed FROM turns WHERE id = ? AND status = 'interrupted'",
-          values: [held.id],
-        },
-      });
+      await land(releaseCommit(store, held));
       end();
+    },
+  };
+}
+
+function releaseCommit(store: Store, held: HeldTurn): Commit {
+  return {
+    guards: [leaseGuard(store, held, "lease_holder = NULL, ")],
+    writes: [interrupt(held.id)],
+    landed: {
+      sql: "SELECT 1 AS landed FROM turns WHERE id = ? AND status = 'interrupted'",
+      values: [held.id],
     },
   };
 }

@@ -11,7 +11,8 @@ import { toThreadMessage } from "./message-rows.ts";
 import { toKnown, toMove } from "./session-rows.ts";
 import { toToolCall, toTurnRecord } from "./turn-rows.ts";
 
-/** Every row refers only to what comes before it. Locks are left out: nobody is at work in a file. */
+/** Every row refers only to what comes before it. Locks are left out, because nobody is at work in a file, and what is
+ * made from other rows. */
 export const tableOrder: readonly TableName[] = [
   "contents",
   "turns",

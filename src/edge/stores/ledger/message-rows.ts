@@ -1,13 +1,14 @@
 // Message rows ⇄ messages in a thread.
+import { hashContent } from "../../../core/hash.ts";
 import { fromMessageText, toMessageText } from "../../../core/ledger/message-text.ts";
 import {
   messageSources,
   type NewMessage,
   type ThreadMessage,
 } from "../../../core/ledger/turn-record.ts";
-import type { ResultRow } from "../sql/database.ts";
+import type { ResultRow, Write } from "../sql/database.ts";
 import { integer, oneOf, text, textOrNull } from "../sql/read-row.ts";
-import { storableJson } from "../sql/storable.ts";
+import { storable, storableJson } from "../sql/storable.ts";
 import type { Row } from "../sql/tables.ts";
 import type { TurnPlace } from "./turn-rows.ts";
 
@@ -31,11 +32,31 @@ export function messageRow(kept: NewMessage, place: MessagePlace): Row {
     source: kept.source ?? null,
     context_json: storableJson(kept.contextJson),
     is_replayed: kept.isReplayed === false ? 0 : 1,
+    whole_hash: kept.whole === undefined ? null : hashContent(storable(kept.whole)),
   };
 }
 
+/** The rows of these messages, after the texts they refer to. */
+export function messageWrites(
+  rows: readonly Row[],
+  messages: readonly NewMessage[],
+): readonly Write[] {
+  const texts = messages.flatMap(({ whole }) => (whole === undefined ? [] : [storable(whole)]));
+  return [
+    ...contentWrites(texts),
+    ...(rows.length === 0 ? [] : [{ into: "messages" as const, rows }]),
+  ];
+}
+
+/** Kept once by hash. */
+export function contentWrites(texts: readonly string[]): readonly Write[] {
+  if (texts.length === 0) return [];
+  const rows = [...new Set(texts)].map((each) => ({ hash: hashContent(each), text: each }));
+  return [{ into: "contents", rows, orIgnore: true }];
+}
+
 export const messageColumns =
-  "m.idx, m.call_number, m.role, m.content, m.wire, m.hash, m.tokens, m.source, m.context_json, m.is_replayed";
+  "m.idx, m.call_number, m.role, m.content, m.wire, m.hash, m.tokens, m.source, m.context_json, m.is_replayed, m.whole_hash";
 
 const messageRoles = ["user", "assistant", "system", "tool"] as const;
 
@@ -53,5 +74,6 @@ export function toThreadMessage(row: ResultRow): ThreadMessage {
     contextJson: textOrNull(row, "context_json"),
     hash: text(row, "hash"),
     isReplayed: integer(row, "is_replayed") === 1,
+    wholeHash: textOrNull(row, "whole_hash"),
   };
 }

@@ -1,7 +1,7 @@
 // Opening a turn: the lease on its session, its row and its first messages in one commit.
 import type { NewTurn } from "../../../core/ledger/turn-record.ts";
 import type { Commit } from "../sql/database.ts";
-import { messageRow } from "./message-rows.ts";
+import { messageRow, messageWrites } from "./message-rows.ts";
 import type { KnownSession } from "./session-rows.ts";
 import { needSession } from "./session-rows.ts";
 import { busyWith, commitOnce, conflict, seqStep, triesMax, type Store } from "./store.ts";
@@ -22,7 +22,7 @@ export async function openTurn(store: Store, turn: NewTurn): Promise<HeldTurn> {
         "give every turn an id of its own",
       );
     }
-    // Somebody was faster: look again, and say who if it stays so.
+    // Somebody was faster, or deleted a text this one shares: look again, and say who if it stays so.
   }
   throw busyWith(turn.sessionId);
 }
@@ -73,7 +73,7 @@ function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: Held
     ],
     writes: [
       { into: "turns", rows: [newTurnRow(turn, place)] },
-      ...(rows.length === 0 ? [] : [{ into: "messages" as const, rows }]),
+      ...messageWrites(rows, turn.messages),
     ],
     landed: {
       sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND open_turn_id = ? AND lease_holder = ? AND lease_token = ?",

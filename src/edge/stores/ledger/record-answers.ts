@@ -5,7 +5,7 @@ import type { Block } from "../../../core/message/message.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Statement, Write } from "../sql/database.ts";
 import { storable } from "../sql/storable.ts";
-import { messageRow } from "./message-rows.ts";
+import { messageRow, messageWrites } from "./message-rows.ts";
 import type { Store } from "./store.ts";
 import { type HeldTurn, type Step, leaseGuard } from "./held-turn.ts";
 
@@ -26,7 +26,7 @@ export function answerStep(store: Store, held: HeldTurn, messages: readonly NewM
     commit: {
       guards: [leaseGuard(store, held)],
       writes: [
-        ...(rows.length === 0 ? [] : [{ into: "messages" as const, rows }]),
+        ...messageWrites(rows, messages),
         ...settled(held, answers, false),
         ...settled(held, answers, true),
       ],

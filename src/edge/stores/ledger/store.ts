@@ -51,6 +51,15 @@ export async function commitOnce({ database }: Store, commit: Commit): Promise<C
   return row === undefined ? result : { kind: "done" };
 }
 
+/** Commits texts that are kept once, and again where the last one who shared one was deleted just now. */
+export async function commitSharing(store: Store, commit: Commit): Promise<CommitResult> {
+  for (let tries = 1; ; tries += 1) {
+    const result = await commitOnce(store, commit);
+    const isGone = result.kind === "refused" && result.guard === "reference";
+    if (!isGone || tries === triesMax) return result;
+  }
+}
+
 /** Commits with new branches, and again with others where one is taken. */
 export async function commitBranching(store: Store, make: () => Commit): Promise<CommitResult> {
   for (let tries = 1; ; tries += 1) {

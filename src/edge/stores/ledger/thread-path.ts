@@ -1,8 +1,11 @@
 // A thread as branches: the way from the root to a turn, as one range of places per branch.
+import type { FoldRecord } from "../../../core/ledger/fold-record.ts";
 import type { ThreadOf } from "../../../core/ledger/ledger.ts";
-import { integer, text } from "../sql/read-row.ts";
+import { integer } from "../sql/read-row.ts";
+import { foldColumns, toFold } from "./fold-rows.ts";
 import { needSession } from "./session-rows.ts";
 import { notFound, seqStep, type Store } from "./store.ts";
+import type { TurnPlace } from "./turn-rows.ts";
 
 /** Turns of one branch, both ends included. */
 export interface Segment {
@@ -57,42 +60,50 @@ export async function isOnPath(store: Store, turnId: string, end: string): Promi
 }
 
 /** The latest fold on the way to a turn; null for none. */
-export interface FoldOnPath {
-  readonly turnId: string;
-  readonly firstKeptTurnId: string | null;
-  readonly summarizedThroughTurnId: string;
-}
-
-export async function latestFold({ database }: Store, turnId: string): Promise<FoldOnPath | null> {
+export async function latestFold(
+  { database }: Store,
+  turnId: string | null,
+): Promise<FoldRecord | null> {
+  if (turnId === null) return null;
   const [row] = await database.query(
-    `${path} SELECT t.id, c.first_kept_turn_id, c.summarized_through_turn_id FROM path p
+    `${path} SELECT ${foldColumns} FROM path p
       JOIN turns t ON t.branch_id = p.branch_id AND t.seq <= p.through AND t.turn_type = 'compaction' AND t.status = 'completed'
       JOIN compactions_v1 c ON c.turn_id = t.id
       ORDER BY p.depth, t.seq DESC LIMIT 1`,
     [turnId],
   );
-  if (row === undefined) return null;
-  return {
-    turnId: text(row, "id"),
-    firstKeptTurnId: row["first_kept_turn_id"] === null ? null : text(row, "first_kept_turn_id"),
-    summarizedThroughTurnId: text(row, "summarized_through_turn_id"),
-  };
+  return row === undefined ? null : toFold(row);
+}
+
+export interface KeptPath {
+  readonly segments: readonly Segment[];
+  /** The turn of which messages before an index are hidden, too; null where all turns are whole. */
+  readonly cut: TurnCut | null;
+}
+
+export interface TurnCut extends TurnPlace {
+  readonly index: number;
 }
 
 /** What a fold keeps of a path: from the first kept turn on, or from after what it summarised (C-11). */
 export async function keptPath(
   { database }: Store,
   segments: readonly Segment[],
-  fold: FoldOnPath,
-): Promise<readonly Segment[]> {
+  fold: FoldRecord,
+): Promise<KeptPath> {
   const start = fold.firstKeptTurnId ?? fold.summarizedThroughTurnId;
   const [row] = await database.query("SELECT branch_id, seq FROM turns WHERE id = ?", [start]);
   if (row === undefined) throw notFound(`turn ${start}, which a fold refers to`);
-  const seq = integer(row, "seq") + (fold.firstKeptTurnId === null ? 1 : 0);
-  const at = segments.findIndex(({ branchId }) => branchId === integer(row, "branch_id"));
-  return segments
-    .slice(Math.max(at, 0))
-    .map((segment, index) => (index === 0 && at !== -1 ? { ...segment, from: seq } : segment));
+  const [branchId, seq] = [integer(row, "branch_id"), integer(row, "seq")];
+  const from = fold.firstKeptTurnId === null ? seq + 1 : seq;
+  const at = segments.findIndex((segment) => segment.branchId === branchId);
+  // A turn that was folded while it ran may not be on the path: it failed, or the path leaves its branch before it.
+  return {
+    segments: segments
+      .slice(Math.max(at, 0))
+      .map((segment, index) => (index === 0 && at !== -1 ? { ...segment, from } : segment)),
+    cut: fold.firstKeptIndex === 0 ? null : { branchId, seq, index: fold.firstKeptIndex },
+  };
 }
 
 /** Cuts a path into pages of so many turns at most, so that a thread of any length is read in little memory. */

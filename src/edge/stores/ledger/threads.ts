@@ -5,7 +5,15 @@ import type { ResultRow, Statement } from "../sql/database.ts";
 import { messageColumns, toThreadMessage } from "./message-rows.ts";
 import { readCalls, readMessages, readToolCalls } from "./read-turn.ts";
 import type { Store } from "./store.ts";
-import { endOf, keptPath, latestFold, pagesOf, wholePath, type Segment } from "./thread-path.ts";
+import {
+  endOf,
+  keptPath,
+  latestFold,
+  pagesOf,
+  wholePath,
+  type Segment,
+  type TurnCut,
+} from "./thread-path.ts";
 import { callSums } from "./call-rows.ts";
 import { toTurnRecord, turnColumns } from "./turn-rows.ts";
 
@@ -37,38 +45,54 @@ async function* readThread(
   const segments = await wholePath(store, end);
   const fold = whole ? null : await latestFold(store, end);
   if (fold !== null) yield* await readMessages(store, fold.turnId);
-  const kept = fold === null ? segments : await keptPath(store, segments, fold);
-  for (const page of pagesOf(kept, turnsPerPage)) {
-    const { sql, values } = messagesOn(page);
+  const kept = fold === null ? { segments, cut: null } : await keptPath(store, segments, fold);
+  const shown = isShown("turnId" in of ? of.turnId : null, kept.cut);
+  for (const page of pagesOf(kept.segments, turnsPerPage)) {
+    const { sql, values } = messagesOn(page, shown);
     for (const row of await store.database.query(sql, values)) yield toThreadMessage(row);
   }
 }
 
-const isShown = "t.status = 'completed' AND t.turn_type = 'normal' AND m.is_replayed = 1";
+/** Completed turns, and the one that is named as far as it came, without what a fold hides of its first turn. */
+function isShown(namedTurnId: string | null, cut: TurnCut | null): Statement {
+  const statuses =
+    namedTurnId === null
+      ? "t.status = 'completed'"
+      : "(t.status = 'completed' OR (t.id = ? AND t.status IN ('pending', 'interrupted')))";
+  const uncut = cut === null ? "" : " AND NOT (t.branch_id = ? AND t.seq = ? AND m.idx < ?)";
+  return {
+    sql: `${statuses} AND t.turn_type = 'normal' AND m.is_replayed = 1${uncut}`,
+    values: [
+      ...(namedTurnId === null ? [] : [namedTurnId]),
+      ...(cut === null ? [] : [cut.branchId, cut.seq, cut.index]),
+    ],
+  };
+}
 
 /** One range scan for a page of one branch, which is the rule; a join with the list of ranges otherwise. */
-function messagesOn(page: readonly Segment[]): Statement {
+function messagesOn(page: readonly Segment[], shown: Statement): Statement {
   const from = `SELECT t.id AS turn_id, ${messageColumns} FROM`;
   const joined = "JOIN messages m ON m.branch_id = t.branch_id AND m.turn_seq = t.seq";
   const [only] = page;
   if (page.length === 1 && only !== undefined) {
     return {
-      sql: `${from} turns t ${joined} WHERE t.branch_id = ? AND t.seq BETWEEN ? AND ? AND ${isShown} ORDER BY t.seq, m.idx`,
-      values: [only.branchId, only.from, only.through],
+      sql: `${from} turns t ${joined} WHERE t.branch_id = ? AND t.seq BETWEEN ? AND ? AND ${shown.sql} ORDER BY t.seq, m.idx`,
+      values: [only.branchId, only.from, only.through, ...shown.values],
     };
   }
   return {
-    sql: `${ranges(page)} ${from} ranges r JOIN turns t ON t.branch_id = r.branch_id AND t.seq BETWEEN r.low AND r.high ${joined} WHERE ${isShown} ORDER BY r.number, t.seq, m.idx`,
-    values: rangeValues(page),
+    sql: `${rangesSql(page)} ${from} ranges r JOIN turns t ON t.branch_id = r.branch_id AND t.seq BETWEEN r.low AND r.high ${joined} WHERE ${shown.sql} ORDER BY r.number, t.seq, m.idx`,
+    values: [...rangeValues(page), ...shown.values],
   };
 }
 
-function ranges(page: readonly Segment[]): string {
+/** The CTE `ranges`: number, branch_id, low, high. */
+export function rangesSql(page: readonly Segment[]): string {
   const row = "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))";
   return `WITH ranges (number, branch_id, low, high) AS (VALUES ${page.map(() => row).join(", ")})`;
 }
 
-function rangeValues(page: readonly Segment[]): readonly number[] {
+export function rangeValues(page: readonly Segment[]): readonly number[] {
   return page.flatMap(({ branchId, from, through }, index) => [index, branchId, from, through]);
 }
 
@@ -78,7 +102,7 @@ async function* readTurns(store: Store, of: ThreadOf): AsyncGenerator<TurnRecord
   const segments = await wholePath(store, end);
   for (const page of pagesOf(segments, turnsPerPage)) {
     const rows: readonly ResultRow[] = await store.database.query(
-      `${ranges(page)} SELECT ${turnColumns} FROM ranges r
+      `${rangesSql(page)} SELECT ${turnColumns} FROM ranges r
         JOIN turns t ON t.branch_id = r.branch_id AND t.seq BETWEEN r.low AND r.high AND t.status = 'completed'
         LEFT JOIN (${callSums("c.turn_id IN (SELECT i.id FROM ranges r JOIN turns i ON i.branch_id = r.branch_id AND i.seq BETWEEN r.low AND r.high)")}) s ON s.turn_id = t.id
         ORDER BY r.number, t.seq`,

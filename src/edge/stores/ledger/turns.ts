@@ -15,6 +15,7 @@ import { readCalls, readMessages, readToolCalls } from "./read-turn.ts";
 import { callSums } from "./call-rows.ts";
 import { toTurnRecord, turnColumns } from "./turn-rows.ts";
 import { openTurn } from "./open-turn.ts";
+import { latestFold } from "./thread-path.ts";
 
 type TurnParts = Pick<
   Ledger,
@@ -156,14 +157,20 @@ async function loadHeld(
   const callCount = calls.length;
   // What a call that came to nothing sent is sent again.
   const answered = calls.findLast(({ status }) => status === "complete")?.number ?? 0;
-  const staged = messages.filter((each) => each.isReplayed && each.callNumber > answered);
+  const parentTurnId = row["parent_turn_id"] === null ? null : text(row, "parent_turn_id");
+  const fold = await latestFold(store, parentTurnId);
+  // A fold may say part of the turn itself.
+  const from = fold?.firstKeptTurnId === turnId ? fold.firstKeptIndex : 0;
+  const staged = messages.filter(
+    (each) => each.isReplayed && each.callNumber > answered && each.index >= from,
+  );
   return {
     id: turnId,
     sessionId: known.record.id,
     provider: text(row, "provider"),
     place: { branchId: integer(row, "branch_id"), seq: integer(row, "seq") },
     ...lease,
-    parentTurnId: row["parent_turn_id"] === null ? null : text(row, "parent_turn_id"),
+    parentTurnId,
     moveCount: known.moveCount,
     callCount,
     messageCount: messages.length,

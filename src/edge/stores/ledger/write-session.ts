@@ -1,10 +1,9 @@
 // A session's row with its branch and the first move of its pointer, in one commit.
-import { hashContent } from "../../../core/hash.ts";
 import type { NewTurn } from "../../../core/ledger/turn-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
-import type { Commit, Insert, Write } from "../sql/database.ts";
+import type { Commit, Write } from "../sql/database.ts";
 import type { Row } from "../sql/tables.ts";
-import { messageRow } from "./message-rows.ts";
+import { contentWrites, messageRow, messageWrites } from "./message-rows.ts";
 import { moveRow, type NewMove } from "./session-rows.ts";
 import {
   busyWith,
@@ -49,11 +48,6 @@ export async function writeSession(store: Store, write: SessionWrite): Promise<v
 function sessionCommit(store: Store, write: SessionWrite, id: string): Commit {
   const { row, contents, fork, opening, also } = write;
   const branchId = store.newBranchId();
-  const kept: Insert = {
-    into: "contents",
-    rows: contents.map((each) => ({ hash: hashContent(each), text: each })),
-    orIgnore: true,
-  };
   const parent = row["parent_session_id"] ?? null;
   const begun = opening === null ? {} : { ...pointedAt(opening), turn_count: 1 };
   return {
@@ -68,7 +62,7 @@ function sessionCommit(store: Store, write: SessionWrite, id: string): Commit {
             },
           ],
     writes: [
-      ...(contents.length === 0 ? [] : [kept]),
+      ...contentWrites(contents),
       { into: "branches", rows: [branchRow(branchId, fork)] },
       ...(opening === null ? [] : openingWrites(opening, { branchId, seq: seqStep })),
       { into: "sessions", rows: [{ ...row, ...begun, branch_id: branchId }] },
@@ -108,7 +102,7 @@ function openingWrites(turn: NewTurn, place: TurnPlace): readonly Write[] {
   };
   return [
     { into: "turns", rows: [{ ...newTurnRow(turn, place), ...done }] },
-    { into: "messages", rows },
+    ...messageWrites(rows, turn.messages),
   ];
 }
 

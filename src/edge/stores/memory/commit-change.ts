@@ -1,16 +1,19 @@
 // One change of a memory file: decided on what is there under the lock, journalled, then put in place at once.
-import { lstatSync, readFileSync } from "node:fs";
-import { bytesOf, type MemoryFile } from "../../../core/memory/memory-file.ts";
+import { countBytes } from "../../../core/layers/cut-middle.ts";
+import type { MemoryFile } from "../../../core/memory/memory-file.ts";
 import { hashContent } from "../../../core/hash.ts";
-import type { JournalEntry, JournalLimits } from "../../../core/memory/memory-journal.ts";
+import {
+  toWholeMs,
+  type JournalEntry,
+  type JournalLimits,
+} from "../../../core/memory/memory-journal.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
-import { hasCode } from "../scoped-failure.ts";
-import type { ScopeRoot, ScopedFolder } from "../scope-root.ts";
-import { holdLock, type HeldLock } from "./folder-lock.ts";
+import { tellingOf } from "../scoped-failure.ts";
+import type { ScopeRoot } from "../scope-root.ts";
+import { holdLock } from "./folder-lock.ts";
+import { withFolder } from "./held-folder.ts";
 import { sweepLeftovers, type LockOptions } from "./lock-files.ts";
 import {
-  appendEntry,
-  dropEntry,
   dropOldEntries,
   hideFromGit,
   journalFolder,
@@ -18,7 +21,8 @@ import {
   readJournal,
   type Journal,
 } from "./journal-files.ts";
-import { findMemoryPlace, readMemoryText, withFolder, type MemoryFolder } from "./memory-place.ts";
+import { commitStaged, modeOf, type LockedFolders } from "./commit-staged.ts";
+import { findMemoryPlace, readMemoryText, type MemoryFolder } from "./memory-place.ts";
 
 export interface CommitContext {
   readonly root: ScopeRoot;
@@ -46,6 +50,10 @@ export type Settled<T> =
       readonly before: string;
       readonly after: string;
       readonly folder: MemoryFolder;
+      /** The file was not there before. */
+      readonly isNew: boolean;
+      /** What did not go well although the change was made: whole sentences. */
+      readonly notes: readonly string[];
     };
 
 /** Decides again whenever what was decided on is not what is there any more. */
@@ -75,33 +83,44 @@ async function tryChange<T>(
   const { folder: name } = await findMemoryPlace(root);
   // Looked at without the lock first: what is refused anyway leaves no trace, not even a folder.
   const preview = await withFolder(root, [name], false, async (folder) => {
-    const text = (await readMemoryText(root, folder, `${name}/${file}`, file)) ?? "";
+    const text = (await readMemoryText(folder, `${name}/${file}`, file)) ?? "";
     return decide(text, (await peekJournal(root, name)).entries);
   });
   if (preview.kind === "stop") return { kind: "stopped", value: preview.value };
+  context.lock.signal?.throwIfAborted();
   return withFolder(root, [name], true, (folder) =>
     withFolder(root, [name, journalFolder], true, async (journal) => {
       const lock = journal === null ? null : await holdLock(journal, context.lock);
       if (folder === null || journal === null || lock === null) return "again";
+      const locked = { ...context, name, folder, journal, lock };
+      const isKept = async (): Promise<boolean> =>
+        lock.release().then(
+          () => false,
+          () => true,
+        );
       try {
         await hideFromGit(journal);
-        return await changeUnderLock({ ...context, name, folder, journal, lock }, file, decide);
-      } finally {
-        await lock.release();
+        const settled = await changeUnderLock(locked, file, decide);
+        if (!(await isKept()) || settled === "again" || settled.kind === "stopped") return settled;
+        return { ...settled, notes: [...settled.notes, lockKept] };
+      } catch (error) {
+        // What went wrong before matters more than a lock that others take away when it is overdue.
+        await isKept();
+        throw error;
       }
     }),
   );
 }
 
+const lockKept =
+  "The lock on memory could not be given back; the next write may have to wait for some seconds.";
+
 export function peekJournal(root: ScopeRoot, name: MemoryFolder): Promise<Journal> {
   return withFolder(root, [name, journalFolder], false, readJournal);
 }
 
-interface LockedContext extends Omit<CommitContext, "lock"> {
+interface LockedContext extends Omit<CommitContext, "lock">, LockedFolders {
   readonly name: MemoryFolder;
-  readonly folder: ScopedFolder;
-  readonly journal: ScopedFolder;
-  readonly lock: HeldLock;
 }
 
 async function changeUnderLock<T>(
@@ -110,10 +129,11 @@ async function changeUnderLock<T>(
   decide: Decide<T>,
 ): Promise<Settled<T> | "again"> {
   const { root, name, folder, journal, lock, now, limits } = context;
+  const path = `${name}/${file}`;
   // Somebody moved memory to the other folder while we waited.
   if ((await findMemoryPlace(root)).folder !== name) return "again";
   await sweepLeftovers(journal, now());
-  const there = await readMemoryText(root, folder, `${name}/${file}`, file);
+  const there = await readMemoryText(folder, path, file);
   const before = there ?? "";
   const versions = await readJournal(journal);
   const decision = decide(before, versions.entries);
@@ -121,39 +141,27 @@ async function changeUnderLock<T>(
   const { after, operation, undoes } = decision;
   const entry: JournalEntry = {
     number: nextNumber(versions),
-    atMs: now(),
+    atMs: toWholeMs(now()),
     file,
     operation,
     undoes,
     before,
     afterHash: hashContent(after),
-    afterSizeBytes: bytesOf(after),
+    afterSizeBytes: countBytes(after),
   };
-  if (!(await lock.stage(file, after, modeOf(folder.at(file))))) return "again";
-  if (!(await appendEntry(journal, lock, entry))) return "again";
-  await folder.check();
-  // Editors take no locks: what one saved until now is decided on again.
-  const isAsDecided = contentOf(folder.at(file)) === there;
-  if (!isAsDecided || !lock.commit(file, folder.at(file))) {
-    await dropEntry(journal, entry);
-    return "again";
-  }
-  await folder.sync();
+  const isStaged = await tellingOf(path, () => lock.stage(file, after, modeOf(folder.at(file))));
+  if (!isStaged) return "again";
+  const isCommitted = await commitStaged(context, { file, path, there, after, entry });
+  if (!isCommitted) return "again";
+  // From here on it has happened, and nothing may say otherwise.
+  const notes = await folder.sync().then(
+    () => [],
+    () => [notOnDisk(path)],
+  );
   await dropOldEntries(journal, [...versions.entries, entry], limits);
-  return { kind: "changed", before, after, folder: name };
+  return { kind: "changed", before, after, folder: name, isNew: there === null, notes };
 }
 
-/** A file keeps its mode; a new one is for its user alone. */
-function modeOf(path: string): number {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  return stats === undefined ? 0o600 : stats.mode & 0o777;
-}
-
-function contentOf(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return null;
-    throw error;
-  }
+function notOnDisk(path: string): string {
+  return `${path} is changed, but it is not known whether that is on the disk: a power cut could still undo it.`;
 }

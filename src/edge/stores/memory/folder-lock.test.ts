@@ -1,9 +1,11 @@
+import { execFileSync } from "node:child_process";
 import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -12,13 +14,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ScopedFolder } from "../scope-root.ts";
+import { readBounded } from "../scoped-read.ts";
+import type { HeldFolder } from "./held-folder.ts";
 import { holdLock, type HeldLock } from "./folder-lock.ts";
-import { sweepLeftovers, type LockOptions } from "./lock-files.ts";
+import { lookAtLock, sweepLeftovers, type LockOptions } from "./lock-files.ts";
 import { decodeHolder, encodeHolder, identifySelf, isGone } from "./lock-holder.ts";
 
 let path = "";
-let folder: ScopedFolder;
+let folder: HeldFolder;
 
 beforeEach(() => {
   path = mkdtempSync(join(tmpdir(), "strata-lock-"));
@@ -28,8 +31,11 @@ beforeEach(() => {
     check: () => Promise.resolve(),
     sync: () => Promise.resolve(),
     close: () => Promise.resolve(),
+    read: (name, bytesMax) => readBounded(root, folder, name, { path: name, bytesMax }),
   };
 });
+const root = { path: "", dev: 0n, ino: 0n, hasDescriptorPaths: true };
+
 afterEach(() => rmSync(path, { recursive: true, force: true }));
 
 async function hold(options: Partial<LockOptions> = {}): Promise<HeldLock> {
@@ -54,6 +60,8 @@ function leave(holder: Record<string, unknown> | null, ageMs = 0): void {
   const then = (Date.now() - ageMs) / 1000;
   utimesSync(file, then, then);
 }
+
+const makePipe = "mkfifo";
 
 const elsewhere = { pid: 1, place: "another machine", started: "1" };
 
@@ -193,9 +201,34 @@ describe("odd things in the folder", () => {
     mkdirSync(join(path, "lock"));
     expect(await holdAndRelease({ waitMsMax: 2000 })).toBe("held");
     mkdirSync(join(path, "lock"));
-    writeFileSync(join(path, "lock", ".DS_Store"), "");
+    writeFileSync(join(path, "lock", "notes.txt"), "mine");
     expect(await holdAndRelease({ waitMsMax: 2000 })).toBe("held");
-    expect(readdirSync(path)).toEqual([]);
+    const [aside = "", ...others] = readdirSync(path);
+    expect([aside.replace(/[0-9a-f]{16}$/, "…"), others]).toEqual(["foreign-…", []]);
+    expect(readFileSync(join(path, aside, "notes.txt"), "utf8")).toBe("mine");
+  });
+
+  test("a link or a pipe in the place of a holder is nobody, and nothing is read through it", async () => {
+    leave(null);
+    const place = join(path, "lock", "0123456789abcdef");
+    rmSync(join(place, "holder.json"));
+    execFileSync(makePipe, [join(place, "holder.json")]);
+    expect(await holdAndRelease({ lifetimeMs: 50, waitMsMax: 5000 })).toBe("held");
+    const outside = mkdtempSync(join(tmpdir(), "strata-outside-"));
+    try {
+      writeFileSync(
+        join(outside, "holder.json"),
+        JSON.stringify({ ...identifySelf(), lifetimeMs: 9 }),
+      );
+      mkdirSync(join(path, "lock"));
+      symlinkSync(outside, join(path, "lock", "0123456789abcdef"));
+      const seen = await lookAtLock(folder);
+      expect(seen).toEqual({ kind: "held", token: "0123456789abcdef", holder: null });
+      expect(await holdAndRelease({ lifetimeMs: 50, waitMsMax: 5000 })).toBe("held");
+      expect(readdirSync(outside)).toEqual(["holder.json"]);
+    } finally {
+      rmSync(outside, { recursive: true, force: true });
+    }
   });
 
   test("a file in its place is told of", async () => {

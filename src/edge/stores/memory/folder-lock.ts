@@ -6,12 +6,14 @@
 // still holds the lock and writing; the file system answers both at once.
 import { randomBytes } from "node:crypto";
 import { existsSync, renameSync } from "node:fs";
-import { open, rm, stat } from "node:fs/promises";
+import { lstat, open, rm } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { ToolError } from "../../../core/tools/tool.ts";
-import { hasCode, isMissing } from "../scoped-failure.ts";
+import { hasCode, isMissing, unlessMissing } from "../scoped-failure.ts";
 import type { ScopedFolder } from "../scope-root.ts";
+import type { HeldFolder } from "./held-folder.ts";
 import {
+  clearLeft,
   introduce,
   isRemoved,
   lookAtLock,
@@ -28,17 +30,16 @@ export const defaultLockOptions: LockOptions = { lifetimeMs: 5000, waitMsMax: 20
 
 export interface HeldLock {
   /** Writes a file to the disk that nobody sees yet. False: the lock was lost. */
-  stage(name: string, content: string, mode: number): Promise<boolean>;
+  stage(name: string, content: string | Uint8Array, mode: number): Promise<boolean>;
   /** Puts a staged file where it belongs, at once. False: the lock was lost, and nothing happened. */
   commit(name: string, target: string): boolean;
+  /** Whether a staged file is still waiting to be put in place. */
+  isStaged(name: string): boolean;
   release(): Promise<void>;
 }
 
 /** Waits for others, takes the lock from those who are gone or overdue. Null: somebody removed the folder. */
-export async function holdLock(
-  folder: ScopedFolder,
-  options: LockOptions,
-): Promise<HeldLock | null> {
+export async function holdLock(folder: HeldFolder, options: LockOptions): Promise<HeldLock | null> {
   const token = randomBytes(8).toString("hex");
   const deadlineMs = performance.now() + options.waitMsMax;
   const isStale = createWatch(folder, token, options);
@@ -46,14 +47,16 @@ export async function holdLock(
     for (;;) {
       options.signal?.throwIfAborted();
       const seen = await lookAtLock(folder);
-      if (seen.kind === "free" && (await takeFree(folder, token, options))) {
+      if (seen.kind === "left") await clearLeft(folder, seen.isEmpty);
+      const isFree = seen.kind !== "held";
+      if (isFree && (await takeFree(folder, token, options))) {
         return toHeld(folder, token);
       }
-      if (seen.kind === "held" && (await isStale(seen))) {
+      if (!isFree && (await isStale(seen))) {
         await takeAway(folder, seen.token);
         continue;
       }
-      if (seen.kind === "free" && (await isRemoved(folder))) return null;
+      if (isFree && (await isRemoved(folder))) return null;
       if (performance.now() > deadlineMs) throw busy(seen, options.waitMsMax);
       // Not in step with others who wait.
       await wait(2 + Math.random() * 10);
@@ -95,8 +98,8 @@ async function ageOf(
   writeOwn: () => Promise<string>,
 ): Promise<number> {
   try {
-    const held = await stat(folder.at(`lock/${heldToken}/holder.json`));
-    const own = await stat(await writeOwn());
+    const held = await lstat(folder.at(`lock/${heldToken}/holder.json`));
+    const own = await lstat(await writeOwn());
     return Math.max(0, own.mtimeMs - held.mtimeMs);
   } catch (error) {
     if (hasCode(error, "ENOENT", "ENOTDIR")) return 0;
@@ -130,6 +133,7 @@ function toHeld(folder: ScopedFolder, token: string): HeldLock {
         throw error;
       }
     },
+    isStaged: (name) => existsSync(at(name)),
     release: () => takeAway(folder, token),
   };
 }
@@ -142,9 +146,4 @@ function busy(seen: SeenLock, waitedMs: number): ToolError {
     `memory is being written by ${who}; waited ${waitedMs} ms for it. Nothing was changed; try again`,
     { isUserVisible: true },
   );
-}
-
-function unlessMissing(error: unknown): null {
-  if (isMissing(error)) return null;
-  throw error;
 }

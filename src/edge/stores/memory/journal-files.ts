@@ -1,5 +1,5 @@
 // The journal on disk: one file for each version that was replaced, the oldest removed.
-import { readdir, readFile, unlink, writeFile } from "node:fs/promises";
+import { readdir, unlink, writeFile } from "node:fs/promises";
 import {
   decodeJournalEntry,
   encodeJournalEntry,
@@ -7,42 +7,63 @@ import {
   type JournalEntry,
   type JournalLimits,
 } from "../../../core/memory/memory-journal.ts";
+import { memoryBytesMax } from "../../../core/memory/memory-file.ts";
 import { hasCode } from "../scoped-failure.ts";
 import type { ScopedFolder } from "../scope-root.ts";
 import type { HeldLock } from "./folder-lock.ts";
+import type { HeldFolder } from "./held-folder.ts";
 
 export const journalFolder = "memory-journal";
 
 export interface Journal {
   /** The oldest first. */
   readonly entries: readonly JournalEntry[];
-  /** Names of files that cannot be read. They are left alone. */
+  /** Names of files that cannot be read, or are no files. They are left alone. */
   readonly damaged: readonly string[];
 }
 
-export async function readJournal(folder: ScopedFolder | null): Promise<Journal> {
+export async function readJournal(folder: HeldFolder | null): Promise<Journal> {
   const entries: JournalEntry[] = [];
   const damaged: string[] = [];
   if (folder === null) return { entries, damaged };
   for (const name of (await readdir(folder.self)).toSorted()) {
     if (!isEntryName(name)) continue;
-    const text = await readFile(folder.at(name), "utf8").catch((error: unknown) => {
-      if (hasCode(error, "ENOENT")) return null;
-      throw error;
-    });
+    const text = await readEntry(folder, name);
     // Somebody made room meanwhile.
     if (text === null) continue;
     const entry = decodeJournalEntry(text);
-    if (entry === null || toName(entry.number) !== name) damaged.push(name);
+    if (entry === null || entryName(entry) !== name) damaged.push(name);
     else entries.push(entry);
   }
-  return { entries, damaged };
+  await folder.check();
+  return { entries: entries.toSorted((left, right) => left.number - right.number), damaged };
 }
 
-/** Numbers go on after everything that is there, readable or not. */
+/** Empty where it cannot be read: a link, a pipe, or far too long. One bad entry stands in nobody's way. */
+async function readEntry(folder: HeldFolder, name: string): Promise<string | null> {
+  try {
+    const content = await folder.read(name, entryBytesMax);
+    if (content === null) return null;
+    return content.size > entryBytesMax ? "" : utf8.decode(content.bytes);
+  } catch (error) {
+    // What the machine is short of now says nothing about the entry.
+    if (hasCode(error, "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "EIO")) throw error;
+    return "";
+  }
+}
+
+/** The largest text there can be, in the longest spelling of JSON, and what stands around it. */
+const entryBytesMax = 6 * memoryBytesMax + 4096;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Numbers go on after everything that is there, readable or not, unless nobody can have counted so far. */
 export function nextNumber({ entries, damaged }: Journal): number {
-  const numbers = [...entries.map(({ number }) => number), ...damaged.map(Number.parseFloat)];
-  return Math.max(0, ...numbers) + 1;
+  const numbers = [
+    ...entries.map(({ number }) => number),
+    ...damaged.map((name) => Number.parseInt(name, 10)),
+  ];
+  return Math.max(0, ...numbers.filter((number) => number < 1e12)) + 1;
 }
 
 /** On the disk before the change it is about. False: the lock was lost. */
@@ -51,7 +72,7 @@ export async function appendEntry(
   lock: HeldLock,
   entry: JournalEntry,
 ): Promise<boolean> {
-  const name = toName(entry.number);
+  const name = entryName(entry);
   if (!(await lock.stage(name, encodeJournalEntry(entry), 0o600))) return false;
   if (!lock.commit(name, folder.at(name))) return false;
   await folder.sync();
@@ -66,8 +87,8 @@ export async function dropOldEntries(
   for (const entry of entriesToDrop(entries, limits)) await dropEntry(folder, entry);
 }
 
-export async function dropEntry(folder: ScopedFolder, { number }: JournalEntry): Promise<void> {
-  await unlink(folder.at(toName(number))).catch(() => {});
+export async function dropEntry(folder: ScopedFolder, entry: JournalEntry): Promise<void> {
+  await unlink(folder.at(entryName(entry))).catch(() => {});
 }
 
 /** Memory is for version control, its journal is not. */
@@ -79,10 +100,10 @@ export async function hideFromGit(folder: ScopedFolder): Promise<void> {
   }
 }
 
-function isEntryName(name: string): boolean {
+export function isEntryName(name: string): boolean {
   return /^\d{8,}\.json$/.test(name);
 }
 
-function toName(number: number): string {
+export function entryName({ number }: Pick<JournalEntry, "number">): string {
   return `${String(number).padStart(8, "0")}.json`;
 }

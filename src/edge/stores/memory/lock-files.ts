@@ -1,19 +1,10 @@
-// The lock as it lies in its folder: `lock` with the holder's folder in it, `take-…` of those who want it, `gone-…` of those who had it.
+// The lock as it lies in its folder: `lock` with the holder's folder in it, `take-…` of those who want it, `gone-…` of those who had it, `foreign-…` of what others put there.
 import { randomBytes } from "node:crypto";
-import {
-  lstat,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  rmdir,
-  stat,
-  writeFile,
-} from "node:fs/promises";
+import { lstat, mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { ToolError } from "../../../core/tools/tool.ts";
-import { hasCode, isMissing } from "../scoped-failure.ts";
+import { hasCode, unlessMissing } from "../scoped-failure.ts";
 import type { ScopedFolder } from "../scope-root.ts";
+import type { HeldFolder } from "./held-folder.ts";
 import {
   decodeHolder,
   encodeHolder,
@@ -31,14 +22,20 @@ export interface LockOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Who has the lock; null for a holder that is not known. */
+/** `left`: nobody has it, and a folder is in the way that is empty or holds what is not ours. */
 export type SeenLock =
   | { readonly kind: "free" }
-  | { readonly kind: "held"; readonly token: string; readonly holder: LockHolder | null };
+  | { readonly kind: "left"; readonly isEmpty: boolean }
+  | HeldBy;
 
-export type HeldBy = Extract<SeenLock, { readonly kind: "held" }>;
+export interface HeldBy {
+  readonly kind: "held";
+  readonly token: string;
+  /** Null for a holder that is not known. */
+  readonly holder: LockHolder | null;
+}
 
-export async function lookAtLock(folder: ScopedFolder): Promise<SeenLock> {
+export async function lookAtLock(folder: HeldFolder): Promise<SeenLock> {
   const stats = await lstat(folder.at("lock")).catch(unlessMissing);
   if (stats === null) return { kind: "free" };
   if (!stats.isDirectory()) {
@@ -50,14 +47,30 @@ export async function lookAtLock(folder: ScopedFolder): Promise<SeenLock> {
   }
   const names = (await readdir(folder.at("lock")).catch(unlessMissing)) ?? [];
   const token = names.find((name) => /^[0-9a-f]{16}$/.test(name));
-  if (token !== undefined) {
-    const text = await readFile(folder.at(`lock/${token}/holder.json`), "utf8").catch(() => "");
-    return { kind: "held", token, holder: decodeHolder(text) };
+  if (token === undefined) return { kind: "left", isEmpty: names.length === 0 };
+  return { kind: "held", token, holder: await readHolder(folder, token) };
+}
+
+/** Null for what says nothing that can be trusted; a link or a pipe in its place is no holder. */
+async function readHolder(folder: HeldFolder, token: string): Promise<LockHolder | null> {
+  try {
+    if (!(await lstat(folder.at(`lock/${token}`))).isDirectory()) return null;
+    const content = await folder.read(`lock/${token}/holder.json`, holderBytesMax);
+    return content === null ? null : decodeHolder(new TextDecoder().decode(content.bytes));
+  } catch {
+    return null;
   }
-  // An empty one is what a holder left; something else was put there by somebody else, and would be in the way.
-  if (names.length === 0) await rmdir(folder.at("lock")).catch(() => {});
-  else await moveAway(folder, "lock", randomBytes(8).toString("hex"));
-  return { kind: "free" };
+}
+
+const holderBytesMax = 4096;
+
+/** An empty folder is what a holder left, and goes. What others put there would be in the way, and is set aside. */
+export async function clearLeft(folder: ScopedFolder, isEmpty: boolean): Promise<void> {
+  if (isEmpty) return rmdir(folder.at("lock")).catch(() => {});
+  const aside = folder.at(`foreign-${randomBytes(8).toString("hex")}`);
+  await rename(folder.at("lock"), aside).catch((error: unknown) => {
+    if (!hasCode(error, "ENOENT")) throw error;
+  });
 }
 
 /** Comes with who holds it, at once: a folder that is not empty cannot be replaced. */
@@ -108,19 +121,14 @@ export async function isRemoved(folder: ScopedFolder): Promise<boolean> {
 
 /** Does nothing when that holder has it no more. */
 export async function takeAway(folder: ScopedFolder, token: string): Promise<void> {
-  await moveAway(folder, `lock/${token}`, token);
-  await rmdir(folder.at("lock")).catch(() => {});
-}
-
-async function moveAway(folder: ScopedFolder, name: string, token: string): Promise<void> {
   const gone = folder.at(`gone-${token}-${randomBytes(4).toString("hex")}`);
   try {
-    await rename(folder.at(name), gone);
+    await rename(folder.at(`lock/${token}`), gone);
+    await rm(gone, { recursive: true, force: true });
   } catch (error) {
-    if (hasCode(error, "ENOENT", "ENOTDIR")) return;
-    throw error;
+    if (!hasCode(error, "ENOENT", "ENOTDIR")) throw error;
   }
-  await rm(gone, { recursive: true, force: true });
+  await rmdir(folder.at("lock")).catch(() => {});
 }
 
 /** What crashed processes left in the folder. For whoever holds the lock. */
@@ -135,8 +143,3 @@ export async function sweepLeftovers(folder: ScopedFolder, nowMs: number): Promi
 
 /** Nobody waits so long for a lock; whose folder is gone all the same makes another. */
 const leftoverAgeMs = 60_000;
-
-function unlessMissing(error: unknown): null {
-  if (isMissing(error)) return null;
-  throw error;
-}

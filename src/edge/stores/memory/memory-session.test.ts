@@ -64,7 +64,8 @@ describe("CF-D snapshot", () => {
 
 test("live-tail and live-system show the texts of now on every call", async () => {
   const tail = await openMemorySession(store, { mode: "live-tail" });
-  const system = await openMemorySession(store, { mode: "live-system" });
+  const layout = { volatile: "system-tail" } as const;
+  const system = await openMemorySession(store, { mode: "live-system", layout });
   await store.addEntry("MEMORY.md", "Node 24.");
   const texts = [
     "## User context (USER.md)\n\nAda",
@@ -94,7 +95,17 @@ test("S-16: a global USER.md comes first where one is asked for; none need be th
       (await openMemorySession(store, { globalFolder: home })).sections[0]?.text;
     expect(await userOf()).toBe("## User context (USER.md)\n\nAda");
     writeFileSync(join(home, "USER.md"), "Everywhere.\n");
-    expect(await userOf()).toBe("## User context (USER.md)\n\nEverywhere.\n\nAda");
+    expect(await userOf()).toBe(
+      "## User context of all workspaces (global USER.md)\n\nEverywhere.",
+    );
+    const both = await openMemorySession(store, { globalFolder: home });
+    expect(both.sections[1]?.text).toBe("## User context (USER.md)\n\nAda");
+    writeFileSync(join(home, "USER.md"), "Everywhere, always.\n");
+    expect((await both.forNextCall())[0]?.text).toContain("+ Everywhere, always.");
+    writeFileSync(join(home, "USER.md"), Buffer.from("caf\u00e9\n", "latin1"));
+    await expect(userOf()).rejects.toThrow(`USER.md in ${home} is not UTF-8 text`);
+    writeFileSync(join(home, "USER.md"), Buffer.alloc(2_000_000, "a"));
+    await expect(userOf()).rejects.toThrow("2000000 bytes");
     rmSync(join(home, "USER.md"));
     symlinkSync(join(workspace, ".strata", "MEMORY.md"), join(home, "USER.md"));
     await expect(userOf()).rejects.toThrow("symbolic link");
@@ -103,4 +114,41 @@ test("S-16: a global USER.md comes first where one is asked for; none need be th
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+});
+
+test("live-system is refused with a layout that puts volatile text elsewhere, or with none", async () => {
+  const layout = { volatile: "message-tail" } as const;
+  for (const options of [{}, { layout }]) {
+    await expect(openMemorySession(store, { mode: "live-system", ...options })).rejects.toThrow(
+      "needs a layout with volatile text at system-tail",
+    );
+  }
+});
+
+describe("what the model was not shown whole it may not consolidate", () => {
+  test("a file above its hard cap: as much as the cap is shown, and what is left out is said", async () => {
+    edit("fact\n".repeat(2000));
+    const session = await openMemorySession(store);
+    const shown = session.sections[1]?.text ?? "";
+    expect(shown.length).toBeLessThan(4200);
+    expect(shown).toContain("of 10000 bytes of MEMORY.md are left out here");
+    expect(session.snapshot.workspace.length).toBeLessThanOrEqual(4096);
+    await session.forNextCall();
+    expect(await store.consolidate("MEMORY.md", "2000 facts\n".repeat(300))).toMatchObject({
+      refusal: { kind: "changed-meanwhile" },
+    });
+    // The other file was shown whole.
+    expect(await store.consolidate("USER.md", "Ada L.\n")).toMatchObject({ kind: "written" });
+    expect(await store.assembleSystemPrompt("")).toContain("of 10000 bytes of MEMORY.md are left");
+  });
+
+  test("lines in another order are shown as they stand now", async () => {
+    edit("one\ntwo\n");
+    const session = await openMemorySession(store);
+    edit("two\none\n");
+    expect((await session.forNextCall())[0]?.text).toContain(
+      "the same lines in another order. It says now:\ntwo\none",
+    );
+    expect(await store.consolidate("MEMORY.md", "two, one\n")).toMatchObject({ kind: "written" });
+  });
 });

@@ -1,5 +1,5 @@
 // Memory as one session shows it: a snapshot at its start, and what is new on each call (C-3).
-import type { MemoryFile } from "../../../core/memory/memory-file.ts";
+import type { Layout } from "../../../core/assembly/layout.ts";
 import {
   toMemoryTexts,
   viewMemory,
@@ -9,15 +9,16 @@ import {
 } from "../../../core/memory/memory-view.ts";
 import type { MemoryTexts } from "../../../core/layers/memory-sections.ts";
 import type { Section } from "../../../core/layers/section.ts";
-import { isMissing } from "../scoped-failure.ts";
-import { openScope } from "../scoped-files.ts";
-import { memoryBytesMax } from "./memory-place.ts";
-import type { MemoryContent, MemoryStore } from "./memory-store.ts";
+import { StrataError } from "../../../core/strata-error.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
+import { withFolder } from "./held-folder.ts";
+import { openMemoryRoot, readMemoryText } from "./memory-place.ts";
+import type { MemoryContent, MemoryStore } from "./memory-store.ts";
 
 export interface MemorySession {
-  /** What the foundation shows; kept with the session, so another process goes on with the same. */
+  /** For `context.memory` of the session that is opened; kept with it, so another process goes on with the same. */
   readonly snapshot: MemoryTexts;
+  /** The same as sections, for whoever lays a foundation without a session. */
   readonly sections: readonly Section[];
   readonly volatilePlace: MemoryView["volatilePlace"];
   /** Reads what is there now, so that a write is seen by the very next call (S-12). */
@@ -26,6 +27,8 @@ export interface MemorySession {
 
 export interface MemorySessionOptions {
   readonly mode?: MemoryMode;
+  /** Of the policy. `live-system` needs one that puts volatile text into the system prompt. */
+  readonly layout?: Pick<Layout, "volatile">;
   readonly scope?: MemoryScope;
   /** A folder whose USER.md comes before the workspace's. None by default. */
   readonly globalFolder?: string;
@@ -38,6 +41,7 @@ export async function openMemorySession(
   options: MemorySessionOptions = {},
 ): Promise<MemorySession> {
   const { mode = "snapshot-delta", scope = "main", globalFolder } = options;
+  if (mode === "live-system") requireSystemTail(options.layout);
   const look = async (): Promise<Shown> => {
     const user = await store.peek("USER.md");
     const workspace = scope === "shared" ? null : await store.peek("MEMORY.md");
@@ -46,19 +50,17 @@ export async function openMemorySession(
       user: user.text,
       workspace: workspace?.text ?? "",
     };
-    return { texts: toMemoryTexts(sources, scope), contents: [user, workspace] };
+    const { texts, cut } = toMemoryTexts(sources, scope);
+    // What was not shown to its last line may not be written anew as a whole.
+    const contents = workspace === null ? [user] : [user, workspace];
+    return { texts, whole: contents.filter(({ file }) => !cut.includes(file)) };
   };
   const first = await look();
   const snapshot = options.snapshot ?? first.texts;
   const start = viewMemory(mode, snapshot, first.texts);
-  const show = ({ texts, contents }: Shown): readonly Section[] => {
+  const show = ({ texts, whole }: Shown): readonly Section[] => {
     const view = viewMemory(mode, snapshot, texts);
-    // Only what was shown to its last line may be written anew as a whole.
-    if (view.isWhole) {
-      for (const content of contents) {
-        if (content !== null) store.markSeen(content.file, content.hash);
-      }
-    }
+    if (view.isWhole) for (const { file, hash } of whole) store.markSeen(file, hash);
     return view.volatile;
   };
   show(first);
@@ -72,19 +74,29 @@ export async function openMemorySession(
 
 interface Shown {
   readonly texts: MemoryTexts;
-  readonly contents: readonly (MemoryContent | null)[];
+  /** Files of which the texts hold everything. */
+  readonly whole: readonly MemoryContent[];
 }
 
-const globalFile: MemoryFile = "USER.md";
+function requireSystemTail(layout: Pick<Layout, "volatile"> | undefined): void {
+  if (layout?.volatile === "system-tail") return;
+  const found = layout === undefined ? "none was given" : `this one puts it at ${layout.volatile}`;
+  throw new StrataError(
+    "input-invalid",
+    `memory in the mode live-system needs a layout with volatile text at system-tail; ${found}`,
+    "give the layout of such a policy, or choose live-tail",
+  );
+}
 
-/** Empty where the folder or the file is missing. */
-async function readGlobalUser(folder: string): Promise<string> {
-  const files = await openScope(folder).catch((error: unknown) => {
-    if (isMissing(error) || (error instanceof ToolError && error.errorClass === "not_found")) {
-      return null;
-    }
+/** Empty where the folder or the file is missing; read by the rules of the workspace's own files. */
+async function readGlobalUser(path: string): Promise<string> {
+  const root = await openMemoryRoot(path).catch((error: unknown) => {
+    if (error instanceof ToolError && error.errorClass === "not_found") return null;
     throw error;
   });
-  const content = await files?.readFile(globalFile, { bytesMax: memoryBytesMax });
-  return content == null ? "" : new TextDecoder().decode(content.bytes);
+  if (root === null) return "";
+  const text = await withFolder(root, [], false, (folder) =>
+    readMemoryText(folder, `USER.md in ${path}`, "USER.md"),
+  );
+  return text ?? "";
 }

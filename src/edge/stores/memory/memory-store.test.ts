@@ -1,5 +1,4 @@
 import {
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -361,66 +360,41 @@ describe("where memory is (S-01)", () => {
     writeFileSync(join(workspace, "file"), "");
     await expect(openMemoryStore(join(workspace, "file"))).rejects.toThrow("is a file");
     writeFileSync(join(workspace, ".strata"), "");
-    await expect(store.addEntry("MEMORY.md", "x")).rejects.toThrow("leads through a file");
+    await expect(store.addEntry("MEMORY.md", "x")).rejects.toThrow('".strata" is a file');
+    await expect(store.read("MEMORY.md")).rejects.toThrow('".strata" is a file');
   });
 });
 
-describe("taking changes back", () => {
-  test("one after the other, to the beginning", async () => {
-    await store.addEntry("MEMORY.md", "one");
-    await store.addEntry("MEMORY.md", "two");
-    await store.addEntry("USER.md", "other");
-    await confirmed("1\n");
-    expect(await store.undo("MEMORY.md")).toMatchObject({
-      kind: "undone",
-      entry: { operation: "consolidate", number: 4 },
-      path: ".strata/MEMORY.md",
-      sizeBytes: 8,
-    });
-    expect(onDisk()).toBe("one\ntwo\n");
-    await store.undo("MEMORY.md");
-    await store.undo("MEMORY.md");
-    expect(onDisk()).toBe("");
-    expect(await store.undo("MEMORY.md")).toEqual({ kind: "refused", refusal: "edited" });
-    expect(onDisk("USER.md")).toBe("other\n");
+describe("several writes at once", () => {
+  test("an entry that is added meanwhile is not lost to a consolidation that began before", async () => {
+    edit("old one\nold two\n");
+    await store.read("MEMORY.md");
+    const [added, consolidated] = await Promise.all([
+      store.addEntry("MEMORY.md", "brand new"),
+      store.consolidate("MEMORY.md", "old one and two\n"),
+    ]);
+    expect(writeOf(added).isMerged).toBe(false);
+    expect(consolidated).toMatchObject({ refusal: { kind: "changed-meanwhile" } });
+    expect(onDisk()).toBe("old one\nold two\nbrand new\n");
   });
 
-  test("not what somebody wrote by hand since, unless a version is named; and nothing is lost by it", async () => {
-    await store.addEntry("MEMORY.md", "one");
-    edit("by hand\n");
-    expect(await store.undo("MEMORY.md")).toEqual({ kind: "refused", refusal: "edited" });
-    await store.undo("MEMORY.md", { to: 1 });
-    expect(onDisk()).toBe("");
-    await store.undo("MEMORY.md", { to: 2 });
-    expect(onDisk()).toBe("by hand\n");
-    expect(await store.undo("MEMORY.md", { to: 99 })).toMatchObject({ refusal: "no such version" });
-    expect(await store.undo("USER.md")).toMatchObject({ refusal: "nothing" });
+  test("one's own entries are not somebody else's", async () => {
+    await store.read("MEMORY.md");
+    const both = await Promise.all(["a", "b"].map((entry) => store.addEntry("MEMORY.md", entry)));
+    expect(both.map((outcome) => writeOf(outcome).isMerged)).toEqual([false, false]);
+    writeOf(await store.consolidate("MEMORY.md", "a and b\n"));
   });
+});
 
-  test("the journal has an end, is not for version control, and goes on over what is damaged", async () => {
-    const small = await openMemoryStore(workspace, {
-      journal: { versionsMax: 3, bytesMax: 10_000 },
-      now: () => 1234,
-    });
-    for (const number of [1, 2, 3, 4, 5]) await small.addEntry("MEMORY.md", `entry ${number}`);
-    const folder = join(workspace, ".strata", "memory-journal");
-    expect(readdirSync(folder)).toEqual([
-      ".gitignore",
-      "00000003.json",
-      "00000004.json",
-      "00000005.json",
-    ]);
-    expect(readFileSync(join(folder, ".gitignore"), "utf8")).toBe("*\n");
-    writeFileSync(join(folder, "00000009.json"), '{"number":');
-    const { entries, damaged } = await small.log();
-    expect(entries.map(({ number, atMs }) => [number, atMs])).toEqual([
-      [3, 1234],
-      [4, 1234],
-      [5, 1234],
-    ]);
-    expect(damaged).toEqual(["00000009.json"]);
-    await small.addEntry("MEMORY.md", "entry 6");
-    expect((await small.log()).entries.at(-1)?.number).toBe(10);
-    expect(existsSync(join(folder, "lock"))).toBe(false);
+test("the first write of a file names the one at the root that it hides, and leaves it as it is", async () => {
+  writeFileSync(join(workspace, "MEMORY.md"), "root memory\n");
+  const first = await store.addEntry("MEMORY.md", "one");
+  expect(first).toMatchObject({
+    notes: [
+      "The MEMORY.md at the root of the workspace stays as it is, but is not shown to later sessions any more: add what still matters of it here.",
+    ],
   });
+  expect(await store.addEntry("MEMORY.md", "two")).toMatchObject({ notes: [] });
+  expect(await store.addEntry("USER.md", "Ada")).toMatchObject({ notes: [] });
+  expect(readFileSync(join(workspace, "MEMORY.md"), "utf8")).toBe("root memory\n");
 });

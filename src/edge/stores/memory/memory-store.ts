@@ -1,25 +1,27 @@
 // Memory on disk: two files that are always whole, shared by processes and people without losing a word (S-01 to S-06).
 import { hashContent, type ContentHash } from "../../../core/hash.ts";
-import { changeMemory, type MemoryOperation } from "../../../core/memory/change-memory.ts";
-import { bytesOf, parseMemoryFile, type MemoryFile } from "../../../core/memory/memory-file.ts";
+import type { MemoryOperation } from "../../../core/memory/change-memory.ts";
+import { countBytes } from "../../../core/layers/cut-middle.ts";
+import { parseMemoryFile, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import { defaultJournalLimits, type JournalLimits } from "../../../core/memory/memory-journal.ts";
-import type { MemoryRefusal } from "../../../core/memory/memory-refusal.ts";
-import { composeSystemPrompt } from "../../../core/memory/memory-view.ts";
-import { toMemoryWrite, type MemoryWrite } from "../../../core/memory/memory-write.ts";
+import { composeSystemPrompt, toMemoryTexts } from "../../../core/memory/memory-view.ts";
 import type { ScopeRoot } from "../scope-root.ts";
-import { commitChange, peekJournal, type CommitContext, type Decide } from "./commit-change.ts";
+import { peekJournal, type CommitContext } from "./commit-change.ts";
 import { defaultLockOptions } from "./folder-lock.ts";
+import { withFolder } from "./held-folder.ts";
 import type { LockOptions } from "./lock-files.ts";
 import {
   findMemoryPlace,
   openMemoryRoot,
   readMemoryText,
-  withFolder,
-  type MemoryFolder,
   type MemoryPlace,
 } from "./memory-place.ts";
 import type { Journal } from "./journal-files.ts";
+import { createSeen } from "./seen-texts.ts";
 import { undoChange, type UndoOutcome } from "./undo-change.ts";
+import { writeOnce, type MemoryOutcome } from "./write-memory.ts";
+
+export type { MemoryOutcome } from "./write-memory.ts";
 
 /** Belongs to one session: it knows what that session has seen. Nothing else is kept between calls (S-12). */
 export interface MemoryStore {
@@ -31,6 +33,8 @@ export interface MemoryStore {
   /** What is read here is what a consolidation may take the place of. */
   read(file: string): Promise<MemoryContent>;
   markSeen(file: MemoryFile, hash: ContentHash): void;
+  /** Of what was last seen of a file; null where nothing was. */
+  seenHash(file: MemoryFile): ContentHash | null;
   exists(file: string): Promise<boolean>;
   sizeBytes(file: string): Promise<number>;
   addEntry(file: string, entry: string, options?: WriteOptions): Promise<MemoryOutcome>;
@@ -57,19 +61,10 @@ export interface WriteOptions {
 }
 
 export interface ConsolidateOptions extends WriteOptions {
-  /** Of what the caller has seen, instead of what was last read through this store. */
-  readonly seenHash?: ContentHash;
+  /** Of what the caller has seen, instead of what had been read through this store when the call began; null: nothing. */
+  readonly seenHash?: ContentHash | null;
   readonly isDropConfirmed?: boolean;
 }
-
-export type MemoryOutcome =
-  | {
-      readonly kind: "written" | "unchanged";
-      readonly write: MemoryWrite;
-      /** In the workspace. */
-      readonly path: string;
-    }
-  | { readonly kind: "refused"; readonly file: MemoryFile; readonly refusal: MemoryRefusal };
 
 export interface MemoryStoreOptions {
   readonly lock?: Partial<LockOptions>;
@@ -90,29 +85,33 @@ export async function openMemoryStore(
     limits: options.journal ?? defaultJournalLimits,
     now: options.now ?? Date.now,
   };
-  const seen = new Map<MemoryFile, ContentHash>();
+  const seen = createSeen();
   const inTurn = createQueue();
 
-  const peek = async (name: string): Promise<MemoryContent> => {
-    const file = parseMemoryFile(name);
-    const text = await readNow(root, file);
-    const content = text ?? "";
-    const sizeBytes = bytesOf(content);
-    return { file, text: content, hash: hashContent(content), sizeBytes, isThere: text !== null };
-  };
+  const peek = (name: string): Promise<MemoryContent> => readContent(root, parseMemoryFile(name));
 
   const write = (
     name: string,
     operation: MemoryOperation,
-    { signal, ...told }: ConsolidateOptions = {},
+    { signal, seenHash, isDropConfirmed = false }: ConsolidateOptions = {},
   ): Promise<MemoryOutcome> => {
     const file = parseMemoryFile(name);
+    // Who consolidates knows what it had seen when it began: an entry that came since is not in the new text.
+    const atStart = seenHash === undefined ? seen.of(file) : seenHash;
     return inTurn(() => {
-      const known = { seenHash: seen.get(file), isDropConfirmed: false, ...told, file };
+      const latest = operation.kind === "consolidate" ? atStart : seen.of(file);
+      const known = { file, seenHash: latest ?? undefined, isDropConfirmed };
       const within = signal === undefined ? context : withSignal(context, signal);
-      return writeOnce(within, operation, known, (hash) => seen.set(file, hash));
+      return writeOnce(within, operation, known, (hash) => seen.mark(file, hash));
     });
   };
+
+  const undo = (file: MemoryFile, to: number | undefined): Promise<UndoOutcome> =>
+    inTurn(async () => {
+      const outcome = await undoChange(context, file, to);
+      if (outcome.kind === "undone") seen.markAgain(file, hashContent(outcome.entry.before));
+      return outcome;
+    });
 
   return {
     workspacePath: root.path,
@@ -120,76 +119,38 @@ export async function openMemoryStore(
     peek,
     read: async (name) => {
       const content = await peek(name);
-      seen.set(content.file, content.hash);
+      seen.mark(content.file, content.hash);
       return content;
     },
-    markSeen: (file, hash) => void seen.set(file, hash),
+    markSeen: (file, hash) => seen.mark(file, hash),
+    seenHash: (file) => seen.of(file),
     exists: async (name) => (await peek(name)).isThere,
     sizeBytes: async (name) => (await peek(name)).sizeBytes,
     addEntry: (file, entry, how) => write(file, { kind: "add", entry }, how),
     replace: (file, old, by, how) => write(file, { kind: "replace", old, new: by }, how),
     consolidate: (file, content, how) => write(file, { kind: "consolidate", content }, how),
-    undo: (name, { to } = {}) => {
-      const file = parseMemoryFile(name);
-      return inTurn(() => undoChange(context, file, to));
-    },
+    undo: (name, { to } = {}) => undo(parseMemoryFile(name), to),
     log: async () => peekJournal(root, (await findMemoryPlace(root)).folder),
     assembleSystemPrompt: async (base) => {
       const [user, workspace] = [await peek("USER.md"), await peek("MEMORY.md")];
-      return composeSystemPrompt(base, { user: user.text, workspace: workspace.text });
+      const sources = { globalUser: "", user: user.text, workspace: workspace.text };
+      return composeSystemPrompt(base, toMemoryTexts(sources, "main").texts);
     },
   };
 }
 
-interface Known {
-  readonly file: MemoryFile;
-  readonly seenHash: ContentHash | undefined;
-  readonly isDropConfirmed: boolean;
-}
-
-async function writeOnce(
-  context: CommitContext,
-  operation: MemoryOperation,
-  known: Known,
-  markSeen: (hash: ContentHash) => void,
-): Promise<MemoryOutcome> {
-  const { file, seenHash } = known;
-  const decide: Decide<{ readonly before: string; readonly refusal: MemoryRefusal | null }> = (
-    before,
-  ) => {
-    const change = changeMemory(before, operation, known);
-    switch (change.kind) {
-      case "changed":
-        return { kind: "change", after: change.text, operation: operation.kind, undoes: null };
-      case "same":
-        return { kind: "stop", value: { before, refusal: null } };
-      case "refused":
-        return { kind: "stop", value: { before, refusal: change.refusal } };
-    }
-  };
-  const settled = await commitChange(context, file, decide);
-  const toPath = (folder: MemoryFolder): string => `${folder}/${file}`;
-  if (settled.kind === "stopped") {
-    const { before, refusal } = settled.value;
-    if (refusal !== null) return { kind: "refused", file, refusal };
-    const write = toMemoryWrite(file, operation, { before, after: before, isMerged: false });
-    const { folder } = await findMemoryPlace(context.root);
-    return { kind: "unchanged", write, path: toPath(folder) };
-  }
-  const { before, after } = settled;
-  const isKnown = before === "" || seenHash === hashContent(before);
-  const isMerged = seenHash !== undefined && seenHash !== hashContent(before);
-  const write = toMemoryWrite(file, operation, { before, after, isMerged });
-  // Whoever had seen what was there knows what is there now.
-  if (isKnown) markSeen(write.afterHash);
-  return { kind: "written", write, path: toPath(settled.folder) };
+async function readContent(root: ScopeRoot, file: MemoryFile): Promise<MemoryContent> {
+  const there = await readNow(root, file);
+  const text = there ?? "";
+  const [hash, sizeBytes] = [hashContent(text), countBytes(text)];
+  return { file, text, hash, sizeBytes, isThere: there !== null };
 }
 
 /** A file that moved to the other folder between the two looks is looked for there. */
 async function readNow(root: ScopeRoot, file: MemoryFile): Promise<string | null> {
   const { folder: name } = await findMemoryPlace(root);
   const text = await withFolder(root, [name], false, (folder) =>
-    readMemoryText(root, folder, `${name}/${file}`, file),
+    readMemoryText(folder, `${name}/${file}`, file),
   );
   if (text !== null || (await findMemoryPlace(root)).folder === name) return text;
   return readNow(root, file);

@@ -1,13 +1,16 @@
 // Moves memory from `.metis` to `.strata`, with its journal, while others may be writing.
-import { link, lstat, readdir, readFile, rename, rm, rmdir, unlink } from "node:fs/promises";
+//
+// Everything is in both folders before anything leaves the old one, and a marker says which of them is memory meanwhile.
+import { readdir, rm, rmdir } from "node:fs/promises";
 import { memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
-import { hasCode, isMissing, refusedSymlink } from "../scoped-failure.ts";
-import type { ScopeRoot, ScopedFolder } from "../scope-root.ts";
+import type { ScopeRoot } from "../scope-root.ts";
 import { defaultLockOptions, holdLock } from "./folder-lock.ts";
+import { withFolder } from "./held-folder.ts";
 import type { LockOptions } from "./lock-files.ts";
-import { hideFromGit, journalFolder, readJournal } from "./journal-files.ts";
-import { openMemoryRoot, withFolder, type MemoryFolder } from "./memory-place.ts";
+import { hideFromGit, journalFolder } from "./journal-files.ts";
+import { openMemoryRoot, type MemoryFolder } from "./memory-place.ts";
+import { finishMove, moveAll, type LockedFolder } from "./move-memory.ts";
 
 export interface Migration {
   readonly moved: readonly MemoryFile[];
@@ -15,7 +18,7 @@ export interface Migration {
   readonly left: readonly string[];
 }
 
-/** Safe to repeat: what a crash left behind is moved the next time. */
+/** Safe to repeat: what a crash left behind is finished or begun again the next time. */
 export async function migrateMemory(
   workspacePath: string,
   options: Partial<LockOptions> = {},
@@ -28,7 +31,11 @@ export async function migrateMemory(
   }
   // Nobody writes in either folder meanwhile; whoever waits looks again where memory is.
   const moved = await withLock(root, ".metis", lock, (from) =>
-    withLock(root, ".strata", lock, (to) => moveAll(from, to)),
+    withLock(root, ".strata", lock, async (to) => {
+      const before = await finishMove(from, to);
+      const now = await moveAll(from, to);
+      return memoryFiles.filter((file) => before.includes(file) || now.includes(file));
+    }),
   );
   await removeEmpty(root);
   return { moved, left: await namesIn(root, ".metis") };
@@ -42,11 +49,6 @@ function namesIn(root: ScopeRoot, name: MemoryFolder): Promise<readonly string[]
 
 function isMemoryFile(name: string): boolean {
   return memoryFiles.some((file) => file === name);
-}
-
-interface LockedFolder {
-  readonly folder: ScopedFolder;
-  readonly journal: ScopedFolder;
 }
 
 function withLock<T>(
@@ -63,60 +65,13 @@ function withLock<T>(
       }
       try {
         await hideFromGit(journal);
-        return await work({ folder, journal });
+        return await work({ name, folder, journal, lock });
       } finally {
-        await lock.release();
+        // Others take it away when it is overdue; what was moved is moved.
+        await lock.release().catch(() => {});
       }
     }),
   );
-}
-
-async function moveAll(from: LockedFolder, to: LockedFolder): Promise<MemoryFile[]> {
-  const files: MemoryFile[] = [];
-  for (const file of memoryFiles) {
-    const there = await readWhole(from.folder, file, ".metis");
-    if (there === null) continue;
-    files.push(file);
-    const other = await readWhole(to.folder, file, ".strata");
-    if (other !== null && !other.equals(there)) throw inBoth(file);
-  }
-  // The journal first: a version that is kept too early harms nobody.
-  const kept = await readJournal(to.journal);
-  if (kept.entries.length === 0 && kept.damaged.length === 0) {
-    for (const name of await readdir(from.journal.self)) {
-      if (name.endsWith(".json")) await rename(from.journal.at(name), to.journal.at(name));
-    }
-  }
-  for (const file of files) await moveFile(from.folder, to.folder, file);
-  await Promise.all([to.journal.sync(), to.folder.sync(), from.folder.sync()]);
-  return files;
-}
-
-/** Never in the place of another: a link, unlike a rename, replaces nothing. */
-async function moveFile(from: ScopedFolder, to: ScopedFolder, file: MemoryFile): Promise<void> {
-  try {
-    await link(from.at(file), to.at(file));
-  } catch (error) {
-    // The same text, as was seen before; or a file system that has no links.
-    if (hasCode(error, "EPERM", "ENOTSUP", "ENOSYS")) return rename(from.at(file), to.at(file));
-    if (!hasCode(error, "EEXIST")) throw error;
-  }
-  await to.sync();
-  await unlink(from.at(file));
-}
-
-async function readWhole(
-  folder: ScopedFolder,
-  file: MemoryFile,
-  name: MemoryFolder,
-): Promise<Buffer | null> {
-  try {
-    if (!(await lstat(folder.at(file))).isFile()) throw refusedSymlink(`${name}/${file}`);
-    return await readFile(folder.at(file));
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
 }
 
 /** Where somebody waits for the lock, or keeps something else, the folder stays. */
@@ -132,12 +87,4 @@ async function removeEmpty(root: ScopeRoot): Promise<void> {
   await withFolder(root, [], false, async (workspace) => {
     await rmdir(workspace?.at(".metis") ?? "").catch(() => {});
   });
-}
-
-function inBoth(file: MemoryFile): ToolError {
-  return new ToolError(
-    "validation_error",
-    `${file} is in .metis and in .strata, and they differ; nothing was moved. Make one of the two by hand, and remove the one in .metis`,
-    { isUserVisible: true },
-  );
 }

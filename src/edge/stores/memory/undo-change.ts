@@ -1,6 +1,7 @@
 // Which version an undo brings back, and bringing it back.
 import { hashContent } from "../../../core/hash.ts";
-import { bytesOf, type MemoryFile } from "../../../core/memory/memory-file.ts";
+import { countBytes } from "../../../core/layers/cut-middle.ts";
+import type { MemoryFile } from "../../../core/memory/memory-file.ts";
 import { findUndo, type JournalEntry } from "../../../core/memory/memory-journal.ts";
 import { commitChange, type CommitContext } from "./commit-change.ts";
 
@@ -17,6 +18,8 @@ export type UndoOutcome =
       readonly entry: JournalEntry;
       readonly path: string;
       readonly sizeBytes: number;
+      /** What did not go well although it was taken back. */
+      readonly notes: readonly string[];
     }
   | { readonly kind: "refused"; readonly refusal: UndoRefusal };
 
@@ -39,7 +42,8 @@ export async function undoChange(
     return { kind: "refused", refusal: settled.kind === "stopped" ? settled.value : "nothing" };
   }
   const path = `${settled.folder}/${file}`;
-  return { kind: "undone", entry: chosen, path, sizeBytes: bytesOf(settled.after) };
+  const { after, notes } = settled;
+  return { kind: "undone", entry: chosen, path, sizeBytes: countBytes(after), notes };
 }
 
 export function describeUndoRefusal(file: MemoryFile, refusal: UndoRefusal): string {

@@ -59,6 +59,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     };
     return {
       kind: "postgres",
+      termsSql:
+        "FROM q JOIN message_terms m ON array_to_tsvector(string_to_array(m.terms, ' ')) @@ CAST(q.code AS tsquery)",
       clockSql: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
       query: operations.query,
       commit: operations.commit,

@@ -1,9 +1,11 @@
 // Every skill below a folder, wherever it is: for checking, not for using them.
-import { basename } from "node:path";
-import type { SkillReading } from "../../../core/skills/read-skill.ts";
+import { stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { refused, type SkillReading } from "../../../core/skills/read-skill.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import type { ScopedEntry, ScopedFiles } from "../scoped-files.ts";
-import { readSkillFolder } from "./read-skill-folder.ts";
+import { linkedFolder, readSkillFolder } from "./read-skill-folder.ts";
+import { isReadBySession, skillsPerRootMax } from "./read-skill-root.ts";
 
 export interface FoundSkill {
   /** Of its folder, from where the search began; "." for that folder itself. */
@@ -13,7 +15,7 @@ export interface FoundSkill {
 
 export interface FoundSkills {
   readonly found: readonly FoundSkill[];
-  /** What was not looked into, and why. */
+  /** What was not looked into, or would be left out by a session, and why. */
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
 }
 
@@ -34,13 +36,27 @@ export async function findSkills(scope: ScopedFiles): Promise<FoundSkills> {
       found.push({ path, reading });
       return;
     }
-    for (const entry of await listEntries(scope, path)) {
+    const entries = await listEntries(scope, path);
+    const before = found.length;
+    for (const entry of entries) {
       const inside = path === "." ? entry.name : `${path}/${entry.name}`;
-      const reason = reasonToSkip(entry, depth, folderCount);
-      if (reason !== null) skipped.push({ path: inside, reason });
-      else if (entry.kind === "folder" && !passedOver.has(entry.name)) {
-        await look(inside, depth + 1);
+      if (passedOver.has(entry.name)) continue;
+      if (entry.kind === "symlink") {
+        if (await mayBeFolder(scope, inside)) {
+          found.push({ path: inside, reading: refused(linkedFolder) });
+        }
+        continue;
       }
+      if (entry.kind !== "folder") continue;
+      const reason = reasonToSkip(depth, folderCount);
+      if (reason === null) await look(inside, depth + 1);
+      else skipped.push({ path: inside, reason });
+    }
+    const folders = entries.filter(isReadBySession).length;
+    const isRoot = found.slice(before).some((each) => dirname(each.path) === path);
+    if (isRoot && folders > skillsPerRootMax) {
+      const reason = `${folders} folders; a session reads the first ${skillsPerRootMax} by name`;
+      skipped.push({ path, reason });
     }
   }
 
@@ -50,9 +66,13 @@ export async function findSkills(scope: ScopedFiles): Promise<FoundSkills> {
 
 const passedOver = new Set([".git", ".hg", ".svn", ".jj", "node_modules"]);
 
-function reasonToSkip({ kind }: ScopedEntry, depth: number, folderCount: number): string | null {
-  if (kind === "symlink") return "a symbolic link, which is not followed";
-  if (kind !== "folder") return null;
+/** Only whether it is one is asked: nothing behind a link is read. What cannot be told counts as one. */
+async function mayBeFolder(scope: ScopedFiles, path: string): Promise<boolean> {
+  const stats = await stat(join(scope.root, path)).catch(() => null);
+  return stats === null || stats.isDirectory();
+}
+
+function reasonToSkip(depth: number, folderCount: number): string | null {
   if (depth >= depthMax) return `more than ${depthMax} folders deep`;
   return folderCount >= foldersMax ? `more than ${foldersMax} folders` : null;
 }

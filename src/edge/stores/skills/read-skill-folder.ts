@@ -1,7 +1,7 @@
 // One folder that may hold a skill → the skill, or why it is none.
 import { readSkillBytes, refused, type SkillReading } from "../../../core/skills/read-skill.ts";
 import { skillFileName } from "../../../core/skills/skill.ts";
-import { skillLimits } from "../../../core/skills/skill-rules.ts";
+import { skillLimits, type SkillViolation } from "../../../core/skills/skill-rules.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import type { ScopedEntry, ScopedFiles } from "../scoped-files.ts";
 
@@ -24,8 +24,20 @@ export async function readSkillFolder(
     return readSkillBytes(content.bytes, content.size, folder);
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    return refused({ rule: "file-access", message: error.message });
+    return refused({ rule: "file-access", message: describeAccess(error, folder) });
   }
+}
+
+export const linkedFolder: SkillViolation = {
+  rule: "file-kind",
+  message: "the folder is a symbolic link, which is not followed; copy it here",
+};
+
+/** A name that is no text comes with a mark in the place of what it is, and by that it is not found. */
+function describeAccess({ errorClass, message }: ToolError, folder: string): string {
+  return errorClass === "not_found" && folder.includes("\ufffd")
+    ? "the name of the folder is not UTF-8; rename it"
+    : message;
 }
 
 /** As it is listed: some file systems would open any spelling. */
@@ -36,7 +48,7 @@ function findSkillFile(entries: readonly ScopedEntry[]): ScopedEntry | undefined
   );
 }
 
-function problemWith({ name, kind }: ScopedEntry): SkillReading["violations"][number] | null {
+function problemWith({ name, kind }: ScopedEntry): SkillViolation | null {
   if (name !== skillFileName) {
     return { rule: "file-name", message: `the file is called ${name}; rename it ${skillFileName}` };
   }

@@ -9,7 +9,7 @@ import {
 } from "../../../core/skills/skill-snapshot.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import type { ScopedEntry, ScopedFiles } from "../scoped-files.ts";
-import { readSkillFolder } from "./read-skill-folder.ts";
+import { linkedFolder, readSkillFolder } from "./read-skill-folder.ts";
 
 export interface RootPlace {
   readonly scope: ScopedFiles;
@@ -33,8 +33,7 @@ export async function readSkillRoot(place: RootPlace): Promise<SkillRoot> {
   for (const { name, kind } of folders.slice(0, skillsPerRootMax)) {
     const folder = join(shown, name);
     if (kind === "symlink") {
-      const message = "the folder is a symbolic link, which is not followed; copy it here";
-      problems.push({ source, folder, rule: "file-kind", message });
+      problems.push({ source, folder, ...linkedFolder });
       continue;
     }
     const reading = await readSkillFolder(scope, `${path}/${name}`, name);
@@ -51,15 +50,17 @@ export async function readSkillRoot(place: RootPlace): Promise<SkillRoot> {
 }
 
 /** Hidden folders are none of ours: they belong to tools that keep versions, or are being made. */
+export function isReadBySession({ name, kind }: ScopedEntry): boolean {
+  return (kind === "folder" || kind === "symlink") && !name.startsWith(".");
+}
+
 async function listFolders(
   { scope, path, shown, source }: RootPlace,
   problems: SkillProblem[],
 ): Promise<readonly ScopedEntry[]> {
   try {
     const entries = await scope.list(path);
-    return entries.filter(
-      ({ name, kind }) => (kind === "folder" || kind === "symlink") && !name.startsWith("."),
-    );
+    return entries.filter(isReadBySession);
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     if (error.errorClass !== "not_found") {

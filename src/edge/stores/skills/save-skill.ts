@@ -1,21 +1,23 @@
 // A new skill in a workspace, whole or not at all, and never in the place of another.
-import { readSkill } from "../../../core/skills/read-skill.ts";
+import { readSkillBytes } from "../../../core/skills/read-skill.ts";
 import { skillFileName, type StoredSkill } from "../../../core/skills/skill.ts";
 import { toSkillText, type NewSkill } from "../../../core/skills/write-skill.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import type { RootPlace } from "./read-skill-root.ts";
 
-/** Read back by the rules for all skills before it is written: the name is a safe path then, too. */
+/** The very bytes are read by the rules for all skills before they are written: the name is a safe path then, too. */
 export async function saveSkill(place: RootPlace, given: NewSkill): Promise<StoredSkill> {
   const text = toSkillText(given);
-  const { skill, violations } = readSkill(text, given.name);
+  const bytes = new TextEncoder().encode(text);
+  const { skill, violations } = readSkillBytes(bytes, bytes.length, given.name);
   const problems = [
     ...violations.map(({ rule, message }) => `${message} [${rule}]`),
+    ...(text.isWellFormed() ? [] : ["it has half a character, which no file can hold"]),
     ...checkBody(given.body),
   ];
   if (skill === null || problems.length > 0) throw notSaved(problems.join("; "));
   const folder = `${place.path}/${skill.name}`;
-  const isNew = await place.scope.createFile(`${folder}/${skillFileName}`, text, { mode: 0o644 });
+  const isNew = await place.scope.createFile(`${folder}/${skillFileName}`, bytes, { mode: 0o644 });
   if (!isNew) {
     throw notSaved(
       `there is a skill ${skill.name} in this workspace, and skills are not replaced; choose another name`,

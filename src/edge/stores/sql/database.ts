@@ -9,6 +9,8 @@ export interface Database {
   readonly kind: "sqlite" | "postgres";
   /** The database's own clock in milliseconds since 1970, as an SQL expression. */
   readonly clockSql: string;
+  /** `FROM q JOIN message_terms m …`: rows of messages that hold the code `q.code`. */
+  readonly termsSql: string;
   query(sql: string, values?: readonly Value[]): Promise<readonly ResultRow[]>;
   /** All of it or nothing, durable once it resolves. */
   commit(commit: Commit): Promise<CommitResult>;

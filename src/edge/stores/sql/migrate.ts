@@ -9,7 +9,7 @@ export interface Migrated {
 }
 
 export async function migrate(
-  database: Pick<Database, "exclusive" | "hasTable" | "query">,
+  database: Pick<Database, "exclusive" | "hasTable" | "kind" | "query">,
   nowMs: number,
   steps: readonly Migration[] = migrations,
 ): Promise<Migrated> {
@@ -23,7 +23,11 @@ export async function migrate(
     const from = await lastStep(query);
     if (from > last) throw tooNew(from, last);
     for (const step of steps.filter(({ number }) => number > from)) {
-      for (const statement of step.statements) await query(statement);
+      for (const each of step.statements) {
+        for (const statement of typeof each === "string" ? [each] : each[database.kind]) {
+          await query(statement);
+        }
+      }
       await query("INSERT INTO strata_schema (number, name, applied_ms) VALUES (?, ?, ?)", [
         step.number,
         step.name,

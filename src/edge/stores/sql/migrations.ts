@@ -1,11 +1,25 @@
 // The schema, as numbered steps that only go forward. A step that was released is never edited.
 
+import type { Database } from "./database.ts";
+
 export interface Migration {
   readonly number: number;
   readonly name: string;
   /** Statements both databases understand; BIGINT is an integer to SQLite, too. */
-  readonly statements: readonly string[];
+  readonly statements: readonly (string | OwnStatements)[];
 }
+
+/** What each database says in its own way: full-text indexes. */
+export type OwnStatements = Readonly<Record<Database["kind"], readonly string[]>>;
+
+const messageTerms = `
+  branch_id BIGINT NOT NULL,
+  turn_seq BIGINT NOT NULL,
+  idx BIGINT NOT NULL,
+  part BIGINT NOT NULL,
+  terms TEXT NOT NULL,
+  UNIQUE (branch_id, turn_seq, idx, part),
+  FOREIGN KEY (branch_id, turn_seq) REFERENCES turns (branch_id, seq)`;
 
 export const migrations: readonly Migration[] = [
   {
@@ -105,9 +119,30 @@ export const migrations: readonly Migration[] = [
         source TEXT,
         context_json TEXT,
         is_replayed BIGINT NOT NULL,
+        whole_hash TEXT REFERENCES contents (hash),
         UNIQUE (branch_id, turn_seq, idx),
         FOREIGN KEY (branch_id, turn_seq) REFERENCES turns (branch_id, seq)
       )`,
+      `CREATE INDEX messages_whole ON messages (whole_hash) WHERE whole_hash IS NOT NULL`,
+      // Codes of the words of messages that a fold hides: made from them on the first search, so no backup holds them.
+      {
+        sqlite: [
+          `CREATE TABLE message_terms (id INTEGER PRIMARY KEY, ${messageTerms})`,
+          `CREATE VIRTUAL TABLE message_terms_text USING fts5 (terms, content = 'message_terms', content_rowid = 'id', tokenize = 'ascii', detail = none, columnsize = 0)`,
+          // What is removed is overwritten, not only marked.
+          `INSERT INTO message_terms_text (message_terms_text, rank) VALUES ('secure-delete', 1)`,
+          `CREATE TRIGGER message_terms_added AFTER INSERT ON message_terms BEGIN
+            INSERT INTO message_terms_text (rowid, terms) VALUES (new.id, new.terms);
+          END`,
+          `CREATE TRIGGER message_terms_removed AFTER DELETE ON message_terms BEGIN
+            INSERT INTO message_terms_text (message_terms_text, rowid, terms) VALUES ('delete', old.id, old.terms);
+          END`,
+        ],
+        postgres: [
+          `CREATE TABLE message_terms (${messageTerms})`,
+          `CREATE INDEX message_terms_text ON message_terms USING GIN (array_to_tsvector(string_to_array(terms, ' ')))`,
+        ],
+      },
       `CREATE TABLE calls (
         turn_id TEXT NOT NULL REFERENCES turns (id),
         number BIGINT NOT NULL,
@@ -159,14 +194,20 @@ export const migrations: readonly Migration[] = [
         cost_pico_usd BIGINT NOT NULL,
         summarized_through_turn_id TEXT NOT NULL,
         first_kept_turn_id TEXT,
+        first_kept_index BIGINT NOT NULL,
         turns_summarized BIGINT NOT NULL,
         compaction_type TEXT NOT NULL,
         trigger TEXT NOT NULL,
         tokens_before BIGINT NOT NULL,
         tokens_after BIGINT NOT NULL,
         summary_tokens BIGINT NOT NULL,
-        duration_ms BIGINT NOT NULL
+        duration_ms BIGINT NOT NULL,
+        index_json TEXT,
+        metadata_json TEXT,
+        foundation_hash TEXT REFERENCES contents (hash)
       )`,
+      `CREATE INDEX compactions_v1_kept ON compactions_v1 (first_kept_turn_id)`,
+      `CREATE INDEX compactions_v1_foundation ON compactions_v1 (foundation_hash)`,
       `CREATE INDEX compactions_v1_latest ON compactions_v1 (session_id, compacted_at DESC)`,
       `CREATE TABLE compaction_locks_v1 (
         session_id TEXT PRIMARY KEY,

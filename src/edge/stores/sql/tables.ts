@@ -81,6 +81,14 @@ export const tables = {
     source: "text",
     context_json: "text",
     is_replayed: "integer",
+    whole_hash: "text",
+  },
+  message_terms: {
+    branch_id: "integer",
+    turn_seq: "integer",
+    idx: "integer",
+    part: "integer",
+    terms: "text",
   },
   calls: {
     turn_id: "text",
@@ -129,6 +137,7 @@ export const tables = {
     cost_pico_usd: "integer",
     summarized_through_turn_id: "text",
     first_kept_turn_id: "text",
+    first_kept_index: "integer",
     turns_summarized: "integer",
     compaction_type: "text",
     trigger: "text",
@@ -136,6 +145,9 @@ export const tables = {
     tokens_after: "integer",
     summary_tokens: "integer",
     duration_ms: "integer",
+    index_json: "text",
+    metadata_json: "text",
+    foundation_hash: "text",
   },
   compaction_locks_v1: {
     session_id: "text",

@@ -58,6 +58,8 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
   return {
     kind: "sqlite",
     clockSql: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+    termsSql:
+      "FROM q JOIN message_terms_text x ON x.message_terms_text MATCH q.code JOIN message_terms m ON m.id = x.rowid",
     connection,
     file,
     query,

@@ -7,7 +7,7 @@ import { ToolError } from "../../../core/tools/tool.ts";
 import { openScope } from "../scoped-files.ts";
 import { loadBundle } from "./load-bundle.ts";
 import { makeWorkspace, put } from "./test-kit.ts";
-import { toExtras } from "./workspace-paths.ts";
+import { spellExtras, toExtras } from "./workspace-paths.ts";
 
 const limits = { fileBytesMax: 200_000, totalBytesMax: 300_000 };
 
@@ -29,9 +29,9 @@ describe("the documents of a workspace", () => {
       ["claude", "CLAUDE.md", "more rules"],
       ["identity", "IDENTITY.md", "- Name: Ada"],
       ["soul", "SOUL.md", "kind"],
+      ["document", "docs/api.md", "GET /"],
       ["user", "USER.md", "likes tea"],
       ["memory", "MEMORY.md", "port 8080"],
-      ["document", "docs/api.md", "GET /"],
     ]);
     expect(bundle.identity.name).toBe("Ada");
     expect(bundle.notices).toEqual([]);
@@ -163,6 +163,24 @@ describe("what cannot be shown is told", () => {
     ]);
   });
 
+  test("a shortage is no refusal: nothing is shown as if there were no more", async () => {
+    const root = await makeWorkspace({ "AGENTS.md": "rules", "a.md": "A", ".strata/USER.md": "u" });
+    const files = await openScope(root);
+    const short = new ToolError("execution_error", "cannot be used (EMFILE)");
+    for (const failing of ["AGENTS.md", "a.md", ".strata", "USER.md"]) {
+      const fail = <T>(path: string, work: () => Promise<T>): Promise<T> =>
+        path === failing ? Promise.reject(short) : work();
+      const loading = loadBundle(
+        {
+          stat: (path) => fail(path, () => files.stat(path)),
+          readFile: (path, options) => fail(path, () => files.readFile(path, options)),
+        },
+        { root, scope: "main", extras: ["a.md"], limits },
+      );
+      await expect(loading).rejects.toMatchObject({ code: "environment-unfit", cause: short });
+    }
+  });
+
   test("bytes that are no text, and text that is no UTF-8", async () => {
     const root = await makeWorkspace({
       "AGENTS.md": Uint8Array.of(0x41, 0x00, 0x42),
@@ -197,7 +215,9 @@ async function load(
   root: string,
   { scope = "main", extras = [] }: LoadOptions = {},
 ): Promise<WorkspaceBundle> {
-  return loadBundle(await openScope(root), { root, scope, extras: toExtras(root, extras), limits });
+  const files = await openScope(root);
+  const spelled = spellExtras(files, toExtras(root, extras));
+  return loadBundle(files, { root, scope, extras: spelled, limits });
 }
 
 function pathsOf(bundle: WorkspaceBundle): readonly string[] {

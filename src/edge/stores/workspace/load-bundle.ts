@@ -10,13 +10,16 @@ import {
   type WorkspaceNotice,
   type WorkspaceScope,
 } from "../../../core/layers/workspace-bundle.ts";
+import { StrataError } from "../../../core/strata-error.ts";
+import { isRefusal } from "../scoped-failure.ts";
 import type { ScopedContent, ScopedFiles } from "../scoped-files.ts";
-import { isPrivate, memoryFolders } from "./workspace-paths.ts";
+import { stateFolders } from "../workspace-folders.ts";
+import { isPrivate } from "./workspace-paths.ts";
 
 export interface BundleRequest {
   readonly root: string;
   readonly scope: WorkspaceScope;
-  /** From the root, sorted, each once. */
+  /** As the files spell them, sorted, each once. */
   readonly extras: readonly string[];
   readonly limits: BundleLimits;
 }
@@ -24,33 +27,38 @@ export interface BundleRequest {
 /** Of one file. What lies behind it is not even read, and counted as left out. */
 const readBytesMax = 4 * 1024 * 1024;
 
+/** Each holds a folder and a file open; more would read no faster, and a machine may have few descriptors left. */
+const extrasAtOnce = 8;
+
+/** Throws a `StrataError` when something could not be read now that another time may be: then nothing is shown. */
 export async function loadBundle(
-  files: Pick<ScopedFiles, "readFile" | "stat">,
+  files: ReadableFiles,
   { root, scope, extras, limits }: BundleRequest,
 ): Promise<WorkspaceBundle> {
   const notices: WorkspaceNotice[] = [];
   const desk: Desk = { files, tell: (told) => notices.push(told) };
-  const isShared = scope === "shared";
-  const atRoot = rootDocuments.map(async ([kind, path]) => read(desk, kind, [path]));
+  const isShared = scope !== "main";
   const folder = await findMemoryFolder(desk);
+  const atRoot = rootDocuments.map(async ([kind, path]) => read(desk, kind, [path]));
   const remembered = (isShared ? ["USER.md"] : ["USER.md", "MEMORY.md"]).map(async (name) => {
     const kind = name === "USER.md" ? "user" : "memory";
     return read(desk, kind, folder === null ? [name] : [`${folder}/${name}`, name]);
   });
   const known = (await Promise.all([...atRoot, ...remembered])).filter((each) => each !== null);
-  const further = extras
-    .filter((path) => !known.some((document) => document.path === path))
-    .map(async (path) => {
-      if (!isShared || !isPrivate(path)) return readExtra(desk, path);
-      desk.tell(notice("hidden", path, "is private, and the scope is shared"));
-      return null;
-    });
-  const documents = [...known, ...(await Promise.all(further)).filter((each) => each !== null)];
+  const asked = extras.filter((path) => !known.some((document) => document.path === path));
+  const further: (ReadDocument | null)[] = [];
+  for (let start = 0; start < asked.length; start += extrasAtOnce) {
+    const some = asked.slice(start, start + extrasAtOnce);
+    further.push(...(await Promise.all(some.map((path) => readExtra(desk, path, isShared)))));
+  }
+  const documents = [...known, ...further.filter((each) => each !== null)];
   return toBundle({ root, scope, documents, notices: notices.toSorted(byPath), limits });
 }
 
+type ReadableFiles = Pick<ScopedFiles, "readFile" | "stat">;
+
 interface Desk {
-  readonly files: Pick<ScopedFiles, "readFile" | "stat">;
+  readonly files: ReadableFiles;
   readonly tell: (told: WorkspaceNotice) => void;
 }
 
@@ -63,14 +71,14 @@ const rootDocuments: readonly (readonly [WorkspaceFileKind, string])[] = [
 
 /** The folder the memory tools use: the first that holds memory. The other one is not looked at. */
 async function findMemoryFolder({ files, tell }: Desk): Promise<string | null> {
-  for (const folder of memoryFolders) {
+  for (const folder of stateFolders) {
     try {
       if ((await files.stat(folder))?.kind !== "folder") continue;
       for (const name of ["MEMORY.md", "USER.md"]) {
         if ((await files.stat(`${folder}/${name}`)) !== null) return folder;
       }
     } catch (error) {
-      tell(notice("unread", folder, wordsOf(error)));
+      tell(notice("unread", folder, wordsOf(requireRefusal(folder, error))));
     }
   }
   return null;
@@ -87,13 +95,24 @@ async function read(
   const document = await readPlace(desk, kind, path);
   if (document === "absent" || document === "unread") return read(desk, kind, others);
   for (const other of others) {
-    const isThere = await desk.files.stat(other).catch(() => null);
+    const isThere = await desk.files.stat(other).catch((error: unknown) => {
+      requireRefusal(other, error);
+      return null;
+    });
     if (isThere !== null) desk.tell(notice("shadowed", other, `${path} is shown in its place`));
   }
   return document;
 }
 
-async function readExtra(desk: Desk, path: string): Promise<ReadDocument | null> {
+async function readExtra(
+  desk: Desk,
+  path: string,
+  isShared: boolean,
+): Promise<ReadDocument | null> {
+  if (isShared && isPrivate(path)) {
+    desk.tell(notice("hidden", path, "is private, and the scope is shared"));
+    return null;
+  }
   const document = await readPlace(desk, "document", path);
   if (document === "absent") desk.tell(notice("missing", path, "is not there"));
   return typeof document === "string" ? null : document;
@@ -113,9 +132,20 @@ async function readPlace(
     const bytesUnread = Math.max(0, size - bytes.length);
     return { kind, path, text, hash: hashContent(bytes), bytes: size, bytesUnread };
   } catch (error) {
-    tell(notice("unread", path, wordsOf(error)));
+    tell(notice("unread", path, wordsOf(requireRefusal(path, error))));
     return "unread";
   }
+}
+
+/** A bundle without its rules because of a passing shortage would be kept as if there were none. */
+function requireRefusal(path: string, error: unknown): unknown {
+  if (isRefusal(error)) return error;
+  throw new StrataError(
+    "environment-unfit",
+    `${path} of the workspace cannot be read now: ${wordsOf(error)}`,
+    "try again; nothing that was read is kept",
+    { cause: error },
+  );
 }
 
 /** Without a byte order mark. Null for what is no text. */

@@ -3,12 +3,13 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { openScope, type ScopedFiles } from "../scoped-files.ts";
+import { openScope } from "../scoped-files.ts";
 import {
   createWorkspaceCache,
   type WorkspaceCache,
   type WorkspaceCacheOptions,
 } from "./workspace-cache.ts";
+import type { WorkspaceFiles } from "./workspace-root.ts";
 
 export async function makeWorkspace(
   files: Readonly<Record<string, string | Uint8Array>>,
@@ -40,7 +41,7 @@ export function openCache(options: WorkspaceCacheOptions = {}): WorkspaceCache {
 /** Every path that is read, as often as it is. */
 export function countReads(): {
   readonly reads: string[];
-  readonly openFiles: (root: string) => Promise<Pick<ScopedFiles, "readFile" | "stat">>;
+  readonly openFiles: (root: string) => Promise<WorkspaceFiles>;
 } {
   const reads: string[] = [];
   return {
@@ -48,6 +49,7 @@ export function countReads(): {
     openFiles: async (root) => {
       const files = await openScope(root);
       return {
+        nameOf: (path) => files.nameOf(path),
         stat: (path) => files.stat(path),
         readFile: (path, options) => {
           reads.push(path);

@@ -1,13 +1,16 @@
 import { spawnSync } from "node:child_process";
 import { watch } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { WorkspaceBundle } from "../../../core/layers/workspace-bundle.ts";
+import { ToolError } from "../../../core/tools/tool.ts";
+import { openScope } from "../scoped-files.ts";
 import type { WatchProblem } from "./root-watch.ts";
 import { countReads, makeWorkspace, openCache, pause, put, replace, until } from "./test-kit.ts";
 import { createWorkspaceCache, type WorkspaceCache } from "./workspace-cache.ts";
+import { toCounters } from "./workspace-counters.ts";
 
 describe("CF-G: the workspace cache", () => {
   test("CF-G: gives the same object when nothing changed", async () => {
@@ -21,6 +24,21 @@ describe("CF-G: the workspace cache", () => {
     ]);
   });
 
+  test("N-42: what it counts has the names that monitoring knows", async () => {
+    const root = await makeWorkspace({ "AGENTS.md": "Be brief." });
+    const cache = openCache();
+    await cache.load({ root, scope: "main" });
+    await cache.load({ root, scope: "main" });
+    cache.invalidate(root);
+    await cache.load({ root, scope: "main" });
+    const labels = { path: root };
+    expect(toCounters(cache.metrics())).toEqual([
+      { name: "workspace_cache_hits_total", labels, value: 1 },
+      { name: "workspace_cache_misses_total", labels, value: 2 },
+      { name: "workspace_cache_invalidations_total", labels, value: 1 },
+    ]);
+  });
+
   test("CF-G: keeps scopes apart, and a shared one has no MEMORY.md", async () => {
     const root = await makeWorkspace({ "MEMORY.md": "secret", "USER.md": "Ada" });
     const cache = openCache();
@@ -29,6 +47,36 @@ describe("CF-G: the workspace cache", () => {
     expect(main.files.map(({ path }) => path)).toEqual(["USER.md", "MEMORY.md"]);
     expect(shared.files.map(({ path }) => path)).toEqual(["USER.md"]);
     expect(await cache.load({ root, scope: "main" })).toBe(main);
+  });
+
+  test("C-16: a shared scope shows nothing private where the root is a symlink, nor one by another word", async () => {
+    const root = await makeWorkspace({
+      "AGENTS.md": "rules",
+      ".strata/MEMORY.md": "secret",
+      ".strata/log.md": "secret",
+    });
+    const alias = `${root}-alias`;
+    await symlink(root, alias);
+    onTestFinished(() => rm(alias));
+    const cache = openCache();
+    const extras = [join(root, ".strata/log.md"), join(alias, ".strata/log.md")];
+    const scopes = ["shared", "group", undefined] as const;
+    for (const scope of scopes) {
+      // From plain JavaScript any word can come.
+      const request = { root: alias, scope, extras } as { root: string; scope: "shared" };
+      const { files, notices, scope: taken } = await cache.load(request);
+      expect([taken, files.map(({ path }) => path)]).toEqual(["shared", ["AGENTS.md"]]);
+      expect(notices.map(({ kind, path }) => [kind, path])).toEqual([["hidden", ".strata/log.md"]]);
+    }
+    const main = await cache.load({ root: alias, scope: "main", extras });
+    expect(main.files.map(({ path }) => path)).toEqual([
+      "AGENTS.md",
+      ".strata/log.md",
+      ".strata/MEMORY.md",
+    ]);
+    // An extra by its other path is watched like any other.
+    await put(root, ".strata/log.md", "more");
+    expect(await until(() => invalidationsOf(cache, alias) === 1)).toBe(true);
   });
 
   test("CF-G: the order and the spelling of extras mean nothing", async () => {
@@ -137,6 +185,63 @@ describe("requests that meet", () => {
     await rename(`${root}-away`, root);
     expect(textOf(await cache.load({ root, scope: "main" }), "AGENTS.md")).toBe("one");
   });
+
+  test("a passing shortage is an error for those who wait, and is not kept as a workspace without rules", async () => {
+    const root = await makeWorkspace({ "AGENTS.md": "one" });
+    let isShort = true;
+    const cache = openCache({
+      openFiles: async (path) => {
+        const files = await openScope(path);
+        return {
+          nameOf: (each) => files.nameOf(each),
+          stat: (each) => files.stat(each),
+          readFile: async (each, options) => {
+            if (isShort) throw new ToolError("execution_error", "cannot be used (EMFILE)");
+            return files.readFile(each, options);
+          },
+        };
+      },
+    });
+    await expect(cache.load({ root, scope: "main" })).rejects.toMatchObject({
+      code: "environment-unfit",
+    });
+    isShort = false;
+    expect(textOf(await cache.load({ root, scope: "main" }), "AGENTS.md")).toBe("one");
+  });
+
+  test.skipIf(process.platform === "win32")(
+    "three hundred extras are read with few descriptors, and a lack of any is an error",
+    async () => {
+      const names = Array.from({ length: 300 }, (_, index) => `d${index}.md`);
+      const root = await makeWorkspace({ "AGENTS.md": "one" });
+      for (const name of names) await put(root, name, "x");
+      const module = fileURLToPath(new URL("./workspace-cache.ts", import.meta.url));
+      const program = [
+        `import { openSync, closeSync } from "node:fs";`,
+        `const { createWorkspaceCache } = await import(${JSON.stringify(module)});`,
+        `const cache = createWorkspaceCache();`,
+        `const extras = Array.from({ length: 300 }, (_, index) => "d" + index + ".md");`,
+        `const load = () => cache.load({ root: ${JSON.stringify(root)}, scope: "main", extras });`,
+        `const { files, notices } = await load();`,
+        `console.log(files.length, notices.length);`,
+        `cache.invalidate();`,
+        `const taken = [];`,
+        `try { for (;;) taken.push(openSync("/dev/null")); } catch {}`,
+        `closeSync(taken.pop());`,
+        `console.log(await load().then(() => "kept", ({ code }) => code));`,
+        `for (const each of taken) closeSync(each);`,
+        `console.log((await load()).files.length);`,
+      ].join("\n");
+      const command = 'ulimit -n 64; exec "$0" --input-type=module -e "$1"';
+      const args = ["-c", command, process.execPath, program];
+      const { status, stdout, stderr } = spawnSync("bash", args, { timeout: 30_000 });
+      expect([status, String(stdout), String(stderr)]).toEqual([
+        0,
+        "301 0\nenvironment-unfit\n301\n",
+        "",
+      ]);
+    },
+  );
 
   test("what was not asked for the longest goes first", async () => {
     const roots = await Promise.all([1, 2, 3].map(() => makeWorkspace({ "AGENTS.md": "x" })));

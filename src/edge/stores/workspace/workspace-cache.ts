@@ -1,9 +1,10 @@
-// A workspace's documents, read once and kept until one of them changes (N-40…N-44).
+// A workspace's documents, read once and kept until one of them changes (N-40…N-43).
 import { resolve } from "node:path";
 import type { BundleLimits, WorkspaceBundle } from "../../../core/layers/workspace-bundle.ts";
 import { StrataError } from "../../../core/strata-error.ts";
+import { requireLeasts } from "../../../core/tools/check-limits.ts";
 import { openScope } from "../scoped-files.ts";
-import { toExtras } from "./workspace-paths.ts";
+import { toExtras, toScope } from "./workspace-paths.ts";
 import {
   keep,
   openWorkspaceRoot,
@@ -48,7 +49,7 @@ export function createWorkspaceCache(options: WorkspaceCacheOptions = {}): Works
       const path = resolve(root);
       const kept = roots.get(path) ?? openWorkspaceRoot(path, settings);
       for (const forgotten of keep(roots, path, kept, settings.keptMax)) forgotten.close();
-      return kept.load({ scope, extras: toExtras(path, extras) });
+      return kept.load({ scope: toScope(scope), extras: toExtras(path, extras) });
     },
     invalidate: (root) => {
       const some = root === undefined ? [...roots.values()] : [roots.get(resolve(root))];
@@ -93,14 +94,6 @@ function toSettings(options: WorkspaceCacheOptions): RootSettings {
   const settings: RootSettings = { ...defaults, ...options, limits };
   const { watchDebounceMs, maxAgeMs, unwatchedMaxAgeMs, foldersMax, keptMax } = settings;
   const numbers = { watchDebounceMs, maxAgeMs, unwatchedMaxAgeMs, foldersMax, keptMax, ...limits };
-  for (const [name, least] of Object.entries(leasts)) {
-    const value = new Map<string, number>(Object.entries(numbers)).get(name);
-    if (value !== undefined && Number.isFinite(value) && value >= least) continue;
-    throw new StrataError(
-      "config-invalid",
-      `${name} of the workspace cache is ${value}, and ${least} is the least`,
-      `give a number from ${least}, or leave it out`,
-    );
-  }
+  requireLeasts("the workspace cache", numbers, leasts);
   return settings;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { concerns, foldersOf, isPrivate, toExtras } from "./workspace-paths.ts";
+import { concerns, foldersOf, isPrivate, toExtras, toScope } from "./workspace-paths.ts";
 
 test("N-40: extras are trimmed, sorted and taken once; what lies outside stays as it was given", () => {
   expect(
@@ -8,9 +8,31 @@ test("N-40: extras are trimmed, sorted and taken once; what lies outside stays a
 });
 
 test("C-16: private is MEMORY.md wherever it is, and all that is kept beside it", () => {
-  const paths = ["MEMORY.md", "sub/memory.MD", "MEMORY.md. ", ".metis/USER.md", ".Strata/log"];
+  const paths = [
+    "MEMORY.md",
+    "sub/memory.MD",
+    "MEMORY.md. ",
+    ".metis/USER.md",
+    ".Strata/log",
+    "sub/.strata./log",
+    ".\u017ftrata/log",
+    "/elsewhere/.strata/log",
+  ];
   expect(paths.filter((path) => !isPrivate(path))).toEqual([]);
-  expect(["USER.md", "docs/MEMORY.md/x.md", "my-MEMORY.md"].filter(isPrivate)).toEqual([]);
+  expect(
+    ["USER.md", "docs/MEMORY.md/x.md", "my-MEMORY.md", "strata/log"].filter(isPrivate),
+  ).toEqual([]);
+});
+
+test("everything but main is shared, as whatever it is asked for", () => {
+  expect(["main", "shared", "group", "Main", "", undefined].map(toScope)).toEqual([
+    "main",
+    "shared",
+    "shared",
+    "shared",
+    "shared",
+    "shared",
+  ]);
 });
 
 test("a document's folders are told from the root down", () => {

@@ -1,8 +1,14 @@
 // The names of a workspace: where its documents may be, which of them are private, which changes concern a bundle.
 import { isAbsolute, relative, resolve, sep } from "node:path";
+import type { WorkspaceScope } from "../../../core/layers/workspace-bundle.ts";
+import { ToolError } from "../../../core/tools/tool.ts";
+import type { ScopedFiles } from "../scoped-files.ts";
+import { isStateFolder, toPlainName } from "../workspace-folders.ts";
 
-/** Where memory is kept, the first that exists. */
-export const memoryFolders: readonly string[] = [".strata", ".metis"];
+/** Only `main` is the owner's alone. Whatever else somebody says, others may be there. */
+export function toScope(said: string | undefined): WorkspaceScope {
+  return said === "main" ? "main" : "shared";
+}
 
 /** Sorted, each once, from the root; blank ones fall out. What lies outside stays as it was given, to be refused. */
 export function toExtras(root: string, extras: readonly string[]): readonly string[] {
@@ -19,12 +25,30 @@ export function isOutside(path: string): boolean {
   return isAbsolute(path) || /^\.\.(?:[\\/]|$)/.test(path);
 }
 
+/**
+ * As the workspace itself spells them, sorted, each once. Where the root is a symlink, a file in it has two absolute
+ * paths. What lies outside stays as it was given, to be refused.
+ */
+export function spellExtras(
+  files: Pick<ScopedFiles, "nameOf">,
+  extras: readonly string[],
+): readonly string[] {
+  return [...new Set(extras.map((extra) => spellExtra(files, extra)))].toSorted();
+}
+
+function spellExtra(files: Pick<ScopedFiles, "nameOf">, extra: string): string {
+  try {
+    return files.nameOf(extra);
+  } catch (error) {
+    if (error instanceof ToolError) return extra;
+    throw error;
+  }
+}
+
 /** What only the owner may see (C-16): MEMORY.md wherever it is, and all that is kept beside it. */
 export function isPrivate(path: string): boolean {
-  const names = path.toLowerCase().split(/[\\/]/);
-  // Some file systems take a name with dots or spaces behind it for the same.
-  const last = (names.at(-1) ?? "").replace(/[. ]+$/, "");
-  return last === "memory.md" || memoryFolders.some((folder) => names[0] === folder);
+  const names = path.split(/[\\/]/);
+  return toPlainName(names.at(-1) ?? "") === "memory.md" || names.some(isStateFolder);
 }
 
 /** A document's folders, from the root down; the root is the empty path. */
@@ -35,7 +59,7 @@ export function foldersOf(path: string): readonly string[] {
 
 /** Whether a change at a path can change a bundle with these extras; null for a change somewhere. */
 export function concerns(path: string | null, extras: readonly string[]): boolean {
-  if (path === null || /\.md$/i.test(path) || memoryFolders.includes(path)) return true;
+  if (path === null || /\.md$/i.test(path) || isStateFolder(path)) return true;
   return extras.some((extra) => extra === path || extra.startsWith(`${path}/`));
 }
 

@@ -6,9 +6,11 @@ import type {
 } from "../../../core/layers/workspace-bundle.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { ScopedFiles } from "../scoped-files.ts";
+import { isRefusal } from "../scoped-failure.ts";
+import { stateFolders } from "../workspace-folders.ts";
 import { loadBundle } from "./load-bundle.ts";
 import { openRootWatch, type WatchSettings } from "./root-watch.ts";
-import { concerns, isOutside, memoryFolders } from "./workspace-paths.ts";
+import { concerns, isOutside, spellExtras } from "./workspace-paths.ts";
 
 export interface WorkspaceRoot {
   load(request: RootRequest): Promise<WorkspaceBundle>;
@@ -42,8 +44,10 @@ export interface RootSettings extends WatchSettings {
   readonly unwatchedMaxAgeMs: number;
   /** Of roots, and of bundles of one root; what was not asked for the longest goes first. */
   readonly keptMax: number;
-  readonly openFiles: (root: string) => Promise<Pick<ScopedFiles, "readFile" | "stat">>;
+  readonly openFiles: (root: string) => Promise<WorkspaceFiles>;
 }
+
+export type WorkspaceFiles = Pick<ScopedFiles, "nameOf" | "readFile" | "stat">;
 
 export function openWorkspaceRoot(path: string, settings: RootSettings): WorkspaceRoot {
   const { nowMs, limits } = settings;
@@ -57,8 +61,7 @@ export function openWorkspaceRoot(path: string, settings: RootSettings): Workspa
   };
 
   const watch = openRootWatch(path, settings, {
-    isConcerned: (changed) =>
-      [...entries.values()].some(({ request }) => concerns(changed, request.extras)),
+    isConcerned: (changed) => [...entries.values()].some(({ extras }) => concerns(changed, extras)),
     onChange: invalidate,
   });
 
@@ -68,18 +71,22 @@ export function openWorkspaceRoot(path: string, settings: RootSettings): Workspa
     return maxAgeMs > 0 && nowMs() - startedMs >= maxAgeMs;
   };
 
-  const read = async ({ scope, extras }: RootRequest): Promise<WorkspaceBundle> => {
+  const read = async (request: RootRequest, entry: Entry): Promise<WorkspaceBundle> => {
     counts.loads += 1;
-    // Watched first, so that no change falls between the reading and the watching.
-    await watch.cover([...fixedDocuments, ...extras.filter((extra) => !isOutside(extra))]);
     const files = await settings.openFiles(path).catch((error: unknown) => {
       throw unusable(path, error);
     });
-    return loadBundle(files, { root: path, scope, extras, limits });
+    const extras = spellExtras(files, request.extras);
+    entry.extras = extras;
+    // Watched first, so that no change falls between the reading and the watching.
+    await watch.cover([...fixedDocuments, ...extras.filter((extra) => !isOutside(extra))]);
+    return loadBundle(files, { root: path, scope: request.scope, extras, limits });
   };
 
   const start = (key: string, request: RootRequest): Promise<WorkspaceBundle> => {
-    const entry: Entry = { request, startedMs: nowMs(), isLoaded: false, bundle: read(request) };
+    const loading = Promise.withResolvers<WorkspaceBundle>();
+    const entry = openEntry(request, nowMs(), loading.promise);
+    loading.resolve(read(request, entry));
     keep(entries, key, entry, settings.keptMax);
     entry.bundle.then(
       () => (entry.isLoaded = true),
@@ -131,22 +138,29 @@ export function keep<Value>(
 }
 
 interface Entry {
-  readonly request: RootRequest;
+  /** As they were asked for, then as the workspace spells them. */
+  extras: readonly string[];
   readonly bundle: Promise<WorkspaceBundle>;
   /** Age counts from before the first byte was read. */
   readonly startedMs: number;
   isLoaded: boolean;
 }
 
+function openEntry(
+  { extras }: RootRequest,
+  startedMs: number,
+  bundle: Promise<WorkspaceBundle>,
+): Entry {
+  return { extras, startedMs, bundle, isLoaded: false };
+}
+
 /** Their folders are watched from the beginning, whether or not they exist. */
-const fixedDocuments = ["AGENTS.md", ...memoryFolders.map((folder) => `${folder}/MEMORY.md`)];
+const fixedDocuments = ["AGENTS.md", ...stateFolders.map((folder) => `${folder}/MEMORY.md`)];
 
 function unusable(path: string, cause: unknown): StrataError {
   const words = cause instanceof Error ? cause.message : String(cause);
-  return new StrataError(
-    "not-found",
-    `the workspace ${path} cannot be opened: ${words}`,
-    "give a folder that exists and may be read",
-    { cause },
-  );
+  const problem = `the workspace ${path} cannot be opened: ${words}`;
+  return isRefusal(cause)
+    ? new StrataError("not-found", problem, "give a folder that exists and may be read", { cause })
+    : new StrataError("environment-unfit", problem, "try again", { cause });
 }

@@ -1,8 +1,8 @@
 // At most so many tools at once in a session, however many replies asked for them.
 import { ToolError } from "../../core/tools/tool.ts";
 
-export interface Slots {
-  /** Resolves with what gives the slot back, first come, first served. Rejects when the signal is set before. */
+export interface Places {
+  /** Resolves with what gives the place back, first come, first served. Rejects when the signal is set before. */
   take(sessionId: string, signal: AbortSignal): Promise<() => void>;
 }
 
@@ -11,13 +11,13 @@ interface Line {
   readonly waiting: Set<() => void>;
 }
 
-export function createSlots(atOnceMax: number): Slots {
+export function createPlaces(atOnceMax: number): Places {
   const lines = new Map<string, Line>();
 
   function release(sessionId: string, line: Line): void {
     const [next] = line.waiting;
     if (next !== undefined) {
-      // The slot goes to the next one as it is.
+      // The place goes to the next one as it is.
       line.waiting.delete(next);
       next();
       return;

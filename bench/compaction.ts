@@ -1,0 +1,36 @@
+// What a fold keeps of recorded sessions: identifiers needed later, what search brings back, and what it costs.
+import { UsageError, type Experiment, type Report } from "../harness/report.ts";
+import { costPart } from "./compaction/cost.ts";
+import { recallPart } from "./compaction/recall.ts";
+import { searchPart } from "./compaction/search.ts";
+
+type Part = Pick<Report, "figures" | "checks">;
+type Measure = (tracesDir: string, progress: (line: string) => void) => Promise<Part>;
+
+const measures: Readonly<Record<string, Measure>> = {
+  recall: recallPart,
+  search: searchPart,
+  cost: costPart,
+};
+
+export const experiment: Experiment = {
+  summary: "what a fold keeps of recorded sessions, and what it costs (needs --traces DIR)",
+  options: { part: `one of ${Object.keys(measures).join(", ")}; all by default` },
+  async run({ traces, options, progress }) {
+    if (traces === undefined) throw new UsageError("give --traces DIR with sessions/ in it");
+    const { part } = options;
+    if (part !== undefined && measures[part] === undefined) {
+      throw new UsageError(`--part must be one of ${Object.keys(measures).join(", ")}`);
+    }
+    const parts: Part[] = [];
+    for (const [name, measure] of Object.entries(measures)) {
+      if (part !== undefined && part !== name) continue;
+      progress(name);
+      parts.push(await measure(traces, progress));
+    }
+    return {
+      figures: Object.assign({}, ...parts.map(({ figures }) => figures)),
+      checks: parts.flatMap(({ checks }) => checks),
+    };
+  },
+};

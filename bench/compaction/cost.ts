@@ -1,0 +1,173 @@
+// What folding costs and saves on recorded sessions: by break-even, and by rules that know only how full the window is.
+import { join } from "node:path";
+import { atMost, type Figure, type Report } from "../../harness/report.ts";
+import { listPolicies } from "../../src/core/cache/policies.ts";
+import type { Policy } from "../../src/core/cache/policy.ts";
+import {
+  defaultCompactionSettings,
+  type CompactionSettings,
+} from "../../src/core/compaction/plan/settings.ts";
+import { loadO200k } from "../../src/core/tokens/o200k/counter.ts";
+import { readRecordings } from "../../src/replay/readers/read-recordings.ts";
+import { foldThread, priceThread, type Fold } from "./fold-thread.ts";
+import { readRecordedThreads, type RecordedThread } from "./recorded-thread.ts";
+
+const sessionTokensMin = 40_000;
+
+/** Guards against thrashing would only make a fixed rule fold later than it says. */
+const unguarded: CompactionSettings = {
+  ...defaultCompactionSettings,
+  auto: {
+    ...defaultCompactionSettings.auto,
+    turnsBetweenMin: 0,
+    foldsMax: Infinity,
+    ineffectivePassesMax: Infinity,
+  },
+};
+
+const atShare = (compactAtShare: number): CompactionSettings => ({
+  ...unguarded,
+  isEnabled: true,
+  timing: "at once",
+  compactAtShare,
+});
+
+/** "never" is an option only as long as the window holds the session; from there on it folds when it must. */
+const rules = {
+  "by break-even": { ...defaultCompactionSettings, isEnabled: true },
+  never: unguarded,
+  "at 75 %": atShare(0.75),
+  "at 90 %": atShare(0.9),
+} as const;
+
+type RuleName = keyof typeof rules;
+
+const fixedRules = ["never", "at 75 %", "at 90 %"] as const;
+
+/** Recorded sessions rarely fill the largest windows: in smaller ones folds really happen. */
+const windows: Readonly<Record<string, (thread: RecordedThread) => number | null>> = {
+  "recorded window": () => null,
+  "200k window": () => 200_000,
+  "window of its largest prompt": ({ tokensMax }) => tokensMax,
+};
+
+export async function costPart(
+  tracesDir: string,
+  progress: (line: string) => void,
+): Promise<Pick<Report, "figures" | "checks">> {
+  const policy = listPolicies().find(({ name }) => name === "adaptive");
+  if (policy === undefined) throw new Error("there is no adaptive policy");
+  const books = new Map(Object.keys(windows).map((name) => [name, openBook()]));
+  const recordings = readRecordings([join(tracesDir, "sessions")], { counter: await loadO200k() });
+  let sessions = 0;
+  for await (const thread of readRecordedThreads(recordings)) {
+    if (thread.tokensMax < sessionTokensMin || thread.calls.length === 0) continue;
+    sessions += 1;
+    for (const [name, windowOf] of Object.entries(windows)) {
+      const book = books.get(name);
+      if (book !== undefined) addThread(book, thread, windowOf(thread), policy);
+    }
+  }
+  progress(`cost of ${sessions} sessions in ${books.size} windows`);
+  const figures: Record<string, Figure> = { "cost: sessions": sessions };
+  for (const [name, book] of books) Object.assign(figures, describeBook(name, book));
+  const worst = Math.max(...[...books.values()].map(ratioToBest));
+  return { figures, checks: [atMost("cost vs best fixed", worst, 1.03)] };
+}
+
+interface Book {
+  readonly byRule: Readonly<Record<RuleName, Tally>>;
+  /** The sum of what the best fixed rule of each session costs. */
+  bestOfEachPicoUsd: bigint;
+  /** Sessions that no rule folds. */
+  unfolded: number;
+}
+
+interface Tally {
+  costPicoUsd: bigint;
+  folds: number;
+  forced: number;
+  cold: number;
+  foldedTokens: number;
+}
+
+function openBook(): Book {
+  return {
+    byRule: {
+      "by break-even": { ...emptyTally },
+      never: { ...emptyTally },
+      "at 75 %": { ...emptyTally },
+      "at 90 %": { ...emptyTally },
+    },
+    bestOfEachPicoUsd: 0n,
+    unfolded: 0,
+  };
+}
+
+const emptyTally: Tally = { costPicoUsd: 0n, folds: 0, forced: 0, cold: 0, foldedTokens: 0 };
+
+function addThread(
+  book: Book,
+  thread: RecordedThread,
+  windowTokens: number | null,
+  policy: Policy,
+): void {
+  let unfolded: bigint | null = null;
+  const costs = new Map<RuleName, bigint>();
+  for (const rule of ruleNames) {
+    const folded = foldThread(thread, rules[rule], windowTokens);
+    const isUnfolded = folded.folds.length === 0;
+    const cost: bigint =
+      isUnfolded && unfolded !== null ? unfolded : priceThread(thread.id, folded, policy);
+    if (isUnfolded) unfolded = cost;
+    costs.set(rule, cost);
+    addFolds(book.byRule[rule], cost, folded.folds);
+  }
+  book.bestOfEachPicoUsd += leastOf(fixedRules.map((rule) => costs.get(rule) ?? 0n));
+  if (ruleNames.every((rule) => costs.get(rule) === unfolded)) book.unfolded += 1;
+}
+
+const ruleNames: readonly RuleName[] = ["by break-even", ...fixedRules];
+
+function addFolds(tally: Tally, cost: bigint, folds: readonly Fold[]): void {
+  tally.costPicoUsd += cost;
+  tally.folds += folds.length;
+  tally.forced += folds.filter(({ wasForced }) => wasForced).length;
+  tally.cold += folds.filter(({ wasCold }) => wasCold).length;
+  for (const fold of folds) tally.foldedTokens += fold.tokensBefore - fold.tokensAfter;
+}
+
+/** One rule for all sessions: nobody knows beforehand which would be the best for each. */
+function ratioToBest({ byRule }: Book): number {
+  const best = leastOf(fixedRules.map((rule) => byRule[rule].costPicoUsd));
+  return ratio(byRule["by break-even"].costPicoUsd, best);
+}
+
+function describeBook(name: string, book: Book): Record<string, Figure> {
+  const { byRule } = book;
+  const own = byRule["by break-even"];
+  const figures: Record<string, Figure> = {
+    [`${name}: cost vs best fixed`]: ratioToBest(book),
+    [`${name}: cost vs best fixed of each session`]: ratio(own.costPicoUsd, book.bestOfEachPicoUsd),
+    [`${name}: sessions nobody folds`]: book.unfolded,
+  };
+  for (const rule of ruleNames) {
+    const { costPicoUsd, folds, forced, cold, foldedTokens } = byRule[rule];
+    figures[`${name}: ${rule}, $`] = Number(costPicoUsd / 1_000_000n) / 1_000_000;
+    figures[`${name}: ${rule}, folds`] = folds;
+    figures[`${name}: ${rule}, folds the window forced`] = forced;
+    // All others rewrite a prefix that could have been read.
+    figures[`${name}: ${rule}, rewrites of a warm prefix`] = folds - cold;
+    figures[`${name}: ${rule}, tokens per fold`] =
+      folds === 0 ? null : Math.round(foldedTokens / folds);
+  }
+  return figures;
+}
+
+function leastOf(values: readonly bigint[]): bigint {
+  return values.reduce((least, value) => (value < least ? value : least), values[0] ?? 0n);
+}
+
+function ratio(value: bigint, of: bigint): number {
+  return of === 0n ? Number.NaN : Number((value * 1_000_000n) / of) / 1_000_000;
+}

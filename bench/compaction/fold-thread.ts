@@ -1,0 +1,224 @@
+// One recorded conversation under one rule for folding: which requests are sent, and what they cost.
+import { chanceWithin } from "../../src/core/cache/pace.ts";
+import type { Policy } from "../../src/core/cache/policy.ts";
+import { decideFold, type FoldDecision } from "../../src/core/compaction/plan/decide-fold.ts";
+import { findBoundary } from "../../src/core/compaction/plan/find-boundary.ts";
+import { planFoldLimits, toBoundaryWish } from "../../src/core/compaction/plan/fold-limits.ts";
+import {
+  afterCall,
+  afterFold,
+  afterTurn,
+  openFoldingState,
+  type FoldingState,
+} from "../../src/core/compaction/plan/folding-state.ts";
+import type { CompactionSettings } from "../../src/core/compaction/plan/settings.ts";
+import { expectCallsLeft, weighFold } from "../../src/core/compaction/plan/weigh-fold.ts";
+import { foldMarkers } from "../../src/core/compaction/summary/fold-markers.ts";
+import { hashContent } from "../../src/core/hash.ts";
+import { noUsage } from "../../src/core/message/usage.ts";
+import { costOf } from "../../src/core/models/cost.ts";
+import type { ModelFacts } from "../../src/core/models/model-facts.ts";
+import { planBudget } from "../../src/core/tokens/budget.ts";
+import type { RecordedBlock } from "../../src/replay/recording.ts";
+import { replayWorkspace, type TimedRequest } from "../../src/replay/replay-workspace.ts";
+import type { RecordedCall, RecordedThread, SaidMessage } from "./recorded-thread.ts";
+
+/** As many tokens as our summary and our index have. */
+const summaryTokens = 1_500;
+const indexTokens = 2_000;
+const room = { instructionTokens: 800, summaryTokens };
+
+export interface FoldedThread {
+  readonly requests: readonly TimedRequest[];
+  readonly folds: readonly Fold[];
+}
+
+export interface Fold {
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly wasForced: boolean;
+  readonly wasCold: boolean;
+  readonly startMs: number;
+  readonly model: ModelFacts;
+}
+
+/** What stands in front, and from which message of the conversation on the rest is sent. */
+interface View {
+  readonly lead: readonly SaidMessage[];
+  readonly from: number;
+}
+
+/** Decisions know nothing of what comes later. */
+export function foldThread(
+  { calls }: RecordedThread,
+  settings: CompactionSettings,
+  windowTokens: number | null,
+): FoldedThread {
+  const requests: TimedRequest[] = [];
+  const folds: Fold[] = [];
+  let state = openFoldingState();
+  let said: readonly SaidMessage[] = [];
+  let view: View = { lead: [], from: 0 };
+  let sent: readonly RecordedBlock[] = [];
+  const send = (
+    { request, startMs, model }: RecordedCall,
+    prompt: readonly RecordedBlock[],
+  ): void => {
+    const keep = countShared(sent, prompt);
+    const changed = { ...request, keep, append: prompt.slice(keep), remainderTokens: 0 };
+    requests.push({ request: changed, startMs, model, isMain: true });
+    sent = prompt;
+  };
+  for (const [index, call] of calls.entries()) {
+    said = [...said.slice(0, call.keep), ...call.append];
+    if (call.keep < view.from) view = { lead: [], from: 0 };
+    if (call.append.some(({ message }) => message.role === "user")) state = afterTurn(state);
+    const history = [...view.lead, ...said.slice(view.from)];
+    const prompt = toPrompt(call, history);
+    const before = calls[index - 1];
+    const decision = decide({ settings, windowTokens, calls, call, before, state, sent, history });
+    if (decision.fold) {
+      const { at, repeated } = decision.boundary;
+      const lead = makeLead(
+        history.filter((message) => repeated.includes(message)),
+        folds.length,
+      );
+      send(call, [...prompt, makeBlock("instruction", room.instructionTokens)]);
+      view = { lead, from: view.from + at - view.lead.length };
+      const folded = toPrompt(call, [...lead, ...said.slice(view.from)]);
+      const outcome = { tokensBefore: sum(prompt), tokensAfter: sum(folded) };
+      const { startMs, model } = call;
+      const { effectiveShareMin } = settings.auto;
+      state = afterFold(state, { nowMs: startMs, effectiveShareMin, ...outcome });
+      const wasForced = decision.trigger === "context_limit";
+      folds.push({ ...outcome, wasForced, wasCold: isCold(call, before), startMs, model });
+      send(call, folded);
+    } else send(call, prompt);
+    state = afterCall(state);
+  }
+  return { requests, folds };
+}
+
+/** Prompts by the simulator's billing, and the summaries. Other output is the same under every rule. */
+export function priceThread(
+  id: string,
+  { requests, folds }: FoldedThread,
+  policy: Pick<Policy, "markers">,
+): bigint {
+  let total = 0n;
+  for (const { timed, outcomes } of replayWorkspace(id, requests, [policy])) {
+    const usage = outcomes[0]?.usage ?? noUsage;
+    total += costOf(usage, timed.model, { at: timed.startMs }).totalPicoUsd;
+  }
+  for (const { model, startMs } of folds) {
+    const usage = { ...noUsage, outputTokens: summaryTokens };
+    total += costOf(usage, model, { at: startMs }).totalPicoUsd;
+  }
+  return total;
+}
+
+interface Moment {
+  readonly settings: CompactionSettings;
+  readonly windowTokens: number | null;
+  readonly calls: readonly RecordedCall[];
+  readonly call: RecordedCall;
+  readonly before: RecordedCall | undefined;
+  readonly state: FoldingState;
+  readonly sent: readonly RecordedBlock[];
+  readonly history: readonly SaidMessage[];
+}
+
+function decide(moment: Moment): FoldDecision {
+  const { settings, call, before, state, sent, history } = moment;
+  const prompt = toPrompt(call, history);
+  const contextTokens = sum(prompt);
+  const model =
+    moment.windowTokens === null ? call.model : withWindow(call.model, moment.windowTokens);
+  const used = { T0: 0, T1: 0, T2: 0, T3: contextTokens, T4: 0, T5: 0 };
+  const budget = planBudget(model, used);
+  // Replies of a recording are far shorter than what its model could say.
+  const limits = planFoldLimits({ settings, budget, model, outputTokensMax: 8_000, room });
+  return decideFold({
+    settings,
+    limits,
+    usedTokens: contextTokens,
+    nowMs: call.startMs,
+    sessionAgeMs: call.startMs - (moment.calls[0]?.startMs ?? call.startMs),
+    state,
+    findBoundary: (targetTokens) => {
+      const foldTurnId = history[0]?.turnId.startsWith("fold") === true ? history[0].turnId : null;
+      const wish = toBoundaryWish(limits, settings, { targetTokens, foldTurnId });
+      const found = findBoundary(history, wish);
+      if (found === null) return null;
+      const freed = found.foldedTokens - found.repeatedTokens - summaryTokens - indexTokens;
+      return freed < settings.auto.effectiveShareMin * contextTokens ? null : found;
+    },
+    weigh: ({ keptTokens, repeatedTokens }) =>
+      weighFold({
+        model: call.model,
+        at: call.startMs,
+        contextTokens,
+        foundationTokens: sum(call.foundation),
+        keptTokens,
+        foldTokens: summaryTokens + indexTokens + repeatedTokens,
+        summary: {
+          kind: "same prefix",
+          inputTokens: contextTokens + room.instructionTokens,
+          outputTokens: summaryTokens,
+        },
+        sentTokens: sum(prompt.slice(0, countShared(sent, prompt))),
+        isCacheCold: isCold(call, before),
+        coldChance: 1 - chanceWithin(call.pace, keptMsOf(call.model)),
+        callsLeft: expectCallsLeft(state),
+      }),
+  });
+}
+
+function isCold({ startMs, model }: RecordedCall, before: RecordedCall | undefined): boolean {
+  if (before === undefined || before.model.id !== model.id) return true;
+  return startMs - before.startMs > keptMsOf(model);
+}
+
+function keptMsOf({ cache }: ModelFacts): number {
+  return (cache.lifetimes[0]?.seconds ?? cache.automatic?.keptSecondsMin ?? 300) * 1000;
+}
+
+function withWindow(model: ModelFacts, windowTokens: number): ModelFacts {
+  return { ...model, windowTokens, inputTokensMax: windowTokens };
+}
+
+function toPrompt(
+  { foundation }: RecordedCall,
+  history: readonly SaidMessage[],
+): readonly RecordedBlock[] {
+  return [...foundation, ...history.flatMap(({ blocks }) => blocks)];
+}
+
+function makeLead(repeated: readonly SaidMessage[], count: number): readonly SaidMessage[] {
+  const turnId = `fold ${count}`;
+  const blocks = [makeBlock(turnId, summaryTokens + indexTokens)];
+  const message = { role: "user", content: [{ type: "text", text: foldMarkers.start }] } as const;
+  const notes: SaidMessage = { turnId, index: 0, message, tokens: sum(blocks), blocks };
+  return [notes, ...repeated.map((each, place) => ({ ...each, turnId, index: place + 1 }))];
+}
+
+function makeBlock(content: string, tokens: number): RecordedBlock {
+  return {
+    hash: hashContent(content),
+    tokens,
+    tier: "T3",
+    kind: "text",
+    role: "user",
+    endsMessage: true,
+    mayCarryMarker: true,
+  };
+}
+
+function countShared(left: readonly RecordedBlock[], right: readonly RecordedBlock[]): number {
+  const end = right.findIndex((block, index) => block.hash !== left[index]?.hash);
+  return end === -1 ? right.length : end;
+}
+
+function sum(items: readonly { readonly tokens: number }[]): number {
+  return items.reduce((total, { tokens }) => total + tokens, 0);
+}

@@ -1,0 +1,186 @@
+// Of the identifiers an agent writes from memory after a fold, how many it still finds: in our index and in what others keep.
+import { crc32 } from "node:zlib";
+import { atLeast, atMost, type Figure, type Report } from "../../harness/report.ts";
+import type { HistoryMessage } from "../../src/core/compaction/history.ts";
+import { buildIndex, type FoldIndex } from "../../src/core/compaction/index/fold-index.ts";
+import { readFoldCases, type FoldCase } from "./cases.ts";
+import { keepInstead } from "./keep-instead.ts";
+import { findNeeded, identifierKinds, stands, textOf, type IdentifierKind } from "./needed.ts";
+import { readIndexText } from "./read-index-text.ts";
+
+const indexTokensMax = 2_000;
+const summaryTokens = 1_500;
+const otherBudgets = [1_000, 4_000];
+
+/** The summary is left out: every identifier counted is in the index or in what the fold repeats word for word. */
+export async function recallPart(
+  tracesDir: string,
+  progress: (line: string) => void,
+): Promise<Pick<Report, "figures" | "checks">> {
+  const results: Result[] = [];
+  for await (const each of readFoldCases(tracesDir, progress)) results.push(measure(each));
+  const tokens = results.map(({ indexTokens }) => indexTokens);
+  const shares = results.map(({ keptShare }) => keptShare);
+  const index = results.map(({ index: found }) => found);
+  return {
+    figures: {
+      "folds measured": results.length,
+      "identifiers needed": sum(index.map(({ needed }) => needed)),
+      "index recall, mean over folds": mean(index.filter(isCounted).map(recallOf)),
+      ...halves(results),
+      ...kinds(results),
+      ...beside(results),
+      "index tokens, largest": Math.max(...tokens),
+      "index tokens, mean": mean(tokens),
+      "identifiers left out, mean": mean(results.map(({ leftOut }) => leftOut)),
+      "kept share, largest": Math.max(...shares),
+    },
+    checks: [
+      atLeast("index recall", pooled(index), 0.85),
+      atMost("kept share", mean(shares), 0.25),
+      atMost("index tokens", Math.max(...tokens), indexTokensMax),
+    ],
+  };
+}
+
+interface Found {
+  readonly needed: number;
+  readonly found: number;
+}
+
+interface Result {
+  readonly id: string;
+  readonly index: Found;
+  readonly byKind: ReadonlyMap<IdentifierKind, Found>;
+  readonly others: ReadonlyMap<string, Found>;
+  readonly indexTokens: number;
+  readonly leftOut: number;
+  /** Tail, summary, index and what is repeated, of the history. */
+  readonly keptShare: number;
+}
+
+function measure(each: FoldCase): Result {
+  const { history, tailFrom, repeated, countText } = each;
+  const needed = findNeeded(each);
+  const kept = [...repeated, ...history.slice(tailFrom)];
+  const folded = history.slice(0, tailFrom);
+  const build = (tokensMax: number): FoldIndex =>
+    buildIndex({ folded, kept, previous: null, tokensMax, countText });
+  const index = build(indexTokensMax);
+  const verbatim = textOf(repeated);
+  const isIn = toFinder([readIndexText(index.text), verbatim]);
+  const others = new Map<string, Found>();
+  for (const budget of otherBudgets) {
+    const finder = toFinder([readIndexText(build(budget).text), verbatim]);
+    others.set(`index of ${budget} tokens`, count(needed.keys(), finder));
+  }
+  const chained = toFinder([readIndexText(foldInSteps(each, kept).text), verbatim]);
+  others.set(
+    `index of ${indexTokensMax} tokens after ${steps} folds in a row`,
+    count(needed.keys(), chained),
+  );
+  for (const [name, text] of keepInstead(each, indexTokensMax, summaryTokens)) {
+    others.set(name, count(needed.keys(), toFinder([text])));
+  }
+  const keptTokens = sum(kept.map(({ tokens }) => tokens)) + index.tokens + summaryTokens;
+  return {
+    id: each.id,
+    index: count(needed.keys(), isIn),
+    byKind: new Map(
+      identifierKinds.map((kind) => [
+        kind,
+        count(
+          [...needed].filter(([, own]) => own === kind).map(([identifier]) => identifier),
+          isIn,
+        ),
+      ]),
+    ),
+    others,
+    indexTokens: index.tokens,
+    leftOut: index.leftOut,
+    keptShare: keptTokens / sum(history.map(({ tokens }) => tokens)),
+  };
+}
+
+const steps = 4;
+
+/** The same messages folded a quarter at a time, each fold with the index before it. */
+function foldInSteps(
+  { history, tailFrom, countText }: FoldCase,
+  kept: readonly HistoryMessage[],
+): FoldIndex {
+  const tokensMax = indexTokensMax;
+  let index: FoldIndex | null = null;
+  for (let step = 1; step < steps; step += 1) {
+    const [from, to] = [step - 1, step].map((each) => Math.floor((tailFrom * each) / steps));
+    index = buildIndex({ folded: history.slice(from, to), previous: index, tokensMax, countText });
+  }
+  const folded = history.slice(Math.floor((tailFrom * (steps - 1)) / steps), tailFrom);
+  return buildIndex({ folded, kept, previous: index, tokensMax, countText });
+}
+
+function toFinder(texts: readonly string[]): (identifier: string) => boolean {
+  return (identifier) => texts.some((text) => stands(text, identifier));
+}
+
+function count(identifiers: Iterable<string>, isIn: (identifier: string) => boolean): Found {
+  const all = [...identifiers];
+  return { needed: all.length, found: all.filter(isIn).length };
+}
+
+/** The ranking was fitted on the first half: the second is what to expect of other sessions. */
+function halves(results: readonly Result[]): Record<string, Figure> {
+  const isFitted = ({ id }: Result): boolean => halfOf(id) === 0;
+  const fitted = results.filter(isFitted);
+  const others = results.filter((result) => !isFitted(result));
+  return {
+    "index recall, half the ranking was fitted on": pooled(fitted.map(({ index }) => index)),
+    "index recall, other half": pooled(others.map(({ index }) => index)),
+  };
+}
+
+function halfOf(id: string): number {
+  const session = id.replace(/#\d+$/u, "");
+  return crc32(session) % 2;
+}
+
+function kinds(results: readonly Result[]): Record<string, Figure> {
+  return Object.fromEntries(
+    identifierKinds.flatMap((kind) => {
+      const found = results.flatMap(({ byKind }) => byKind.get(kind) ?? []);
+      const needed = sum(found.map((each) => each.needed));
+      return needed === 0 ? [] : [[`index recall, ${kind} (${needed})`, pooled(found)]];
+    }),
+  );
+}
+
+function beside(results: readonly Result[]): Record<string, Figure> {
+  const names = [...new Set(results.flatMap(({ others }) => [...others.keys()]))];
+  return Object.fromEntries(
+    names.map((name) => [
+      `recall, ${name}`,
+      pooled(results.flatMap(({ others }) => others.get(name) ?? [])),
+    ]),
+  );
+}
+
+/** Over all identifiers of all folds; NaN where none was needed. */
+function pooled(found: readonly Found[]): number {
+  return sum(found.map((each) => each.found)) / sum(found.map(({ needed }) => needed));
+}
+
+function isCounted({ needed }: Found): boolean {
+  return needed > 0;
+}
+
+function recallOf({ found, needed }: Found): number {
+  return found / needed;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function mean(values: readonly number[]): number {
+  return sum(values) / values.length;
+}

@@ -1,0 +1,108 @@
+// A recorded session as one growing conversation, and the places where its client shortened it.
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import type { Block, Message } from "../../src/core/message/message.ts";
+
+export interface TraceStep {
+  readonly model: string;
+  /** How many messages of the conversation so far still lead this request. */
+  readonly keep: number;
+  readonly appended: readonly Message[];
+  /** The reply, where no later request repeats it. */
+  readonly reply: Message | null;
+}
+
+/** Messages as our ledger keeps them: every tool result is a message of its own, before what the user says. */
+export async function* readTraceSteps(file: string): AsyncGenerator<TraceStep> {
+  const lines = createInterface({ input: createReadStream(file, "utf8") });
+  // Places of the recording, in messages of ours: one of theirs may be several of ours.
+  let sizes: number[] = [];
+  for await (const line of lines) {
+    if (line === "") continue;
+    const record = asFields(JSON.parse(line));
+    if (record["kind"] !== "request") continue;
+    const appended = asList(record["append"]).map((value) => toMessages(asFields(value)));
+    sizes = sizes.slice(0, asNumber(record["keep"]));
+    const keep = sizes.reduce((sum, size) => sum + size, 0);
+    sizes.push(...appended.map((messages) => messages.length));
+    yield {
+      model: asText(record["model"]),
+      keep,
+      appended: appended.flat(),
+      reply: toReply(record["response"]),
+    };
+  }
+}
+
+function toMessages(fields: Fields): Message[] {
+  const content = toBlocks(fields["content"]);
+  if (fields["role"] === "assistant") return [{ role: "assistant", content }];
+  const results = content.filter((block) => block.type === "tool_result");
+  const said = content.filter((block) => block.type !== "tool_result");
+  const answers = results.map((result): Message => ({ role: "tool", content: [result] }));
+  return said.length === 0 ? answers : [...answers, { role: "user", content: said }];
+}
+
+function toReply(value: unknown): Message | null {
+  const content = toBlocks(Array.isArray(value) ? value : asFields(value)["content"]);
+  return content.length === 0 ? null : { role: "assistant", content };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function toBlocks(content: unknown): Block[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return asList(content).map((value) => toBlock(asFields(value)));
+}
+
+function toBlock(fields: Fields): Block {
+  switch (fields["type"]) {
+    case "text":
+      return { type: "text", text: asText(fields["text"]) };
+    case "thinking": {
+      // Recordings keep only a signature's length.
+      const signature = "s".repeat(asNumber(fields["sig_chars"]));
+      return { type: "thinking", text: asText(fields["thinking"]), signature };
+    }
+    case "redacted_thinking":
+      return { type: "redacted_thinking", data: "d".repeat(asNumber(fields["data_chars"])) };
+    case "tool_use": {
+      const inputJson = JSON.stringify(fields["input"] ?? {});
+      return {
+        type: "tool_use",
+        id: asText(fields["id"]),
+        name: asText(fields["name"]),
+        inputJson,
+      };
+    }
+    case "tool_result": {
+      const answered = {
+        toolUseId: asText(fields["tool_use_id"]),
+        isError: fields["is_error"] === true,
+      };
+      return { type: "tool_result", ...answered, content: toBlocks(fields["content"] ?? []) };
+    }
+    case "image":
+      return { type: "image", source: { kind: "file", fileId: "unknown" } };
+    case "document":
+      return { type: "document", source: { kind: "file", fileId: "unknown" } };
+    default:
+      return { type: "opaque", json: JSON.stringify(fields) };
+  }
+}
+
+function asFields(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function asNumber(value: unknown): number {
+  return typeof value === "number" ? value : 0;
+}

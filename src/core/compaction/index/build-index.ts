@@ -1,0 +1,137 @@
+// From folded messages to an index: what was mentioned, ranked by expected use, as much as fits.
+import type { HistoryMessage } from "../history.ts";
+import { readFoldMessage } from "../summary/read-fold-message.ts";
+import { chooseEntries } from "./choose.ts";
+import { collectMentions } from "./collect.ts";
+import { joinMentions, partsOf, type Mention } from "./mention.ts";
+import { compareMentions, rankMentions } from "./rank.ts";
+import { renderIndex } from "./render.ts";
+import { findTopic } from "./topic.ts";
+
+export interface FoldIndex {
+  /** What stands in the text, with what the next fold needs to know about it. */
+  readonly entries: readonly Mention[];
+  /** Known from before and shown in the kept part now: the next fold may want it again. */
+  readonly resting: readonly Mention[];
+  readonly text: string;
+  readonly tokens: number;
+  /** How many identifiers of the folded part are neither in the index nor in the kept part. */
+  readonly leftOut: number;
+}
+
+export interface IndexSource {
+  /** What is folded now. The notes of the fold before may lead it: what they say is in `previous`. */
+  readonly folded: readonly HistoryMessage[];
+  readonly previous: FoldIndex | null;
+  /** The tail and whatever else the model is shown word for word: identifiers there need no place. */
+  readonly kept?: readonly HistoryMessage[];
+  readonly tokensMax?: number;
+  readonly countText: (text: string) => number;
+}
+
+export const indexTokensMax = 2_000;
+
+export function buildIndex(source: IndexSource): FoldIndex {
+  const { folded, previous, kept = [], tokensMax = indexTokensMax, countText } = source;
+  const { mentions, overflow } = collectMentions(previous === null ? folded : withoutNotes(folded));
+  const known = [...(previous?.entries ?? []), ...(previous?.resting ?? [])];
+  const all = withKnown(mentions, known, folded.length);
+  const shown = shownIn(kept);
+  const hidden = [...all.values()].filter((mention) => isHidden(mention, shown));
+  const ranked = rankMentions(hidden, findTopic(folded, kept));
+  const pinned = choosePinned(hidden, known, tokensMax * pinnedShare, countText);
+  const chosen = chooseEntries(ranked, pinned, tokensMax, countText);
+  const said = new Set(chosen.flatMap((mention) => [mention.text, ...partsOf(mention)]));
+  const unsaid = hidden.filter(({ text, kind }) => kind !== "command" && !said.has(text)).length;
+  const resting = known.flatMap(({ text }) => {
+    const mention = all.get(text);
+    return mention === undefined || isHidden(mention, shown) ? [] : [mention];
+  });
+  return {
+    ...fitText(chosen, unsaid + overflow, tokensMax, countText),
+    resting: resting.toSorted(byUse).slice(0, restingMax),
+  };
+}
+
+function withoutNotes(folded: readonly HistoryMessage[]): readonly HistoryMessage[] {
+  return folded.filter(({ message }) => readFoldMessage(message) === null);
+}
+
+/** Of the budget, for what earlier folds found worth a place and people or the agent used most. */
+const pinnedShare = 0.2;
+const restingMax = 200;
+
+function withKnown(
+  mentions: ReadonlyMap<string, Mention>,
+  known: readonly Mention[],
+  messages: number,
+): ReadonlyMap<string, Mention> {
+  const all = new Map(mentions);
+  for (const mention of known) {
+    const older = { ...mention, age: mention.age + messages };
+    const newer = mentions.get(mention.text);
+    all.set(mention.text, newer === undefined ? older : joinMentions(older, newer));
+  }
+  return all;
+}
+
+function shownIn(kept: readonly HistoryMessage[]): ReadonlySet<string> {
+  const shown = new Set<string>();
+  for (const mention of collectMentions(kept).mentions.values()) {
+    shown.add(mention.text);
+    for (const part of partsOf(mention)) shown.add(part);
+  }
+  return shown;
+}
+
+/** A command run once is in the history; one that is run again is a habit. */
+function isHidden({ text, kind, writes }: Mention, shown: ReadonlySet<string>): boolean {
+  return !shown.has(text) && (kind !== "command" || writes > 1);
+}
+
+/** How much it was used ever, whenever that was: what ten folds do not wear off. */
+function useOf({ writes, asks, errors }: Mention): number {
+  return writes + 3 * asks + errors;
+}
+
+function byUse(left: Mention, right: Mention): number {
+  return useOf(right) - useOf(left) || compareMentions(right, left);
+}
+
+function choosePinned(
+  hidden: readonly Mention[],
+  known: readonly Mention[],
+  tokensMax: number,
+  countText: (text: string) => number,
+): readonly Mention[] {
+  const before = new Set(known.map(({ text }) => text));
+  const pinned: Mention[] = [];
+  let tokens = 0;
+  for (const mention of hidden.filter(({ text }) => before.has(text)).toSorted(byUse)) {
+    if (useOf(mention) < 2) break;
+    tokens += countText(` ${mention.text}`);
+    if (tokens > tokensMax) break;
+    pinned.push(mention);
+  }
+  return pinned;
+}
+
+/** Costs were estimated one by one: the last ones go until the whole text fits. */
+function fitText(
+  chosen: readonly Mention[],
+  leftOut: number,
+  tokensMax: number,
+  countText: (text: string) => number,
+): Omit<FoldIndex, "resting"> {
+  let [least, most] = [0, chosen.length];
+  const textOf = (count: number): string =>
+    renderIndex(chosen.slice(0, count), leftOut + chosen.length - count);
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (countText(textOf(middle)) <= tokensMax) least = middle;
+    else most = middle - 1;
+  }
+  const text = textOf(least);
+  const entries = chosen.slice(0, least);
+  return { entries, text, tokens: countText(text), leftOut: leftOut + chosen.length - least };
+}

@@ -1,0 +1,110 @@
+// One pass over the folded messages: every identifier with who wrote it and when.
+import type { HistoryMessage } from "../history.ts";
+import type { Block, Message } from "../../message/message.ts";
+import type { IdentifierKind } from "./classify.ts";
+import { findCommands } from "./commands.ts";
+import { extractIdentifiers, type Identifier } from "./identifiers.ts";
+import type { Mention } from "./mention.ts";
+import { parseInput } from "./tool-input.ts";
+
+export interface Collected {
+  readonly mentions: ReadonlyMap<string, Mention>;
+  /** Occurrences of identifiers that came after as many different ones as are kept apart. */
+  readonly overflow: number;
+}
+
+/** Bounds memory whatever is folded; a session of 200k tokens has a few thousand. */
+const identifiersMax = 50_000;
+
+export function collectMentions(folded: readonly HistoryMessage[]): Collected {
+  const found = new Map<string, Draft>();
+  let overflow = 0;
+  for (const [place, { message }] of folded.entries()) {
+    const seen = new Set<string>();
+    for (const { source, identifiers } of spokenIn(message)) {
+      for (const { text, kind } of identifiers) {
+        const draft = found.get(text) ?? startDraft(text, kind);
+        if (!found.has(text)) {
+          if (found.size >= identifiersMax) {
+            overflow += 1;
+            continue;
+          }
+          found.set(text, draft);
+        }
+        draft.occurrences += 1;
+        draft.age = folded.length - 1 - place;
+        const mark = `${source} ${text}`;
+        if (seen.has(mark)) continue;
+        seen.add(mark);
+        if (source === "agent") draft.writes += 1;
+        if (source === "user") draft.asks += 1;
+        if (source === "error") draft.errors += 1;
+      }
+    }
+  }
+  return { mentions: found, overflow };
+}
+
+type Draft = { -readonly [Key in keyof Mention]: Mention[Key] };
+
+function startDraft(text: string, kind: IdentifierKind): Draft {
+  return { text, kind, writes: 0, occurrences: 0, asks: 0, errors: 0, age: 0 };
+}
+
+/** What the agent wrote it will write again; thoughts and results only show what is there. */
+type Source = "agent" | "user" | "thought" | "result" | "error";
+
+interface Spoken {
+  readonly source: Source;
+  readonly identifiers: Iterable<Identifier>;
+}
+
+function* spokenIn({ role, content }: Message): Generator<Spoken, void> {
+  for (const block of content) {
+    if (block.type === "tool_use") {
+      const input = parseInput(block.inputJson);
+      yield { source: "agent", identifiers: identifiersInInput(input) };
+    } else {
+      for (const [source, text] of textsIn(block, role === "assistant" ? "agent" : "user")) {
+        yield { source, identifiers: extractIdentifiers(text) };
+      }
+    }
+  }
+}
+
+function* textsIn(block: Block, speaker: Source): Generator<readonly [Source, string], void> {
+  switch (block.type) {
+    case "text":
+      yield [speaker, block.text];
+      return;
+    case "thinking":
+      yield ["thought", block.text];
+      return;
+    case "tool_result":
+      for (const inner of block.content) yield* textsIn(inner, block.isError ? "error" : "result");
+      return;
+    case "document":
+      if (block.source.kind === "text") yield [speaker, block.source.data];
+      return;
+    case "compaction":
+      yield ["thought", block.content ?? ""];
+      return;
+    case "tool_use":
+    case "image":
+    case "redacted_thinking":
+    case "opaque":
+  }
+}
+
+/** The values and not the names of the fields: those stand in the tool's definition, which is not folded. */
+function* identifiersInInput(input: unknown): Generator<Identifier, void> {
+  const waiting: unknown[] = [input];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value === "string") yield* extractIdentifiers(value);
+    else if (typeof value === "object" && value !== null) {
+      for (const part of Object.values(value)) waiting.push(part);
+    }
+  }
+  yield* findCommands(input);
+}

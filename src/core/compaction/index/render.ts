@@ -1,0 +1,38 @@
+// An index as a model reads it: names below their folder, other identifiers by kind, what was left out at the end.
+import type { IdentifierKind } from "./classify.ts";
+import { groupFolders } from "./folders.ts";
+import type { Mention } from "./mention.ts";
+
+/** Each identifier stands there literally, or its path is its folder (and the one that is indented under) and its name. */
+export function renderIndex(entries: readonly Mention[], leftOut: number): string {
+  if (entries.length === 0) return leftOutLine(leftOut);
+  const paths = entries.filter(({ kind }) => kind === "path").map(({ text }) => text);
+  const others = groups.flatMap(({ title, kinds }) => {
+    const texts = entries.filter(({ kind }) => kinds.includes(kind)).map(({ text }) => text);
+    if (texts.length === 0) return [];
+    return title === "Commands" ? ["Commands:", ...texts] : [`${title}: ${texts.join(" ")}`];
+  });
+  const folders = groupFolders(paths).flatMap(({ folder, names, below }) => [
+    line(folder, names),
+    ...below.map((inner) => ` ${line(inner.folder, inner.names)}`),
+  ]);
+  const heading = "Paths by folder; indented folders are inside the one above:";
+  const lines = [...(paths.length === 0 ? [] : [heading]), ...folders, ...others];
+  return [...lines, leftOutLine(leftOut)].filter((each) => each !== "").join("\n");
+}
+
+const groups: readonly { readonly title: string; readonly kinds: readonly IdentifierKind[] }[] = [
+  { title: "Files", kinds: ["file"] },
+  { title: "Symbols", kinds: ["symbol", "dotted", "constant"] },
+  { title: "Names", kinds: ["name", "flag"] },
+  { title: "Ids and values", kinds: ["id", "url", "host", "version", "code", "quantity"] },
+  { title: "Commands", kinds: ["command"] },
+];
+
+function line(folder: string, names: readonly string[]): string {
+  return [`${folder}:`, ...names].join(" ");
+}
+
+function leftOutLine(leftOut: number): string {
+  return leftOut === 0 ? "" : `Left out: ${leftOut} less used`;
+}

@@ -1,0 +1,88 @@
+// Where a conversation may be cut: never between a tool use and its results, and where turns and calls begin.
+import type { HistoryMessage } from "../history.ts";
+
+export interface CutPlaces {
+  /** Messages in front that an earlier fold made; no part of a turn. */
+  readonly leadLength: number;
+  /** Where each turn begins, oldest first. The first may be the rest of one that was cut before. */
+  readonly turnStarts: readonly number[];
+  /** No tool use before it is answered at or after it. */
+  readonly isFree: (at: number) => boolean;
+  /** Right before a reply that is not the first of its turn, and no tool pair is split. */
+  readonly isCallEdge: (at: number) => boolean;
+  /** Tokens of everything from here on. */
+  readonly tokensFrom: (at: number) => number;
+}
+
+/** `foldTurnId` is the turn of the fold whose messages lead the history. */
+export function findCutPlaces(
+  history: readonly HistoryMessage[],
+  foldTurnId: string | null,
+): CutPlaces {
+  const leadLength = countLead(history, foldTurnId);
+  const turnStarts = findTurnStarts(history, leadLength);
+  const bound = findBoundPlaces(history);
+  const after = sumFromEnd(history);
+  const firstReplies = new Set(turnStarts.map((start) => findReply(history, start)));
+  const isFree = (at: number): boolean => !bound.has(at) && history[at]?.message.role !== "tool";
+  return {
+    leadLength,
+    turnStarts,
+    isFree,
+    isCallEdge: (at) =>
+      at > leadLength &&
+      history[at]?.message.role === "assistant" &&
+      !firstReplies.has(at) &&
+      isFree(at),
+    tokensFrom: (at) => after[at] ?? 0,
+  };
+}
+
+/** Something a person or an event said, not only results of tools. */
+export function isAsked({ message }: Pick<HistoryMessage, "message">): boolean {
+  return message.role === "user" && message.content.some(({ type }) => type !== "tool_result");
+}
+
+function countLead(history: readonly HistoryMessage[], foldTurnId: string | null): number {
+  if (foldTurnId === null) return 0;
+  const end = history.findIndex(({ turnId }) => turnId !== foldTurnId);
+  return end === -1 ? history.length : end;
+}
+
+function findTurnStarts(history: readonly HistoryMessage[], from: number): number[] {
+  const starts: number[] = [];
+  for (let at = from; at < history.length; at += 1) {
+    if (at === from || history[at]?.turnId !== history[at - 1]?.turnId) starts.push(at);
+  }
+  return starts;
+}
+
+/** Of a turn that goes on after a cut, the first reply is where its rest begins. */
+function findReply(history: readonly HistoryMessage[], start: number): number {
+  let at = start;
+  while (at < history.length && history[at]?.message.role !== "assistant") at += 1;
+  return at;
+}
+
+/** Every place between a tool use and its result, however far apart they stand. */
+function findBoundPlaces(history: readonly HistoryMessage[]): ReadonlySet<number> {
+  const usedAt = new Map<string, number>();
+  const bound = new Set<number>();
+  for (const [at, { message }] of history.entries()) {
+    for (const block of message.content) {
+      if (block.type === "tool_use") usedAt.set(block.id, at);
+      if (block.type !== "tool_result") continue;
+      const from = usedAt.get(block.toolUseId) ?? at;
+      for (let place = from + 1; place <= at; place += 1) bound.add(place);
+    }
+  }
+  return bound;
+}
+
+function sumFromEnd(history: readonly HistoryMessage[]): readonly number[] {
+  const sums: number[] = Array.from({ length: history.length + 1 }, () => 0);
+  for (let at = history.length - 1; at >= 0; at -= 1) {
+    sums[at] = (sums[at + 1] ?? 0) + (history[at]?.tokens ?? 0);
+  }
+  return sums;
+}

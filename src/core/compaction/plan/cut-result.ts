@@ -1,0 +1,94 @@
+// A single tool result too large for the window → its beginning and end, before it is stored and sent; the whole is kept beside it.
+import { countBytes } from "../../layers/cut-middle.ts";
+import type { Block, Message, ToolResultBlock } from "../../message/message.ts";
+import { cutOutput, type LeftOut } from "../../tools/cut-output.ts";
+import { byHistoryRead, type TellHow } from "./tell-how.ts";
+
+export interface ResultLimit {
+  readonly tokensMax: number;
+  readonly countMessage: (message: Message) => number;
+  /** By `history_read` by default. */
+  readonly tellHow?: TellHow;
+}
+
+export interface ResultCut {
+  readonly message: Message;
+  readonly tokens: number;
+  readonly tokensBefore: number;
+  readonly results: readonly CutText[];
+}
+
+/** What `history_read` gives instead of what was sent. */
+export interface CutText {
+  readonly toolUseId: string;
+  readonly wholeText: string;
+  readonly bytesLeftOut: number;
+}
+
+/** Null where it fits as it is. What was cut once fits, so it is never cut again. */
+export function cutResult(message: Message, limit: ResultLimit): ResultCut | null {
+  const tokensBefore = limit.countMessage(message);
+  const results = message.content.filter((block) => block.type === "tool_result");
+  if (tokensBefore <= limit.tokensMax || results.length === 0) return null;
+  const tellHow = limit.tellHow ?? byHistoryRead;
+  let share = limit.tokensMax / tokensBefore;
+  let cut = cutAll(message, share, tellHow);
+  let tokens = limit.countMessage(cut.message);
+  // The beginning may take more tokens per byte than the rest.
+  for (let round = 0; tokens > limit.tokensMax && round < roundsMax; round += 1) {
+    share *= Math.min(0.9, limit.tokensMax / tokens);
+    cut = cutAll(message, share, tellHow);
+    tokens = limit.countMessage(cut.message);
+  }
+  return cut.results.length === 0 || tokens >= tokensBefore
+    ? null
+    : { ...cut, tokens, tokensBefore };
+}
+
+const roundsMax = 12;
+
+function cutAll(
+  message: Message,
+  share: number,
+  tellHow: TellHow,
+): Pick<ResultCut, "message" | "results"> {
+  const results: CutText[] = [];
+  const content = message.content.map((block): Block => {
+    if (block.type !== "tool_result") return block;
+    const { cut, result } = cutOne(block, share, tellHow);
+    if (result !== null) results.push(result);
+    return cut;
+  });
+  return { message: { role: message.role, content }, results };
+}
+
+/** Every text in proportion; what is not text stays. */
+function cutOne(
+  block: ToolResultBlock,
+  share: number,
+  tellHow: TellHow,
+): { readonly cut: ToolResultBlock; readonly result: CutText | null } {
+  const { type, toolUseId, isError } = block;
+  let bytesLeftOut = 0;
+  const content = block.content.map((part): Block => {
+    if (part.type !== "text") return part;
+    const cut = cutOutput(part.text, Math.floor(countBytes(part.text) * share), (left) =>
+      describe(left, tellHow(toolUseId)),
+    );
+    bytesLeftOut += cut.bytesLeftOut;
+    return cut.bytesLeftOut === 0 ? part : { type: "text", text: cut.text };
+  });
+  if (bytesLeftOut === 0) return { cut: block, result: null };
+  const texts = block.content.map((part) => (part.type === "text" ? part.text : ""));
+  const wholeText = texts.filter((text) => text !== "").join("\n");
+  return {
+    cut: { type, toolUseId, content, isError },
+    result: { toolUseId, wholeText, bytesLeftOut },
+  };
+}
+
+function describe(left: LeftOut, how: string): string {
+  const { bytesLeftOut, bytesOfAll, fromLine, toLine } = left;
+  const what = `${bytesLeftOut} of ${bytesOfAll} bytes are left out here, lines ${fromLine} to ${toLine}`;
+  return `${what}: too much for the context; ${how}`;
+}

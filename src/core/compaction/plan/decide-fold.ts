@@ -1,0 +1,177 @@
+// Whether to fold now, why, and to what size; and why not. Every answer has its numbers.
+import type { Boundary, BoundarySizes } from "./find-boundary.ts";
+import { findTargetTokens, type FoldLimits } from "./fold-limits.ts";
+import { cooldownEndMs, type FoldingState } from "./folding-state.ts";
+import type { CompactionSettings } from "./settings.ts";
+import type { Weighing } from "./weigh-fold.ts";
+
+/** `context_limit`: nothing remains, whatever the settings say. */
+export type FoldTrigger =
+  | "token_pressure"
+  | "age"
+  | "context_limit"
+  | "overflow_recovery"
+  | "manual";
+
+/** The list is closed: a new reason is a decision. */
+export type NoFoldReason =
+  | "disabled"
+  | "below threshold"
+  | "too soon"
+  | "breaker open"
+  | "ineffective"
+  | "too often"
+  | "no boundary"
+  | "does not pay yet";
+
+/** Places may be known by their sizes alone: then nobody has to read the history to decide. */
+export interface FoldSituation<Place extends BoundarySizes = Boundary> {
+  readonly settings: CompactionSettings;
+  readonly limits: FoldLimits;
+  readonly usedTokens: number;
+  readonly nowMs: number;
+  readonly sessionAgeMs: number;
+  readonly state: FoldingState;
+  /** The provider said that the prompt is too long, or someone asks for a fold. */
+  readonly asked?: "overflow_recovery" | "manual";
+  /** Both are called only when it comes to that. */
+  readonly findBoundary: (targetTokens: number) => Place | null;
+  readonly weigh: (boundary: Place) => Weighing;
+}
+
+export interface FoldNumbers {
+  readonly usedTokens: number;
+  readonly effectiveTokens: number;
+  readonly thresholdTokens: number;
+  readonly guardTokens: number;
+  readonly turnsSinceFold: number;
+  readonly callsSinceFold: number;
+  readonly consecutiveFailures: number;
+  readonly ineffectivePasses: number;
+  readonly foldsRecently: number;
+  /** Null while a summary may be asked for. */
+  readonly cooldownMsLeft: number | null;
+}
+
+export type FoldDecision<Place extends BoundarySizes = Boundary> =
+  | {
+      readonly fold: true;
+      readonly trigger: FoldTrigger;
+      readonly targetTokens: number;
+      readonly boundary: Place;
+      readonly weighing: Weighing;
+      /** False right after failures: then the fold is made without a model. */
+      readonly mayAskModel: boolean;
+      readonly numbers: FoldNumbers;
+    }
+  | {
+      readonly fold: false;
+      readonly reason: NoFoldReason;
+      /** What would have been the reason to fold; null where nothing was. */
+      readonly trigger: FoldTrigger | null;
+      readonly weighing: Weighing | null;
+      readonly numbers: FoldNumbers;
+    };
+
+export function decideFold<Place extends BoundarySizes>(
+  situation: FoldSituation<Place>,
+): FoldDecision<Place> {
+  const { settings, limits, usedTokens, findBoundary, weigh } = situation;
+  const numbers = toNumbers(situation);
+  const { trigger, reason } = findTrigger(situation);
+  const refuse = (why: NoFoldReason, weighing: Weighing | null = null): FoldDecision<Place> => ({
+    fold: false,
+    reason: why,
+    trigger,
+    weighing,
+    numbers,
+  });
+  if (trigger === null) return refuse(reason);
+  const isForced = trigger !== "token_pressure" && trigger !== "age";
+  const guard = isForced ? null : findGuard(situation, numbers);
+  if (guard !== null) return refuse(guard);
+  const isRecovery = trigger === "overflow_recovery";
+  const targetTokens = findTargetTokens(limits, settings, { usedTokens, isRecovery });
+  const boundary = findBoundary(targetTokens);
+  if (boundary === null) return refuse("no boundary");
+  const weighing = weigh(boundary);
+  if (trigger === "token_pressure" && !isWorthIt(situation, weighing)) {
+    const isDue = usedTokens >= limits.thresholdTokens;
+    return refuse(isDue ? "does not pay yet" : "below threshold", weighing);
+  }
+  const mayAskModel = numbers.cooldownMsLeft === null || trigger === "manual";
+  return { fold: true, trigger, targetTokens, boundary, weighing, mayAskModel, numbers };
+}
+
+/** Of a situation, what helpers look at. */
+type Known = Omit<FoldSituation, "findBoundary" | "weigh">;
+
+function findTrigger({ settings, limits, usedTokens, asked, ...situation }: Known): {
+  readonly trigger: FoldTrigger | null;
+  readonly reason: NoFoldReason;
+} {
+  if (asked !== undefined) return { trigger: asked, reason: "below threshold" };
+  if (usedTokens >= limits.guardTokens) {
+    return { trigger: "context_limit", reason: "below threshold" };
+  }
+  if (!settings.isEnabled) return { trigger: null, reason: "disabled" };
+  if (usedTokens >= limits.earlyTokens)
+    return { trigger: "token_pressure", reason: "below threshold" };
+  const isOld = isAged({ settings, ...situation });
+  return { trigger: isOld ? "age" : null, reason: "below threshold" };
+}
+
+/** Since the last fold, or it would be folded again and again. */
+function isAged({
+  settings,
+  sessionAgeMs,
+  state,
+  nowMs,
+}: Pick<Known, "settings" | "sessionAgeMs" | "state" | "nowMs">): boolean {
+  const { ageMinutesMax } = settings.auto;
+  if (ageMinutesMax === null) return false;
+  const lastFoldMs = state.recentFoldsMs.at(-1);
+  const ageMs = lastFoldMs === undefined ? sessionAgeMs : nowMs - lastFoldMs;
+  return ageMs >= ageMinutesMax * 60_000;
+}
+
+/** What keeps folds from coming too often or in vain. Never asked when a fold is forced. */
+function findGuard({ settings, state }: Known, numbers: FoldNumbers): NoFoldReason | null {
+  const { auto } = settings;
+  const failuresMax = auto.consecutiveFailuresMax;
+  const isTripped = failuresMax > 0 && state.consecutiveFailures >= failuresMax;
+  if (isTripped || numbers.cooldownMsLeft !== null) return "breaker open";
+  if (state.ineffectivePasses >= auto.ineffectivePassesMax) return "ineffective";
+  if (numbers.foldsRecently >= auto.foldsMax) return "too often";
+  const isSoon =
+    state.folds > 0 &&
+    state.turnsSinceFold < auto.turnsBetweenMin &&
+    state.callsSinceFold < auto.callsBetweenMin;
+  return isSoon ? "too soon" : null;
+}
+
+function isWorthIt(situation: Known, weighing: Weighing): boolean {
+  const { settings, limits, usedTokens } = situation;
+  const isDue = usedTokens >= limits.thresholdTokens;
+  if (isDue && settings.timing === "at once") return true;
+  if (isAged(situation)) return true;
+  const factorMin = isDue ? 1 : (settings.early?.gainFactorMin ?? Infinity);
+  return weighing.gainFactor === null || weighing.gainFactor >= factorMin;
+}
+
+function toNumbers({ limits, usedTokens, state, settings, nowMs }: Known): FoldNumbers {
+  const sinceMs = nowMs - settings.auto.foldsWindowMinutes * 60_000;
+  const endMs = cooldownEndMs(state, settings.auto.cooldownSeconds);
+  return {
+    usedTokens,
+    effectiveTokens: limits.effectiveTokens,
+    thresholdTokens: limits.thresholdTokens,
+    guardTokens: limits.guardTokens,
+    turnsSinceFold: state.turnsSinceFold,
+    callsSinceFold: state.callsSinceFold,
+    consecutiveFailures: state.consecutiveFailures,
+    ineffectivePasses: state.ineffectivePasses,
+    foldsRecently: state.recentFoldsMs.filter((ms) => ms > sinceMs).length,
+    cooldownMsLeft: endMs === null || endMs <= nowMs ? null : endMs - nowMs,
+  };
+}

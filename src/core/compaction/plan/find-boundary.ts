@@ -1,0 +1,177 @@
+// Where the kept part of a conversation begins: at the edge of a turn, or inside one that is too large to be kept (C-7, X-14).
+import { recentTurnsMin } from "../../tokens/plan-cuts.ts";
+import type { HistoryMessage } from "../history.ts";
+import { foldMarkers } from "../summary/fold-markers.ts";
+import { findCutPlaces, isAsked, type CutPlaces } from "./cut-places.ts";
+
+export interface BoundaryWish {
+  /** The kept part has at least this many, where there are as many. */
+  readonly keepTokens: number;
+  /** And, if it can be, no more than this. Twice as many by default where turns may be cut, else no limit. */
+  readonly keepTokensMax?: number;
+  readonly turnsMin?: number;
+  /** Whether a turn may be cut where a reply begins, what was asked in it being repeated. */
+  readonly mayCutInside?: boolean;
+  /** The turn of the fold whose messages lead the history. */
+  readonly foldTurnId?: string | null;
+}
+
+/** What a boundary means in tokens; as much of one as a decision needs. */
+export interface BoundarySizes {
+  readonly foldedTokens: number;
+  readonly keptTokens: number;
+  readonly repeatedTokens: number;
+}
+
+export interface Boundary extends BoundarySizes {
+  /** Where in the history the kept part begins. */
+  readonly at: number;
+  /** The same place in the ledger. */
+  readonly firstKeptTurnId: string;
+  readonly firstKeptIndex: number;
+  readonly kind: "turn edge" | "call edge";
+  /** Turns of which nothing is kept, and those of which something is. */
+  readonly turnsFolded: number;
+  readonly turnsKept: number;
+  /** What was asked in the folded part of a turn that is cut: goes into the fold's messages word for word. */
+  readonly repeated: readonly HistoryMessage[];
+}
+
+/** Null where nothing can be folded: too short, or one turn that may not be cut. */
+export function findBoundary(
+  history: readonly HistoryMessage[],
+  wish: BoundaryWish,
+): Boundary | null {
+  const places = findCutPlaces(history, wish.foldTurnId ?? null);
+  if (places.tokensFrom(0) <= wish.keepTokens) return null;
+  const mayCutInside = wish.mayCutInside ?? false;
+  const limits = toLimits(places, {
+    keepTokens: wish.keepTokens,
+    keepTokensMax: wish.keepTokensMax ?? (mayCutInside ? 2 * wish.keepTokens : Infinity),
+  });
+  const turnsMin = Math.max(1, wish.turnsMin ?? recentTurnsMin);
+  const edges = findTurnEdges(history, places, turnsMin);
+  const edge = chooseEdge(edges, limits);
+  const isInsideBetter = mayCutInside && edge?.isClose !== true;
+  const inside = isInsideBetter ? findCallEdge(history, places, limits) : null;
+  const at = inside ?? edge?.at;
+  return at === undefined ? null : toBoundary(history, places, at);
+}
+
+interface Limits {
+  readonly isEnough: (at: number) => boolean;
+  readonly isHalfEnough: (at: number) => boolean;
+  readonly fits: (at: number) => boolean;
+}
+
+function toLimits(
+  { tokensFrom }: CutPlaces,
+  { keepTokens, keepTokensMax }: { readonly keepTokens: number; readonly keepTokensMax: number },
+): Limits {
+  return {
+    isEnough: (at) => tokensFrom(at) >= keepTokens,
+    isHalfEnough: (at) => tokensFrom(at) >= keepTokens / 2,
+    fits: (at) => tokensFrom(at) <= keepTokensMax,
+  };
+}
+
+/** Oldest first. Something is folded, and something that was asked is kept. */
+function findTurnEdges(
+  history: readonly HistoryMessage[],
+  { turnStarts, leadLength, isFree }: CutPlaces,
+  turnsMin: number,
+): number[] {
+  const lastAsked = history.findLastIndex(isAsked);
+  return turnStarts
+    .slice(0, Math.max(0, turnStarts.length + 1 - turnsMin))
+    .filter((at) => at > leadLength && at <= lastAsked && isFree(at));
+}
+
+interface ChosenEdge {
+  readonly at: number;
+  /** It leaves no reason to cut a turn: most of what is wanted is kept, and not too much. */
+  readonly isClose: boolean;
+}
+
+function chooseEdge(edges: readonly number[], limits: Limits): ChosenEdge | null {
+  const { isEnough, isHalfEnough, fits } = limits;
+  const whole = edges.findLast(isEnough);
+  if (whole !== undefined && fits(whole)) return { at: whole, isClose: true };
+  const smaller = edges.find(fits);
+  if (smaller !== undefined) {
+    return { at: smaller, isClose: whole === undefined || isHalfEnough(smaller) };
+  }
+  return whole === undefined ? null : { at: whole, isClose: false };
+}
+
+/** In the newest turn that does not fit as a whole: keeps what is wanted, else as little as can be. */
+function findCallEdge(
+  history: readonly HistoryMessage[],
+  places: CutPlaces,
+  { isEnough, fits }: Limits,
+): number | null {
+  const { turnStarts } = places;
+  const cut = turnStarts.findLastIndex((start) => !fits(start));
+  const from = turnStarts[cut];
+  if (from === undefined) return null;
+  const to = turnStarts[cut + 1] ?? history.length;
+  const edges: number[] = [];
+  for (let at = from + 1; at < to; at += 1) if (places.isCallEdge(at)) edges.push(at);
+  const at =
+    edges.findLast((each) => isEnough(each) && fits(each)) ?? edges.find(fits) ?? edges.at(-1);
+  if (at === undefined) return null;
+  const isAskedKept =
+    findRepeated(history, places, at).length > 0 || history.findLastIndex(isAsked) >= at;
+  return isAskedKept ? at : null;
+}
+
+function toBoundary(
+  history: readonly HistoryMessage[],
+  places: CutPlaces,
+  at: number,
+): Boundary | null {
+  const first = history[at];
+  if (first === undefined) return null;
+  const { turnStarts } = places;
+  const isTurnEdge = turnStarts.includes(at);
+  const turnsFolded = turnStarts.filter((start) => start < at).length - (isTurnEdge ? 0 : 1);
+  const repeated = isTurnEdge ? [] : findRepeated(history, places, at);
+  const keptTokens = places.tokensFrom(at);
+  return {
+    at,
+    firstKeptTurnId: first.turnId,
+    firstKeptIndex: first.index,
+    kind: isTurnEdge ? "turn edge" : "call edge",
+    foldedTokens: places.tokensFrom(0) - keptTokens,
+    keptTokens,
+    turnsFolded,
+    turnsKept: turnStarts.length - turnsFolded,
+    repeated,
+    repeatedTokens: repeated.reduce((sum, { tokens }) => sum + tokens, 0),
+  };
+}
+
+/** Of a turn that was cut before, what it began with stands in the messages of that fold. */
+function findRepeated(
+  history: readonly HistoryMessage[],
+  { turnStarts, leadLength }: CutPlaces,
+  at: number,
+): readonly HistoryMessage[] {
+  const start = turnStarts.findLast((each) => each < at) ?? 0;
+  const wasCut = start === leadLength && (history[start]?.index ?? 0) > 0;
+  const before = wasCut ? findLastAsked(history.slice(0, leadLength)) : [];
+  return [...before, ...history.slice(start, at).filter(isAsked)];
+}
+
+/** The last messages in a row that were asked, and not the notes of the fold. */
+function findLastAsked(lead: readonly HistoryMessage[]): readonly HistoryMessage[] {
+  const end = lead.findLastIndex(isRequest) + 1;
+  const start = lead.slice(0, end).findLastIndex((each) => !isRequest(each)) + 1;
+  return lead.slice(start, end);
+}
+
+function isRequest(each: HistoryMessage): boolean {
+  const [block] = each.message.content;
+  const isNotes = block?.type === "text" && block.text.startsWith(foldMarkers.start);
+  return isAsked(each) && !isNotes;
+}

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import {
+  afterCall,
+  afterFailure,
+  afterFold,
+  afterTurn,
+  cooldownEndMs,
+  openFoldingState,
+  toFoldingState,
+} from "./folding-state.ts";
+
+const outcome = { nowMs: 5_000, tokensBefore: 100, tokensAfter: 40, effectiveShareMin: 0.1 };
+
+test("turns and calls are counted from the last fold", () => {
+  const before = afterTurn(afterCall(afterCall(openFoldingState())));
+  expect(before).toMatchObject({ turnsSinceFold: 1, callsSinceFold: 2, calls: 2 });
+  expect(afterFold(before, outcome)).toMatchObject({
+    turnsSinceFold: 0,
+    callsSinceFold: 0,
+    calls: 2,
+    folds: 1,
+    recentFoldsMs: [5_000],
+  });
+});
+
+test("the pause after a failure grows from 60 to 300 to 900 seconds and stays there", () => {
+  const seconds = [60, 300, 900];
+  let state = openFoldingState();
+  expect(cooldownEndMs(state, seconds)).toBeNull();
+  const ends = [1, 2, 3, 4].map(() => {
+    state = afterFailure(state, 1_000);
+    return cooldownEndMs(state, seconds);
+  });
+  expect(ends).toEqual([61_000, 301_000, 901_000, 901_000]);
+});
+
+test("a fold ends the failures in a row and keeps their number", () => {
+  const failed = afterFailure(afterFailure(openFoldingState(), 1), 2);
+  const state = afterFold(failed, outcome);
+  expect(state).toMatchObject({ consecutiveFailures: 0, failures: 2, lastFailureMs: null });
+});
+
+test("folds that free less than a tenth are counted until one frees more", () => {
+  const vain = { ...outcome, tokensAfter: 91 };
+  const twice = afterFold(afterFold(openFoldingState(), vain), vain);
+  expect(twice.ineffectivePasses).toBe(2);
+  expect(afterFold(twice, { ...outcome, tokensAfter: 90 }).ineffectivePasses).toBe(0);
+});
+
+test("it survives being stored, and what is strange in a store is as at the beginning", () => {
+  const state = afterFailure(afterFold(afterCall(openFoldingState()), outcome), 7_000);
+  expect(toFoldingState(JSON.parse(JSON.stringify(state)))).toEqual(state);
+  expect(toFoldingState(null)).toEqual(openFoldingState());
+  expect(toFoldingState({ folds: "3", calls: -1, recentFoldsMs: [1, "x", null] })).toEqual({
+    ...openFoldingState(),
+    recentFoldsMs: [1],
+  });
+});

@@ -1,0 +1,175 @@
+// Whether a fold pays: the rewritten prefix and its summary cost now, every shorter prompt saves afterwards.
+import { ratesAt, type Rates } from "../../models/prices.ts";
+import type { ModelFacts } from "../../models/model-facts.ts";
+import type { Moment } from "../../models/moment.ts";
+import type { FoldingState } from "./folding-state.ts";
+
+export interface WeighingModel {
+  readonly prices: ModelFacts["prices"];
+  readonly cache: Pick<ModelFacts["cache"], "readMultiplier" | "lifetimes">;
+}
+
+export interface FoldQuestion {
+  readonly model: WeighingModel;
+  readonly at: Moment;
+  /** The next prompt as it is, its fixed beginning included. */
+  readonly contextTokens: number;
+  /** Tools and system: a fold leaves them as they are. */
+  readonly foundationTokens: number;
+  /** What of the history is kept, the newest messages included. */
+  readonly keptTokens: number;
+  /** What stands for the rest: summary, index, repeated messages. */
+  readonly foldTokens: number;
+  readonly summary: SummaryCall;
+  /** Of the next prompt, what was sent before and would be read if the cache still has it. */
+  readonly sentTokens: number;
+  /** Nothing can be read now: the pause was too long, the model is another one, or the prefix breaks anyway. */
+  readonly isCacheCold: boolean;
+  /** How likely a later call finds nothing to read. */
+  readonly coldChance: number;
+  readonly callsLeft: number;
+}
+
+export interface SummaryCall {
+  /** The session's own model repeats the prompt, or another one is given the folded part. */
+  readonly kind: "same prefix" | "separate model" | "none";
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Of a separate model. */
+  readonly model?: WeighingModel;
+}
+
+/** The numbers of a decision. Money is exact where the model has a price; else the prices are its shares of an input token's. */
+export interface Weighing {
+  readonly isPriced: boolean;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly summaryPicoUsd: bigint;
+  /** What the next call costs more because its prefix is new; below zero where it is cheaper at once. */
+  readonly rewritePicoUsd: bigint;
+  readonly costNowPicoUsd: bigint;
+  /** On average, of each call after the next one. */
+  readonly savingPerCallPicoUsd: bigint;
+  /** How many calls after the next one it takes; null where it never pays. */
+  readonly breakEvenCalls: number | null;
+  readonly callsLeft: number;
+  /** How many times over it should pay; null where it costs nothing. */
+  readonly gainFactor: number | null;
+}
+
+export function weighFold(question: FoldQuestion): Weighing {
+  const { model, at, contextTokens, foundationTokens, keptTokens, foldTokens } = question;
+  const tokensAfter = foundationTokens + foldTokens + keptTokens;
+  const before = findRates(model, at, contextTokens);
+  const after = findRates(model, at, tokensAfter);
+  const summaryPicoUsd = priceSummary(question, before);
+  const rewritePicoUsd = priceNext(question, after, true) - priceNext(question, before, false);
+  const costNowPicoUsd = summaryPicoUsd + rewritePicoUsd;
+  const savingPerCallPicoUsd =
+    priceLater(contextTokens, before, question.coldChance) -
+    priceLater(tokensAfter, after, question.coldChance);
+  return {
+    isPriced: model.prices.kind === "priced",
+    tokensBefore: contextTokens,
+    tokensAfter,
+    summaryPicoUsd,
+    rewritePicoUsd,
+    costNowPicoUsd,
+    savingPerCallPicoUsd,
+    breakEvenCalls: countBreakEven(costNowPicoUsd, savingPerCallPicoUsd),
+    callsLeft: question.callsLeft,
+    gainFactor:
+      costNowPicoUsd <= 0n
+        ? null
+        : (Number(savingPerCallPicoUsd) * question.callsLeft) / Number(costNowPicoUsd),
+  };
+}
+
+/** A session goes on about as long as it has; and before long what it gathers then would be folded, too. */
+export function expectCallsLeft({ callsSinceFold }: Pick<FoldingState, "callsSinceFold">): number {
+  return Math.max(callsLeftMin, callsSinceFold);
+}
+
+const callsLeftMin = 2;
+
+interface TokenRates {
+  readonly input: bigint;
+  readonly read: bigint;
+  readonly write: bigint;
+  readonly output: bigint;
+}
+
+function findRates({ prices, cache }: WeighingModel, at: Moment, promptTokens: number): TokenRates {
+  const applied = prices.kind === "priced" ? ratesAt(prices.rows, at, promptTokens) : null;
+  if (applied !== null) return toTokenRates(applied.rates);
+  const read = cache.readMultiplier ?? 1;
+  const write = cache.lifetimes[0]?.writeMultiplier ?? 1;
+  return {
+    input: unit,
+    read: BigInt(Math.round(read * Number(unit))),
+    write: BigInt(Math.round(write * Number(unit))),
+    output: unit * usualOutputFactor,
+  };
+}
+
+/** An input token where no price is known. */
+const unit = 1_000_000n;
+const usualOutputFactor = 5n;
+
+/** Where writes have no price of their own they cost what input does. */
+function toTokenRates({
+  inputPicoUsd,
+  outputPicoUsd,
+  readPicoUsd,
+  writePicoUsd,
+}: Rates): TokenRates {
+  const writes = Object.values(writePicoUsd).filter((each) => each !== null);
+  return {
+    input: inputPicoUsd,
+    read: readPicoUsd ?? inputPicoUsd,
+    write: writes.reduce((least, each) => (each < least ? each : least), writes[0] ?? inputPicoUsd),
+    output: outputPicoUsd,
+  };
+}
+
+function priceSummary(question: FoldQuestion, own: TokenRates): bigint {
+  const { summary, isCacheCold, sentTokens, model, at } = question;
+  if (summary.kind === "none") return 0n;
+  if (summary.kind === "separate model") {
+    const rates = findRates(summary.model ?? model, at, summary.inputTokens);
+    return times(summary.inputTokens, rates.input) + times(summary.outputTokens, rates.output);
+  }
+  const read = isCacheCold ? 0 : Math.min(sentTokens, summary.inputTokens);
+  return (
+    times(read, own.read) +
+    times(summary.inputTokens - read, own.input) +
+    times(summary.outputTokens, own.output)
+  );
+}
+
+/** The next call: a fold leaves only the foundation to be read. */
+function priceNext(question: FoldQuestion, rates: TokenRates, isFolded: boolean): bigint {
+  const { contextTokens, foundationTokens, keptTokens, foldTokens, isCacheCold } = question;
+  const prompt = isFolded ? foundationTokens + foldTokens + keptTokens : contextTokens;
+  const known = isFolded ? foundationTokens : question.sentTokens;
+  const read = isCacheCold ? 0 : Math.min(known, prompt);
+  return times(read, rates.read) + times(prompt - read, rates.write);
+}
+
+/** A later call reads all that was sent before, unless it comes too late. */
+function priceLater(promptTokens: number, rates: TokenRates, coldChance: number): bigint {
+  const cold = BigInt(Math.round(Math.min(1, Math.max(0, coldChance)) * 1000));
+  return (
+    (times(promptTokens, rates.read) * (1000n - cold) + times(promptTokens, rates.write) * cold) /
+    1000n
+  );
+}
+
+function countBreakEven(cost: bigint, saving: bigint): number | null {
+  if (cost <= 0n) return 0;
+  return saving <= 0n ? null : Number((cost + saving - 1n) / saving);
+}
+
+function times(tokens: number, picoPerToken: bigint): bigint {
+  return BigInt(Math.round(tokens)) * picoPerToken;
+}

@@ -1,0 +1,38 @@
+// The notes of an earlier fold, found again in a thread, so that the next fold carries them on.
+import type { Message } from "../../message/message.ts";
+import { foldMarkers } from "./fold-markers.ts";
+
+export interface FoldNotes {
+  readonly kind: "summary" | "outline";
+  /** The summary or outline itself. */
+  readonly text: string;
+  readonly indexText: string;
+  /** The lines that name skills, as they are. */
+  readonly skillsText: string;
+}
+
+/** Null for a message that is not the notes of a fold. */
+export function readFoldMessage({ role, content }: Message): FoldNotes | null {
+  const [block, ...more] = content;
+  if (role !== "user" || block?.type !== "text" || more.length > 0) return null;
+  const lines = block.text.split("\n");
+  if (lines[0] !== foldMarkers.start || lines.at(-1) !== foldMarkers.end) return null;
+  const summary = partOf(lines, foldMarkers.summary);
+  const outline = partOf(lines, foldMarkers.outline);
+  return {
+    kind: summary === null && outline !== null ? "outline" : "summary",
+    text: summary ?? outline ?? "",
+    indexText: partOf(lines, foldMarkers.index) ?? "",
+    skillsText: partOf(lines, foldMarkers.skills) ?? "",
+  };
+}
+
+function partOf(lines: readonly string[], marker: string): string | null {
+  const from = lines.indexOf(marker);
+  if (from === -1) return null;
+  const rest = lines.slice(from + 1);
+  const to = rest.findIndex((line) => markers.has(line));
+  return rest.slice(0, to).join("\n").trim();
+}
+
+const markers: ReadonlySet<string> = new Set(Object.values(foldMarkers));

@@ -1,0 +1,69 @@
+// A conversation as text, for a model that takes no part in it.
+import type { Block, Message } from "../../message/message.ts";
+import { readFoldMessage } from "./read-fold-message.ts";
+import { cutMiddle } from "./shorten.ts";
+
+/** What is shown of what a tool was given and of what it gave. */
+const payloadCharactersMax = 1_200;
+const inputCharactersMax = 600;
+
+export function renderTranscript(messages: readonly Message[]): string {
+  return messages
+    .map(renderMessage)
+    .filter((text) => text !== "")
+    .join("\n\n");
+}
+
+/** Empty for a message that says nothing, such as one of thinking alone. */
+export function renderMessage(message: Message): string {
+  const notes = readFoldMessage(message);
+  if (notes !== null) return `[notes on what came before]\n${notes.text}`;
+  const label = labelOf(message);
+  const said = message.content.map(renderBlock).filter((text) => text !== "");
+  if (said.length === 0) return "";
+  return [...(label === null ? [] : [label]), ...said].join("\n");
+}
+
+/** Results have labels of their own, wherever a protocol puts them. */
+function labelOf({ role, content }: Message): string | null {
+  const first = content.find((block) => renderBlock(block) !== "");
+  return first?.type === "tool_result" ? null : `[${role}]`;
+}
+
+function renderBlock(block: Block): string {
+  switch (block.type) {
+    case "text":
+      return block.text.trim();
+    case "tool_use":
+      return `[tool call ${block.name}] ${cutMiddle(block.inputJson, inputCharactersMax)}`;
+    case "tool_result":
+      return renderResult(block.content.map(renderBlock).join("\n"), block.isError);
+    case "image":
+      return "[an image]";
+    case "document":
+      return block.source.kind === "text"
+        ? `[document ${block.title ?? ""}]\n${quote(cutMiddle(block.source.data, payloadCharactersMax))}`
+        : `[a document ${block.title ?? ""}]`;
+    case "compaction":
+      return block.content ?? "";
+    // Thinking is not part of what was said, and nobody can read a block of an unknown kind.
+    case "thinking":
+    case "redacted_thinking":
+    case "opaque":
+      return "";
+  }
+}
+
+function renderResult(text: string, isError: boolean): string {
+  const label = isError ? "[tool error, untrusted]" : "[tool output, untrusted]";
+  return text.trim() === "" ? label : `${label}\n${quote(cutMiddle(text, payloadCharactersMax))}`;
+}
+
+/** No line of it can pass for a label. */
+function quote(text: string): string {
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => `| ${line}`)
+    .join("\n");
+}

@@ -1,0 +1,106 @@
+// The stretch of a text in which most of what is asked for stands together.
+
+export interface TermHit {
+  readonly term: string;
+  readonly at: number;
+  readonly weight: number;
+}
+
+export interface Passage {
+  readonly from: number;
+  readonly to: number;
+  readonly score: number;
+  readonly hasPhrase: boolean;
+}
+
+export interface PassageOptions {
+  readonly passageCharacters: number;
+  /** Asked for word by word; null where it is not. */
+  readonly phrase: string | null;
+}
+
+/** Hits in the order of their places. A term that is said again counts again, less each time. */
+export function findBestPassage(
+  text: string,
+  hits: readonly TermHit[],
+  { passageCharacters, phrase }: PassageOptions,
+): Passage {
+  const phraseAt = phrase === null ? -1 : findPhrase(text, phrase);
+  if (phrase !== null && phraseAt !== -1) {
+    const { from, to } = around(text, phraseAt, phraseAt + phrase.length, passageCharacters);
+    const inside = hits.filter(({ at }) => at >= from && at < to);
+    return { from, to, score: scoreOf(inside), hasPhrase: true };
+  }
+  const best = slide(hits, passageCharacters - contextCharacters * 2);
+  const { from, to } = around(text, best.from, best.to, passageCharacters);
+  // A short message says the same in fewer words.
+  const length = Math.min(text.length, passageCharacters) / passageCharacters;
+  const score = best.score / (1 - lengthShare + lengthShare * length);
+  return { from, to, score, hasPhrase: false };
+}
+
+const contextCharacters = 100;
+const lengthShare = 0.5;
+
+/** As it is spelled, or else in any case. */
+function findPhrase(text: string, phrase: string): number {
+  const exact = text.indexOf(phrase);
+  if (exact !== -1) return exact;
+  const lower = text.toLowerCase();
+  // A few characters change their length with their case.
+  return lower.length === text.length ? lower.indexOf(phrase.toLowerCase()) : -1;
+}
+
+interface Window {
+  readonly from: number;
+  readonly to: number;
+  readonly score: number;
+}
+
+/** Every window of hits that fits, each from the one before it. */
+function slide(hits: readonly TermHit[], characters: number): Window {
+  const counts = new Map<string, number>();
+  let [first, score] = [0, 0];
+  let best: Window = { from: hits[0]?.at ?? 0, to: hits[0]?.at ?? 0, score: 0 };
+  for (const hit of hits) {
+    score += change(counts, hit, 1);
+    for (let oldest = hits[first]; oldest !== undefined; oldest = hits[first]) {
+      if (hit.at - oldest.at <= characters) break;
+      score += change(counts, oldest, -1);
+      first += 1;
+    }
+    // What was added and taken away again leaves a rest far behind the point.
+    if (score > best.score + 1e-9) best = { from: hits[first]?.at ?? hit.at, to: hit.at, score };
+  }
+  return best;
+}
+
+function change(counts: Map<string, number>, { term, weight }: TermHit, by: 1 | -1): number {
+  const before = counts.get(term) ?? 0;
+  counts.set(term, before + by);
+  return weight * (worthOf(before + by) - worthOf(before));
+}
+
+/** BM25's way: once is 1, often is at most 2.2. */
+function worthOf(count: number): number {
+  return (count * 2.2) / (count + 1.2);
+}
+
+function scoreOf(hits: readonly TermHit[]): number {
+  const counts = new Map<string, number>();
+  return hits.reduce((sum, hit) => sum + change(counts, hit, 1), 0);
+}
+
+/** So many characters with this stretch in the middle, from the beginning of a line where one is near. */
+function around(
+  text: string,
+  from: number,
+  to: number,
+  characters: number,
+): Pick<Passage, "from" | "to"> {
+  const room = Math.max(0, characters - (to - from));
+  const start = Math.max(0, Math.min(from - Math.floor(room / 2), text.length - characters));
+  const line = text.lastIndexOf("\n", start + contextCharacters);
+  const begin = line >= start && line < from ? line + 1 : start;
+  return { from: begin, to: Math.min(text.length, begin + characters) };
+}

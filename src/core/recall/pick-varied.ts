@@ -1,0 +1,71 @@
+// The results that are shown: each says something that those before it do not.
+import { countShared, sketchOf } from "./near-duplicates.ts";
+import type { Candidate, Ranking, ScoredPassage } from "./ranking.ts";
+
+/** A term counts so much less with every result that has it already. */
+const repeatedShare = 0.6;
+/** So much of a passage that is in a better one already is the same once more. */
+const sharedMax = 0.8;
+
+/**
+ * The best first, then what adds most. The same lines of a file that was read twice are one result; the others come last.
+ * Ranked by score, the highest first.
+ */
+export function pickVaried<C extends Candidate>(
+  ranked: readonly ScoredPassage<C>[],
+  { weights, limit }: Pick<Ranking, "weights" | "limit">,
+): readonly ScoredPassage<C>[] {
+  const left = [...ranked];
+  const picked: ScoredPassage<C>[] = [];
+  const doubles: ScoredPassage<C>[] = [];
+  const sketches: ReadonlySet<number>[] = [];
+  const shown = new Map<string, number>();
+  while (picked.length < limit) {
+    const best = takeBest(left, weights, shown);
+    if (best === null) break;
+    const sketch = sketchOf(best.candidate.text.slice(best.from, best.to));
+    if (sketches.some((other) => isMostlyIn(sketch, other))) {
+      doubles.push(best);
+      continue;
+    }
+    picked.push(best);
+    sketches.push(sketch);
+    for (const term of best.terms) shown.set(term, (shown.get(term) ?? 0) + 1);
+  }
+  return [...picked, ...doubles].slice(0, limit);
+}
+
+function isMostlyIn(sketch: ReadonlySet<number>, other: ReadonlySet<number>): boolean {
+  return sketch.size > 0 && countShared(sketch, other) > sharedMax * sketch.size;
+}
+
+/** Takes it out of the list; null from an empty one. */
+function takeBest<C extends Candidate>(
+  left: ScoredPassage<C>[],
+  weights: ReadonlyMap<string, number>,
+  shown: ReadonlyMap<string, number>,
+): ScoredPassage<C> | null {
+  let [bestAt, bestScore] = [-1, -1];
+  for (const [at, { score, terms }] of left.entries()) {
+    // The share of what is new only makes it smaller.
+    if (score <= bestScore) break;
+    const varied = score * newShareOf(terms, weights, shown);
+    if (varied > bestScore) [bestAt, bestScore] = [at, varied];
+  }
+  const [best] = bestAt === -1 ? [] : left.splice(bestAt, 1);
+  return best === undefined ? null : { ...best, score: bestScore };
+}
+
+function newShareOf(
+  terms: ReadonlySet<string>,
+  weights: ReadonlyMap<string, number>,
+  shown: ReadonlyMap<string, number>,
+): number {
+  let [whole, fresh] = [0, 0];
+  for (const term of terms) {
+    const weight = weights.get(term) ?? 0;
+    whole += weight;
+    fresh += weight * repeatedShare ** (shown.get(term) ?? 0);
+  }
+  return whole === 0 ? 1 : fresh / whole;
+}

@@ -1,0 +1,65 @@
+// Which messages answer a query best, and where in them: one ranking for every store.
+import { findBestPassage, type TermHit } from "./best-passage.ts";
+import type { Candidate, RankedPassage, Ranking, ScoredPassage } from "./ranking.ts";
+import { pickVaried } from "./pick-varied.ts";
+import { visitTerms } from "./terms.ts";
+
+/** How rare a term is (BM25's inverse document frequency). */
+export function rarityOf(messagesWithIt: number, messageCount: number): number {
+  const without = Math.max(0, messageCount - messagesWithIt);
+  return Math.log(1 + (without + 0.5) / (messagesWithIt + 0.5));
+}
+
+export function rankHistory<C extends Candidate>(
+  candidates: readonly C[],
+  ranking: Ranking,
+): readonly RankedPassage<C>[] {
+  const ranked = candidates
+    .map((candidate) => scoreCandidate(candidate, ranking))
+    .filter(({ score }) => score > 0)
+    .toSorted((a, b) => b.score - a.score || b.candidate.position - a.candidate.position);
+  return pickVaried(ranked, ranking).map(({ candidate, score, from, to }) => {
+    return { candidate, score, from, to };
+  });
+}
+
+/** What of the whole message counts beside its best passage. */
+const messageShare = 0.2;
+/** The newest message counts so much more than the oldest. */
+const recencyShare = 0.1;
+const phraseFactor = 4;
+
+function scoreCandidate<C extends Candidate>(candidate: C, ranking: Ranking): ScoredPassage<C> {
+  const { weights, phrase, messageCount, passageCharacters } = ranking;
+  const { text, position } = candidate;
+  const hits: TermHit[] = [];
+  visitTerms(text, (term, at) => {
+    const weight = weights.get(term);
+    if (weight !== undefined) hits.push({ term, at, weight });
+  });
+  // A name is told after its words.
+  hits.sort((a, b) => a.at - b.at);
+  const { from, to, score, hasPhrase } = findBestPassage(text, hits, { passageCharacters, phrase });
+  const inMessage = weighTogether(termsIn(hits, 0, text.length), weights);
+  const recency = 1 + (recencyShare * position) / Math.max(1, messageCount);
+  const asked = hasPhrase ? phraseFactor : 1;
+  return {
+    candidate,
+    score: (score + messageShare * inMessage) * recency * asked,
+    from,
+    to,
+    terms: termsIn(hits, from, to),
+  };
+}
+
+function termsIn(hits: readonly TermHit[], from: number, to: number): ReadonlySet<string> {
+  const terms = new Set<string>();
+  for (const { term, at } of hits) if (at >= from && at < to) terms.add(term);
+  return terms;
+}
+
+function weighTogether(terms: ReadonlySet<string>, weights: ReadonlyMap<string, number>): number {
+  let sum = 0;
+  for (const term of terms) sum += weights.get(term) ?? 0;
+  return sum;
+}

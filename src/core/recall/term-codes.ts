@@ -1,0 +1,26 @@
+// Terms as a full-text index holds them: short codes that no query language reads as anything but a word.
+import { visitTerms } from "./terms.ts";
+
+/** A letter, then up to seven letters or digits. Two terms rarely share one; what was found is looked at again. */
+export function codeOf(term: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < term.length; at += 1) {
+    hash = Math.imul(hash ^ term.charCodeAt(at), 0x01000193);
+  }
+  // The last characters would hardly matter without this.
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  hash = Math.imul(hash ^ (hash >>> 12), 0x297a2d39);
+  return `t${((hash ^ (hash >>> 15)) >>> 0).toString(36)}`;
+}
+
+/** The codes of a text, each once, in parts of at most so many: an index takes only so much at a time. */
+export function codesOf(text: string, codesMax: number): readonly (readonly string[])[] {
+  const codes = new Set<string>();
+  visitTerms(text, (term) => codes.add(codeOf(term)));
+  const all = [...codes];
+  const parts: string[][] = [];
+  for (let at = 0; at === 0 || at < all.length; at += codesMax) {
+    parts.push(all.slice(at, at + codesMax));
+  }
+  return parts;
+}

@@ -1,0 +1,113 @@
+// Which hidden messages share the rarest words with a query, as the database's full text knows them.
+import { codeOf } from "../../../core/recall/term-codes.ts";
+import type { Statement } from "../sql/database.ts";
+import { integer } from "../sql/read-row.ts";
+import { isHidden, type Hidden, type NumberedTurn } from "./history-path.ts";
+import type { MessagePlaces } from "./message-places.ts";
+import type { Store } from "./store.ts";
+import { rangesSql, rangeValues } from "./threads.ts";
+
+export interface CountedTerm {
+  readonly term: string;
+  /** Messages that hold it. */
+  readonly count: number;
+}
+
+export interface Weighed extends CountedTerm {
+  readonly weight: number;
+}
+
+export interface FoundMessage {
+  readonly turn: NumberedTurn;
+  readonly index: number;
+  /** From the first hidden message on. */
+  readonly position: number;
+}
+
+/** Those that are there at all, the rarest first. */
+export async function countTerms(
+  { database }: Store,
+  hidden: Hidden,
+  terms: readonly string[],
+): Promise<readonly CountedTerm[]> {
+  if (terms.length === 0) return [];
+  const { sql, values } = matching(database.termsSql, hidden, terms);
+  const rows = await database.query(
+    `${sql.before} SELECT q.number, COUNT(*) AS count ${sql.from} GROUP BY q.number`,
+    values,
+  );
+  return rows
+    .map((row) => ({ term: terms[integer(row, "number")] ?? "", count: integer(row, "count") }))
+    .toSorted((a, b) => a.count - b.count || (a.term < b.term ? -1 : 1));
+}
+
+/** More would hardly change who is found. */
+const termsMax = 48;
+const rowsMax = 20_000;
+const candidatesMax = 100;
+
+export async function findCandidates(
+  { database }: Store,
+  hidden: Hidden,
+  weighed: readonly Weighed[],
+  { turnAt }: MessagePlaces,
+): Promise<readonly FoundMessage[]> {
+  const asked = rarest(weighed);
+  if (asked.length === 0) return [];
+  const { sql, values } = matching(
+    database.termsSql,
+    hidden,
+    asked.map(({ term }) => term),
+  );
+  const rows = await database.query(
+    `${sql.before} SELECT DISTINCT q.number, m.branch_id, m.turn_seq, m.idx ${sql.from}`,
+    values,
+  );
+  const found = new Map<string, FoundMessage & { score: number }>();
+  // In one order: sums of the same numbers are then the same, whichever database they are from.
+  const ordered = rows.toSorted((a, b) => integer(a, "number") - integer(b, "number"));
+  for (const row of ordered) {
+    const [branchId, seq] = [integer(row, "branch_id"), integer(row, "turn_seq")];
+    const index = integer(row, "idx");
+    const turn = turnAt(branchId, seq);
+    if (turn === undefined) continue;
+    const key = `${branchId} ${seq} ${index}`;
+    const known = found.get(key) ?? { turn, index, position: turn.position + index, score: 0 };
+    known.score += asked[integer(row, "number")]?.weight ?? 0;
+    found.set(key, known);
+  }
+  return [...found.values()]
+    .toSorted((a, b) => b.score - a.score || b.position - a.position)
+    .slice(0, candidatesMax);
+}
+
+/** As many as are looked up in reasonable time: what is in nearly every message tells nothing. */
+function rarest(weighed: readonly Weighed[]): readonly Weighed[] {
+  let rows = 0;
+  return weighed.slice(0, termsMax).filter(({ count }, index) => {
+    rows += count;
+    return index === 0 || rows <= rowsMax;
+  });
+}
+
+interface Matching {
+  readonly sql: { readonly before: string; readonly from: string };
+  readonly values: Statement["values"];
+}
+
+function matching(termsSql: string, hidden: Hidden, terms: readonly string[]): Matching {
+  const { segments } = hidden;
+  const codes = terms.map(() => "(CAST(? AS BIGINT), CAST(? AS TEXT))").join(", ");
+  const shown = isHidden("m", hidden);
+  return {
+    sql: {
+      before: `${rangesSql(segments)}, q (number, code) AS (VALUES ${codes})`,
+      from: `${termsSql} JOIN ranges r ON m.branch_id = r.branch_id AND m.turn_seq BETWEEN r.low AND r.high WHERE ${shown.sql}`,
+    },
+    values: [
+      ...rangeValues(segments),
+      ...terms.flatMap((term, number) => [number, codeOf(term)]),
+      ...shown.values,
+    ],
+  };
+}

@@ -1,0 +1,68 @@
+// Reading turns again by their numbers, as much as fits.
+import type {
+  HistoryPage,
+  HistoryRange,
+  HistoryText,
+} from "../../../core/ledger/history-record.ts";
+import type { ResultRow } from "../sql/database.ts";
+import { integer } from "../sql/read-row.ts";
+import { readHistoryPath, type NumberedTurn } from "./history-path.ts";
+import { historyColumns, toHistoryText, toPlaces } from "./history-text.ts";
+import type { Store } from "./store.ts";
+
+const charactersUsual = 20_000;
+
+export async function readHistory(store: Store, range: HistoryRange): Promise<HistoryPage> {
+  const { turns } = await readHistoryPath(store, range.sessionId);
+  const asked = turns.filter(({ number }) => number >= range.from && number <= range.through);
+  let room = Math.max(1, Math.trunc(range.charactersMax ?? charactersUsual));
+  const messages: HistoryText[] = [];
+  for (const turn of asked) {
+    const isFirst = turn === asked[0] && turn.number === range.from;
+    const start = isFirst ? (range.index ?? 0) : 0;
+    for await (const row of messagesOf(store, turn, start)) {
+      const index = integer(row, "idx");
+      const text = await toHistoryText(store, row);
+      const offset = isFirst && index === start ? Math.max(0, Math.trunc(range.offset ?? 0)) : 0;
+      if (text.length <= offset) continue;
+      if (room === 0)
+        return { messages, next: { turn: turn.number, index, offset }, turns: turns.length };
+      const [place] = await toPlaces(store, [{ row, turn }]);
+      if (place === undefined) continue;
+      const end = endOfPart(text, offset, room);
+      messages.push({ ...place, text: text.slice(offset, end), offset, characters: text.length });
+      room -= end - offset;
+      if (end < text.length) {
+        return { messages, next: { turn: turn.number, index, offset: end }, turns: turns.length };
+      }
+    }
+  }
+  return { messages, next: null, turns: turns.length };
+}
+
+/** Not between the halves of a character. */
+function endOfPart(text: string, from: number, room: number): number {
+  const end = Math.min(text.length, from + room);
+  const isHalf = end < text.length && /[\udc00-\udfff]/.test(text.charAt(end));
+  return isHalf && end - 1 > from ? end - 1 : end;
+}
+
+const messagesPerQuery = 20;
+
+async function* messagesOf(
+  { database }: Store,
+  { branchId, seq }: NumberedTurn,
+  start: number,
+): AsyncGenerator<ResultRow> {
+  for (let from = start; ;) {
+    const rows = await database.query(
+      `SELECT ${historyColumns} FROM messages m JOIN turns t ON t.branch_id = m.branch_id AND t.seq = m.turn_seq
+        WHERE m.branch_id = ? AND m.turn_seq = ? AND m.idx >= ? AND m.is_replayed = 1 ORDER BY m.idx LIMIT ${messagesPerQuery}`,
+      [branchId, seq, from],
+    );
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < messagesPerQuery) return;
+    from = integer(last, "idx") + 1;
+  }
+}

@@ -1,0 +1,39 @@
+// A folder of a workspace's memory, held open, and the one way its files are read.
+import { refusedWay, tellingOf } from "../scoped-failure.ts";
+import type { ScopedContent } from "../scoped-files.ts";
+import type { ScopedFolder, ScopeRoot } from "../scope-root.ts";
+import { openFolder } from "../scoped-folder.ts";
+import { readBounded } from "../scoped-read.ts";
+
+export interface HeldFolder extends ScopedFolder {
+  /** Through the guard: a link, a special file or a folder is refused, and no more than the limit is read. Null: no such file. */
+  read(name: string, bytesMax: number): Promise<ScopedContent | null>;
+}
+
+/** Held open for the time of the work; null where it is missing. */
+export function withFolder<T>(
+  root: ScopeRoot,
+  names: readonly string[],
+  create: boolean,
+  work: (folder: HeldFolder | null) => Promise<T>,
+): Promise<T> {
+  const path = names.join("/");
+  return tellingOf(path, async () => {
+    const folder = await openFolder(root, { names, create, path });
+    if (folder === null && create) throw refusedWay(path);
+    try {
+      return await work(folder === null ? null : toHeld(root, folder, path));
+    } finally {
+      // Nothing was written through this handle, so nothing is lost with it.
+      await folder?.close().catch(() => {});
+    }
+  });
+}
+
+function toHeld(root: ScopeRoot, folder: ScopedFolder, path: string): HeldFolder {
+  return {
+    ...folder,
+    read: (name, bytesMax) =>
+      readBounded(root, folder, name, { path: path === "" ? name : `${path}/${name}`, bytesMax }),
+  };
+}

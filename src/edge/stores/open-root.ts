@@ -1,0 +1,46 @@
+// The folder a scope begins at: which one it is, whatever its name, and how what is in it can be named.
+import { constants } from "node:fs";
+import { lstat, open, realpath, type FileHandle } from "node:fs/promises";
+import { hasCode, isOther, tellingOf } from "./scoped-failure.ts";
+import type { ScopeRoot } from "./scope-root.ts";
+import { hasDescriptorPaths } from "./scoped-folder.ts";
+
+export interface ScopeOptions {
+  /** Set to false to name entries by their paths, as on systems without descriptor paths. */
+  readonly byDescriptor?: boolean;
+}
+
+/** The folder must be there. */
+export function openRoot(given: string, options: ScopeOptions = {}): Promise<ScopeRoot> {
+  return tellingOf(given, async () => {
+    const path = await realpath(given);
+    const handle = await openIfPossible(path);
+    try {
+      const stats = (await handle?.stat({ bigint: true })) ?? (await lstat(path, { bigint: true }));
+      if (!stats.isDirectory()) throw isOther(given, "file");
+      const byDescriptor =
+        options.byDescriptor !== false && handle !== null && (await hasDescriptorPaths(handle));
+      const { dev, ino, birthtimeNs } = stats;
+      const born = (await hasBirthTimes()) ? { birthtimeNs } : {};
+      return { path, dev, ino, ...born, hasDescriptorPaths: byDescriptor };
+    } finally {
+      await handle?.close();
+    }
+  });
+}
+
+/** Not every system opens folders. A shortage of descriptors is no such system: it must not weaken the guard. */
+async function openIfPossible(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  } catch (error) {
+    if (hasCode(error, "EISDIR", "ENOTDIR", "EPERM", "EACCES")) return null;
+    throw error;
+  }
+}
+
+/** Where the system knows none, a change of what is in a folder is told as its birth. Nothing of our own program changed. */
+async function hasBirthTimes(): Promise<boolean> {
+  const program = await lstat(process.execPath, { bigint: true }).catch(() => null);
+  return program !== null && program.birthtimeNs !== program.ctimeNs;
+}

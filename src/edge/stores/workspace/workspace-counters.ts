@@ -1,0 +1,21 @@
+// What the cache counts, under the names that monitoring knows (N-42).
+import type { WorkspaceMetrics } from "./workspace-root.ts";
+
+export interface WorkspaceCounter {
+  readonly name:
+    | "workspace_cache_hits_total"
+    | "workspace_cache_misses_total"
+    | "workspace_cache_invalidations_total";
+  readonly labels: { readonly path: string };
+  /** Only grows, until the root is dropped and begins anew. */
+  readonly value: number;
+}
+
+/** Of `cache.metrics()`, for whatever exports it. */
+export function toCounters(metrics: readonly WorkspaceMetrics[]): readonly WorkspaceCounter[] {
+  return metrics.flatMap(({ path, hits, misses, invalidations }): WorkspaceCounter[] => [
+    { name: "workspace_cache_hits_total", labels: { path }, value: hits },
+    { name: "workspace_cache_misses_total", labels: { path }, value: misses },
+    { name: "workspace_cache_invalidations_total", labels: { path }, value: invalidations },
+  ]);
+}

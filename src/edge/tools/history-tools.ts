@@ -1,0 +1,162 @@
+// The two tools by which an agent goes back to what was folded away (C-17): found by words, read by turns.
+import type { HistoryHit, HistoryPage, HistoryText } from "../../core/ledger/history-record.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import { toToolDefinition } from "../../core/message/tool-definition.ts";
+import { ToolError, type Tool, type ToolInput } from "../../core/tools/tool.ts";
+import { quoteOld, toCitation } from "./old-output.ts";
+
+export interface HistoryToolsOptions {
+  readonly ledger: Pick<Ledger, "searchHistory" | "readHistory">;
+}
+
+/** For every role: a session goes back to its own thread and to no other. */
+export function historyTools(options: HistoryToolsOptions): readonly Tool[] {
+  return [searchTool(options), readTool(options)];
+}
+
+const resultsUsual = 5;
+const resultsMax = 20;
+
+function searchTool({ ledger }: HistoryToolsOptions): Tool {
+  return {
+    definition: toToolDefinition({
+      name: "history_search",
+      description:
+        "Finds passages of this conversation that were folded into a summary: what was said, tools that were used and what they answered. Ask with exact names, paths or error codes where you know them, else with the words around what you need. Read more of a result with history_read.",
+      inputSchema: {
+        type: "object",
+        properties: {
+          query: { type: "string", minLength: 1, description: "What to look for." },
+          limit: { type: "integer", minimum: 1, maximum: resultsMax, default: resultsUsual },
+        },
+        required: ["query"],
+        additionalProperties: false,
+      },
+    }),
+    needs: [],
+    sideEffects: "read",
+    outputBytesMax,
+    run: async (input, { sessionId }) => {
+      const query = input["query"];
+      if (typeof query !== "string") throw invalid("`query` must be a text");
+      const limit = Math.min(resultsMax, numberOf(input, "limit", 1) ?? resultsUsual);
+      const { hits, messages } = await ledger.searchHistory({ sessionId, text: query, limit });
+      return {
+        text: hits.length === 0 ? describeNone(query, messages) : showHits(hits),
+        metadata: { result_count: hits.length, result_turns: hits.map(({ turn }) => turn) },
+      };
+    },
+  };
+}
+
+/** Above what the tools show themselves, so that the end with the advice is never cut off. */
+const outputBytesMax = 131_072;
+
+function describeNone(query: string, messages: number): string {
+  if (messages === 0) {
+    return "Nothing of this conversation has been folded: all of it is still before you.";
+  }
+  const asked = query.trim().slice(0, 80);
+  return `None of the ${messages} folded messages holds a word of "${asked}". Try other words, or a part of the name.`;
+}
+
+function showHits(hits: readonly HistoryHit[]): string {
+  const shown = hits.map((hit, index) => {
+    const { excerpt, offset, characters } = hit;
+    const end = offset + excerpt.length;
+    const part =
+      excerpt.length < characters ? `, characters ${offset} to ${end} of ${characters}` : "";
+    return `[${index + 1}] ${toCitation(hit)}${part}\n${quoteOld(excerpt)}`;
+  });
+  const [first] = hits;
+  const next = { turn: first?.turn, message: first?.index, offset: first?.offset };
+  return [
+    ...shown,
+    `Read on around a result, for example the first: history_read ${JSON.stringify(next)}`,
+  ].join("\n\n");
+}
+
+const charactersMax = 20_000;
+
+function readTool({ ledger }: HistoryToolsOptions): Tool {
+  const place = { type: "integer", minimum: 0 };
+  const number = { type: "integer", minimum: 1 };
+  return {
+    definition: toToolDefinition({
+      name: "history_read",
+      description: `Reads turns of this conversation again as they were, also those that were folded into a summary: one \`turn\`, or \`from\` one \`through\` another. At most ${charactersMax} characters at a time; the last line says how to go on.`,
+      inputSchema: {
+        type: "object",
+        properties: {
+          turn: { ...number, description: "The number of a turn, as history_search cites it." },
+          from: { ...number, description: "First turn of a range, instead of turn." },
+          through: { ...number, description: "Last turn of the range." },
+          message: { ...place, description: "First message of the first turn; 0." },
+          offset: { ...place, description: "First character of that message; 0." },
+        },
+        additionalProperties: false,
+      },
+    }),
+    needs: [],
+    sideEffects: "read",
+    outputBytesMax,
+    run: async (input, { sessionId }) => {
+      const { from, through } = rangeOf(input);
+      const index = numberOf(input, "message", 0) ?? 0;
+      const offset = numberOf(input, "offset", 0) ?? 0;
+      const range = { sessionId, from, through, index, offset, charactersMax };
+      const page = await ledger.readHistory(range);
+      if (page.messages.length === 0) throw nothingThere(page, from);
+      return {
+        text: showPage(page, through),
+        metadata: { message_count: page.messages.length, is_whole: page.next === null },
+      };
+    },
+  };
+}
+
+function rangeOf(input: ToolInput): { readonly from: number; readonly through: number } {
+  const turn = numberOf(input, "turn", 1);
+  const from = turn ?? numberOf(input, "from", 1);
+  if (from === null) throw invalid("give `turn`, or `from` and `through`");
+  const through = turn ?? numberOf(input, "through", 1) ?? from;
+  if (through < from) throw invalid("`through` must not be before `from`");
+  return { from, through };
+}
+
+function nothingThere({ turns }: HistoryPage, from: number): ToolError {
+  if (turns === 0) return new ToolError("not_found", "this conversation has no turns yet");
+  const problem =
+    from > turns
+      ? `there is no turn ${from}: this conversation has turns 1 to ${turns}`
+      : `there is nothing at that place of turn ${from}`;
+  return new ToolError("not_found", `${problem}; look for one with history_search`);
+}
+
+function showPage({ messages, next }: HistoryPage, through: number): string {
+  const shown = messages.map(
+    (message) => `${toCitation(message)}${partOf(message)}\n${quoteOld(message.text)}`,
+  );
+  if (next === null) return shown.join("\n\n");
+  const { turn, index, offset } = next;
+  const range = turn === through ? { turn } : { from: turn, through };
+  const on = JSON.stringify({ ...range, message: index, offset });
+  return [...shown, `There is more: history_read ${on}`].join("\n\n");
+}
+
+function partOf({ text, offset, characters }: HistoryText): string {
+  if (text.length === characters) return "";
+  return `, characters ${offset} to ${offset + text.length} of ${characters}`;
+}
+
+/** The schema was checked before; this is for whoever runs a tool without. */
+function numberOf(input: ToolInput, name: string, least: number): number | null {
+  const value = input[name];
+  if (value === undefined) return null;
+  if (typeof value === "number" && Number.isInteger(value) && value >= least) return value;
+  throw invalid(`\`${name}\` must be a whole number from ${least} on`);
+}
+
+function invalid(message: string): ToolError {
+  return new ToolError("validation_error", message);
+}

@@ -1,0 +1,80 @@
+// What a fold tells of: its beginning, its end, why it came to nothing, or why it did not begin (N-24).
+import type { PayloadOf } from "../core/events/event.ts";
+import { toUsd } from "../core/events/payload-spelling.ts";
+import type { FoldTrigger } from "../core/compaction/plan/decide-fold.ts";
+import { hashContent } from "../core/hash.ts";
+import type { NewFold } from "../core/ledger/fold-record.ts";
+import type { FoldDetails } from "../core/ledger/fold-record.ts";
+import type { PreparedEvents, Teller } from "./tell.ts";
+
+export type SkipOutcome = PayloadOf<"compaction.skipped">["outcome"];
+
+export interface FoldFailure {
+  readonly errorClass: PayloadOf<"compaction.failed">["error_class"];
+  readonly reasons: readonly string[];
+  readonly costPicoUsd: bigint;
+  readonly durationMs: number;
+}
+
+export interface FoldEvents {
+  started(sizes: Omit<PayloadOf<"compaction.started">, "trigger">): void;
+  skipped(outcome: SkipOutcome): void;
+  /** To be stored with the fold. */
+  completed(fold: NewFold): PreparedEvents;
+  failed(failure: FoldFailure): void;
+}
+
+export function createFoldEvents(teller: Teller, why: FoldTrigger): FoldEvents {
+  const trigger = recordedTrigger(why);
+  return {
+    started: (sizes) => teller.tell({ type: "compaction.started", payload: { trigger, ...sizes } }),
+    skipped: (outcome) =>
+      teller.tell({ type: "compaction.skipped", payload: { trigger, outcome } }),
+    completed: (fold) =>
+      teller.prepare({ type: "compaction.completed", payload: toCompleted(fold) }),
+    failed: ({ errorClass, reasons, costPicoUsd, durationMs }) =>
+      teller.tell({
+        type: "compaction.failed",
+        payload: {
+          trigger,
+          outcome: "failed",
+          error_class: errorClass,
+          error_message_redacted: reasons.join("; "),
+          cost_usd: toUsd(costPicoUsd),
+          duration_ms: durationMs,
+        },
+      }),
+  };
+}
+
+/** As X-32 has them: what was asked for by size is one thing in the books. */
+export function recordedTrigger(trigger: FoldTrigger): FoldDetails["trigger"] {
+  switch (trigger) {
+    case "token_pressure":
+    case "context_limit":
+      return "context_limit";
+    case "age":
+      return "periodic";
+    case "overflow_recovery":
+    case "manual":
+      return trigger;
+  }
+}
+
+function toCompleted({ details }: NewFold): PayloadOf<"compaction.completed"> {
+  return {
+    trigger: details.trigger,
+    outcome: details.kind === "selective" ? "tool_result_microcompact" : "ok",
+    summarized_through_turn_id: details.summarizedThroughTurnId,
+    first_kept_turn_id: details.firstKeptTurnId,
+    turns_summarized: details.turnsSummarized,
+    tokens_before: details.tokensBefore,
+    tokens_after: details.tokensAfter,
+    summary_tokens: details.summaryTokens,
+    summary_hash: hashContent(details.summary),
+    model: details.model,
+    provider: details.provider,
+    cost_usd: toUsd(details.costPicoUsd),
+    duration_ms: details.durationMs,
+  };
+}

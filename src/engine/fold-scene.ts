@@ -1,0 +1,40 @@
+// A conversation at the moment it may be folded: what the model is shown, with its places in the ledger.
+import type { HistoryMessage } from "../core/compaction/history.ts";
+import type { Ledger, OpenTurn } from "../core/ledger/ledger.ts";
+import type { FoldRecord } from "../core/ledger/fold-record.ts";
+import type { ThreadMessage } from "../core/ledger/turn-record.ts";
+import type { Message } from "../core/message/message.ts";
+import type { Session } from "./session.ts";
+
+export interface FoldScene {
+  /** Its thread ends before what is staged. */
+  readonly session: Session;
+  /** The turn that runs; null between turns. */
+  readonly open: OpenTurn | null;
+  /** Everything the next call sends of the conversation, oldest first. */
+  readonly history: readonly HistoryMessage[];
+  /** The last ones of them, which no call has sent yet. */
+  readonly staged: readonly Message[];
+  /** The fold that leads the history; null for none. */
+  readonly lead: FoldRecord | null;
+}
+
+export async function readScene(
+  session: Session,
+  open: OpenTurn | null,
+  stagedCount: number,
+  ledger: Ledger,
+): Promise<FoldScene> {
+  const of = open === null ? { sessionId: session.id } : { turnId: open.id };
+  const history: ThreadMessage[] = [];
+  for await (const message of ledger.readThread(of)) history.push(message);
+  const lead = await ledger.findFold(of);
+  const staged = stagedCount === 0 ? [] : history.slice(-stagedCount).map(({ message }) => message);
+  return { session, open, history, staged, lead };
+}
+
+/** Turns of it, without those that only tell of a fold. */
+export function countTurns({ history, lead }: Pick<FoldScene, "history" | "lead">): number {
+  const ids = new Set(history.map(({ turnId }) => turnId));
+  return lead !== null && ids.has(lead.turnId) ? ids.size - 1 : ids.size;
+}

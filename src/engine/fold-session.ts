@@ -1,0 +1,203 @@
+// One fold: decide, lock, make what stands for the folded part, commit; or leave everything as it is.
+import type { FoldDecision } from "../core/compaction/plan/decide-fold.ts";
+import type { Boundary, BoundarySizes } from "../core/compaction/plan/find-boundary.ts";
+import { afterFailure } from "../core/compaction/plan/folding-state.ts";
+import type { ClearingPlan } from "../core/compaction/plan/plan-clearing.ts";
+import type { FoldLock, OpenTurn } from "../core/ledger/ledger.ts";
+import { StrataError } from "../core/strata-error.ts";
+import type { Edges } from "../engine.ts";
+import { settingsOf } from "./compaction.ts";
+import { decideByHistory, decideBySize, planClearingOf, type FoldOccasion } from "./decide.ts";
+import {
+  createFoldEvents,
+  type FoldEvents,
+  type FoldFailure,
+  type SkipOutcome,
+} from "./fold-events.ts";
+import { readScene, type FoldScene } from "./fold-scene.ts";
+import { freedSkills } from "./freed-skills.ts";
+import type { PreparedCall } from "./prepare-call.ts";
+import { replaceHead } from "./replace-head.ts";
+import type { Session } from "./session.ts";
+import { sumCalls } from "./summary-bill.ts";
+import type { SummaryCall } from "./summarise-call.ts";
+import type { Teller } from "./tell.ts";
+import { writeFold, type WrittenFold } from "./write-fold.ts";
+
+export interface FoldRequest {
+  readonly session: Session;
+  /** The turn that runs; null between turns. */
+  readonly open: OpenTurn | null;
+  /** How many of its messages no call has sent yet. */
+  readonly stagedCount: number;
+  /** The call that would be sent without a fold. */
+  readonly prepared: PreparedCall;
+  readonly nowMs: number;
+  readonly asked?: "overflow_recovery" | "manual";
+  /** What the summary should dwell on. */
+  readonly focus?: string;
+  /** False where no model is to be asked: then an outline stands for what is folded. */
+  readonly mayAskModel?: boolean;
+}
+
+export type FoldRun =
+  | ({ readonly kind: "folded" } & WrittenFold)
+  | {
+      readonly kind: "unchanged";
+      /** With what the attempt taught. */
+      readonly session: Session;
+      /** For people. */
+      readonly why: string;
+      /** Nothing remains, and nothing could be folded: then memory goes first (X-14). */
+      readonly isTight: boolean;
+      /** What was paid for in vain. */
+      readonly spent: readonly SummaryCall[];
+    };
+
+/** Never throws for what a provider does: then the history goes out as it was. */
+export async function foldWhereDue(
+  request: FoldRequest,
+  edges: Edges,
+  teller: Teller,
+): Promise<FoldRun> {
+  const { session, open, stagedCount, prepared, nowMs, asked } = request;
+  const { compaction } = edges;
+  const why = asked === undefined ? {} : { asked };
+  const occasion: FoldOccasion = { session, prepared, nowMs, compaction, ...why };
+  const bySize = decideBySize(occasion);
+  if (!bySize.fold) return skip(session, bySize, teller);
+  const scene = await readScene(session, open, stagedCount, edges.ledger);
+  const decision = decideByHistory(occasion, scene);
+  const { trigger } = bySize;
+  const boundary = decision.fold ? decision.boundary : null;
+  const clearing =
+    decision.fold || decision.reason === "no boundary"
+      ? planClearingOf(scene, { ...bySize, occasion, boundary })
+      : null;
+  if (!decision.fold && clearing === null) return skip(session, decision, teller);
+  const events = createFoldEvents(teller, trigger);
+  const lock = await edges.ledger.lockFolding(session.id);
+  if (lock === null) {
+    events.skipped("lock_held");
+    const text = "another process folds this session";
+    return { kind: "unchanged", session, why: text, isTight: false, spent: [] };
+  }
+  try {
+    const mayAskModel = bySize.mayAskModel && request.mayAskModel !== false;
+    const due = { ...bySize, boundary, clearing, mayAskModel };
+    return await foldLocked({ request, scene, due, lock, events }, edges);
+  } finally {
+    await lock.release().catch(() => {});
+  }
+}
+
+function skip(
+  session: Session,
+  { trigger, reason }: Extract<FoldDecision, { readonly fold: false }>,
+  teller: Teller,
+): FoldRun {
+  const isTight = trigger === "context_limit";
+  const outcome = skipOutcomes[reason];
+  const isNews = outcome !== undefined && session.folding.lastSkip !== outcome;
+  const unchanged = { kind: "unchanged", why: reason, isTight, spent: [] } as const;
+  if (trigger === null || !isNews) return { ...unchanged, session };
+  createFoldEvents(teller, trigger).skipped(outcome);
+  // Told once, not with every call until it changes.
+  const folding = { ...session.folding, lastSkip: outcome };
+  return { ...unchanged, session: { ...session, folding } };
+}
+
+const skipOutcomes: Readonly<Partial<Record<string, SkipOutcome>>> = {
+  "no boundary": "no_boundary",
+  "too soon": "too_soon",
+  "breaker open": "breaker_open",
+  ineffective: "breaker_open",
+  "too often": "breaker_open",
+};
+
+export interface LockedFold {
+  readonly request: FoldRequest;
+  readonly scene: FoldScene;
+  readonly due: DueFold;
+  readonly lock: FoldLock;
+  readonly events: FoldEvents;
+}
+
+/** What was decided, and where: one of both places is known. */
+export interface DueFold extends Omit<
+  Extract<FoldDecision<BoundarySizes>, { readonly fold: true }>,
+  "boundary"
+> {
+  readonly boundary: Boundary | null;
+  /** Where clearing old results frees enough. */
+  readonly clearing: ClearingPlan | null;
+}
+
+async function foldLocked(locked: LockedFold, edges: Edges): Promise<FoldRun> {
+  const { scene, due, events } = locked;
+  const { session } = scene;
+  const { boundary, targetTokens, numbers } = due;
+  const startMs = edges.now();
+  events.started({
+    turns_to_fold: boundary?.turnsFolded ?? 0,
+    tokens_before: numbers.usedTokens,
+    tokens_wanted: targetTokens,
+  });
+  const made = await replaceHead(locked, startMs, edges);
+  const { costPicoUsd } = sumCalls(made.calls);
+  const learned = { ...session, cache: made.cache };
+  const failed = (why: Pick<FoldFailure, "errorClass" | "reasons">): FoldRun => {
+    const durationMs = edges.now() - startMs;
+    return giveUp(locked, learned, { ...why, costPicoUsd, durationMs, spent: made.calls }, edges);
+  };
+  if (made.kind === "failed") return failed({ errorClass: "call_failed", reasons: made.reasons });
+  const written = writeFold(scene, made.replacement, learned, settingsOf(edges.compaction));
+  const { tokensBefore, tokensAfter } = written.fold.details;
+  if (tokensAfter >= tokensBefore) {
+    const reasons = [`it would leave ${tokensAfter} tokens of ${tokensBefore}`];
+    return failed({ errorClass: "summary_invalid", reasons });
+  }
+  try {
+    await commit(locked, written, edges);
+  } catch (error) {
+    if (!isLost(error)) throw error;
+    return failed({ errorClass: "lock_lost", reasons: [error.message] });
+  }
+  return { kind: "folded", ...written };
+}
+
+async function commit(
+  { scene, lock, events }: LockedFold,
+  { fold, foldedLength }: WrittenFold,
+  { compaction }: Edges,
+): Promise<void> {
+  const told = events.completed(fold);
+  if (scene.open === null) await lock.commit(fold, told.events);
+  else await scene.open.fold(fold, lock, told.events);
+  told.deliver();
+  const folded = scene.history.slice(0, foldedLength);
+  const freed = freedSkills(folded, compaction?.skills);
+  compaction?.skills?.releaseFolded(freed.map(({ name }) => name));
+}
+
+/** Someone else folded meanwhile, or holds the lock now. A turn that lost its lease cannot go on at all. */
+function isLost(error: unknown): error is StrataError {
+  return error instanceof StrataError && error.code === "conflict";
+}
+
+function giveUp(
+  { events, due }: LockedFold,
+  session: Session,
+  failure: FoldFailure & { readonly spent: readonly SummaryCall[] },
+  edges: Edges,
+): FoldRun {
+  events.failed(failure);
+  const folding = afterFailure(session.folding, edges.now());
+  return {
+    kind: "unchanged",
+    session: { ...session, folding },
+    why: failure.reasons.join("; "),
+    isTight: due.trigger === "context_limit",
+    spent: failure.spent,
+  };
+}

@@ -1,0 +1,40 @@
+// What the next call sends, and what is expected of it.
+import { assemble, type Assembly } from "../core/assembly/assemble.ts";
+import { volatileText } from "../core/assembly/system-blocks.ts";
+import type { CachePlan } from "../core/cache/cache-plan.ts";
+import { planCache } from "../core/cache/plan-cache.ts";
+import type { Section } from "../core/layers/section.ts";
+import type { Message } from "../core/message/message.ts";
+import type { Session } from "./session.ts";
+
+export interface CallToPrepare {
+  readonly session: Session;
+  readonly current: readonly Message[];
+  /** Told for this call only; null where nothing new is told. */
+  readonly volatile: readonly Section[] | null;
+  readonly startMs: number;
+}
+
+export interface PreparedCall {
+  readonly assembly: Assembly;
+  readonly plan: CachePlan;
+  /** Of the whole prompt, corrected by what the last reply told. */
+  readonly promptTokens: number;
+}
+
+export function prepareCall({ session, current, volatile, startMs }: CallToPrepare): PreparedCall {
+  const { thread, cache: state, pace, model, policy } = session;
+  const { layout, markers } = policy;
+  const assembly = assemble({
+    thread,
+    current,
+    volatile: volatile === null ? null : volatileText(volatile),
+    layout,
+    can: model.capabilities,
+  });
+  const { blocks } = assembly;
+  const plan = planCache({ blocks, rules: model, markers, state, pace, now: startMs });
+  const { readTokens, writeTokens, uncachedTokens } = plan.expected;
+  const written = Object.values(writeTokens).reduce((sum, tokens) => sum + tokens, 0);
+  return { assembly, plan, promptTokens: readTokens + written + uncachedTokens };
+}

@@ -1,0 +1,97 @@
+// The next call of a turn, recorded and ready to be sent; the history shortened first where that is due.
+import type { Section } from "../core/layers/section.ts";
+import type { Message } from "../core/message/message.ts";
+import type { EncodedRequest } from "../core/wire/encoded-request.ts";
+import type { Edges } from "../engine.ts";
+import { isMemory } from "./compaction.ts";
+import { foldWhereDue, type FoldRequest } from "./fold-session.ts";
+import { prepareCall, type PreparedCall } from "./prepare-call.ts";
+import { recordSent, type RunningTurn } from "./record-turn.ts";
+import type { Teller } from "./tell.ts";
+
+export interface ReadyCall extends PreparedCall {
+  readonly request: EncodedRequest;
+}
+
+export interface NextCall {
+  readonly turn: RunningTurn;
+  readonly startMs: number;
+  /** False for the one that is sent after the provider found the prompt too long. */
+  readonly mayFold: boolean;
+  /** Called once what will be sent is recorded, before anything else happens. */
+  readonly onRecorded: (current: readonly Message[], prepared: PreparedCall) => void;
+}
+
+export async function readyCall(
+  { turn, startMs, mayFold, onRecorded }: NextCall,
+  edges: Edges,
+  teller: Teller,
+): Promise<{ readonly turn: RunningTurn; readonly call: ReadyCall }> {
+  const volatile = await volatileOf(turn);
+  const { session, current } = turn;
+  const prepared = prepareCall({ session, current, volatile, startMs });
+  const recorded = await record(turn, prepared, startMs, edges);
+  onRecorded(current, prepared);
+  if (!mayFold) return { turn: recorded, call: encode(recorded, prepared) };
+  const run = await fold(recorded, { prepared, nowMs: startMs }, edges, teller);
+  if (!run.isFolded && !run.isTight) return { turn: run.turn, call: encode(run.turn, prepared) };
+  const rest = run.turn.current;
+  // Memory is the first thing that goes; what changed in it is in the system text if that was made anew.
+  const told = rest.length === 0 ? null : (volatile?.filter((each) => !isMemory(each)) ?? null);
+  const { session: after } = run.turn;
+  const again = prepareCall({ session: after, current: rest, volatile: told, startMs });
+  return { turn: run.turn, call: encode(run.turn, again) };
+}
+
+export interface TurnFold {
+  readonly turn: RunningTurn;
+  readonly isFolded: boolean;
+  /** Nothing remains, and nothing could be folded. */
+  readonly isTight: boolean;
+}
+
+/** Shortens the history before the running turn, and what of the turn is too long. */
+export async function fold(
+  turn: RunningTurn,
+  why: Pick<FoldRequest, "prepared" | "nowMs" | "asked">,
+  edges: Edges,
+  teller: Teller,
+): Promise<TurnFold> {
+  const { session, open, current } = turn;
+  const request = { session, open, stagedCount: current.length, ...why };
+  const run = await foldWhereDue(request, edges, teller);
+  if (run.kind === "unchanged") {
+    const { isTight, spent } = run;
+    const next = { ...turn, session: run.session, spent: [...turn.spent, ...spent] };
+    return { turn: next, isFolded: false, isTight };
+  }
+  const { before, current: rest } = run;
+  const next = { ...turn, before, session: run.session, current: rest, isStaged: true };
+  return { turn: next, isFolded: true, isTight: false };
+}
+
+async function record(
+  turn: RunningTurn,
+  { assembly }: PreparedCall,
+  startMs: number,
+  edges: Edges,
+): Promise<RunningTurn> {
+  if (turn.isStaged) return turn;
+  const { thread } = turn.session;
+  const open = await recordSent(turn, turn.open, { thread, assembly, startMs }, edges);
+  return { ...turn, open, isStaged: true };
+}
+
+/** A provider that paused goes on from its own words; what is recorded has its head already. */
+async function volatileOf(turn: RunningTurn): Promise<readonly Section[] | null> {
+  const { current, isStaged, session } = turn;
+  const isAsItIs =
+    current.length === 0 || (isStaged && session.policy.layout.volatile === "message-head");
+  return isAsItIs ? null : turn.volatile();
+}
+
+function encode({ session }: RunningTurn, prepared: PreparedCall): ReadyCall {
+  const { protocol, model, options } = session;
+  const { assembly, plan } = prepared;
+  return { ...prepared, request: protocol.encode({ assembly, plan, model, options }) };
+}

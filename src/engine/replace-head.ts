@@ -1,0 +1,139 @@
+// What takes the place of the folded part, by the cheapest rung of the ladder that frees enough.
+import type { CacheState } from "../core/cache/cache-state.ts";
+import type { ClearingPlan } from "../core/compaction/plan/plan-clearing.ts";
+import { decodeIndex } from "../core/compaction/index/fold-index.ts";
+import type { Edges } from "../engine.ts";
+import { recordedTrigger } from "./fold-events.ts";
+import { makeNotes, type FoldNotes } from "./fold-notes.ts";
+import type { FoldScene } from "./fold-scene.ts";
+import type { LockedFold } from "./fold-session.ts";
+import { layForSession, type LaidFoundation } from "./session-foundation.ts";
+import type { Session } from "./session.ts";
+import { sumCalls } from "./summary-bill.ts";
+import type { SummaryCall } from "./summarise-call.ts";
+import type { Replacement } from "./write-fold.ts";
+
+export type ReplacedHead = (
+  | { readonly kind: "replaced"; readonly replacement: Replacement }
+  | { readonly kind: "failed"; readonly reasons: readonly string[] }
+) & { readonly calls: readonly SummaryCall[]; readonly cache: CacheState };
+
+export async function replaceHead(
+  locked: LockedFold,
+  startMs: number,
+  edges: Edges,
+): Promise<ReplacedHead> {
+  const { scene, due, request } = locked;
+  const { session } = scene;
+  const { boundary, clearing, mayAskModel, trigger } = due;
+  if (clearing !== null) {
+    const laid = await refresh(session, edges);
+    const common = { ...commonOf(locked, startMs, edges), laid };
+    const replacement = { ...common, ...cleared(clearing, scene) };
+    return { kind: "replaced", replacement, calls: [], cache: session.cache };
+  }
+  if (boundary === null) {
+    return { kind: "failed", reasons: ["nothing can be folded"], calls: [], cache: session.cache };
+  }
+  const made = await makeNotes(
+    scene,
+    {
+      boundary,
+      mayAskModel,
+      mustFold: trigger === "context_limit" || trigger === "overflow_recovery" || !mayAskModel,
+      ...(request.focus === undefined ? {} : { focus: request.focus }),
+    },
+    edges,
+  );
+  if (made.kind === "failed") return made;
+  const { notes, calls, cache, reasons } = made;
+  const laid = await refresh(session, edges);
+  const { costPicoUsd, inputTokens, outputTokens } = sumCalls(calls);
+  const common = commonOf(locked, startMs, edges);
+  const replacement: Replacement = {
+    ...common,
+    ...noted(notes, session, calls),
+    at: boundary.at,
+    laid,
+    inputTokens,
+    outputTokens,
+    costPicoUsd,
+    metadata: { ...common.metadata, by: notes.by, reasons },
+  };
+  return { kind: "replaced", replacement, calls, cache };
+}
+
+type Common = Pick<Replacement, "trigger" | "startMs" | "endMs" | "metadata">;
+
+function commonOf({ due }: LockedFold, startMs: number, { now }: Edges): Common {
+  const { trigger, targetTokens, weighing, numbers } = due;
+  return {
+    trigger: recordedTrigger(trigger),
+    startMs,
+    endMs: now(),
+    metadata: { trigger, targetTokens, numbers, weighing: spelled(weighing) },
+  };
+}
+
+/** Money as text: JSON has no whole numbers of that size. */
+function spelled(weighing: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(weighing).map(([name, value]: [string, unknown]) => [
+      name,
+      typeof value === "bigint" ? value.toString() : value,
+    ]),
+  );
+}
+
+type Content = Omit<Replacement, keyof Common | "laid">;
+
+function cleared(
+  { history, cleared: results, protectedFrom }: ClearingPlan,
+  { session, lead }: FoldScene,
+): Content {
+  const { model } = session;
+  const bytes = results.reduce((sum, each) => sum + each.bytes, 0);
+  return {
+    kind: "selective",
+    summary: `${results.length} old tool results were cleared, ${bytes} bytes.`,
+    messages: history.slice(0, protectedFrom).map(({ message }) => message),
+    at: protectedFrom,
+    // The notes of an earlier fold stay where they are, and so does their index.
+    index: lead?.indexJson == null ? null : decodeIndex(lead.indexJson),
+    keepsThinking: false,
+    model: model.id,
+    provider: model.provider,
+    inputTokens: 0,
+    outputTokens: 0,
+    costPicoUsd: 0n,
+  };
+}
+
+type Noted = "kind" | "summary" | "messages" | "index" | "keepsThinking" | "model" | "provider";
+
+function noted(
+  notes: FoldNotes,
+  { model }: Session,
+  calls: readonly SummaryCall[],
+): Pick<Replacement, Noted> {
+  const last = calls.at(-1);
+  const isMade = notes.by !== "nobody" && last !== undefined;
+  return {
+    kind: notes.kind,
+    summary: notes.text,
+    messages: notes.messages,
+    index: notes.index,
+    keepsThinking: notes.by === "provider",
+    model: isMade ? last.model : model.id,
+    provider: isMade ? last.provider : model.provider,
+  };
+}
+
+/** Null where nothing changed, or nobody knows better. */
+async function refresh(session: Session, { compaction }: Edges): Promise<LaidFoundation | null> {
+  const setup = (await compaction?.refresh?.()) ?? null;
+  if (setup === null) return null;
+  const { foundation } = session.thread;
+  const laid = layForSession(setup, foundation.counter, session.pace);
+  return laid.foundation.key === foundation.key ? null : laid;
+}

@@ -1,0 +1,55 @@
+// What is to be summarised, and what a summary of it must be.
+import type { Thread } from "../core/assembly/thread.ts";
+import type { HistoryMessage } from "../core/compaction/history.ts";
+import type { SummaryWish } from "../core/compaction/summary/instruction.ts";
+import type { SummaryDemands } from "../core/compaction/summary/judge.ts";
+import type { Message } from "../core/message/message.ts";
+
+export interface SummaryRequest {
+  /** The conversation as it stands. */
+  readonly thread: Thread;
+  /** What must stand before the instruction, such as results of tools that the last reply called. */
+  readonly pending: readonly Message[];
+  /** What will be folded, for a summariser that is shown text. */
+  readonly history: readonly HistoryMessage[];
+  /** What the notes of the fold before it say; null where there was none. */
+  readonly previousSummary: string | null;
+  readonly focus?: string;
+  /** Exact strings the summary must hold. */
+  readonly identifiers: readonly string[];
+  /** What was asked and is not done, in the words it was asked with. */
+  readonly pendingAsks?: readonly string[];
+  /** The gate's limit; the model is told to stay below it. */
+  readonly summaryTokensMax: number;
+  readonly countText: (text: string) => number;
+  /** The volatile text of the last call: it is part of the prefix where it stands before the messages. */
+  readonly volatile?: string | null;
+}
+
+/** Models do not count well. */
+const askedShare = 0.8;
+
+export function wishOf(request: SummaryRequest): SummaryWish {
+  const { focus, identifiers, previousSummary, summaryTokensMax } = request;
+  return {
+    ...(focus === undefined ? {} : { focus }),
+    hasEarlierNotes: previousSummary !== null,
+    identifiers,
+    tokensMax: Math.floor(summaryTokensMax * askedShare),
+  };
+}
+
+export function demandsOf(request: SummaryRequest): SummaryDemands {
+  const { identifiers, pendingAsks, summaryTokensMax, countText, history } = request;
+  const tokens = history.reduce((sum, each) => sum + each.tokens, 0);
+  return {
+    identifiers,
+    ...(pendingAsks === undefined ? {} : { pendingAsks }),
+    // A short conversation has a short summary.
+    tokensMin: Math.min(tokensMinMost, Math.floor(tokens / 100)),
+    tokensMax: summaryTokensMax,
+    countText,
+  };
+}
+
+const tokensMinMost = 120;
