@@ -50,16 +50,18 @@ export async function printAgent(root: string, ledger: Ledger): Promise<void> {
   const store = await openMemoryStore(root);
   const memory = await openMemorySession(store, { mode: "snapshot-delta", scope: "main" });
   const skills = await createSkillStore({ workspace: root });
+  const registry = createSkillRegistry();
   const dispatcher = createDispatcher({
     tools: [
       ...builtInTools(files, {}),
       ...memoryTools(store),
-      ...skillTools({ store: skills, registry: createSkillRegistry() }),
+      ...skillTools({ store: skills, registry }),
     ],
     workspace: files,
     events: bus,
   });
   const session = await openAgent(root, dispatcher, skills.snapshot.skills);
+  registry.preactivate(session.preactivated);
   const simulator = createSimulator({ seed: 1, clock: "virtual", model: createScripted(steps) });
   const server = await simulator.listen({ port: 0 });
   const endpoint = anthropicEndpoint({ apiKey: "none needed", baseUrl: server.url });

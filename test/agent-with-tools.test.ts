@@ -73,13 +73,14 @@ test("an agent reads, remembers and loads a skill through the dispatcher, and it
   const store = await openMemoryStore(root);
   const memory = await openMemorySession(store, { mode: "snapshot-delta", scope: "main" });
   const skills = await createSkillStore({ workspace: root });
+  const registry = createSkillRegistry();
   const cache = createWorkspaceCache({});
   const bus = createEventBus({ store: ledger, strictness: "strict", onProblem: () => {} });
   const dispatcher = createDispatcher({
     tools: [
       ...builtInTools(files, {}),
       ...memoryTools(store),
-      ...skillTools({ store: skills, registry: createSkillRegistry() }),
+      ...skillTools({ store: skills, registry }),
     ],
     workspace: files,
     events: bus,
@@ -103,13 +104,14 @@ test("an agent reads, remembers and loads a skill through the dispatcher, and it
     model: resolveModel("claude-sonnet-4-6").facts,
     protocol: anthropicMessages,
     policy: findPolicy("adaptive"),
-    context: { role: "unified", ...toContextParts(bundle) },
+    context: { role: "unified", ...toContextParts(bundle), memory: memory.snapshot },
     tools: dispatcher.offered(),
     permissions: dispatcher.offered().flatMap(({ needs }) => needs),
     skills: skills.snapshot.skills,
     counter: cheapCounter,
     options: { outputTokensMax: 500, stream: true },
   });
+  registry.preactivate(session.preactivated);
   const run = await runTurn(
     session,
     {
@@ -132,6 +134,7 @@ test("an agent reads, remembers and loads a skill through the dispatcher, and it
   expect([run.end, run.calls.length]).toEqual(["done", 3]);
   expect(bodies[0]).toContain("Run the tests before you answer.");
   expect(bodies[0]).toContain("- release: How a release is made.");
+  expect(bodies[0]).toContain("Uses npm.");
   expect(bodies[1]).toContain("The port is 4177.");
   expect(bodies[1]).toContain("Tag it, then publish.");
   expect(bodies[1]).toMatch(/"is_error":true/);
@@ -148,4 +151,33 @@ test("an agent reads, remembers and loads a skill through the dispatcher, and it
   const problems: string[] = [];
   for await (const problem of ledger.check()) problems.push(problem);
   expect(problems).toEqual([]);
+});
+
+test("M-34: a skill whose body is in the prompt from the start is pointed to, and not given again", async () => {
+  const skills = await createSkillStore({ workspace: root });
+  const registry = createSkillRegistry();
+  const dispatcher = createDispatcher({ tools: skillTools({ store: skills, registry }) });
+  const session = openSession({
+    model: resolveModel("claude-sonnet-4-6").facts,
+    protocol: anthropicMessages,
+    policy: findPolicy("metis"),
+    context: { role: "unified" },
+    tools: dispatcher.offered(),
+    permissions: dispatcher.offered().flatMap(({ needs }) => needs),
+    skills: skills.snapshot.skills,
+    counter: cheapCounter,
+    options: { outputTokensMax: 500, stream: true },
+  });
+  expect(session.preactivated.map(({ name }) => name)).toEqual(["release"]);
+  registry.preactivate(session.preactivated);
+  const use = {
+    type: "tool_use",
+    id: "use-1",
+    name: "skill_load",
+    inputJson: '{"name":"release"}',
+  } as const;
+  const about = { sessionId: session.id, turnId: "turn-1", role: "unified" } as const;
+  const [answer] = await dispatcher.runAll([use], about);
+  expect(JSON.stringify(answer)).toContain("Its whole text is in the system prompt already");
+  expect(registry.state().loaded).toEqual([]);
 });

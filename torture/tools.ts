@@ -122,6 +122,7 @@ async function runIn(arena: Arena, plan: Plan): ReturnType<Experiment["run"]> {
       inputs: tally.inputs,
       seed,
       guard,
+      lookup: files.lookup,
       succeeded: tally.succeeded,
       swaps: swapper?.swapCount() ?? 0,
       "slowest batch (ms)": tally.slowestMs,
@@ -212,7 +213,7 @@ async function runGuard(
   const path = randomPath(random, arena.places);
   const kind = Math.floor(random() * 7);
   try {
-    const seen = await operate(files, kind, path, randomPath(random, arena.places));
+    const seen = await operate(files, kind, path);
     if (leaks(seen, arena)) tally.leaks += 1;
     tally.succeeded += 1;
   } catch (error) {
@@ -223,12 +224,7 @@ async function runGuard(
   }
 }
 
-async function operate(
-  files: ScopedFiles,
-  kind: number,
-  path: string,
-  other: string,
-): Promise<string> {
+async function operate(files: ScopedFiles, kind: number, path: string): Promise<string> {
   switch (kind) {
     case 0: {
       const file = await files.readFile(path, { bytesMax: 10_000 });
@@ -247,9 +243,12 @@ async function operate(
     case 5:
       await files.remove(path);
       return "";
-    default:
-      await files.move(path, other);
-      return "";
+    default: {
+      const pieces: Uint8Array[] = [];
+      const take = async (piece: Uint8Array): Promise<boolean> => pieces.push(piece) < 100;
+      await files.readPieces(path, { bytesMax: 100, take });
+      return Buffer.concat(pieces).toString();
+    }
   }
 }
 

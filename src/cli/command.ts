@@ -113,7 +113,13 @@ function unknownOption(command: Command, rawName: string, known: readonly string
   const near = nearestNames(rawName.replace(/^-+/, ""), known, 2);
   const suggestion =
     near.length > 0 ? `; did you mean ${near.map((name) => `--${name}`).join(" or ")}?` : "";
-  return usage(command, `strata ${command.name} has no option ${rawName}${suggestion}`);
+  const message = `strata ${command.name} has no option ${rawName}${suggestion}`;
+  if (near.length > 0 || command.operands.length === 0) return usage(command, message);
+  return new StrataError(
+    "usage",
+    message,
+    `put -- before words that begin with a hyphen; see: strata ${command.name} --help`,
+  );
 }
 
 function wrongValue(command: Command, rawName: string, spec: OptionSpec): StrataError {

@@ -1,11 +1,12 @@
 // strata memory consolidate: a whole file anew, unless somebody changes it meanwhile.
-import { text as readAll } from "node:stream/consumers";
+import { memoryBytesMax } from "../core/memory/memory-file.ts";
 import { describeRefusal } from "../core/memory/memory-refusal.ts";
 import type { ConsolidateOptions } from "../edge/stores/memory/memory-store.ts";
 import type { CommandBody } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { fileOf, useMemory } from "./memory-open.ts";
-import { showOutcome } from "./memory-outcome.ts";
+import { showDeclined, showOutcome } from "./memory-outcome.ts";
+import { readText } from "./read-text.ts";
 
 export const run: CommandBody = (input, io) => {
   const file = fileOf(input);
@@ -13,7 +14,7 @@ export const run: CommandBody = (input, io) => {
   return useMemory(input, async (store) => {
     // What is there when the command begins is what its user has seen; typing may take a while.
     const { hash } = await store.read(file);
-    const content = given === "-" ? await readAll(process.stdin) : given;
+    const content = given === "-" ? await readText(process.stdin, memoryBytesMax) : given;
     const seenHash = input.values.get("if-hash") ?? hash;
     const write = (how: ConsolidateOptions): ReturnType<typeof store.consolidate> =>
       store.consolidate(file, content, { ...how, seenHash });
@@ -25,7 +26,6 @@ export const run: CommandBody = (input, io) => {
     if (await confirm(question, false)) {
       return showOutcome(await write({ isDropConfirmed: true }), input, io);
     }
-    io.error("Nothing was changed.\n");
-    return 0;
+    return showDeclined(file, input, io);
   });
 };

@@ -1,6 +1,6 @@
 // strata memory log: the changes that can be taken back.
 import { beforeHashOf, type JournalEntry } from "../core/memory/memory-journal.ts";
-import { bytesOf } from "../core/memory/memory-file.ts";
+import { countBytes } from "../core/layers/cut-middle.ts";
 import type { CommandBody } from "./command.ts";
 import { optionalFileOf, useMemory } from "./memory-open.ts";
 import { formatTime, toJsonLine } from "./render-ledger.ts";
@@ -31,6 +31,6 @@ const columns: readonly Column<JournalEntry>[] = [
     title: "what",
     cell: ({ operation, undoes }) => (undoes === null ? operation : `${operation} of ${undoes}`),
   },
-  { title: "bytes before", cell: ({ before }) => String(bytesOf(before)), align: "right" },
+  { title: "bytes before", cell: ({ before }) => String(countBytes(before)), align: "right" },
   { title: "after", cell: ({ afterSizeBytes }) => String(afterSizeBytes), align: "right" },
 ];

@@ -44,7 +44,7 @@ function toStrataError(error: ToolError): StrataError {
   return new StrataError(
     codes[error.errorClass] ?? "environment-unfit",
     error.message,
-    "nothing was changed; --workspace names another folder",
+    "strata memory show says what is there; --workspace names another folder",
     { cause: error },
   );
 }

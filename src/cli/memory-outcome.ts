@@ -1,4 +1,5 @@
 // What a write to memory did, for people and for machines.
+import type { MemoryFile } from "../core/memory/memory-file.ts";
 import { describeRefusal, type MemoryRefusal } from "../core/memory/memory-refusal.ts";
 import { describeWrite, metadataOf } from "../core/memory/memory-write.ts";
 import { StrataError, type StrataErrorCode } from "../core/strata-error.ts";
@@ -13,12 +14,20 @@ export function showOutcome(outcome: MemoryOutcome, input: CommandInput, io: Io)
     const { code, hint } = adviceOn(refusal);
     throw new StrataError(code, describeRefusal(file, refusal), hint);
   }
-  const { kind, write, path } = outcome;
-  io.out(
-    input.switches.has("json")
-      ? toJsonLine({ outcome: kind, path, ...metadataOf(write) })
-      : `${describeWrite(write).replaceAll("memory_consolidate", "strata memory consolidate")}\n`,
-  );
+  const { kind, write, path, notes } = outcome;
+  if (input.switches.has("json")) {
+    io.out(toJsonLine({ outcome: kind, path, ...metadataOf(write), notes }));
+    return 0;
+  }
+  io.out(`${describeWrite(write).replaceAll("memory_consolidate", "strata memory consolidate")}\n`);
+  for (const note of notes) io.error(`${note}\n`);
+  return 0;
+}
+
+/** Somebody was asked and said no: that is no error, and a script is told, too. */
+export function showDeclined(file: MemoryFile, input: CommandInput, io: Io): number {
+  if (input.switches.has("json")) io.out(toJsonLine({ outcome: "declined", file }));
+  io.error("Nothing was changed.\n");
   return 0;
 }
 

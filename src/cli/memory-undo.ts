@@ -17,7 +17,7 @@ export const run: CommandBody = (input, io) => {
         "strata memory log lists what is kept; --to N goes back to a version, whatever is there now",
       );
     }
-    const { entry, path, sizeBytes } = outcome;
+    const { entry, path, sizeBytes, notes } = outcome;
     const { number, operation } = entry;
     const what =
       to === undefined
@@ -25,9 +25,10 @@ export const run: CommandBody = (input, io) => {
         : `Went back to before change ${number}`;
     io.out(
       input.switches.has("json")
-        ? toJsonLine({ path, change: number, operation, sizeBytes })
+        ? toJsonLine({ path, change: number, operation, sizeBytes, notes })
         : `${what}; ${path} has ${sizeBytes} bytes now.\n`,
     );
+    if (!input.switches.has("json")) for (const note of notes) io.error(`${note}\n`);
     return 0;
   });
 };

@@ -6,6 +6,7 @@ import { hashContent } from "../core/hash.ts";
 import { exitStatusOf, StrataError } from "../core/strata-error.ts";
 import { parseInput } from "./command.ts";
 import { memoryCommands } from "./memory-commands.ts";
+import { showDeclined } from "./memory-outcome.ts";
 import type { Ran } from "./test-kit.ts";
 
 let workspace = "";
@@ -87,6 +88,50 @@ describe("writing", () => {
     expect(onDisk()).toBe("there\n");
   });
 
+  test("an entry that begins with a hyphen is taken after --, and the error says so", async () => {
+    const refused = await memory("add", "USER.md", "- likes tea");
+    expect(refused.status).toBe(2);
+    expect(refused.error).toContain("put -- before words that begin with a hyphen");
+    const command = memoryCommands.find(({ name }) => name === "memory add");
+    if (command === undefined) throw new Error("no command");
+    const input = parseInput(command, ["--workspace", workspace, "--", "USER.md", "- likes tea"]);
+    const { run } = await command.load();
+    await run(input, { out: () => {}, error: () => {}, env: {} });
+    expect(onDisk("USER.md")).toBe("- likes tea\n");
+  });
+
+  test("what a write hides is said beside its result, and is in the JSON", async () => {
+    writeFileSync(join(workspace, "MEMORY.md"), "root\n");
+    const { out, error } = await memory("add", "MEMORY.md", "one");
+    expect(out).toBe("Added to MEMORY.md; it has 4 bytes now.\n");
+    expect(error).toContain("The MEMORY.md at the root of the workspace stays as it is");
+    expect(JSON.parse((await memory("add", "MEMORY.md", "two", "--json")).out)).toMatchObject({
+      notes: [],
+    });
+  });
+
+  test("an error of the store does not claim that nothing was changed", async () => {
+    mkdirSync(join(workspace, ".strata", "MEMORY.md"), { recursive: true });
+    const { error } = await memory("add", "MEMORY.md", "x");
+    expect(error).not.toContain("nothing was changed");
+    expect(error).toContain("strata memory show says what is there");
+  });
+
+  test("a change that was declined is one JSON value, too", () => {
+    let [out, error] = ["", ""];
+    const io = {
+      out: (text: string) => void (out += text),
+      error: (text: string) => void (error += text),
+      env: {},
+    };
+    const input = { operands: [], switches: new Set(["json"]), values: new Map<string, string>() };
+    expect(showDeclined("MEMORY.md", input, io)).toBe(0);
+    expect([out, error]).toEqual([
+      '{"outcome":"declined","file":"MEMORY.md"}\n',
+      "Nothing was changed.\n",
+    ]);
+  });
+
   test("--yes lets more than half go", async () => {
     edit("there\n");
     expect((await memory("consolidate", "MEMORY.md", "", "--yes")).status).toBe(0);
@@ -163,6 +208,12 @@ test("migrate moves memory and names what stays", async () => {
   );
   expect(onDisk()).toBe("old\n");
   expect((await memory("migrate", "--json")).out).toBe('{"moved":[],"left":["trace.db"]}\n');
+});
+
+test("a file in the place of the folder is told of", async () => {
+  writeFileSync(join(workspace, ".strata"), "");
+  const { status, error } = await memory("show");
+  expect([status, error]).toEqual([6, expect.stringContaining('".strata" is a file')]);
 });
 
 test("a workspace that is not there, and a link in it, are errors of two lines", async () => {

@@ -36,10 +36,12 @@ export const run: CommandBody = async (input, io) => {
     io.out(toJsonLine({ skills: checked, invalid, skipped }));
   } else {
     const missed = skipped.map(({ path, reason }) => `${join(folder, path)}  skipped: ${reason}`);
-    const summary = `${count(checked.length, "skill")}: ${checked.length - invalid} ok, ${invalid} invalid`;
-    io.out(`${[...checked.flatMap(render), ...missed.map(toPrintable), summary].join("\n")}\n`);
+    const rest = skipped.length === 0 ? "" : `, ${skipped.length} skipped`;
+    const summary = `${count(checked.length, "skill")}: ${checked.length - invalid} ok, ${invalid} invalid${rest}`;
+    io.out(`${[...checked.flatMap(render), ...missed.map(toLine), summary].join("\n")}\n`);
   }
-  return invalid === 0 ? 0 : 1;
+  // What was not looked at has not passed.
+  return invalid === 0 && skipped.length === 0 ? 0 : 1;
 };
 
 function readIgnored(given: string | undefined): ReadonlySet<SkillRule> {
@@ -88,7 +90,12 @@ function render({ path, ok, violations, warnings }: CheckedSkill): readonly stri
     ...violations.map(({ rule, message }) => `         ${message} [${rule}]`),
     ...warnings.map(({ rule, message }) => `         warning: ${message} [${rule}]`),
   ];
-  return [`${mark}  ${toPrintable(path)}`, ...lines.map(toPrintable)];
+  return [`${mark}  ${toLine(path)}`, ...lines.map(toLine)];
+}
+
+/** What somebody else named must not look like lines of ours. */
+function toLine(text: string): string {
+  return toPrintable(text.replaceAll("\n", "\\n"));
 }
 
 function count(number: number, one: string, many = `${one}s`): string {

@@ -9,12 +9,12 @@ export const run: CommandBody = async (input, io) => {
   const query = input.operands.join(" ");
   const limit = readLimit(input.values.get("limit"));
   const { snapshot } = await readSkills(input);
-  const { matches, total, byWord } = searchSkills(snapshot.skills, query, limit);
+  const { matches, total, byWord, wordsLeftOut } = searchSkills(snapshot.skills, query, limit);
   if (input.switches.has("json")) {
     const results = matches.map(({ skill: { name, description, source, version }, score }) => {
       return { name, description, source, version, score };
     });
-    io.out(toJsonLine({ query, total, byWord, results }));
+    io.out(toJsonLine({ query, total, byWord, wordsLeftOut, results }));
     return 0;
   }
   const lines = matches.map(
@@ -22,7 +22,10 @@ export const run: CommandBody = async (input, io) => {
   );
   const head = byWord ? ["No skill has the whole query; these have words of it:"] : [];
   const rest = total - matches.length;
-  const tail = rest === 0 ? [] : [`${rest} more; raise --limit`];
+  const tail = [
+    ...(rest === 0 ? [] : [`${rest} more; raise --limit`]),
+    ...(wordsLeftOut === 0 ? [] : [`${wordsLeftOut} more words were not looked for`]),
+  ];
   io.out(total === 0 ? "No skill was found.\n" : `${[...head, ...lines, ...tail].join("\n")}\n`);
   return 0;
 };

@@ -38,7 +38,7 @@ describe("skills list", () => {
         "",
         "pdf: the one of the workspace hides the global one",
         'left out: .strata/skills/bad: the name is "other" and the folder "bad"; make them the same [name-folder]',
-        `${join(folder, "global/mail")}: there is a hidden character, U+1B: a model reads it and people do not [hidden-characters]`,
+        `${join(folder, "global/mail")}: there is a hidden character, U+001B: a model reads it and people do not [hidden-characters]`,
         "",
       ].join("\n"),
     );
@@ -108,7 +108,7 @@ describe("skills check", () => {
     expect(out).toBe(
       [
         `ok       ${join(folder, "global/mail")}`,
-        "         warning: there is a hidden character, U+1B: a model reads it and people do not [hidden-characters]",
+        "         warning: there is a hidden character, U+001B: a model reads it and people do not [hidden-characters]",
         `ok       ${join(folder, "global/pdf")}`,
         "2 skills: 2 ok, 0 invalid",
         "",
@@ -128,11 +128,52 @@ describe("skills check", () => {
         `invalid  ${join(folder, "work/.strata/skills/bad")}`,
         '         the name is "other" and the folder "bad"; make them the same [name-folder]',
         `ok       ${join(folder, "work/.strata/skills/pdf")}`,
-        `${join(folder, "work/link")}  skipped: a symbolic link, which is not followed`,
-        "2 skills: 1 ok, 1 invalid",
+        `invalid  ${join(folder, "work/link")}`,
+        "         the folder is a symbolic link, which is not followed; copy it here [file-kind]",
+        "3 skills: 1 ok, 2 invalid",
         "",
       ].join("\n"),
     );
+  });
+
+  test("does not pass what a session leaves out: a linked skill, alone or beside others", async () => {
+    symlinkSync(join(folder, "global/pdf"), join(folder, "global/linked"));
+    symlinkSync(join(folder, "nowhere"), join(folder, "global/dangling"));
+    symlinkSync(join(folder, "global/pdf/SKILL.md"), join(folder, "global/README.md"));
+    const { out, status } = await strata("check", join(folder, "global"));
+    expect(status).toBe(1);
+    expect(out).toContain("4 skills: 2 ok, 2 invalid");
+    expect((await strata("check", join(folder, "global"), "--ignore", "file-kind")).status).toBe(0);
+  });
+
+  test("does not pass what it did not look into: too deep, or beyond what a session reads", async () => {
+    const deep = Array.from({ length: 14 }, (_, level) => `d${level}`).join("/");
+    put(`global/${deep}/pdf/SKILL.md`, "whatever");
+    const { out, status } = await strata("check", join(folder, "global"));
+    expect(status).toBe(1);
+    expect(out).toMatch(
+      /d12 {2}skipped: more than 12 folders deep\n2 skills: 2 ok, 0 invalid, 1 skipped/,
+    );
+    rmSync(join(folder, "global/d0"), { recursive: true });
+    for (let number = 0; number < 1000; number += 1) mkdirSync(join(folder, `global/x${number}`));
+    const many = await strata("check", join(folder, "global"));
+    expect(many.status).toBe(1);
+    expect(many.out).toContain("skipped: 1002 folders; a session reads the first 1000 by name");
+  });
+
+  test("says of a folder whose name is no text what is wrong with it", async () => {
+    mkdirSync(Buffer.concat([Buffer.from(`${join(folder, "global")}/caf`), Buffer.from([0xe9])]));
+    const { out, status } = await strata("check", join(folder, "global"));
+    expect(status).toBe(1);
+    expect(out).toContain("the name of the folder is not UTF-8; rename it [file-access]");
+  });
+
+  test("keeps what others named on its line", async () => {
+    put("odd/SKILL.md", '---\nname: odd\ndescription: b\n"x\\nok       /all/fine": y\n---\nz');
+    put("od\nd/SKILL.md", "none");
+    const { out } = await strata("check", folder);
+    expect(out.split("\n").filter((line) => line.startsWith("ok       /all/fine"))).toEqual([]);
+    expect(out).toContain("od\\nd");
   });
 
   test("may be told to ignore a rule, and knows which there are", async () => {

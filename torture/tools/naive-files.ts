@@ -1,5 +1,5 @@
 // A guard with the usual mistake: it resolves a path, finds it inside, and then opens it by its name. For `--guard naive`.
-import { mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import { ToolError } from "../../src/core/tools/tool.ts";
 import type { ScopedFiles } from "../../src/edge/stores/scoped-files.ts";
@@ -16,6 +16,7 @@ export function openNaively(root: string): ScopedFiles {
   };
   const naive: ScopedFiles = {
     root,
+    lookup: "by path",
     nameOf: (path) => relative(root, resolve(root, path)) || ".",
     readFile: async (path, { bytesMax }) => {
       const place = await inside(path);
@@ -45,7 +46,7 @@ export function openNaively(root: string): ScopedFiles {
       return { kind: stats.isFile() ? "file" : "folder", size, mtimeMs };
     },
     remove: async (path) => rm(await inside(path)),
-    move: async (from, to) => rename(await inside(from), await inside(to)),
+    readPieces: async (path, { take }) => take(await readFile(await inside(path))),
   };
   return {
     ...naive,
@@ -55,7 +56,7 @@ export function openNaively(root: string): ScopedFiles {
     list: (path) => telling(naive.list(path)),
     stat: (path) => telling(naive.stat(path)),
     remove: (path) => telling(naive.remove(path)),
-    move: (from, to) => telling(naive.move(from, to)),
+    readPieces: (path, options) => telling(naive.readPieces(path, options)),
   };
 }
 

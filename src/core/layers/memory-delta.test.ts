@@ -51,11 +51,38 @@ describe("memory that changed since the snapshot", () => {
     );
   });
 
-  test("lines that only moved are said to have moved", () => {
+  test("lines that only moved are shown in their new order", () => {
     const current = { user: "Likes tea.\nName: Ada\n", workspace: snapshot.workspace };
     expect(describeMemoryChange(snapshot, current)).toMatch(
-      /USER\.md: the same lines in another order\.$/,
+      /USER\.md: the same lines in another order\. It says now:\nLikes tea\.\nName: Ada$/,
     );
+  });
+
+  test("where lines came and others moved, the whole text is shown, or how much of it is not", () => {
+    const current = { user: "New.\nLikes tea.\nName: Ada\n", workspace: snapshot.workspace };
+    const limits = { linesMax: 2, charactersMax: 100 };
+    expect(describeMemoryChange(snapshot, current, limits)?.split("\n").slice(2)).toEqual([
+      "USER.md: its lines in another order. It says now:",
+      "New.",
+      "Likes tea.",
+      "(1 of 3 lines are not shown.)",
+    ]);
+  });
+
+  test("a change of what is known everywhere is told apart from the workspace's own", () => {
+    const [before, now] = ["Speaks French.\n", "Speaks Greek.\n"].map((globalUser) => ({
+      ...snapshot,
+      globalUser,
+    }));
+    expect(
+      describeMemoryChange(before ?? snapshot, now ?? snapshot)
+        ?.split("\n")
+        .slice(2),
+    ).toEqual([
+      "User context of all workspaces (global USER.md): 1 line added, 1 line removed.",
+      "+ Speaks Greek.",
+      "- Speaks French.",
+    ]);
   });
 
   test("what is too much is left out in whole lines, and counted", () => {

@@ -1,5 +1,5 @@
 // What changed in memory since the snapshot, for the end of the prompt: the snapshot itself stays as it is (C-3).
-import type { MemoryTexts } from "./memory-sections.ts";
+import { globalUserName, type MemoryTexts } from "./memory-sections.ts";
 
 export interface DeltaLimits {
   /** Of changed lines shown for one file. */
@@ -16,7 +16,10 @@ export function describeMemoryChange(
   current: MemoryTexts,
   limits: DeltaLimits = defaultLimits,
 ): string | null {
+  const { globalUser: globalBefore = "" } = snapshot;
+  const { globalUser: globalNow = "" } = current;
   const files = [
+    describeFile(`User context of ${globalUserName}`, globalBefore, globalNow, limits),
     describeFile("USER.md", snapshot.user, current.user, limits),
     describeFile("MEMORY.md", snapshot.workspace, current.workspace, limits),
   ].filter((text) => text !== null);
@@ -33,18 +36,29 @@ function describeFile(
   const earlier = toLines(before);
   const later = toLines(after);
   if (earlier.join("\n") === later.join("\n")) return null;
-  const added = linesMissingFrom(earlier, later);
-  const removed = linesMissingFrom(later, earlier);
-  if (added.length === 0 && removed.length === 0) {
-    return `${name}: the same lines in another order.`;
+  const { missing: added, kept: keptLater } = compare(earlier, later);
+  const { missing: removed, kept: keptEarlier } = compare(later, earlier);
+  // Lines that came and went do not tell where the others stand now.
+  if (keptEarlier.join("\n") !== keptLater.join("\n")) {
+    const what = added.length + removed.length === 0 ? "the same lines" : "its lines";
+    return tellLines(`${name}: ${what} in another order. It says now:`, later, "lines", limits);
   }
   const counts = `${name}: ${countOf(added, "added")}, ${countOf(removed, "removed")}.`;
   // What is new matters more than what is gone, so it is shown first.
   const changes = [...added.map((line) => `+ ${line}`), ...removed.map((line) => `- ${line}`)];
-  const shown = withinLimits(changes, limits);
-  const left = changes.length - shown.length;
-  const note = left === 0 ? [] : [`(${left} of ${changes.length} changed lines are not shown.)`];
-  return [counts, ...shown, ...note].join("\n");
+  return tellLines(counts, changes, "changed lines", limits);
+}
+
+function tellLines(
+  head: string,
+  lines: readonly string[],
+  what: string,
+  limits: DeltaLimits,
+): string {
+  const shown = withinLimits(lines, limits);
+  const left = lines.length - shown.length;
+  const note = left === 0 ? [] : [`(${left} of ${lines.length} ${what} are not shown.)`];
+  return [head, ...shown, ...note].join("\n");
 }
 
 /** Blank lines and white space at line ends mean nothing. */
@@ -55,15 +69,20 @@ function toLines(text: string): string[] {
     .filter((line) => line !== "");
 }
 
-/** The lines of the second list that the first does not hold as often. */
-function linesMissingFrom(known: readonly string[], lines: readonly string[]): string[] {
+/** The lines of the second list that the first does not hold as often, and the others. */
+function compare(
+  known: readonly string[],
+  lines: readonly string[],
+): { readonly missing: readonly string[]; readonly kept: readonly string[] } {
   const counts = new Map<string, number>();
   for (const line of known) counts.set(line, (counts.get(line) ?? 0) + 1);
-  return lines.filter((line) => {
+  const [missing, kept]: [string[], string[]] = [[], []];
+  for (const line of lines) {
     const count = counts.get(line) ?? 0;
     counts.set(line, count - 1);
-    return count <= 0;
-  });
+    (count <= 0 ? missing : kept).push(line);
+  }
+  return { missing, kept };
 }
 
 function countOf(lines: readonly string[], what: string): string {

@@ -31,3 +31,14 @@ test("an empty file has no section, and two empty files leave nothing (S-15)", (
   ]);
   expect(memorySections({ user: "", workspace: "" }, "session")).toEqual([]);
 });
+
+test("what is known of the user everywhere has a heading of its own, before the others", () => {
+  const texts = { globalUser: "Speaks French.\n", user: "Ada\n", workspace: "" };
+  expect(memorySections(texts, "session").map(({ name, text }) => [name, text])).toEqual([
+    [
+      "user context everywhere",
+      "## User context of all workspaces (global USER.md)\n\nSpeaks French.",
+    ],
+    ["user context", "## User context (USER.md)\n\nAda"],
+  ]);
+});

@@ -1,7 +1,7 @@
 // What a workspace says about itself: its documents as one value, within limits, ready to become sections (N-43, X-02).
 import { hashContent, type ContentHash } from "../hash.ts";
 import type { ContextParts } from "./to-sections.ts";
-import { countBytes, cutText } from "./workspace-cut.ts";
+import { fitDocuments } from "./fit-documents.ts";
 import { readIdentity, type AgentIdentity } from "./workspace-identity.ts";
 
 /** `shared`: others than the owner are there, so MEMORY.md is not shown (C-16). */
@@ -13,9 +13,9 @@ export const workspaceFileKinds = [
   "claude",
   "identity",
   "soul",
+  "document",
   "user",
   "memory",
-  "document",
 ] as const;
 
 export type WorkspaceFileKind = (typeof workspaceFileKinds)[number];
@@ -80,8 +80,9 @@ export interface ReadDocument {
 }
 
 export interface BundleLimits {
+  /** UTF-8, the line about what is missing included. */
   readonly fileBytesMax: number;
-  /** Of all together. A file for which no room is left is one line that says so. */
+  /** Of all together. Where no room is left, one line says which documents are left out. */
   readonly totalBytesMax: number;
 }
 
@@ -93,7 +94,6 @@ export interface BundleParts {
   readonly limits: BundleLimits;
 }
 
-/** Room is given in order, so that a document never changes how much is shown of one before it. */
 export function toBundle({
   root,
   scope,
@@ -102,19 +102,10 @@ export function toBundle({
   limits,
 }: BundleParts): WorkspaceBundle {
   const said: WorkspaceNotice[] = [...notices];
-  const files: WorkspaceFile[] = [];
-  let room = limits.totalBytesMax;
-  for (const document of inOrder(documents)) {
-    const repeated = document.kind === "claude" ? sameRules(document, files) : undefined;
-    if (repeated !== undefined) {
-      said.push(notice("repeated", document.path, `says the same as ${repeated.path}`));
-      continue;
-    }
-    const file = fitDocument(document, limits, room);
-    room = Math.max(0, room - countBytes(file.text));
-    files.push(file);
-    if (file.bytesLeftOut > 0) said.push(noticeOfCut(file));
-  }
+  const copy = findCopy(documents);
+  if (copy !== undefined) said.push(notice("repeated", copy.path, "says the same as AGENTS.md"));
+  const files = fitDocuments(inOrder(documents.filter((each) => each !== copy)), limits);
+  said.push(...files.filter(({ bytesLeftOut }) => bytesLeftOut > 0).map(noticeOfCut));
   return {
     root,
     scope,
@@ -167,26 +158,17 @@ function inOrder(documents: readonly ReadDocument[]): readonly ReadDocument[] {
   );
 }
 
-/** Many workspaces keep one set of rules under both names. */
-function sameRules(
-  document: ReadDocument,
-  files: readonly WorkspaceFile[],
-): WorkspaceFile | undefined {
-  return files.find(({ kind, hash }) => kind === "agents" && hash === document.hash);
-}
-
-function fitDocument(document: ReadDocument, limits: BundleLimits, room: number): WorkspaceFile {
-  const { kind, path, hash, bytes, bytesUnread } = document;
-  const isTotal = room < limits.fileBytesMax;
-  const { text, bytesLeftOut } = cutText(document.text, {
-    bytesMax: Math.min(room, limits.fileBytesMax),
-    name: path,
-    because: isTotal
-      ? `the workspace's documents may have ${limits.totalBytesMax} bytes together`
-      : `a workspace document may have ${limits.fileBytesMax} bytes`,
-    bytesUnread,
-  });
-  return { kind, path, text, hash, bytes, bytesLeftOut };
+/** Many workspaces keep one set of rules under both names. What was not read to its end may differ there. */
+function findCopy(documents: readonly ReadDocument[]): ReadDocument | undefined {
+  const rules = documents.find(({ kind }) => kind === "agents");
+  return documents.find(
+    ({ kind, hash, bytes, bytesUnread }) =>
+      kind === "claude" &&
+      bytesUnread === 0 &&
+      rules?.bytesUnread === 0 &&
+      hash === rules.hash &&
+      bytes === rules.bytes,
+  );
 }
 
 function noticeOfCut({ path, bytes, bytesLeftOut }: WorkspaceFile): WorkspaceNotice {

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { countBytes, cutText } from "./workspace-cut.ts";
+import { countBytes } from "./cut-middle.ts";
+import { cutText } from "./workspace-cut.ts";
 
 const because = "a workspace document may have 1000 bytes";
 

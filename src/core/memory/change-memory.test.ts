@@ -2,7 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hashContent } from "../hash.ts";
 import { changeMemory, type MemoryChange, type MemoryOperation } from "./change-memory.ts";
-import { bytesOf, memoryCaps, parseMemoryFile } from "./memory-file.ts";
+import { countBytes } from "../layers/cut-middle.ts";
+import { memoryCaps, parseMemoryFile } from "./memory-file.ts";
 import { describeRefusal, type MemoryRefusal } from "./memory-refusal.ts";
 
 const free = { file: "MEMORY.md", seenHash: undefined, isDropConfirmed: false } as const;
@@ -158,7 +159,7 @@ test("S-15 property: an entry that is added never makes the file smaller, and wh
       const text = start.toWellFormed();
       const change = add(text, entry);
       if (change.kind !== "changed") return;
-      expect(bytesOf(change.text)).toBeGreaterThan(bytesOf(text));
+      expect(countBytes(change.text)).toBeGreaterThan(countBytes(text));
       expect(change.text.startsWith(text)).toBe(true);
     }),
   );
@@ -194,8 +195,22 @@ function isSound(change: MemoryChange): boolean {
     case "same":
       return true;
     case "changed":
-      return bytesOf(change.text) <= 4096 && change.text.isWellFormed();
+      return countBytes(change.text) <= 4096 && change.text.isWellFormed();
     case "refused":
       return describeRefusal("MEMORY.md", change.refusal).length > 10;
   }
 }
+
+test("texts that repeat themselves are looked through soon", () => {
+  const started = performance.now();
+  const lines = "a\n".repeat(100_000);
+  expect(add(lines, `${"a\n".repeat(50_000)}b`)).toMatchObject({
+    refusal: { kind: "over-hard-cap" },
+  });
+  const letters = "a".repeat(500_000);
+  expect(replace(letters, "a".repeat(250_000), "b")).toEqual(
+    refused({ kind: "old-count", count: 250_001 }),
+  );
+  // It took a minute when every place was looked at for itself.
+  expect(performance.now() - started).toBeLessThan(5000);
+});

@@ -1,6 +1,8 @@
 // What an operation makes of the text of a memory file, or why it does not (S-05, S-06).
 import { hashContent, type ContentHash } from "../hash.ts";
-import { bytesOf, memoryCaps, type MemoryFile } from "./memory-file.ts";
+import { countBytes } from "../layers/cut-middle.ts";
+import { countOccurrences } from "./count-occurrences.ts";
+import { memoryCaps, type MemoryFile } from "./memory-file.ts";
 import type { MemoryRefusal } from "./memory-refusal.ts";
 
 export type MemoryOperation =
@@ -33,7 +35,7 @@ export function changeMemory(
   const change = apply(text, operation, context);
   if (change.kind !== "changed") return change;
   if (change.text === text) return { kind: "same" };
-  const attemptedBytes = bytesOf(change.text);
+  const attemptedBytes = countBytes(change.text);
   const { hardBytes } = memoryCaps[context.file];
   if (attemptedBytes <= hardBytes) return change;
   return refuse({ kind: "over-hard-cap", attemptedBytes, hardBytes });
@@ -62,10 +64,8 @@ function addEntry(text: string, entry: string): MemoryChange {
 function lineOfEntry(text: string, entry: string): number | null {
   const lines = text.split("\n").map(toWords);
   const wanted = entry.split("\n").map(toWords);
-  const index = lines.findIndex((_line, start) =>
-    wanted.every((each, offset) => lines[start + offset] === each),
-  );
-  return index === -1 ? null : index + 1;
+  const { firstIndex } = countOccurrences(lines, wanted);
+  return firstIndex === -1 ? null : firstIndex + 1;
 }
 
 function toWords(line: string): string {
@@ -78,18 +78,11 @@ function toWords(line: string): string {
 function replaceOnce(text: string, old: string, replacement: string): MemoryChange {
   if (old === "") return refuse({ kind: "old-blank" });
   if (text === "") return refuse({ kind: "file-empty" });
-  const count = countOf(text, old);
+  // Overlapping ones count each: nobody knows which is meant.
+  const { count, firstIndex } = countOccurrences(text, old);
   if (count !== 1) return refuse({ kind: "old-count", count });
-  const start = text.indexOf(old);
-  const changed = text.slice(0, start) + replacement + text.slice(start + old.length);
+  const changed = text.slice(0, firstIndex) + replacement + text.slice(firstIndex + old.length);
   return { kind: "changed", text: changed };
-}
-
-/** Occurrences may overlap: "aa" stands in "aaa" at two places, and nobody knows which is meant. */
-function countOf(text: string, part: string): number {
-  let count = 0;
-  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) count += 1;
-  return count;
 }
 
 function consolidate(text: string, content: string, context: ChangeContext): MemoryChange {
@@ -98,7 +91,7 @@ function consolidate(text: string, content: string, context: ChangeContext): Mem
   if (text !== "" && context.seenHash !== currentHash) {
     return refuse({ kind: "changed-meanwhile", currentHash, currentText: text });
   }
-  const [beforeBytes, afterBytes] = [bytesOf(text), bytesOf(content)];
+  const [beforeBytes, afterBytes] = [countBytes(text), countBytes(content)];
   const isBelow = beforeBytes <= memoryCaps[context.file].softBytes;
   if (isBelow && afterBytes * 2 < beforeBytes && !context.isDropConfirmed) {
     return refuse({ kind: "drop-unconfirmed", beforeBytes, afterBytes });

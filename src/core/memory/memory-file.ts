@@ -18,6 +18,9 @@ export const memoryCaps: Readonly<Record<MemoryFile, MemoryCaps>> = {
   "USER.md": { softBytes: 1536, hardBytes: 3072 },
 };
 
+/** Far more than memory may hold: a file of somebody else's making can still be read, consolidated and taken back. */
+export const memoryBytesMax = 1_048_576;
+
 export function parseMemoryFile(name: string): MemoryFile {
   const file = memoryFiles.find((each) => each === name);
   if (file !== undefined) return file;
@@ -28,9 +31,3 @@ export function parseMemoryFile(name: string): MemoryFile {
     near === undefined ? `name ${memoryFiles.join(" or ")}` : `did you mean ${near}?`,
   );
 }
-
-export function bytesOf(text: string): number {
-  return utf8.encode(text).length;
-}
-
-const utf8 = new TextEncoder();

@@ -48,6 +48,20 @@ describe("which change an undo takes back", () => {
     expect(undoOf([...history, change(4, "abc", "never")], "abc")).toBe(3);
   });
 
+  test("one whose undo never happened, or does not lead to what is there any more", () => {
+    const broken = change(4, "abc", "ab", { operation: "undo", undoes: 3 });
+    expect(undoOf([...history, broken], "abc")).toBe(3);
+    const back = change(5, "ab", "abc", { operation: "undo" });
+    expect(undoOf([...history, broken, back], "abc")).toBe(5);
+    const again = change(6, "abc", "ab", { operation: "undo", undoes: 5 });
+    expect(undoOf([...history, broken, back, again], "ab")).toBe(2);
+  });
+
+  test("whatever numbers a journal claims, looking ends", () => {
+    const loop = change(1, "b", "a", { operation: "undo", undoes: 99 });
+    expect(undoOf([loop, change(2, "b", "a", { operation: "undo", undoes: 2 })], "a")).toBeNull();
+  });
+
   test("none where somebody else changed the file since", () => {
     expect(undoOf(history, "edited by hand")).toBeNull();
   });

@@ -1,7 +1,8 @@
 // The last versions of the two files, so that a change can be taken back.
 import { hashContent, type ContentHash } from "../hash.ts";
 import type { MemoryOperation } from "./change-memory.ts";
-import { bytesOf, memoryFiles, type MemoryFile } from "./memory-file.ts";
+import { countBytes } from "../layers/cut-middle.ts";
+import { memoryFiles, type MemoryFile } from "./memory-file.ts";
 
 /** One change, written down before it is made: a crash in between leaves one that never was. */
 export interface JournalEntry {
@@ -37,12 +38,16 @@ export function findUndo(
   currentHash: ContentHash,
 ): JournalEntry | null {
   const own = entries.filter((entry) => entry.file === file);
-  const undone = new Set(own.map(({ undoes }) => undoes));
-  const candidate = own.findLast(
-    ({ number, operation, afterHash }) =>
-      operation !== "undo" && afterHash === currentHash && !undone.has(number),
-  );
-  return candidate ?? null;
+  let before = Infinity;
+  for (;;) {
+    const latest = own.findLast(
+      ({ number, afterHash }) => number < before && afterHash === currentHash,
+    );
+    if (latest === undefined) return null;
+    if (latest.undoes === null) return latest;
+    // An undo led here: what is there is what was there before the change it took back.
+    before = Math.min(latest.number, latest.undoes);
+  }
 }
 
 /** The oldest ones, of which there is no room any more. */
@@ -56,7 +61,7 @@ export function entriesToDrop(
     .toSorted((left, right) => right.number - left.number)
     .filter(({ file, before }) => {
       const count = kept.get(file) ?? 0;
-      const size = bytesOf(before);
+      const size = countBytes(before);
       const hasRoom = count < versionsMax && (count === 0 || bytes + size <= bytesMax);
       if (!hasRoom) return true;
       kept.set(file, count + 1);
@@ -77,11 +82,11 @@ export function decodeJournalEntry(text: string): JournalEntry | null {
   const file = memoryFiles.find((each) => each === value["file"]);
   const done = operations.find((each) => each === operation);
   if (file === undefined || done === undefined || typeof before !== "string") return null;
-  if (!isCount(number) || !isCount(atMs) || !isCount(afterSizeBytes)) return null;
+  if (!isCount(number) || typeof atMs !== "number" || !isCount(afterSizeBytes)) return null;
   if (typeof afterHash !== "string" || !/^[0-9a-f]{64}$/.test(afterHash)) return null;
   return {
     number,
-    atMs,
+    atMs: toWholeMs(atMs),
     file,
     operation: done,
     undoes: isCount(undoes) ? undoes : null,
@@ -89,6 +94,11 @@ export function decodeJournalEntry(text: string): JournalEntry | null {
     afterHash,
     afterSizeBytes,
   };
+}
+
+/** Clocks may be wrong, and an entry is not lost for it. */
+export function toWholeMs(given: number): number {
+  return Number.isFinite(given) ? Math.max(0, Math.trunc(given)) : 0;
 }
 
 export function beforeHashOf({ before }: JournalEntry): ContentHash {

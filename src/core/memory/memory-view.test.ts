@@ -52,13 +52,32 @@ describe("what may be shown", () => {
   const sources = { globalUser: "", user: "Ada\n", workspace: "Secret.\n" };
 
   test("CF-D shared-scope exclusion: MEMORY.md is not for others (C-16)", () => {
-    expect(toMemoryTexts(sources, "main")).toEqual({ user: "Ada", workspace: "Secret.\n" });
-    expect(toMemoryTexts(sources, "shared")).toEqual({ user: "Ada", workspace: "" });
+    expect(toMemoryTexts(sources, "main").texts).toEqual({ user: "Ada\n", workspace: "Secret.\n" });
+    expect(toMemoryTexts(sources, "shared").texts).toEqual({ user: "Ada\n", workspace: "" });
   });
 
-  test("S-16: a global USER.md comes before the workspace's", () => {
+  test("S-16: a global USER.md stays apart from the workspace's, and comes before it", () => {
     const both = toMemoryTexts({ ...sources, globalUser: "Speaks French.\n\n" }, "main");
-    expect(both.user).toBe("Speaks French.\n\nAda");
+    expect(both).toEqual({
+      texts: { globalUser: "Speaks French.\n\n", user: "Ada\n", workspace: "Secret.\n" },
+      cut: [],
+    });
+  });
+
+  test("of a file above its hard cap no more than the cap is shown, with how much is left out", () => {
+    const large = { ...sources, workspace: "x".repeat(1_048_576), globalUser: "y".repeat(4000) };
+    const { texts, cut } = toMemoryTexts(large, "main");
+    expect(cut).toEqual(["MEMORY.md"]);
+    expect(texts.workspace.length).toBeLessThanOrEqual(4096);
+    expect(texts.workspace).toMatch(
+      /\[\d+ of 1048576 bytes of MEMORY\.md are left out here: it is over its hard cap of 4096 bytes\./,
+    );
+    expect(texts.globalUser?.length).toBeLessThanOrEqual(3072);
+    const full = { ...sources, workspace: "x".repeat(4096) };
+    expect(toMemoryTexts(full, "main")).toMatchObject({
+      texts: { workspace: full.workspace },
+      cut: [],
+    });
   });
 });
 

@@ -1,7 +1,9 @@
 // What a session shows of memory, and where: frozen at its start with what changed since, or fresh on every call (C-3).
+import { cutText } from "../layers/workspace-cut.ts";
 import { describeMemoryChange, type DeltaLimits } from "../layers/memory-delta.ts";
 import { memorySections, type MemoryTexts } from "../layers/memory-sections.ts";
 import type { Section } from "../layers/section.ts";
+import { memoryCaps, type MemoryFile } from "./memory-file.ts";
 
 /**
  * `snapshot-delta`: the texts of the session's start, and at the end of each call what changed since.
@@ -55,13 +57,38 @@ export interface MemorySources extends MemoryTexts {
   readonly globalUser: string;
 }
 
-/** What may be shown: the user's own texts before the workspace's, and no MEMORY.md to others. */
+export interface ShownTexts {
+  readonly texts: MemoryTexts;
+  /** Files of the workspace that are over their hard cap, as only hands can make them, and so not shown whole. */
+  readonly cut: readonly MemoryFile[];
+}
+
+/** What may be shown: the user's own texts before the workspace's, no MEMORY.md to others, nothing above the hard cap. */
 export function toMemoryTexts(
   { globalUser, user, workspace }: MemorySources,
   scope: MemoryScope,
-): MemoryTexts {
-  const users = [globalUser, user].map((text) => text.trim()).filter((text) => text !== "");
-  return { user: users.join("\n\n"), workspace: scope === "shared" ? "" : workspace };
+): ShownTexts {
+  const shownUser = showFile("USER.md", user);
+  const shownWorkspace = showFile("MEMORY.md", scope === "shared" ? "" : workspace);
+  const everywhere = showFile("USER.md", globalUser).text;
+  return {
+    texts: {
+      ...(everywhere.trim() === "" ? {} : { globalUser: everywhere }),
+      user: shownUser.text,
+      workspace: shownWorkspace.text,
+    },
+    cut: [...shownUser.cut, ...shownWorkspace.cut],
+  };
+}
+
+function showFile(
+  file: MemoryFile,
+  whole: string,
+): { readonly text: string; readonly cut: readonly MemoryFile[] } {
+  const { hardBytes } = memoryCaps[file];
+  const because = `it is over its hard cap of ${hardBytes} bytes`;
+  const { text, bytesLeftOut } = cutText(whole, { bytesMax: hardBytes, name: file, because });
+  return { text, cut: bytesLeftOut === 0 ? [] : [file] };
 }
 
 /** S-11 for whoever builds a prompt without sections: the base, then what is there of the two files. */

@@ -1,6 +1,7 @@
 // What a write to memory did (S-03), as a sentence, as events and as metadata.
 import { hashContent, type ContentHash } from "../hash.ts";
-import { bytesOf, memoryCaps, type MemoryFile } from "./memory-file.ts";
+import { countBytes } from "../layers/cut-middle.ts";
+import { memoryCaps, type MemoryFile } from "./memory-file.ts";
 import { describeWarnings, scanMemory, type MemoryWarning } from "./scan-memory.ts";
 import type { MemoryOperation } from "./change-memory.ts";
 
@@ -33,14 +34,14 @@ export function toMemoryWrite(
   operation: MemoryOperation,
   { before, after, isMerged }: WrittenTexts,
 ): MemoryWrite {
-  const afterSizeBytes = bytesOf(after);
+  const afterSizeBytes = countBytes(after);
   const isWhole = operation.kind === "consolidate";
   return {
     file,
     operation: operation.kind,
     beforeHash: hashContent(before),
     afterHash: hashContent(after),
-    beforeSizeBytes: bytesOf(before),
+    beforeSizeBytes: countBytes(before),
     afterSizeBytes,
     isOverSoftCap: afterSizeBytes > memoryCaps[file].softBytes,
     isOverHardCap: false,

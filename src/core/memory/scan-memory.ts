@@ -1,4 +1,5 @@
 // What in a text is not meant for its reader's eyes, or speaks to the model as if it were its operator (H-14).
+import { findHidden, withoutHidden } from "./hidden-characters.ts";
 
 export interface MemoryWarning {
   readonly kind: "invisible" | "injection";
@@ -15,27 +16,14 @@ export function describeWarnings(warnings: readonly MemoryWarning[]): string {
   return `Warning: this text has ${warnings.map(({ what }) => what).join("; ")}. Make sure that it is meant to be remembered.`;
 }
 
-/** Not those that choose how a picture is drawn; they come with every emoji. */
-const invisible =
-  /(?![\t\n\r]|\ufe0e|\ufe0f)[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
-
-/** Several people in one picture are joined by a character that is not seen. */
-const joinedPictures =
-  /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})/gu;
-
 function findInvisible(text: string): MemoryWarning[] {
-  const found = text.replace(joinedPictures, "").match(invisible) ?? [];
+  const found = findHidden(text);
   if (found.length === 0) return [];
-  const names = [...new Set(found)].map(toName);
+  const names = [...new Set(found)];
   const shown = names.slice(0, 5).join(", ") + (names.length > 5 ? ", …" : "");
   const count =
     found.length === 1 ? "1 invisible character" : `${found.length} invisible characters`;
   return [{ kind: "invisible", what: `${count} (${shown})` }];
-}
-
-function toName(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  return `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 interface Marker {
@@ -87,11 +75,8 @@ const markers: readonly Marker[] = [
 
 /** Other spellings of the same letters count as the letters; what is not seen does not part words. */
 function findInjections(text: string): MemoryWarning[] {
-  const plain = text
-    .replace(invisible, "")
-    .normalize("NFKC")
-    .replace(/[ \t\r\n]+/g, " ");
-  const lines = text.replace(invisible, "").normalize("NFKC");
+  const lines = withoutHidden(text).normalize("NFKC");
+  const plain = lines.replace(/[ \t\r\n]+/g, " ");
   return markers
     .filter(({ pattern }) => pattern.test(plain) || pattern.test(lines))
     .map(({ what }) => ({ kind: "injection", what }));

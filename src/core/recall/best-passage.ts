@@ -31,7 +31,7 @@ export function findBestPassage(
     const inside = hits.filter(({ at }) => at >= from && at < to);
     return { from, to, score: scoreOf(inside), hasPhrase: true };
   }
-  const best = slide(hits, passageCharacters - contextCharacters * 2);
+  const best = slide(hits, passageCharacters * (1 - 2 * contextShare));
   const { from, to } = around(text, best.from, best.to, passageCharacters);
   // A short message says the same in fewer words.
   const length = Math.min(text.length, passageCharacters) / passageCharacters;
@@ -39,7 +39,8 @@ export function findBestPassage(
   return { from, to, score, hasPhrase: false };
 }
 
-const contextCharacters = 100;
+/** Of a passage, before the first hit and behind the last. */
+const contextShare = 1 / 12;
 const lengthShare = 0.5;
 
 /** As it is spelled, or else in any case. */
@@ -100,7 +101,7 @@ function around(
 ): Pick<Passage, "from" | "to"> {
   const room = Math.max(0, characters - (to - from));
   const start = Math.max(0, Math.min(from - Math.floor(room / 2), text.length - characters));
-  const line = text.lastIndexOf("\n", start + contextCharacters);
+  const line = text.lastIndexOf("\n", start + Math.floor(characters * contextShare));
   const begin = line >= start && line < from ? line + 1 : start;
   return { from: begin, to: Math.min(text.length, begin + characters) };
 }

@@ -160,10 +160,7 @@ function rankAll(
   const { terms, phrase } = readQuery(query);
   const known = texts.map((text) => termsOf(text));
   const weights = new Map(
-    terms.map((term) => [
-      term,
-      rarityOf(known.filter((each) => each.has(term)).length, 100),
-    ]),
+    terms.map((term) => [term, rarityOf(known.filter((each) => each.has(term)).length, 100)]),
   );
   const ranking: Ranking = {
     weights,

@@ -1,5 +1,5 @@
 // The fields of a frontmatter against the rules of the format (M-51).
-import type { Field } from "./frontmatter-yaml.ts";
+import { writeFrontmatter, type Field } from "./frontmatter-yaml.ts";
 import { skillLimits, type SkillViolation, type SkillWarning } from "./skill-rules.ts";
 import type { Skill } from "./skill.ts";
 
@@ -35,7 +35,7 @@ export function checkFields(given: ReadonlyMap<string, Field>, folder: string): 
   }
   const unknown = [...given.keys()].filter((key) => !knownFields.has(key));
   if (unknown.length > 0) {
-    const message = `the format has no ${unknown.join(", ")}; own fields belong under metadata`;
+    const message = `the format has no ${unknown.map(quoteIfOdd).join(", ")}; own fields belong under metadata`;
     warnings.push({ rule: "field-unknown", message });
   }
   const fields = { name, description, license, compatibility, metadata, allowedTools };
@@ -79,9 +79,11 @@ function readText(field: Field | undefined): string | null {
 }
 
 /** Whether the folder fits is asked of good names only: a bad one has to change anyway. */
-export function checkName(name: string, folder: string): readonly SkillViolation[] {
+function checkName(name: string, folder: string): readonly SkillViolation[] {
   if (name === "") {
-    return [{ rule: "name-missing", message: `there is no name; add the line name: ${folder}` }];
+    // Some names would be read as something else than text.
+    const line = writeFrontmatter({ name: folder }).trimEnd();
+    return [{ rule: "name-missing", message: `there is no name; write the line ${line}` }];
   }
   const violations: SkillViolation[] = [];
   const length = lengthOf(name);
@@ -155,6 +157,10 @@ function readAllowedTools(
 /** In characters, as people count them. */
 function lengthOf(text: string): number {
   return Array.from(text).length;
+}
+
+function quoteIfOdd(text: string): string {
+  return /^[\w.-]{1,64}$/.test(text) ? text : quote(text);
 }
 
 function quote(text: string): string {

@@ -91,6 +91,12 @@ describe("what could be better is told, and the skill is valid", () => {
     ["a direction override", `${head}---\nx\u202ey`, ["hidden-characters"]],
     ["letters written as tags", `${head}---\nx\u{e0041}`, ["hidden-characters"]],
     ["a joiner that emoji need", `${head}---\n👩‍💻`, []],
+    ["joiners that scripts need", `${head}---\nمی\u200cخواهم क्\u200dष`, []],
+    ["a joiner between other letters", `${head}---\nig\u200dnore`, ["hidden-characters"]],
+    ["a zero width space", `${head}---\nx\u200by`, ["hidden-characters"]],
+    ["a word joiner", `${head}---\nx\u2060y`, ["hidden-characters"]],
+    ["a soft hyphen", `${head}---\nx\u00ady`, ["hidden-characters"]],
+    ["a further variation selector", `${head}---\nx\u{e0100}y`, ["hidden-characters"]],
   ])("%s", (_what, text, rules) => {
     expect(warningsOf(text)).toEqual(rules);
   });
@@ -118,6 +124,28 @@ describe("what is wrong is said in a way that can be mended", () => {
       "description-missing: there is no description; say what the skill does and when to use it",
       "compatibility-length: the compatibility has 501 characters, at most 500",
       'metadata-map: "a" in metadata is a list; make it text',
+    ]);
+  });
+
+  test("a name that YAML reads as nothing is to be quoted", () => {
+    expect(messagesOf("---\nname: null\ndescription: b\n---\n", "null")).toEqual([
+      'name-missing: there is no name; write the line name: "null"',
+    ]);
+    expect(messagesOf("---\ndescription: b\n---\n", "pdf")).toEqual([
+      "name-missing: there is no name; write the line name: pdf",
+    ]);
+  });
+
+  test("a second document, without the words of a library", () => {
+    expect(messagesOf("---\nname: a\n...\nname: b\n---\n")).toEqual([
+      "frontmatter-yaml: line 4: there is a second YAML document; leave out the line --- or ... before it",
+    ]);
+  });
+
+  test("a field whose name has a line break, on one line", () => {
+    const text = '---\nname: a\ndescription: b\nmodel: x\n"c\\nok": y\n---\nx';
+    expect(readSkill(text, "a").warnings.map(({ message }) => message)).toEqual([
+      'the format has no model, "c\\nok"; own fields belong under metadata',
     ]);
   });
 

@@ -1,4 +1,5 @@
 // SKILL.md → a skill, or every rule it breaks (M-51).
+import { findHidden } from "../memory/hidden-characters.ts";
 import { checkFields } from "./check-fields.ts";
 import { readFrontmatter } from "./frontmatter-yaml.ts";
 import { sizeTokensOf, versionOf, type Skill } from "./skill.ts";
@@ -67,18 +68,10 @@ function adviseOnText(description: string, body: string): readonly SkillWarning[
     const message = `the body has about ${tokens} tokens; above ${skillLimits.bodyTokensAdvised}, move parts of it into files beside it`;
     warnings.push({ rule: "body-long", message });
   }
-  const hidden = hiddenIn(description) ?? hiddenIn(body);
-  if (hidden !== null) {
+  const [hidden] = [...findHidden(description), ...findHidden(body)];
+  if (hidden !== undefined) {
     const message = `there is a hidden character, ${hidden}: a model reads it and people do not`;
     warnings.push({ rule: "hidden-characters", message });
   }
   return warnings;
-}
-
-/** Controls, tag characters and direction overrides; joiners that real scripts need are none. */
-function hiddenIn(text: string): string | null {
-  const found = /(?![\n\t\f])[\p{Cc}\u{e0000}-\u{e007f}\u202a-\u202e\u2066-\u2069]/u.exec(
-    text,
-  )?.[0];
-  return found === undefined ? null : `U+${found.codePointAt(0)?.toString(16).toUpperCase() ?? ""}`;
 }

@@ -16,7 +16,12 @@ export interface SkillSearch<S extends SearchedSkill> {
   readonly total: number;
   /** No skill had the whole query, and its words were looked for one by one. */
   readonly byWord: boolean;
+  /** Of the query, beyond those that were looked for. */
+  readonly wordsLeftOut: number;
 }
+
+/** Different ones; nobody looks for a skill with more. */
+export const searchWordsMax = 64;
 
 /** Two points for the name, one for the description; best first, then by name. A blank query lists all. */
 export function searchSkills<S extends SearchedSkill>(
@@ -26,10 +31,11 @@ export function searchSkills<S extends SearchedSkill>(
 ): SkillSearch<S> {
   const wanted = query.trim().toLowerCase();
   const whole = scoreAll(skills, [wanted]);
-  const words = wanted.split(/\s+/);
-  const byWord = whole.length === 0 && words.length > 1;
-  const found = byWord ? scoreAll(skills, words) : whole;
-  return { matches: found.slice(0, limit), total: found.length, byWord };
+  const words = [...new Set(wanted.split(/\s+/))];
+  const byWord = whole.length === 0 && /\s/.test(wanted);
+  const found = byWord ? scoreAll(skills, words.slice(0, searchWordsMax)) : whole;
+  const wordsLeftOut = byWord ? Math.max(0, words.length - searchWordsMax) : 0;
+  return { matches: found.slice(0, limit), total: found.length, byWord, wordsLeftOut };
 }
 
 function scoreAll<S extends SearchedSkill>(

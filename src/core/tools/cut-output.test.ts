@@ -1,9 +1,10 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { countBytes, cutOutput, type LeftOut } from "./cut-output.ts";
+import { countBytes } from "../layers/cut-middle.ts";
+import { cutOutput, type LeftOut } from "./cut-output.ts";
 
-function describeLines({ bytes, bytesOfAll, fromLine, toLine }: LeftOut): string {
-  return `${bytes} of ${bytesOfAll}, ${fromLine}-${toLine}`;
+function describeLines({ bytesLeftOut, bytesOfAll, fromLine, toLine }: LeftOut): string {
+  return `${bytesLeftOut} of ${bytesOfAll}, ${fromLine}-${toLine}`;
 }
 
 test("an output within the limit stays as it is", () => {
@@ -25,8 +26,8 @@ test("characters stay whole, and beginning, middle and end make the whole", () =
       fc.integer({ min: 9, max: 90 }),
       (text, max) => {
         let left = 0;
-        const cut = cutOutput(text, max, ({ bytes }) => {
-          left = bytes;
+        const cut = cutOutput(text, max, ({ bytesLeftOut }) => {
+          left = bytesLeftOut;
           return "|";
         });
         const kept = left === 0 ? cut.text : cut.text.replace("\n\n[|]\n\n", "");

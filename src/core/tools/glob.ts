@@ -36,6 +36,11 @@ export function matchesGlob(glob: Glob, path: string): boolean {
   return glob.isMatch(path.split("/").reduce((state, name) => glob.step(state, name), glob.start));
 }
 
+/** The names a pattern spells out or describes, one for each place between slashes. */
+export function namesInGlob(pattern: string): readonly string[] {
+  return (expandBraces(pattern) ?? []).flatMap((each) => each.split("/"));
+}
+
 function refuse(problem: string): GlobReading {
   return { glob: null, problem };
 }

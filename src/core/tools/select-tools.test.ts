@@ -48,6 +48,13 @@ describe("which tools an agent is told of", () => {
     expect(namesOf({ offered, granted: ["all"], role: "unified" })).toEqual(all);
   });
 
+  test("a worker gets none of them also where they forget to say so (S-17)", () => {
+    const names = ["delegate", "memory_add", "memory_consolidate", "memory_replace"];
+    const offered = [...names, "read"].map((name) => offer(name));
+    expect(namesOf({ offered, role: "worker" })).toEqual(["read"]);
+    expect(namesOf({ offered, role: "manager" })).toEqual([...names, "read"]);
+  });
+
   test("the first tool of a name wins, and the others are reported", () => {
     const other = toolOf("read", "Reads something else.");
     const offered = [offer("read"), { definition: other, needs: [] }, offer("read")];

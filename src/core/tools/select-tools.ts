@@ -10,8 +10,8 @@ export interface OfferedTool {
   readonly roles?: readonly AgentRole[];
 }
 
-export interface ToolOffer {
-  readonly offered: readonly OfferedTool[];
+export interface ToolOffer<Offered extends OfferedTool = OfferedTool> {
+  readonly offered: readonly Offered[];
   readonly granted: readonly string[];
   readonly role: AgentRole;
   readonly order: "sorted" | "given";
@@ -28,43 +28,70 @@ export interface LeftTool {
   readonly reason: string;
 }
 
+/** What a worker never gets, also when a tool of that name forgets to say so (S-17). */
+const neverForWorkers: readonly string[] = [
+  "memory_add",
+  "memory_replace",
+  "memory_consolidate",
+  "delegate",
+];
+
 /**
  * The tools a role may use with what it was granted, each name once. The first of a name wins: a
  * provider refuses a request that has one twice. Sorted is by code units, the same in every locale (C-13).
  */
-export function selectTools({ offered, granted, role, order }: ToolOffer): SelectedTools {
+export function selectTools(offer: ToolOffer): SelectedTools {
+  const { chosen, left } = chooseTools(offer);
+  const tools = chosen.map(({ definition: { name, description, inputSchemaJson } }) => ({
+    name,
+    description,
+    inputSchemaJson,
+  }));
+  return { tools, left };
+}
+
+/** The same, as they were offered. */
+export function chooseTools<Offered extends OfferedTool>({
+  offered,
+  granted,
+  role,
+  order,
+}: ToolOffer<Offered>): {
+  readonly chosen: readonly Offered[];
+  readonly left: readonly LeftTool[];
+} {
   const permissions = new Set(granted);
-  const chosen = new Map<string, ToolDefinition>();
+  const byNames = new Map<string, Offered>();
   const left: LeftTool[] = [];
   for (const tool of offered) {
-    const { name, description, inputSchemaJson } = tool.definition;
-    const reason =
-      refusal(tool, permissions, role) ?? repetition(tool.definition, chosen.get(name));
-    if (reason === null) chosen.set(name, { name, description, inputSchemaJson });
+    const { name } = tool.definition;
+    const reason = refusal(tool, permissions, role) ?? repetition(tool, byNames.get(name));
+    if (reason === null) byNames.set(name, tool);
     else left.push({ name, reason });
   }
-  const tools = [...chosen.values()];
-  return { tools: order === "given" ? tools : tools.toSorted(byName), left };
+  const chosen = [...byNames.values()];
+  return { chosen: order === "given" ? chosen : chosen.toSorted(byName), left };
 }
 
 function refusal(
-  { needs, roles }: OfferedTool,
+  { definition, needs, roles }: OfferedTool,
   granted: ReadonlySet<string>,
   role: AgentRole,
 ): string | null {
-  if (roles !== undefined && !roles.includes(role)) return `not for the role ${role}`;
+  const isNever = role === "worker" && neverForWorkers.includes(definition.name);
+  if (isNever || roles?.includes(role) === false) return `not for the role ${role}`;
   const missing = needs.filter((permission) => !granted.has(permission));
   return missing.length === 0 ? null : `not granted: ${missing.join(", ")}`;
 }
 
-function repetition(tool: ToolDefinition, first: ToolDefinition | undefined): string | null {
+function repetition(tool: OfferedTool, first: OfferedTool | undefined): string | null {
   if (first === undefined) return null;
-  return encodeToolDefinition(tool) === encodeToolDefinition(first)
+  return encodeToolDefinition(tool.definition) === encodeToolDefinition(first.definition)
     ? "offered before"
     : "another tool of this name was offered before";
 }
 
 /** Names differ: each is there once. */
-function byName(left: ToolDefinition, right: ToolDefinition): number {
-  return left.name < right.name ? -1 : 1;
+function byName(left: OfferedTool, right: OfferedTool): number {
+  return left.definition.name < right.definition.name ? -1 : 1;
 }

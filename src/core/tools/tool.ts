@@ -14,6 +14,8 @@ export interface Tool extends OfferedTool {
   readonly outputBytesMax?: number;
   /** `input` fits the schema of its definition. What it throws is told to the model. */
   run(input: ToolInput, call: ToolCallContext): Promise<ToolOutput>;
+  /** Called after the signal of a running use was set, for what cannot listen to a signal. */
+  cancel?(toolUseId: string): Promise<void> | void;
 }
 
 /** Parsed from the model's JSON text and checked against the tool's schema. */
@@ -24,6 +26,8 @@ export interface ToolCallContext {
   readonly turnId: string;
   readonly toolUseId: string;
   readonly role: AgentRole;
+  /** Grows with every reply: uses that one reply asked for have the same, and their order says nothing. */
+  readonly replyNumber?: number;
   /** Set when the call is cancelled or its time is up. */
   readonly signal: AbortSignal;
 }

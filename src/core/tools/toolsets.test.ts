@@ -25,7 +25,7 @@ const offered: readonly OfferedTool[] = [
 
 function namesFor(toolset: string, role: "manager" | "worker" | "unified"): string[] {
   const { tools } = selectFromToolset({ offered, toolset: findToolset(toolset), role });
-  return tools.map(({ name }) => name);
+  return tools.map(({ definition }) => definition.name);
 }
 
 describe("named toolsets (X-20)", () => {
@@ -48,13 +48,21 @@ describe("named toolsets (X-20)", () => {
     expect(namesFor("full", "manager")).toContain("delegate");
   });
 
-  test("what is left out is named with its reason", () => {
-    const own = { name: "mine", granted: ["files.read"], tools: ["read", "write", "delegate"] };
-    expect(selectFromToolset({ offered, toolset: own, role: "worker" }).left).toEqual([
+  test("what is left out is named with its reason, a name nobody offers too", () => {
+    const tools = ["read", "write", "delegate", "wriet"];
+    const own = { name: "mine", granted: ["files.read", "files.read"], tools };
+    const selected = selectFromToolset({ offered, toolset: own, role: "worker" });
+    expect(selected.tools).toEqual([offered[1]]);
+    expect(selected.permissions).toEqual(["files.read"]);
+    expect(selected.toolsLeft).toEqual([
       { name: "bash", reason: "not in the toolset mine" },
-      { name: "memory_add", reason: "not for the role worker" },
-      { name: "delegate", reason: "not for the role worker" },
+      { name: "memory_add", reason: "not in the toolset mine" },
       { name: "write", reason: "not granted: files.write" },
+      { name: "delegate", reason: "not for the role worker" },
+      {
+        name: "wriet",
+        reason: "in the toolset mine, and no tool is called that; did you mean write?",
+      },
     ]);
   });
 

@@ -1,13 +1,8 @@
-// Named toolsets: what a session is granted, in one word; and what a role never gets, whatever it is granted (X-20, S-17).
+// Named toolsets: what a session is granted, in one word (X-20).
 import type { AgentRole } from "../message/assembled-context.ts";
 import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
-import {
-  selectTools,
-  type LeftTool,
-  type OfferedTool,
-  type SelectedTools,
-} from "./select-tools.ts";
+import { chooseTools, type LeftTool, type OfferedTool } from "./select-tools.ts";
 
 /** What the tools that come with Strata need. Tools of others may need other words. */
 export type Permission =
@@ -59,32 +54,51 @@ export interface ToolsetOffer {
   readonly offered: readonly OfferedTool[];
   readonly toolset: Toolset;
   readonly role: AgentRole;
-  readonly order?: "sorted" | "given";
 }
 
-/** What a role is told of, with a toolset. Everything left out is named with its reason. */
-export function selectFromToolset(offer: ToolsetOffer): SelectedTools {
-  const { offered, toolset, role, order = "sorted" } = offer;
-  const left: LeftTool[] = [];
-  const rest = offered.filter(({ definition: { name } }) => {
-    const reason = refusal(name, toolset, role);
-    if (reason !== null) left.push({ name, reason });
-    return reason === null;
-  });
-  const selected = selectTools({ offered: rest, granted: toolset.granted, role, order });
-  return { tools: selected.tools, left: [...left, ...selected.left] };
+/** What a session is opened with, so that it is told of what may be used and of nothing else. */
+export interface RoleTools {
+  /** Sorted by name. */
+  readonly tools: readonly OfferedTool[];
+  readonly permissions: readonly string[];
+  readonly toolsLeft: readonly LeftTool[];
 }
 
-/** Also when a tool of that name forgets to say so. */
-const neverForWorkers: readonly string[] = [
-  "memory_add",
-  "memory_replace",
-  "memory_consolidate",
-  "delegate",
-];
+/** Everything that is left out, or was asked for and is not on offer, is named with its reason. */
+export function selectFromToolset({ offered, toolset, role }: ToolsetOffer): RoleTools {
+  const isWanted = ({ definition }: OfferedTool): boolean =>
+    toolset.tools?.includes(definition.name) !== false;
+  const { granted } = toolset;
+  const wanted = offered.filter(isWanted);
+  const { chosen, left } = chooseTools({ offered: wanted, granted, role, order: "sorted" });
+  return {
+    tools: chosen,
+    permissions: [...new Set(granted)],
+    toolsLeft: [
+      ...offered
+        .filter((tool) => !isWanted(tool))
+        .map(({ definition: { name } }) => ({
+          name,
+          reason: `not in the toolset ${toolset.name}`,
+        })),
+      ...left,
+      ...missingFrom(
+        toolset,
+        offered.map(({ definition }) => definition.name),
+      ),
+    ],
+  };
+}
 
-function refusal(name: string, { name: toolset, tools }: Toolset, role: AgentRole): string | null {
-  if (role === "worker" && neverForWorkers.includes(name)) return "not for the role worker";
-  if (tools !== undefined && !tools.includes(name)) return `not in the toolset ${toolset}`;
-  return null;
+function missingFrom(
+  { name: toolset, tools = [] }: Toolset,
+  offered: readonly string[],
+): LeftTool[] {
+  return tools
+    .filter((name) => !offered.includes(name))
+    .map((name) => {
+      const [near] = nearestNames(name.slice(0, 64), offered, 1);
+      const hint = near === undefined ? "" : `; did you mean ${near}?`;
+      return { name, reason: `in the toolset ${toolset}, and no tool is called that${hint}` };
+    });
 }
