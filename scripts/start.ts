@@ -1,5 +1,5 @@
 // npm start: one example session with the engine on the built-in simulator, under five policies, kept in a ledger
-// from which it is resumed half-way; then an agent with tools in a workspace. No key, no network.
+// from which it is resumed half-way; an agent with tools in a workspace; a fold. No key, no network.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,6 +22,7 @@ import { runTurn, type TurnRun } from "../src/engine.ts";
 import { openSession, type Session } from "../src/engine/session.ts";
 import { resumeSession, type ResumeSetup } from "../src/engine/stored-session.ts";
 import { printAgent } from "./start-agent.ts";
+import { printFold } from "./start-fold.ts";
 import * as simulation from "../src/simulator/index.ts";
 
 /** A call as both sides recorded it. */
@@ -56,6 +57,7 @@ try {
   printTotals(runs);
   const ledger = await openLedger(file);
   await printAgent(join(folder, "workspace"), ledger);
+  await printFold(ledger);
   await ledger.close();
 } catch (error) {
   console.error(`npm start failed: ${error instanceof Error ? error.message : String(error)}`);

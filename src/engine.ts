@@ -134,8 +134,9 @@ async function runCalls(first: RunningTurn, edges: Edges): Promise<TurnRun> {
   try {
     for (let number = first.callCount + 1; number <= first.callsMax; number += 1) {
       const startMs = edges.now();
-      const onRecorded: NextCall["onRecorded"] = (current, { assembly }) => {
-        if (number === 1) events.started(current, totalTokens(assembly.usedTokens));
+      const onRecorded: NextCall["onRecorded"] = (recorded, { assembly }) => {
+        turn = recorded;
+        if (number === 1) events.started(turn.current, totalTokens(assembly.usedTokens));
         else if (calls.length === 0) events.resumed(first);
       };
       const next = { turn, startMs, mayFold: !isRecovering, onRecorded };

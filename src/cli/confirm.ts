@@ -5,7 +5,7 @@ import { StrataError } from "../core/strata-error.ts";
 /** False when the user says no. Where nobody can be asked, refuses. */
 export async function confirm(question: string, isGiven: boolean): Promise<boolean> {
   if (isGiven) return true;
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+  if (!canAsk()) {
     throw new StrataError(
       "usage",
       `${question} Nobody is at a terminal to answer`,
@@ -18,4 +18,9 @@ export async function confirm(question: string, isGiven: boolean): Promise<boole
   } finally {
     reader.close();
   }
+}
+
+/** Whether somebody is there to answer. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
 }

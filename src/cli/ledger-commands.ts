@@ -41,6 +41,10 @@ const sessionCommands: readonly Command[] = [
       all: { meaning: "every turn, not only the latest 20" },
       messages: { meaning: "what was said instead, as it is sent now; tools in one line each" },
       whole: { meaning: "with --messages: also what folds hide" },
+      fold: {
+        value: "TURN",
+        meaning: "one fold instead, with its summary and its index; latest for the last one",
+      },
       store,
       json,
     },
@@ -52,6 +56,10 @@ const sessionCommands: readonly Command[] = [
       {
         command: "strata sessions show build-42 --messages --whole",
         shows: "everything that was said, from the first turn on",
+      },
+      {
+        command: "strata sessions show build-42 --fold latest",
+        shows: "what the model is told instead of the folded turns",
       },
     ],
     load: () => import("./sessions-show.ts"),
@@ -163,6 +171,41 @@ const sessionCommands: readonly Command[] = [
   },
 ];
 
+const compact: Command = {
+  name: "compact",
+  summary:
+    "Fold the older turns of a session into a summary and an index of exact names: first the plan, then a question",
+  operands: [{ name: "SESSION", meaning: "the name of a session that nobody runs" }],
+  options: {
+    "dry-run": { meaning: "only the plan; nothing is changed and no model is asked" },
+    focus: { value: "TEXT", meaning: "what the summary should dwell on" },
+    summarizer: {
+      value: "MODEL",
+      meaning: "who writes the summary; the session's own model by default",
+    },
+    "no-model": { meaning: "ask no model: an outline stands for what is folded" },
+    yes: { meaning: "do not ask" },
+    models: { value: "FILE", meaning: "models to add or override, as JSON" },
+    store,
+    json,
+  },
+  examples: [
+    {
+      command: "strata compact build-42 --dry-run",
+      shows: "what folds, what stays, tokens and dollars per call, and when it has paid",
+    },
+    {
+      command: 'strata compact build-42 --focus "the parser" --yes',
+      shows: "the plan, then what came of it",
+    },
+    {
+      command: "strata compact build-42 --no-model --yes --json",
+      shows: "plan and fold for a script, without a key",
+    },
+  ],
+  load: () => import("./compact.ts"),
+};
+
 const wholeCommands: readonly Command[] = [
   {
     name: "ledger check",
@@ -252,4 +295,4 @@ const wholeCommands: readonly Command[] = [
   },
 ];
 
-export const ledgerCommands: readonly Command[] = [...sessionCommands, ...wholeCommands];
+export const ledgerCommands: readonly Command[] = [...sessionCommands, compact, ...wholeCommands];

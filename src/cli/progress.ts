@@ -3,6 +3,8 @@ import type { Io } from "./command.ts";
 
 export interface Progress {
   update(done: number, total: number): void;
+  /** Where nobody knows how much there is to do. */
+  tell(text: string): void;
   end(): void;
 }
 
@@ -17,14 +19,21 @@ export function createProgress(io: Pick<Io, "error">, what: string): Progress {
     io.error(`\r${text.padEnd(width)}`);
     width = text.length;
   };
+  const isDue = (): boolean => {
+    const nowMs = performance.now();
+    if (!isShown || nowMs - lastMs < intervalMs) return false;
+    lastMs = nowMs;
+    return true;
+  };
   return {
     update: (done, total) => {
-      const nowMs = performance.now();
-      if (!isShown || nowMs - lastMs < intervalMs) return;
-      lastMs = nowMs;
+      if (!isDue()) return;
       const share = total === 0 ? 1 : done / total;
       const filled = Math.round(share * 30);
       show(`${"█".repeat(filled)}${"░".repeat(30 - filled)} ${Math.floor(share * 100)} % ${what}`);
+    },
+    tell: (text) => {
+      if (isDue()) show(text);
     },
     end: () => {
       if (isShown && width > 0) io.error(`\r${" ".repeat(width)}\r`);

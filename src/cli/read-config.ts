@@ -31,6 +31,37 @@ export function readStore(env: Environment, given?: string): Setting<string> {
   return { value: join(value, "ledger.db"), origin: `the data directory, from ${origin}` };
 }
 
+/** How a provider is reached, as the programs of its vendor read it. */
+export interface ProviderAccess {
+  /** The variables that hold key and address. */
+  readonly keyName: string;
+  readonly urlName: string;
+  /** Null where it is not set. */
+  readonly apiKey: string | null;
+  /** Null for the provider's own address. */
+  readonly baseUrl: string | null;
+}
+
+/** Null for a provider that no variables are known of. */
+export function readProviderAccess(env: Environment, provider: string): ProviderAccess | null {
+  const names = providerVariables.get(provider);
+  if (names === undefined) return null;
+  const { key, url } = names;
+  return { keyName: key, urlName: url, apiKey: textOf(env[key]), baseUrl: textOf(env[url]) };
+}
+
+const providerVariables: ReadonlyMap<string, { readonly key: string; readonly url: string }> =
+  new Map([
+    ["anthropic", { key: "ANTHROPIC_API_KEY", url: "ANTHROPIC_BASE_URL" }],
+    ["openai", { key: "OPENAI_API_KEY", url: "OPENAI_BASE_URL" }],
+  ]);
+
+/** A variable that is set to nothing is not set. */
+function textOf(value: string | undefined): string | null {
+  const text = value?.trim() ?? "";
+  return text === "" ? null : text;
+}
+
 function readDataDirectory(env: Environment): Setting<string> {
   const own = env["STRATA_DATA_DIR"];
   if (own !== undefined && own !== "") return absolute(own, "STRATA_DATA_DIR");

@@ -1,13 +1,13 @@
 // A session as text: what it is, what is open, its turns, its folds.
-import { styleText } from "node:util";
 import type { FoldRecord } from "../core/ledger/fold-record.ts";
 import { generatedTokens, hitRate, promptTokens } from "../core/message/usage.ts";
 import { formatUsdRounded } from "../core/models/pico-usd.ts";
 import { formatCount, formatPercent } from "../replay/page/format-figures.ts";
 import { formatTokens } from "../replay/page/in-page.ts";
 import { formatTime, toPrintable, toShort } from "./render-ledger.ts";
+import { nameOfKind, writerOf } from "./render-fold.ts";
 import type { ShownSession, ShownTurn } from "./sessions-show.ts";
-import { renderTable, type Column } from "./table.ts";
+import { renderFacts, renderTable, type Column } from "./table.ts";
 
 const turnsShown = 20;
 
@@ -16,7 +16,7 @@ export function renderSession(shown: ShownSession, isEveryTurn: boolean): string
   const latest = isEveryTurn ? turns : turns.slice(-turnsShown);
   const hidden = turns.length - latest.length;
   const parts = [
-    renderFacts(shown),
+    renderAbout(shown),
     hidden === 0 ? "" : `${formatCount(hidden, "earlier turn")}; --all shows them\n`,
     latest.length === 0 ? "No turn yet.\n" : renderTable(turnColumns, latest),
     folds.length === 0 ? "" : renderTable(foldColumns, folds),
@@ -24,7 +24,7 @@ export function renderSession(shown: ShownSession, isEveryTurn: boolean): string
   return parts.filter((part) => part !== "").join("\n");
 }
 
-function renderFacts({ session, workers, open }: ShownSession): string {
+function renderAbout({ session, workers, open }: ShownSession): string {
   const { parent } = session;
   const facts: readonly (readonly [string, string | null])[] = [
     ["session", `${session.id}${session.status === "archived" ? ", archived" : ""}`],
@@ -52,11 +52,9 @@ function renderFacts({ session, workers, open }: ShownSession): string {
     ["foundation", session.foundationHash],
     ["open", open === null ? null : tellOpen(open, session.id)],
   ];
-  const width = Math.max(...facts.map(([name]) => name.length));
-  const lines = facts.flatMap(([name, value]) =>
-    value === null ? [] : [`${styleText("bold", name.padEnd(width))}  ${toShort(value, 400)}`],
+  return renderFacts(
+    facts.map(([name, value]) => [name, value === null ? null : toShort(value, 400)]),
   );
-  return `${lines.join("\n")}\n`;
 }
 
 function tellOpen({ turn, runner }: NonNullable<ShownSession["open"]>, id: string): string {
@@ -93,6 +91,8 @@ const foldColumns: readonly Column<FoldRecord>[] = [
   { title: "fold", cell: ({ turnId }) => toPrintable(turnId) },
   { title: "when (UTC)", cell: ({ compactedMs }) => formatTime(compactedMs) },
   { title: "why", cell: ({ trigger }) => trigger },
+  { title: "kind", cell: ({ kind }) => nameOfKind(kind) },
+  { title: "by", cell: (fold) => toPrintable(writerOf(fold) ?? "-") },
   { title: "turns", align: "right", cell: ({ turnsSummarized }) => String(turnsSummarized) },
   { title: "before", align: "right", cell: ({ tokensBefore }) => formatTokens(tokensBefore) },
   { title: "after", align: "right", cell: ({ tokensAfter }) => formatTokens(tokensAfter) },

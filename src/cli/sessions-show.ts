@@ -1,12 +1,14 @@
-// strata sessions show: one session with its turns, what is open, and what was said where that is asked for.
+// strata sessions show: one session with its turns, what is open, and what was said or folded where that is asked for.
 import type { FoldRecord } from "../core/ledger/fold-record.ts";
 import type { SessionRecord } from "../core/ledger/session-record.ts";
 import type { ThreadMessage, TurnRecord } from "../core/ledger/turn-record.ts";
+import { nearestNames } from "../core/nearest-names.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { OpenStore } from "../edge/stores/open-store.ts";
 import { readOwnTurnIds, readRunner, type Runner } from "../edge/stores/session-inside.ts";
 import type { CommandBody, CommandInput } from "./command.ts";
 import { needSession } from "./need-session.ts";
+import { renderFold, toFoldJson } from "./render-fold.ts";
 import { toJsonLine } from "./render-ledger.ts";
 import { renderSession } from "./render-session.ts";
 import { renderMessage } from "./render-thread.ts";
@@ -30,9 +32,15 @@ export interface ShownTurn extends TurnRecord {
 export const run: CommandBody = (input, io) => {
   const [id = ""] = input.operands;
   const { switches } = input;
-  checkSwitches(switches);
+  checkOptions(input);
   return useLedger(input, io, async (store, place) => {
     const session = await needSession(store.ledger, id, place);
+    const foldId = input.values.get("fold");
+    if (foldId !== undefined) {
+      const fold = await needFold(store, id, foldId);
+      io.out(switches.has("json") ? toJsonLine(toFoldJson(fold)) : renderFold(fold));
+      return 0;
+    }
     const of = { sessionId: id };
     const thread = store.ledger.readThread(of, { whole: switches.has("whole") });
     if (switches.has("json")) {
@@ -55,12 +63,36 @@ export const run: CommandBody = (input, io) => {
   });
 };
 
-function checkSwitches(switches: CommandInput["switches"]): void {
+function checkOptions({ switches, values }: CommandInput): void {
+  const other = ["messages", "whole", "all"].find((name) => switches.has(name));
+  if (values.has("fold") && other !== undefined) {
+    throw new StrataError(
+      "usage",
+      `--fold shows one fold, and --${other} is about the turns`,
+      "give one of them; see: strata sessions show --help",
+    );
+  }
   if (!switches.has("whole") || switches.has("messages")) return;
   throw new StrataError(
     "usage",
     "--whole is about messages, and there is no --messages",
     "add --messages; see: strata sessions show --help",
+  );
+}
+
+async function needFold({ ledger }: OpenStore, id: string, foldId: string): Promise<FoldRecord> {
+  const folds = await ledger.readFolds(id, listedMax);
+  const found = foldId === "latest" ? folds[0] : folds.find(({ turnId }) => turnId === foldId);
+  if (found !== undefined) return found;
+  const near = nearestNames(
+    foldId,
+    folds.map(({ turnId }) => turnId),
+    3,
+  );
+  throw new StrataError(
+    "not-found",
+    folds.length === 0 ? `session ${id} has no fold` : `session ${id} has no fold ${foldId}`,
+    near.length > 0 ? `did you mean ${near.join(" or ")}?` : `see: strata sessions show ${id}`,
   );
 }
 

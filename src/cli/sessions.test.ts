@@ -109,8 +109,8 @@ describe("strata sessions show", () => {
         "fold-1  fold             2026-11-16 08:59      0      0       0         -     0  $0.0300",
         `turn-4  failed: refused  ${started}      1      0    1.0k    75.0 %    40  $0.0100`,
         "",
-        "fold    when (UTC)        why     turns  before  after     cost",
-        `fold-1  ${started}  manual      2    4.0k   1.5k  $0.0300`,
+        "fold    when (UTC)        why     kind     by        turns  before  after     cost",
+        `fold-1  ${started}  manual  summary  claude-x      2    4.0k   1.5k  $0.0300`,
       ].join("\n"),
     );
   });

@@ -1,4 +1,4 @@
-// Plain text tables: columns as wide as their widest cell, numbers to the right.
+// Plain text tables: columns as wide as their widest cell, numbers to the right; and lists of facts.
 import { styleText } from "node:util";
 
 export interface Column<Row> {
@@ -28,4 +28,13 @@ export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly
   );
   const [head = "", ...body] = lines;
   return `${[styleText("bold", head), ...body].join("\n")}\n`;
+}
+
+/** What something is, a line each; those without a value are left out. */
+export function renderFacts(facts: readonly (readonly [string, string | null])[]): string {
+  const width = Math.max(...facts.map(([name]) => name.length));
+  const lines = facts.flatMap(([name, value]) =>
+    value === null ? [] : [`${styleText("bold", name.padEnd(width))}  ${value}`],
+  );
+  return `${lines.join("\n")}\n`;
 }

@@ -1,6 +1,5 @@
 // The next call of a turn, recorded and ready to be sent; the history shortened first where that is due.
 import type { Section } from "../core/layers/section.ts";
-import type { Message } from "../core/message/message.ts";
 import type { EncodedRequest } from "../core/wire/encoded-request.ts";
 import type { Edges } from "../engine.ts";
 import { isMemory } from "./compaction.ts";
@@ -19,7 +18,7 @@ export interface NextCall {
   /** False for the one that is sent after the provider found the prompt too long. */
   readonly mayFold: boolean;
   /** Called once what will be sent is recorded, before anything else happens. */
-  readonly onRecorded: (current: readonly Message[], prepared: PreparedCall) => void;
+  readonly onRecorded: (recorded: RunningTurn, prepared: PreparedCall) => void;
 }
 
 export async function readyCall(
@@ -31,13 +30,18 @@ export async function readyCall(
   const { session, current } = turn;
   const prepared = prepareCall({ session, current, volatile, startMs });
   const recorded = await record(turn, prepared, startMs, edges);
-  onRecorded(current, prepared);
+  onRecorded(recorded, prepared);
   if (!mayFold) return { turn: recorded, call: encode(recorded, prepared) };
   const run = await fold(recorded, { prepared, nowMs: startMs }, edges, teller);
-  if (!run.isFolded && !run.isTight) return { turn: run.turn, call: encode(run.turn, prepared) };
+  // What is recorded has its head already, and is sent as it is recorded.
+  const hasHead = session.policy.layout.volatile === "message-head";
+  if (!run.isFolded && (!run.isTight || hasHead)) {
+    return { turn: run.turn, call: encode(run.turn, prepared) };
+  }
   const rest = run.turn.current;
   // Memory is the first thing that goes; what changed in it is in the system text if that was made anew.
-  const told = rest.length === 0 ? null : (volatile?.filter((each) => !isMemory(each)) ?? null);
+  const isTold = rest.length > 0 && !hasHead;
+  const told = isTold ? (volatile?.filter((each) => !isMemory(each)) ?? null) : null;
   const { session: after } = run.turn;
   const again = prepareCall({ session: after, current: rest, volatile: told, startMs });
   return { turn: run.turn, call: encode(run.turn, again) };

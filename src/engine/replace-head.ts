@@ -27,9 +27,10 @@ export async function replaceHead(
   const { session } = scene;
   const { boundary, clearing, mayAskModel, trigger } = due;
   if (clearing !== null) {
-    const laid = await refresh(session, edges);
-    const common = { ...commonOf(locked, startMs, edges), laid };
-    const replacement = { ...common, ...cleared(clearing, scene) };
+    const { laid, reasons } = await refresh(session, edges);
+    const common = commonOf(locked, startMs, edges);
+    const metadata = { ...common.metadata, reasons };
+    const replacement = { ...common, ...cleared(clearing, scene), laid, metadata };
     return { kind: "replaced", replacement, calls: [], cache: session.cache };
   }
   if (boundary === null) {
@@ -47,7 +48,7 @@ export async function replaceHead(
   );
   if (made.kind === "failed") return made;
   const { notes, calls, cache, reasons } = made;
-  const laid = await refresh(session, edges);
+  const { laid, reasons: more } = await refresh(session, edges);
   const { costPicoUsd, inputTokens, outputTokens } = sumCalls(calls);
   const common = commonOf(locked, startMs, edges);
   const replacement: Replacement = {
@@ -58,17 +59,18 @@ export async function replaceHead(
     inputTokens,
     outputTokens,
     costPicoUsd,
-    metadata: { ...common.metadata, by: notes.by, reasons },
+    metadata: { ...common.metadata, by: notes.by, reasons: [...reasons, ...more] },
   };
   return { kind: "replaced", replacement, calls, cache };
 }
 
-type Common = Pick<Replacement, "trigger" | "startMs" | "endMs" | "metadata">;
+type Common = Pick<Replacement, "trigger" | "promptTokens" | "startMs" | "endMs" | "metadata">;
 
 function commonOf({ due }: LockedFold, startMs: number, { now }: Edges): Common {
   const { trigger, targetTokens, weighing, numbers } = due;
   return {
     trigger: recordedTrigger(trigger),
+    promptTokens: numbers.usedTokens,
     startMs,
     endMs: now(),
     metadata: { trigger, targetTokens, numbers, weighing: spelled(weighing) },
@@ -129,11 +131,22 @@ function noted(
   };
 }
 
-/** Null where nothing changed, or nobody knows better. */
-async function refresh(session: Session, { compaction }: Edges): Promise<LaidFoundation | null> {
-  const setup = (await compaction?.refresh?.()) ?? null;
-  if (setup === null) return null;
-  const { foundation } = session.thread;
-  const laid = layForSession(setup, foundation.counter, session.pace);
-  return laid.foundation.key === foundation.key ? null : laid;
+interface Refreshed {
+  /** Null where nothing changed, or nobody knows better. */
+  readonly laid: LaidFoundation | null;
+  readonly reasons: readonly string[];
+}
+
+/** What an application fails to make anew stays as it was: the fold itself matters more. */
+async function refresh(session: Session, { compaction }: Edges): Promise<Refreshed> {
+  try {
+    const setup = (await compaction?.refresh?.()) ?? null;
+    if (setup === null) return { laid: null, reasons: [] };
+    const { foundation } = session.thread;
+    const laid = layForSession(setup, foundation.counter, session.pace);
+    return { laid: laid.foundation.key === foundation.key ? null : laid, reasons: [] };
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    return { laid: null, reasons: [`tools and system text could not be made again: ${said}`] };
+  }
 }

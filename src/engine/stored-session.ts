@@ -5,6 +5,7 @@ import { appendMessages, openThread } from "../core/assembly/thread.ts";
 import { openCacheState } from "../core/cache/cache-state.ts";
 import { openPace } from "../core/cache/pace.ts";
 import { openFoldingState } from "../core/compaction/plan/folding-state.ts";
+import type { PolicyName } from "../core/cache/policy.ts";
 import { hashContent } from "../core/hash.ts";
 import type { FoldRecord } from "../core/ledger/fold-record.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
@@ -12,13 +13,14 @@ import type { NewSession, SessionRecord } from "../core/ledger/session-record.ts
 import type { Message } from "../core/message/message.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { createTokenCounter } from "../core/tokens/token-counter.ts";
+import type { CallOptions, ProtocolName } from "../core/wire/protocol.ts";
 import type { LeftTool } from "../core/tools/select-tools.ts";
 import type { LoadedSkill } from "../core/skills/activation-events.ts";
 import type { Edges } from "../engine.ts";
 import { newMessages } from "./record-turn.ts";
 import { withState } from "./session-state.ts";
 import { tellOpened } from "./turn-events.ts";
-import type { SectionNote, Session, SessionSetup } from "./session.ts";
+import type { Session, SessionSetup } from "./session.ts";
 
 /** What a session was opened with and cannot be read from its messages. */
 export interface KeptSetup {
@@ -26,7 +28,15 @@ export interface KeptSetup {
   readonly preactivated: readonly LoadedSkill[];
   readonly toolsLeft: readonly LeftTool[];
   readonly permissions: readonly string[];
-  readonly madeOf: readonly SectionNote[];
+  readonly madeOf: Session["madeOf"];
+  readonly calls: CallHabit;
+}
+
+/** How a session's calls are made: another spelling or other options would be another prefix. */
+export interface CallHabit {
+  readonly protocol: ProtocolName;
+  readonly policy: PolicyName;
+  readonly options: CallOptions;
 }
 
 /** The same session, known to the ledger, with the conversation it goes on from as its first turn. */
@@ -57,8 +67,9 @@ export async function recordSession(
 }
 
 export function keptSetupOf(session: Session): KeptSetup {
-  const { padding, preactivated, toolsLeft, permissions, madeOf } = session;
-  return { padding, preactivated, toolsLeft, permissions, madeOf };
+  const { padding, preactivated, toolsLeft, permissions, madeOf, options } = session;
+  const calls = { protocol: session.protocol.name, policy: session.policy.name, options };
+  return { padding, preactivated, toolsLeft, permissions, madeOf, calls };
 }
 
 /** A session that was recorded when its first turn failed to open is the same session. */
@@ -151,7 +162,11 @@ async function restoreSession(
     folding: openFoldingState(),
     openedMs: record.createdMs,
     workspacePath: record.workspacePath,
-    ...kept,
+    padding: kept.padding,
+    preactivated: kept.preactivated,
+    toolsLeft: kept.toolsLeft,
+    permissions: kept.permissions,
+    madeOf: kept.madeOf,
     warnings: [],
   };
 }
@@ -166,6 +181,15 @@ function checkModel({ id, model, provider }: SessionRecord, setup: ResumeSetup):
   );
 }
 
+/** How the session was called last, or when it was opened; null where that was not recorded. */
+export async function findCallHabit(
+  ledger: Ledger,
+  record: SessionRecord,
+): Promise<CallHabit | null> {
+  const fold = await ledger.findFold({ sessionId: record.id });
+  return readSetup(record, fold)?.calls ?? null;
+}
+
 /** Of the fold that changed it, or as the session was opened. */
 function readSetup({ setupJson }: SessionRecord, fold: FoldRecord | null): KeptSetup | null {
   const told: unknown = fold?.metadataJson == null ? null : JSON.parse(fold.metadataJson);
@@ -177,5 +201,5 @@ function readSetup({ setupJson }: SessionRecord, fold: FoldRecord | null): KeptS
 }
 
 function isKeptSetup(value: unknown): value is KeptSetup {
-  return typeof value === "object" && value !== null && "padding" in value && "madeOf" in value;
+  return typeof value === "object" && value !== null && "padding" in value && "calls" in value;
 }

@@ -37,6 +37,8 @@ export interface Replacement extends Pick<
   readonly keepsThinking: boolean;
   /** Tools and system text from here on; null where they stay. */
   readonly laid: LaidFoundation | null;
+  /** Of the prompt that would have been sent, as the provider counts. */
+  readonly promptTokens: number;
   readonly startMs: number;
   readonly endMs: number;
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -70,8 +72,10 @@ export function writeFold(
     next,
   );
   const newTokens = countTokens(history.slice(history.length - scene.staged.length));
-  const tokensBefore = scene.session.thread.end.tokens + newTokens;
-  const tokensAfter = thread.end.tokens + (current.length === 0 ? 0 : newTokens);
+  const countedBefore = scene.session.thread.end.tokens + newTokens;
+  const countedAfter = thread.end.tokens + (current.length === 0 ? 0 : newTokens);
+  const tokensBefore = replacement.promptTokens;
+  const tokensAfter = Math.max(0, tokensBefore + countedAfter - countedBefore);
   const { effectiveShareMin } = auto;
   const folding = afterFold(next.folding, {
     nowMs: endMs,

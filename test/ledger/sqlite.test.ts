@@ -1,5 +1,48 @@
 // The contract of the ledger, on the embedded database.
+import { expect, test } from "vitest";
+import { createLedger } from "../../src/edge/stores/ledger/create-ledger.ts";
+import { openSqlite } from "../../src/edge/stores/sqlite/open-sqlite.ts";
 import { ledgerContract } from "./contract.ts";
 import { sqliteStore } from "./stores.ts";
+import { all, fold, newFold, openSession, runAll } from "./test-kit.ts";
 
-ledgerContract(sqliteStore(), { programs: 300 });
+const store = sqliteStore();
+
+ledgerContract(store, { programs: 300 });
+
+test("words of a deleted session leave the full-text index itself, not only its answers", async () => {
+  const { ledger, database } = await store.open();
+  const inIndex = async (): Promise<string> => {
+    const rows = await database.query("SELECT HEX(block) AS hex FROM message_terms_text_data");
+    return rows.map(({ hex }) => Buffer.from(String(hex), "hex").toString("latin1")).join(" ");
+  };
+  await openSession(ledger, "a");
+  await runAll(ledger, "a", "t1 t2 t3");
+  await fold(ledger, newFold("a", "f1", "t3", { summarizedThroughTurnId: "t3" }));
+  await ledger.searchHistory({ sessionId: "a", text: "question" });
+  expect(await inIndex()).toMatch(/[0-9a-z]{4}/);
+  await ledger.deleteSession("a");
+  expect(await inIndex()).not.toMatch(/[0-9a-z]{4}/);
+});
+
+test("a connection that knew the index before others wrote to it does not take it for damaged", async () => {
+  const where = await store.blank();
+  const [first, second] = [openSqlite({ file: where }), openSqlite({ file: where })];
+  const [one, other] = [await createLedger(first), await createLedger(second)];
+  for (let round = 0; round < 6; round += 1) {
+    for (const [ledger, id] of [
+      [one, `a${round}`],
+      [other, `b${round}`],
+    ] as const) {
+      await openSession(ledger, id);
+      await runAll(ledger, id, `${id}-1 ${id}-2`);
+      await fold(ledger, newFold(id, `${id}-f`, `${id}-2`, { summarizedThroughTurnId: `${id}-2` }));
+      await ledger.searchHistory({ sessionId: id, text: "question" });
+      if (round % 2 === 1) await ledger.deleteSession(id);
+    }
+    expect(await all(one.check())).toEqual([]);
+    expect(await all(other.check())).toEqual([]);
+  }
+  await one.close();
+  await other.close();
+});

@@ -1,9 +1,12 @@
 // Terms as a full-text index holds them: short codes that no query language reads as anything but a word.
 import { visitTerms } from "./terms.ts";
 
-/** A letter, then up to seven letters or digits. Two terms rarely share one; what was found is looked at again. */
-export function codeOf(term: string): string {
-  let hash = 0x811c9dc5;
+/**
+ * A letter, then up to seven letters or digits. Each salt gives others, so that a look-up meets only what has the same one.
+ * Two terms rarely share a code; what was found is looked at again.
+ */
+export function codeOf(term: string, salt: number): string {
+  let hash = Math.imul(0x811c9dc5 ^ (salt >>> 0), 0x01000193) ^ Math.floor(salt / 0x1_0000_0000);
   for (let at = 0; at < term.length; at += 1) {
     hash = Math.imul(hash ^ term.charCodeAt(at), 0x01000193);
   }
@@ -14,9 +17,13 @@ export function codeOf(term: string): string {
 }
 
 /** The codes of a text, each once, in parts of at most so many: an index takes only so much at a time. */
-export function codesOf(text: string, codesMax: number): readonly (readonly string[])[] {
+export function codesOf(
+  text: string,
+  salt: number,
+  codesMax: number,
+): readonly (readonly string[])[] {
   const codes = new Set<string>();
-  visitTerms(text, (term) => codes.add(codeOf(term)));
+  visitTerms(text, (term) => codes.add(codeOf(term, salt)));
   const all = [...codes];
   const parts: string[][] = [];
   for (let at = 0; at === 0 || at < all.length; at += codesMax) {

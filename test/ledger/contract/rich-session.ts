@@ -26,7 +26,7 @@ const odd: Message = {
   ],
 };
 
-/** `rich` was forked from `origin`, moved twice, folded twice, failed once, and has a turn open. */
+/** `rich` was forked from `origin`, moved twice, folded three times, failed once, and has a turn open that folded itself. */
 export async function writeRichSession(ledger: Ledger): Promise<void> {
   await openSession(ledger, "origin", { foundation: 'T0–T2 \\u0000 {"a":1.0}' });
   await runAll(ledger, "origin", "o1 o2");
@@ -46,7 +46,8 @@ export async function writeRichSession(ledger: Ledger): Promise<void> {
     call("r1", 1, { reply: odd, stopReason: "tool_use", costPicoUsd: 9_007_199_254_740_993n }),
     { tokens: [3, 40], stateJson: '{"pace":1.0}', events: [newEvent("rich", 1)] },
   );
-  await turn.answer([counted(answers("u1", "done", true), 7)]);
+  const whole = "all that was done";
+  await turn.answer([{ ...counted(answers("u1", "done", true), 7), whole }]);
   await turn.append(call("r1", 2, { sent: [answers("u1", "done", true)], costPicoUsd: null }));
   await turn.close({ status: "completed", endMs: startMs + 50, permissionsUsed: ["run"] }, [
     newAuditEvent("rich", 2),
@@ -54,12 +55,23 @@ export async function writeRichSession(ledger: Ledger): Promise<void> {
   await run(ledger, "rich", "r2");
   await ledger.moveSession("rich", "r1");
   await run(ledger, "rich", "r3");
-  await fold(
-    ledger,
-    newFold("rich", "f2", "r3", { summarizedThroughTurnId: "r1", firstKeptTurnId: "r3" }),
-  );
+  await fold(ledger, {
+    ...newFold("rich", "f2", "r3", {
+      summarizedThroughTurnId: "r1",
+      firstKeptTurnId: "r3",
+      indexJson: '["src/a.ts"]',
+      metadataJson: '{"breakEven":3}',
+    }),
+    foundation: "T0–T2 after the fold",
+    stateJson: '{"pace":2.0}',
+  });
   await ledger.moveSession("rich", "f2");
   const left = await open(ledger, "rich", "r4");
   await left.append(call("r4", 1, { reply: asks("u9") }));
+  const lock = await ledger.lockFolding("rich");
+  if (lock === null) throw new Error("the lock is taken");
+  const kept = { summarizedThroughTurnId: "r4", firstKeptTurnId: "r4", firstKeptIndex: 1 };
+  await left.fold(newFold("rich", "f3", "f2", kept), lock);
+  await lock.release();
   await left.release();
 }

@@ -57,7 +57,7 @@ export function transferContract({ open, blank, connect }: TestStore): void {
     const written = await takeOut(ledger);
     await ledger.importSession(each(written));
     const turn = await ledger.resumeTurn("rich");
-    expect(turn).toMatchObject({ id: "r4", parentTurnId: "f2" });
+    expect(turn).toMatchObject({ id: "r4", parentTurnId: "f3" });
     await turn.answer([counted(answers("u9", "ok"))]);
     await turn.append(call("r4", 2, { sent: [answers("u9", "ok")] }));
     await turn.close({ status: "completed", endMs: startMs });
@@ -72,6 +72,7 @@ export function transferContract({ open, blank, connect }: TestStore): void {
       "r1",
       "r3",
       "f2",
+      "f3",
       "r4",
       "r5",
     ]);
@@ -87,7 +88,7 @@ export function transferContract({ open, blank, connect }: TestStore): void {
     const events = await all(ledger.readEvents({ sessionId: "renamed" }));
     expect(events.map(({ type }) => type)).toContain("session.resumed");
     expect(await all(ledger.readEvents({ sessionId: "rich" }))).toEqual([]);
-    expect(await ledger.readFolds("renamed")).toHaveLength(1);
+    expect(await ledger.readFolds("renamed")).toHaveLength(2);
     const back = (await lines(ledger, "renamed")).map((line) =>
       line.replaceAll('"renamed"', '"rich"'),
     );

@@ -34,6 +34,7 @@ const invariants: readonly string[] = [
   "SELECT 'turn ' || c.turn_id || ' has ' || COUNT(*) || ' calls, and the last is number ' || MAX(c.number) AS problem FROM calls c GROUP BY c.turn_id HAVING COUNT(*) <> MAX(c.number)",
   "SELECT 'turn ' || t.id || ' misses a message' AS problem FROM turns t JOIN messages m ON m.branch_id = t.branch_id AND m.turn_seq = t.seq GROUP BY t.id HAVING COUNT(*) <> MAX(m.idx) + 1",
   "SELECT 'a message stands in branch ' || m.branch_id || ' at ' || m.turn_seq || ', where no turn is' AS problem FROM messages m WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.branch_id = m.branch_id AND t.seq = m.turn_seq)",
+  "SELECT 'words stand in branch ' || x.branch_id || ' at ' || x.turn_seq || ', where no message is' AS problem FROM message_terms x WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.branch_id = x.branch_id AND m.turn_seq = x.turn_seq AND m.idx = x.idx)",
   "SELECT 'call ' || c.number || ' belongs to turn ' || c.turn_id || ', which does not exist' AS problem FROM calls c WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.turn_id)",
   "SELECT 'branch ' || b.id || ' belongs to no session' AS problem FROM branches b WHERE NOT EXISTS (SELECT 1 FROM session_history h WHERE h.branch_id = b.id) AND NOT EXISTS (SELECT 1 FROM branches c WHERE c.parent_branch_id = b.id)",
   "SELECT 'session ' || s.id || ' was made from text that is gone' AS problem FROM sessions s WHERE s.foundation_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = s.foundation_hash)",

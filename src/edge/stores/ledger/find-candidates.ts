@@ -30,19 +30,22 @@ export async function countTerms(
   hidden: Hidden,
   terms: readonly string[],
 ): Promise<readonly CountedTerm[]> {
-  if (terms.length === 0) return [];
-  const { sql, values } = matching(database.termsSql, hidden, terms);
+  const asked = fewEnough(terms, hidden);
+  if (asked.length === 0 || hidden.segments.length === 0) return [];
+  const { sql, values } = matching(database.termsSql, hidden, asked);
   const rows = await database.query(
-    `${sql.before} SELECT q.number, COUNT(*) AS count ${sql.from} GROUP BY q.number`,
+    `${sql.before} SELECT m.number, COUNT(*) AS count ${sql.from} GROUP BY m.number`,
     values,
   );
   return rows
-    .map((row) => ({ term: terms[integer(row, "number")] ?? "", count: integer(row, "count") }))
+    .map((row) => ({ term: asked[integer(row, "number")] ?? "", count: integer(row, "count") }))
     .toSorted((a, b) => a.count - b.count || (a.term < b.term ? -1 : 1));
 }
 
 /** More would hardly change who is found. */
 const termsMax = 48;
+const termsMin = 16;
+const codesMax = 2000;
 const rowsMax = 20_000;
 const candidatesMax = 100;
 
@@ -60,7 +63,7 @@ export async function findCandidates(
     asked.map(({ term }) => term),
   );
   const rows = await database.query(
-    `${sql.before} SELECT DISTINCT q.number, m.branch_id, m.turn_seq, m.idx ${sql.from}`,
+    `${sql.before} SELECT DISTINCT m.number, m.branch_id, m.turn_seq, m.idx ${sql.from}`,
     values,
   );
   const found = new Map<string, FoundMessage & { score: number }>();
@@ -95,19 +98,24 @@ interface Matching {
   readonly values: Statement["values"];
 }
 
+/** The codes are looked up first, whatever the database thinks; each branch has its own. */
 function matching(termsSql: string, hidden: Hidden, terms: readonly string[]): Matching {
   const { segments } = hidden;
-  const codes = terms.map(() => "(CAST(? AS BIGINT), CAST(? AS TEXT))").join(", ");
+  const codes = segments.flatMap(({ branchId }) =>
+    terms.map((term, number) => [number, codeOf(term, branchId)]),
+  );
+  const rows = codes.map(() => "(CAST(? AS BIGINT), CAST(? AS TEXT))").join(", ");
   const shown = isHidden("m", hidden);
   return {
     sql: {
-      before: `${rangesSql(segments)}, q (number, code) AS (VALUES ${codes})`,
-      from: `${termsSql} JOIN ranges r ON m.branch_id = r.branch_id AND m.turn_seq BETWEEN r.low AND r.high WHERE ${shown.sql}`,
+      before: `${rangesSql(segments)}, q (number, code) AS (VALUES ${rows}), found (number, branch_id, turn_seq, idx) AS MATERIALIZED (SELECT q.number, m.branch_id, m.turn_seq, m.idx ${termsSql})`,
+      from: `FROM found m JOIN ranges r ON m.branch_id = r.branch_id AND m.turn_seq BETWEEN r.low AND r.high WHERE ${shown.sql}`,
     },
-    values: [
-      ...rangeValues(segments),
-      ...terms.flatMap((term, number) => [number, codeOf(term)]),
-      ...shown.values,
-    ],
+    values: [...rangeValues(segments), ...codes.flat(), ...shown.values],
   };
+}
+
+/** On a thread of very many branches fewer terms are looked up. */
+function fewEnough<T>(terms: readonly T[], { segments }: Hidden): readonly T[] {
+  return terms.slice(0, Math.max(termsMin, Math.floor(codesMax / segments.length)));
 }

@@ -7,8 +7,7 @@ import { isHidden, type Hidden, type HistoryPath } from "./history-path.ts";
 import { messageColumns } from "./message-rows.ts";
 import { mayRepeat, type Store } from "./store.ts";
 import { toHistoryText } from "./history-text.ts";
-import { pagesOf, type Segment } from "./thread-path.ts";
-import { rangesSql, rangeValues } from "./threads.ts";
+import type { Segment } from "./thread-path.ts";
 
 /** Whatever is hidden and not indexed yet. Others may do the same at the same time. */
 export async function indexHidden(
@@ -16,45 +15,47 @@ export async function indexHidden(
   { openTurnId }: HistoryPath,
   hidden: Hidden,
 ): Promise<void> {
-  if ((await readMissing(store, hidden, hidden.segments, openTurnId, 1)).length === 0) return;
-  for (const page of pagesOf(hidden.segments, turnsPerPage)) {
-    for (let isDone = false; !isDone;) {
-      const rows = await readMissing(store, hidden, page, openTurnId, messagesPerCommit);
-      isDone = rows.length < messagesPerCommit;
-      if (rows.length > 0 && !(await indexRows(store, rows))) isDone = true;
+  for (const segment of hidden.segments) {
+    let after: MessagePlace | null = { seq: -1, index: -1 };
+    while (after !== null) {
+      const { sql, values } = missingOn(segment, hidden, openTurnId, after);
+      const rows: readonly ResultRow[] = await store.database.query(sql, values);
+      after = (await indexRows(store, rows)) ? lastOf(rows) : null;
     }
   }
 }
 
-const turnsPerPage = 64;
-const messagesPerCommit = 200;
-
-async function readMissing(
-  { database }: Store,
-  hidden: Hidden,
-  segments: readonly Segment[],
-  openTurnId: string | null,
-  limit: number,
-): Promise<readonly ResultRow[]> {
-  const { sql, values } = missingOn(segments, hidden, openTurnId);
-  return database.query(`${sql} LIMIT ?`, [...values, limit]);
+interface MessagePlace {
+  readonly seq: number;
+  readonly index: number;
 }
 
+const messagesPerCommit = 200;
+
 function missingOn(
-  segments: readonly Segment[],
+  { branchId, from, through }: Segment,
   hidden: Hidden,
   openTurnId: string | null,
+  after: MessagePlace,
 ): Statement {
   const shown = isHidden("m", hidden);
   return {
-    sql: `${rangesSql(segments)} SELECT t.id AS turn_id, m.branch_id, m.turn_seq, ${messageColumns} FROM ranges r
-      JOIN turns t ON t.branch_id = r.branch_id AND t.seq BETWEEN r.low AND r.high
-      JOIN messages m ON m.branch_id = t.branch_id AND m.turn_seq = t.seq
-      WHERE t.turn_type = 'normal' AND (t.status = 'completed' OR t.id = ?) AND m.is_replayed = 1 AND ${shown.sql}
+    sql: `SELECT t.id AS turn_id, m.branch_id, m.turn_seq, ${messageColumns} FROM messages m
+      JOIN turns t ON t.branch_id = m.branch_id AND t.seq = m.turn_seq
+      WHERE m.branch_id = ? AND m.turn_seq BETWEEN ? AND ? AND (m.turn_seq, m.idx) > (?, ?)
+        AND t.turn_type = 'normal' AND (t.status = 'completed' OR t.id = ?) AND m.is_replayed = 1 AND ${shown.sql}
         AND NOT EXISTS (SELECT 1 FROM message_terms x WHERE x.branch_id = m.branch_id AND x.turn_seq = m.turn_seq AND x.idx = m.idx AND x.part = 0)
-      ORDER BY r.number, t.seq, m.idx`,
-    values: [...rangeValues(segments), openTurnId, ...shown.values],
+      ORDER BY m.turn_seq, m.idx LIMIT ${messagesPerCommit}`,
+    values: [branchId, from, through, after.seq, after.index, openTurnId, ...shown.values],
   };
+}
+
+/** Null where that was the last of them. */
+function lastOf(rows: readonly ResultRow[]): MessagePlace | null {
+  const last = rows.length < messagesPerCommit ? undefined : rows.at(-1);
+  return last === undefined
+    ? null
+    : { seq: integer(last, "turn_seq"), index: integer(last, "idx") };
 }
 
 /** PostgreSQL takes a mebibyte of codes in one row. */
@@ -62,9 +63,10 @@ const codesPerRow = 20_000;
 
 /** False where a turn was deleted meanwhile. */
 async function indexRows(store: Store, rows: readonly ResultRow[]): Promise<boolean> {
+  if (rows.length === 0) return true;
   const terms: Row[] = [];
   for (const row of rows) {
-    const parts = codesOf(await toHistoryText(store, row), codesPerRow);
+    const parts = codesOf(await toHistoryText(store, row), integer(row, "branch_id"), codesPerRow);
     for (const [part, codes] of parts.entries()) {
       terms.push({
         branch_id: integer(row, "branch_id"),

@@ -8,7 +8,7 @@ const ourTables = `(${Object.keys(tables)
   .map((name) => `'${name}'`)
   .join(", ")})`;
 
-/** Damaged pages it met so far, indexes that were never finished, and with amcheck installed every index. */
+/** Damaged pages it met so far, indexes that were never finished, and with amcheck installed every B-tree. */
 export async function checkServer(query: Query): Promise<readonly string[]> {
   return [
     ...(await findDamagedPages(query)),
@@ -25,8 +25,8 @@ async function findDamagedPages(query: Query): Promise<readonly string[]> {
   return failures === 0 ? [] : [`the server read ${failures} pages whose checksum is wrong`];
 }
 
-const indexesSql = `SELECT c.oid::text AS id, c.relname::text AS name, i.indisvalid AS is_valid
-  FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
+const indexesSql = `SELECT c.oid::text AS id, c.relname::text AS name, i.indisvalid AS is_valid, a.amname::text AS method
+  FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid JOIN pg_am a ON a.oid = c.relam
   WHERE t.relname IN ${ourTables} AND t.relnamespace = to_regnamespace(current_schema()::text) ORDER BY c.relname`;
 
 async function findUnfinishedIndexes(query: Query): Promise<readonly string[]> {
@@ -48,7 +48,8 @@ async function findDamagedIndexes(query: Query): Promise<readonly string[]> {
   );
   if (allowed?.["is_allowed"] !== 1) return [];
   const problems: string[] = [];
-  for (const { id, name } of await query(indexesSql)) {
+  for (const { id, name, method } of await query(indexesSql)) {
+    if (method !== "btree") continue;
     try {
       await query(`SELECT ${check}(CAST(CAST(? AS text) AS oid), true)`, [String(id)]);
     } catch (error) {

@@ -124,7 +124,7 @@ export const migrations: readonly Migration[] = [
         FOREIGN KEY (branch_id, turn_seq) REFERENCES turns (branch_id, seq)
       )`,
       `CREATE INDEX messages_whole ON messages (whole_hash) WHERE whole_hash IS NOT NULL`,
-      // Codes of the words of messages that a fold hides: made from them on the first search, so no backup holds them.
+      // Codes of the words of messages that a fold hides, other ones in each branch: made from them on the first search, so no backup holds them.
       {
         sqlite: [
           `CREATE TABLE message_terms (id INTEGER PRIMARY KEY, ${messageTerms})`,

@@ -59,7 +59,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     kind: "sqlite",
     clockSql: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
     termsSql:
-      "FROM q JOIN message_terms_text x ON x.message_terms_text MATCH q.code JOIN message_terms m ON m.id = x.rowid",
+      "FROM q CROSS JOIN message_terms_text x ON x.message_terms_text MATCH q.code CROSS JOIN message_terms m ON m.id = x.rowid",
     connection,
     file,
     query,
@@ -83,7 +83,8 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     },
     onAdvance: (handler) => watch.subscribe(handler),
     size: () => sizeOf(query),
-    check: () => findDamage(query),
+    // A connection that knew the full-text index before others wrote to it takes it for damaged.
+    check: () => readAlone(connection, file, (snapshot) => findDamage(snapshot.query)),
     scrub: () => truncateWal(query, Date.now() + busyForMs),
     close: () => {
       watch.close();
