@@ -83,7 +83,6 @@ export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): 
       open: null,
       current: [said.current],
       wholes: new Map(),
-      spent: [],
       isStaged: false,
       context: { ...said.context, injectedAt: iso },
       volatile: perCall(said.volatile, turn.volatile),
@@ -146,12 +145,12 @@ async function runCalls(first: RunningTurn, edges: Edges): Promise<TurnRun> {
       const { assembly, plan, request } = ready.call;
       events.callStarted(number, totalTokens(assembly.usedTokens));
       const sent = await edges.provider.send({ request, ...howToSend(session.options, edges) });
-      const made = { turnId: turn.id, number, assembly, plan, request, spent: turn.spent };
+      const made = { turnId: turn.id, number, assembly, plan, request };
       const settled = settleCall(session, { ...made, sent, startMs, endMs: edges.now() });
       await turn.open?.append(settled.entry, settled.more);
       calls.push(settled.entry);
       events.callSettled(settled.entry, session);
-      turn = { ...turn, session: settled.session, spent: [] };
+      turn = { ...turn, session: settled.session };
       if (isOverflow(settled.entry) && !isRecovering) {
         const why = {
           prepared: ready.call,

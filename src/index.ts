@@ -331,6 +331,7 @@ export { builtInTools, type BuiltInOptions } from "./edge/tools/built-in-tools.t
 export { createCallEmitter } from "./edge/tools/call-events.ts";
 export type { DispatchContext, DispatcherOptions } from "./edge/tools/dispatch-options.ts";
 export { createDispatcher, type Dispatcher } from "./edge/tools/dispatcher.ts";
+export { historyTools, type HistoryToolsOptions } from "./edge/tools/history-tools.ts";
 export { memoryTools } from "./edge/tools/memory-tools.ts";
 export { skillTools } from "./edge/tools/skill-tools.ts";
 export { createEventBus, type EventBus, type EventBusOptions } from "./edge/events/event-bus.ts";
@@ -338,6 +339,22 @@ export type { BusProblem } from "./edge/events/problem.ts";
 export type { Emitter } from "./engine/tell.ts";
 export { openLedger } from "./edge/stores/open-ledger.ts";
 export type { LedgerOptions } from "./edge/stores/ledger/create-ledger.ts";
+export {
+  defaultCompactionSettings,
+  type CompactionSettings,
+} from "./core/compaction/plan/settings.ts";
+export type {
+  FoundHistory,
+  HistoryHit,
+  HistoryPage,
+  HistoryQuery,
+  HistoryRange,
+} from "./core/ledger/history-record.ts";
+export type { Compaction } from "./engine/compaction.ts";
+export { compactSession, planCompaction, type CompactionPlan } from "./engine/compact-session.ts";
+export type { FoldRun } from "./engine/fold-session.ts";
+export type { FoundationSetup } from "./engine/session-foundation.ts";
+export type { Summariser } from "./engine/summarise-transcript.ts";
 export {
   openSession,
   type SectionNote,

@@ -18,7 +18,9 @@ import { readScene, type FoldScene } from "./fold-scene.ts";
 import { freedSkills } from "./freed-skills.ts";
 import type { PreparedCall } from "./prepare-call.ts";
 import { replaceHead } from "./replace-head.ts";
+import { toStateText } from "./session-state.ts";
 import type { Session } from "./session.ts";
+import { spend } from "./spent.ts";
 import { sumCalls } from "./summary-bill.ts";
 import type { SummaryCall } from "./summarise-call.ts";
 import type { Teller } from "./tell.ts";
@@ -146,7 +148,7 @@ async function foldLocked(locked: LockedFold, edges: Edges): Promise<FoldRun> {
   const made = await replaceHead(locked, startMs, edges);
   const { costPicoUsd } = sumCalls(made.calls);
   const learned = { ...session, cache: made.cache };
-  const failed = (why: Pick<FoldFailure, "errorClass" | "reasons">): FoldRun => {
+  const failed = (why: Pick<FoldFailure, "errorClass" | "reasons">): Promise<FoldRun> => {
     const durationMs = edges.now() - startMs;
     return giveUp(locked, learned, { ...why, costPicoUsd, durationMs, spent: made.calls }, edges);
   };
@@ -185,19 +187,24 @@ function isLost(error: unknown): error is StrataError {
   return error instanceof StrataError && error.code === "conflict";
 }
 
-function giveUp(
-  { events, due }: LockedFold,
-  session: Session,
+function unlessLost(error: unknown): void {
+  if (!isLost(error)) throw error;
+}
+
+/** The history stays; what was paid for is booked with the next call. */
+async function giveUp(
+  { events, due, scene, lock }: LockedFold,
+  learned: Session,
   failure: FoldFailure & { readonly spent: readonly SummaryCall[] },
   edges: Edges,
-): FoldRun {
+): Promise<FoldRun> {
+  const { spent } = failure;
+  const folding = afterFailure(learned.folding, edges.now());
+  const session: Session = { ...learned, folding, spent: spend(learned.spent, spent) };
   events.failed(failure);
-  const folding = afterFailure(session.folding, edges.now());
-  return {
-    kind: "unchanged",
-    session: { ...session, folding },
-    why: failure.reasons.join("; "),
-    isTight: due.trigger === "context_limit",
-    spent: failure.spent,
-  };
+  // In a turn it is kept with the next call. Whoever lost the lock has nothing to keep any more.
+  if (scene.open === null)
+    await lock.giveUp(toStateText(session, session.headTurnId)).catch(unlessLost);
+  const why = failure.reasons.join("; ");
+  return { kind: "unchanged", session, why, isTight: due.trigger === "context_limit", spent };
 }

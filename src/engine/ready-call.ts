@@ -65,9 +65,7 @@ export async function fold(
   const request = { session, open, stagedCount: current.length, ...why };
   const run = await foldWhereDue(request, edges, teller);
   if (run.kind === "unchanged") {
-    const { isTight, spent } = run;
-    const next = { ...turn, session: run.session, spent: [...turn.spent, ...spent] };
-    return { turn: next, isFolded: false, isTight };
+    return { turn: { ...turn, session: run.session }, isFolded: false, isTight: run.isTight };
   }
   const { before, current: rest } = run;
   const next = { ...turn, before, session: run.session, current: rest, isStaged: true };

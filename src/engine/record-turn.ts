@@ -11,7 +11,6 @@ import type { SharedChain } from "../edge/tools/tool-trace.ts";
 import type { Edges, TurnEnding } from "../engine.ts";
 import { toStateText } from "./session-state.ts";
 import type { Session } from "./session.ts";
-import type { SummaryCall } from "./summarise-call.ts";
 
 /** A turn with everything its next call needs. */
 export interface RunningTurn {
@@ -30,8 +29,6 @@ export interface RunningTurn {
   readonly context: (EventContext & { readonly injectedAt: string }) | null;
   /** What is told for the next call only. */
   readonly volatile: () => Promise<readonly Section[]>;
-  /** Calls for summaries that came to nothing: booked with the next call, because they are paid for. */
-  readonly spent: readonly SummaryCall[];
   readonly callCount: number;
   /** Tools that were asked for in those calls. */
   readonly toolCallCount: number;

@@ -102,7 +102,6 @@ function cleared(
     at: protectedFrom,
     // The notes of an earlier fold stay where they are, and so does their index.
     index: lead?.indexJson == null ? null : decodeIndex(lead.indexJson),
-    keepsThinking: false,
     model: model.id,
     provider: model.provider,
     inputTokens: 0,
@@ -111,7 +110,7 @@ function cleared(
   };
 }
 
-type Noted = "kind" | "summary" | "messages" | "index" | "keepsThinking" | "model" | "provider";
+type Noted = "kind" | "summary" | "messages" | "index" | "model" | "provider";
 
 function noted(
   notes: FoldNotes,
@@ -125,7 +124,6 @@ function noted(
     summary: notes.text,
     messages: notes.messages,
     index: notes.index,
-    keepsThinking: notes.by === "provider",
     model: isMade ? last.model : model.id,
     provider: isMade ? last.provider : model.provider,
   };

@@ -4,6 +4,7 @@ import type { Pace } from "../core/cache/pace.ts";
 import { toFoldingState } from "../core/compaction/plan/folding-state.ts";
 import type { JsonText } from "../core/message/message.ts";
 import type { Session } from "./session.ts";
+import { keepSpent, readSpent, type KeptSpent } from "./spent.ts";
 
 interface KeptState {
   readonly format: 1;
@@ -11,17 +12,20 @@ interface KeptState {
   readonly pace: Pace;
   /** Absent in what was kept before folds were counted. */
   readonly folding?: unknown;
+  readonly spent?: KeptSpent;
   /** The turn it was learned in; volatile text that was kept there is said again elsewhere. */
   readonly turnId: string | null;
   readonly keptVolatile: string | null;
 }
 
 export function toStateText(
-  { cache, pace, thread, folding }: Pick<Session, "cache" | "pace" | "thread" | "folding">,
+  session: Pick<Session, "cache" | "pace" | "thread" | "folding" | "spent">,
   turnId: string | null,
 ): JsonText {
-  const { keptVolatile } = thread;
-  const state: KeptState = { format: 1, cache, pace, folding, turnId, keptVolatile };
+  const { cache, pace, folding } = session;
+  const { keptVolatile } = session.thread;
+  const spent = keepSpent(session.spent);
+  const state: KeptState = { format: 1, cache, pace, folding, spent, turnId, keptVolatile };
   return JSON.stringify(state);
 }
 
@@ -36,6 +40,7 @@ export function withState(session: Session, text: JsonText | null): Session {
     cache: { ...openCacheState(), ...cache },
     pace,
     folding: toFoldingState(state.folding),
+    spent: readSpent(state.spent),
     thread: { ...session.thread, keptVolatile: isHere ? keptVolatile : null },
   };
 }

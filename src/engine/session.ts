@@ -19,6 +19,7 @@ import { createTokenCounter } from "../core/tokens/token-counter.ts";
 import type { LeftTool, OfferedTool } from "../core/tools/select-tools.ts";
 import type { CallOptions, Protocol } from "../core/wire/protocol.ts";
 import { layForSession } from "./session-foundation.ts";
+import { nothingSpent, type Spent } from "./spent.ts";
 
 export interface Session {
   /** Its name in the ledger. */
@@ -41,6 +42,8 @@ export interface Session {
   readonly pace: Pace;
   /** What it knows of its folds. */
   readonly folding: FoldingState;
+  /** What is paid for and not booked yet. */
+  readonly spent: Spent;
   /** When the ledger first knew it, in milliseconds since 1970; null before. */
   readonly openedMs: number | null;
   /** How the static prefix was brought to the provider's minimum, or why not. */
@@ -126,6 +129,7 @@ export function openSession(setup: SessionSetup): Session {
     cache: { ...openCacheState(), ...setup.learned },
     pace,
     folding: openFoldingState(),
+    spent: nothingSpent,
     openedMs: null,
     warnings: [...warningsOf(setup), ...earlier.warnings],
   };

@@ -9,14 +9,13 @@ import { afterCall, afterTurn, type FoldingState } from "../core/compaction/plan
 import type { CallEntry } from "../core/ledger/call-entry.ts";
 import type { WithCall } from "../core/ledger/ledger.ts";
 import { findCost } from "../core/models/cost.ts";
-import type { Usage } from "../core/message/usage.ts";
 import type { EncodedRequest } from "../core/wire/encoded-request.ts";
 import type { ProviderFailure } from "../core/wire/failure.ts";
 import type { Reply } from "../core/wire/reply.ts";
 import type { Sent } from "../edge/providers/run-attempts.ts";
 import { toStateText } from "./session-state.ts";
 import type { Session } from "./session.ts";
-import type { SummaryCall } from "./summarise-call.ts";
+import { nothingSpent } from "./spent.ts";
 
 export interface FinishedCall {
   readonly turnId: string;
@@ -27,8 +26,6 @@ export interface FinishedCall {
   readonly sent: Pick<Sent, "outcome" | "attempts">;
   readonly startMs: number;
   readonly endMs: number;
-  /** Calls for summaries that came to nothing, booked here. */
-  readonly spent?: readonly SummaryCall[];
 }
 
 export interface SettledCall {
@@ -44,7 +41,12 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
   const { cache, pace, model } = session;
   const learned = learnFrom(session, call, discardedOf(call), cache);
   if (outcome.kind !== "reply") {
-    const next = { ...session, cache: learned, folding: countCall(session, call) };
+    const next = {
+      ...session,
+      cache: learned,
+      folding: countCall(session, call),
+      spent: nothingSpent,
+    };
     const more = { stateJson: toStateText(next, call.turnId) };
     return { session: next, entry: failedEntry(session, call, outcome), more };
   }
@@ -69,7 +71,7 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
     status: outcome.status,
     stopReason: outcome.stopReason,
     usage: outcome.usage.isReported ? outcome.usage.usage : null,
-    costPicoUsd: withSpent(costOfAll([outcome, ...discardedOf(call)], session, startMs), call),
+    costPicoUsd: withSpent(costOfAll([outcome, ...discardedOf(call)], session, startMs), session),
     failure: outcome.failure ?? null,
     verdict: lesson.verdict,
     refuted: lesson.refuted,
@@ -86,6 +88,7 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
     thread: isWhole ? (isEmpty ? assembly.plainThread : grown) : session.thread,
     cache: lesson.state,
     folding: countCall(session, call),
+    spent: nothingSpent,
     pace: gapMs === null ? pace : learnPace(pace, gapMs),
   };
   const more = {
@@ -128,7 +131,7 @@ function failedEntry(session: Session, call: FinishedCall, failure: ProviderFail
     status: "failed",
     stopReason: null,
     usage: null,
-    costPicoUsd: withSpent(costOfAll(discardedOf(call), session, call.startMs), call),
+    costPicoUsd: withSpent(costOfAll(discardedOf(call), session, call.startMs), session),
     failure,
     verdict: null,
     refuted: [],
@@ -150,16 +153,8 @@ function costOfAll(replies: readonly Reply[], { model }: Session, startMs: numbe
   }, 0n);
 }
 
-function withSpent(cost: bigint | null, { spent = [] }: FinishedCall): bigint | null {
-  const costs = spent.flatMap(({ costPicoUsd }) => (costPicoUsd === null ? [] : [costPicoUsd]));
-  return costs.length === 0 ? cost : costs.reduce((sum, each) => sum + each, cost ?? 0n);
-}
-
-function usagesOf({ spent = [] }: FinishedCall): readonly Usage[] {
-  return spent.flatMap(({ usage, discarded }) => [
-    ...(usage === null ? [] : [usage]),
-    ...discarded,
-  ]);
+function withSpent(cost: bigint | null, { spent }: Session): bigint | null {
+  return spent.costPicoUsd === 0n ? cost : (cost ?? 0n) + spent.costPicoUsd;
 }
 
 type Common =
@@ -186,6 +181,6 @@ function commonOf(session: Session, call: FinishedCall): Pick<CallEntry, Common>
     promptKey: assembly.blocks.at(assembly.tailBlock)?.key ?? "",
     plan,
     sent: messagesFrom(assembly.thread, session.thread.messages.length),
-    discarded: [...discardedOf(call).map(({ usage }) => usage.usage), ...usagesOf(call)],
+    discarded: [...discardedOf(call).map(({ usage }) => usage.usage), ...session.spent.usages],
   };
 }

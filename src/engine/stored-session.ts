@@ -19,6 +19,7 @@ import type { LoadedSkill } from "../core/skills/activation-events.ts";
 import type { Edges } from "../engine.ts";
 import { newMessages } from "./record-turn.ts";
 import { withState } from "./session-state.ts";
+import { nothingSpent } from "./spent.ts";
 import { tellOpened } from "./turn-events.ts";
 import type { Session, SessionSetup } from "./session.ts";
 
@@ -160,6 +161,7 @@ async function restoreSession(
     cache: openCacheState(),
     pace: openPace(setup.pace ?? "human"),
     folding: openFoldingState(),
+    spent: nothingSpent,
     openedMs: record.createdMs,
     workspacePath: record.workspacePath,
     padding: kept.padding,

@@ -78,7 +78,6 @@ async function readRun(
     session: { ...before, thread },
     open,
     wholes: new Map<number, string>(),
-    spent: [],
     context: null,
     callCount,
     toolCallCount: (await ledger.readToolCalls(open.id)).length,

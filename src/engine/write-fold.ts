@@ -33,8 +33,6 @@ export interface Replacement extends Pick<
   /** Where in the history the kept part begins. */
   readonly at: number;
   readonly index: FoldIndex | null;
-  /** Whether what the model thought in the kept part still holds: a provider that compacts itself says so. */
-  readonly keepsThinking: boolean;
   /** Tools and system text from here on; null where they stay. */
   readonly laid: LaidFoundation | null;
   /** Of the prompt that would have been sent, as the provider counts. */
@@ -117,17 +115,17 @@ interface Folded {
 
 function layFolded(
   { history, staged, open }: FoldScene,
-  { at, messages, keepsThinking, laid }: Replacement,
+  { at, messages }: Replacement,
   foundation: Foundation,
   { model }: Session,
 ): Folded {
   const stagedFrom = history.length - staged.length;
   const kept = history.slice(at, stagedFrom);
   const keptMessages = kept.map(toMessage);
-  const stillHolds = keepsThinking && laid === null;
-  const valid = stillHolds ? null : makeValid(keptMessages, model);
-  if (valid === null || !valid.changed) {
-    const folded = appendMessages(openThread(foundation), messages);
+  const valid = makeValid(keptMessages, model);
+  const head = makeValid(messages, model).messages;
+  if (!valid.changed) {
+    const folded = appendMessages(openThread(foundation), head);
     const earlier = kept.filter(({ turnId }) => turnId !== open?.id).map(toMessage);
     return {
       folded,
@@ -139,7 +137,7 @@ function layFolded(
   }
   // What a reply asked for and what was answered must not be parted: the turn may still come to nothing.
   const answers = staged.some(({ role }) => role === "tool") ? staged : [];
-  const all = [...messages, ...valid.messages, ...answers];
+  const all = [...head, ...valid.messages, ...answers];
   const folded = appendMessages(openThread(foundation), all);
   const current = answers.length === 0 ? staged : [];
   const keptFrom = answers.length === 0 ? stagedFrom : history.length;

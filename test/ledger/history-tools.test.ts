@@ -93,6 +93,30 @@ describe("history_read", () => {
     expect(pages).toBe(Math.ceil(long.length / 20_000));
   });
 
+  test("the result of one tool use is read whole, though only a part of it was sent", async () => {
+    const ledger = await open();
+    const whole = `${"many lines\n".repeat(3000)}the end`;
+    await writeTurn(ledger, { whole });
+    const { text } = await use(ledger, "history_read", { tool_use_id: "u1" });
+    expect(text.split("\n").filter((line) => line.startsWith("turn"))).toEqual([
+      `turn 1, message 2, result of read_file, 2026-11-16 00:00 UTC, characters 0 to 20000 of ${whole.length}`,
+    ]);
+    const rest = await use(ledger, "history_read", { tool_use_id: "u1", offset: 20_000 });
+    expect(rest.text).toContain("the end");
+    expect(rest.text).not.toContain("There is more");
+  });
+
+  test("a tool use of another session is not found", async () => {
+    const ledger = await open();
+    await openSession(ledger, "other");
+    const turn = await ledger.openTurn(newTurn("other", "o1", null));
+    const asked = { type: "tool_use" as const, id: "u9", name: "read_file", inputJson: "{}" };
+    await turn.append(call("o1", 1, { reply: { role: "assistant", content: [asked] } }));
+    await expect(use(ledger, "history_read", { tool_use_id: "u9" })).rejects.toThrow(
+      "no tool use u9 was answered in this conversation",
+    );
+  });
+
   test("a range goes on where it was cut", async () => {
     const ledger = await open();
     await writeSaid(ledger, "t1", "x".repeat(15_000));
@@ -116,11 +140,16 @@ describe("history_read", () => {
 });
 
 test("the schemas take what the tools take", () => {
-  const [search, read] = toolsOf({ searchHistory: never, readHistory: never });
+  const [search, read] = toolsOf({
+    searchHistory: never,
+    readHistory: never,
+    findToolResult: never,
+  });
   expect(fits(search, { query: "x", limit: 20 })).toBe(true);
   expect(fits(search, { query: "x", limit: 21 })).toBe(false);
   expect(fits(read, { turn: 1 })).toBe(true);
   expect(fits(read, { from: 1, through: 3, message: 0, offset: 10 })).toBe(true);
+  expect(fits(read, { tool_use_id: "u1", offset: 5 })).toBe(true);
   expect(fits(read, { turn: 0 })).toBe(false);
 });
 
@@ -138,7 +167,7 @@ const never = (): never => {
   throw new Error("not asked");
 };
 
-function toolsOf(ledger: Pick<Ledger, "searchHistory" | "readHistory">): readonly Tool[] {
+function toolsOf(ledger: Parameters<typeof historyTools>[0]["ledger"]): readonly Tool[] {
   return historyTools({ ledger });
 }
 
@@ -172,13 +201,13 @@ async function searching(query: string): Promise<{ readonly output: ToolOutput }
   return { output: await use(await folded(), "history_search", { query }) };
 }
 
-async function writeTurn(ledger: Ledger): Promise<void> {
+async function writeTurn(ledger: Ledger, more: { readonly whole?: string } = {}): Promise<void> {
   const turn = await ledger.openTurn(newTurn("a", "t1", null));
   const inputJson = '{"path":"src/limit.ts"}';
   const asked = { type: "tool_use" as const, id: "u1", name: "read_file", inputJson };
   await turn.append(call("t1", 1, { reply: { role: "assistant", content: [asked] } }));
   const answer = answers("u1", "export const rateLimiter = 5;");
-  await turn.answer([counted(answer)]);
+  await turn.answer([{ ...counted(answer), ...more }]);
   await turn.append(call("t1", 2, { sent: [answer] }));
   await turn.close({ status: "completed", endMs: startMs });
 }

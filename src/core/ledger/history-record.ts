@@ -51,6 +51,12 @@ export interface HistoryRange {
   readonly charactersMax?: number;
 }
 
+/** Where the answer to a tool use stands. */
+export interface ToolResultPlace {
+  readonly turn: number;
+  readonly index: number;
+}
+
 export interface HistoryPage {
   readonly messages: readonly HistoryText[];
   /** Where to go on; null where all that was asked for is here. */

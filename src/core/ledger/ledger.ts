@@ -4,7 +4,13 @@ import type { ContentHash } from "../hash.ts";
 import type { JsonText } from "../message/message.ts";
 import type { CallEntry, CallRecord } from "./call-entry.ts";
 import type { FoldRecord, NewFold } from "./fold-record.ts";
-import type { FoundHistory, HistoryPage, HistoryQuery, HistoryRange } from "./history-record.ts";
+import type {
+  FoundHistory,
+  HistoryPage,
+  HistoryQuery,
+  HistoryRange,
+  ToolResultPlace,
+} from "./history-record.ts";
 import type { NewSession, PointerMove, SessionFilter, SessionRecord } from "./session-record.ts";
 import type {
   NewMessage,
@@ -81,6 +87,8 @@ export interface Ledger {
   searchHistory(query: HistoryQuery): Promise<FoundHistory>;
   /** Turns of a session's thread in plain text, hidden or not, as much as is asked for. */
   readHistory(range: HistoryRange): Promise<HistoryPage>;
+  /** Where on a session's thread a tool use was answered, the latest of that id; null for nowhere. */
+  findToolResult(sessionId: string, toolUseId: string): Promise<ToolResultPlace | null>;
   /** All of them or none; those of a session that was deleted are not kept, because deletion is for good. */
   appendEvents(events: readonly StrataEvent[]): Promise<void>;
   /** In the order of their ids. */
@@ -139,6 +147,8 @@ export interface FoldLock {
   readonly token: number;
   /** Appends a fold outside a running turn. */
   commit(fold: NewFold, events?: readonly StrataEvent[]): Promise<void>;
+  /** Keeps what a session knows after a fold that came to nothing, outside a running turn. */
+  giveUp(stateJson: JsonText): Promise<void>;
   release(): Promise<void>;
 }
 

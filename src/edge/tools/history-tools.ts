@@ -1,12 +1,17 @@
 // The two tools by which an agent goes back to what was folded away (C-17): found by words, read by turns.
-import type { HistoryHit, HistoryPage, HistoryText } from "../../core/ledger/history-record.ts";
+import type {
+  HistoryHit,
+  HistoryPage,
+  HistoryText,
+  ToolResultPlace,
+} from "../../core/ledger/history-record.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { toToolDefinition } from "../../core/message/tool-definition.ts";
 import { ToolError, type Tool, type ToolInput } from "../../core/tools/tool.ts";
 import { quoteOld, toCitation } from "./old-output.ts";
 
 export interface HistoryToolsOptions {
-  readonly ledger: Pick<Ledger, "searchHistory" | "readHistory">;
+  readonly ledger: Pick<Ledger, "searchHistory" | "readHistory" | "findToolResult">;
 }
 
 /** For every role: a session goes back to its own thread and to no other. */
@@ -79,20 +84,26 @@ function showHits(hits: readonly HistoryHit[]): string {
 const charactersMax = 20_000;
 
 function readTool({ ledger }: HistoryToolsOptions): Tool {
-  const place = { type: "integer", minimum: 0 };
+  const count = { type: "integer", minimum: 0 };
   const number = { type: "integer", minimum: 1 };
   return {
     definition: toToolDefinition({
       name: "history_read",
-      description: `Reads turns of this conversation again as they were, also those that were folded into a summary: one \`turn\`, or \`from\` one \`through\` another. At most ${charactersMax} characters at a time; the last line says how to go on.`,
+      description: `Reads turns of this conversation again as they were, also those that were folded into a summary: one \`turn\`, \`from\` one \`through\` another, or the whole result of one tool use. At most ${charactersMax} characters at a time; the last line says how to go on.`,
       inputSchema: {
         type: "object",
         properties: {
           turn: { ...number, description: "The number of a turn, as history_search cites it." },
           from: { ...number, description: "First turn of a range, instead of turn." },
           through: { ...number, description: "Last turn of the range." },
-          message: { ...place, description: "First message of the first turn; 0." },
-          offset: { ...place, description: "First character of that message; 0." },
+          tool_use_id: {
+            type: "string",
+            minLength: 1,
+            description:
+              "The result of this tool use, instead of a turn; as a note in the conversation names it.",
+          },
+          message: { ...count, description: "First message of the first turn; 0." },
+          offset: { ...count, description: "First character of that message; 0." },
         },
         additionalProperties: false,
       },
@@ -101,18 +112,44 @@ function readTool({ ledger }: HistoryToolsOptions): Tool {
     sideEffects: "read",
     outputBytesMax,
     run: async (input, { sessionId }) => {
-      const { from, through } = rangeOf(input);
-      const index = numberOf(input, "message", 0) ?? 0;
+      const use = input["tool_use_id"];
+      const place = typeof use === "string" ? await placeOf(ledger, sessionId, use) : null;
+      const { from, through } = place === null ? rangeOf(input) : toRange(place);
+      const index = place?.index ?? numberOf(input, "message", 0) ?? 0;
       const offset = numberOf(input, "offset", 0) ?? 0;
       const range = { sessionId, from, through, index, offset, charactersMax };
       const page = await ledger.readHistory(range);
       if (page.messages.length === 0) throw nothingThere(page, from);
+      const shown = place === null ? page : onlyAt(page, place);
       return {
-        text: showPage(page, through),
-        metadata: { message_count: page.messages.length, is_whole: page.next === null },
+        text: showPage(shown, through),
+        metadata: { message_count: shown.messages.length, is_whole: shown.next === null },
       };
     },
   };
+}
+
+async function placeOf(
+  ledger: HistoryToolsOptions["ledger"],
+  sessionId: string,
+  toolUseId: string,
+): Promise<ToolResultPlace> {
+  const place = await ledger.findToolResult(sessionId, toolUseId);
+  if (place !== null) return place;
+  throw new ToolError(
+    "not_found",
+    `no tool use ${toolUseId} was answered in this conversation; look for its result with history_search`,
+  );
+}
+
+function toRange({ turn }: ToolResultPlace): { readonly from: number; readonly through: number } {
+  return { from: turn, through: turn };
+}
+
+/** The one message, and how to go on in it. */
+function onlyAt(page: HistoryPage, { index }: ToolResultPlace): HistoryPage {
+  const messages = page.messages.filter((message) => message.index === index);
+  return { ...page, messages, next: page.next?.index === index ? page.next : null };
 }
 
 function rangeOf(input: ToolInput): { readonly from: number; readonly through: number } {

@@ -104,13 +104,10 @@ async function ask(
   const onMessage = (value: SearchAnswer): void => answer.resolve(value);
   const onEnd = (): void => answer.reject(failed("the search ended unexpectedly"));
   const onAbort = (): void => answer.reject(new ToolError("cancelled", "the search was cancelled"));
-  const timer = setTimeout(
-    () => {
-      const hint = "use a simpler pattern, or search fewer files";
-      answer.reject(new ToolError("timeout", `the search took too long: ${hint}`));
-    },
-    toDelayMs(timeoutMs),
-  );
+  const timer = setTimeout(() => {
+    const hint = "use a simpler pattern, or search fewer files";
+    answer.reject(new ToolError("timeout", `the search took too long: ${hint}`));
+  }, toDelayMs(timeoutMs));
   worker.on("message", onMessage).on("exit", onEnd);
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();

@@ -220,6 +220,18 @@ describe("counting", () => {
     expect(counted).toEqual({ object: "response.input_tokens", input_tokens: usage.input_tokens });
     expect(kit.records).toHaveLength(1);
   });
+
+  test("input_tokens takes only what a prompt is made of", () => {
+    const body = { model, input: "Hi", max_output_tokens: 100 };
+    const { status, json } = createKit().post("/v1/responses/input_tokens", body);
+    expect(status).toBe(400);
+    expect(json.error).toEqual({
+      message: "Unknown parameter: 'max_output_tokens'.",
+      type: "invalid_request_error",
+      param: "max_output_tokens",
+      code: "unknown_parameter",
+    });
+  });
 });
 
 describe("state", () => {

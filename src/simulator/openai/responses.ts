@@ -1,5 +1,6 @@
 // POST /v1/responses and POST /v1/responses/input_tokens.
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
+import { unknownParameter } from "./api-error.ts";
 import { diagnose, type Diagnostics } from "./diagnose.ts";
 import { find, findFlag, findPlace, readBody, type Place } from "./fields.ts";
 import { jsonHeaders, limitHeaders, streamHeaders } from "./headers.ts";
@@ -49,11 +50,31 @@ export function countInputTokens(
   context: SurfaceContext,
   known: Known,
 ): SimResponse {
-  const read = readResponses(readBody(request.bodyText), "responses", known);
+  const asked = readBody(request.bodyText);
+  for (const name of asked.object.fields.keys()) {
+    if (!countedParameters.has(name)) throw unknownParameter(name);
+  }
+  const read = readResponses(asked, "responses", known);
   const { totalTokens } = render(read.request, context.counter);
   const body = { object: "response.input_tokens", input_tokens: totalTokens };
   return { status: 200, headers: jsonHeaders(context), body: JSON.stringify(body) };
 }
+
+/** What the provider's SDK sends here. That anything else is refused is the stingy reading. */
+const countedParameters: ReadonlySet<string> = new Set([
+  "conversation",
+  "input",
+  "instructions",
+  "model",
+  "parallel_tool_calls",
+  "personality",
+  "previous_response_id",
+  "reasoning",
+  "text",
+  "tool_choice",
+  "tools",
+  "truncation",
+]);
 
 function readShown(body: Place): Shown {
   const reasoning = findPlace(body, "reasoning");

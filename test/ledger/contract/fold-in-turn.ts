@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { NewFold } from "../../../src/core/ledger/fold-record.ts";
 import type { FoldLock, Ledger, OpenTurn } from "../../../src/core/ledger/ledger.ts";
-import type { OpenLedger } from "../stores.ts";
+import { leaseMs, type OpenLedger } from "../stores.ts";
 import {
   answers,
   asks,
@@ -53,6 +53,25 @@ export function foldInTurnContract(open: OpenLedger): void {
     await close(turn, 2);
     expect(await thread(await reopen(), "a")).toEqual([...shown, "answer of t2"]);
     expect(await turnIds(ledger, "a")).toEqual(["t1", "f1", "t2"]);
+  });
+
+  test("a fold that says all of a running turn itself leaves nothing to send, also for whoever takes it over", async () => {
+    const { ledger, reopen, advance } = await open();
+    await openSession(ledger, "a");
+    const turn = await work(ledger, "t1", 1);
+    await foldHere(ledger, turn, keptFrom("f1", null, "t1", 3));
+    expect(await thread(ledger, { turnId: "t1" })).toEqual(["summary of f1"]);
+    await turn.append(call("t1", 2, { sent: [], reply: asks("u2") }));
+    await turn.answer([counted(answers("u2", "ok"))]);
+    await foldHere(ledger, turn, keptFrom("f2", "f1", "t1", 5));
+    advance(leaseMs + 1);
+    const other = await reopen();
+    await other.findUnfinished("a");
+    const resumed = await other.resumeTurn("a");
+    await resumed.append(call("t1", 3, { sent: [] }));
+    await resumed.close({ status: "completed", endMs: startMs + 100 });
+    expect(await thread(other, "a")).toEqual(["summary of f2", "answer of t1"]);
+    expect(await lines(other.check())).toEqual([]);
   });
 
   test("an open turn that is named is read as far as it came, and a failed one is not", async () => {

@@ -35,6 +35,23 @@ export function foldLocksContract(open: OpenLedger): void {
     expect(locks.filter((lock) => lock !== null)).toHaveLength(1);
   });
 
+  test("a fold that comes to nothing keeps what was learned, while the lock is held and no turn runs", async () => {
+    const { ledger, reopen, advance } = await open();
+    await openSession(ledger, "a");
+    await run(ledger, "a", "t1");
+    const lock = await ledger.lockFolding("a");
+    if (lock === null) throw new Error("the lock is taken");
+    await lock.giveUp('{"learned":1}');
+    expect(await (await reopen()).readState("a")).toBe('{"learned":1}');
+    const turn = await openTurn(ledger, "a", "t2");
+    expect(await refusal(lock.giveUp('{"learned":2}'))).toMatchObject({ code: "conflict" });
+    await turn.close({ status: "failed", endMs: startMs });
+    advance(leaseMs + 1);
+    await (await reopen()).lockFolding("a");
+    expect(await refusal(lock.giveUp('{"learned":3}'))).toMatchObject({ code: "conflict" });
+    expect(await ledger.readState("a")).toBe('{"learned":1}');
+  });
+
   test("sessions are locked apart, and a lock stops no turn", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");

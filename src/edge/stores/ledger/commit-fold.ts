@@ -2,13 +2,14 @@
 import type { StrataEvent } from "../../../core/events/event.ts";
 import type { NewFold } from "../../../core/ledger/fold-record.ts";
 import type { FoldLock } from "../../../core/ledger/ledger.ts";
+import type { JsonText } from "../../../core/message/message.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Guard, Statement } from "../sql/database.ts";
 import { storable, storableJson } from "../sql/storable.ts";
 import { integer } from "../sql/read-row.ts";
 import { eventWrites } from "./event-rows.ts";
 import { needSession } from "./session-rows.ts";
-import { commitSharing, conflict, seqStep, type Store } from "./store.ts";
+import { commitOnce, commitSharing, conflict, mayRepeat, seqStep, type Store } from "./store.ts";
 import { leaseGuard, type HeldTurn, type Step } from "./held-turn.ts";
 import { checkKept } from "./check-kept.ts";
 import { foldWrites } from "./fold-rows.ts";
@@ -54,6 +55,28 @@ export async function commitFold(
   });
   if (result.kind === "done") return;
   throw foldRefused(fold, result.kind === "refused" ? result.guard : result.table);
+}
+
+/** Nothing of the thread changes; what was learned is kept. */
+export async function giveUpFold(store: Store, lock: HeldLock, stateJson: JsonText): Promise<void> {
+  const { sessionId } = lock;
+  const result = await commitOnce(store, {
+    guards: [
+      lockGuard(lock, { sessionId }),
+      {
+        name: "session",
+        sql: "UPDATE sessions SET state_json = ?, updated_ms = ? WHERE id = ? AND open_turn_id IS NULL",
+        values: [storableJson(stateJson), store.now(), sessionId],
+      },
+    ],
+    writes: [],
+    landed: mayRepeat,
+  });
+  if (result.kind === "done") return;
+  throw conflict(
+    `the lock on compacting session ${sessionId} was lost, or a turn runs in it`,
+    "read the session again",
+  );
 }
 
 /** Tells whether this very fold is recorded. */
@@ -150,7 +173,7 @@ function stagedAfter({ id, staged, messageCount }: HeldTurn, { details }: NewFol
 }
 
 /** A lock on another session is none. */
-function lockGuard({ holder, token }: HeldLock, { sessionId }: NewFold): Guard {
+function lockGuard({ holder, token }: HeldLock, { sessionId }: Pick<NewFold, "sessionId">): Guard {
   return {
     name: "lock",
     sql: "SELECT 1 AS held FROM compaction_locks_v1 WHERE session_id = ? AND holder = ? AND token = ?",

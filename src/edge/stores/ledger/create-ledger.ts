@@ -12,6 +12,7 @@ import { checkParts } from "./check-ledger.ts";
 import { deleteSession } from "./delete-session.ts";
 import { eventParts } from "./events.ts";
 import { foldParts } from "./folds.ts";
+import { findToolResult } from "./find-tool-result.ts";
 import { readHistory } from "./read-history.ts";
 import { searchHistory } from "./search-history.ts";
 import { sessionParts } from "./sessions.ts";
@@ -49,6 +50,7 @@ export async function createLedger(
     ...eventParts(store),
     searchHistory: (query) => searchHistory(store, query),
     readHistory: (range) => readHistory(store, range),
+    findToolResult: (sessionId, toolUseId) => findToolResult(store, sessionId, toolUseId),
     ...transferParts(store),
     ...checkParts(store),
     deleteSession: (id, how = {}) => deleteSession(store, id, how),

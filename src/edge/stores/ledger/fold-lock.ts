@@ -5,7 +5,7 @@ import { integer, text } from "../sql/read-row.ts";
 import { keepAlive } from "./heartbeat.ts";
 import { needSession } from "./session-rows.ts";
 import { commitOnce, isFree, mayRepeat, type Store } from "./store.ts";
-import { commitFold, type HeldLock } from "./commit-fold.ts";
+import { commitFold, giveUpFold, type HeldLock } from "./commit-fold.ts";
 
 export async function lockFolding(store: Store, sessionId: string): Promise<FoldLock | null> {
   await needSession(store, sessionId);
@@ -55,6 +55,7 @@ function holdLock(store: Store, held: HeldLock): FoldLock {
   return {
     ...held,
     commit: (fold, events = []) => commitFold(store, held, fold, events),
+    giveUp: (stateJson) => giveUpFold(store, held, stateJson),
     release: async () => {
       heartbeat.stop();
       // Of a lock that is not ours any more nothing is released.

@@ -25,6 +25,13 @@ export interface PostgresOptions {
   readonly onProblem?: (problem: StrataError) => void;
 }
 
+const dialect: Pick<Database, "clockSql" | "termsSql"> = {
+  clockSql: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
+  // As the index in migrations.ts has it.
+  termsSql:
+    "FROM q JOIN message_terms m ON array_to_tsvector(string_to_array(m.terms, ' ')) @@ CAST(q.code AS tsquery)",
+};
+
 /** Fails at once where the server cannot be reached; waits for it only later. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { poolSize = 10, retryForMs = 30_000, statementTimeoutMs = 30_000 } = options;
@@ -59,9 +66,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     };
     return {
       kind: "postgres",
-      termsSql:
-        "FROM q JOIN message_terms m ON array_to_tsvector(string_to_array(m.terms, ' ')) @@ CAST(q.code AS tsquery)",
-      clockSql: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
+      ...dialect,
       query: operations.query,
       commit: operations.commit,
       exclusive: operations.exclusive,

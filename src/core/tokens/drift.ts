@@ -1,0 +1,62 @@
+// How far counts made before a call are from what it was: the values of the metrics of N-33.
+
+/** As operators query them; drift is in percent. */
+export const driftMetrics = {
+  estimated: "llm_prompt_tokens_estimated",
+  drift: "llm_prompt_tokens_drift",
+  labels: ["agent", "provider", "model"],
+} as const;
+
+/** Upper ends of the histogram's buckets, in percent. An alert is due where p99 is above 20. */
+export const driftBucketsPercent: readonly number[] = [1, 2, 5, 10, 20, 50, 100];
+
+export interface DriftLabels {
+  readonly agent: string;
+  readonly provider: string;
+  readonly model: string;
+}
+
+/** `bill`: what the reply says was read, written and neither (N-33). `count`: what the provider counted before the call. */
+export type DriftAgainst = "bill" | "count";
+
+export interface Drift {
+  readonly labels: DriftLabels;
+  readonly against: DriftAgainst;
+  readonly estimatedTokens: number;
+  readonly actualTokens: number;
+  readonly percent: number;
+}
+
+/** |estimated − actual| / actual; null where nothing was actually there to compare with. */
+export function toDriftPercent(estimatedTokens: number, actualTokens: number): number | null {
+  if (!(actualTokens > 0) || !Number.isFinite(estimatedTokens)) return null;
+  return (Math.abs(estimatedTokens - actualTokens) / actualTokens) * 100;
+}
+
+/** A histogram of one set of labels. */
+export interface DriftSeries {
+  readonly labels: DriftLabels;
+  readonly against: DriftAgainst;
+  readonly observations: number;
+  readonly sumPercent: number;
+  readonly percentMax: number;
+  /** How many were at most each bucket's end. */
+  readonly atMost: readonly number[];
+}
+
+export function openDriftSeries(labels: DriftLabels, against: DriftAgainst): DriftSeries {
+  const atMost = driftBucketsPercent.map(() => 0);
+  return { labels, against, observations: 0, sumPercent: 0, percentMax: 0, atMost };
+}
+
+export function addDrift(series: DriftSeries, percent: number): DriftSeries {
+  return {
+    ...series,
+    observations: series.observations + 1,
+    sumPercent: series.sumPercent + percent,
+    percentMax: Math.max(series.percentMax, percent),
+    atMost: series.atMost.map((count, index) =>
+      percent <= (driftBucketsPercent[index] ?? 0) ? count + 1 : count,
+    ),
+  };
+}
