@@ -4,6 +4,7 @@ import type { NewFold } from "../../../src/core/ledger/fold-record.ts";
 import type { FoldLock, Ledger, OpenTurn } from "../../../src/core/ledger/ledger.ts";
 import { leaseMs, type OpenLedger } from "../stores.ts";
 import {
+  all,
   answers,
   asks,
   call,
@@ -71,7 +72,7 @@ export function foldInTurnContract(open: OpenLedger): void {
     await resumed.append(call("t1", 3, { sent: [] }));
     await resumed.close({ status: "completed", endMs: startMs + 100 });
     expect(await thread(other, "a")).toEqual(["summary of f2", "answer of t1"]);
-    expect(await lines(other.check())).toEqual([]);
+    expect(await all(other.check())).toEqual([]);
   });
 
   test("an open turn that is named is read as far as it came, and a failed one is not", async () => {
