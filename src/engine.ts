@@ -9,7 +9,7 @@ import {
 import type { Section } from "./core/layers/section.ts";
 import type { CallEntry } from "./core/ledger/call-entry.ts";
 import type { Ledger } from "./core/ledger/ledger.ts";
-import type { ToolUseBlock } from "./core/message/message.ts";
+import type { Message, ToolUseBlock } from "./core/message/message.ts";
 import type { TokensPerTier } from "./core/tokens/budget.ts";
 import type { StreamPart } from "./core/wire/reply.ts";
 import type { Provider } from "./edge/providers/provider.ts";
@@ -17,12 +17,12 @@ import type { CallToSend } from "./edge/providers/run-attempts.ts";
 import { answerTools, type RunTools } from "./engine/answer-tools.ts";
 import type { Compaction } from "./engine/compaction.ts";
 import { limitResults } from "./engine/limit-results.ts";
-import { fold, readyCall, type NextCall } from "./engine/ready-call.ts";
+import { fold, readyCall, type NextCall, type ReadyCall } from "./engine/ready-call.ts";
 import { callOf, closeTurn, type RunningTurn } from "./engine/record-turn.ts";
 import type { Session } from "./engine/session.ts";
 import { settleCall } from "./engine/settle-call.ts";
-import { createTeller, type Emitter } from "./engine/tell.ts";
-import { createTurnEvents } from "./engine/turn-events.ts";
+import { createTeller, type Emitter, type Teller } from "./engine/tell.ts";
+import { createTurnEvents, type TurnEvents } from "./engine/turn-events.ts";
 import { recordSession } from "./engine/stored-session.ts";
 import { endingOf, isOverflow, loadUnfinished } from "./engine/unfinished-turn.ts";
 
@@ -41,7 +41,15 @@ export interface Edges {
   readonly signal?: AbortSignal;
   /** Told what streams in, as it comes. */
   readonly onPart?: (part: StreamPart) => void;
+  /** Told what the turn does from now on. */
+  readonly onPhase?: (phase: TurnPhase) => void;
+  /** Asked before every call, so that whatever else is here can be brought up to date. */
+  readonly beforeCall?: () => Promise<void>;
+  /** What was said to the agent while the turn runs; each is given once, with the next call. */
+  readonly takeSteered?: () => readonly Message[];
 }
+
+export type TurnPhase = "preparing" | "compacting" | "calling" | "running tools" | "over";
 
 export interface TurnToRun {
   /** One that no turn of the ledger has; made by default. */
@@ -66,7 +74,7 @@ export interface TurnRun {
 }
 
 /** `cut off`: the reply ended inside or before a tool use that cannot be run. */
-export type TurnEnding = "done" | "failed" | "cut off" | "too many calls";
+export type TurnEnding = "done" | "failed" | "cancelled" | "cut off" | "too many calls";
 
 /** One turn, from what happened to what it cost. */
 export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): Promise<TurnRun> {
@@ -132,6 +140,8 @@ async function runCalls(first: RunningTurn, edges: Edges): Promise<TurnRun> {
   };
   try {
     for (let number = first.callCount + 1; number <= first.callsMax; number += 1) {
+      await edges.beforeCall?.();
+      edges.onPhase?.("preparing");
       const startMs = edges.now();
       const onRecorded: NextCall["onRecorded"] = (recorded, { assembly }) => {
         turn = recorded;
@@ -140,36 +150,24 @@ async function runCalls(first: RunningTurn, edges: Edges): Promise<TurnRun> {
       };
       const next = { turn, startMs, mayFold: !isRecovering, onRecorded };
       const ready = await readyCall(next, edges, teller);
-      ({ turn } = ready);
-      const { session } = turn;
-      const { assembly, plan, request } = ready.call;
-      events.callStarted(number, totalTokens(assembly.usedTokens));
-      const sent = await edges.provider.send({ request, ...howToSend(session.options, edges) });
-      const made = { turnId: turn.id, number, assembly, plan, request };
-      const settled = settleCall(session, { ...made, sent, startMs, endMs: edges.now() });
-      await turn.open?.append(settled.entry, settled.more);
-      calls.push(settled.entry);
-      events.callSettled(settled.entry, session);
-      turn = { ...turn, session: settled.session };
-      if (isOverflow(settled.entry) && !isRecovering) {
+      const made = await makeCall({ ...ready, number, startMs }, edges, events);
+      ({ turn } = made);
+      calls.push(made.entry);
+      if (isOverflow(made.entry) && !isRecovering) {
         const why = {
           prepared: ready.call,
           nowMs: edges.now(),
-          asked: "overflow_recovery",
-        } as const;
-        const run = await fold(turn, why, edges, teller);
-        isRecovering = run.isFolded;
-        ({ turn } = run);
+          asked: "overflow_recovery" as const,
+        };
+        const shorter = await fold(turn, why, edges, teller);
+        isRecovering = shorter.isFolded;
+        ({ turn } = shorter);
         if (isRecovering) continue;
       }
-      if (settled.entry.status !== "complete") return await end("failed");
       isRecovering = false;
-      const uses = toolUsesOf(settled.entry);
-      const ending = endingOf(settled.entry.stopReason, uses);
-      if (ending !== null) return await end(ending);
-      const answers = uses.length === 0 ? [] : await answerTools(uses, edges.runTools, turn.call);
-      const limited = limitResults(answers, turn.session, edges.compaction, teller);
-      turn = { ...turn, current: limited.messages, wholes: limited.wholes, isStaged: false };
+      const after = await goOn(turn, made.entry, edges, teller);
+      if (typeof after === "string") return await end(after);
+      turn = after;
     }
     return await end("too many calls");
   } catch (error) {
@@ -177,6 +175,51 @@ async function runCalls(first: RunningTurn, edges: Edges): Promise<TurnRun> {
     await turn.open?.release().catch(() => {});
     throw error;
   }
+}
+
+interface CallToMake {
+  readonly turn: RunningTurn;
+  readonly call: ReadyCall;
+  readonly number: number;
+  readonly startMs: number;
+}
+
+/** Sends it, learns from what comes back, and records both. */
+async function makeCall(
+  { turn, call, number, startMs }: CallToMake,
+  edges: Edges,
+  events: TurnEvents,
+): Promise<{ readonly turn: RunningTurn; readonly entry: CallEntry }> {
+  const { session } = turn;
+  const { assembly, plan, request } = call;
+  events.callStarted(number, totalTokens(assembly.usedTokens));
+  edges.onPhase?.("calling");
+  const sent = await edges.provider.send({ request, ...howToSend(session.options, edges) });
+  const made = { turnId: turn.id, number, assembly, plan, request };
+  const settled = settleCall(session, { ...made, sent, startMs, endMs: edges.now() });
+  await turn.open?.append(settled.entry, settled.more);
+  events.callSettled(settled.entry, session);
+  return { turn: { ...turn, session: settled.session }, entry: settled.entry };
+}
+
+/** What the next call sends that is new: results of tools, and what was said meanwhile. Or how the turn ends. */
+async function goOn(
+  turn: RunningTurn,
+  entry: CallEntry,
+  edges: Edges,
+  teller: Teller,
+): Promise<RunningTurn | TurnEnding> {
+  if (entry.status !== "complete") return failedHow(entry);
+  const uses = toolUsesOf(entry);
+  const ending = endingOf(entry.stopReason, uses);
+  const isOpen = ending === null || ending === "done";
+  const steered = isOpen ? (edges.takeSteered?.() ?? []) : [];
+  if (ending !== null && steered.length === 0) return ending;
+  if (uses.length > 0) edges.onPhase?.("running tools");
+  const answers = uses.length === 0 ? [] : await answerTools(uses, edges.runTools, turn.call);
+  const limited = limitResults(answers, turn.session, edges.compaction, teller);
+  const current = [...limited.messages, ...steered];
+  return { ...turn, current, wholes: limited.wholes, isStaged: false };
 }
 
 function perCall(
@@ -188,6 +231,10 @@ function perCall(
 
 function totalTokens(tiers: TokensPerTier): number {
   return Object.values(tiers).reduce((sum, tokens) => sum + tokens, 0);
+}
+
+function failedHow({ failure }: CallEntry): TurnEnding {
+  return failure?.kind === "cancelled" ? "cancelled" : "failed";
 }
 
 function toolUsesOf({ reply }: CallEntry): readonly ToolUseBlock[] {

@@ -140,6 +140,7 @@ async function foldLocked(locked: LockedFold, edges: Edges): Promise<FoldRun> {
   const { session } = scene;
   const { boundary, targetTokens, numbers } = due;
   const startMs = edges.now();
+  edges.onPhase?.("compacting");
   events.started({
     turns_to_fold: boundary?.turnsFolded ?? 0,
     tokens_before: numbers.usedTokens,

@@ -10,7 +10,7 @@ import { findMiss } from "./find-miss.ts";
 import type { RunningTurn } from "./record-turn.ts";
 import type { Session } from "./session.ts";
 import { unlessRefused, type Emitter, type Said, type Teller } from "./tell.ts";
-import { toCompleted, toFailed, toTurnSums, toTurnError } from "./turn-payloads.ts";
+import { toCancelled, toCompleted, toFailed, toTurnSums, toTurnError } from "./turn-payloads.ts";
 
 export interface TurnEvents {
   started(current: readonly Message[], estimatedTokens: number): void;
@@ -57,11 +57,13 @@ export function createTurnEvents(
     ended: (how, calls, endMs) => {
       const sums = toTurnSums(calls, endMs);
       const stopReason = calls.at(-1)?.stopReason ?? "unknown";
-      tell(
-        how === "done"
-          ? { type: "turn.completed", payload: { stop_reason: stopReason, ...sums } }
-          : { type: "turn.failed", payload: { ...toTurnError(how, calls.at(-1)), ...sums } },
-      );
+      if (how === "done") {
+        tell({ type: "turn.completed", payload: { stop_reason: stopReason, ...sums } });
+      } else if (how === "cancelled") {
+        tell({ type: "turn.cancelled", payload: toCancelled(sums) });
+      } else {
+        tell({ type: "turn.failed", payload: { ...toTurnError(how, calls.at(-1)), ...sums } });
+      }
     },
   };
 }

@@ -67,6 +67,13 @@ export function toTurnSums(calls: readonly CallEntry[], endMs: number): TurnSums
   };
 }
 
+export function toCancelled({
+  llm_call_count: partial_llm_calls,
+  tool_call_count: partial_tool_calls,
+}: TurnSums): PayloadOf<"turn.cancelled"> {
+  return { reason: "user_cancel", partial_llm_calls, partial_tool_calls };
+}
+
 type TurnError = Pick<PayloadOf<"turn.failed">, "error_kind" | "error_message_redacted">;
 
 export function toTurnError(how: TurnEnding, last: CallEntry | undefined): TurnError {
