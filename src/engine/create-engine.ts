@@ -1,0 +1,155 @@
+// The engine an application embeds: sessions are opened, resumed and forked; each runs one turn at a time.
+import { randomUUID } from "node:crypto";
+import type { Catalogue } from "../core/models/catalogue.ts";
+import { resolveModel } from "../core/models/resolve-model.ts";
+import type { ModelFacts } from "../core/models/model-facts.ts";
+import { StrataError } from "../core/strata-error.ts";
+import type { Ledger } from "../core/ledger/ledger.ts";
+import type { Message } from "../core/message/message.ts";
+import type { TextCounter } from "../core/tokens/o200k/counter.ts";
+import type { Protocol } from "../core/wire/protocol.ts";
+import type { Provider } from "../edge/providers/provider.ts";
+import { createEngineSession, type EngineSession } from "./engine-session.ts";
+import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
+import { openSession } from "./session.ts";
+import { findCallHabit, resumeSession } from "./stored-session.ts";
+import type { Emitter } from "./tell.ts";
+import type { Summariser } from "./summarise-transcript.ts";
+import { emptyWorld, type World, type WorldOwner } from "./world.ts";
+
+/** How a model is reached. */
+export interface Reached {
+  readonly protocol: Protocol;
+  readonly provider: Pick<Provider, "send">;
+}
+
+export interface EngineEdges {
+  readonly ledger: Ledger;
+  readonly reach: (model: ModelFacts) => Reached | Promise<Reached>;
+  readonly counter: TextCounter;
+  /** Made for every session of its own; nothing by default. */
+  readonly world?: (owner: WorldOwner) => Promise<World>;
+  /** Another model for summaries; the session's own by default. */
+  readonly summariser?: () => Promise<Summariser | null>;
+  readonly events?: Emitter;
+  readonly catalogue?: Catalogue;
+  /** Milliseconds since 1970; the machine's clock by default. */
+  readonly now?: () => number;
+}
+
+export interface Engine {
+  open(options?: OpenOptions): Promise<EngineSession>;
+  /** A session as the ledger has it, whoever opened it. */
+  resume(id: string): Promise<EngineSession>;
+  /** A new session that goes on from another one's head, or from one of its turns. */
+  fork(from: ForkFrom): Promise<EngineSession>;
+  /** Ends what its sessions hold. The ledger and the providers are whoever's gave them. */
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  readonly id?: string;
+  readonly model?: string;
+  /** A conversation to go on from. */
+  readonly messages?: readonly Message[];
+}
+
+export interface ForkFrom {
+  readonly sessionId: string;
+  readonly turnId?: string;
+  /** The new one's name; made by default. */
+  readonly id?: string;
+}
+
+/** The configuration is asked for before every call where it can change. */
+export function createEngine(
+  config: EngineConfig | (() => Promise<EngineConfig>),
+  edges: EngineEdges,
+): Engine {
+  const readConfig = typeof config === "function" ? config : () => Promise.resolve(config);
+  const open = new Set<EngineSession>();
+  const keep = (session: EngineSession): EngineSession => {
+    open.add(session);
+    return session;
+  };
+  const context = { edges, readConfig };
+  return {
+    open: async (options = {}) => keep(await openNew(context, options)),
+    resume: async (id) => keep(await resumeOld(context, id)),
+    fork: async ({ sessionId, turnId, id = randomUUID() }) => {
+      const from = turnId === undefined ? { sessionId } : { turnId };
+      await edges.ledger.forkSession({ id, from, like: sessionId });
+      return keep(await resumeOld(context, id));
+    },
+    close: async () => {
+      await Promise.all([...open].map((session) => session.close()));
+      open.clear();
+    },
+  };
+}
+
+export interface EngineContext {
+  readonly edges: EngineEdges;
+  readonly readConfig: () => Promise<EngineConfig>;
+}
+
+async function openNew(context: EngineContext, options: OpenOptions): Promise<EngineSession> {
+  const { edges } = context;
+  const config = await context.readConfig();
+  const { facts: model } = resolveModel(options.model ?? config.model, edges.catalogue);
+  const { agent = "agent", role = "unified", workspacePath } = config;
+  const { id = randomUUID(), messages } = options;
+  const world = await makeWorld(edges, { sessionId: id, agent, role });
+  const { parts, ...more } = await world.context();
+  const reached = await edges.reach(model);
+  const session = openSession({
+    id,
+    agent,
+    model,
+    protocol: reached.protocol,
+    policy: policyOf(config),
+    context: { role, ...parts },
+    ...world.tools?.toolsFor(role),
+    ...more,
+    counter: edges.counter,
+    options: optionsOf(config, model),
+    ...(config.pace === undefined ? {} : { pace: config.pace }),
+    ...(workspacePath === undefined ? {} : { workspacePath }),
+    ...(messages === undefined ? {} : { messages }),
+  });
+  world.skills?.preactivate(session.preactivated);
+  return createEngineSession(context, { session, world, reached });
+}
+
+async function resumeOld(context: EngineContext, id: string): Promise<EngineSession> {
+  const { edges } = context;
+  const config = await context.readConfig();
+  const record = await edges.ledger.findSession(id);
+  if (record === null) {
+    throw new StrataError(
+      "not-found",
+      `there is no session ${id}`,
+      "list them with `strata sessions`",
+    );
+  }
+  const { facts: model } = resolveModel(record.model, edges.catalogue);
+  const habit = await findCallHabit(edges.ledger, record);
+  const reached = await edges.reach(model);
+  const session = await resumeSession(edges.ledger, id, {
+    model,
+    protocol: reached.protocol,
+    policy: policyOf(config),
+    counter: edges.counter,
+    // Other options would be another prefix.
+    options: habit?.options ?? optionsOf(config, model),
+    ...(config.pace === undefined ? {} : { pace: config.pace }),
+  });
+  const { agent, role } = session;
+  const world = await makeWorld(edges, { sessionId: id, agent, role });
+  world.skills?.preactivate(session.preactivated);
+  return createEngineSession(context, { session, world, reached });
+}
+
+async function makeWorld({ world }: EngineEdges, owner: WorldOwner): Promise<World> {
+  return world === undefined ? emptyWorld : world(owner);
+}

@@ -1,0 +1,39 @@
+// What a turn tells, kept for every reader from the beginning.
+
+export interface PartQueue<Part> {
+  push(part: Part): void;
+  end(): void;
+  /** Everything there was and will be. */
+  read(): AsyncIterator<Part>;
+}
+
+export function createPartQueue<Part>(): PartQueue<Part> {
+  const parts: Part[] = [];
+  let isEnded = false;
+  let more = Promise.withResolvers<void>();
+  const ring = (): void => {
+    more.resolve();
+    more = Promise.withResolvers();
+  };
+  async function* readAll(): AsyncGenerator<Part> {
+    for (let at = 0; ;) {
+      const part = parts[at];
+      if (part !== undefined) {
+        at += 1;
+        yield part;
+      } else if (isEnded) return;
+      else await more.promise;
+    }
+  }
+  return {
+    push: (part) => {
+      parts.push(part);
+      ring();
+    },
+    end: () => {
+      isEnded = true;
+      ring();
+    },
+    read: () => readAll(),
+  };
+}

@@ -1,0 +1,113 @@
+// A turn that runs, as whoever asked for it sees it: parts as they come, a result, and ways to break in (X-37).
+import type { Message } from "../core/message/message.ts";
+import type { StreamPart } from "../core/wire/reply.ts";
+import type { TurnPhase, TurnRun } from "../engine.ts";
+import { createPartQueue } from "./part-queue.ts";
+
+export type TurnPart =
+  | { readonly type: "stream_start"; readonly turnId: string }
+  | { readonly type: "token"; readonly text: string }
+  | { readonly type: "reasoning"; readonly text: string }
+  | {
+      readonly type: "tool_status";
+      readonly toolUseId: string;
+      readonly name: string;
+      readonly status: "asked" | "running" | "succeeded" | "failed";
+    }
+  | { readonly type: "phase"; readonly phase: TurnPhase }
+  | { readonly type: "stream_end"; readonly run: TurnRun }
+  | { readonly type: "stream_error"; readonly error: unknown };
+
+/** Read it with `for await`, or wait for `result`; both can be done, and neither must be. */
+export interface TurnHandle extends AsyncIterable<TurnPart> {
+  readonly turnId: string;
+  readonly result: Promise<TurnRun>;
+  /** Ends the turn as soon as can be; what it said and cost is recorded. */
+  abort(reason?: string): void;
+  /** Says something to the agent while it works: with the next call, or in one more call. */
+  steer(text: string): void;
+  readonly phase: TurnPhase;
+  readonly isStreaming: boolean;
+  readonly isCompacting: boolean;
+}
+
+/** The side of whoever runs the turn. */
+export interface HandleParts {
+  readonly handle: TurnHandle;
+  readonly signal: AbortSignal;
+  readonly onPart: (part: StreamPart) => void;
+  readonly onPhase: (phase: TurnPhase) => void;
+  readonly tell: (part: TurnPart) => void;
+  readonly takeSteered: () => readonly Message[];
+  readonly settle: (run: Promise<TurnRun>) => void;
+}
+
+export function createTurnHandle(turnId: string, outer?: AbortSignal): HandleParts {
+  const controller = new AbortController();
+  const { signal: own } = controller;
+  const signal = outer === undefined ? own : AbortSignal.any([own, outer]);
+  const queue = createPartQueue<TurnPart>();
+  const { promise: result, resolve, reject } = Promise.withResolvers<TurnRun>();
+  // Whoever reads the parts alone is told there.
+  result.catch(() => {});
+  let phase: TurnPhase = "preparing";
+  const steered: Message[] = [];
+  const end = (part: TurnPart): void => {
+    phase = "over";
+    queue.push(part);
+    queue.end();
+  };
+  return {
+    handle: {
+      turnId,
+      result,
+      abort: (reason = "aborted") => controller.abort(new Error(reason)),
+      steer: (text) => {
+        if (phase !== "over") steered.push({ role: "user", content: [{ type: "text", text }] });
+      },
+      get phase() {
+        return phase;
+      },
+      get isStreaming() {
+        return phase === "calling";
+      },
+      get isCompacting() {
+        return phase === "compacting";
+      },
+      [Symbol.asyncIterator]: () => queue.read(),
+    },
+    signal,
+    onPart: (part) => toTurnParts(part).forEach((each) => queue.push(each)),
+    onPhase: (next) => {
+      phase = next;
+      queue.push({ type: "phase", phase });
+    },
+    tell: (part) => queue.push(part),
+    takeSteered: () => steered.splice(0),
+    settle: (run) => {
+      run.then(
+        (done) => {
+          end({ type: "stream_end", run: done });
+          resolve(done);
+        },
+        (error: unknown) => {
+          end({ type: "stream_error", error });
+          reject(error);
+        },
+      );
+    },
+  };
+}
+
+function toTurnParts(part: StreamPart): readonly TurnPart[] {
+  switch (part.type) {
+    case "text-delta":
+      return [{ type: "token", text: part.text }];
+    case "thinking-delta":
+      return [{ type: "reasoning", text: part.text }];
+    case "tool-use-started":
+      return [{ type: "tool_status", toolUseId: part.id, name: part.name, status: "asked" }];
+    case "tool-input-delta":
+      return [];
+  }
+}
