@@ -1,11 +1,6 @@
 // One turn on one screen: assemble → plan → encode → send → decode → record, until the model is done.
 import { randomUUID } from "node:crypto";
-import {
-  describeMoment,
-  readEvent,
-  type AgentEvent,
-  type EventMoment,
-} from "./core/layers/event.ts";
+import { readEvent, type AgentEvent, type EventMoment } from "./core/layers/event.ts";
 import type { Section } from "./core/layers/section.ts";
 import type { CallEntry } from "./core/ledger/call-entry.ts";
 import type { Ledger } from "./core/ledger/ledger.ts";
@@ -22,6 +17,7 @@ import { callOf, closeTurn, type RunningTurn } from "./engine/record-turn.ts";
 import type { Session } from "./engine/session.ts";
 import { settleCall } from "./engine/settle-call.ts";
 import { createTeller, type Emitter, type Teller } from "./engine/tell.ts";
+import { createMoments } from "./engine/tell-moment.ts";
 import { createTurnEvents, type TurnEvents } from "./engine/turn-events.ts";
 import { recordSession } from "./engine/stored-session.ts";
 import { endingOf, isOverflow, loadUnfinished } from "./engine/unfinished-turn.ts";
@@ -43,8 +39,14 @@ export interface Edges {
   readonly onPart?: (part: StreamPart) => void;
   /** Told what the turn does from now on. */
   readonly onPhase?: (phase: TurnPhase) => void;
+  /** Told of each call that is about to be sent; what it sends is recorded. */
+  readonly onReady?: (ready: CallAtHand) => void;
+  /** Told what each call came to, once that is recorded. */
+  readonly onSettled?: (entry: CallEntry) => void;
   /** Asked before every call, so that whatever else is here can be brought up to date. */
   readonly beforeCall?: () => Promise<void>;
+  /** Asked after that: the session to call with, where what is configured for it has changed. */
+  readonly renew?: (session: Session) => Session;
   /** What was said to the agent while the turn runs; each is given once, with the next call. */
   readonly takeSteered?: () => readonly Message[];
 }
@@ -78,7 +80,8 @@ export type TurnEnding = "done" | "failed" | "cancelled" | "cut off" | "too many
 
 /** One turn, from what happened to what it cost. */
 export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): Promise<TurnRun> {
-  const iso = new Date(edges.now()).toISOString();
+  const startMs = edges.now();
+  const iso = new Date(startMs).toISOString();
   const said = readEvent(turn.event, session.role, { iso });
   const before = await recordSession(session, edges);
   const id = turn.id ?? randomUUID();
@@ -93,7 +96,10 @@ export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): 
       wholes: new Map(),
       isStaged: false,
       context: { ...said.context, injectedAt: iso },
-      volatile: perCall(said.volatile, turn.volatile),
+      volatile: perCall(
+        createMoments(turn.event, before, { startMs, toldMs: null }),
+        turn.volatile,
+      ),
       callCount: 0,
       toolCallCount: 0,
       callsMax: turn.callsMax ?? 50,
@@ -109,9 +115,9 @@ export async function resumeTurn(
   edges: Edges,
 ): Promise<TurnRun> {
   const unfinished = await loadUnfinished(session, edges);
-  const now = { iso: new Date(edges.now()).toISOString() };
-  const moment = describeMoment(turn.moment ?? {}, session.role, now);
-  const volatile = perCall([moment], turn.volatile);
+  const toldMs = unfinished.turn.callCount === 0 ? null : session.cache.lastStartMs;
+  const moments = createMoments(turn.moment ?? {}, session, { startMs: edges.now(), toldMs });
+  const volatile = perCall(moments, turn.volatile);
   const running = { ...unfinished.turn, volatile, callsMax: turn.callsMax ?? 50 };
   const { ending } = unfinished;
   if (ending === null) return runCalls(running, edges);
@@ -141,6 +147,7 @@ async function runCalls(first: RunningTurn, edges: Edges): Promise<TurnRun> {
   try {
     for (let number = first.callCount + 1; number <= first.callsMax; number += 1) {
       await edges.beforeCall?.();
+      turn = { ...turn, session: edges.renew?.(turn.session) ?? turn.session };
       edges.onPhase?.("preparing");
       const startMs = edges.now();
       const onRecorded: NextCall["onRecorded"] = (recorded, { assembly }) => {
@@ -177,10 +184,15 @@ async function runCalls(first: RunningTurn, edges: Edges): Promise<TurnRun> {
   }
 }
 
-interface CallToMake {
+/** A call with the turn it is made for. */
+export interface CallAtHand {
   readonly turn: RunningTurn;
   readonly call: ReadyCall;
+  /** From 1 within the turn. */
   readonly number: number;
+}
+
+interface CallToMake extends CallAtHand {
   readonly startMs: number;
 }
 
@@ -194,11 +206,13 @@ async function makeCall(
   const { assembly, plan, request } = call;
   events.callStarted(number, totalTokens(assembly.usedTokens));
   edges.onPhase?.("calling");
+  edges.onReady?.({ turn, call, number });
   const sent = await edges.provider.send({ request, ...howToSend(session.options, edges) });
   const made = { turnId: turn.id, number, assembly, plan, request };
   const settled = settleCall(session, { ...made, sent, startMs, endMs: edges.now() });
   await turn.open?.append(settled.entry, settled.more);
   events.callSettled(settled.entry, session);
+  edges.onSettled?.(settled.entry);
   return { turn: { ...turn, session: settled.session }, entry: settled.entry };
 }
 
@@ -223,10 +237,13 @@ async function goOn(
 }
 
 function perCall(
-  moment: readonly Section[],
+  moments: ReturnType<typeof createMoments>,
   more: TurnToRun["volatile"] = [],
 ): RunningTurn["volatile"] {
-  return async () => [...moment, ...(typeof more === "function" ? await more() : more)];
+  return async (nowMs) => [
+    ...moments(nowMs),
+    ...(typeof more === "function" ? await more() : more),
+  ];
 }
 
 function totalTokens(tiers: TokensPerTier): number {

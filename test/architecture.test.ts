@@ -30,6 +30,7 @@ const ORDER = [
   "core/memory",
   "core/skills",
   "core/tools",
+  "core/routing",
   "core/assembly",
   "core/cache",
   "core/wire",

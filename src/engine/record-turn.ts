@@ -28,7 +28,7 @@ export interface RunningTurn {
   readonly isStaged: boolean;
   readonly context: (EventContext & { readonly injectedAt: string }) | null;
   /** What is told for the next call only. */
-  readonly volatile: () => Promise<readonly Section[]>;
+  readonly volatile: (nowMs: number) => Promise<readonly Section[]>;
   readonly callCount: number;
   /** Tools that were asked for in those calls. */
   readonly toolCallCount: number;

@@ -70,14 +70,18 @@ export type EventMoment = Pick<
 export function describeMoment(
   event: EventMoment,
   role: AgentRole,
-  now: { readonly iso: string },
+  /** Null where the time was told before. */
+  now: { readonly iso: string } | null,
 ): Section {
   const hooks = (event.hookData ?? []).filter(
     ({ text, persist }) => !persist && text.trim() !== "",
   );
+  const time =
+    now === null
+      ? []
+      : [`Current time: ${now.iso}`, `Timezone: ${event.timezone?.trim() || "UTC"}`];
   const lines = [
-    `Current time: ${now.iso}`,
-    `Timezone: ${event.timezone?.trim() || "UTC"}`,
+    ...time,
     ...describePlatform(event, role),
     ...hooks.map(({ text }) => text.trim()),
   ];

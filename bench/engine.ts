@@ -1,0 +1,133 @@
+// Engine time of one call, without the provider's: assemble, plan, record, encode, settle, record, on long sessions.
+import { createConversation } from "../harness/conversation.ts";
+import { median, quantile } from "../harness/measure.ts";
+import { atMost, type Experiment, type Figure } from "../harness/report.ts";
+import { findPolicy } from "../src/core/cache/policies.ts";
+import type { Message } from "../src/core/message/message.ts";
+import { noUsage } from "../src/core/message/usage.ts";
+import { resolveModel } from "../src/core/models/resolve-model.ts";
+import { loadO200k } from "../src/core/tokens/o200k/counter.ts";
+import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts";
+import type { Provider } from "../src/edge/providers/provider.ts";
+import { openLedger } from "../src/edge/stores/open-ledger.ts";
+import { runTurn, type Edges } from "../src/engine.ts";
+import { openSession, type Session } from "../src/engine/session.ts";
+
+const sizes = [100, 1_000, 10_000] as const;
+const turnsPerRound = 25;
+const rounds = 8;
+
+export const experiment: Experiment = {
+  summary: "engine time of one call at 100, 1,000 and 10,000 messages, without the provider's",
+  async run({ progress }) {
+    const counter = await loadO200k();
+    const runs = [];
+    for (const size of sizes) {
+      progress(`a session of ${size} messages`);
+      runs.push(await openRun(size, counter));
+    }
+    const warmUp = await openRun(100, counter);
+    await timeTurns(warmUp, 150);
+    // Sizes take turns, so that a busy moment of the machine meets all of them.
+    for (let round = 0; round < rounds; round += 1) {
+      progress(`round ${round + 1} of ${rounds}`);
+      for (const run of runs) run.ms.push(...(await timeTurns(run, turnsPerRound)));
+    }
+    const figures: Record<string, Figure> = {};
+    for (const { size, ms } of runs) {
+      figures[`call at ${size} messages, ms p50`] = median(ms);
+      figures[`call at ${size} messages, ms p99`] = quantile(ms, 0.99);
+    }
+    for (const run of [...runs, warmUp]) await run.close();
+    const [small, middle, large] = runs.map(({ ms }) => median(ms));
+    return {
+      figures,
+      checks: [
+        atMost("p50 at 1,000 against 100 messages", ratio(middle, small), 1.5),
+        atMost("p50 at 10,000 against 100 messages", ratio(large, small), 1.5),
+      ],
+    };
+  },
+};
+
+function ratio(left: number | undefined, right: number | undefined): number | null {
+  return left === undefined || right === undefined ? null : left / right;
+}
+
+interface Run {
+  readonly size: number;
+  readonly ms: number[];
+  readonly edges: Edges;
+  readonly said: readonly Message[];
+  session: Session;
+  turns: number;
+  close(): Promise<void>;
+}
+
+async function openRun(size: number, counter: Awaited<ReturnType<typeof loadO200k>>): Promise<Run> {
+  const ledger = await openLedger(":memory:");
+  const { facts } = resolveModel("claude-sonnet-4-6");
+  // Large enough that nothing has to be folded.
+  const model = { ...facts, windowTokens: 100_000_000, inputTokensMax: 100_000_000 };
+  const session = openSession({
+    model,
+    protocol: anthropicMessages,
+    policy: findPolicy("adaptive"),
+    context: { role: "unified", workspaceRules: "Answer briefly." },
+    counter,
+    options: { outputTokensMax: 1_000, stream: false },
+    messages: createConversation(size, size),
+  });
+  const edges: Edges = {
+    provider: createReplies(),
+    ledger,
+    runTools: () => Promise.resolve([]),
+    now: Date.now,
+  };
+  const said = createConversation(4 * turnsPerRound * rounds, size + 1);
+  return { size, ms: [], edges, said, session, turns: 0, close: () => ledger.close() };
+}
+
+/** Answers at once, so that what is measured is the engine. */
+function createReplies(): Pick<Provider, "send"> {
+  const message: Message = { role: "assistant", content: [{ type: "text", text: "It is done." }] };
+  const usage = { ...noUsage, uncachedTokens: 10, outputTokens: 5 };
+  const outcome = {
+    kind: "reply",
+    id: "msg_1",
+    model: "claude-sonnet-4-6",
+    message,
+    stopReason: "end_turn",
+    usage: { usage, isReported: true, tellsCache: false, warnings: [] },
+    status: "complete",
+    transformations: [],
+  } as const;
+  return {
+    send: () =>
+      Promise.resolve({
+        outcome,
+        attempts: [],
+        startMs: 0,
+        endMs: 0,
+        firstByteMs: 0,
+        status: 200,
+        requestId: null,
+        headers: {},
+      }),
+  };
+}
+
+async function timeTurns(run: Run, count: number): Promise<readonly number[]> {
+  const ms: number[] = [];
+  for (let turn = 0; turn < count; turn += 1) {
+    const words = run.said[(run.turns * 4) % run.said.length];
+    run.turns += 1;
+    const event = { content: words?.content ?? "Go on.", source: "human" };
+    const start = performance.now();
+    const made = await runTurn(run.session, { event }, run.edges);
+    ms.push(performance.now() - start);
+    run.session = made.session;
+  }
+  // The first turn of a session records what it goes on from.
+  return run.turns === count ? ms.slice(1) : ms;
+}

@@ -1,0 +1,144 @@
+import { describe, expect, test } from "vitest";
+import type { RoutingConfig } from "../config/schema/models.ts";
+import { findModel } from "../models/resolve-model.ts";
+import { decideRoute, type RouteFacts, type RouteTurn, type RouteWishes } from "./decide-route.ts";
+
+const noRouting: RoutingConfig = {
+  isSticky: true,
+  rules: [],
+  patterns: [],
+  workspaceDefault: null,
+};
+const anyone = { agent: null, role: null, hasImages: null, tokensMin: null };
+
+function turn(more: Partial<RouteTurn> = {}): RouteTurn {
+  return {
+    agent: "coder",
+    role: "unified",
+    words: "Fix the parser",
+    hasImages: false,
+    promptTokens: 1_000,
+    needsTools: true,
+    needsSystemPrompt: true,
+    needsStructuredOutput: false,
+    ...more,
+  };
+}
+
+function wishes(more: Partial<RouteWishes> = {}): RouteWishes {
+  return {
+    message: null,
+    current: null,
+    routing: noRouting,
+    delegate: null,
+    globalDefault: "claude-sonnet-4-6",
+    ...more,
+  };
+}
+
+const facts: RouteFacts = {
+  find: (name) => findModel(name)?.facts ?? null,
+  isReachable: ({ provider }) => provider !== "deepseek",
+};
+
+function routed(...[what, who]: [Partial<RouteTurn>, Partial<RouteWishes>]): unknown {
+  const decision = decideRoute(turn(what), wishes(who), facts);
+  return decision.kind === "none" ? null : [decision.model.id, decision.by];
+}
+
+describe("the order of wishes (D-13)", () => {
+  const all: Partial<RouteWishes> = {
+    message: "claude-opus-5",
+    current: "claude-haiku-4-5",
+    routing: {
+      isSticky: true,
+      rules: [{ model: "claude-sonnet-5", when: anyone }],
+      patterns: [{ model: "claude-opus-4-8", match: "parser" }],
+      workspaceDefault: "claude-sonnet-4-5",
+    },
+    delegate: "claude-opus-4-6",
+  };
+
+  test("what is said with the message comes first", () => {
+    expect(routed({}, all)).toEqual(["claude-opus-5", "message"]);
+  });
+
+  test("then the model the session has", () => {
+    expect(routed({}, { ...all, message: null })).toEqual(["claude-haiku-4-5", "sticky"]);
+  });
+
+  test("then the first rule that fits, then a pattern, a delegate, the workspace, everybody", () => {
+    const routing = { ...noRouting, ...all.routing, isSticky: false };
+    const from = (more: Partial<RouteWishes>): unknown =>
+      routed({}, { ...all, message: null, ...more });
+    expect(from({ routing })).toEqual(["claude-sonnet-5", "rule"]);
+    expect(from({ routing: { ...routing, rules: [] } })).toEqual(["claude-opus-4-8", "pattern"]);
+    const plain = { ...routing, rules: [], patterns: [] };
+    expect(from({ routing: plain })).toEqual(["claude-opus-4-6", "delegate"]);
+    expect(from({ routing: plain, delegate: null })).toEqual([
+      "claude-sonnet-4-5",
+      "workspace default",
+    ]);
+    const bare = { ...plain, workspaceDefault: null };
+    expect(from({ routing: bare, delegate: null })).toEqual([
+      "claude-sonnet-4-6",
+      "global default",
+    ]);
+  });
+});
+
+describe("a rule", () => {
+  const big = { model: "claude-opus-5", when: { ...anyone, tokensMin: 50_000, agent: "coder" } };
+  const routing = { ...noRouting, rules: [big] };
+
+  test("holds where everything it names does", () => {
+    expect(routed({ promptTokens: 60_000 }, { routing })).toEqual(["claude-opus-5", "rule"]);
+    expect(routed({ promptTokens: 40_000 }, { routing })).toEqual([
+      "claude-sonnet-4-6",
+      "global default",
+    ]);
+    expect(routed({ promptTokens: 60_000, agent: "writer" }, { routing })).toEqual([
+      "claude-sonnet-4-6",
+      "global default",
+    ]);
+  });
+});
+
+describe("a wish that cannot be met is passed over, with the reason", () => {
+  test.for<[string, Partial<RouteTurn>, string]>([
+    ["gpt-9-imaginary", {}, "not_configured"],
+    ["deepseek-v4-pro", {}, "provider_unavailable"],
+    ["claude-haiku-4-5", { promptTokens: 300_000 }, "exceeds_context_window"],
+  ])("%s with %j: %s", ([message, what, reason]) => {
+    const decision = decideRoute(turn(what), wishes({ message }), facts);
+    expect(decision.passedOver[0]).toEqual({ name: message, by: "message", reason });
+  });
+
+  test("where none can be met, all reasons are there", () => {
+    const decision = decideRoute(
+      turn({ promptTokens: 9_000_000 }),
+      wishes({ message: "claude-opus-5" }),
+      facts,
+    );
+    expect(decision).toEqual({
+      kind: "none",
+      passedOver: [
+        { name: "claude-opus-5", by: "message", reason: "exceeds_context_window" },
+        { name: "claude-sonnet-4-6", by: "global default", reason: "exceeds_context_window" },
+      ],
+    });
+  });
+});
+
+test("a pattern that is no regular expression matches nothing, and a long text is looked at in its beginning", () => {
+  const patterns = [
+    { model: "claude-opus-5", match: "(" },
+    { model: "claude-opus-4-8", match: "needle" },
+  ];
+  const routing = { ...noRouting, patterns };
+  expect(routed({ words: "a needle" }, { routing })).toEqual(["claude-opus-4-8", "pattern"]);
+  expect(routed({ words: `${"x".repeat(2_000)} needle` }, { routing })).toEqual([
+    "claude-sonnet-4-6",
+    "global default",
+  ]);
+});

@@ -1,0 +1,147 @@
+// Which model a turn goes to: the first wish that can be met, and why each one before it could not (D-13).
+import type { AgentRole } from "../message/assembled-context.ts";
+import type { RoutingConfig, RoutingRule } from "../config/schema/models.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
+
+/** In the order in which they are asked. */
+export const routeSources = [
+  "message",
+  "sticky",
+  "rule",
+  "pattern",
+  "delegate",
+  "workspace default",
+  "global default",
+] as const;
+
+export type RouteSource = (typeof routeSources)[number];
+
+export const routeRefusals = [
+  "not_configured",
+  "provider_unavailable",
+  "no_vision_support",
+  "exceeds_context_window",
+  "no_tool_support",
+  "no_system_prompt_support",
+  "no_structured_output_support",
+] as const;
+
+export type RouteRefusal = (typeof routeRefusals)[number];
+
+/** What the turn is about, as far as it decides. */
+export interface RouteTurn {
+  readonly agent: string;
+  readonly role: AgentRole;
+  /** What the user said. */
+  readonly words: string;
+  readonly hasImages: boolean;
+  readonly promptTokens: number;
+  readonly needsTools: boolean;
+  readonly needsSystemPrompt: boolean;
+  readonly needsStructuredOutput: boolean;
+}
+
+export interface RouteWishes {
+  /** For this message only; null for none. */
+  readonly message: string | null;
+  /** The model the session has; null for a new one. */
+  readonly current: string | null;
+  readonly routing: RoutingConfig;
+  /** What whoever asked for a sub-agent wants. */
+  readonly delegate: string | null;
+  readonly globalDefault: string | null;
+}
+
+export interface RouteFacts {
+  /** Null for a name nobody knows. */
+  readonly find: (name: string) => ModelFacts | null;
+  /** Whether a provider for it is configured and up. */
+  readonly isReachable: (model: ModelFacts) => boolean;
+}
+
+export interface PassedOver {
+  readonly name: string;
+  readonly by: RouteSource;
+  readonly reason: RouteRefusal;
+}
+
+export type RouteDecision = {
+  readonly passedOver: readonly PassedOver[];
+} & (
+  | { readonly kind: "decided"; readonly model: ModelFacts; readonly by: RouteSource }
+  | { readonly kind: "none" }
+);
+
+export function decideRoute(
+  turn: RouteTurn,
+  wishes: RouteWishes,
+  facts: RouteFacts,
+): RouteDecision {
+  const passedOver: PassedOver[] = [];
+  for (const { name, by } of wishesInOrder(turn, wishes)) {
+    const model = facts.find(name);
+    const reason = model === null ? "not_configured" : findRefusal(model, turn, facts);
+    if (model !== null && reason === null) return { kind: "decided", model, by, passedOver };
+    passedOver.push({ name, by, reason: reason ?? "not_configured" });
+  }
+  return { kind: "none", passedOver };
+}
+
+interface Wish {
+  readonly name: string;
+  readonly by: RouteSource;
+}
+
+function wishesInOrder(turn: RouteTurn, wishes: RouteWishes): readonly Wish[] {
+  const { routing } = wishes;
+  const rule = routing.rules.find((each) => fits(each, turn));
+  const pattern = routing.patterns.find(({ match }) => matches(match, turn.words));
+  const all: readonly (readonly [RouteSource, string | null | undefined])[] = [
+    ["message", wishes.message],
+    ["sticky", routing.isSticky ? wishes.current : null],
+    ["rule", rule?.model],
+    ["pattern", pattern?.model],
+    ["delegate", wishes.delegate],
+    ["workspace default", routing.workspaceDefault],
+    ["global default", wishes.globalDefault],
+  ];
+  return all.flatMap(([by, name]) => (name == null ? [] : [{ by, name }]));
+}
+
+/** Everything a rule names must hold; one that names nothing always does. */
+function fits({ when }: RoutingRule, turn: RouteTurn): boolean {
+  const { agent, role, hasImages, tokensMin } = when;
+  return (
+    (agent === null || agent === turn.agent) &&
+    (role === null || role === turn.role) &&
+    (hasImages === null || hasImages === turn.hasImages) &&
+    (tokensMin === null || turn.promptTokens >= tokensMin)
+  );
+}
+
+/** A pattern is tried on the beginning alone: it is whoever's wrote the file, and may be slow on long texts. */
+const wordsMax = 2_000;
+
+/** What is no regular expression was told when the file was read, and matches nothing. */
+function matches(pattern: string, words: string): boolean {
+  try {
+    return new RegExp(pattern, "iu").test(words.slice(0, wordsMax));
+  } catch {
+    return false;
+  }
+}
+
+function findRefusal(
+  model: ModelFacts,
+  turn: RouteTurn,
+  { isReachable }: RouteFacts,
+): RouteRefusal | null {
+  const { capabilities: can } = model;
+  if (!isReachable(model)) return "provider_unavailable";
+  if (turn.hasImages && !can.images) return "no_vision_support";
+  if (turn.promptTokens > model.inputTokensMax) return "exceeds_context_window";
+  if (turn.needsTools && !can.tools) return "no_tool_support";
+  if (turn.needsSystemPrompt && !can.systemPrompt) return "no_system_prompt_support";
+  if (turn.needsStructuredOutput && !can.structuredOutput) return "no_structured_output_support";
+  return null;
+}
