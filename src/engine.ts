@@ -203,12 +203,13 @@ async function makeCall(
   events: TurnEvents,
 ): Promise<{ readonly turn: RunningTurn; readonly entry: CallEntry }> {
   const { session } = turn;
-  const { assembly, plan, request } = call;
+  const { assembly, plan, request, volatile } = call;
   events.callStarted(number, totalTokens(assembly.usedTokens));
   edges.onPhase?.("calling");
   edges.onReady?.({ turn, call, number });
   const sent = await edges.provider.send({ request, ...howToSend(session.options, edges) });
-  const made = { turnId: turn.id, number, assembly, plan, request };
+  const { spent } = session;
+  const made = { turnId: turn.id, number, assembly, plan, request, spent, volatile };
   const settled = settleCall(session, { ...made, sent, startMs, endMs: edges.now() });
   await turn.open?.append(settled.entry, settled.more);
   events.callSettled(settled.entry, session);

@@ -146,8 +146,7 @@ function decide(moment: Moment): FoldDecision {
     sessionAgeMs: call.startMs - (moment.calls[0]?.startMs ?? call.startMs),
     state,
     findBoundary: (targetTokens) => {
-      const foldTurnId = history[0]?.turnId.startsWith("fold") === true ? history[0].turnId : null;
-      const wish = toBoundaryWish(limits, settings, { targetTokens, foldTurnId });
+      const wish = toBoundaryWish(limits, settings, targetTokens);
       const found = findBoundary(history, wish);
       if (found === null) return null;
       const freed = found.foldedTokens - found.repeatedTokens - summaryTokens - indexTokens;
@@ -198,8 +197,14 @@ function makeLead(repeated: readonly SaidMessage[], count: number): readonly Sai
   const turnId = `fold ${count}`;
   const blocks = [makeBlock(turnId, summaryTokens + indexTokens)];
   const message = { role: "user", content: [{ type: "text", text: foldMarkers.start }] } as const;
-  const notes: SaidMessage = { turnId, index: 0, message, tokens: sum(blocks), blocks };
-  return [notes, ...repeated.map((each, place) => ({ ...each, turnId, index: place + 1 }))];
+  const foldPart = "notes" as const;
+  const notes: SaidMessage = { turnId, index: 0, message, tokens: sum(blocks), blocks, foldPart };
+  return [
+    notes,
+    ...repeated.map((each, place): SaidMessage => {
+      return { ...each, turnId, index: place + 1, foldPart: "request" };
+    }),
+  ];
 }
 
 function makeBlock(content: string, tokens: number): RecordedBlock {

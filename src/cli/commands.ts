@@ -4,6 +4,7 @@ import { configCommands } from "./config-commands.ts";
 import { ledgerCommands } from "./ledger-commands.ts";
 import { memoryCommands } from "./memory-commands.ts";
 import { skillsCommands } from "./skills-commands.ts";
+import { statsCommands } from "./stats-commands.ts";
 
 const json: OptionSpec = { meaning: "print one JSON value for machines" };
 const models: OptionSpec = { value: "FILE", meaning: "models to add or override, as JSON" };
@@ -170,6 +171,7 @@ export const commands: readonly Command[] = [
   ...memoryCommands,
   ...skillsCommands,
   ...configCommands,
+  ...statsCommands,
   {
     name: "doctor",
     summary: "Check that this machine has what Strata needs",

@@ -2,8 +2,7 @@
 import { StrataError } from "../core/strata-error.ts";
 import type { OpenStore } from "../edge/stores/open-store.ts";
 import { planCompaction } from "../engine/compact-session.ts";
-import { limitsOf } from "../engine/decide.ts";
-import { prepareCall } from "../engine/prepare-call.ts";
+import { canRecall } from "../engine/compaction.ts";
 import type { CommandBody, CommandInput, Io } from "./command.ts";
 import { canAsk, confirm } from "./confirm.ts";
 import { foldRecorded } from "./fold-recorded.ts";
@@ -35,6 +34,7 @@ export const run: CommandBody = (input, io) => {
     const wish = {
       isModelWanted: !input.switches.has("no-model"),
       summarizer: input.values.get("summarizer"),
+      isDryRun: input.switches.has("dry-run"),
     };
     const writer = chooseWriter(wish, resumed.session, { env: io.env, catalogue });
     const open = await openWriter(writer, createProgress(io, ""));
@@ -90,39 +90,38 @@ async function compact(work: Work): Promise<number> {
 async function plan({ store, resumed, writer, open }: Work): Promise<Planned> {
   const { session, callsPerTurn } = resumed;
   const { compaction } = open.edges;
-  const nowMs = Date.now();
-  const edges = { ledger: store.ledger, now: () => nowMs };
+  const edges = { ledger: store.ledger, now: Date.now };
+  const mayAskModel = writer.kind !== "nobody";
   const found = await planCompaction(
     session,
     compaction === undefined ? edges : { ...edges, compaction },
+    { mayAskModel },
   );
-  const prepared = prepareCall({ session, current: [], volatile: null, startMs: nowMs });
-  const { keepTokens } = limitsOf({ session, prepared, nowMs, compaction });
-  return describePlan(found, {
-    sessionId: session.id,
-    model: session.model,
-    writer: writer.kind === "model" ? writer.model.id : null,
-    nowMs,
-    foundationTokens: session.thread.foundation.end.tokens,
-    keepTokens,
-    callsPerTurn,
-  });
+  return describePlan(found, { writer: mayAskModel ? writer.model.id : null, callsPerTurn });
 }
 
 function recallOf({ resumed: { session } }: Work, { turnId: foldId }: ShownFold): Recall {
-  const tools = session.thread.foundation.tools.map(({ name }) => name);
-  const canRecall = tools.includes("history_search") && tools.includes("history_read");
-  return { sessionId: session.id, foldId, headTurnId: session.headTurnId, canRecall };
+  const { id: sessionId, headTurnId } = session;
+  return { sessionId, foldId, headTurnId, canRecall: canRecall(session) };
 }
 
 /** With what is missing where a summary is wanted and cannot be had. */
 function renderAll(planned: Planned, writer: Writer): string {
-  const isMissing = writer.kind === "nobody" && writer.missing !== null;
-  const missing =
-    planned.kind === "fold" && isMissing
-      ? `\nNo model can be asked for a summary: ${writer.missing}. Without one, which --no-model asks for, this outline and index stand for what is folded.\n`
-      : "";
+  const missing = planned.kind === "fold" ? describeMissing(writer) : "";
   return `${renderPlan(planned)}${missing}`;
+}
+
+function describeMissing(writer: Writer): string {
+  switch (writer.kind) {
+    case "model":
+      return "";
+    case "planned":
+      return `\n${writer.model.id} cannot be asked for it now: ${writer.missing}.\n`;
+    case "nobody":
+      return writer.missing === null
+        ? ""
+        : `\nNo model can be asked for a summary: ${writer.missing}. Without one, which --no-model asks for, this outline and index stand for what is folded.\n`;
+  }
 }
 
 /** Nobody gets an outline who wanted a summary and is not asked. */

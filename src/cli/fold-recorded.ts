@@ -8,7 +8,8 @@ import type { Edges } from "../engine.ts";
 import { compactSession } from "../engine/compact-session.ts";
 import type { FoldRequest, FoldRun } from "../engine/fold-session.ts";
 import type { Session } from "../engine/session.ts";
-import { sumCalls } from "../engine/summary-bill.ts";
+import { knownCost, sumCalls } from "../engine/summary-bill.ts";
+import type { SummaryCall } from "../engine/summarise-call.ts";
 import type { Io } from "./command.ts";
 import type { ShownFold } from "./render-fold.ts";
 import { createOnProblem } from "./use-ledger.ts";
@@ -66,8 +67,7 @@ function notFolded(
   { why, spent }: Extract<FoldRun, { readonly kind: "unchanged" }>,
   outcome: Outcome | null,
 ): StrataError {
-  const { costPicoUsd } = sumCalls(spent);
-  const cost = costPicoUsd === 0n ? "" : `; the attempt cost ${formatUsdRounded(costPicoUsd)}`;
+  const cost = describeSpent(spent);
   const message = `session ${id} was not folded: ${why}${cost}`;
   if (outcome === "lock_held" || outcome === "lock_lost") {
     return new StrataError(
@@ -81,6 +81,12 @@ function notFolded(
     message,
     `its history is as it was; try again, or fold it without a model: strata compact ${id} --no-model`,
   );
+}
+
+function describeSpent(spent: readonly SummaryCall[]): string {
+  const cost = knownCost(sumCalls(spent));
+  if (cost === null) return "; what the attempt cost is not known, the model has no price";
+  return cost === 0n ? "" : `; the attempt cost ${formatUsdRounded(cost)}`;
 }
 
 function createOnBusProblem(io: Io): (problem: BusProblem) => void {

@@ -1,20 +1,11 @@
 // What a fold would do, as figures for people and machines.
-import { ratesAt } from "../core/models/prices.ts";
-import type { ModelFacts } from "../core/models/model-facts.ts";
-import type { Weighing } from "../core/compaction/plan/weigh-fold.ts";
+import type { PromptPrice } from "../core/compaction/plan/weigh-fold.ts";
 import type { CompactionPlan } from "../engine/compact-session.ts";
-import { countTurns } from "../engine/fold-scene.ts";
 
 /** What a plan does not say by itself. */
 export interface PlanContext {
-  readonly sessionId: string;
-  readonly model: ModelFacts;
   /** Who writes the summary; null where nobody is asked. */
   readonly writer: string | null;
-  readonly nowMs: number;
-  readonly foundationTokens: number;
-  /** The latest part of the conversation that always stays. */
-  readonly keepTokens: number;
   /** On average, so far. */
   readonly callsPerTurn: number;
 }
@@ -60,12 +51,6 @@ export interface PlannedMoney {
   readonly savingPerCallPicoUsd: bigint;
 }
 
-/** Of the prompt of one call. */
-export interface PromptPrice {
-  readonly cachedPicoUsd: bigint;
-  readonly uncachedPicoUsd: bigint;
-}
-
 export interface NothingToFold {
   readonly kind: "nothing";
   readonly sessionId: string;
@@ -79,17 +64,19 @@ export interface NothingToFold {
 }
 
 export function describePlan(plan: CompactionPlan, context: PlanContext): Planned {
-  const { sessionId, model, writer, foundationTokens, keepTokens } = context;
-  const { history } = plan.scene;
+  const { writer, callsPerTurn } = context;
+  const { scene, turns, limits } = plan;
+  const { session, history } = scene;
+  const { id: sessionId, model, thread } = session;
+  const { keepTokens } = limits;
+  const foundationTokens = thread.foundation.end.tokens;
   const historyTokens = history.reduce((sum, { tokens }) => sum + tokens, 0);
-  const turns = countTurns(plan.scene);
   const nothing = { kind: "nothing", sessionId, turns, historyTokens, keepTokens } as const;
   if (plan.kind === "nothing") {
     const why = historyTokens <= keepTokens ? "too short" : "no place";
     return { ...nothing, why, tokensBefore: null, tokensAfter: null };
   }
-  const { boundary } = plan;
-  const weighing = writer === null ? withoutSummary(plan.weighing) : plan.weighing;
+  const { boundary, weighing } = plan;
   const { tokensBefore, tokensAfter, breakEvenCalls, callsLeft, gainFactor } = weighing;
   if (tokensAfter >= tokensBefore) return { ...nothing, why: "no gain", tokensBefore, tokensAfter };
   return {
@@ -109,50 +96,20 @@ export function describePlan(plan: CompactionPlan, context: PlanContext): Planne
     notesTokens: Math.max(0, tokensAfter - foundationTokens - boundary.keptTokens),
     tokensBefore,
     tokensAfter,
-    money: toMoney(weighing, context),
+    money: toMoney(plan),
     breakEvenCalls,
     breakEvenTurns:
-      breakEvenCalls === null
-        ? null
-        : Math.ceil(breakEvenCalls / Math.max(1, context.callsPerTurn)),
+      breakEvenCalls === null ? null : Math.ceil(breakEvenCalls / Math.max(1, callsPerTurn)),
     callsLeft,
     gainFactor,
   };
 }
 
-/** The same fold where no model is paid for it. */
-function withoutSummary(weighing: Weighing): Weighing {
-  const { rewritePicoUsd: cost, savingPerCallPicoUsd: saving, callsLeft } = weighing;
-  const calls = saving <= 0n ? null : Number((cost + saving - 1n) / saving);
-  return {
-    ...weighing,
-    summaryPicoUsd: 0n,
-    costNowPicoUsd: cost,
-    breakEvenCalls: cost <= 0n ? 0 : calls,
-    gainFactor: cost <= 0n ? null : (Number(saving) * callsLeft) / Number(cost),
-  };
-}
-
-function toMoney(weighing: Weighing, { model, nowMs }: PlanContext): PlannedMoney | null {
+function toMoney({
+  weighing,
+  prices,
+}: Extract<CompactionPlan, { readonly kind: "fold" }>): PlannedMoney | null {
   const { summaryPicoUsd, rewritePicoUsd, costNowPicoUsd, savingPerCallPicoUsd } = weighing;
-  const before = pricePrompt(model, nowMs, weighing.tokensBefore);
-  const after = pricePrompt(model, nowMs, weighing.tokensAfter);
-  if (!weighing.isPriced || before === null || after === null) return null;
-  return { before, after, summaryPicoUsd, rewritePicoUsd, costNowPicoUsd, savingPerCallPicoUsd };
-}
-
-/** Uncached, it is written where the provider takes that at a price of its own, and else it is plain input. */
-function pricePrompt({ prices }: ModelFacts, atMs: number, tokens: number): PromptPrice | null {
-  const applied = prices.kind === "priced" ? ratesAt(prices.rows, atMs, tokens) : null;
-  if (applied === null) return null;
-  const { inputPicoUsd, readPicoUsd, writePicoUsd } = applied.rates;
-  const writes = Object.values(writePicoUsd).filter((each) => each !== null);
-  const write = writes.reduce(
-    (least, each) => (each < least ? each : least),
-    writes[0] ?? inputPicoUsd,
-  );
-  return {
-    cachedPicoUsd: (readPicoUsd ?? inputPicoUsd) * BigInt(tokens),
-    uncachedPicoUsd: write * BigInt(tokens),
-  };
+  if (!weighing.isPriced || prices === null) return null;
+  return { ...prices, summaryPicoUsd, rewritePicoUsd, costNowPicoUsd, savingPerCallPicoUsd };
 }

@@ -22,11 +22,16 @@ export function readConfig(env: Environment): Config {
   return { dataDirectory: readDataDirectory(env), store: readStore(env) };
 }
 
-/** What `--store` says, else STRATA_STORE, else a file in the data directory. */
-export function readStore(env: Environment, given?: string): Setting<string> {
+/** What `--store` says, else STRATA_STORE, else what is configured, else a file in the data directory. */
+export function readStore(
+  env: Environment,
+  given?: string,
+  configured: string | null = null,
+): Setting<string> {
   if (given !== undefined) return checkedStore(given, "--store");
   const own = env["STRATA_STORE"];
   if (own !== undefined && own !== "") return checkedStore(own, "STRATA_STORE");
+  if (configured !== null) return checkedStore(configured, "ledger.store in the configuration");
   const { value, origin } = readDataDirectory(env);
   return { value: join(value, "ledger.db"), origin: `the data directory, from ${origin}` };
 }

@@ -106,10 +106,19 @@ function describeKind(fold: ShownFold): string {
   }
 }
 
-function describeCost({ costPicoUsd, inputTokens, outputTokens }: ShownFold): string {
-  const cost = formatUsdRounded(costPicoUsd);
+function describeCost(fold: ShownFold): string {
+  const { costPicoUsd, inputTokens, outputTokens } = fold;
+  const isKnown = costPicoUsd > 0n || !hasUnpriced(fold);
+  const cost = isKnown ? formatUsdRounded(costPicoUsd) : "not known, the model has no price";
   if (inputTokens === 0 && outputTokens === 0) return cost;
   return `${cost}, ${formatTokens(inputTokens)} tokens in and ${formatTokens(outputTokens)} out`;
+}
+
+/** Whether a call for the summary has no price, as it was noted with the fold. */
+function hasUnpriced({ metadataJson }: ShownFold): boolean {
+  const metadata: unknown = metadataJson === null ? null : JSON.parse(metadataJson);
+  if (typeof metadata !== "object" || metadata === null) return false;
+  return "callsWithoutCost" in metadata && Number(metadata.callsWithoutCost) > 0;
 }
 
 function describeIndex(json: string | null): string {

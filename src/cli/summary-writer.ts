@@ -10,6 +10,7 @@ import type { Endpoint } from "../edge/providers/endpoints.ts";
 import { createProvider, type Provider } from "../edge/providers/provider.ts";
 import type { Edges } from "../engine.ts";
 import type { Session } from "../engine/session.ts";
+import type { Summariser } from "../engine/summarise-transcript.ts";
 import { formatCount } from "../replay/page/format-figures.ts";
 import type { Progress } from "./progress.ts";
 import { findEndpoint, usualProtocol } from "./provider-protocols.ts";
@@ -26,6 +27,8 @@ export type Writer =
       /** Whether it is the session's own, which reads the conversation from its cache. */
       readonly isOwn: boolean;
     }
+  /** A model that is only planned with: it cannot be asked for want of `missing`. */
+  | { readonly kind: "planned"; readonly model: ModelFacts; readonly missing: string }
   /** `missing`: what it takes to ask a model; null where none is wanted. */
   | { readonly kind: "nobody"; readonly missing: string | null };
 
@@ -33,10 +36,12 @@ export interface WriterWish {
   readonly isModelWanted: boolean;
   /** Another one than the session's. */
   readonly summarizer: string | undefined;
+  /** Whether nobody will be asked in any case. */
+  readonly isDryRun: boolean;
 }
 
 export function chooseWriter(
-  { isModelWanted, summarizer }: WriterWish,
+  { isModelWanted, summarizer, isDryRun }: WriterWish,
   session: Session,
   { env, catalogue }: { readonly env: Environment; readonly catalogue: Catalogue },
 ): Writer {
@@ -52,6 +57,7 @@ export function chooseWriter(
     return { kind: "model", model, protocol, endpoint, origin, isOwn };
   }
   if (isOwn) return { kind: "nobody", missing: found.why };
+  if (isDryRun) return { kind: "planned", model, missing: found.why };
   throw new StrataError(
     "environment-unfit",
     `${model.id} cannot be asked for a summary: ${found.why}`,
@@ -68,16 +74,29 @@ export async function openWriter(writer: Writer, progress: Progress): Promise<Op
   if (writer.kind === "nobody") {
     return { edges: { provider: { send: refuseToSend } }, close: () => Promise.resolve() };
   }
-  const { model, protocol, isOwn } = writer;
+  const { model } = writer;
+  if (writer.kind === "planned") {
+    const provider = { send: refuseToSend };
+    const summariser = await toSummariser(model, usualProtocol(model.provider), provider);
+    return { edges: { provider, compaction: { summariser } }, close: () => Promise.resolve() };
+  }
   const opened = openProvider(writer);
   const provider = telling(opened, model.id, progress);
   const close = (): Promise<void> => opened.close();
-  if (isOwn) return { edges: { provider }, close };
+  if (writer.isOwn) return { edges: { provider }, close };
+  const summariser = await toSummariser(model, writer.protocol, provider);
+  return { edges: { provider, compaction: { summariser } }, close };
+}
+
+async function toSummariser(
+  model: ModelFacts,
+  protocol: Protocol,
+  provider: Pick<Provider, "send">,
+): Promise<Summariser> {
   const counter = createTokenCounter(await loadO200k(), model.tokenizer);
   const outputTokensMax = model.outputTokensMax ?? outputTokensUsual;
   const options = { outputTokensMax: Math.min(outputTokensUsual, outputTokensMax), stream: true };
-  const summariser = { model, protocol, provider, counter, options };
-  return { edges: { provider, compaction: { summariser } }, close };
+  return { model, protocol, provider, counter, options };
 }
 
 const outputTokensUsual = 16_000;

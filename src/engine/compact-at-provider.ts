@@ -1,16 +1,14 @@
 // The provider's own compaction: it is sent the conversation and gives back what stands for it.
 import { assemble, type Assembly } from "../core/assembly/assemble.ts";
 import { appendMessages, messagesFrom, openThread, type Thread } from "../core/assembly/thread.ts";
-import { openCacheState, type CacheState } from "../core/cache/cache-state.ts";
-import type { CachePlan } from "../core/cache/cache-plan.ts";
-import { openPace } from "../core/cache/pace.ts";
-import { planCache } from "../core/cache/plan-cache.ts";
+import type { CacheState } from "../core/cache/cache-state.ts";
 import type { CallEntry } from "../core/ledger/call-entry.ts";
 import type { Message } from "../core/message/message.ts";
 import type { ProviderFailure } from "../core/wire/failure.ts";
 import type { CallOptions, ProtocolCompaction } from "../core/wire/protocol.ts";
 import type { Provider } from "../edge/providers/provider.ts";
 import { findHindrance, whyNoCompaction } from "./compact-hindrance.ts";
+import { planReading } from "./plan-reading.ts";
 import type { Session } from "./session.ts";
 import { settleCall } from "./settle-call.ts";
 import type { SummaryCall } from "./summarise-call.ts";
@@ -136,34 +134,6 @@ function assembleFor({ policy, model }: Session, request: CompactionRequest): As
   // Elsewhere it stands behind what is compacted, or is part of it.
   const isPrefix = layout.volatile === "system-tail" && !can.thinkingBoundToPrefix;
   return assemble({ thread, current: pending, volatile: isPrefix ? volatile : null, layout, can });
-}
-
-/** Reads what is kept and writes nothing: no call follows with this prompt. */
-function planReading(
-  { model, cache, policy }: Session,
-  { blocks }: Assembly,
-  keepsPrefix: boolean,
-  now: number,
-): CachePlan {
-  const pace = openPace("one-shot");
-  const cachesNothing = policy.markers.kind === "rules" && policy.markers.rules.length === 0;
-  return keepsPrefix && !cachesNothing
-    ? planCache({
-        blocks,
-        rules: model,
-        markers: { kind: "least-cost" },
-        state: cache,
-        pace,
-        now,
-      })
-    : planCache({
-        blocks,
-        rules: model,
-        markers: { kind: "rules", rules: [] },
-        state: openCacheState(),
-        pace,
-        now,
-      });
 }
 
 /** Enough for a long summary and some thinking; the cache does not depend on it. */

@@ -1,29 +1,42 @@
 // A fold that somebody asks for, between turns: looked at first, then made.
 import type { Boundary } from "../core/compaction/plan/find-boundary.ts";
-import type { NoFoldReason } from "../core/compaction/plan/decide-fold.ts";
-import type { Weighing } from "../core/compaction/plan/weigh-fold.ts";
+import type { FoldNumbers, NoFoldReason } from "../core/compaction/plan/decide-fold.ts";
+import type { FoldLimits } from "../core/compaction/plan/fold-limits.ts";
+import {
+  pricePrompt,
+  type PromptPrice,
+  type Weighing,
+} from "../core/compaction/plan/weigh-fold.ts";
 import type { Edges } from "../engine.ts";
-import { decideByHistory, type FoldOccasion } from "./decide.ts";
+import { decideByHistory, limitsOf, type FoldOccasion } from "./decide.ts";
 import { foldWhereDue, type FoldRequest, type FoldRun } from "./fold-session.ts";
 import { countTurns, readScene, type FoldScene } from "./fold-scene.ts";
 import { prepareCall, type PreparedCall } from "./prepare-call.ts";
 import type { Session } from "./session.ts";
 import { createTeller } from "./tell.ts";
 
-export type CompactionPlan =
+export type CompactionPlan = {
+  readonly scene: FoldScene;
+  /** Of the conversation, without those that only tell of a fold. */
+  readonly turns: number;
+  readonly limits: FoldLimits;
+  readonly numbers: FoldNumbers;
+} & (
   | {
       readonly kind: "fold";
-      readonly scene: FoldScene;
       readonly boundary: Boundary;
       readonly weighing: Weighing;
-      readonly turns: number;
+      /** Of the prompt of a call before and after; null where the model has no price. */
+      readonly prices: { readonly before: PromptPrice; readonly after: PromptPrice } | null;
     }
-  | { readonly kind: "nothing"; readonly scene: FoldScene; readonly why: NoFoldReason };
+  | { readonly kind: "nothing"; readonly why: NoFoldReason }
+);
 
 /** What a fold would do now. Nothing is changed and no model is asked. */
 export async function planCompaction(
   session: Session,
   edges: Pick<Edges, "ledger" | "now" | "compaction">,
+  { mayAskModel = true }: Pick<FoldRequest, "mayAskModel"> = {},
 ): Promise<CompactionPlan> {
   const nowMs = edges.now();
   const scene = await readScene(session, null, 0, edges.ledger);
@@ -32,12 +45,18 @@ export async function planCompaction(
     prepared: prepareNext(session, nowMs),
     nowMs,
     asked: "manual",
+    mayAskModel,
     compaction: edges.compaction,
   };
   const decision = decideByHistory(occasion, scene);
-  if (!decision.fold) return { kind: "nothing", scene, why: decision.reason };
+  const { numbers } = decision;
+  const known = { scene, turns: countTurns(scene), limits: limitsOf(occasion), numbers };
+  if (!decision.fold) return { ...known, kind: "nothing", why: decision.reason };
   const { boundary, weighing } = decision;
-  return { kind: "fold", scene, boundary, weighing, turns: countTurns(scene) };
+  const before = pricePrompt(session.model, nowMs, weighing.tokensBefore);
+  const after = pricePrompt(session.model, nowMs, weighing.tokensAfter);
+  const prices = before === null || after === null ? null : { before, after };
+  return { ...known, kind: "fold", boundary, weighing, prices };
 }
 
 /** Folds a session that no turn runs in. `focus` says what the summary should dwell on. */

@@ -5,8 +5,10 @@ import {
   type CompactionSettings,
 } from "../core/compaction/plan/settings.ts";
 import type { SkillActivationRegistry } from "../core/skills/skill-registry.ts";
+import { byHistoryRead, byRunningAgain, type TellHow } from "../core/compaction/plan/tell-how.ts";
 import { defaultReserves, type Reserves } from "../core/tokens/budget.ts";
 import type { FoundationSetup } from "./session-foundation.ts";
+import type { Session } from "./session.ts";
 import type { Summariser } from "./summarise-transcript.ts";
 
 /** Everything has a default: without any of it the history is folded only where nothing else fits the window. */
@@ -32,6 +34,20 @@ export function settingsOf(compaction: Compaction | undefined): CompactionSettin
 
 export function reservesOf(compaction: Compaction | undefined): Reserves {
   return compaction?.reserves ?? defaultReserves;
+}
+
+/** Whether the agent can look up what it is no longer shown. */
+export function canRecall(session: Pick<Session, "thread">): boolean {
+  return hasTool(session, "history_search") && hasTool(session, "history_read");
+}
+
+/** How it gets back a result of which it is shown a part, or nothing. */
+export function tellHowOf(session: Pick<Session, "thread">): TellHow {
+  return hasTool(session, "history_read") ? byHistoryRead : byRunningAgain;
+}
+
+function hasTool({ thread }: Pick<Session, "thread">, wanted: string): boolean {
+  return thread.foundation.tools.some(({ name }) => name === wanted);
 }
 
 /** Memory is the first thing that goes when there is no room. */

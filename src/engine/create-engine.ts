@@ -11,7 +11,7 @@ import type { Protocol } from "../core/wire/protocol.ts";
 import type { Provider } from "../edge/providers/provider.ts";
 import { createEngineSession, type EngineSession } from "./engine-session.ts";
 import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
-import { openSession } from "./session.ts";
+import { openSession, type SessionOrigin } from "./session.ts";
 import { findCallHabit, resumeSession } from "./stored-session.ts";
 import type { Emitter } from "./tell.ts";
 import type { Summariser } from "./summarise-transcript.ts";
@@ -52,6 +52,8 @@ export interface OpenOptions {
   readonly model?: string;
   /** A conversation to go on from. */
   readonly messages?: readonly Message[];
+  /** Of a sub-agent: who asks for it, and for what. */
+  readonly origin?: SessionOrigin;
 }
 
 export interface ForkFrom {
@@ -98,7 +100,7 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<En
   const config = await context.readConfig();
   const { facts: model } = resolveModel(options.model ?? config.model, edges.catalogue);
   const { agent = "agent", role = "unified", workspacePath } = config;
-  const { id = randomUUID(), messages } = options;
+  const { id = randomUUID(), messages, origin } = options;
   const world = await makeWorld(edges, { sessionId: id, agent, role });
   const { parts, ...more } = await world.context();
   const reached = await edges.reach(model);
@@ -116,6 +118,7 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<En
     ...(config.pace === undefined ? {} : { pace: config.pace }),
     ...(workspacePath === undefined ? {} : { workspacePath }),
     ...(messages === undefined ? {} : { messages }),
+    ...(origin === undefined ? {} : { origin }),
   });
   world.skills?.preactivate(session.preactivated);
   return createEngineSession(context, { session, world, reached });
@@ -145,7 +148,7 @@ async function resumeOld(context: EngineContext, id: string): Promise<EngineSess
     ...(config.pace === undefined ? {} : { pace: config.pace }),
   });
   const { agent, role } = session;
-  const world = await makeWorld(edges, { sessionId: id, agent, role });
+  const world = await makeWorld(edges, { sessionId: id, agent, role, session });
   world.skills?.preactivate(session.preactivated);
   return createEngineSession(context, { session, world, reached });
 }

@@ -13,15 +13,15 @@ import {
 } from "../core/compaction/plan/find-boundary.ts";
 import {
   planFoldLimits,
+  planNoteSizes,
   toBoundaryWish,
   type FoldLimits,
 } from "../core/compaction/plan/fold-limits.ts";
-import type { ClearingPlan } from "../core/compaction/plan/plan-clearing.ts";
-import { planLadder } from "../core/compaction/plan/plan-ladder.ts";
+import { planClearing, type ClearingPlan } from "../core/compaction/plan/plan-clearing.ts";
 import type { CompactionSettings } from "../core/compaction/plan/settings.ts";
 import { expectCallsLeft, weighFold, type Weighing } from "../core/compaction/plan/weigh-fold.ts";
 import { planBudget } from "../core/tokens/budget.ts";
-import { reservesOf, settingsOf, type Compaction } from "./compaction.ts";
+import { reservesOf, settingsOf, tellHowOf, type Compaction } from "./compaction.ts";
 import type { FoldScene } from "./fold-scene.ts";
 import type { PreparedCall } from "./prepare-call.ts";
 import type { Session } from "./session.ts";
@@ -33,6 +33,8 @@ export interface FoldOccasion {
   readonly nowMs: number;
   /** The provider said that the prompt is too long, or someone asks for a fold. */
   readonly asked?: "overflow_recovery" | "manual";
+  /** False where nobody will be asked for a summary. */
+  readonly mayAskModel?: boolean;
   readonly compaction: Compaction | undefined;
 }
 
@@ -49,13 +51,22 @@ export function decideBySize(occasion: FoldOccasion): FoldDecision<BoundarySizes
 /** With the history at hand. */
 export function decideByHistory(
   occasion: FoldOccasion,
-  { history, lead }: Pick<FoldScene, "history" | "lead">,
+  { history }: Pick<FoldScene, "history">,
 ): FoldDecision {
   const settings = settingsOf(occasion.compaction);
-  const foldTurnId = lead?.turnId ?? null;
   return decide(occasion, (limits, targetTokens) =>
-    findBoundary(history, toBoundaryWish(limits, settings, { targetTokens, foldTurnId })),
+    findBoundary(history, toBoundaryWish(limits, settings, targetTokens)),
   );
+}
+
+/** Nothing could be folded from this turn on, and little was said since: the history need not be read again. */
+export function isKnownWhole({ session, prepared, asked, ...more }: FoldOccasion): boolean {
+  const { noPlace } = session.folding;
+  if (noPlace === null || asked !== undefined || noPlace.headTurnId !== session.headTurnId) {
+    return false;
+  }
+  const { keepTokens } = limitsOf({ session, prepared, ...more });
+  return prepared.promptTokens < noPlace.promptTokens + keepTokens / 4;
 }
 
 export interface ClearingWish {
@@ -65,30 +76,33 @@ export interface ClearingWish {
   readonly targetTokens: number;
 }
 
-/** Null where a summary is wanted, or clearing old results alone would not do. */
+/** Null where a summary is wanted, or stands for more: unless nothing can be folded, clearing must be enough alone. */
 export function planClearingOf(
-  { session, history, lead }: FoldScene,
+  { session, history }: FoldScene,
   { occasion, boundary, trigger, targetTokens }: ClearingWish,
 ): ClearingPlan | null {
-  const settings = settingsOf(occasion.compaction);
-  const { foundation } = session.thread;
-  const foldTurnId = lead?.turnId ?? null;
-  const { steps } = planLadder(history, {
-    usedTokens: occasion.prepared.promptTokens,
-    targetTokens,
-    memoryTokens: 0,
-    boundary: toBoundaryWish(limitsOf(occasion), settings, { targetTokens, foldTurnId }),
-    clearing: settings.clearing,
-    foldTokens: (boundary?.repeatedTokens ?? 0) + settings.indexTokensMax + summaryTokensUsual,
-    mayUseProvider: settings.mayUseProvider,
-    mustSummarise: trigger === "manual",
-    countMessage: (message) => foundation.counter.message(message),
+  const { promptTokens } = occasion.prepared;
+  if (trigger === "manual" || promptTokens <= targetTokens) return null;
+  const { counter } = session.thread.foundation;
+  const lastTurnId = history.at(-1)?.turnId;
+  const lastTurn = history.findIndex(({ turnId }) => turnId === lastTurnId);
+  const plan = planClearing(history, {
+    settings: settingsOf(occasion.compaction).clearing,
+    // What is kept of the history is not touched; without a boundary only the last turn is.
+    protectedFrom: boundary?.at ?? Math.max(0, lastTurn),
+    contextTokens: promptTokens,
+    countMessage: (message) => counter.message(message),
+    tellHow: tellHowOf(session),
   });
-  const [step] = steps;
-  return step?.kind === "clear results" && steps.length === 1 ? step.clearing : null;
+  const isEnough = plan !== null && promptTokens - plan.savedTokens <= targetTokens;
+  return isEnough || boundary === null ? plan : null;
 }
 
-export function limitsOf({ session, prepared, compaction }: FoldOccasion): FoldLimits {
+export function limitsOf({
+  session,
+  prepared,
+  compaction,
+}: Pick<FoldOccasion, "session" | "prepared" | "compaction">): FoldLimits {
   const { model, options } = session;
   const settings = settingsOf(compaction);
   return planFoldLimits({
@@ -96,14 +110,11 @@ export function limitsOf({ session, prepared, compaction }: FoldOccasion): FoldL
     budget: planBudget(model, prepared.assembly.usedTokens, reservesOf(compaction)),
     model,
     outputTokensMax: options.outputTokensMax,
-    room: { instructionTokens, summaryTokens: settings.summaryTokensMax },
+    room: planNoteSizes(settings, model),
   });
 }
 
-/** What is asked for in words, with some to spare. */
-const instructionTokens = 1_500;
-
-/** What a summary takes as a rule. */
+/** What a summary takes as a rule; an outline takes all it may. */
 const summaryTokensUsual = 1_500;
 
 function decide<Place extends BoundarySizes>(
@@ -127,28 +138,33 @@ function decide<Place extends BoundarySizes>(
 }
 
 function weigh(
-  { session, prepared, nowMs, compaction }: FoldOccasion,
+  { session, prepared, nowMs, compaction, mayAskModel = true }: FoldOccasion,
   settings: CompactionSettings,
-  { keptTokens, repeatedTokens }: BoundarySizes,
+  { keptTokens, repeatedTokens, foldedTokens }: BoundarySizes,
 ): Weighing {
   const { model, thread, pace, folding } = session;
   const { promptTokens, plan } = prepared;
   const lifetime = model.cache.lifetimes[0]?.lifetime;
   const keptMs = lifetime === undefined ? 0 : keptMsOf(lifetime, model.cache);
   const summariser = compaction?.summariser?.model;
+  const sizes = planNoteSizes(settings, model);
+  const summaryTokens = Math.min(summaryTokensUsual, sizes.summaryTokens);
+  const notesTokens = mayAskModel ? summaryTokens : Math.min(sizes.outlineTokens, foldedTokens);
   return weighFold({
     model,
     at: nowMs,
     contextTokens: promptTokens,
     foundationTokens: thread.foundation.end.tokens,
     keptTokens,
-    foldTokens: summaryTokensUsual + settings.indexTokensMax + repeatedTokens,
-    summary: {
-      kind: summariser === undefined ? "same prefix" : "separate model",
-      inputTokens: promptTokens + instructionTokens,
-      outputTokens: summaryTokensUsual,
-      ...(summariser === undefined ? {} : { model: summariser }),
-    },
+    foldTokens: notesTokens + Math.min(sizes.indexTokens, foldedTokens) + repeatedTokens,
+    summary: mayAskModel
+      ? {
+          kind: summariser === undefined ? "same prefix" : "separate model",
+          inputTokens: promptTokens + sizes.instructionTokens,
+          outputTokens: summaryTokens,
+          ...(summariser === undefined ? {} : { model: summariser }),
+        }
+      : { kind: "none", inputTokens: 0, outputTokens: 0 },
     sentTokens: thread.end.tokens,
     isCacheCold: plan.expected.readTokens <= thread.foundation.end.tokens,
     coldChance: 1 - chanceWithin(pace, keptMs),

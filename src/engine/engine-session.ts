@@ -7,14 +7,16 @@ import { resumeTurn, runTurn, type Edges, type TurnRun } from "../engine.ts";
 import type { Compaction } from "./compaction.ts";
 import { compactSession, planCompaction, type CompactionPlan } from "./compact-session.ts";
 import type { EngineContext, Reached } from "./create-engine.ts";
-import type { EngineConfig } from "./engine-config.ts";
+import { policyOf, type EngineConfig } from "./engine-config.ts";
 import type { FoldRun } from "./fold-session.ts";
+import { createOwnLoop, type ChangeEdges, type OwnLoop } from "./own-loop.ts";
 import type { FoundationSetup } from "./session-foundation.ts";
 import type { Session } from "./session.ts";
+import { tellingTools } from "./tool-parts.ts";
 import { createTurnHandle, type HandleParts, type TurnHandle } from "./turn-handle.ts";
 import type { World } from "./world.ts";
 
-export interface EngineSession {
+export interface EngineSession extends OwnLoop {
   readonly id: string;
   /** How it stands: a value, replaced by every turn. */
   readonly session: Session;
@@ -43,9 +45,9 @@ export interface OpenedSession {
 
 export function createEngineSession(
   context: EngineContext,
-  { session: start, world, reached }: OpenedSession,
+  { session: opened, world, reached }: OpenedSession,
 ): EngineSession {
-  let session = start;
+  let session = opened;
   let running: TurnHandle | null = null;
   const requireIdle = (): void => {
     if (running !== null) throw busy(session.id);
@@ -67,25 +69,31 @@ export function createEngineSession(
     parts.settle(run());
     return parts.handle;
   };
+  // Of a turn that runs, the session as its next call sees it.
+  let calling = opened;
   const edgesFor = (parts: HandleParts | null): Promise<Edges> =>
-    toEdges(context, { session, world, reached }, parts);
-  const volatile = (): Promise<readonly Section[]> => world.volatile?.() ?? Promise.resolve([]);
+    toEdges(context, { session, world, reached, onCalling: (each) => (calling = each) }, parts);
+  const volatile = async (): Promise<readonly Section[]> => world.volatile?.(calling) ?? [];
+  const start = (
+    said: AgentEvent | string | null,
+    options: RunOptions,
+    change: ChangeEdges,
+  ): TurnHandle =>
+    begin(options, async (parts) => {
+      const more = { volatile, ...(await limitsOf(context)) };
+      const own = change(await edgesFor(parts));
+      if (said === null) return resumeTurn(session, more, own);
+      const event = typeof said === "string" ? { content: said, source: "human" } : said;
+      return runTurn(session, { id: parts.handle.turnId, event, ...more }, own);
+    });
   return {
     id: session.id,
     get session() {
       return session;
     },
-    run: (said, options = {}) =>
-      begin(options, async (parts) => {
-        const event = typeof said === "string" ? { content: said, source: "human" } : said;
-        const turn = { id: parts.handle.turnId, event, volatile, ...(await limitsOf(context)) };
-        return runTurn(session, turn, await edgesFor(parts));
-      }),
-    resume: (options = {}) =>
-      begin(options, async (parts) => {
-        const turn = { volatile, ...(await limitsOf(context)) };
-        return resumeTurn(session, turn, await edgesFor(parts));
-      }),
+    run: (said, options = {}) => start(said, options, asTheyAre),
+    resume: (options = {}) => start(null, options, asTheyAre),
+    ...createOwnLoop({ sessionId: session.id, start }),
     compact: async (options = {}) => {
       requireIdle();
       const run = await compactSession(session, options, await edgesFor(null));
@@ -100,6 +108,8 @@ export function createEngineSession(
     },
   };
 }
+
+const asTheyAre: ChangeEdges = (edges) => edges;
 
 type Work = (parts: HandleParts) => Promise<TurnRun>;
 
@@ -116,10 +126,14 @@ async function limitsOf({ readConfig }: EngineContext): Promise<{ readonly calls
   return callsMax === undefined ? {} : { callsMax };
 }
 
+interface SessionAtWork extends OpenedSession {
+  readonly onCalling: (session: Session) => void;
+}
+
 /** What a turn needs of the world; what can change is brought up to date before every call. */
 async function toEdges(
   { edges, readConfig }: EngineContext,
-  { session, world, reached }: OpenedSession,
+  { session, world, reached, onCalling }: SessionAtWork,
   parts: HandleParts | null,
 ): Promise<Edges> {
   let config = await readConfig();
@@ -130,7 +144,7 @@ async function toEdges(
     provider: reached.provider,
     ledger: edges.ledger,
     now: edges.now ?? Date.now,
-    runTools,
+    runTools: parts === null ? runTools : tellingTools(runTools, parts.tell),
     get compaction(): Compaction {
       return {
         ...compactionOf(config),
@@ -141,6 +155,13 @@ async function toEdges(
     },
     beforeCall: async () => {
       config = await readConfig();
+    },
+    renew: (before) => {
+      // Markers change no byte of what was sent; the layout would.
+      const { layout } = before.policy;
+      const renewed = { ...before, policy: { ...policyOf(config), layout } };
+      onCalling(renewed);
+      return renewed;
     },
     ...(edges.events === undefined ? {} : { events: edges.events }),
     ...(parts === null
@@ -166,13 +187,13 @@ async function refresh(
   { model, protocol, policy, role }: Session,
   world: World,
 ): Promise<FoundationSetup> {
-  const { parts, skills } = await world.context();
+  const { parts, ...more } = await world.context();
   return {
     model,
     protocol,
     policy,
     context: { role, ...parts },
     ...world.tools?.toolsFor(role),
-    ...(skills === undefined ? {} : { skills }),
+    ...more,
   };
 }

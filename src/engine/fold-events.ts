@@ -3,8 +3,7 @@ import type { PayloadOf } from "../core/events/event.ts";
 import { toUsd } from "../core/events/payload-spelling.ts";
 import type { FoldTrigger } from "../core/compaction/plan/decide-fold.ts";
 import { hashContent } from "../core/hash.ts";
-import type { NewFold } from "../core/ledger/fold-record.ts";
-import type { FoldDetails } from "../core/ledger/fold-record.ts";
+import type { FoldDetails, NewFold } from "../core/ledger/fold-record.ts";
 import type { PreparedEvents, Teller } from "./tell.ts";
 
 export type SkipOutcome = PayloadOf<"compaction.skipped">["outcome"];
@@ -12,15 +11,24 @@ export type SkipOutcome = PayloadOf<"compaction.skipped">["outcome"];
 export interface FoldFailure {
   readonly errorClass: PayloadOf<"compaction.failed">["error_class"];
   readonly reasons: readonly string[];
-  readonly costPicoUsd: bigint;
+  /** Null where it is not known, or was told already. */
+  readonly costPicoUsd: bigint | null;
   readonly durationMs: number;
+}
+
+/** Of a fold that is made, what its record does not say. */
+export interface FoldAuthor {
+  /** Whether a model or the provider wrote what stands for the folded part. */
+  readonly isWritten: boolean;
+  /** Null where it is not known, or nobody was asked, or the attempts were told of by themselves. */
+  readonly costPicoUsd: bigint | null;
 }
 
 export interface FoldEvents {
   started(sizes: Omit<PayloadOf<"compaction.started">, "trigger">): void;
   skipped(outcome: SkipOutcome): void;
   /** To be stored with the fold. */
-  completed(fold: NewFold): PreparedEvents;
+  completed(fold: NewFold, author: FoldAuthor): PreparedEvents;
   failed(failure: FoldFailure): void;
 }
 
@@ -30,8 +38,8 @@ export function createFoldEvents(teller: Teller, why: FoldTrigger): FoldEvents {
     started: (sizes) => teller.tell({ type: "compaction.started", payload: { trigger, ...sizes } }),
     skipped: (outcome) =>
       teller.tell({ type: "compaction.skipped", payload: { trigger, outcome } }),
-    completed: (fold) =>
-      teller.prepare({ type: "compaction.completed", payload: toCompleted(fold) }),
+    completed: (fold, author) =>
+      teller.prepare({ type: "compaction.completed", payload: toCompleted(fold, author) }),
     failed: ({ errorClass, reasons, costPicoUsd, durationMs }) =>
       teller.tell({
         type: "compaction.failed",
@@ -40,7 +48,7 @@ export function createFoldEvents(teller: Teller, why: FoldTrigger): FoldEvents {
           outcome: "failed",
           error_class: errorClass,
           error_message_redacted: reasons.join("; "),
-          cost_usd: toUsd(costPicoUsd),
+          cost_usd: costPicoUsd === null ? null : toUsd(costPicoUsd),
           duration_ms: durationMs,
         },
       }),
@@ -61,7 +69,10 @@ export function recordedTrigger(trigger: FoldTrigger): FoldDetails["trigger"] {
   }
 }
 
-function toCompleted({ details }: NewFold): PayloadOf<"compaction.completed"> {
+function toCompleted(
+  { details }: NewFold,
+  { isWritten, costPicoUsd }: FoldAuthor,
+): PayloadOf<"compaction.completed"> {
   return {
     trigger: details.trigger,
     outcome: details.kind === "selective" ? "tool_result_microcompact" : "ok",
@@ -72,9 +83,9 @@ function toCompleted({ details }: NewFold): PayloadOf<"compaction.completed"> {
     tokens_after: details.tokensAfter,
     summary_tokens: details.summaryTokens,
     summary_hash: hashContent(details.summary),
-    model: details.model,
-    provider: details.provider,
-    cost_usd: toUsd(details.costPicoUsd),
+    model: isWritten ? details.model : null,
+    provider: isWritten ? details.provider : null,
+    cost_usd: costPicoUsd === null ? null : toUsd(costPicoUsd),
     duration_ms: details.durationMs,
   };
 }

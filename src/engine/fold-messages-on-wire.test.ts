@@ -6,7 +6,6 @@ import { itemsOf } from "../core/growing/growing-list.ts";
 import { findPolicy } from "../core/cache/policies.ts";
 import { makeValid } from "../core/compaction/summary/make-valid.ts";
 import { toFoldMessages, type FoldShape } from "../core/compaction/summary/fold-messages.ts";
-import { readFoldMessage } from "../core/compaction/summary/read-fold-message.ts";
 import type { Message } from "../core/message/message.ts";
 import { validateConversation } from "../core/message/validate-conversation.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
@@ -53,7 +52,7 @@ const found: Message = {
 };
 
 function fold(shape: FoldShape, kept: readonly Message[], current: boolean): readonly Message[] {
-  const messages = toFoldMessages({
+  const { notes, requests } = toFoldMessages({
     notes: { kind: "summary", text: "## Task\nRead." },
     indexText: "a.ts",
     skillsFreed: [],
@@ -62,7 +61,7 @@ function fold(shape: FoldShape, kept: readonly Message[], current: boolean): rea
     canRecall: true,
     keptRole: kept[0]?.role ?? null,
   });
-  return [...messages, ...kept];
+  return [...notes, ...requests, ...kept];
 }
 
 const cases: Readonly<Record<string, readonly [boolean, readonly Message[]]>> = {
@@ -156,7 +155,6 @@ test("ten folds in a row keep the facts of the first (B-02)", async () => {
     const words = `Deploy ticket TX-${number}00 to host node-${number}.example before noon.`;
     ({ session } = await speak(session, provider, words));
     const messages = [...itemsOf(session.thread.messages)];
-    const notes = messages.map(readFoldMessage).find((each) => each !== null);
     const history = messages.map((message, index) => ({
       turnId: `${number}`,
       index,
@@ -169,7 +167,7 @@ test("ten folds in a row keep the facts of the first (B-02)", async () => {
         thread: session.thread,
         pending: [],
         history,
-        previousSummary: notes?.text ?? null,
+        hasEarlierNotes: number > 1,
         identifiers: [],
         pendingAsks: [words],
         summaryTokensMax: 2_000,
@@ -179,7 +177,7 @@ test("ten folds in a row keep the facts of the first (B-02)", async () => {
     );
     if (outcome.kind === "failed") throw new Error(outcome.reasons.join("; "));
     told.push(outcome.text);
-    const foldMessages = toFoldMessages({
+    const { notes } = toFoldMessages({
       notes: { kind: "summary", text: outcome.text },
       indexText: "",
       skillsFreed: [],
@@ -188,7 +186,7 @@ test("ten folds in a row keep the facts of the first (B-02)", async () => {
       canRecall: false,
       keptRole: null,
     });
-    const thread = appendMessages(openThread(session.thread.foundation), foldMessages);
+    const thread = appendMessages(openThread(session.thread.foundation), notes);
     session = { ...session, thread, cache: outcome.cache };
   }
   expect(told).toHaveLength(10);

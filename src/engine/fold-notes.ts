@@ -9,19 +9,23 @@ import {
   type FoldIndex,
 } from "../core/compaction/index/fold-index.ts";
 import { summaryInstruction } from "../core/compaction/summary/instruction.ts";
-import type { CompactionSettings } from "../core/compaction/plan/settings.ts";
 import type { Boundary } from "../core/compaction/plan/find-boundary.ts";
-import { toFoldMessages, type FoldParts } from "../core/compaction/summary/fold-messages.ts";
+import { planNoteSizes, type NoteSizes } from "../core/compaction/plan/fold-limits.ts";
+import {
+  toFoldMessages,
+  type FoldMessages,
+  type FoldParts,
+} from "../core/compaction/summary/fold-messages.ts";
 import { outlineHistory } from "../core/compaction/summary/outline.ts";
-import { readFoldMessage } from "../core/compaction/summary/read-fold-message.ts";
-import type { Message } from "../core/message/message.ts";
+import { previousNotes } from "../core/compaction/summary/read-fold-message.ts";
 import type { Edges } from "../engine.ts";
 import { compactAtProvider } from "./compact-at-provider.ts";
-import { settingsOf } from "./compaction.ts";
-import { freedSkills } from "./freed-skills.ts";
+import { canRecall, settingsOf } from "./compaction.ts";
+import { answeredIn, freedSkills } from "./freed-skills.ts";
 import type { FoldScene } from "./fold-scene.ts";
 import { summarise } from "./summarise.ts";
 import type { SummaryCall } from "./summarise-call.ts";
+import type { NotesBy } from "./write-fold.ts";
 
 export interface NotesWish {
   readonly boundary: Boundary;
@@ -32,17 +36,17 @@ export interface NotesWish {
   readonly mustFold: boolean;
 }
 
-export interface FoldNotes {
+export interface MadeNotes {
   readonly kind: "summary" | "sliding_window";
   /** In words, for people. */
   readonly text: string;
-  readonly messages: readonly Message[];
+  readonly lead: FoldMessages;
   readonly index: FoldIndex;
-  readonly by: "provider" | "model" | "nobody";
+  readonly by: NotesBy;
 }
 
 export type NotesOutcome = (
-  | { readonly kind: "notes"; readonly notes: FoldNotes }
+  | { readonly kind: "notes"; readonly notes: MadeNotes }
   | { readonly kind: "failed" }
 ) & {
   /** What went wrong on the way, for people. */
@@ -61,6 +65,7 @@ export async function makeNotes(
   const { session, history, lead } = scene;
   const { boundary } = wish;
   const settings = settingsOf(edges.compaction);
+  const sizes = planNoteSizes(settings, session.model);
   const { counter } = session.thread.foundation;
   const countText = (text: string): number => counter.text(text);
   const index = buildIndex({
@@ -68,10 +73,10 @@ export async function makeNotes(
     // What is shown word for word needs no place.
     kept: [...boundary.repeated, ...history.slice(boundary.at)],
     previous: lead?.indexJson == null ? null : decodeIndex(lead.indexJson),
-    tokensMax: settings.indexTokensMax,
+    tokensMax: sizes.indexTokens,
     countText,
   });
-  const asked = { scene, wish, index, countText, edges };
+  const asked = { scene, wish, index, sizes, countText, edges };
   const atProvider = settings.mayUseProvider && wish.mayAskModel ? await askProvider(asked) : null;
   if (atProvider?.kind === "notes") return atProvider;
   const before = atProvider ?? { reasons: [], calls: [], cache: session.cache };
@@ -80,7 +85,9 @@ export async function makeNotes(
   const calls = [...before.calls, ...(summed?.calls ?? [])];
   const cache = summed?.cache ?? before.cache;
   if (summed?.kind === "notes") return { ...summed, reasons, calls };
-  if (!wish.mustFold) return { kind: "failed", reasons, calls, cache };
+  // Whoever cancels wants nothing replaced for good, however full the window is.
+  const isCancelled = edges.signal?.aborted === true;
+  if (!wish.mustFold || isCancelled) return { kind: "failed", reasons, calls, cache };
   return { kind: "notes", notes: outline(asked), reasons, calls, cache };
 }
 
@@ -88,17 +95,24 @@ interface NotesQuestion {
   readonly scene: FoldScene;
   readonly wish: NotesWish;
   readonly index: FoldIndex;
+  readonly sizes: NoteSizes;
   readonly countText: (text: string) => number;
   readonly edges: Edges;
 }
 
-async function askProvider({ scene, wish, index, edges }: NotesQuestion): Promise<NotesOutcome> {
+async function askProvider(question: NotesQuestion): Promise<NotesOutcome> {
+  const { scene, wish, index, sizes, edges } = question;
   const { session, history } = scene;
   const folded = history.slice(0, wish.boundary.at).map(({ message }) => message);
   const thread = appendMessages(openThread(session.thread.foundation), folded);
   const said = await compactAtProvider(
     session,
-    { thread, pending: [], ...instructionsFor(wish, index, settingsOf(edges.compaction)) },
+    {
+      thread,
+      pending: [],
+      volatile: session.toldVolatile,
+      ...instructionsFor(wish, index, sizes),
+    },
     edges,
   );
   if (said.kind === "unavailable") {
@@ -106,13 +120,11 @@ async function askProvider({ scene, wish, index, edges }: NotesQuestion): Promis
   }
   const { calls, cache } = said;
   if (said.kind === "failed") return { kind: "failed", reasons: said.reasons, calls, cache };
-  const notes: FoldNotes = {
+  const lead = toFoldMessages({ ...partsOf(scene, wish, index, edges), notes: null });
+  const notes: MadeNotes = {
     kind: "summary",
     text: said.summary ?? "(the provider keeps it to itself)",
-    messages: [
-      ...said.messages,
-      ...toFoldMessages({ ...partsOf(scene, wish, index, edges), notes: null }),
-    ],
+    lead: { ...lead, notes: [...said.messages, ...lead.notes] },
     index,
     by: "provider",
   };
@@ -123,23 +135,24 @@ async function askProvider({ scene, wish, index, edges }: NotesQuestion): Promis
 function instructionsFor(
   { focus }: NotesWish,
   index: FoldIndex,
-  { summaryTokensMax: tokensMax }: CompactionSettings,
+  { summaryTokens: tokensMax }: NoteSizes,
 ): { readonly instructions?: string } {
   if (focus === undefined) return {};
-  const identifiers = mustKeep(undefined, index);
+  const identifiers = mustKeep([], index);
   const wish = { focus, hasEarlierNotes: false, identifiers, tokensMax };
   return { instructions: summaryInstruction(wish) };
 }
 
 async function askModel(
-  { scene, wish, index, countText, edges }: NotesQuestion,
+  { scene, wish, index, sizes, countText, edges }: NotesQuestion,
   cache: CacheState,
 ): Promise<NotesOutcome> {
   const { session, history, staged } = scene;
   const { boundary, focus } = wish;
-  const settings = settingsOf(edges.compaction);
   const folded = history.slice(0, boundary.at);
-  const lastAsk = folded.findLast(({ message }) => message.role === "user");
+  const lastAsk = folded.findLast(
+    ({ message, foldPart }) => message.role === "user" && foldPart !== "notes",
+  );
   const { summariser, sleep = sleepFor } = edges.compaction ?? {};
   const said = await summarise(
     { ...session, cache },
@@ -148,10 +161,13 @@ async function askModel(
       // A new request is kept word for word and needs no summary.
       pending: staged.filter(({ role }) => role === "tool"),
       history: folded,
-      previousSummary: previousText(folded),
-      identifiers: mustKeep(lastAsk, index),
-      summaryTokensMax: settings.summaryTokensMax,
+      hasEarlierNotes: previousNotes(folded) !== null,
+      identifiers: mustKeep(lastAsk === undefined ? [] : wordsOf(lastAsk), index),
+      // What the turn that is cut works on: the notes go before it, and must be about it.
+      pendingAsks: boundary.repeated.flatMap(wordsOf),
+      summaryTokensMax: sizes.summaryTokens,
       countText,
+      volatile: session.toldVolatile,
       ...(focus === undefined ? {} : { focus }),
     },
     {
@@ -166,26 +182,24 @@ async function askModel(
   if (said.kind === "failed") {
     return { kind: "failed", reasons: said.reasons, calls, cache: said.cache };
   }
-  const messages = toFoldMessages({
+  const lead = toFoldMessages({
     ...partsOf(scene, wish, index, edges),
     notes: { kind: "summary", text: said.text },
   });
-  const notes: FoldNotes = { kind: "summary", text: said.text, messages, index, by: "model" };
+  const notes: MadeNotes = { kind: "summary", text: said.text, lead, index, by: "model" };
   return { kind: "notes", notes, reasons: [], calls, cache: said.cache };
 }
 
 /** Needs no model: what was asked, what was done, and the exact names of things. */
-function outline({ scene, wish, index, countText, edges }: NotesQuestion): FoldNotes {
+function outline({ scene, wish, index, sizes, countText, edges }: NotesQuestion): MadeNotes {
   const folded = scene.history.slice(0, wish.boundary.at);
-  const text = outlineHistory(folded, { tokensMax: outlineTokensMax, countText });
-  const messages = toFoldMessages({
+  const text = outlineHistory(folded, { tokensMax: sizes.outlineTokens, countText });
+  const lead = toFoldMessages({
     ...partsOf(scene, wish, index, edges),
     notes: { kind: "outline", text },
   });
-  return { kind: "sliding_window", text, messages, index, by: "nobody" };
+  return { kind: "sliding_window", text, lead, index, by: "nobody" };
 }
-
-const outlineTokensMax = 1_500;
 
 function partsOf(
   { session, history }: FoldScene,
@@ -194,31 +208,23 @@ function partsOf(
   { compaction }: Edges,
 ): Omit<FoldParts, "notes"> {
   const { repeated, at } = boundary;
-  const tools = session.thread.foundation.tools.map(({ name }) => name);
   return {
     indexText: index.text,
-    skillsFreed: freedSkills(history.slice(0, at), compaction?.skills),
+    skillsFreed: freedSkills(answeredIn(history.slice(0, at)), compaction?.skills),
     currentRequest: repeated.length === 0 ? null : repeated.map(({ message }) => message),
     shape: settingsOf(compaction).summaryShape,
-    canRecall: tools.includes("history_search") && tools.includes("history_read"),
+    canRecall: canRecall(session),
     keptRole: history[at]?.message.role ?? null,
   };
 }
 
-function previousText(folded: readonly HistoryMessage[]): string | null {
-  for (const { message } of folded) {
-    const notes = readFoldMessage(message);
-    if (notes !== null) return notes.text;
-  }
-  return null;
+function wordsOf({ message }: HistoryMessage): readonly string[] {
+  return message.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
 }
 
 /** The names in the latest request, and the few that everything turned on. */
-function mustKeep(ask: HistoryMessage | undefined, index: FoldIndex): readonly string[] {
-  const words = ask?.message.content.flatMap((block) =>
-    block.type === "text" ? [block.text] : [],
-  );
-  const asked = [...identifiersOf((words ?? []).join("\n"))].slice(0, identifiersMax);
+function mustKeep(ask: readonly string[], index: FoldIndex): readonly string[] {
+  const asked = [...identifiersOf(ask.join("\n"))].slice(0, identifiersMax);
   const top = index.entries.slice(0, identifiersMax).map(({ text }) => text);
   return [...new Set([...asked, ...top])].slice(0, identifiersMax);
 }

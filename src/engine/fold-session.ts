@@ -1,5 +1,5 @@
 // One fold: decide, lock, make what stands for the folded part, commit; or leave everything as it is.
-import type { FoldDecision } from "../core/compaction/plan/decide-fold.ts";
+import type { FoldDecision, FoldNumbers } from "../core/compaction/plan/decide-fold.ts";
 import type { Boundary, BoundarySizes } from "../core/compaction/plan/find-boundary.ts";
 import { afterFailure } from "../core/compaction/plan/folding-state.ts";
 import type { ClearingPlan } from "../core/compaction/plan/plan-clearing.ts";
@@ -7,7 +7,13 @@ import type { FoldLock, OpenTurn } from "../core/ledger/ledger.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { Edges } from "../engine.ts";
 import { settingsOf } from "./compaction.ts";
-import { decideByHistory, decideBySize, planClearingOf, type FoldOccasion } from "./decide.ts";
+import {
+  decideByHistory,
+  decideBySize,
+  isKnownWhole,
+  planClearingOf,
+  type FoldOccasion,
+} from "./decide.ts";
 import {
   createFoldEvents,
   type FoldEvents,
@@ -17,14 +23,14 @@ import {
 import { readScene, type FoldScene } from "./fold-scene.ts";
 import { freedSkills } from "./freed-skills.ts";
 import type { PreparedCall } from "./prepare-call.ts";
-import { replaceHead } from "./replace-head.ts";
+import { replaceHead, type ReplacedHead } from "./replace-head.ts";
 import { toStateText } from "./session-state.ts";
 import type { Session } from "./session.ts";
 import { spend } from "./spent.ts";
-import { sumCalls } from "./summary-bill.ts";
+import { knownCost, sumCalls } from "./summary-bill.ts";
 import type { SummaryCall } from "./summarise-call.ts";
 import type { Teller } from "./tell.ts";
-import { writeFold, type WrittenFold } from "./write-fold.ts";
+import { writeFold, type Replacement, type WrittenFold } from "./write-fold.ts";
 
 export interface FoldRequest {
   readonly session: Session;
@@ -68,6 +74,14 @@ export async function foldWhereDue(
   const occasion: FoldOccasion = { session, prepared, nowMs, compaction, ...why };
   const bySize = decideBySize(occasion);
   if (!bySize.fold) return skip(session, bySize, teller);
+  if (isKnownWhole(occasion)) {
+    const { trigger, weighing, numbers } = bySize;
+    return skip(
+      session,
+      { fold: false, reason: "no boundary", trigger, weighing, numbers },
+      teller,
+    );
+  }
   const scene = await readScene(session, open, stagedCount, edges.ledger);
   const decision = decideByHistory(occasion, scene);
   const { trigger } = bySize;
@@ -76,7 +90,13 @@ export async function foldWhereDue(
     decision.fold || decision.reason === "no boundary"
       ? planClearingOf(scene, { ...bySize, occasion, boundary })
       : null;
-  if (!decision.fold && clearing === null) return skip(session, decision, teller);
+  if (!decision.fold && clearing === null) {
+    const { promptTokens } = prepared;
+    const noPlace = { headTurnId: session.headTurnId, promptTokens };
+    const folding =
+      decision.reason === "no boundary" ? { ...session.folding, noPlace } : session.folding;
+    return skip({ ...session, folding }, decision, teller);
+  }
   const events = createFoldEvents(teller, trigger);
   const lock = await edges.ledger.lockFolding(session.id);
   if (lock === null) {
@@ -95,10 +115,10 @@ export async function foldWhereDue(
 
 function skip(
   session: Session,
-  { trigger, reason }: Extract<FoldDecision, { readonly fold: false }>,
+  { trigger, reason, numbers }: Extract<FoldDecision, { readonly fold: false }>,
   teller: Teller,
 ): FoldRun {
-  const isTight = trigger === "context_limit";
+  const isTight = trigger === "context_limit" && isFull(numbers);
   const outcome = skipOutcomes[reason];
   const isNews = outcome !== undefined && session.folding.lastSkip !== outcome;
   const unchanged = { kind: "unchanged", why: reason, isTight, spent: [] } as const;
@@ -107,6 +127,10 @@ function skip(
   // Told once, not with every call until it changes.
   const folding = { ...session.folding, lastSkip: outcome };
   return { ...unchanged, session: { ...session, folding } };
+}
+
+function isFull({ usedTokens, availableTokens }: FoldNumbers): boolean {
+  return usedTokens >= availableTokens;
 }
 
 const skipOutcomes: Readonly<Partial<Record<string, SkipOutcome>>> = {
@@ -136,7 +160,7 @@ export interface DueFold extends Omit<
 }
 
 async function foldLocked(locked: LockedFold, edges: Edges): Promise<FoldRun> {
-  const { scene, due, events } = locked;
+  const { scene, due, events, lock } = locked;
   const { session } = scene;
   const { boundary, targetTokens, numbers } = due;
   const startMs = edges.now();
@@ -147,39 +171,53 @@ async function foldLocked(locked: LockedFold, edges: Edges): Promise<FoldRun> {
     tokens_wanted: targetTokens,
   });
   const made = await replaceHead(locked, startMs, edges);
-  const { costPicoUsd } = sumCalls(made.calls);
+  const bill = knownCost(sumCalls(made.calls));
   const learned = { ...session, cache: made.cache };
-  const failed = (why: Pick<FoldFailure, "errorClass" | "reasons">): Promise<FoldRun> => {
-    const durationMs = edges.now() - startMs;
-    return giveUp(locked, learned, { ...why, costPicoUsd, durationMs, spent: made.calls }, edges);
+  const isStandIn = isStandInFor(made);
+  const failureOf = (why: Pick<FoldFailure, "errorClass" | "reasons">): FoldFailure => {
+    return { ...why, costPicoUsd: bill, durationMs: edges.now() - startMs };
   };
+  const failed = (why: Pick<FoldFailure, "errorClass" | "reasons">): Promise<FoldRun> => {
+    const failure = { ...failureOf(why), ...(isStandIn ? { costPicoUsd: null } : {}) };
+    return giveUp(locked, learned, { ...failure, spent: made.calls }, edges);
+  };
+  if (edges.signal?.aborted === true) {
+    return failed({ errorClass: "other", reasons: [...made.reasons, cancelled] });
+  }
   if (made.kind === "failed") return failed({ errorClass: "call_failed", reasons: made.reasons });
-  const written = writeFold(scene, made.replacement, learned, settingsOf(edges.compaction));
+  const { replacement } = made;
+  // The fold goes on without a model; that none could be had is told all the same.
+  if (isStandIn) events.failed(failureOf({ errorClass: "call_failed", reasons: made.reasons }));
+  const written = writeFold(scene, replacement, learned, settingsOf(edges.compaction));
   const { tokensBefore, tokensAfter } = written.fold.details;
   if (tokensAfter >= tokensBefore) {
     const reasons = [`it would leave ${tokensAfter} tokens of ${tokensBefore}`];
     return failed({ errorClass: "summary_invalid", reasons });
   }
+  const isWritten = replacement.by !== "nobody";
+  const author = { isWritten, costPicoUsd: isWritten ? bill : null };
+  const told = events.completed(written.fold, author);
   try {
-    await commit(locked, written, edges);
+    if (scene.open === null) await lock.commit(written.fold, told.events);
+    else await scene.open.fold(written.fold, lock, told.events);
   } catch (error) {
     if (!isLost(error)) throw error;
     return failed({ errorClass: "lock_lost", reasons: [error.message] });
   }
+  told.deliver();
+  releaseSkills(replacement, edges);
   return { kind: "folded", ...written };
 }
 
-async function commit(
-  { scene, lock, events }: LockedFold,
-  { fold, foldedLength }: WrittenFold,
-  { compaction }: Edges,
-): Promise<void> {
-  const told = events.completed(fold);
-  if (scene.open === null) await lock.commit(fold, told.events);
-  else await scene.open.fold(fold, lock, told.events);
-  told.deliver();
-  const folded = scene.history.slice(0, foldedLength);
-  const freed = freedSkills(folded, compaction?.skills);
+const cancelled = "cancelled by the caller";
+
+/** Notes without a model where a summary was asked for and could not be had. */
+function isStandInFor(made: ReplacedHead): boolean {
+  return made.kind === "replaced" && made.replacement.summaryState === "failed";
+}
+
+function releaseSkills({ resultsGone }: Replacement, { compaction }: Edges): void {
+  const freed = freedSkills(resultsGone, compaction?.skills);
   compaction?.skills?.releaseFolded(freed.map(({ name }) => name));
 }
 
@@ -200,12 +238,15 @@ async function giveUp(
   edges: Edges,
 ): Promise<FoldRun> {
   const { spent } = failure;
-  const folding = afterFailure(learned.folding, edges.now());
+  const isCancelled = edges.signal?.aborted === true;
+  // Nothing went wrong where somebody changed their mind.
+  const folding = isCancelled ? learned.folding : afterFailure(learned.folding, edges.now());
   const session: Session = { ...learned, folding, spent: spend(learned.spent, spent) };
   events.failed(failure);
   // In a turn it is kept with the next call. Whoever lost the lock has nothing to keep any more.
   if (scene.open === null)
     await lock.giveUp(toStateText(session, session.headTurnId)).catch(unlessLost);
-  const why = failure.reasons.join("; ");
-  return { kind: "unchanged", session, why, isTight: due.trigger === "context_limit", spent };
+  const why = [...new Set(failure.reasons)].join("; ");
+  const isTight = due.trigger === "context_limit" && isFull(due.numbers);
+  return { kind: "unchanged", session, why, isTight, spent };
 }

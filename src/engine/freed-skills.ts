@@ -3,16 +3,18 @@ import type { HistoryMessage } from "../core/compaction/history.ts";
 import type { Activation } from "../core/skills/activation.ts";
 import type { Compaction } from "./compaction.ts";
 
-/** Changes nothing: the fold may still come to nothing. */
+/** Those whose body came with one of these results. Changes nothing: the fold may still come to nothing. */
 export function freedSkills(
-  folded: readonly HistoryMessage[],
+  resultsGone: ReadonlySet<string>,
   skills: Compaction["skills"],
 ): readonly Activation[] {
-  if (skills === undefined) return [];
-  const answered = new Set(
-    folded.flatMap(({ message }) =>
-      message.content.flatMap((block) => (block.type === "tool_result" ? [block.toolUseId] : [])),
-    ),
+  return skills?.state().loaded.filter(({ toolUseId }) => resultsGone.has(toolUseId)) ?? [];
+}
+
+/** The tool uses that are answered in these messages. */
+export function answeredIn(messages: readonly HistoryMessage[]): ReadonlySet<string> {
+  const blocks = messages.flatMap(({ message }) => message.content);
+  return new Set(
+    blocks.flatMap((block) => (block.type === "tool_result" ? [block.toolUseId] : [])),
   );
-  return skills.state().loaded.filter(({ toolUseId }) => answered.has(toolUseId));
 }

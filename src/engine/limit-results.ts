@@ -1,8 +1,8 @@
 // Results of tools that are too large for the window: cut before they are stored and sent, kept whole beside that (N-28).
-import { cutResult } from "../core/compaction/plan/cut-result.ts";
-import { byHistoryRead, byRunningAgain } from "../core/compaction/plan/tell-how.ts";
+import { cutResult, shareTokens } from "../core/compaction/plan/cut-result.ts";
+import { findEffectiveTokens } from "../core/compaction/plan/fold-limits.ts";
 import type { Message } from "../core/message/message.ts";
-import { settingsOf, type Compaction } from "./compaction.ts";
+import { settingsOf, tellHowOf, type Compaction } from "./compaction.ts";
 import type { Session } from "./session.ts";
 import type { Teller } from "./tell.ts";
 
@@ -12,20 +12,22 @@ export interface LimitedResults {
   readonly wholes: ReadonlyMap<number, string>;
 }
 
+/** Each by itself to its share of the window; all of one reply together to what remains of it. */
 export function limitResults(
   answers: readonly Message[],
-  { model, thread }: Session,
+  session: Session,
   compaction: Compaction | undefined,
   teller: Teller,
 ): LimitedResults {
-  const { toolResultShareMax } = settingsOf(compaction);
-  const { counter, tools } = thread.foundation;
-  const canRead = tools.some(({ name }) => name === "history_read");
-  const limit = {
-    tokensMax: Math.floor(toolResultShareMax * model.windowTokens),
-    countMessage: (message: Message) => counter.message(message),
-    tellHow: canRead ? byHistoryRead : byRunningAgain,
-  };
+  const { model, thread, options } = session;
+  const settings = settingsOf(compaction);
+  const { counter } = thread.foundation;
+  const countMessage = (message: Message): number => counter.message(message);
+  const oneMax = Math.floor(settings.toolResultShareMax * model.windowTokens);
+  const windowTokens = findEffectiveTokens(settings, model, options.outputTokensMax);
+  const allMax = Math.max(oneMax, windowTokens - thread.end.tokens);
+  const tokensMax = shareTokens(answers.map(countMessage), { oneMax, allMax });
+  const limit = { tokensMax, countMessage, tellHow: tellHowOf(session) };
   const wholes = new Map<number, string>();
   const messages = answers.map((answer, at) => {
     const cut = cutResult(answer, limit);

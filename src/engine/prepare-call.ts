@@ -18,17 +18,20 @@ export interface CallToPrepare {
 export interface PreparedCall {
   readonly assembly: Assembly;
   readonly plan: CachePlan;
+  /** What is told for this call only. */
+  readonly volatile: string | null;
   /** Of the whole prompt, corrected by what the last reply told. */
   readonly promptTokens: number;
 }
 
-export function prepareCall({ session, current, volatile, startMs }: CallToPrepare): PreparedCall {
+export function prepareCall({ session, current, startMs, ...told }: CallToPrepare): PreparedCall {
+  const volatile = told.volatile === null ? null : volatileText(told.volatile);
   const { thread, cache: state, pace, model, policy } = session;
   const { layout, markers } = policy;
   const assembly = assemble({
     thread,
     current,
-    volatile: volatile === null ? null : volatileText(volatile),
+    volatile,
     layout,
     can: model.capabilities,
   });
@@ -36,5 +39,5 @@ export function prepareCall({ session, current, volatile, startMs }: CallToPrepa
   const plan = planCache({ blocks, rules: model, markers, state, pace, now: startMs });
   const { readTokens, writeTokens, uncachedTokens } = plan.expected;
   const written = Object.values(writeTokens).reduce((sum, tokens) => sum + tokens, 0);
-  return { assembly, plan, promptTokens: readTokens + written + uncachedTokens };
+  return { assembly, plan, volatile, promptTokens: readTokens + written + uncachedTokens };
 }

@@ -26,7 +26,7 @@ export async function readyCall(
   edges: Edges,
   teller: Teller,
 ): Promise<{ readonly turn: RunningTurn; readonly call: ReadyCall }> {
-  const volatile = await volatileOf(turn);
+  const volatile = await volatileOf(turn, startMs);
   const { session, current } = turn;
   const prepared = prepareCall({ session, current, volatile, startMs });
   const recorded = await record(turn, prepared, startMs, edges);
@@ -85,11 +85,11 @@ async function record(
 }
 
 /** A provider that paused goes on from its own words; what is recorded has its head already. */
-async function volatileOf(turn: RunningTurn): Promise<readonly Section[] | null> {
+async function volatileOf(turn: RunningTurn, nowMs: number): Promise<readonly Section[] | null> {
   const { current, isStaged, session } = turn;
   const isAsItIs =
     current.length === 0 || (isStaged && session.policy.layout.volatile === "message-head");
-  return isAsItIs ? null : turn.volatile();
+  return isAsItIs ? null : turn.volatile(nowMs);
 }
 
 function encode({ session }: RunningTurn, prepared: PreparedCall): ReadyCall {

@@ -2,11 +2,13 @@
 import type { CacheState } from "../core/cache/cache-state.ts";
 import type { ClearingPlan } from "../core/compaction/plan/plan-clearing.ts";
 import { decodeIndex } from "../core/compaction/index/fold-index.ts";
+import { countLead } from "../core/compaction/plan/cut-places.ts";
 import type { Edges } from "../engine.ts";
 import { recordedTrigger } from "./fold-events.ts";
-import { makeNotes, type FoldNotes } from "./fold-notes.ts";
+import { makeNotes, type MadeNotes } from "./fold-notes.ts";
 import type { FoldScene } from "./fold-scene.ts";
 import type { LockedFold } from "./fold-session.ts";
+import { answeredIn } from "./freed-skills.ts";
 import { layForSession, type LaidFoundation } from "./session-foundation.ts";
 import type { Session } from "./session.ts";
 import { sumCalls } from "./summary-bill.ts";
@@ -15,8 +17,13 @@ import type { Replacement } from "./write-fold.ts";
 
 export type ReplacedHead = (
   | { readonly kind: "replaced"; readonly replacement: Replacement }
-  | { readonly kind: "failed"; readonly reasons: readonly string[] }
-) & { readonly calls: readonly SummaryCall[]; readonly cache: CacheState };
+  | { readonly kind: "failed" }
+) & {
+  /** What went wrong on the way. */
+  readonly reasons: readonly string[];
+  readonly calls: readonly SummaryCall[];
+  readonly cache: CacheState;
+};
 
 export async function replaceHead(
   locked: LockedFold,
@@ -29,9 +36,9 @@ export async function replaceHead(
   if (clearing !== null) {
     const { laid, reasons } = await refresh(session, edges);
     const common = commonOf(locked, startMs, edges);
-    const metadata = { ...common.metadata, reasons };
+    const metadata = { ...common.metadata, by: "nobody", reasons };
     const replacement = { ...common, ...cleared(clearing, scene), laid, metadata };
-    return { kind: "replaced", replacement, calls: [], cache: session.cache };
+    return { kind: "replaced", replacement, reasons, calls: [], cache: session.cache };
   }
   if (boundary === null) {
     return { kind: "failed", reasons: ["nothing can be folded"], calls: [], cache: session.cache };
@@ -49,19 +56,29 @@ export async function replaceHead(
   if (made.kind === "failed") return made;
   const { notes, calls, cache, reasons } = made;
   const { laid, reasons: more } = await refresh(session, edges);
-  const { costPicoUsd, inputTokens, outputTokens } = sumCalls(calls);
+  const { costPicoUsd, inputTokens, outputTokens, callsWithoutCost } = sumCalls(calls);
   const common = commonOf(locked, startMs, edges);
+  const isByModel = notes.by !== "nobody";
   const replacement: Replacement = {
     ...common,
     ...noted(notes, session, calls),
+    history: scene.history,
     at: boundary.at,
+    changedTo: boundary.at,
+    resultsGone: answeredIn(scene.history.slice(0, boundary.at)),
+    summaryState: isByModel ? "made" : mayAskModel ? "failed" : "none",
     laid,
     inputTokens,
     outputTokens,
     costPicoUsd,
-    metadata: { ...common.metadata, by: notes.by, reasons: [...reasons, ...more] },
+    metadata: {
+      ...common.metadata,
+      by: notes.by,
+      callsWithoutCost,
+      reasons: [...reasons, ...more],
+    },
   };
-  return { kind: "replaced", replacement, calls, cache };
+  return { kind: "replaced", replacement, reasons, calls, cache };
 }
 
 type Common = Pick<Replacement, "trigger" | "promptTokens" | "startMs" | "endMs" | "metadata">;
@@ -94,13 +111,23 @@ function cleared(
   { session, lead }: FoldScene,
 ): Content {
   const { model } = session;
+  const leadLength = countLead(history);
+  const made = history.slice(0, leadLength);
   const bytes = results.reduce((sum, each) => sum + each.bytes, 0);
   return {
     kind: "selective",
     summary: `${results.length} old tool results were cleared, ${bytes} bytes.`,
-    messages: history.slice(0, protectedFrom).map(({ message }) => message),
-    at: protectedFrom,
     // The notes of an earlier fold stay where they are, and so does their index.
+    lead: {
+      notes: made.filter(({ foldPart }) => foldPart === "notes").map(({ message }) => message),
+      requests: made.filter(({ foldPart }) => foldPart === "request").map(({ message }) => message),
+    },
+    history,
+    at: leadLength,
+    changedTo: Math.max(leadLength, protectedFrom),
+    resultsGone: new Set(results.map(({ toolUseId }) => toolUseId)),
+    by: "nobody",
+    summaryState: "none",
     index: lead?.indexJson == null ? null : decodeIndex(lead.indexJson),
     model: model.id,
     provider: model.provider,
@@ -110,10 +137,10 @@ function cleared(
   };
 }
 
-type Noted = "kind" | "summary" | "messages" | "index" | "model" | "provider";
+type Noted = "kind" | "summary" | "lead" | "index" | "by" | "model" | "provider";
 
 function noted(
-  notes: FoldNotes,
+  notes: MadeNotes,
   { model }: Session,
   calls: readonly SummaryCall[],
 ): Pick<Replacement, Noted> {
@@ -122,8 +149,9 @@ function noted(
   return {
     kind: notes.kind,
     summary: notes.text,
-    messages: notes.messages,
+    lead: notes.lead,
     index: notes.index,
+    by: notes.by,
     model: isMade ? last.model : model.id,
     provider: isMade ? last.provider : model.provider,
   };

@@ -4,7 +4,7 @@ import type { Pace } from "../core/cache/pace.ts";
 import { toFoldingState } from "../core/compaction/plan/folding-state.ts";
 import type { JsonText } from "../core/message/message.ts";
 import type { Session } from "./session.ts";
-import { keepSpent, readSpent, type KeptSpent } from "./spent.ts";
+import { keepSpent, readSpent } from "./spent.ts";
 
 interface KeptState {
   readonly format: 1;
@@ -12,20 +12,22 @@ interface KeptState {
   readonly pace: Pace;
   /** Absent in what was kept before folds were counted. */
   readonly folding?: unknown;
-  readonly spent?: KeptSpent;
+  readonly spent?: unknown;
+  readonly toldVolatile?: unknown;
   /** The turn it was learned in; volatile text that was kept there is said again elsewhere. */
   readonly turnId: string | null;
   readonly keptVolatile: string | null;
 }
 
 export function toStateText(
-  session: Pick<Session, "cache" | "pace" | "thread" | "folding" | "spent">,
+  session: Pick<Session, "cache" | "pace" | "thread" | "folding" | "spent" | "toldVolatile">,
   turnId: string | null,
 ): JsonText {
-  const { cache, pace, folding } = session;
+  const { cache, pace, folding, toldVolatile } = session;
   const { keptVolatile } = session.thread;
   const spent = keepSpent(session.spent);
-  const state: KeptState = { format: 1, cache, pace, folding, spent, turnId, keptVolatile };
+  const learned = { cache, pace, folding, spent, toldVolatile };
+  const state: KeptState = { format: 1, ...learned, turnId, keptVolatile };
   return JSON.stringify(state);
 }
 
@@ -41,6 +43,7 @@ export function withState(session: Session, text: JsonText | null): Session {
     pace,
     folding: toFoldingState(state.folding),
     spent: readSpent(state.spent),
+    toldVolatile: typeof state.toldVolatile === "string" ? state.toldVolatile : null,
     thread: { ...session.thread, keptVolatile: isHere ? keptVolatile : null },
   };
 }

@@ -11,6 +11,7 @@ import type { LoadedSkill } from "../core/skills/activation-events.ts";
 import type { SkillSource } from "../core/skills/skill.ts";
 import type { ContextParts } from "../core/layers/to-sections.ts";
 import type { Section } from "../core/layers/section.ts";
+import type { NewSession } from "../core/ledger/session-record.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
 import type { Message } from "../core/message/message.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
@@ -44,6 +45,10 @@ export interface Session {
   readonly folding: FoldingState;
   /** What is paid for and not booked yet. */
   readonly spent: Spent;
+  /** What the last call was told for itself, where that stands before the messages; null for nothing. */
+  readonly toldVolatile: string | null;
+  /** Who asked for it, and for what; of a sub-agent, and until it is recorded. */
+  readonly origin?: SessionOrigin;
   /** When the ledger first knew it, in milliseconds since 1970; null before. */
   readonly openedMs: number | null;
   /** How the static prefix was brought to the provider's minimum, or why not. */
@@ -58,6 +63,9 @@ export interface Session {
   /** What a person should know once, and not on every call. */
   readonly warnings: readonly string[];
 }
+
+/** The session, turn and tool use it was asked for in, and its task (X-31). */
+export type SessionOrigin = Pick<NewSession, "parent" | "task">;
 
 /** Of a section; or, where there is a `note`, of what sections come from, with hash and size of the note. */
 export interface SectionNote {
@@ -74,6 +82,7 @@ export interface SessionSetup {
   readonly id?: string;
   /** Who works in it, as users call it; `agent` by default. */
   readonly agent?: string;
+  readonly origin?: SessionOrigin;
   /** The folder it works in, for the record. */
   readonly workspacePath?: string;
   readonly model: ModelFacts;
@@ -130,8 +139,10 @@ export function openSession(setup: SessionSetup): Session {
     pace,
     folding: openFoldingState(),
     spent: nothingSpent,
+    toldVolatile: null,
     openedMs: null,
     warnings: [...warningsOf(setup), ...earlier.warnings],
+    ...(setup.origin === undefined ? {} : { origin: setup.origin }),
   };
 }
 

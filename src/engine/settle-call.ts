@@ -15,7 +15,7 @@ import type { Reply } from "../core/wire/reply.ts";
 import type { Sent } from "../edge/providers/run-attempts.ts";
 import { toStateText } from "./session-state.ts";
 import type { Session } from "./session.ts";
-import { nothingSpent } from "./spent.ts";
+import { describeUnpriced, nothingSpent, type Spent } from "./spent.ts";
 
 export interface FinishedCall {
   readonly turnId: string;
@@ -26,6 +26,10 @@ export interface FinishedCall {
   readonly sent: Pick<Sent, "outcome" | "attempts">;
   readonly startMs: number;
   readonly endMs: number;
+  /** Paid for before and booked with this call. A call of a turn books it; one for a summary books itself. */
+  readonly spent?: Spent;
+  /** What was told for this call only. */
+  readonly volatile?: string | null;
 }
 
 export interface SettledCall {
@@ -40,13 +44,12 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
   const { outcome } = call.sent;
   const { cache, pace, model } = session;
   const learned = learnFrom(session, call, discardedOf(call), cache);
+  const counted = {
+    folding: countCall(session, call),
+    spent: call.spent === undefined ? session.spent : nothingSpent,
+  };
   if (outcome.kind !== "reply") {
-    const next = {
-      ...session,
-      cache: learned,
-      folding: countCall(session, call),
-      spent: nothingSpent,
-    };
+    const next = { ...session, ...counted, cache: learned };
     const more = { stateJson: toStateText(next, call.turnId) };
     return { session: next, entry: failedEntry(session, call, outcome), more };
   }
@@ -71,12 +74,13 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
     status: outcome.status,
     stopReason: outcome.stopReason,
     usage: outcome.usage.isReported ? outcome.usage.usage : null,
-    costPicoUsd: withSpent(costOfAll([outcome, ...discardedOf(call)], session, startMs), session),
+    costPicoUsd: withSpent(costOfAll([outcome, ...discardedOf(call)], session, startMs), call),
     failure: outcome.failure ?? null,
     verdict: lesson.verdict,
     refuted: lesson.refuted,
     notes: [
       ...call.request.notes,
+      ...describeUnpriced(call.spent),
       ...(isEmpty ? [emptyReply] : []),
       ...outcome.usage.warnings.map((detail) => ({ kind: "usage" as const, detail })),
       ...outcome.transformations.map((detail) => ({ kind: "transformed" as const, detail })),
@@ -86,9 +90,9 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
     ...session,
     // What was cut off cannot be replayed: a tool use may lack its end.
     thread: isWhole ? (isEmpty ? assembly.plainThread : grown) : session.thread,
+    ...counted,
     cache: lesson.state,
-    folding: countCall(session, call),
-    spent: nothingSpent,
+    toldVolatile: toldIn(session, call),
     pace: gapMs === null ? pace : learnPace(pace, gapMs),
   };
   const more = {
@@ -97,6 +101,12 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
     stateJson: toStateText(next, call.turnId),
   };
   return { session: next, entry, more };
+}
+
+/** Where it stands before the messages, whoever sends the same prefix again needs it. */
+function toldIn({ policy, toldVolatile }: Session, { volatile }: FinishedCall): string | null {
+  if (volatile === undefined) return toldVolatile;
+  return policy.layout.volatile === "system-tail" ? volatile : null;
 }
 
 /** A turn counts from its first call on. */
@@ -131,11 +141,11 @@ function failedEntry(session: Session, call: FinishedCall, failure: ProviderFail
     status: "failed",
     stopReason: null,
     usage: null,
-    costPicoUsd: withSpent(costOfAll(discardedOf(call), session, call.startMs), session),
+    costPicoUsd: withSpent(costOfAll(discardedOf(call), session, call.startMs), call),
     failure,
     verdict: null,
     refuted: [],
-    notes: call.request.notes,
+    notes: [...call.request.notes, ...describeUnpriced(call.spent)],
   };
 }
 
@@ -153,7 +163,7 @@ function costOfAll(replies: readonly Reply[], { model }: Session, startMs: numbe
   }, 0n);
 }
 
-function withSpent(cost: bigint | null, { spent }: Session): bigint | null {
+function withSpent(cost: bigint | null, { spent = nothingSpent }: FinishedCall): bigint | null {
   return spent.costPicoUsd === 0n ? cost : (cost ?? 0n) + spent.costPicoUsd;
 }
 
@@ -170,7 +180,7 @@ type Common =
   | "discarded";
 
 function commonOf(session: Session, call: FinishedCall): Pick<CallEntry, Common> {
-  const { turnId, number, startMs, endMs, plan, assembly } = call;
+  const { turnId, number, startMs, endMs, plan, assembly, spent = nothingSpent } = call;
   return {
     turnId,
     number,
@@ -181,6 +191,6 @@ function commonOf(session: Session, call: FinishedCall): Pick<CallEntry, Common>
     promptKey: assembly.blocks.at(assembly.tailBlock)?.key ?? "",
     plan,
     sent: messagesFrom(assembly.thread, session.thread.messages.length),
-    discarded: [...discardedOf(call).map(({ usage }) => usage.usage), ...session.spent.usages],
+    discarded: [...discardedOf(call).map(({ usage }) => usage.usage), ...spent.usages],
   };
 }

@@ -60,6 +60,7 @@ export async function recordSession(
     setupJson: JSON.stringify(keptSetupOf(session)),
     messages: newMessages(thread, 0),
     ...(workspacePath === null ? {} : { workspacePath }),
+    ...session.origin,
   };
   const record = await createOrFind(ledger, about);
   tellOpened(events, session);
@@ -162,6 +163,7 @@ async function restoreSession(
     pace: openPace(setup.pace ?? "human"),
     folding: openFoldingState(),
     spent: nothingSpent,
+    toldVolatile: null,
     openedMs: record.createdMs,
     workspacePath: record.workspacePath,
     padding: kept.padding,

@@ -27,12 +27,7 @@ export interface AttemptEdges extends CallEdges {
 export type SummaryFailure = "cancelled" | "overflow" | "provider" | "refused";
 
 export type Attempted = (
-  | {
-      readonly kind: "text";
-      readonly text: string;
-      /** What the model lost and was put back, at the end of the text. */
-      readonly identifiersAdded: readonly string[];
-    }
+  | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "failed"; readonly why: SummaryFailure; readonly reasons: readonly string[] }
 ) & { readonly calls: readonly SummaryCall[]; readonly speaker: Speaker };
 
@@ -47,21 +42,19 @@ export async function runSummaryAttempts(
 ): Promise<Attempted> {
   const { demands } = question;
   const calls: SummaryCall[] = [];
-  const reasons: string[] = [];
+  /** What was wrong with each. */
+  const wrongs: string[] = [];
   let { speaker } = question;
   let more = "";
   const fail = (why: SummaryFailure): Attempted => ({
     kind: "failed",
     why,
-    reasons,
+    reasons: [...toReasons(wrongs), ...(why === "cancelled" ? ["cancelled by the caller"] : [])],
     calls,
     speaker,
   });
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-    if (isCancelled(edges)) {
-      reasons.push("cancelled by the caller");
-      return fail("cancelled");
-    }
+    if (isCancelled(edges)) return fail("cancelled");
     const messages = question.messages(question.instruction + more);
     const asked = await askForSummary(speaker, messages, edges);
     calls.push(asked.call);
@@ -70,7 +63,7 @@ export async function runSummaryAttempts(
     const isLast = attempt === attemptsMax;
     if (answer.kind === "failure") {
       const { failure } = answer;
-      reasons.push(`attempt ${attempt}: ${failure.kind}: ${failure.detail}`);
+      wrongs.push(`${failure.kind}: ${failure.detail}`);
       const waitMs = waitAfter(failure, attempt);
       if (waitMs === null || isLast) return fail(whyOf(failure));
       await wait(waitMs, edges);
@@ -79,18 +72,25 @@ export async function runSummaryAttempts(
     const problems = answer.kind === "text" ? judgeSummary(answer.text, demands) : [answer.problem];
     if (answer.kind === "text") {
       const { text } = answer;
-      if (problems.length === 0)
-        return { kind: "text", text, identifiersAdded: [], calls, speaker };
+      if (problems.length === 0) return { kind: "text", text, calls, speaker };
       const mended = isLast ? mend(text, demands) : null;
-      if (mended !== null) return { ...mended, calls, speaker };
+      if (mended !== null) return { kind: "text", text: mended, calls, speaker };
     }
-    reasons.push(`attempt ${attempt}: ${problems.join(" ")}`);
+    wrongs.push(problems.join(" "));
     more = retryInstruction(
       problems,
       answer.kind === "text" ? draftOf(answer.text, demands) : null,
     );
   }
   return fail("refused");
+}
+
+/** What was wrong several times is said once. */
+function toReasons(wrongs: readonly string[]): readonly string[] {
+  return [...new Set(wrongs)].map((wrong) => {
+    const numbers = wrongs.flatMap((each, at) => (each === wrong ? [at + 1] : []));
+    return `${numbers.length === 1 ? "attempt" : "attempts"} ${numbers.join(", ")}: ${wrong}`;
+  });
 }
 
 function isCancelled({ signal }: AttemptEdges): boolean {
@@ -121,14 +121,9 @@ function whyOf({ kind }: ProviderFailure): SummaryFailure {
 }
 
 /** Exact strings can be put back by anyone; whatever else is wrong cannot. */
-function mend(
-  text: string,
-  demands: SummaryDemands,
-): { kind: "text"; text: string; identifiersAdded: readonly string[] } | null {
-  const lost = lostIdentifiers(text, demands.identifiers);
-  const mended = addIdentifiers(text, lost);
-  if (judgeSummary(mended, demands).length > 0) return null;
-  return { kind: "text", text: mended, identifiersAdded: lost };
+function mend(text: string, demands: SummaryDemands): string | null {
+  const mended = addIdentifiers(text, lostIdentifiers(text, demands.identifiers));
+  return judgeSummary(mended, demands).length > 0 ? null : mended;
 }
 
 /** Only what has the right size and is readable is worth mending. */

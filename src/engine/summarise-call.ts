@@ -1,7 +1,6 @@
 // One call for a summary: what is sent, what it cost, and what came of it.
 import { assemble, type Assembly } from "../core/assembly/assemble.ts";
 import type { CacheState } from "../core/cache/cache-state.ts";
-import { planCache } from "../core/cache/plan-cache.ts";
 import { cleanSummary } from "../core/compaction/summary/clean-summary.ts";
 import type { CallEntry } from "../core/ledger/call-entry.ts";
 import type { Message } from "../core/message/message.ts";
@@ -9,6 +8,7 @@ import type { CallOptions } from "../core/wire/protocol.ts";
 import type { ProviderFailure } from "../core/wire/failure.ts";
 import type { Reply, StreamPart } from "../core/wire/reply.ts";
 import type { Provider } from "../edge/providers/provider.ts";
+import { planReading } from "./plan-reading.ts";
 import type { Session } from "./session.ts";
 import { settleCall } from "./settle-call.ts";
 
@@ -52,12 +52,10 @@ export async function askForSummary(
   edges: CallEdges,
 ): Promise<Asked> {
   const { session } = speaker;
-  const { protocol, model, options, policy, cache, pace } = session;
+  const { protocol, model, options, cache } = session;
   const startMs = edges.now();
   const assembly = assembleFor(speaker, messages);
-  const { blocks } = assembly;
-  const { markers } = policy;
-  const plan = planCache({ blocks, rules: model, markers, state: cache, pace, now: startMs });
+  const plan = planReading(session, assembly, true, startMs);
   const request = protocol.encode({ assembly, plan, model, options });
   const { signal, onPart } = edges;
   const sent = await speaker.provider.send({
@@ -88,7 +86,8 @@ export function countRequest(speaker: Speaker, messages: readonly Message[]): nu
 function assembleFor({ session, volatile }: Speaker, current: readonly Message[]): Assembly {
   const { thread, policy, model } = session;
   const { layout } = policy;
-  const isPrefix = layout.volatile === "system-tail";
+  // Where thinking is bound to its prefix, it is part of the thread.
+  const isPrefix = layout.volatile === "system-tail" && !model.capabilities.thinkingBoundToPrefix;
   const shown = isPrefix ? volatile : null;
   return assemble({ thread, current, volatile: shown, layout, can: model.capabilities });
 }

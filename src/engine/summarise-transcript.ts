@@ -3,15 +3,12 @@ import { layFoundation } from "../core/assembly/foundation.ts";
 import { openThread } from "../core/assembly/thread.ts";
 import { openCacheState } from "../core/cache/cache-state.ts";
 import { findPolicy } from "../core/cache/policies.ts";
-import type { HistoryMessage } from "../core/compaction/history.ts";
 import { chunkHistory, chunkTokensMax, countSafety } from "../core/compaction/summary/chunks.ts";
-import { toFoldMessages } from "../core/compaction/summary/fold-messages.ts";
 import {
   mergeInstruction,
   summariserSystem,
   transcriptInstruction,
 } from "../core/compaction/summary/instruction.ts";
-import { readFoldMessage } from "../core/compaction/summary/read-fold-message.ts";
 import { renderTranscript } from "../core/compaction/summary/transcript.ts";
 import type { Message } from "../core/message/message.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
@@ -46,9 +43,9 @@ export async function summariseTranscript(
   edges: AttemptEdges,
 ): Promise<FromTranscript> {
   const speaker = toSpeaker(session, summariser, request.summaryTokensMax);
-  const history = withPrevious(request);
+  const { history } = request;
   const whole = ask(speaker, request, {
-    shown: renderTranscript(history.map(({ message }) => message)),
+    shown: renderTranscript(history),
     instruction: transcriptInstruction(wishOf(request)),
     isPart: false,
   });
@@ -90,24 +87,6 @@ function toSpeaker(session: Session, summariser: Summariser, summaryTokensMax: n
 
 function roomOf({ session: { model, options } }: Speaker): number {
   return Math.max(1, Math.min(model.inputTokensMax, model.windowTokens - options.outputTokensMax));
-}
-
-/** What was noted before stands first, also where its message is not part of the history. */
-function withPrevious({ history, previousSummary }: SummaryRequest): readonly HistoryMessage[] {
-  const isThere = history.some(({ message }) => readFoldMessage(message) !== null);
-  if (previousSummary === null || previousSummary.trim() === "" || isThere) return history;
-  const [message] = toFoldMessages({
-    notes: { kind: "summary", text: previousSummary },
-    indexText: "",
-    skillsFreed: [],
-    currentRequest: null,
-    shape: "message",
-    canRecall: false,
-    keptRole: null,
-  });
-  return message === undefined
-    ? history
-    : [{ turnId: "", index: 0, message, tokens: 0 }, ...history];
 }
 
 interface Work {

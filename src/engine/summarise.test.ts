@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { findPolicy } from "../core/cache/policies.ts";
 import type { HistoryMessage } from "../core/compaction/history.ts";
+import { toFoldMessages } from "../core/compaction/summary/fold-messages.ts";
 import { itemsOf } from "../core/growing/growing-list.ts";
 import type { CallEntry } from "../core/ledger/call-entry.ts";
 import type { Message } from "../core/message/message.ts";
@@ -102,7 +103,7 @@ function requestOf({ session }: World, more: Partial<SummaryRequest> = {}): Summ
     thread: session.thread,
     pending: [],
     history: historyOf(session),
-    previousSummary: null,
+    hasEarlierNotes: false,
     identifiers: [],
     pendingAsks: [asked(4)],
     summaryTokensMax: 1_500,
@@ -149,7 +150,6 @@ describe("a summary behind the conversation", () => {
       expect(outcome).toMatchObject({
         kind: "summary",
         from: "conversation",
-        identifiersAdded: [],
       });
       expect(textOf(outcome)).toMatch(/^## Task\n- Please look at module number 1 /);
       expect(outcome.calls).toHaveLength(1);
@@ -249,7 +249,7 @@ describe("a summariser that fails", () => {
     expect(outcome.calls.map(({ failure }) => failure?.kind ?? null)).toEqual(["timeout", null]);
   });
 
-  test("three times is given up, with every reason", async () => {
+  test("three times is given up, with every reason once", async () => {
     const world = await openWorld();
     world.simulator.fault(
       { kind: "server error" },
@@ -261,9 +261,8 @@ describe("a summariser that fails", () => {
     expect(
       outcome.kind === "failed" && outcome.reasons.map((reason) => reason.split(":", 2)),
     ).toEqual([
-      ["attempt 1", " server-error"],
+      ["attempts 1, 3", " server-error"],
       ["attempt 2", " overloaded"],
-      ["attempt 3", " server-error"],
     ]);
     expect(outcome.calls).toHaveLength(3);
     expect(world.waits).toEqual([1_000, 2_000]);
@@ -311,14 +310,14 @@ describe("a summariser that fails", () => {
     const world = await openWorld({ summary: () => ({ parts: [], stop: "end" }) });
     const outcome = await run(world);
     expect(outcome).toMatchObject({ kind: "failed", why: "refused" });
-    expect(textOf(outcome)).toContain("attempt 1: It is empty.");
+    expect(textOf(outcome)).toContain("attempts 1, 2, 3: It is empty.");
   });
 
   test("by losing exact strings has them put back in the end, and it is said", async () => {
     const plain = textOf(await run(await openWorld()));
     const world = await openWorld({ summary: () => said(plain) });
     const outcome = await run(world, { identifiers: ["TX-1", "module number 4"] });
-    expect(outcome).toMatchObject({ kind: "summary", identifiersAdded: ["TX-1"] });
+    expect(outcome).toMatchObject({ kind: "summary" });
     expect(textOf(outcome)).toMatch(/\n\nAlso named: TX-1$/);
     expect(outcome.calls).toHaveLength(3);
   });
@@ -326,7 +325,7 @@ describe("a summariser that fails", () => {
   test("is told which exact strings are wanted", async () => {
     const world = await openWorld();
     const outcome = await run(world, { identifiers: ["TX-1"] });
-    expect(outcome).toMatchObject({ kind: "summary", identifiersAdded: [] });
+    expect(outcome).toMatchObject({ kind: "summary" });
     expect(outcome.calls).toHaveLength(1);
   });
 
@@ -423,8 +422,21 @@ describe("a model of its own for summaries", () => {
     const counter = createTokenCounter(cheapCounter, model.tokenizer);
     const options = { outputTokensMax: 2_000, stream: false };
     const summariser = { model, protocol: anthropicMessages, provider, counter, options };
+    const { notes } = toFoldMessages({
+      notes: { kind: "summary", text: "## Task\n- Keep TX-9 alive." },
+      indexText: "",
+      skillsFreed: [],
+      currentRequest: null,
+      shape: "message",
+      canRecall: false,
+      keptRole: "user",
+    });
+    const lead = notes.map((message, index): HistoryMessage => {
+      return { turnId: "fold", index, message, tokens: 10, foldPart: "notes" };
+    });
     const request = requestOf(world, {
-      previousSummary: "## Task\n- Keep TX-9 alive.",
+      hasEarlierNotes: true,
+      history: [...lead, ...historyOf(world.session)],
       identifiers: ["TX-9"],
     });
     const outcome = await summarise(world.session, request, { ...world.edges, summariser });

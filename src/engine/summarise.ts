@@ -25,8 +25,6 @@ export type SummaryOutcome = (
       readonly kind: "summary";
       readonly text: string;
       readonly tokens: number;
-      /** What the model lost and was put back, at the end of the text. */
-      readonly identifiersAdded: readonly string[];
       /** What the model was shown. */
       readonly from: SummarySource;
     }
@@ -133,6 +131,6 @@ function toOutcome(
   if (tried.kind === "failed") {
     return { kind: "failed", why: tried.why, reasons: tried.reasons, calls, cache };
   }
-  const { text, identifiersAdded } = tried;
-  return { kind: "summary", text, tokens: countText(text), identifiersAdded, from, calls, cache };
+  const { text } = tried;
+  return { kind: "summary", text, tokens: countText(text), from, calls, cache };
 }

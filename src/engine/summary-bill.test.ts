@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Usage } from "../core/message/usage.ts";
 import type { SummaryCall } from "./summarise-call.ts";
-import { sumCalls } from "./summary-bill.ts";
+import { knownCost, sumCalls } from "./summary-bill.ts";
 
 const usage: Usage = {
   uncachedTokens: 10,
@@ -30,6 +30,14 @@ test("every call counts, also what an attempt that came to nothing took", () => 
     inputTokens: 480,
     outputTokens: 90,
     costPicoUsd: 10n,
-    callsWithoutCost: 1,
+    callsWithoutCost: 0,
   });
+});
+
+test("what has no price is not free", () => {
+  const bill = sumCalls([{ ...call, costPicoUsd: null }]);
+  expect(bill).toMatchObject({ costPicoUsd: 0n, callsWithoutCost: 1 });
+  expect(knownCost(bill)).toBeNull();
+  expect(knownCost(sumCalls([call]))).toBe(7n);
+  expect(knownCost(sumCalls([]))).toBe(0n);
 });

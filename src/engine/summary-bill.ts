@@ -7,7 +7,7 @@ export interface SummaryBill {
   readonly outputTokens: number;
   /** Of everything with a price. */
   readonly costPicoUsd: bigint;
-  /** Calls of which the cost is not known, because no usage was told or there is no price. */
+  /** Calls that were answered, and whose cost is not known because there is no price. */
   readonly callsWithoutCost: number;
 }
 
@@ -20,6 +20,18 @@ export function sumCalls(calls: readonly SummaryCall[]): SummaryBill {
     inputTokens: usages.reduce((sum, usage) => sum + promptTokens(usage), 0),
     outputTokens: usages.reduce((sum, usage) => sum + generatedTokens(usage), 0),
     costPicoUsd: calls.reduce((sum, { costPicoUsd }) => sum + (costPicoUsd ?? 0n), 0n),
-    callsWithoutCost: calls.filter(({ costPicoUsd }) => costPicoUsd === null).length,
+    callsWithoutCost: calls.filter(isWithoutCost).length,
   };
+}
+
+function isWithoutCost({ costPicoUsd, usage, discarded }: SummaryCall): boolean {
+  return costPicoUsd === null && (usage !== null || discarded.length > 0);
+}
+
+/** Null where all that is known is that it is not known. */
+export function knownCost({
+  costPicoUsd,
+  callsWithoutCost,
+}: Pick<SummaryBill, "costPicoUsd" | "callsWithoutCost">): bigint | null {
+  return costPicoUsd === 0n && callsWithoutCost > 0 ? null : costPicoUsd;
 }

@@ -12,12 +12,12 @@ export interface SummaryRequest {
   readonly pending: readonly Message[];
   /** What will be folded, for a summariser that is shown text. */
   readonly history: readonly HistoryMessage[];
-  /** What the notes of the fold before it say; null where there was none. */
-  readonly previousSummary: string | null;
+  /** Whether it begins with the notes of a fold before. */
+  readonly hasEarlierNotes: boolean;
   readonly focus?: string;
   /** Exact strings the summary must hold. */
   readonly identifiers: readonly string[];
-  /** What was asked and is not done, in the words it was asked with. */
+  /** What was asked in the folded part and is not done, in the words it was asked with. */
   readonly pendingAsks?: readonly string[];
   /** The gate's limit; the model is told to stay below it. */
   readonly summaryTokensMax: number;
@@ -30,10 +30,10 @@ export interface SummaryRequest {
 const askedShare = 0.8;
 
 export function wishOf(request: SummaryRequest): SummaryWish {
-  const { focus, identifiers, previousSummary, summaryTokensMax } = request;
+  const { focus, identifiers, hasEarlierNotes, summaryTokensMax } = request;
   return {
     ...(focus === undefined ? {} : { focus }),
-    hasEarlierNotes: previousSummary !== null,
+    hasEarlierNotes,
     identifiers,
     tokensMax: Math.floor(summaryTokensMax * askedShare),
   };

@@ -1,5 +1,5 @@
 // A turn that runs, as whoever asked for it sees it: parts as they come, a result, and ways to break in (X-37).
-import type { Message } from "../core/message/message.ts";
+import type { Message, ToolResultBlock, ToolUseBlock } from "../core/message/message.ts";
 import type { StreamPart } from "../core/wire/reply.ts";
 import type { TurnPhase, TurnRun } from "../engine.ts";
 import { createPartQueue } from "./part-queue.ts";
@@ -13,6 +13,10 @@ export type TurnPart =
       readonly toolUseId: string;
       readonly name: string;
       readonly status: "asked" | "running" | "succeeded" | "failed";
+      /** With `running`. */
+      readonly use?: ToolUseBlock;
+      /** When it has ended, where it gave one. */
+      readonly result?: ToolResultBlock;
     }
   | { readonly type: "phase"; readonly phase: TurnPhase }
   | { readonly type: "stream_end"; readonly run: TurnRun }

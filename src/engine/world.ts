@@ -4,13 +4,15 @@ import type { Section } from "../core/layers/section.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
 import type { SkillActivationRegistry } from "../core/skills/skill-registry.ts";
 import type { Dispatcher } from "../edge/tools/dispatcher.ts";
-import type { SessionSetup } from "./session.ts";
+import type { Session, SessionSetup } from "./session.ts";
 
 /** Whose world it is. */
 export interface WorldOwner {
   readonly sessionId: string;
   readonly agent: string;
   readonly role: AgentRole;
+  /** As the ledger has it; absent for a new one. */
+  readonly session?: Session;
 }
 
 export interface World {
@@ -18,8 +20,8 @@ export interface World {
   context(): Promise<WorldContext>;
   /** What it can do, and how that runs; nothing by default. */
   readonly tools?: Pick<Dispatcher, "toolsFor" | "runAll">;
-  /** What holds for the next call only, such as memory that changed since the session opened. */
-  volatile?(): Promise<readonly Section[]>;
+  /** What holds for the next call only, such as memory that is not as the session's system text has it. */
+  volatile?(session: Session): Promise<readonly Section[]>;
   /** Told which skills are in the prompt from the start, and which a fold takes away. */
   readonly skills?: SkillActivationRegistry;
   close?(): Promise<void>;

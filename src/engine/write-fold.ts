@@ -3,10 +3,12 @@ import { randomUUID } from "node:crypto";
 import type { Foundation } from "../core/assembly/foundation.ts";
 import { keepFoundation } from "../core/assembly/kept-foundation.ts";
 import { appendMessages, openThread, type Thread } from "../core/assembly/thread.ts";
+import { toCopiedRuns, type FoldLead } from "../core/compaction/fold-lead.ts";
 import type { HistoryMessage } from "../core/compaction/history.ts";
 import { encodeIndex, type FoldIndex } from "../core/compaction/index/fold-index.ts";
-import { afterFold } from "../core/compaction/plan/folding-state.ts";
+import { afterFold, type FoldOutcome } from "../core/compaction/plan/folding-state.ts";
 import type { CompactionSettings } from "../core/compaction/plan/settings.ts";
+import type { FoldMessages } from "../core/compaction/summary/fold-messages.ts";
 import { makeValid } from "../core/compaction/summary/make-valid.ts";
 import type { FoldDetails, NewFold } from "../core/ledger/fold-record.ts";
 import type { Message } from "../core/message/message.ts";
@@ -29,9 +31,19 @@ export interface Replacement extends Pick<
   | "outputTokens"
   | "costPicoUsd"
 > {
-  readonly messages: readonly Message[];
-  /** Where in the history the kept part begins. */
+  /** What stands for the folded part. */
+  readonly lead: FoldMessages;
+  /** The history as it goes on; other than it was where results were cleared. */
+  readonly history: readonly HistoryMessage[];
+  /** From here on it follows the notes. */
   readonly at: number;
+  /** From here on it is as it was. */
+  readonly changedTo: number;
+  /** Tool uses whose results are out of sight. */
+  readonly resultsGone: ReadonlySet<string>;
+  readonly by: NotesBy;
+  /** What became of the summary. */
+  readonly summaryState: NonNullable<FoldOutcome["summary"]>;
   readonly index: FoldIndex | null;
   /** Tools and system text from here on; null where they stay. */
   readonly laid: LaidFoundation | null;
@@ -42,6 +54,9 @@ export interface Replacement extends Pick<
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
+/** Who wrote what stands for the folded part. */
+export type NotesBy = "provider" | "model" | "nobody";
+
 export interface WrittenFold {
   readonly fold: NewFold;
   /** Goes on with the running turn, up to what is staged. */
@@ -50,8 +65,6 @@ export interface WrittenFold {
   readonly before: Session;
   /** What the next call sends that is new. */
   readonly current: readonly Message[];
-  /** How many messages of the history are out of sight. */
-  readonly foldedLength: number;
 }
 
 export function writeFold(
@@ -63,12 +76,8 @@ export function writeFold(
   const { history, open } = scene;
   const { laid, endMs, metadata } = replacement;
   const laidOn = laid?.foundation ?? next.thread.foundation;
-  const { folded, thread, earlier, current, keptFrom } = layFolded(
-    scene,
-    replacement,
-    laidOn,
-    next,
-  );
+  const laidFold = layFolded(scene, replacement, laidOn, next);
+  const { folded, thread, earlier, current, keptFrom, lead } = laidFold;
   const newTokens = countTokens(history.slice(history.length - scene.staged.length));
   const countedBefore = scene.session.thread.end.tokens + newTokens;
   const countedAfter = thread.end.tokens + (current.length === 0 ? 0 : newTokens);
@@ -80,13 +89,14 @@ export function writeFold(
     tokensBefore,
     tokensAfter,
     effectiveShareMin,
+    summary: replacement.summaryState,
   });
   const id = randomUUID();
   const base: Session = { ...(laid === null ? next : withFoundation(next, laid)), folding };
   const before: Session = { ...base, thread: earlier, headTurnId: id };
   const summaryTokens = folded.end.tokens - laidOn.end.tokens;
   const sizes = { keptFrom, tokensBefore, tokensAfter, summaryTokens };
-  const metadataJson = JSON.stringify({ ...metadata, setup: keptSetupOf(base) });
+  const metadataJson = JSON.stringify({ ...metadata, lead, setup: keptSetupOf(base) });
   const fold: NewFold = {
     id,
     sessionId: base.id,
@@ -98,50 +108,68 @@ export function writeFold(
   };
   // Between turns the session goes on from the fold itself.
   const session = open === null ? before : { ...base, thread };
-  return { fold, session, before, current, foldedLength: replacement.at };
+  return { fold, session, before, current };
 }
 
 interface Folded {
   /** What is recorded with the fold. */
   readonly folded: Thread;
+  readonly lead: FoldLead;
   /** With everything that is kept, up to what is staged. */
   readonly thread: Thread;
   /** With what is kept of earlier turns. */
   readonly earlier: Thread;
   readonly current: readonly Message[];
-  /** From here on the history is kept to the byte. */
+  /** From here on the ledger has the history where it was said. */
   readonly keptFrom: number;
 }
 
 function layFolded(
-  { history, staged, open }: FoldScene,
-  { at, messages }: Replacement,
+  scene: FoldScene,
+  { lead, history, at, changedTo }: Replacement,
   foundation: Foundation,
   { model }: Session,
 ): Folded {
+  const { staged, open } = scene;
   const stagedFrom = history.length - staged.length;
-  const kept = history.slice(at, stagedFrom);
-  const keptMessages = kept.map(toMessage);
-  const valid = makeValid(keptMessages, model);
-  const head = makeValid(messages, model).messages;
-  if (!valid.changed) {
-    const folded = appendMessages(openThread(foundation), head);
-    const earlier = kept.filter(({ turnId }) => turnId !== open?.id).map(toMessage);
-    return {
-      folded,
-      thread: appendMessages(folded, keptMessages),
-      earlier: appendMessages(folded, earlier),
-      current: staged,
-      keptFrom: at,
-    };
-  }
+  const keptFrom = findKeptFrom(scene, changedTo, model);
+  const copied = history.slice(at, keptFrom).flatMap((each) => toValid(each, model));
+  const notes = makeValid(lead.notes, model).messages;
+  const requests = makeValid(lead.requests, model).messages;
+  const messages = [...notes, ...requests, ...copied.map(toMessage)];
+  const folded = appendMessages(openThread(foundation), messages);
+  const kept = history.slice(keptFrom, stagedFrom);
+  const earlier = kept.filter(({ turnId }) => turnId !== open?.id);
+  return {
+    folded,
+    lead: {
+      noteCount: notes.length,
+      requestCount: requests.length,
+      copied: toCopiedRuns(copied),
+    },
+    thread: appendMessages(folded, kept.map(toMessage)),
+    earlier: appendMessages(folded, earlier.map(toMessage)),
+    current: keptFrom > stagedFrom ? [] : staged,
+    keptFrom,
+  };
+}
+
+/** What changed, or was said by a fold before, this one says itself: and where thinking must go, all that is kept. */
+function findKeptFrom(
+  { history, storedLength, staged }: FoldScene,
+  changedTo: number,
+  model: Session["model"],
+): number {
+  const stagedFrom = history.length - staged.length;
+  const keptFrom = Math.max(changedTo, storedLength);
+  const kept = history.slice(keptFrom, stagedFrom).map(toMessage);
+  if (!makeValid(kept, model).changed) return keptFrom;
   // What a reply asked for and what was answered must not be parted: the turn may still come to nothing.
-  const answers = staged.some(({ role }) => role === "tool") ? staged : [];
-  const all = [...head, ...valid.messages, ...answers];
-  const folded = appendMessages(openThread(foundation), all);
-  const current = answers.length === 0 ? staged : [];
-  const keptFrom = answers.length === 0 ? stagedFrom : history.length;
-  return { folded, thread: folded, earlier: folded, current, keptFrom };
+  return staged.some(({ role }) => role === "tool") ? history.length : stagedFrom;
+}
+
+function toValid(each: HistoryMessage, model: Session["model"]): readonly HistoryMessage[] {
+  return makeValid([each.message], model).messages.map((message) => ({ ...each, message }));
 }
 
 interface Sizes extends Pick<FoldDetails, "tokensBefore" | "tokensAfter" | "summaryTokens"> {
@@ -153,10 +181,11 @@ function detailsOf(
   replacement: Replacement,
   { keptFrom, ...sizes }: Sizes,
 ): Omit<FoldDetails, "metadataJson"> {
-  const { history, lead } = scene;
+  const { history, lead, storedLength } = scene;
   const { kind, trigger, summary, model, provider } = replacement;
-  const { at, index, startMs, endMs, inputTokens, outputTokens, costPicoUsd } = replacement;
-  const touched = countTurns({ history: history.slice(0, keptFrom), lead });
+  const { changedTo, index, startMs, endMs, inputTokens, outputTokens, costPicoUsd } = replacement;
+  const touched = countTurns({ history: history.slice(0, changedTo), lead });
+  const isStored = lead !== null && keptFrom <= storedLength;
   return {
     ...sizes,
     kind,
@@ -169,11 +198,12 @@ function detailsOf(
     costPicoUsd,
     compactedMs: endMs,
     durationMs: endMs - startMs,
-    summarizedThroughTurnId: history[keptFrom - 1]?.turnId ?? "",
+    // Where the ledger has it, which is not where it was said first if the fold before says it.
+    summarizedThroughTurnId: isStored ? lead.turnId : (history[keptFrom - 1]?.turnId ?? ""),
     ...firstKept(scene, keptFrom),
-    turnsSummarized: isSplit(scene, keptFrom) ? touched - 1 : touched,
+    turnsSummarized: isSplit(scene, changedTo) ? touched - 1 : touched,
     headTurnCount: countTurns(scene),
-    tailStartIndex: at,
+    tailStartIndex: changedTo,
     indexJson: index === null ? null : encodeIndex(index),
   };
 }
@@ -189,10 +219,8 @@ function firstKept(
   return { firstKeptTurnId: open.id, firstKeptIndex: (last?.index ?? -1) + 1 };
 }
 
-function isSplit({ history }: FoldScene, keptFrom: number): boolean {
-  return (
-    history[keptFrom] !== undefined && history[keptFrom]?.turnId === history[keptFrom - 1]?.turnId
-  );
+function isSplit({ history }: FoldScene, at: number): boolean {
+  return history[at] !== undefined && history[at]?.turnId === history[at - 1]?.turnId;
 }
 
 function withFoundation(session: Session, { foundation, ...laid }: LaidFoundation): Session {

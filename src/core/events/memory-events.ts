@@ -62,7 +62,7 @@ export const memoryEvents = {
     },
   },
   "compaction.failed": {
-    when: "a fold came to nothing and the history is as it was",
+    when: "a fold, or the summary for it, came to nothing",
     actor: "system",
     sensitivity: "pseudonymous",
     audit: false,

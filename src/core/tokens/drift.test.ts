@@ -31,7 +31,7 @@ describe("CF-F: drift (N-33)", () => {
       observations: 4,
       sumPercent: 423.5,
       percentMax: 400,
-      atMost: [1, 2, 2, 2, 2, 3, 3],
+      atMost: [1, 2, 2, 2, 2, 2, 3, 3, 3, 3],
     });
   });
 

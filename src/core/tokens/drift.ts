@@ -8,7 +8,7 @@ export const driftMetrics = {
 } as const;
 
 /** Upper ends of the histogram's buckets, in percent. An alert is due where p99 is above 20. */
-export const driftBucketsPercent: readonly number[] = [1, 2, 5, 10, 20, 50, 100];
+export const driftBucketsPercent: readonly number[] = [1, 2, 5, 10, 15, 20, 30, 50, 100, 200];
 
 export interface DriftLabels {
   readonly agent: string;

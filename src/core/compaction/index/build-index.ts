@@ -1,6 +1,5 @@
 // From folded messages to an index: what was mentioned, ranked by expected use, as much as fits.
 import type { HistoryMessage } from "../history.ts";
-import { readFoldMessage } from "../summary/read-fold-message.ts";
 import { chooseEntries } from "./choose.ts";
 import { collectMentions } from "./collect.ts";
 import { joinMentions, partsOf, type Mention } from "./mention.ts";
@@ -54,7 +53,7 @@ export function buildIndex(source: IndexSource): FoldIndex {
 }
 
 function withoutNotes(folded: readonly HistoryMessage[]): readonly HistoryMessage[] {
-  return folded.filter(({ message }) => readFoldMessage(message) === null);
+  return folded.filter(({ foldPart }) => foldPart !== "notes");
 }
 
 /** Of the budget, for what earlier folds found worth a place and people or the agent used most. */

@@ -2,7 +2,7 @@
 import type { HistoryMessage } from "../history.ts";
 
 export interface CutPlaces {
-  /** Messages in front that an earlier fold made; no part of a turn. */
+  /** Notes of an earlier fold in front, and the request they repeat; no part of a turn. */
   readonly leadLength: number;
   /** Where each turn begins, oldest first. The first may be the rest of one that was cut before. */
   readonly turnStarts: readonly number[];
@@ -14,12 +14,8 @@ export interface CutPlaces {
   readonly tokensFrom: (at: number) => number;
 }
 
-/** `foldTurnId` is the turn of the fold whose messages lead the history. */
-export function findCutPlaces(
-  history: readonly HistoryMessage[],
-  foldTurnId: string | null,
-): CutPlaces {
-  const leadLength = countLead(history, foldTurnId);
+export function findCutPlaces(history: readonly HistoryMessage[]): CutPlaces {
+  const leadLength = countLead(history);
   const turnStarts = findTurnStarts(history, leadLength);
   const bound = findBoundPlaces(history);
   const after = sumFromEnd(history);
@@ -43,9 +39,8 @@ export function isAsked({ message }: Pick<HistoryMessage, "message">): boolean {
   return message.role === "user" && message.content.some(({ type }) => type !== "tool_result");
 }
 
-function countLead(history: readonly HistoryMessage[], foldTurnId: string | null): number {
-  if (foldTurnId === null) return 0;
-  const end = history.findIndex(({ turnId }) => turnId !== foldTurnId);
+export function countLead(history: readonly HistoryMessage[]): number {
+  const end = history.findIndex(({ foldPart }) => foldPart === undefined);
   return end === -1 ? history.length : end;
 }
 

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Message } from "../../message/message.ts";
-import { cutResult } from "./cut-result.ts";
+import { cutResult, shareTokens } from "./cut-result.ts";
+import { byHistoryRead } from "./tell-how.ts";
 import { toResult } from "./test-kit.ts";
 
 /** One token for four characters, and one for each that is not a letter. */
@@ -10,7 +11,7 @@ function countMessage({ content }: Message): number {
   return Math.ceil(text.length / 4) + text.replaceAll(/[a-z]/g, "").length;
 }
 
-const limit = { tokensMax: 1_000, countMessage };
+const limit = { tokensMax: 1_000, countMessage, tellHow: byHistoryRead };
 const lines = Array.from({ length: 2_000 }, (_, at) => `line ${at}`).join("\n");
 
 test("a result that fits stays as it is", () => {
@@ -59,4 +60,17 @@ test("what is not text stays, and messages without results are not cut", () => {
   expect(block).toMatchObject({ isError: true, content: [image, { type: "text" }] });
   const said: Message = { role: "user", content: [{ type: "text", text: lines }] };
   expect(cutResult(said, limit)).toBeNull();
+});
+
+test.each<[string, readonly number[], number]>([
+  ["all fit", [100, 200, 300], 1_000],
+  ["one is too large by itself", [100, 5_000], 1_000],
+  [
+    "together they are too many: the largest share what the others leave",
+    [100, 900, 950, 990],
+    633,
+  ],
+  ["of equal ones each has its part", [900, 900, 900, 900], 500],
+])("results of one reply, %s", (_name, tokens, most) => {
+  expect(shareTokens(tokens, { oneMax: 1_000, allMax: 2_000 })).toBe(most);
 });

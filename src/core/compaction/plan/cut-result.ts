@@ -2,13 +2,30 @@
 import { countBytes } from "../../layers/cut-middle.ts";
 import type { Block, Message, ToolResultBlock } from "../../message/message.ts";
 import { cutOutput, type LeftOut } from "../../tools/cut-output.ts";
-import { byHistoryRead, type TellHow } from "./tell-how.ts";
+import type { TellHow } from "./tell-how.ts";
 
 export interface ResultLimit {
   readonly tokensMax: number;
   readonly countMessage: (message: Message) => number;
-  /** By `history_read` by default. */
-  readonly tellHow?: TellHow;
+  readonly tellHow: TellHow;
+}
+
+/**
+ * What each of the results of one reply may have at most, so that all of them fit: the smaller ones stay as they are,
+ * and the largest share what is left.
+ */
+export function shareTokens(
+  tokens: readonly number[],
+  { oneMax, allMax }: { readonly oneMax: number; readonly allMax: number },
+): number {
+  let left = allMax;
+  const rising = tokens.map((each) => Math.min(each, oneMax)).toSorted((one, other) => one - other);
+  for (const [at, each] of rising.entries()) {
+    const share = Math.floor(left / (rising.length - at));
+    if (each > share) return Math.min(oneMax, share);
+    left -= each;
+  }
+  return oneMax;
 }
 
 export interface ResultCut {
@@ -30,7 +47,7 @@ export function cutResult(message: Message, limit: ResultLimit): ResultCut | nul
   const tokensBefore = limit.countMessage(message);
   const results = message.content.filter((block) => block.type === "tool_result");
   if (tokensBefore <= limit.tokensMax || results.length === 0) return null;
-  const tellHow = limit.tellHow ?? byHistoryRead;
+  const { tellHow } = limit;
   let share = limit.tokensMax / tokensBefore;
   let cut = cutAll(message, share, tellHow);
   let tokens = limit.countMessage(cut.message);

@@ -165,7 +165,7 @@ describe("guards", () => {
     ["three folds in ten minutes", folded({ recentFoldsMs: [9.5e6, 9.6e6, 9.7e6] }), "too often"],
   ])("%s: refused, unless the window is full or someone asks", (_name, state, reason) => {
     expect(decideFold(situation({ state }))).toMatchObject({ fold: false, reason });
-    expect(decideFold(situation({ state, usedTokens: 90_000 })).fold).toBe(true);
+    expect(decideFold(situation({ state, usedTokens: 100_000 })).fold).toBe(true);
     expect(decideFold(situation({ state, asked: "manual" })).fold).toBe(true);
     expect(decideFold(situation({ state, asked: "overflow_recovery" })).fold).toBe(true);
   });
@@ -188,6 +188,28 @@ describe("guards", () => {
       mayAskModel: false,
       numbers: { cooldownMsLeft: 10_000 },
     });
+  });
+
+  test.each<[string, FoldingState, string | null]>([
+    ["turns and calls that have not passed", folded({ turnsSinceFold: 4 }), "too soon"],
+    ["two folds in vain", folded({ ineffectivePasses: 2 }), "ineffective"],
+    ["three in ten minutes", folded({ recentFoldsMs: [9.5e6, 9.6e6, 9.7e6] }), "too often"],
+    ["a failure", afterFailure(folded({}), 9_950_000), null],
+  ])("while room is left, a fold for the summary's sake: %s", (_name, state, reason) => {
+    const roomy = { ...limits, guardTokens: 85_000 };
+    const decision = decideFold(situation({ state, limits: roomy, usedTokens: 86_000 }));
+    expect(decision).toMatchObject({
+      trigger: "context_limit",
+      ...(reason === null ? { fold: true, mayAskModel: false } : { fold: false, reason }),
+    });
+  });
+
+  test("after two folds in vain no model is asked, unless somebody wants it", () => {
+    const state = folded({ ineffectivePasses: 2 });
+    const full = { state, usedTokens: 100_000 };
+    expect(decideFold(situation(full))).toMatchObject({ fold: true, mayAskModel: false });
+    const asked = situation({ ...full, asked: "manual" });
+    expect(decideFold(asked)).toMatchObject({ fold: true, mayAskModel: true });
   });
 
   test("without a boundary nothing is folded, however full the window", () => {

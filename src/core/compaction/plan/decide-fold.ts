@@ -44,6 +44,7 @@ export interface FoldNumbers {
   readonly effectiveTokens: number;
   readonly thresholdTokens: number;
   readonly guardTokens: number;
+  readonly availableTokens: number;
   readonly turnsSinceFold: number;
   readonly callsSinceFold: number;
   readonly consecutiveFailures: number;
@@ -60,7 +61,7 @@ export type FoldDecision<Place extends BoundarySizes = Boundary> =
       readonly targetTokens: number;
       readonly boundary: Place;
       readonly weighing: Weighing;
-      /** False right after failures: then the fold is made without a model. */
+      /** False right after failures, and after folds that freed too little: then it is made without a model. */
       readonly mayAskModel: boolean;
       readonly numbers: FoldNumbers;
     }
@@ -76,7 +77,7 @@ export type FoldDecision<Place extends BoundarySizes = Boundary> =
 export function decideFold<Place extends BoundarySizes>(
   situation: FoldSituation<Place>,
 ): FoldDecision<Place> {
-  const { settings, limits, usedTokens, findBoundary, weigh } = situation;
+  const { settings, limits, usedTokens, state, findBoundary, weigh } = situation;
   const numbers = toNumbers(situation);
   const { trigger, reason } = findTrigger(situation);
   const refuse = (why: NoFoldReason, weighing: Weighing | null = null): FoldDecision<Place> => ({
@@ -87,8 +88,7 @@ export function decideFold<Place extends BoundarySizes>(
     numbers,
   });
   if (trigger === null) return refuse(reason);
-  const isForced = trigger !== "token_pressure" && trigger !== "age";
-  const guard = isForced ? null : findGuard(situation, numbers);
+  const guard = findGuard(trigger, situation, numbers);
   if (guard !== null) return refuse(guard);
   const isRecovery = trigger === "overflow_recovery";
   const targetTokens = findTargetTokens(limits, settings, { usedTokens, isRecovery });
@@ -99,7 +99,8 @@ export function decideFold<Place extends BoundarySizes>(
     const isDue = usedTokens >= limits.thresholdTokens;
     return refuse(isDue ? "does not pay yet" : "below threshold", weighing);
   }
-  const mayAskModel = numbers.cooldownMsLeft === null || trigger === "manual";
+  const isFutile = state.ineffectivePasses >= settings.auto.ineffectivePassesMax;
+  const mayAskModel = trigger === "manual" || (numbers.cooldownMsLeft === null && !isFutile);
   return { fold: true, trigger, targetTokens, boundary, weighing, mayAskModel, numbers };
 }
 
@@ -135,14 +136,49 @@ function isAged({
   return ageMs >= ageMinutesMax * 60_000;
 }
 
-/** What keeps folds from coming too often or in vain. Never asked when a fold is forced. */
-function findGuard({ settings, state }: Known, numbers: FoldNumbers): NoFoldReason | null {
-  const { auto } = settings;
-  const failuresMax = auto.consecutiveFailuresMax;
+/** What keeps folds from coming too often or in vain. */
+function findGuard(
+  trigger: FoldTrigger,
+  situation: Known,
+  numbers: FoldNumbers,
+): NoFoldReason | null {
+  switch (trigger) {
+    case "overflow_recovery":
+    case "manual":
+      return null;
+    case "context_limit":
+      return findForcedGuard(situation, numbers);
+    case "token_pressure":
+    case "age":
+      return isBroken(situation, numbers)
+        ? "breaker open"
+        : (findVain(situation) ?? findHaste(situation, numbers));
+  }
+}
+
+/** What must not wait is not held back; while there is room left, a fold that would free nothing is. */
+function findForcedGuard(situation: Known, numbers: FoldNumbers): NoFoldReason | null {
+  const { limits, usedTokens } = situation;
+  const fits = usedTokens < Math.max(limits.availableTokens, limits.effectiveTokens);
+  const vain = fits ? findVain(situation) : null;
+  return vain ?? (usedTokens < limits.availableTokens ? findHaste(situation, numbers) : null);
+}
+
+function isBroken({ settings, state }: Known, { cooldownMsLeft }: FoldNumbers): boolean {
+  const failuresMax = settings.auto.consecutiveFailuresMax;
   const isTripped = failuresMax > 0 && state.consecutiveFailures >= failuresMax;
-  if (isTripped || numbers.cooldownMsLeft !== null) return "breaker open";
-  if (state.ineffectivePasses >= auto.ineffectivePassesMax) return "ineffective";
-  if (numbers.foldsRecently >= auto.foldsMax) return "too often";
+  return isTripped || cooldownMsLeft !== null;
+}
+
+function findVain({ settings, state }: Known): NoFoldReason | null {
+  return state.ineffectivePasses >= settings.auto.ineffectivePassesMax ? "ineffective" : null;
+}
+
+function findHaste(
+  { settings: { auto }, state }: Known,
+  { foldsRecently }: FoldNumbers,
+): NoFoldReason | null {
+  if (foldsRecently >= auto.foldsMax) return "too often";
   const isSoon =
     state.folds > 0 &&
     state.turnsSinceFold < auto.turnsBetweenMin &&
@@ -167,6 +203,7 @@ function toNumbers({ limits, usedTokens, state, settings, nowMs }: Known): FoldN
     effectiveTokens: limits.effectiveTokens,
     thresholdTokens: limits.thresholdTokens,
     guardTokens: limits.guardTokens,
+    availableTokens: limits.availableTokens,
     turnsSinceFold: state.turnsSinceFold,
     callsSinceFold: state.callsSinceFold,
     consecutiveFailures: state.consecutiveFailures,

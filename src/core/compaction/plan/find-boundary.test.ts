@@ -55,7 +55,7 @@ describe("at turn edges", () => {
   test("the messages of an earlier fold alone are not folded again", () => {
     const notes = toTurn("fold", [["notes", 500]]);
     const history = [...notes, ...["b", "c", "d"].flatMap((id) => chatTurn(id, 60))];
-    const wish = { keepTokens: 100, foldTurnId: "fold" };
+    const wish = { keepTokens: 100 };
     expect(findBoundary(history, wish)).toBeNull();
     const longer = [...history, ...chatTurn("e", 60)];
     expect(findBoundary(longer, wish)?.firstKeptTurnId).toBe("c");
@@ -117,7 +117,7 @@ describe("inside a turn", () => {
     const history = [
       ...toTurn("fold", [
         ["notes", 30],
-        ["user", 20],
+        ["request", 20],
       ]),
       ...worked.slice(4),
     ];
@@ -125,10 +125,28 @@ describe("inside a turn", () => {
       keepTokens: 90,
       keepTokensMax: 150,
       mayCutInside: true,
-      foldTurnId: "fold",
     });
     expect(second).toMatchObject({ at: 4, firstKeptTurnId: "a", firstKeptIndex: 6 });
     expect(second?.repeated).toEqual([history[1]]);
+  });
+
+  test("a user's words that look like notes are a request like any other", () => {
+    const message = toMessage("notes", "imitated");
+    const history = worked.map((each, at) => (at === 0 ? { ...each, message } : each));
+    const found = findBoundary(history, { keepTokens: 90, keepTokensMax: 150, mayCutInside: true });
+    expect(found?.repeated).toEqual(history.slice(0, 1));
+  });
+});
+
+describe("after a fold that copied what it keeps", () => {
+  const led = [
+    ...toTurn("fold", [["notes", 30]]),
+    ...["b", "c", "d"].flatMap((id) => chatTurn(id, 60)),
+  ];
+
+  test("turns that stand in the messages of a fold are cut like any other", () => {
+    const wish = { keepTokens: 50, turnsMin: 1 };
+    expect(findBoundary(led, wish)).toMatchObject({ at: 5, firstKeptTurnId: "d", turnsFolded: 2 });
   });
 });
 
@@ -155,13 +173,12 @@ test("whatever is kept is a valid conversation after the fold's messages, also f
     fc.property(turns, fc.array(wishes, { minLength: 1, maxLength: 10 }), (spec, chain) => {
       let history = spec.flatMap((each, at) => makeTurn(`t${at}`, each));
       const requests = new Map(history.toReversed().map((each) => [each.turnId, each.message]));
-      let foldTurnId: string | null = null;
       for (const [round, wish] of chain.entries()) {
-        const found: Boundary | null = findBoundary(history, { ...wish, foldTurnId });
+        const found: Boundary | null = findBoundary(history, wish);
         if (found === null) continue;
         expect(found.foldedTokens + found.keptTokens).toBe(sum(history));
         expect(found.at).toBeGreaterThan(
-          history.filter((each) => each.turnId === foldTurnId).length,
+          history.filter(({ foldPart }) => foldPart !== undefined).length,
         );
         const next = fold(history, found, `fold${round}`);
         const messages = next.map(({ message }) => message);
@@ -170,7 +187,7 @@ test("whatever is kept is a valid conversation after the fold's messages, also f
         for (const { turnId } of next.slice(1 + found.repeated.length)) {
           expect(messages.map(textOf)).toContain(textOf(requests.get(turnId)));
         }
-        [history, foldTurnId] = [next, `fold${round}`];
+        history = next;
       }
     }),
     { numRuns: 300 },
@@ -200,12 +217,10 @@ function fold(
   turnId: string,
 ): HistoryMessage[] {
   const notes = { message: toMessage("notes", turnId), tokens: 30 };
-  const lead = [notes, ...repeated].map(({ message, tokens }, index) => ({
-    turnId,
-    index,
-    message,
-    tokens,
-  }));
+  const lead = [notes, ...repeated].map(({ message, tokens }, index): HistoryMessage => {
+    const foldPart = index === 0 ? "notes" : "request";
+    return { turnId, index, message, tokens, foldPart };
+  });
   return [...lead, ...history.slice(at)];
 }
 

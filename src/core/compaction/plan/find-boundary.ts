@@ -1,7 +1,6 @@
 // Where the kept part of a conversation begins: at the edge of a turn, or inside one that is too large to be kept (C-7, X-14).
 import { recentTurnsMin } from "../../tokens/plan-cuts.ts";
 import type { HistoryMessage } from "../history.ts";
-import { foldMarkers } from "../summary/fold-markers.ts";
 import { findCutPlaces, isAsked, type CutPlaces } from "./cut-places.ts";
 
 export interface BoundaryWish {
@@ -12,8 +11,6 @@ export interface BoundaryWish {
   readonly turnsMin?: number;
   /** Whether a turn may be cut where a reply begins, what was asked in it being repeated. */
   readonly mayCutInside?: boolean;
-  /** The turn of the fold whose messages lead the history. */
-  readonly foldTurnId?: string | null;
 }
 
 /** What a boundary means in tokens; as much of one as a decision needs. */
@@ -42,7 +39,7 @@ export function findBoundary(
   history: readonly HistoryMessage[],
   wish: BoundaryWish,
 ): Boundary | null {
-  const places = findCutPlaces(history, wish.foldTurnId ?? null);
+  const places = findCutPlaces(history);
   if (places.tokensFrom(0) <= wish.keepTokens) return null;
   const mayCutInside = wish.mayCutInside ?? false;
   const limits = toLimits(places, {
@@ -151,7 +148,7 @@ function toBoundary(
   };
 }
 
-/** Of a turn that was cut before, what it began with stands in the messages of that fold. */
+/** Of a turn that was cut before, what it began with is repeated by that fold. */
 function findRepeated(
   history: readonly HistoryMessage[],
   { turnStarts, leadLength }: CutPlaces,
@@ -159,19 +156,9 @@ function findRepeated(
 ): readonly HistoryMessage[] {
   const start = turnStarts.findLast((each) => each < at) ?? 0;
   const wasCut = start === leadLength && (history[start]?.index ?? 0) > 0;
-  const before = wasCut ? findLastAsked(history.slice(0, leadLength)) : [];
-  return [...before, ...history.slice(start, at).filter(isAsked)];
-}
-
-/** The last messages in a row that were asked, and not the notes of the fold. */
-function findLastAsked(lead: readonly HistoryMessage[]): readonly HistoryMessage[] {
-  const end = lead.findLastIndex(isRequest) + 1;
-  const start = lead.slice(0, end).findLastIndex((each) => !isRequest(each)) + 1;
-  return lead.slice(start, end);
-}
-
-function isRequest(each: HistoryMessage): boolean {
-  const [block] = each.message.content;
-  const isNotes = block?.type === "text" && block.text.startsWith(foldMarkers.start);
-  return isAsked(each) && !isNotes;
+  const lead = wasCut ? history.slice(0, leadLength) : [];
+  return [
+    ...lead.filter(({ foldPart }) => foldPart === "request"),
+    ...history.slice(start, at).filter(isAsked),
+  ];
 }

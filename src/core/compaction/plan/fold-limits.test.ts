@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { planBudget } from "../../tokens/budget.ts";
-import { findTargetTokens, planFoldLimits, toBoundaryWish } from "./fold-limits.ts";
+import { findTargetTokens, planFoldLimits, planNoteSizes, toBoundaryWish } from "./fold-limits.ts";
 import { defaultCompactionSettings, type CompactionSettings } from "./settings.ts";
 
 const model = { windowTokens: 200_000, inputTokensMax: 200_000, outputTokensMax: 64_000 };
@@ -72,15 +72,26 @@ test("targets are 60 % and 40 % of what is available, or of what is used where t
 });
 
 test("the recent turns may take half of the target", () => {
-  const wish = toBoundaryWish({ keepTokens: 20_000 }, settings, {
-    targetTokens: 60_000,
-    foldTurnId: null,
-  });
+  const wish = toBoundaryWish({ keepTokens: 20_000 }, settings, 60_000);
   expect(wish).toEqual({
     keepTokens: 20_000,
     keepTokensMax: 30_000,
     turnsMin: 3,
     mayCutInside: true,
-    foldTurnId: null,
+  });
+});
+
+test("in a small window each part of the notes takes an eighth at most", () => {
+  expect(planNoteSizes(settings, { windowTokens: 8_192 })).toEqual({
+    instructionTokens: 1_024,
+    summaryTokens: 1_024,
+    outlineTokens: 1_024,
+    indexTokens: 1_024,
+  });
+  expect(planNoteSizes(settings, { windowTokens: 200_000 })).toEqual({
+    instructionTokens: 1_500,
+    summaryTokens: 4_096,
+    outlineTokens: 1_500,
+    indexTokens: 2_000,
   });
 });

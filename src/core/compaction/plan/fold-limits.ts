@@ -23,6 +23,29 @@ export interface SummaryRoom {
   readonly summaryTokens: number;
 }
 
+export interface NoteSizes extends SummaryRoom {
+  readonly outlineTokens: number;
+  readonly indexTokens: number;
+}
+
+/** At most: each takes an eighth of a small window, or the notes would leave no room for what they are about. */
+export function planNoteSizes(
+  { summaryTokensMax, indexTokensMax }: CompactionSettings,
+  { windowTokens }: Pick<BudgetLimits, "windowTokens">,
+): NoteSizes {
+  const most = Math.max(1, Math.floor(windowTokens / 8));
+  return {
+    instructionTokens: Math.min(instructionTokensUsual, most),
+    summaryTokens: Math.min(summaryTokensMax, most),
+    outlineTokens: Math.min(outlineTokensMax, most),
+    indexTokens: Math.min(indexTokensMax, most),
+  };
+}
+
+/** What is asked for in words, with some to spare. */
+const instructionTokensUsual = 1_500;
+const outlineTokensMax = 1_500;
+
 export interface LimitsQuestion {
   readonly settings: CompactionSettings;
   readonly budget: Pick<TokenBudget, "availableTokens">;
@@ -78,23 +101,19 @@ export function findTargetTokens(
 export function toBoundaryWish(
   { keepTokens }: Pick<FoldLimits, "keepTokens">,
   { tailTurnsMin }: Pick<CompactionSettings, "tailTurnsMin">,
-  {
-    targetTokens,
-    foldTurnId,
-  }: { readonly targetTokens: number; readonly foldTurnId: string | null },
+  targetTokens: number,
 ): BoundaryWish {
   return {
     keepTokens,
     keepTokensMax: Math.max(keepTokens, Math.floor(targetTokens / 2)),
     turnsMin: tailTurnsMin,
     mayCutInside: true,
-    foldTurnId,
   };
 }
 
 /** No less than half the window, however long replies may be. */
-function findEffectiveTokens(
-  { auto }: CompactionSettings,
+export function findEffectiveTokens(
+  { auto }: Pick<CompactionSettings, "auto">,
   model: BudgetLimits,
   asked: number | undefined,
 ): number {

@@ -15,6 +15,14 @@ export interface FoldingState {
   readonly recentFoldsMs: readonly number[];
   /** Why the last fold that was due did not begin; null since one began. */
   readonly lastSkip: string | null;
+  /** Where there was nothing to fold the last time; null since there was, or where nobody looked. */
+  readonly noPlace: NoPlace | null;
+}
+
+/** The turn the session went on from, and how long the prompt was. */
+export interface NoPlace {
+  readonly headTurnId: string | null;
+  readonly promptTokens: number;
 }
 
 const recentFoldsMax = 16;
@@ -31,6 +39,7 @@ export function openFoldingState(): FoldingState {
     ineffectivePasses: 0,
     recentFoldsMs: [],
     lastSkip: null,
+    noPlace: null,
   };
 }
 
@@ -48,21 +57,24 @@ export interface FoldOutcome {
   readonly tokensAfter: number;
   /** Of `tokensBefore`; a fold that frees less was ineffective. */
   readonly effectiveShareMin: number;
+  /** What became of the summary: `failed` where notes without a model had to do, `none` where nobody was asked. */
+  readonly summary?: "made" | "failed" | "none";
 }
 
-export function afterFold(state: FoldingState, outcome: FoldOutcome): FoldingState {
-  const { nowMs, tokensBefore, tokensAfter, effectiveShareMin } = outcome;
+export function afterFold(before: FoldingState, outcome: FoldOutcome): FoldingState {
+  const { nowMs, tokensBefore, tokensAfter, effectiveShareMin, summary = "made" } = outcome;
   const isEffective = tokensBefore - tokensAfter >= effectiveShareMin * tokensBefore;
+  const state = summary === "failed" ? afterFailure(before, nowMs) : before;
   return {
     ...state,
     turnsSinceFold: 0,
     callsSinceFold: 0,
     folds: state.folds + 1,
-    consecutiveFailures: 0,
-    lastFailureMs: null,
+    ...(summary === "made" ? { consecutiveFailures: 0, lastFailureMs: null } : {}),
     ineffectivePasses: isEffective ? 0 : state.ineffectivePasses + 1,
     recentFoldsMs: [...state.recentFoldsMs, nowMs].slice(-recentFoldsMax),
     lastSkip: null,
+    noPlace: null,
   };
 }
 
@@ -107,7 +119,16 @@ export function toFoldingState(value: unknown): FoldingState {
     ineffectivePasses: count("ineffectivePasses"),
     recentFoldsMs: Array.isArray(recent) ? recent.filter(isCount).slice(-recentFoldsMax) : [],
     lastSkip: typeof lastSkip === "string" ? lastSkip : null,
+    noPlace: toNoPlace(fields.get("noPlace")),
   };
+}
+
+function toNoPlace(value: unknown): NoPlace | null {
+  if (typeof value !== "object" || value === null) return null;
+  const headTurnId: unknown = "headTurnId" in value ? value.headTurnId : undefined;
+  const promptTokens: unknown = "promptTokens" in value ? value.promptTokens : undefined;
+  if (headTurnId !== null && typeof headTurnId !== "string") return null;
+  return isCount(promptTokens) ? { headTurnId, promptTokens } : null;
 }
 
 function isCount(value: unknown): value is number {

@@ -3,7 +3,7 @@ import type { Message, ToolResultBlock } from "../../message/message.ts";
 import { countBytes } from "../../layers/cut-middle.ts";
 import type { HistoryMessage } from "../history.ts";
 import type { ClearingSettings } from "./settings.ts";
-import { byHistoryRead, type TellHow } from "./tell-how.ts";
+import type { TellHow } from "./tell-how.ts";
 
 export interface ClearingPlan {
   /** Oldest first. */
@@ -31,8 +31,7 @@ export interface ClearingQuestion {
   /** Of the whole prompt: what is gained is compared with it. */
   readonly contextTokens: number;
   readonly countMessage: (message: Message) => number;
-  /** By `history_read` by default. */
-  readonly tellHow?: TellHow;
+  readonly tellHow: TellHow;
 }
 
 /** Null where too little would be gained for breaking the cache. Clearing what is cleared changes nothing. */
@@ -47,7 +46,7 @@ export function planClearing(
     const before = history[at];
     if (before === undefined) continue;
     const here = stale.filter((each) => each.at === at);
-    const message = clearIn(before.message, here, question.tellHow ?? byHistoryRead);
+    const message = clearIn(before.message, here, question.tellHow);
     const tokens = question.countMessage(message);
     const savedTokens = before.tokens - tokens;
     if (savedTokens <= 0) continue;

@@ -19,12 +19,10 @@ export interface CompactionSettings {
   readonly recoveryTargetShare: number;
   /** Of the window, for one result. */
   readonly toolResultShareMax: number;
-  /** Null for the session's own model, which reads the prefix from its cache. */
-  readonly summarizerModel: string | null;
+  /** An eighth of the window at most, as are the index and an outline. */
   readonly summaryTokensMax: number;
   readonly summaryShape: FoldShape;
   readonly indexTokensMax: number;
-  readonly lockSeconds: number;
   /** Whether the provider's own compaction may be used where it has one. */
   readonly mayUseProvider: boolean;
   readonly clearing: ClearingSettings;
@@ -49,9 +47,6 @@ export interface ClearingSettings {
   /** Less is not worth breaking the cache for; either is enough. */
   readonly gainTokensMin: number;
   readonly gainShareMin: number;
-  /** A small model that says in a few words what was cleared; null for a fixed text. */
-  readonly model: string | null;
-  readonly summaryCharsMax: number;
 }
 
 export interface AutoSettings {
@@ -85,11 +80,9 @@ export const defaultCompactionSettings: CompactionSettings = {
   targetShare: 0.6,
   recoveryTargetShare: 0.4,
   toolResultShareMax: 0.3,
-  summarizerModel: null,
   summaryTokensMax: 4_096,
   summaryShape: "message",
   indexTokensMax: 2_000,
-  lockSeconds: 300,
   mayUseProvider: false,
   clearing: {
     thresholdBytes: 16_384,
@@ -97,8 +90,6 @@ export const defaultCompactionSettings: CompactionSettings = {
     resultsKept: 3,
     gainTokensMin: 10_000,
     gainShareMin: 0.1,
-    model: null,
-    summaryCharsMax: 2_048,
   },
   auto: {
     tokenShare: null,

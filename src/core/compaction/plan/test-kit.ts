@@ -3,7 +3,7 @@ import type { Message } from "../../message/message.ts";
 import type { HistoryMessage } from "../history.ts";
 import { foldMarkers } from "../summary/fold-markers.ts";
 
-export type Said = "notes" | "user" | "text" | `use ${string}` | `result ${string}`;
+export type Said = "notes" | "request" | "user" | "text" | `use ${string}` | `result ${string}`;
 
 /** "use a b" asks for two tools at once, "result a" answers one of them. Each message has as many tokens as given. */
 export function toTurn(
@@ -15,6 +15,7 @@ export function toTurn(
     index,
     tokens,
     message: toMessage(what, `${turnId}.${index}`),
+    ...(what === "notes" || what === "request" ? { foldPart: what } : {}),
   }));
 }
 
@@ -24,7 +25,8 @@ export function toMessage(what: Said, name: string): Message {
     const text = `${foldMarkers.start}\n${name}\n${foldMarkers.end}`;
     return { role: "user", content: [{ type: "text", text }] };
   }
-  if (kind === "user") return { role: "user", content: [{ type: "text", text: `asks ${name}` }] };
+  if (kind === "user" || kind === "request")
+    return { role: "user", content: [{ type: "text", text: `asks ${name}` }] };
   if (kind === "use") {
     const uses = ids.map(
       (id) => ({ type: "tool_use", id, name: "bash", inputJson: "{}" }) as const,

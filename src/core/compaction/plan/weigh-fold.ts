@@ -20,7 +20,7 @@ export interface FoldQuestion {
   readonly keptTokens: number;
   /** What stands for the rest: summary, index, repeated messages. */
   readonly foldTokens: number;
-  readonly summary: SummaryCall;
+  readonly summary: SummaryCost;
   /** Of the next prompt, what was sent before and would be read if the cache still has it. */
   readonly sentTokens: number;
   /** Nothing can be read now: the pause was too long, the model is another one, or the prefix breaks anyway. */
@@ -30,7 +30,8 @@ export interface FoldQuestion {
   readonly callsLeft: number;
 }
 
-export interface SummaryCall {
+/** What asking for the summary takes. */
+export interface SummaryCost {
   /** The session's own model repeats the prompt, or another one is given the folded part. */
   readonly kind: "same prefix" | "separate model" | "none";
   readonly inputTokens: number;
@@ -83,6 +84,21 @@ export function weighFold(question: FoldQuestion): Weighing {
         ? null
         : (Number(savingPerCallPicoUsd) * question.callsLeft) / Number(costNowPicoUsd),
   };
+}
+
+/** Of the prompt of one call. */
+export interface PromptPrice {
+  readonly cachedPicoUsd: bigint;
+  /** Written where the provider takes that at a price of its own, else as plain input. */
+  readonly uncachedPicoUsd: bigint;
+}
+
+/** Null where the model has no price. */
+export function pricePrompt(model: WeighingModel, at: Moment, tokens: number): PromptPrice | null {
+  const { prices } = model;
+  if (prices.kind !== "priced" || ratesAt(prices.rows, at, tokens) === null) return null;
+  const { read, write } = findRates(model, at, tokens);
+  return { cachedPicoUsd: times(tokens, read), uncachedPicoUsd: times(tokens, write) };
 }
 
 /** A session goes on about as long as it has; and before long what it gathers then would be folded, too. */

@@ -29,13 +29,16 @@ export function chunkHistory(
   const units = toUnits(messages, room).flatMap((unit) => splitUnit(unit, tokensMax, room));
   const chunks: string[] = [];
   let chunk: Unit[] = [];
+  let tokens = 0;
   for (const unit of units) {
-    if (chunk.length > 0 && tokensOf(chunk) + unit.tokens > tokensMax) {
+    if (chunk.length > 0 && tokens + unit.tokens > tokensMax) {
       const cut = cutPlace([...chunk, unit]);
       chunks.push(join(chunk.slice(0, cut)));
       chunk = chunk.slice(cut);
+      tokens = tokensOf(chunk);
     }
     chunk.push(unit);
+    tokens += unit.tokens;
   }
   return chunk.length === 0 ? chunks : [...chunks, join(chunk)];
 }
@@ -57,7 +60,7 @@ function toUnits(messages: readonly HistoryMessage[], { countText }: ChunkRoom):
   let turnId: string | null = null;
   return groups.flatMap((group) => {
     const text = group
-      .map(({ message }) => renderMessage(message))
+      .map(renderMessage)
       .filter((each) => each !== "")
       .join("\n\n");
     const beginsTurn = group[0]?.turnId !== turnId;
@@ -69,35 +72,40 @@ function toUnits(messages: readonly HistoryMessage[], { countText }: ChunkRoom):
 /** The empty line between two units. */
 const joinTokens = 1;
 
-/** At lines where it can, else anywhere. */
+/** At lines where it can, else anywhere. Counted in pieces: the work grows with the text and not with its square. */
 function splitUnit(unit: Unit, tokensMax: number, { countText }: ChunkRoom): Unit[] {
   if (unit.tokens <= tokensMax) return [unit];
   const pieces: Unit[] = [];
-  for (let rest = unit.text; rest !== "";) {
-    const text = headWithin(rest, tokensMax - joinTokens, countText);
-    rest = rest.slice(text.length);
-    const beginsTurn = pieces.length === 0 && unit.beginsTurn;
-    pieces.push({ text, tokens: countText(text) + joinTokens, beginsTurn });
+  let charactersPerToken = unit.text.length / unit.tokens;
+  for (let from = 0; from < unit.text.length;) {
+    const usual = Math.ceil((tokensMax - joinTokens) * charactersPerToken);
+    const text = headWithin(unit.text.slice(from, from + usual), tokensMax - joinTokens, countText);
+    const isRest = from + text.length === unit.text.length;
+    const piece = isRest ? text : text.slice(0, endOfLine(text));
+    from += piece.length;
+    const tokens = countText(piece) + joinTokens;
+    charactersPerToken = Math.max(1, piece.length / tokens);
+    pieces.push({ text: piece, tokens, beginsTurn: pieces.length === 0 && unit.beginsTurn });
   }
   return pieces;
 }
 
 function headWithin(text: string, tokensMax: number, countText: ChunkRoom["countText"]): string {
-  let length = text.length;
+  let head = text;
   // Proportional steps come close at once; every count is of a text that may still be too large.
-  for (
-    let tokens = countText(text);
-    tokens > tokensMax;
-    tokens = countText(text.slice(0, length))
-  ) {
-    const next = Math.floor(length * Math.min(0.95, tokensMax / tokens));
-    if (next < 1) return text.slice(0, 1);
-    length = next;
+  for (let tokens = countText(head); tokens > tokensMax; tokens = countText(head)) {
+    const length = Math.floor(head.length * Math.min(0.95, tokensMax / tokens));
+    if (length < 1) return text.slice(0, 1);
+    head = head.slice(0, length);
   }
-  if (length === text.length) return text;
-  const line = text.lastIndexOf("\n", length - 1);
-  const cut = line > length / 2 ? line + 1 : wellFormed(text.slice(0, length)).length;
-  return text.slice(0, Math.max(1, cut));
+  return head;
+}
+
+/** Where a piece ends: after its last line if that is late enough, and never inside a pair of surrogates. */
+function endOfLine(text: string): number {
+  const line = text.lastIndexOf("\n", text.length - 1);
+  const cut = line > text.length / 2 ? line + 1 : wellFormed(text).length;
+  return Math.max(1, cut);
 }
 
 /** Before the last turn that begins in the second half, else before the last unit. */

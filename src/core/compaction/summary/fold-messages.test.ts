@@ -23,9 +23,14 @@ function rolesOf(messages: readonly Message[]): readonly Role[] {
   return messages.map(({ role }) => role);
 }
 
+function messagesOf(made: FoldParts): readonly Message[] {
+  const { notes, requests } = toFoldMessages(made);
+  return [...notes, ...requests];
+}
+
 describe("the messages of a fold", () => {
   test("are one user message: background between markers, summary, identifiers, skills (C-6, C-10)", () => {
-    expect(toFoldMessages(parts)).toEqual([
+    expect(messagesOf(parts)).toEqual([
       say(
         "user",
         `<notes-on-earlier-conversation>
@@ -50,7 +55,7 @@ src/parse.ts TX-1
   test("do not speak of what there is not", () => {
     const notes = { kind: "outline" as const, text: "- Asked: x" };
     const bare = { ...parts, notes, indexText: "", skillsFreed: [], canRecall: false };
-    const [message] = toFoldMessages(bare);
+    const [message] = messagesOf(bare);
     const text = message?.content[0]?.type === "text" ? message.content[0].text : "";
     expect(text).toContain("an outline made without a model.");
     expect(text).toContain("--- Outline ---\n- Asked: x\n</notes");
@@ -62,18 +67,18 @@ src/parse.ts TX-1
       role: "user",
       content: [{ type: "text", text: "Do x.", json: '{"text":"Do x.","type":"text"}' }],
     };
-    const [notes, repeated] = toFoldMessages({ ...parts, currentRequest: [request] });
+    const [notes, repeated] = messagesOf({ ...parts, currentRequest: [request] });
     expect(repeated).toBe(request);
     expect(JSON.stringify(notes)).toContain("follows the notes word for word");
   });
 
   test("have an answer in between as a pair, and never two of one role in a row", () => {
     const pair: FoldParts = { ...parts, shape: "pair" };
-    expect(rolesOf(toFoldMessages(pair))).toEqual(["user", "assistant"]);
-    expect(rolesOf(toFoldMessages({ ...pair, keptRole: "assistant" }))).toEqual(["user"]);
-    expect(rolesOf(toFoldMessages({ ...pair, keptRole: null }))).toEqual(["user", "assistant"]);
+    expect(rolesOf(messagesOf(pair))).toEqual(["user", "assistant"]);
+    expect(rolesOf(messagesOf({ ...pair, keptRole: "assistant" }))).toEqual(["user"]);
+    expect(rolesOf(messagesOf({ ...pair, keptRole: null }))).toEqual(["user", "assistant"]);
     const currentRequest = [say("user", "Do x."), say("user", "And y.")];
-    const repeated = toFoldMessages({ ...pair, currentRequest, keptRole: "assistant" });
+    const repeated = messagesOf({ ...pair, currentRequest, keptRole: "assistant" });
     expect(rolesOf(repeated)).toEqual(["user", "assistant", "user"]);
     expect(repeated[2]?.content).toEqual([
       { type: "text", text: "Do x." },
@@ -89,7 +94,7 @@ describe("notes that are read back", () => {
     fc.assert(
       fc.property(text, text, fc.constantFrom("summary", "outline"), (said, indexText, kind) => {
         const made = { ...parts, notes: { kind, text: said }, indexText };
-        const [message] = toFoldMessages(made);
+        const [message] = messagesOf(made);
         const read = message === undefined ? null : readFoldMessage(message);
         expect(read?.kind).toBe(kind);
         expect(unguarded(read?.text ?? "")).toBe(unguarded(trimLines(said)));
@@ -102,7 +107,7 @@ describe("notes that are read back", () => {
   test.each<[string, Message]>([
     [
       "another speaker's",
-      { ...say("assistant", ""), content: toFoldMessages(parts)[0]?.content ?? [] },
+      { ...say("assistant", ""), content: messagesOf(parts)[0]?.content ?? [] },
     ],
     ["a person's words", say("user", `${foldMarkers.start} is the marker.`)],
     ["half of them", say("user", `${foldMarkers.start}\n--- Summary ---\nx`)],

@@ -21,17 +21,23 @@ export interface FoldParts {
   readonly keptRole: Role | null;
 }
 
-export function toFoldMessages(parts: FoldParts): readonly Message[] {
+export interface FoldMessages {
+  readonly notes: readonly Message[];
+  /** What opened the turn that is cut; empty for none. */
+  readonly requests: readonly Message[];
+}
+
+export function toFoldMessages(parts: FoldParts): FoldMessages {
   const { currentRequest, shape, keptRole } = parts;
   const request = currentRequest ?? [];
   const nextRole = request[0]?.role ?? keptRole;
   // An answer right before another one would be two of the assistant in a row.
   const isAnswered = shape === "pair" && nextRole !== "assistant";
-  return [
-    say("user", notesText(parts)),
-    ...(isAnswered ? [say("assistant", acknowledgement)] : []),
-    ...(shape === "pair" ? asOne(request) : request),
-  ];
+  const answer = isAnswered ? [say("assistant", acknowledgement)] : [];
+  return {
+    notes: [say("user", notesText(parts)), ...answer],
+    requests: shape === "pair" ? asOne(request) : request,
+  };
 }
 
 const acknowledgement =

@@ -1,20 +1,18 @@
 // What happened, without any model: who asked for what, what was done about it, and how that ended.
 import type { HistoryMessage } from "../history.ts";
 import type { Block, Message, ToolUseBlock } from "../../message/message.ts";
-import { readFoldMessage } from "./read-fold-message.ts";
+import { previousNotes } from "./read-fold-message.ts";
 import { cutToTokens, toLine } from "./shorten.ts";
 
 export interface OutlineRoom {
   readonly tokensMax: number;
   readonly countText: (text: string) => number;
-  /** Carried along; what notes in the history say, by default. */
-  readonly previousSummary?: string | null;
 }
 
 /** In the most detail that fits; turns in the middle are the first to go, and how many is said. */
 export function outlineHistory(messages: readonly HistoryMessage[], room: OutlineRoom): string {
   const { tokensMax, countText } = room;
-  const previous = room.previousSummary ?? findNotes(messages);
+  const previous = previousNotes(messages);
   const before =
     previous === null || previous.trim() === ""
       ? ""
@@ -48,11 +46,6 @@ const details: readonly Detail[] = [
   leastDetail,
 ];
 
-function findNotes(messages: readonly HistoryMessage[]): string | null {
-  const notes = messages.map(({ message }) => readFoldMessage(message));
-  return notes.findLast((each) => each !== null)?.text ?? null;
-}
-
 interface OutlinedTurn {
   readonly asked: string;
   readonly tools: ReadonlyMap<string, number>;
@@ -64,8 +57,8 @@ interface OutlinedTurn {
 
 function toTurns(messages: readonly HistoryMessage[]): readonly OutlinedTurn[] {
   const turns = new Map<string, Message[]>();
-  for (const { turnId, message } of messages) {
-    if (readFoldMessage(message) !== null) continue;
+  for (const { turnId, message, foldPart } of messages) {
+    if (foldPart === "notes") continue;
     const turn = turns.get(turnId);
     if (turn === undefined) turns.set(turnId, [message]);
     else turn.push(message);

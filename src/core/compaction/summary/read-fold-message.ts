@@ -1,8 +1,21 @@
 // The notes of an earlier fold, found again in a thread, so that the next fold carries them on.
 import type { Message } from "../../message/message.ts";
+import type { HistoryMessage } from "../history.ts";
 import { foldMarkers } from "./fold-markers.ts";
 
-export interface FoldNotes {
+/** What the notes that lead a history say; null where none do. Words that only look like notes are not read. */
+export function previousNotes(history: readonly HistoryMessage[]): string | null {
+  const notes = history.filter(({ foldPart }) => foldPart === "notes");
+  if (notes.length === 0) return null;
+  const said = notes.flatMap(({ message }) => [
+    // A provider's own summary stands before ours.
+    ...message.content.flatMap((block) => (block.type === "compaction" ? [block.content] : [])),
+    readFoldMessage(message)?.text,
+  ]);
+  return said.filter((text) => text != null && text.trim() !== "").join("\n\n");
+}
+
+export interface ToldNotes {
   readonly kind: "summary" | "outline";
   /** The summary or outline itself. */
   readonly text: string;
@@ -11,8 +24,8 @@ export interface FoldNotes {
   readonly skillsText: string;
 }
 
-/** Null for a message that is not the notes of a fold. */
-export function readFoldMessage({ role, content }: Message): FoldNotes | null {
+/** Of a message that is known to be a fold's; null where it does not hold its notes. */
+export function readFoldMessage({ role, content }: Message): ToldNotes | null {
   const [block, ...more] = content;
   if (role !== "user" || block?.type !== "text" || more.length > 0) return null;
   const lines = block.text.split("\n");

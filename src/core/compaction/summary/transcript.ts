@@ -1,5 +1,6 @@
 // A conversation as text, for a model that takes no part in it.
 import type { Block, Message } from "../../message/message.ts";
+import type { HistoryMessage } from "../history.ts";
 import { readFoldMessage } from "./read-fold-message.ts";
 import { cutMiddle } from "./shorten.ts";
 
@@ -7,7 +8,9 @@ import { cutMiddle } from "./shorten.ts";
 const payloadCharactersMax = 1_200;
 const inputCharactersMax = 600;
 
-export function renderTranscript(messages: readonly Message[]): string {
+type Said = Pick<HistoryMessage, "message" | "foldPart">;
+
+export function renderTranscript(messages: readonly Said[]): string {
   return messages
     .map(renderMessage)
     .filter((text) => text !== "")
@@ -15,8 +18,8 @@ export function renderTranscript(messages: readonly Message[]): string {
 }
 
 /** Empty for a message that says nothing, such as one of thinking alone. */
-export function renderMessage(message: Message): string {
-  const notes = readFoldMessage(message);
+export function renderMessage({ message, foldPart }: Said): string {
+  const notes = foldPart === "notes" ? readFoldMessage(message) : null;
   if (notes !== null) return `[notes on what came before]\n${notes.text}`;
   const label = labelOf(message);
   const said = message.content.map(renderBlock).filter((text) => text !== "");

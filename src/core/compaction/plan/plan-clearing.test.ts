@@ -3,10 +3,9 @@ import type { Message } from "../../message/message.ts";
 import { validateConversation } from "../../message/validate-conversation.ts";
 import type { HistoryMessage } from "../history.ts";
 import { planClearing } from "./plan-clearing.ts";
-import { planLadder, type LadderNeed } from "./plan-ladder.ts";
 import { defaultCompactionSettings } from "./settings.ts";
-import { byRunningAgain } from "./tell-how.ts";
-import { chatTurn, toResult, toTurn } from "./test-kit.ts";
+import { byHistoryRead, byRunningAgain } from "./tell-how.ts";
+import { toResult, toTurn } from "./test-kit.ts";
 
 const clearing = defaultCompactionSettings.clearing;
 
@@ -36,7 +35,13 @@ function toolTurn(turnId: string, bytes: number, name = "bash"): readonly Histor
 
 const turns = ["a", "b", "c", "d", "e", "f"];
 const bulky = turns.flatMap((id) => toolTurn(id, 40_000));
-const question = { settings: clearing, protectedFrom: 12, contextTokens: 60_000, countMessage };
+const question = {
+  settings: clearing,
+  protectedFrom: 12,
+  contextTokens: 60_000,
+  countMessage,
+  tellHow: byHistoryRead,
+};
 
 test("old results of bulky tools are cleared in one batch, their ids kept (N-28)", () => {
   const plan = planClearing(bulky, question);
@@ -81,66 +86,4 @@ test("a gain below 10k tokens and below a tenth of the prompt is not worth it", 
   const one = { ...question, protectedFrom: 4 };
   expect(planClearing(bulky, { ...one, contextTokens: 200_000 })).toBeNull();
   expect(planClearing(bulky, { ...one, contextTokens: 90_000 })?.cleared).toHaveLength(1);
-});
-
-const need: LadderNeed = {
-  usedTokens: 62_000,
-  targetTokens: 40_000,
-  memoryTokens: 2_000,
-  boundary: { keepTokens: 20_000 },
-  clearing,
-  foldTokens: 3_500,
-  mayUseProvider: false,
-  mustSummarise: false,
-  countMessage,
-};
-
-test("nothing is given up where the prompt is small enough", () => {
-  expect(planLadder(bulky, { ...need, usedTokens: 40_000 })).toEqual({
-    steps: [],
-    tokensBefore: 40_000,
-    tokensAfter: 40_000,
-    targetTokens: 40_000,
-    outcome: "not needed",
-  });
-});
-
-test("memory goes first, and alone where that is enough", () => {
-  const plan = planLadder(bulky, { ...need, usedTokens: 41_000 });
-  expect(plan.steps).toEqual([{ kind: "drop memory", tokensBefore: 41_000, tokensAfter: 39_000 }]);
-  expect(plan.outcome).toBe("enough");
-});
-
-test("old results go next where that is enough", () => {
-  const plan = planLadder(bulky, need);
-  expect(plan.steps.map(({ kind }) => kind)).toEqual(["drop memory", "clear results"]);
-  expect(plan.tokensAfter).toBeLessThanOrEqual(40_000);
-});
-
-test("else the head is summarised, and what stands in it is not cleared before", () => {
-  const plan = planLadder(bulky, { ...need, usedTokens: 75_000 });
-  expect(plan.steps.map(({ kind }) => kind)).toEqual(["drop memory", "summarise head"]);
-  expect(plan.steps[1]).toMatchObject({ boundary: { firstKeptTurnId: "d" } });
-  expect(plan.outcome).toBe("not enough");
-});
-
-test("the provider shortens the head where that was chosen", () => {
-  const plan = planLadder(bulky, { ...need, clearing: null, mayUseProvider: true });
-  expect(plan.steps.map(({ kind }) => kind)).toEqual(["drop memory", "provider side"]);
-});
-
-test("a summary that was asked for is made at any size, and memory stays", () => {
-  const plan = planLadder(bulky, { ...need, usedTokens: 39_000, mustSummarise: true });
-  expect(plan.steps.map(({ kind }) => kind)).toEqual(["summarise head"]);
-});
-
-test("where nothing can be folded, what can be cleared is", () => {
-  const history = [...bulky.slice(0, 8), ...chatTurn("z", 20)];
-  const plan = planLadder(history, {
-    ...need,
-    boundary: { keepTokens: 90_000 },
-    clearing: { ...clearing, resultsKept: 1 },
-  });
-  expect(plan.steps.map(({ kind }) => kind)).toEqual(["drop memory", "clear results"]);
-  expect(plan.outcome).toBe("not enough");
 });

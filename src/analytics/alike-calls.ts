@@ -1,0 +1,129 @@
+// The calls of a window in groups that one price fits, with what they cost.
+import { lifetimes, type Lifetime } from "../core/message/usage.ts";
+import { writeColumns } from "../edge/stores/ledger/call-rows.ts";
+import type { ResultRow } from "../edge/stores/sql/database.ts";
+import { integer, text } from "../edge/stores/sql/read-row.ts";
+import type { Label, LedgerMoment, Question } from "./analysis.ts";
+import { moneyOf, moneySums, sumSql, writtenSql } from "./figures.ts";
+import { endsOf, fromCalls, keyOf, labelOf } from "./group-keys.ts";
+import type { AlikeCalls, PriceSteps } from "./reprice.ts";
+
+export interface PricedCalls extends AlikeCalls {
+  readonly label: Label;
+  readonly model: string;
+  readonly callCount: number;
+  readonly hasUsage: boolean;
+  /** Of everything that was billed, as recorded. */
+  readonly costPicoUsd: bigint;
+  /** Whether that is known, and is of the tokens above alone: no attempt came to nothing before. */
+  readonly isCostOfUsage: boolean;
+}
+
+/** Calls after attempts that came to nothing are few, so that they are looked for by themselves and taken out. */
+export async function readAlike(
+  ledger: LedgerMoment,
+  question: Question,
+  steps: PriceSteps,
+): Promise<readonly PricedCalls[]> {
+  const all = await readGroups(ledger, question, steps, "");
+  const retried = await readGroups(ledger, question, steps, `AND ${hasDiscarded}`);
+  const parts = new Map(retried.map(({ key, calls }) => [key, calls]));
+  const rest = all.map(({ key, calls }) => {
+    const part = parts.get(key);
+    return part === undefined ? calls : minus(calls, part);
+  });
+  return [
+    ...rest.filter(({ callCount }) => callCount > 0),
+    ...retried.map(({ calls }) => ({ ...calls, isCostOfUsage: false })),
+  ];
+}
+
+/** As call-text.ts writes what became of a call; an index may be of the calls this holds for. */
+const hasDiscarded = `SUBSTR(c.outcome_json, 1, 15) <> '{"discarded":[]'`;
+
+interface Group {
+  readonly key: string;
+  readonly calls: PricedCalls;
+}
+
+async function readGroups(
+  { query }: LedgerMoment,
+  { groupBy, window }: Question,
+  steps: PriceSteps,
+  condition: string,
+): Promise<readonly Group[]> {
+  const key = keyOf(groupBy);
+  const prompt = `(c.uncached_tokens + c.read_tokens + ${writtenSql})`;
+  const flags = [
+    "c.uncached_tokens IS NOT NULL",
+    "c.cost_pico_usd IS NOT NULL",
+    "c.read_tokens > 0",
+    ...lifetimes.map((lifetime) => `c.${writeColumns[lifetime]} > 0`),
+  ].map((flag, index) => `CASE WHEN ${flag} THEN ${2 ** index} ELSE 0 END`);
+  const places = `${placeSql(prompt, "<=", steps.aboveTokens)} * 256 + ${placeSql("c.started_ms", "<", steps.fromMs)} * 65536`;
+  const rows = await query(
+    `SELECT ${key.calls} AS grp, c.model AS model, ${flags.join(" + ")} + ${places} AS alike, COUNT(*) AS call_count, ${moneySums("c.cost_pico_usd", "cost")},
+      ${tokenColumns.join(", ")}, COALESCE(MAX(${prompt}), 0) AS prompt, MIN(c.started_ms) AS start_ms
+    ${fromCalls(key)} ${condition} GROUP BY 1, 2, 3`,
+    endsOf(window),
+  );
+  return rows.map((row) => ({
+    key: JSON.stringify([row["grp"], row["model"], row["alike"]]),
+    calls: { ...toPriced(row), label: labelOf(row, key) },
+  }));
+}
+
+function minus(all: PricedCalls, part: PricedCalls): PricedCalls {
+  const written = (lifetime: Lifetime): number =>
+    all.writtenTokens[lifetime] - part.writtenTokens[lifetime];
+  return {
+    ...all,
+    callCount: all.callCount - part.callCount,
+    costPicoUsd: all.costPicoUsd - part.costPicoUsd,
+    uncachedTokens: all.uncachedTokens - part.uncachedTokens,
+    readTokens: all.readTokens - part.readTokens,
+    writtenTokens: forLifetimes(written),
+    generatedTokens: all.generatedTokens - part.generatedTokens,
+  };
+}
+
+function forLifetimes(tokens: (lifetime: Lifetime) => number): PricedCalls["writtenTokens"] {
+  return {
+    "5m": tokens("5m"),
+    "30m": tokens("30m"),
+    "1h": tokens("1h"),
+    "12h": tokens("12h"),
+    "24h": tokens("24h"),
+  };
+}
+
+const tokenColumns: readonly string[] = [
+  sumSql("c.uncached_tokens", "uncached"),
+  sumSql("c.read_tokens", "read_tokens"),
+  ...lifetimes.map((lifetime) => sumSql(`c.${writeColumns[lifetime]}`, `written_${lifetime}`)),
+  sumSql("c.output_tokens + c.reasoning_tokens", "output"),
+];
+
+/** How many of the steps a value is beyond; most are before the first. */
+function placeSql(value: string, before: "<=" | "<", steps: readonly number[]): string {
+  if (steps.length === 0) return "0";
+  const cases = steps.map((step, index) => `WHEN ${value} ${before} ${step} THEN ${index}`);
+  return `CASE ${cases.join(" ")} ELSE ${steps.length} END`;
+}
+
+function toPriced(row: ResultRow): Omit<PricedCalls, "label"> {
+  const alike = integer(row, "alike");
+  return {
+    model: text(row, "model"),
+    callCount: integer(row, "call_count"),
+    hasUsage: (alike & 1) > 0,
+    costPicoUsd: moneyOf(row, "cost"),
+    isCostOfUsage: (alike & 2) > 0,
+    uncachedTokens: integer(row, "uncached"),
+    readTokens: integer(row, "read_tokens"),
+    writtenTokens: forLifetimes((lifetime) => integer(row, `written_${lifetime}`)),
+    generatedTokens: integer(row, "output"),
+    promptTokens: integer(row, "prompt"),
+    startMs: integer(row, "start_ms"),
+  };
+}

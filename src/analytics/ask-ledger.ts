@@ -1,0 +1,51 @@
+// Questions to the ledger → answers with an envelope.
+import { listModels, type Catalogue } from "../core/models/catalogue.ts";
+import type { Analysis, AnalyticsQuery, AnalyticsSource, AnalyticsWorld } from "./analysis.ts";
+import { parseQuestion } from "./parse-question.ts";
+import { rankRows } from "./rank-rows.ts";
+import { toIso } from "./time-window.ts";
+
+/** As an API prints it (D-11): names with underscores, times in UTC, money as decimal text. */
+export interface Answer<Row extends object = object> {
+  readonly window: { readonly start: string; readonly end: string };
+  /** The day on which the prices were checked that are in force now. */
+  readonly current_pricing_version: string;
+  readonly data: readonly Row[];
+  /** Rows beyond the limit. */
+  readonly left_out_count: number;
+  readonly notes: readonly string[];
+}
+
+/** All of an answer is of one moment of the ledger, and nothing is written. */
+export async function askLedger<Row extends object>(
+  source: AnalyticsSource,
+  analysis: Analysis<Row>,
+  query: AnalyticsQuery,
+  world: AnalyticsWorld,
+): Promise<Answer<Row>> {
+  const question = parseQuestion(query, analysis, world.nowMs);
+  const found = await source.snapshot((snapshot) =>
+    analysis.ask(
+      { clockSql: source.clockSql, query: (sql, values) => snapshot.query(sql, values) },
+      question,
+      world,
+    ),
+  );
+  const { startMs, endMs } = found.window ?? question.window;
+  const { shown, leftOut } = rankRows(found.rows, question);
+  return {
+    window: { start: toIso(startMs), end: toIso(endMs) },
+    current_pricing_version: pricingVersionOf(world.catalogue),
+    data: shown.map(({ figures }) => figures),
+    left_out_count: leftOut + (found.leftOut ?? 0),
+    notes: found.notes ?? [],
+  };
+}
+
+/** The latest day on which a price was looked up. */
+export function pricingVersionOf(catalogue: Catalogue): string {
+  return listModels(catalogue).reduce(
+    (latest, { checkedOn }) => (checkedOn > latest ? checkedOn : latest),
+    "",
+  );
+}

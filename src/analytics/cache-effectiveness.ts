@@ -1,0 +1,95 @@
+// How much of the prompts was read from the cache, what was written to it, and how often the same again (D-11, M-40).
+import { integer } from "../edge/stores/sql/read-row.ts";
+import {
+  withLabel,
+  type Analysis,
+  type Found,
+  type LedgerMoment,
+  type Question,
+} from "./analysis.ts";
+import { hitRateOf, ratio, sumSql, writtenSql } from "./figures.ts";
+import { callGroups, endsOf, keyOf, labelOf } from "./group-keys.ts";
+
+export interface CacheFigures {
+  readonly uncached_input_tokens: number;
+  readonly cached_input_tokens: number;
+  readonly cache_creation_tokens: number;
+  /** Read ÷ everything sent. */
+  readonly hit_rate: number | null;
+  /** Written ÷ everything sent. */
+  readonly cache_write_share: number | null;
+  /** Tokens that were new to the cache: what its longest prefix has more than was there before. */
+  readonly distinct_tokens: number;
+  /** Written ÷ distinct: 1 where nothing was written twice. */
+  readonly rewrite_factor: number | null;
+  readonly call_count: number;
+}
+
+export const cacheEffectiveness: Analysis<CacheFigures> = {
+  summary:
+    "How much of the prompts was read from the cache, and what was written to it, once or again",
+  groupBys: callGroups,
+  orders: ["call_count", "hit_rate", "cache_write_share", "rewrite_factor"],
+  ask: askCacheEffectiveness,
+};
+
+async function askCacheEffectiveness(
+  { query }: LedgerMoment,
+  question: Question,
+): Promise<Found<CacheFigures>> {
+  const key = keyOf(question.groupBy);
+  const rows = await query(
+    `SELECT grp, CAST(SUM(call_count) AS BIGINT) AS call_count, ${sumSql("uncached", "uncached")}, ${sumSql("read_tokens", "read_tokens")},
+      ${sumSql("written", "written")}, ${sumSql("longest - first_read", "distinct_tokens")}
+    FROM (${perPrefix(question)}) p GROUP BY grp`,
+    [question.window.startMs, ...endsOf(question.window)],
+  );
+  return {
+    rows: rows.map((row) => {
+      const label = labelOf(row, key);
+      const [uncached, read, written] = [
+        integer(row, "uncached"),
+        integer(row, "read_tokens"),
+        integer(row, "written"),
+      ];
+      const distinct = integer(row, "distinct_tokens");
+      const figures: CacheFigures = {
+        uncached_input_tokens: uncached,
+        cached_input_tokens: read,
+        cache_creation_tokens: written,
+        hit_rate: hitRateOf({ uncached, read, written, output: 0 }),
+        cache_write_share: ratio(written, uncached + read + written),
+        distinct_tokens: distinct,
+        rewrite_factor: ratio(written, distinct),
+        call_count: integer(row, "call_count"),
+      };
+      const { call_count, hit_rate, cache_write_share, rewrite_factor } = figures;
+      return {
+        label,
+        figures: withLabel(question, label, figures),
+        ranks: { call_count, hit_rate, cache_write_share, rewrite_factor },
+      };
+    }),
+  };
+}
+
+/**
+ * One row per prefix that grows: of a session, on a model, between two folds. What its first call in the window read was in
+ * the cache before; it is found as the low digits of the smallest number that begins with the time.
+ */
+function perPrefix({ groupBy }: Question): string {
+  const key = keyOf(groupBy);
+  return `SELECT c.session_id, b.compacted_at, c.model, ${key.calls} AS grp, COUNT(*) AS call_count,
+      ${sumSql("c.uncached_tokens", "uncached")}, ${sumSql("c.read_tokens", "read_tokens")}, ${sumSql(writtenSql, "written")},
+      COALESCE(MAX(c.read_tokens + ${writtenSql}), 0) AS longest,
+      COALESCE(MIN((c.started_ms - CAST(? AS BIGINT)) * ${tokensMax} + c.read_tokens) % ${tokensMax}, 0) AS first_read
+    FROM calls c LEFT JOIN (${betweenFolds}) b ON b.session_id = c.session_id AND c.started_ms >= b.compacted_at AND c.started_ms < b.until_ms
+    ${key.usesSession === true ? "LEFT JOIN sessions s ON s.id = c.session_id" : ""}
+    WHERE c.started_ms >= ? AND c.started_ms < ? GROUP BY 1, 2, 3, 4`;
+}
+
+/** More than any prompt has: with it, milliseconds of 60 years fit one integer. */
+const tokensMax = 4_194_304;
+
+const betweenFolds =
+  "SELECT f.session_id, f.compacted_at, LEAD(f.compacted_at, 1, 9000000000000) OVER (PARTITION BY f.session_id ORDER BY f.compacted_at) AS until_ms FROM compactions_v1 f";

@@ -1,0 +1,154 @@
+// Folds: what they shortened, what they cost, and how attempts ended (N-24).
+import type { ResultRow } from "../edge/stores/sql/database.ts";
+import { integer } from "../edge/stores/sql/read-row.ts";
+import {
+  withLabel,
+  type Analysis,
+  type Found,
+  type Label,
+  type LedgerMoment,
+  type Question,
+} from "./analysis.ts";
+import { moneyOf, moneySums, parseUsdText, ratio, sumSql, toUsdText } from "./figures.ts";
+import { endsOf, fromFolds, keyOf, labelOf } from "./group-keys.ts";
+import {
+  countBy,
+  eventLabel,
+  groupEvents,
+  readEvents,
+  textField,
+  type StoredEvent,
+} from "./stored-events.ts";
+
+export interface CompactionFigures {
+  readonly fold_count: number;
+  readonly turns_summarized: number;
+  readonly tokens_before: number;
+  readonly tokens_after: number;
+  /** After ÷ before. */
+  readonly kept_share: number | null;
+  readonly summary_tokens: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd: string;
+  readonly duration_ms_mean: number | null;
+  readonly duration_ms_max: number;
+  /** Attempts by how they ended, those that came to nothing included; from events. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Of attempts that came to nothing. The bill has it with the next call. */
+  readonly failed_cost_usd: string;
+}
+
+export const compactions: Analysis<CompactionFigures> = {
+  summary: "What folds shortened and cost, and how attempts ended",
+  groupBys: ["trigger", "kind", "model", "session", "day", "none"],
+  orders: ["fold_count", "cost_usd", "tokens_before"],
+  ask: askCompactions,
+};
+
+type FoldSums = Omit<CompactionFigures, "outcomes" | "cost_usd" | "failed_cost_usd">;
+
+async function askCompactions(
+  ledger: LedgerMoment,
+  question: Question,
+): Promise<Found<CompactionFigures>> {
+  const folds = await readFolds(ledger, question);
+  const attempts = await readAttempts(ledger, question);
+  const rows = [...new Set([...folds.keys(), ...attempts.keys()])].map((label) => {
+    const ended = attempts.get(label) ?? [];
+    const { sums, costPicoUsd } = folds.get(label) ?? { sums: noFolds, costPicoUsd: 0n };
+    const failed = ended
+      .filter(({ type }) => type === "compaction.failed")
+      .reduce<bigint>((sum, { payload }) => sum + (parseUsdText(payload["cost_usd"]) ?? 0n), 0n);
+    const figures: CompactionFigures = {
+      ...sums,
+      cost_usd: toUsdText(costPicoUsd),
+      outcomes: countBy(ended, (event) => textField(event, "outcome")),
+      failed_cost_usd: toUsdText(failed),
+    };
+    const { fold_count, tokens_before } = figures;
+    return {
+      label,
+      figures: withLabel(question, label, figures),
+      ranks: { fold_count, cost_usd: costPicoUsd, tokens_before },
+    };
+  });
+  return { rows };
+}
+
+const ownKeys: Readonly<Record<string, string>> = {
+  trigger: "f.trigger",
+  kind: "f.compaction_type",
+};
+
+interface Folds {
+  readonly sums: FoldSums;
+  readonly costPicoUsd: bigint;
+}
+
+async function readFolds(
+  { query }: LedgerMoment,
+  { groupBy, window }: Question,
+): Promise<ReadonlyMap<Label, Folds>> {
+  const key = keyOf(groupBy);
+  const rows = await query(
+    `SELECT ${ownKeys[groupBy] ?? key.folds} AS grp, COUNT(*) AS fold_count, ${sumSql("f.turns_summarized", "turns")}, ${sumSql("f.tokens_before", "before")},
+      ${sumSql("f.tokens_after", "after")}, ${sumSql("f.summary_tokens", "summary")}, ${sumSql("f.input_tokens", "input")}, ${sumSql("f.output_tokens", "output")},
+      ${sumSql("f.duration_ms", "duration")}, MAX(f.duration_ms) AS duration_max, ${moneySums("f.cost_pico_usd", "cost")}
+    ${fromFolds(key)} GROUP BY 1`,
+    endsOf(window),
+  );
+  return new Map(
+    rows.map((row) => [
+      labelOf(row, key),
+      { sums: toSums(row), costPicoUsd: moneyOf(row, "cost") },
+    ]),
+  );
+}
+
+function toSums(row: ResultRow): FoldSums {
+  const [before, after] = [integer(row, "before"), integer(row, "after")];
+  const count = integer(row, "fold_count");
+  return {
+    fold_count: count,
+    turns_summarized: integer(row, "turns"),
+    tokens_before: before,
+    tokens_after: after,
+    kept_share: ratio(after, before),
+    summary_tokens: integer(row, "summary"),
+    input_tokens: integer(row, "input"),
+    output_tokens: integer(row, "output"),
+    duration_ms_mean: ratio(integer(row, "duration"), count),
+    duration_ms_max: integer(row, "duration_max"),
+  };
+}
+
+const noFolds: FoldSums = {
+  fold_count: 0,
+  turns_summarized: 0,
+  tokens_before: 0,
+  tokens_after: 0,
+  kept_share: null,
+  summary_tokens: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  duration_ms_mean: null,
+  duration_ms_max: 0,
+};
+
+/** Of which kind a fold would have been, or by whom, an attempt that did not begin cannot tell. */
+async function readAttempts(
+  ledger: LedgerMoment,
+  question: Question,
+): Promise<ReadonlyMap<Label, readonly StoredEvent[]>> {
+  const { groupBy } = question;
+  const events = await readEvents(ledger, question, [
+    "compaction.completed",
+    "compaction.failed",
+    "compaction.skipped",
+  ]);
+  if (groupBy === "kind") return new Map();
+  return groupEvents(events, (event) => [
+    groupBy === "model" ? textField(event, "model") : eventLabel(event, groupBy),
+  ]);
+}

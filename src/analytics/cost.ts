@@ -1,0 +1,59 @@
+// What was spent: calls that went well, calls that came to nothing, and summaries.
+import {
+  withLabel,
+  type Analysis,
+  type Found,
+  type LedgerMoment,
+  type Question,
+} from "./analysis.ts";
+import { hitRateOf, tokenFigures, toUsdText, type TokenFigures } from "./figures.ts";
+import { callGroups } from "./group-keys.ts";
+import { readSpending } from "./spending.ts";
+
+export interface CostFigures extends TokenFigures {
+  readonly call_count: number;
+  readonly hit_rate: number | null;
+  /** Everything: the two below are parts of it. */
+  readonly cost_usd: string;
+  /** Of calls that failed or were cut off, attempts before them included. */
+  readonly failed_cost_usd: string;
+  readonly summary_cost_usd: string;
+  readonly summary_count: number;
+  readonly summary_input_tokens: number;
+  readonly summary_output_tokens: number;
+  /** Calls that were billed for tokens nobody knows the price of: the cost is higher than it says. */
+  readonly unpriced_call_count: number;
+}
+
+export const cost: Analysis<CostFigures> = {
+  summary: "What was spent, on calls, on calls that came to nothing, and on summaries",
+  groupBys: callGroups,
+  orders: ["cost_usd", "call_count", "hit_rate"],
+  ask: askCost,
+};
+
+async function askCost(ledger: LedgerMoment, question: Question): Promise<Found<CostFigures>> {
+  const spending = await readSpending(ledger, question);
+  const rows = [...spending].map(([label, spent]) => {
+    const total = spent.callsPicoUsd + spent.summaries.picoUsd;
+    const figures: CostFigures = {
+      call_count: spent.callCount,
+      ...tokenFigures(spent.tokens),
+      hit_rate: hitRateOf(spent.tokens),
+      cost_usd: toUsdText(total),
+      failed_cost_usd: toUsdText(spent.failedPicoUsd),
+      summary_cost_usd: toUsdText(spent.summaries.picoUsd),
+      summary_count: spent.summaries.count,
+      summary_input_tokens: spent.summaries.inputTokens,
+      summary_output_tokens: spent.summaries.outputTokens,
+      unpriced_call_count: spent.unpricedCount,
+    };
+    const { call_count, hit_rate } = figures;
+    return {
+      label,
+      figures: withLabel(question, label, figures),
+      ranks: { cost_usd: total, call_count, hit_rate },
+    };
+  });
+  return { rows };
+}

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { parseUsdText, ratio, toUsdText } from "./figures.ts";
+import { percentile } from "./latency.ts";
+
+test("money has six digits after the point at the boundary, rounded once (D-11)", () => {
+  expect(toUsdText(0n)).toBe("0.000000");
+  expect(toUsdText(1_234_567_500_000n)).toBe("1.234568");
+  expect(toUsdText(-1_234_567_499_999n)).toBe("-1.234567");
+  expect(toUsdText(9_007_199_254_740_993_000_000n)).toBe("9007199254.740993");
+});
+
+test("money of events is read exactly, and what is none is not guessed", () => {
+  expect(parseUsdText("0.0000125")).toBe(12_500_000n);
+  expect(parseUsdText("-2")).toBe(-2_000_000_000_000n);
+  for (const text of [null, undefined, 1, "", "1e3", "0.0000000000001", "$1"])
+    expect(parseUsdText(text)).toBeNull();
+});
+
+test("a part of nothing has no ratio", () => {
+  expect(ratio(0, 0)).toBeNull();
+  expect(ratio(1, 4)).toBe(0.25);
+});
+
+test("a percentile is the smallest latency that so many calls do not exceed", () => {
+  const histogram = new Map([
+    [30, 1],
+    [10, 18],
+    [20, 1],
+  ]);
+  expect(percentile(histogram, 50)).toBe(10);
+  expect(percentile(histogram, 95)).toBe(20);
+  expect(percentile(histogram, 100)).toBe(30);
+  expect(percentile(new Map(), 50)).toBeNull();
+});

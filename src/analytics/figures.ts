@@ -1,0 +1,90 @@
+// Sums over calls, as SQL that both databases understand and as what a reader gets.
+import { money, integer } from "../edge/stores/sql/read-row.ts";
+import type { ResultRow } from "../edge/stores/sql/database.ts";
+import { formatUsdRounded } from "../core/models/pico-usd.ts";
+import { writeColumns } from "../edge/stores/ledger/call-rows.ts";
+
+/** Of `calls c`: everything that was written to a cache. */
+export const writtenSql: string = `(${Object.values(writeColumns)
+  .map((column) => `COALESCE(c.${column}, 0)`)
+  .join(" + ")})`;
+
+export function sumSql(expression: string, name: string): string {
+  return `CAST(COALESCE(SUM(${expression}), 0) AS BIGINT) AS ${name}`;
+}
+
+/** Of `calls c`. */
+export const tokenSums: string = [
+  sumSql("c.uncached_tokens", "uncached"),
+  sumSql("c.read_tokens", "read_tokens"),
+  sumSql(writtenSql, "written"),
+  sumSql("c.output_tokens + c.reasoning_tokens", "output"),
+].join(", ");
+
+/** In two parts: money of a whole ledger outgrows what SQLite adds up. */
+export function moneySums(expression: string, name: string): string {
+  return ["/", "%"]
+    .map(
+      (operator, index) =>
+        `CAST(COALESCE(SUM((${expression}) ${operator} 1000000), 0) AS TEXT) AS ${name}_${index}`,
+    )
+    .join(", ");
+}
+
+export function moneyOf(row: ResultRow, name: string): bigint {
+  return money(row, `${name}_0`) * 1_000_000n + money(row, `${name}_1`);
+}
+
+export interface TokenSums {
+  readonly uncached: number;
+  readonly read: number;
+  readonly written: number;
+  readonly output: number;
+}
+
+export function tokensOf(row: ResultRow): TokenSums {
+  return {
+    uncached: integer(row, "uncached"),
+    read: integer(row, "read_tokens"),
+    written: integer(row, "written"),
+    output: integer(row, "output"),
+  };
+}
+
+export interface TokenFigures {
+  readonly uncached_input_tokens: number;
+  readonly cached_input_tokens: number;
+  readonly cache_creation_tokens: number;
+  readonly output_tokens: number;
+}
+
+export function tokenFigures({ uncached, read, written, output }: TokenSums): TokenFigures {
+  return {
+    uncached_input_tokens: uncached,
+    cached_input_tokens: read,
+    cache_creation_tokens: written,
+    output_tokens: output,
+  };
+}
+
+/** Null where nothing is there to be a part of. */
+export function ratio(part: number, whole: number): number | null {
+  return whole === 0 ? null : part / whole;
+}
+
+export function hitRateOf({ uncached, read, written }: TokenSums): number | null {
+  return ratio(read, uncached + read + written);
+}
+
+/** Dollars as decimal text with six digits after the point, for APIs; sums are rounded once, here. */
+export function toUsdText(pico: bigint): string {
+  return formatUsdRounded(pico, 6).replace("$", "");
+}
+
+/** Dollars as events spell them, exactly; null for what is none. */
+export function parseUsdText(text: unknown): bigint | null {
+  const parts = typeof text === "string" ? /^(-?)(\d+)(?:\.(\d{1,12}))?$/.exec(text) : null;
+  if (parts === null) return null;
+  const pico = BigInt(`${parts[2] ?? "0"}${(parts[3] ?? "").padEnd(12, "0")}`);
+  return parts[1] === "-" ? -pico : pico;
+}

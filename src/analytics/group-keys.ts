@@ -1,0 +1,98 @@
+// What rows can stand for: the only texts of a question that become SQL, by name.
+import type { ResultRow } from "../edge/stores/sql/database.ts";
+import type { TimeWindow } from "./time-window.ts";
+import { toIso } from "./time-window.ts";
+import type { Label } from "./analysis.ts";
+
+/** Of calls; the first by default. */
+export const callGroups = [
+  "model",
+  "provider",
+  "session",
+  "agent",
+  "parent_session",
+  "is_worker",
+  "day",
+  "hour",
+  "none",
+] as const;
+
+type GroupName = (typeof callGroups)[number];
+
+interface GroupKey {
+  /** Of `calls c`, and of its session `s` where that is needed. */
+  readonly calls: string;
+  /** Of `compactions_v1 f`, and of its session `s`. */
+  readonly folds: string;
+  readonly usesSession?: true;
+  readonly toLabel?: (value: unknown) => Label;
+}
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+
+const isWorkerSql = "CASE WHEN s.role IS NULL THEN NULL WHEN s.role = 'worker' THEN 1 ELSE 0 END";
+
+const keys: Readonly<Record<GroupName, GroupKey>> = {
+  model: { calls: "c.model", folds: "f.model_used" },
+  provider: { calls: "c.provider", folds: "f.provider" },
+  session: { calls: "c.session_id", folds: "f.session_id" },
+  agent: { calls: "s.agent", folds: "s.agent", usesSession: true },
+  parent_session: { calls: "s.parent_session_id", folds: "s.parent_session_id", usesSession: true },
+  is_worker: {
+    calls: isWorkerSql,
+    folds: isWorkerSql,
+    usesSession: true,
+    toLabel: (value) => (typeof value === "number" ? value === 1 : null),
+  },
+  day: {
+    calls: `c.started_ms / ${dayMs}`,
+    folds: `f.compacted_at / ${dayMs}`,
+    toLabel: (value) => toDayLabel(Number(value) * dayMs),
+  },
+  hour: {
+    calls: `c.started_ms / ${hourMs}`,
+    folds: `f.compacted_at / ${hourMs}`,
+    toLabel: (value) => toHourLabel(Number(value) * hourMs),
+  },
+  none: { calls: "CAST('all' AS TEXT)", folds: "CAST('all' AS TEXT)" },
+};
+
+export function keyOf(groupBy: string): GroupKey {
+  return isGroup(groupBy) ? keys[groupBy] : keys.none;
+}
+
+function isGroup(name: string): name is GroupName {
+  return Object.hasOwn(keys, name);
+}
+
+/** `… FROM calls c … WHERE` of a window, with the places of its two ends. */
+export function fromCalls({ usesSession }: GroupKey): string {
+  return `FROM calls c${usesSession === true ? " LEFT JOIN sessions s ON s.id = c.session_id" : ""} WHERE c.started_ms >= ? AND c.started_ms < ?`;
+}
+
+export function fromFolds({ usesSession }: GroupKey): string {
+  return `FROM compactions_v1 f${usesSession === true ? " LEFT JOIN sessions s ON s.id = f.session_id" : ""} WHERE f.compacted_at >= ? AND f.compacted_at < ?`;
+}
+
+export function endsOf({ startMs, endMs }: TimeWindow): readonly [number, number] {
+  return [startMs, endMs];
+}
+
+/** Of the column `grp`. What a deleted session left behind has no name any more. */
+export function labelOf(row: ResultRow, key: GroupKey): Label {
+  return toLabel(row["grp"], key);
+}
+
+function toLabel(value: unknown, key: GroupKey): Label {
+  if (key.toLabel !== undefined) return key.toLabel(value);
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+export function toDayLabel(ms: number): string {
+  return toIso(ms).slice(0, 10);
+}
+
+export function toHourLabel(ms: number): string {
+  return `${toIso(ms).slice(0, 13)}:00Z`;
+}

@@ -1,0 +1,81 @@
+// The same tokens at other prices, over many calls at once: within one tier and one price row, cost is linear.
+import { assert } from "../core/assert.ts";
+import { lifetimes, type Lifetime } from "../core/message/usage.ts";
+import type { ModelFacts } from "../core/models/model-facts.ts";
+import { ratesAt, type Rates } from "../core/models/prices.ts";
+import type { TimeWindow } from "./time-window.ts";
+
+/** Calls of one model whose prompts are in one tier, made under one price row, with the same buckets in use. */
+export interface AlikeCalls {
+  readonly uncachedTokens: number;
+  readonly readTokens: number;
+  readonly writtenTokens: Readonly<Record<Lifetime, number>>;
+  readonly generatedTokens: number;
+  /** Of any one of them: they stand on the same side of every threshold and of every day prices changed. */
+  readonly promptTokens: number;
+  readonly startMs: number;
+}
+
+type Priced = Pick<ModelFacts, "id" | "prices">;
+
+/** Null where the model, or a bucket in use, has no price. */
+export function priceAlike(calls: AlikeCalls, model: Priced): bigint | null {
+  const rates = findRates(calls, model);
+  if (rates === null) return null;
+  let total =
+    times(calls.uncachedTokens, rates.inputPicoUsd) +
+    times(calls.generatedTokens, rates.outputPicoUsd);
+  if (calls.readTokens > 0) {
+    if (rates.readPicoUsd === null) return null;
+    total += times(calls.readTokens, rates.readPicoUsd);
+  }
+  for (const lifetime of lifetimes) {
+    const tokens = calls.writtenTokens[lifetime];
+    const rate = rates.writePicoUsd[lifetime] ?? null;
+    if (tokens === 0) continue;
+    if (rate === null) return null;
+    total += times(tokens, rate);
+  }
+  return total;
+}
+
+/** Every token of the prompts at the plain price. */
+export function priceUncached(calls: AlikeCalls, model: Priced): bigint | null {
+  const written = lifetimes.reduce((sum, lifetime) => sum + calls.writtenTokens[lifetime], 0);
+  const rates = findRates(calls, model);
+  if (rates === null) return null;
+  const sent = calls.uncachedTokens + calls.readTokens + written;
+  return times(sent, rates.inputPicoUsd) + times(calls.generatedTokens, rates.outputPicoUsd);
+}
+
+/** Where the price of a call changes: lengths of prompts above which a tier begins, and days in milliseconds. */
+export interface PriceSteps {
+  readonly aboveTokens: readonly number[];
+  readonly fromMs: readonly number[];
+}
+
+/** Those of all models, because which ones were called takes a query of its own. */
+export function stepsOf(models: readonly Priced[], { startMs, endMs }: TimeWindow): PriceSteps {
+  const rows = models.flatMap(({ prices }) => (prices.kind === "priced" ? prices.rows : []));
+  const tokens = rows.flatMap(({ tiers }) => tiers.map(({ aboveTokens }) => aboveTokens));
+  const days = rows.flatMap(({ from }) => (from === null ? [] : [Date.parse(from)]));
+  return {
+    aboveTokens: inOrder(tokens),
+    fromMs: inOrder(days.filter((ms) => ms > startMs && ms < endMs)),
+  };
+}
+
+function findRates({ startMs, promptTokens }: AlikeCalls, { id, prices }: Priced): Rates | null {
+  if (prices.kind === "unpriced") return null;
+  const applied = ratesAt(prices.rows, startMs, promptTokens);
+  assert(applied !== null, `${id} is priced but has no rates`);
+  return applied.rates;
+}
+
+function inOrder(values: readonly number[]): readonly number[] {
+  return [...new Set(values)].toSorted((left, right) => left - right);
+}
+
+function times(tokens: number, picoPerToken: bigint): bigint {
+  return BigInt(tokens) * picoPerToken;
+}

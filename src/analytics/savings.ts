@@ -1,0 +1,171 @@
+// What the same tokens would have cost: without a cache, and on another model. Savings may be below zero.
+import { listModels } from "../core/models/catalogue.ts";
+import { findModel, resolveModel } from "../core/models/resolve-model.ts";
+import type { ModelFacts } from "../core/models/model-facts.ts";
+import { StrataError } from "../core/strata-error.ts";
+import { readAlike, type PricedCalls } from "./alike-calls.ts";
+import {
+  withLabel,
+  type Analysis,
+  type AnalyticsWorld,
+  type Found,
+  type Label,
+  type LedgerMoment,
+  type Question,
+} from "./analysis.ts";
+import { refuse } from "./analytics-error.ts";
+import { toUsdText } from "./figures.ts";
+import { callGroups } from "./group-keys.ts";
+import { priceAlike, priceUncached, stepsOf } from "./reprice.ts";
+
+export interface SavingsFigures {
+  readonly call_count: number;
+  readonly no_cache: Comparison;
+  /** Null where no baseline was asked for. */
+  readonly baseline: Comparison | null;
+}
+
+/** Both sides are of the same calls and the same tokens. */
+export interface Comparison {
+  readonly model: string | null;
+  readonly cost_usd: string;
+  readonly actual_cost_usd: string;
+  readonly saved_usd: string;
+  /** Of what it would have cost; null where that is nothing. */
+  readonly saved_share: number | null;
+  readonly compared_call_count: number;
+  /** Calls that reported tokens which one of the two sides has no price for. */
+  readonly unpriced_call_count: number;
+  readonly is_partial: boolean;
+  readonly pricing_version: string | null;
+}
+
+export const savings: Analysis<SavingsFigures> = {
+  summary: "What the same tokens would have cost without a cache, or on another model",
+  groupBys: callGroups,
+  orders: ["saved_usd", "call_count"],
+  takes: ["baseline"],
+  ask: askSavings,
+};
+
+async function askSavings(
+  ledger: LedgerMoment,
+  question: Question,
+  { catalogue }: AnalyticsWorld,
+): Promise<Found<SavingsFigures>> {
+  const baseline = findBaseline(question, catalogue);
+  const groups = new Map<Label, PricedCalls[]>();
+  const models = new Map<string, ModelFacts | null>();
+  const steps = stepsOf(listModels(catalogue), question.window);
+  for (const calls of await readAlike(ledger, question, steps)) {
+    const { model } = calls;
+    if (!models.has(model)) models.set(model, findModel(model, catalogue)?.facts ?? null);
+
+    const known = groups.get(calls.label);
+    if (known === undefined) groups.set(calls.label, [calls]);
+    else known.push(calls);
+  }
+  const modelOf = (calls: PricedCalls): ModelFacts | null => models.get(calls.model) ?? null;
+  const rows = [...groups].map(([label, calls]) => {
+    const noCache = compare(calls, modelOf, modelOf, priceUncached);
+    const other = baseline === null ? null : compare(calls, modelOf, () => baseline, priceAlike);
+    const callCount = calls.reduce((sum, each) => sum + each.callCount, 0);
+    const figures: SavingsFigures = {
+      call_count: callCount,
+      no_cache: toComparison(noCache, null, latestOf(calls.map(modelOf))),
+      baseline:
+        other === null ? null : toComparison(other, baseline?.id ?? null, latestOf([baseline])),
+    };
+    const { otherPicoUsd, actualPicoUsd } = other ?? noCache;
+    return {
+      label,
+      figures: withLabel(question, label, figures),
+      ranks: { saved_usd: otherPicoUsd - actualPicoUsd, call_count: callCount },
+    };
+  });
+  return { rows, notes: notesOf(models) };
+}
+
+function findBaseline(
+  { baseline }: Question,
+  catalogue: AnalyticsWorld["catalogue"],
+): ModelFacts | null {
+  if (baseline === null) return null;
+  try {
+    return resolveModel(baseline, catalogue).facts;
+  } catch (error) {
+    if (!(error instanceof StrataError)) throw error;
+    throw refuse("unknown_baseline_model", error.message, error.hint);
+  }
+}
+
+interface Sums {
+  readonly otherPicoUsd: bigint;
+  readonly actualPicoUsd: bigint;
+  readonly comparedCount: number;
+  readonly unpricedCount: number;
+}
+
+type ModelOf = (calls: PricedCalls) => ModelFacts | null;
+
+function compare(
+  groups: readonly PricedCalls[],
+  modelOf: ModelOf,
+  otherOf: ModelOf,
+  price: typeof priceAlike,
+): Sums {
+  let sums: Sums = { otherPicoUsd: 0n, actualPicoUsd: 0n, comparedCount: 0, unpricedCount: 0 };
+  for (const calls of groups.filter(({ hasUsage }) => hasUsage)) {
+    const other = otherOf(calls);
+    const otherPicoUsd = other === null ? null : price(calls, other);
+    const actualPicoUsd = actualOf(calls, modelOf(calls));
+    sums =
+      otherPicoUsd === null || actualPicoUsd === null
+        ? { ...sums, unpricedCount: sums.unpricedCount + calls.callCount }
+        : {
+            ...sums,
+            otherPicoUsd: sums.otherPicoUsd + otherPicoUsd,
+            actualPicoUsd: sums.actualPicoUsd + actualPicoUsd,
+            comparedCount: sums.comparedCount + calls.callCount,
+          };
+  }
+  return sums;
+}
+
+/** As it was billed; reckoned again where attempts that came to nothing are in the bill and not in the tokens. */
+function actualOf(calls: PricedCalls, model: ModelFacts | null): bigint | null {
+  if (calls.isCostOfUsage) return calls.costPicoUsd;
+  return model === null ? null : priceAlike(calls, model);
+}
+
+function toComparison(sums: Sums, model: string | null, version: string | null): Comparison {
+  const { otherPicoUsd, actualPicoUsd, comparedCount, unpricedCount } = sums;
+  const saved = otherPicoUsd - actualPicoUsd;
+  return {
+    model,
+    cost_usd: toUsdText(otherPicoUsd),
+    actual_cost_usd: toUsdText(actualPicoUsd),
+    saved_usd: toUsdText(saved),
+    // Ten digits of a share: both sides outgrow a number before they are divided.
+    saved_share: otherPicoUsd === 0n ? null : Number((saved * 10n ** 10n) / otherPicoUsd) / 1e10,
+    compared_call_count: comparedCount,
+    unpriced_call_count: unpricedCount,
+    is_partial: unpricedCount > 0,
+    pricing_version: version,
+  };
+}
+
+/** The day on which the latest of their prices was looked up. */
+function latestOf(models: readonly (ModelFacts | null)[]): string | null {
+  const days = models.flatMap((model) => (model === null ? [] : [model.checkedOn]));
+  return days.toSorted().at(-1) ?? null;
+}
+
+function notesOf(models: ReadonlyMap<string, ModelFacts | null>): readonly string[] {
+  const unknown = [...models].flatMap(([name, facts]) => (facts === null ? [name] : []));
+  return unknown.length === 0
+    ? []
+    : [
+        `nothing is known of ${unknown.toSorted().join(", ")}: their calls are not compared without a cache`,
+      ];
+}

@@ -1,0 +1,72 @@
+// Which skills were loaded, why, and what they take of the window.
+import {
+  withLabel,
+  type Analysis,
+  type Found,
+  type Label,
+  type LedgerMoment,
+  type Question,
+} from "./analysis.ts";
+import {
+  countBy,
+  countField,
+  eventLabel,
+  groupEvents,
+  readEvents,
+  textField,
+  type StoredEvent,
+} from "./stored-events.ts";
+import { toIso } from "./time-window.ts";
+
+export interface SkillFigures {
+  readonly load_count: number;
+  /** By why: always, on_demand, auto_suggested. */
+  readonly load_reasons: Readonly<Record<string, number>>;
+  readonly loaded_tokens: number;
+  readonly session_count: number;
+  /** Searches; where rows are skills, those that found it. */
+  readonly search_count: number;
+  readonly last_loaded_at: string | null;
+}
+
+export const skills: Analysis<SkillFigures> = {
+  summary: "Which skills were loaded or found, why, and how many tokens they took",
+  groupBys: ["skill", "source", "session", "day", "none"],
+  orders: ["load_count", "loaded_tokens", "search_count", "last_loaded_at"],
+  ask: askSkills,
+};
+
+async function askSkills(ledger: LedgerMoment, question: Question): Promise<Found<SkillFigures>> {
+  const events = await readEvents(ledger, question, ["skill.loaded", "skill.search"]);
+  const groups = groupEvents(events, (event) => labelsOf(event, question.groupBy));
+  const rows = [...groups].map(([label, group]) => {
+    const loads = group.filter(({ type }) => type === "skill.loaded");
+    const lastMs = loads.reduce((last, { timeMs }) => Math.max(last, timeMs), 0);
+    const figures: SkillFigures = {
+      load_count: loads.length,
+      load_reasons: countBy(loads, (event) => textField(event, "load_reason")),
+      loaded_tokens: loads.reduce((sum, event) => sum + countField(event, "load_size_tokens"), 0),
+      session_count: new Set(group.map(({ sessionId }) => sessionId)).size,
+      search_count: group.length - loads.length,
+      last_loaded_at: loads.length === 0 ? null : toIso(lastMs),
+    };
+    const { load_count, loaded_tokens, search_count, last_loaded_at } = figures;
+    return {
+      label,
+      figures: withLabel(question, label, figures),
+      ranks: { load_count, loaded_tokens, search_count, last_loaded_at },
+    };
+  });
+  return { rows };
+}
+
+/** A search stands under every skill it found, once; where they come from it does not tell. */
+function labelsOf(event: StoredEvent, groupBy: string): readonly Label[] {
+  const isSearch = event.type === "skill.search";
+  if (groupBy === "source" && isSearch) return [];
+  if (groupBy !== "skill") return [eventLabel(event, groupBy)];
+  if (!isSearch) return [textField(event, "skill_id")];
+  const found = event.payload["result_skill_ids"];
+  if (!Array.isArray(found)) return [];
+  return [...new Set(found.filter((id): id is string => typeof id === "string"))];
+}

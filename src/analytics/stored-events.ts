@@ -1,0 +1,99 @@
+// Events of a window with what they tell, read tolerantly: an earlier or a later program may have written them.
+import { integer, text, textOrNull } from "../edge/stores/sql/read-row.ts";
+import type { LedgerMoment, Label, Question } from "./analysis.ts";
+import { toDayLabel, toHourLabel } from "./group-keys.ts";
+
+export interface StoredEvent {
+  readonly type: string;
+  readonly timeMs: number;
+  readonly sessionId: string;
+  /** Of its turn; null where it has none. */
+  readonly model: string | null;
+  readonly turnId: string | null;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+export async function readEvents(
+  { query }: LedgerMoment,
+  { window }: Question,
+  types: readonly string[],
+): Promise<readonly StoredEvent[]> {
+  const rows = await query(
+    `SELECT e.type, e.timestamp_us, e.session_id, e.turn_id, t.model, e.payload_json FROM events e LEFT JOIN turns t ON t.id = e.turn_id
+    WHERE e.type IN (${types.map(() => "?").join(", ")}) AND e.timestamp_us >= ? AND e.timestamp_us < ?`,
+    [...types, window.startMs * 1000, window.endMs * 1000],
+  );
+  return rows.map((row) => ({
+    type: text(row, "type"),
+    timeMs: Math.floor(integer(row, "timestamp_us") / 1000),
+    sessionId: text(row, "session_id"),
+    turnId: textOrNull(row, "turn_id"),
+    model: textOrNull(row, "model"),
+    payload: toPayload(text(row, "payload_json")),
+  }));
+}
+
+/** What an event stands under; a field of its own by name where it is none of these. */
+export function eventLabel(event: StoredEvent, groupBy: string): Label {
+  switch (groupBy) {
+    case "none":
+      return "all";
+    case "session":
+      return event.sessionId;
+    case "model":
+      return event.model;
+    case "day":
+      return toDayLabel(event.timeMs);
+    case "hour":
+      return toHourLabel(event.timeMs);
+    default:
+      return textField(event, groupBy);
+  }
+}
+
+export function textField({ payload }: StoredEvent, name: string): string | null {
+  const value = payload[name];
+  return typeof value === "string" ? value : null;
+}
+
+export function countField({ payload }: StoredEvent, name: string): number {
+  const value = payload[name];
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
+
+/** Events by what they stand under. */
+export function groupEvents(
+  events: readonly StoredEvent[],
+  labelsOf: (event: StoredEvent) => readonly Label[],
+): ReadonlyMap<Label, readonly StoredEvent[]> {
+  const groups = new Map<Label, StoredEvent[]>();
+  for (const event of events) {
+    for (const label of labelsOf(event)) {
+      const group = groups.get(label);
+      if (group === undefined) groups.set(label, [event]);
+      else group.push(event);
+    }
+  }
+  return groups;
+}
+
+export function countBy(
+  events: readonly StoredEvent[],
+  nameOf: (event: StoredEvent) => string | null,
+): Readonly<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (const event of events) {
+    const name = nameOf(event);
+    if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return Object.fromEntries([...counts].toSorted(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+function toPayload(json: string): StoredEvent["payload"] {
+  const value: unknown = JSON.parse(json);
+  return isPayload(value) ? value : {};
+}
+
+function isPayload(value: unknown): value is StoredEvent["payload"] {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

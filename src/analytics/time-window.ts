@@ -1,0 +1,57 @@
+// From when to when a question is about: UTC, the start inclusive, the end exclusive.
+import { isCalendarDay } from "../core/models/moment.ts";
+import { refuse } from "./analytics-error.ts";
+
+export interface TimeWindow {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+const defaultMs = 7 * 86_400_000;
+
+/** The last seven days, unless told otherwise. One end alone is completed to seven days or to now. */
+export function parseWindow(
+  { from, to }: { readonly from?: string; readonly to?: string },
+  nowMs: number,
+): TimeWindow {
+  const endMs = to === undefined ? nowMs : parseTime(to, "to", nowMs);
+  const startMs = from === undefined ? endMs - defaultMs : parseTime(from, "from", nowMs);
+  if (startMs < endMs) return { startMs, endMs };
+  throw refuse(
+    "invalid_time_window",
+    `the window from ${toIso(startMs)} to ${toIso(endMs)} is empty`,
+    "let from be earlier than to",
+  );
+}
+
+export function toIso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+const agesMs: ReadonlyMap<string, number> = new Map([
+  ["m", 60_000],
+  ["h", 3_600_000],
+  ["d", 86_400_000],
+  ["w", 604_800_000],
+]);
+
+const day = /^(\d{4})-(\d{2})-(\d{2})$/;
+const moment = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?$/;
+
+/** A day, a moment (UTC where it names no zone), or so long ago. */
+function parseTime(text: string, name: string, nowMs: number): number {
+  const [, count = "", unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
+  const ageMs = Number(count) * (agesMs.get(unit) ?? 0);
+  if (ageMs > 0) return nowMs - ageMs;
+  const parts = day.exec(text) ?? moment.exec(text);
+  const isDay =
+    parts !== null && isCalendarDay(Number(parts[1]), Number(parts[2]), Number(parts[3]));
+  const isZoned = day.test(text) || parts?.[4] !== undefined;
+  const ms = isDay ? Date.parse(isZoned ? text : `${text}Z`) : Number.NaN;
+  if (Number.isFinite(ms)) return ms;
+  throw refuse(
+    "invalid_time_window",
+    `${name} cannot be "${text}"`,
+    "write it as 2026-11-16, 2026-11-16T09:30Z, or as so long ago: 24h, 30d, 4w",
+  );
+}

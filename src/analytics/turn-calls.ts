@@ -1,0 +1,59 @@
+// The calls of one turn, in order.
+import { fromOutcomeText } from "../core/ledger/call-text.ts";
+import { integer, integerOrNull, money, text, textOrNull } from "../edge/stores/sql/read-row.ts";
+import type { LedgerMoment } from "./analysis.ts";
+import { hitRateOf, tokenFigures, toUsdText, writtenSql, type TokenFigures } from "./figures.ts";
+import { toIso } from "./time-window.ts";
+
+export interface TurnCall extends TokenFigures {
+  readonly number: number;
+  readonly status: string;
+  readonly stop_reason: string | null;
+  /** Why the provider did not answer. */
+  readonly failure: string | null;
+  readonly model: string;
+  readonly policy: string;
+  readonly started_at: string;
+  readonly latency_ms: number;
+  readonly hit_rate: number | null;
+  /** Null where nothing was billed, or there is no price. */
+  readonly cost_usd: string | null;
+  /** Attempts and summaries that were billed and came to nothing. */
+  readonly discarded_count: number;
+}
+
+export async function readTurnCalls(
+  { query }: LedgerMoment,
+  turnId: string,
+): Promise<readonly TurnCall[]> {
+  const rows = await query(
+    `SELECT c.number, c.status, c.stop_reason, c.model, c.policy, c.started_ms, c.ended_ms, c.uncached_tokens, c.read_tokens, ${writtenSql} AS written,
+      c.output_tokens + c.reasoning_tokens AS output, CAST(c.cost_pico_usd AS TEXT) AS cost, c.outcome_json
+    FROM calls c WHERE c.turn_id = ? ORDER BY c.number`,
+    [turnId],
+  );
+  return rows.map((row) => {
+    const { failure, discarded } = fromOutcomeText(text(row, "outcome_json"));
+    const startMs = integer(row, "started_ms");
+    const tokens = {
+      uncached: integerOrNull(row, "uncached_tokens") ?? 0,
+      read: integerOrNull(row, "read_tokens") ?? 0,
+      written: integer(row, "written"),
+      output: integerOrNull(row, "output") ?? 0,
+    };
+    return {
+      number: integer(row, "number"),
+      status: text(row, "status"),
+      stop_reason: textOrNull(row, "stop_reason"),
+      failure: failure?.kind ?? null,
+      model: text(row, "model"),
+      policy: text(row, "policy"),
+      started_at: toIso(startMs),
+      latency_ms: integer(row, "ended_ms") - startMs,
+      ...tokenFigures(tokens),
+      hit_rate: hitRateOf(tokens),
+      cost_usd: row["cost"] === null ? null : toUsdText(money(row, "cost")),
+      discarded_count: discarded.length,
+    };
+  });
+}

@@ -1,0 +1,178 @@
+// Turns of a window, or one of them with its calls. A turn that runs just now says so.
+import type { ResultRow } from "../edge/stores/sql/database.ts";
+import { integer, integerOrNull, money, text, textOrNull } from "../edge/stores/sql/read-row.ts";
+import type {
+  Analysis,
+  AnalyticsWorld,
+  Found,
+  LedgerMoment,
+  Question,
+  RankedRow,
+} from "./analysis.ts";
+import { refuse } from "./analytics-error.ts";
+import {
+  hitRateOf,
+  moneyOf,
+  moneySums,
+  tokenFigures,
+  tokensOf,
+  tokenSums,
+  toUsdText,
+  type TokenFigures,
+} from "./figures.ts";
+import { readTurnCalls, type TurnCall } from "./turn-calls.ts";
+import { toIso } from "./time-window.ts";
+
+export interface TurnFigures extends TokenFigures {
+  readonly turn: string;
+  readonly session: string | null;
+  /** `normal`, or `compaction` for a fold. */
+  readonly type: string;
+  readonly status: string;
+  readonly end_reason: string | null;
+  /** Somebody works on it just now. */
+  readonly in_flight: boolean;
+  readonly model: string;
+  readonly provider: string;
+  readonly started_at: string;
+  readonly completed_at: string | null;
+  readonly duration_ms: number | null;
+  readonly call_count: number;
+  readonly tool_use_count: number;
+  readonly hit_rate: number | null;
+  /** So far, where it is in flight. Of a fold, what its summary cost. */
+  readonly cost_usd: string;
+  /** Only of a turn that was asked for by its id. */
+  readonly calls?: readonly TurnCall[];
+}
+
+export const turns: Analysis<TurnFigures> = {
+  summary: "Turns with what they cost and how they ended, or one of them call by call",
+  groupBys: ["turn"],
+  orders: ["started_at", "cost_usd", "call_count", "duration_ms"],
+  takes: ["turn"],
+  ask: (ledger, question, world) =>
+    question.turn === null ? askTurns(ledger, question) : askTurn(ledger, question.turn, world),
+};
+
+const ranks: Readonly<Record<string, string>> = {
+  started_at: "t.started_ms",
+  cost_usd: "COALESCE(k.cost, 0)",
+  call_count: "COALESCE(k.call_count, 0)",
+  duration_ms: "t.completed_ms - t.started_ms",
+  group: "t.id",
+};
+
+/** The first of them are found before they are looked at: a window may hold a hundred thousand. */
+async function askTurns(
+  ledger: LedgerMoment,
+  { window: { startMs, endMs }, order, limit }: Question,
+): Promise<Found<TurnFigures>> {
+  const inWindow = "t.started_ms >= ? AND t.started_ms < ?";
+  const [counted] = await ledger.query(`SELECT COUNT(*) AS turns FROM turns t WHERE ${inWindow}`, [
+    startMs,
+    endMs,
+  ]);
+  const total = counted === undefined ? 0 : integer(counted, "turns");
+  const picked = await ledger.query(
+    `SELECT t.id FROM ${rankedTurns(order)} WHERE ${inWindow} ORDER BY ${ranks[order.by] ?? "t.id"} ${order.isDescending ? "DESC" : "ASC"} NULLS LAST, t.id LIMIT ?`,
+    [...(isSummed(order) ? [startMs, startMs] : []), startMs, endMs, limit],
+  );
+  const rows = await readTurns(
+    ledger,
+    picked.map((row) => text(row, "id")),
+  );
+  return { rows, leftOut: total - rows.length };
+}
+
+function isSummed({ by }: Question["order"]): boolean {
+  return by === "cost_usd" || by === "call_count";
+}
+
+/** No call or fold of a turn is older than the turn. Those that have none cannot be the first from the top. */
+function rankedTurns(order: Question["order"]): string {
+  if (!isSummed(order)) return "turns t";
+  const sums = `SELECT turn_id, SUM(calls) AS call_count, SUM(cost) AS cost FROM (
+      SELECT c.turn_id, 1 AS calls, c.cost_pico_usd AS cost FROM calls c WHERE c.started_ms >= ?
+      UNION ALL SELECT f.turn_id, 0 AS calls, f.cost_pico_usd AS cost FROM compactions_v1 f WHERE f.compacted_at >= ?
+    ) u GROUP BY turn_id`;
+  return order.isDescending
+    ? `(${sums}) k JOIN turns t ON t.id = k.turn_id`
+    : `turns t LEFT JOIN (${sums}) k ON k.turn_id = t.id`;
+}
+
+/** The answer is about the time of the turn. */
+async function askTurn(
+  ledger: LedgerMoment,
+  id: string,
+  { nowMs }: AnalyticsWorld,
+): Promise<Found<TurnFigures>> {
+  const [found] = await readTurns(ledger, [id]);
+  if (found === undefined) {
+    throw refuse(
+      "turn_not_found",
+      `there is no turn ${id}`,
+      "list turns with: strata stats turns, or those of a session with: strata sessions show ID",
+    );
+  }
+  const calls = await readTurnCalls(ledger, id);
+  const { started_at, completed_at } = found.figures;
+  const endMs = completed_at === null ? nowMs : Date.parse(completed_at);
+  return {
+    rows: [{ ...found, figures: { ...found.figures, calls } }],
+    window: { startMs: Date.parse(started_at), endMs },
+  };
+}
+
+async function readTurns(
+  { query, clockSql }: LedgerMoment,
+  ids: readonly string[],
+): Promise<readonly RankedRow<TurnFigures>[]> {
+  if (ids.length === 0) return [];
+  const places = ids.map(() => "?").join(", ");
+  const rows = await query(
+    `SELECT t.id, t.turn_type, t.status, t.end_reason, t.model, t.provider, t.started_ms, t.completed_ms,
+      COALESCE(NULLIF(k.session_id, ''), NULLIF(f.session_id, ''), o.id) AS session_id,
+      CASE WHEN t.status = 'pending' AND o.lease_holder IS NOT NULL AND o.lease_expires_ms >= ${clockSql} THEN 1 ELSE 0 END AS in_flight,
+      k.call_count, k.uncached, k.read_tokens, k.written, k.output, k.cost_0, k.cost_1,
+      CAST(COALESCE(f.cost_pico_usd, 0) AS TEXT) AS fold_cost,
+      (SELECT COUNT(*) FROM tool_calls u WHERE u.turn_id = t.id) AS tool_use_count
+    FROM turns t
+    LEFT JOIN (
+      SELECT c.turn_id, MAX(c.session_id) AS session_id, COUNT(*) AS call_count, ${tokenSums}, ${moneySums("c.cost_pico_usd", "cost")}
+      FROM calls c WHERE c.turn_id IN (${places}) GROUP BY c.turn_id
+    ) k ON k.turn_id = t.id
+    LEFT JOIN compactions_v1 f ON f.turn_id = t.id
+    LEFT JOIN sessions o ON o.open_turn_id = t.id WHERE t.id IN (${places})`,
+    [...ids, ...ids],
+  );
+  return rows.map(toRow);
+}
+
+function toRow(row: ResultRow): RankedRow<TurnFigures> {
+  const hasCalls = row["call_count"] !== null;
+  const tokens = hasCalls ? tokensOf(row) : { uncached: 0, read: 0, written: 0, output: 0 };
+  const total = money(row, "fold_cost") + (hasCalls ? moneyOf(row, "cost") : 0n);
+  const startMs = integer(row, "started_ms");
+  const endMs = integerOrNull(row, "completed_ms");
+  const figures: TurnFigures = {
+    turn: text(row, "id"),
+    session: textOrNull(row, "session_id"),
+    type: text(row, "turn_type"),
+    status: text(row, "status"),
+    end_reason: textOrNull(row, "end_reason"),
+    in_flight: integer(row, "in_flight") === 1,
+    model: text(row, "model"),
+    provider: text(row, "provider"),
+    started_at: toIso(startMs),
+    completed_at: endMs === null ? null : toIso(endMs),
+    duration_ms: endMs === null ? null : endMs - startMs,
+    call_count: hasCalls ? integer(row, "call_count") : 0,
+    tool_use_count: integer(row, "tool_use_count"),
+    ...tokenFigures(tokens),
+    hit_rate: hitRateOf(tokens),
+    cost_usd: toUsdText(total),
+  };
+  const { turn, started_at, call_count, duration_ms } = figures;
+  return { label: turn, figures, ranks: { started_at, cost_usd: total, call_count, duration_ms } };
+}

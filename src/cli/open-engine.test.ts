@@ -1,0 +1,183 @@
+// Goal: one call opens everything an agent needs, as configured. Method: files and a ledger on disk, the simulator over HTTP.
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createEventIds } from "../core/events/event-ids.ts";
+import type { StrataEvent } from "../core/events/event.ts";
+import { cheapCounter } from "../core/tokens/cheap-counter.ts";
+import { configOf } from "../edge/config/test-kit.ts";
+import { closeAll, closeLater } from "../edge/providers/test-kit.ts";
+import { createScripted, createSimulator } from "../simulator/index.ts";
+import { openNodeServer } from "../simulator/node-server.ts";
+import { openEngineFor, type OpenEngine, type OpenEngineOptions } from "./open-engine.ts";
+import { usualModel } from "./open-engine-parts.ts";
+
+let folder = "";
+let notices: string[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "strata-open-"));
+  mkdirSync(join(folder, "work"));
+  notices = [];
+});
+afterEach(async () => {
+  await closeAll();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("without a key", () => {
+  test("an agent is simulated in a folder of its own, may only look, and that is said once", async () => {
+    const opened = await open({});
+    expect(opened.isSimulated()).toBe(true);
+    expect(opened.isTemporary).toBe(true);
+    expect(existsSync(opened.workspace)).toBe(true);
+    const session = await opened.engine.open();
+    const names = session.session.thread.foundation.tools.map(({ name }) => name);
+    expect(names).toContain("read");
+    for (const name of ["write", "edit", "bash", "memory_add", "skill_save"]) {
+      expect(names).not.toContain(name);
+    }
+    const { end } = await session.run("What is in this folder?").result;
+    expect(end).toBe("done");
+    expect(notices.filter((notice) => notice.startsWith("answers are simulated"))).toHaveLength(1);
+    await opened.close();
+    expect(existsSync(opened.workspace)).toBe(false);
+  });
+
+  test("in a folder somebody names it may write, but never run commands", async () => {
+    const workspace = join(folder, "work");
+    const configFile = write("tools: { toolset: full, bash: true }\n");
+    const { engine, isTemporary } = await open({ workspace, configFile });
+    const { session } = await engine.open();
+    const names = session.thread.foundation.tools.map(({ name }) => name);
+    expect(isTemporary).toBe(false);
+    expect(names).toContain("write");
+    expect(names).not.toContain("bash");
+  });
+});
+
+describe("what is configured", () => {
+  test("decides on provider, model, ledger and agent; metrics know whose turns they were", async () => {
+    const simulator = createSimulator({ model: createScripted([{ text: "Good morning." }]) });
+    const server = closeLater(await simulator.listen({ port: 0 }));
+    const configFile = write(`
+models: { aliases: { fast: claude-haiku-4-5 } }
+agents: { ana: { model: fast } }
+ledger: { store: own.db }
+providers: { anthropic: { base_url: "${server.url}", api_key: sk-ant-0123456789 } }
+`);
+    const workspace = join(folder, "work");
+    const { engine, metrics, isSimulated } = await open({ workspace, configFile, agent: "ana" });
+    const session = await engine.open();
+    await session.run("Hello.").result;
+    expect(isSimulated()).toBe(false);
+    expect(session.session.model.id).toBe("claude-haiku-4-5");
+    expect(simulator.calls()).toHaveLength(1);
+    expect(existsSync(join(folder, "own.db"))).toBe(true);
+    expect(await metrics.render()).toContain(
+      'agent_turns_total{agent="ana",outcome="completed"} 1',
+    );
+    expect(notices).toEqual([]);
+  });
+
+  test("asks for betas with markers, and for those of an hour with such markers (N-13)", async () => {
+    const betas: (string | null)[] = [];
+    const simulator = createSimulator();
+    const { fetch } = simulator;
+    const server = closeLater(
+      await openNodeServer((request) => {
+        betas.push(request.headers.get("anthropic-beta"));
+        return fetch(request);
+      }),
+    );
+    const env = { ANTHROPIC_CACHE_BETA: "base-beta", ANTHROPIC_CACHE_LONG_TTL_BETA: "long-beta" };
+    for (const policy of ["tail-5m", "tail-1h", "none"]) {
+      const configFile = write(`
+policies: { default: ${policy} }
+models: { default: claude-sonnet-4-6 }
+providers: { anthropic: { base_url: "${server.url}", api_key: sk-ant-0123456789 } }
+`);
+      writeFileSync(join(folder, "work", "AGENTS.md"), "Be brief. ".repeat(2000));
+      const { engine, close } = await open({ workspace: join(folder, "work"), configFile, env });
+      await (await engine.open()).run("Hello.").result;
+      await close();
+    }
+    expect(betas).toEqual(["base-beta", "base-beta,long-beta", null]);
+  });
+
+  test("memory in the system prompt needs a layout that has a place for it, and the error says so", async () => {
+    const workspace = join(folder, "work");
+    const configFile = write("memory: { mode: live-system }\n");
+    const { engine } = await open({ workspace, configFile });
+    await expect(engine.open()).rejects.toThrow(
+      "memory in the mode live-system needs a layout with volatile text at system-tail; this one puts it at message-tail",
+    );
+    writeFileSync(configFile, "memory: { mode: live-system }\npolicies: { default: metis }\n");
+    expect((await engine.open()).session.policy.layout.volatile).toBe("system-tail");
+  });
+
+  test("a summariser that cannot be asked leaves summaries to the session's own model, and that is said", async () => {
+    const configFile = write(
+      "context_optimization: { compaction: { summarizer_model: deepseek-chat } }\n",
+    );
+    const { engine } = await open({ workspace: join(folder, "work"), configFile });
+    const session = await engine.open();
+    expect((await session.run("Hello.").result).end).toBe("done");
+    expect((await session.run("Hello again.").result).end).toBe("done");
+    expect(notices.filter((notice) => notice.startsWith("summaries are written by"))).toHaveLength(
+      1,
+    );
+  });
+});
+
+test("a session that goes on has event ids after those of a clock that was ahead", async () => {
+  const workspace = join(folder, "work");
+  const first = await open({ workspace });
+  const session = await first.engine.open({ id: "s" });
+  await session.run("Hello.").result;
+  await first.close();
+
+  const second = await open({ workspace });
+  const [event] = await eventsOf(second);
+  const ahead = createEventIds().next(Date.now() + 3_600_000, new Uint8Array(10));
+  await second.ledger.appendEvents(event === undefined ? [] : [{ ...event, id: ahead }]);
+  const again = await second.engine.resume("s");
+  expect((await again.run("Hello again.").result).end).toBe("done");
+  await second.events.flush();
+  const later = (await eventsOf(second)).filter(({ id }) => id > ahead);
+  expect(later[0]?.type).toBe("turn.started");
+  expect(later.at(-1)?.type).toBe("turn.completed");
+});
+
+test("the usual model is one that can be asked; a provider of one's own has none", () => {
+  const of = (yaml: string, env = {}): string => usualModel(configOf(yaml, { env }).providers);
+  expect(of("{}")).toBe("claude-sonnet-5-5");
+  expect(of("{}", { OPENAI_API_KEY: "sk-0123456789" })).toBe("gpt-6.1-sol");
+  const own = 'providers: { garage: { kind: openai-compatible, base_url: "http://localhost:1" } }';
+  expect(() => of(own)).toThrow("no model is chosen, and garage has no usual one");
+});
+
+function write(yaml: string): string {
+  const path = join(folder, "strata.yaml");
+  writeFileSync(path, yaml);
+  return path;
+}
+
+async function eventsOf({ ledger }: OpenEngine): Promise<readonly StrataEvent[]> {
+  const events: StrataEvent[] = [];
+  for await (const event of ledger.readEvents({ sessionId: "s" })) events.push(event);
+  return events;
+}
+
+type Options = Omit<OpenEngineOptions, "env"> & { readonly env?: Record<string, string> };
+
+async function open(options: Options): Promise<OpenEngine> {
+  const env = { XDG_CONFIG_HOME: folder, STRATA_DATA_DIR: folder, ...options.env };
+  const opened: OpenEngine = await openEngineFor({
+    counter: cheapCounter,
+    onNotice: (notice) => void notices.push(notice),
+    ...options,
+    env,
+  });
+  return closeLater(opened);
+}

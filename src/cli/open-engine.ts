@@ -1,0 +1,188 @@
+// An engine on this machine for one agent: as configured, in a folder, on a ledger, with events and metrics.
+import type { ConfigOption } from "../core/config/read-config.ts";
+import type { StrataConfig } from "../core/config/schema.ts";
+import type { Ledger } from "../core/ledger/ledger.ts";
+import type { AgentRole } from "../core/message/assembled-context.ts";
+import { loadO200k, type TextCounter } from "../core/tokens/o200k/counter.ts";
+import type { EventBus } from "../edge/events/event-bus.ts";
+import { createMetrics, type Metrics } from "../edge/exporters/metrics.ts";
+import type { Providers } from "../edge/providers/reach-providers.ts";
+import type { Confirm } from "../edge/tools/confirmation.ts";
+import type { SettledUse } from "../edge/tools/dispatch-options.ts";
+import { createEngine, type Engine, type EngineEdges } from "../engine/create-engine.ts";
+import type { EngineConfig } from "../engine/engine-config.ts";
+import { toEngineConfig, toSummariserName, toWorldSettings } from "../engine/from-config.ts";
+import type { WorldSettings } from "../engine/workspace-settings.ts";
+import { openWorkspaceWorld } from "../engine/workspace-world.ts";
+import type { SimulatorOptions } from "../simulator/index.ts";
+import { openBase, type Closing, type EngineBase } from "./open-engine-base.ts";
+import { continueEvents, usualSkillsRoot } from "./open-engine-parts.ts";
+import { createFindSummariser } from "./open-engine-summariser.ts";
+import type { Environment } from "./read-config.ts";
+
+export interface OpenEngineOptions {
+  /**
+   * The folder to work in. Without one, a simulated agent gets an empty folder of its own and may only look; any
+   * other works in the folder of the process.
+   */
+  readonly workspace?: string;
+  /** `agent` by default. */
+  readonly agent?: string;
+  readonly role?: AgentRole;
+  /** From `--config`. */
+  readonly configFile?: string;
+  readonly env: Environment;
+  /** What else was typed, as `--model`; stronger than files and variables. */
+  readonly typed?: readonly ConfigOption[];
+  /** From `--store`: a file or a connection string. */
+  readonly store?: string;
+  /** Instead of any store; whoever gives it closes it. */
+  readonly ledger?: Ledger;
+  /** Told what a person should know, one notice at a time; no key is in any. */
+  readonly onNotice?: (notice: string) => void;
+  /** Asked before commands and the like; without it they are refused. */
+  readonly confirm?: Confirm;
+  /** Told how each use of a tool ended. */
+  readonly onSettled?: (settled: SettledUse) => void;
+  /** The o200k vocabulary by default, which takes a moment to load. */
+  readonly counter?: TextCounter;
+  readonly simulator?: SimulatorOptions;
+}
+
+export interface OpenEngine {
+  readonly engine: Engine;
+  readonly agent: string;
+  /** As it was last looked at, which is before every call. Holds keys: print settings, which are masked. */
+  config(): StrataConfig;
+  readonly ledger: Ledger;
+  readonly events: EventBus;
+  readonly metrics: Metrics;
+  readonly providers: Providers;
+  /** Where a simulated agent was given none, a temporary one. */
+  readonly workspace: string;
+  readonly isTemporary: boolean;
+  /** Whether the agent's model, as it is chosen now, is played by the simulator. */
+  isSimulated(): boolean;
+  close(): Promise<void>;
+}
+
+export async function openEngineFor(options: OpenEngineOptions): Promise<OpenEngine> {
+  const opened: Closing[] = [];
+  try {
+    const base = await openBase(options, opened);
+    const { agent, config, usual, workspace, events, ledger } = base;
+    const { role = "unified" } = options;
+    const readConfig = async (): Promise<EngineConfig> => {
+      const around = { role, workspacePath: workspace, model: usual };
+      return toEngineConfig(await config.current(), agent, around);
+    };
+    const counter = options.counter ?? (await loadO200k());
+    const agents = new Map<string, string>();
+    const metrics = openMetrics(base, agents);
+    const edges = toEdges(base, { ...options, counter, agents, readConfig });
+    const engine = continuing(createEngine(readConfig, edges), events, ledger);
+    opened.push(engine);
+    const { providers, isTemporary, isSimulated } = base;
+    return {
+      engine,
+      agent,
+      config: () => config.now(),
+      ledger,
+      events,
+      metrics,
+      providers,
+      workspace,
+      isTemporary,
+      isSimulated,
+      close: () => closeAll(opened),
+    };
+  } catch (error) {
+    await closeAll(opened).catch(() => {});
+    throw error;
+  }
+}
+
+/** The latest first; what fails does not keep the others open. */
+async function closeAll(opened: Closing[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const each of opened.splice(0).toReversed()) {
+    try {
+      await each.close();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+function openMetrics(base: EngineBase, agents: ReadonlyMap<string, string>): Metrics {
+  const { events, documents, agent } = base;
+  const metrics = createMetrics({ agentOf: (sessionId) => agents.get(sessionId) ?? agent });
+  events.subscribe((event) => metrics.observe(event));
+  metrics.addWorkspaceCache(documents);
+  return metrics;
+}
+
+interface EdgesOf extends OpenEngineOptions {
+  readonly counter: TextCounter;
+  /** By session; told of each that is opened. */
+  readonly agents: Map<string, string>;
+  readonly readConfig: () => Promise<EngineConfig>;
+}
+
+function toEdges(base: EngineBase, of: EdgesOf): EngineEdges {
+  const { workspace, isTemporary, ledger, events, documents, providers, catalogue, config } = base;
+  const { counter, agents, confirm, onSettled, onNotice = () => {} } = of;
+  const makeWorld = openWorkspaceWorld({
+    workspace,
+    ledger,
+    events,
+    documents,
+    settings: createSettings(base),
+    readOnly: isTemporary,
+    onNotice,
+    ...(confirm === undefined ? {} : { confirm }),
+    ...(onSettled === undefined ? {} : { onSettled }),
+  });
+  const findSummariser = createFindSummariser({ catalogue, providers, counter, onNotice });
+  return {
+    ledger,
+    events,
+    catalogue,
+    counter,
+    reach: (model) => providers.reach(model),
+    world: (owner) => {
+      agents.set(owner.sessionId, owner.agent);
+      return makeWorld(owner);
+    },
+    summariser: async () => {
+      const { model: own } = await of.readConfig();
+      return findSummariser(toSummariserName(config.now()), own);
+    },
+  };
+}
+
+/** The same object as long as the configuration is. A simulated agent never runs commands. */
+function createSettings({ config, agent, isSimulated }: EngineBase): () => WorldSettings {
+  const skillsRoot = usualSkillsRoot();
+  let known: { readonly from: StrataConfig; readonly settings: WorldSettings } | null = null;
+  return () => {
+    const from = config.now();
+    if (known?.from === from) return known.settings;
+    const settings = toWorldSettings(from, agent, { skillsRoot });
+    const tools = { ...settings.tools, ...(isSimulated() ? { allowBash: false } : {}) };
+    known = { from, settings: { ...settings, tools } };
+    return known.settings;
+  };
+}
+
+/** Events of a session that goes on come after those that are stored. */
+function continuing(engine: Engine, events: EventBus, ledger: Ledger): Engine {
+  return {
+    ...engine,
+    resume: async (id) => {
+      await continueEvents(events, ledger, id);
+      return engine.resume(id);
+    },
+  };
+}

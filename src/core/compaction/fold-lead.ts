@@ -1,0 +1,89 @@
+// What the messages of a fold are: its notes, the request they repeat, and what was said and is copied behind them.
+import type { HistoryMessage } from "./history.ts";
+
+export interface FoldLead {
+  readonly noteCount: number;
+  readonly requestCount: number;
+  /** In order. */
+  readonly copied: readonly CopiedRun[];
+}
+
+/** Consecutive messages of one turn, which the fold says in its place. */
+export interface CopiedRun {
+  readonly turnId: string;
+  readonly index: number;
+  readonly count: number;
+}
+
+export function toCopiedRuns(messages: readonly HistoryMessage[]): readonly CopiedRun[] {
+  const runs: CopiedRun[] = [];
+  for (const { turnId, index } of messages) {
+    const last = runs.at(-1);
+    if (last !== undefined && last.turnId === turnId && last.index + last.count === index) {
+      runs[runs.length - 1] = { ...last, count: last.count + 1 };
+    } else runs.push({ turnId, index, count: 1 });
+  }
+  return runs;
+}
+
+export interface LedHistory {
+  /** Copied messages have the places they were copied from: turns begin and end where they did. */
+  readonly history: readonly HistoryMessage[];
+  /** How many of them the fold says; the ledger has the others where they were said. */
+  readonly storedLength: number;
+}
+
+/** `lead` is as it was stored; where it does not fit the messages, all of the fold's are notes. */
+export function placeLead(
+  messages: readonly HistoryMessage[],
+  foldTurnId: string | null,
+  lead: unknown,
+): LedHistory {
+  if (foldTurnId === null) return { history: messages, storedLength: 0 };
+  const end = messages.findIndex(({ turnId }) => turnId !== foldTurnId);
+  const storedLength = end === -1 ? messages.length : end;
+  const stored = messages.slice(0, storedLength);
+  const placed = isFoldLead(lead) ? place(stored, lead) : null;
+  const notes = stored.map((each) => ({ ...each, foldPart: "notes" as const }));
+  return { history: [...(placed ?? notes), ...messages.slice(storedLength)], storedLength };
+}
+
+function place(
+  stored: readonly HistoryMessage[],
+  { noteCount, requestCount, copied }: FoldLead,
+): readonly HistoryMessage[] | null {
+  const places = copied.flatMap(({ turnId, index, count }) =>
+    Array.from({ length: count }, (_, more) => ({ turnId, index: index + more })),
+  );
+  const madeCount = noteCount + requestCount;
+  if (madeCount + places.length !== stored.length) return null;
+  return stored.map((each, at) => {
+    if (at < madeCount) return { ...each, foldPart: at < noteCount ? "notes" : "request" };
+    return { ...each, ...places[at - madeCount] };
+  });
+}
+
+function isFoldLead(value: unknown): value is FoldLead {
+  if (!isObject(value)) return false;
+  const { noteCount, requestCount, copied } = value;
+  return (
+    isCount(noteCount) && isCount(requestCount) && Array.isArray(copied) && copied.every(isRun)
+  );
+}
+
+function isRun(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { turnId, index, count } = value;
+  return typeof turnId === "string" && isCount(index) && isCount(count) && count <= runMax;
+}
+
+/** No turn has as many messages: what was stored is not trusted with the memory it takes to read it. */
+const runMax = 1_000_000;
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}

@@ -1,0 +1,175 @@
+// Exact token counting, LRU, circuit breaker. What goes wrong with a count never reaches the turn.
+import { promptTokens, type Usage } from "../../core/message/usage.ts";
+import type { DriftLabels } from "../../core/tokens/drift.ts";
+import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
+import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import { monotonicClock, type CounterClock } from "./ask-within.ts";
+import { createBodyCounter } from "./body-counter.ts";
+import { chooseBackend, type CounterBackend } from "./choose-backend.ts";
+import { findCountApi, toCountingProtocol } from "./count-api.ts";
+import { createDriftBook, type DriftFigures } from "./drift-book.ts";
+import {
+  createExactCounter,
+  type CountSender,
+  type ExactCounter,
+  type ExactOutcome,
+  type ExactStats,
+} from "./exact-counter.ts";
+import { createLatch, type CounterLabel } from "./latch.ts";
+import { createTelling, type CounterListeners } from "./telling.ts";
+
+export interface CounterOptions extends CounterListeners {
+  /** As configured: auto, anthropic_api, openai_api, tiktoken or local. */
+  readonly backend: string;
+  /** Of the requests that will be counted. */
+  readonly protocol: Protocol;
+  /** Whether the provider was given a key. */
+  readonly hasKey: boolean;
+  /** Called at most once, where a provider is to be asked. The counter closes what it gives. */
+  readonly openSender: (counting: Protocol) => CountSender;
+  readonly textCounter: TextCounter;
+  /** How many exact counts are remembered; 1024 by default. */
+  readonly capacity?: number;
+  /** How long a count may take; 15 seconds by default (N-30). */
+  readonly limitMs?: number;
+  readonly clock?: CounterClock;
+}
+
+export interface Counter {
+  /** Never rejects: where the provider does not count, there is an estimate that says so. */
+  count(question: CountQuestion): Promise<Count>;
+  /** Compares what was counted before a call with what the call was billed for. */
+  noteBill(bill: CountedBill): void;
+  stats(): CounterStats;
+  /** Cancels what is under way and ends every connection. */
+  close(): Promise<void>;
+}
+
+export interface CountQuestion {
+  /** As it will be sent. */
+  readonly request: EncodedRequest;
+  /** What the caller knows itself: anchored on the last reply, corrected by earlier ones. */
+  readonly estimatedTokens?: number;
+  /** Where given, the drift between estimate and count is recorded under them. */
+  readonly labels?: DriftLabels;
+  readonly signal?: AbortSignal;
+}
+
+export interface Count extends CounterLabel {
+  readonly tokens: number;
+  /** Where this very count comes from. */
+  readonly source: "provider" | "remembered" | "estimate";
+  /** Why the provider's count is not here; null where it is, or was not wanted. */
+  readonly failure: ProviderFailure | null;
+}
+
+export interface CountedBill {
+  readonly labels: DriftLabels;
+  readonly countedTokens: number;
+  readonly usage: Usage;
+}
+
+export interface CounterStats extends CounterLabel, DriftFigures {
+  /** Counts by where they came from. */
+  readonly counts: Readonly<Record<Count["source"], number>>;
+  /** Null where no provider is asked. */
+  readonly provider: ExactStats | null;
+  /** How often somebody who was told of something threw. */
+  readonly listenerFailures: number;
+}
+
+export function createCounter(options: CounterOptions): Counter {
+  const telling = createTelling(options);
+  const { backend, exact } = openBackend(options, telling.warn);
+  const latch = createLatch(backend, exact !== null, telling.warn);
+  const drift = createDriftBook(telling.drift);
+  const countBody = createBodyCounter(options.textCounter, options.protocol.name);
+  const counts = { provider: 0, remembered: 0, estimate: 0 };
+
+  const count = async ({ request, signal, ...known }: CountQuestion): Promise<Count> => {
+    const { labels, estimatedTokens } = known;
+    const outcome = (await exact?.count(request, signal)) ?? notWanted;
+    if (outcome.kind === "failed") latch.degrade(outcome.failure);
+    if (outcome.kind !== "counted") {
+      const isPlain = backend === "tiktoken" || estimatedTokens === undefined;
+      const tokens = isPlain ? countBody(request) : estimatedTokens;
+      const label = latch.label();
+      // Who cancels is no failure of the provider, but gets no exact count either.
+      const isExact = label.exact && outcome.kind !== "cancelled";
+      return { ...label, exact: isExact, tokens, source: "estimate", failure: toFailure(outcome) };
+    }
+    const { tokens, isRemembered } = outcome;
+    // A remembered count was compared when it was new.
+    if (!isRemembered && labels !== undefined && estimatedTokens !== undefined) {
+      drift.compare(labels, "count", estimatedTokens, tokens);
+    }
+    const source = isRemembered ? "remembered" : "provider";
+    return { ...latch.label(), tokens, source, failure: null };
+  };
+
+  return {
+    count: async (question) => {
+      const given = await count(question);
+      counts[given.source] += 1;
+      if (question.labels !== undefined) drift.noteEstimate(question.labels, given.tokens);
+      return given;
+    },
+    noteBill: ({ labels, countedTokens, usage }) => {
+      drift.compare(labels, "bill", countedTokens, promptTokens(usage));
+    },
+    stats: () => ({
+      ...latch.label(),
+      counts: { ...counts },
+      provider: exact?.stats() ?? null,
+      listenerFailures: telling.failures(),
+      ...drift.figures(),
+    }),
+    close: async () => {
+      await exact?.close();
+    },
+  };
+}
+
+const usualCapacity = 1024;
+const usualLimitMs = 15_000;
+
+interface OpenBackend {
+  readonly backend: CounterBackend;
+  readonly exact: ExactCounter | null;
+}
+
+function openBackend(options: CounterOptions, warn: (message: string) => void): OpenBackend {
+  const { protocol, hasKey, openSender } = options;
+  const api = findCountApi(protocol.name);
+  const question = { backend: options.backend, api: api?.name ?? null, hasKey };
+  const { backend, warning } = chooseBackend(question);
+  if (warning !== null) warn(warning);
+  if (api === null || backend !== api.name) return { backend, exact: null };
+  const exact = createExactCounter({
+    api,
+    sender: openSender(toCountingProtocol(protocol, api)),
+    capacity: options.capacity ?? usualCapacity,
+    limitMs: options.limitMs ?? usualLimitMs,
+    clock: options.clock ?? monotonicClock,
+  });
+  return { backend, exact };
+}
+
+const notWanted = { kind: "not-wanted" } as const;
+
+type NoCount = Exclude<ExactOutcome, { readonly kind: "counted" }> | typeof notWanted;
+
+function toFailure(outcome: NoCount): ProviderFailure | null {
+  switch (outcome.kind) {
+    case "failed":
+      return outcome.failure;
+    case "not-asked":
+      return { kind: "unreachable", detail: "it failed before, and is left alone for now" };
+    case "cancelled":
+      return { kind: "cancelled", detail: "cancelled by the caller" };
+    case "not-wanted":
+      return null;
+  }
+}

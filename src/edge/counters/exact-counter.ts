@@ -1,0 +1,98 @@
+// Counts of the provider itself: remembered by content, asked for once at a time, and not where it keeps failing.
+import { promptTokens } from "../../core/message/usage.ts";
+import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { Reply } from "../../core/wire/reply.ts";
+import { askWithin, type CounterClock } from "./ask-within.ts";
+import { toCountRequest, type CountApi } from "./count-api.ts";
+import { createFlights } from "./flights.ts";
+import { createLru } from "./lru.ts";
+import { createProviderHealth, type HealthFigures } from "./provider-health.ts";
+
+/** What a provider of edge/providers is, as far as counting needs it. */
+export interface CountSender {
+  send(call: CountToSend): Promise<{ readonly outcome: Reply | ProviderFailure }>;
+  close(): Promise<void>;
+}
+
+export interface CountToSend {
+  readonly request: EncodedRequest;
+  readonly stream: false;
+  readonly signal: AbortSignal;
+}
+
+export interface ExactCounter {
+  /** Never rejects. */
+  count(request: EncodedRequest, signal?: AbortSignal): Promise<ExactOutcome>;
+  stats(): ExactStats;
+  /** Cancels what is under way and ends every connection. */
+  close(): Promise<void>;
+}
+
+export type ExactOutcome =
+  | { readonly kind: "counted"; readonly tokens: number; readonly isRemembered: boolean }
+  | { readonly kind: "failed"; readonly failure: ProviderFailure }
+  /** The provider failed before, and is left alone for now. */
+  | { readonly kind: "not-asked" }
+  | { readonly kind: "cancelled" };
+
+export interface ExactStats extends HealthFigures {
+  /** Counts that needed no request of their own: the same was known, or under way. */
+  readonly remembered: number;
+  readonly shared: number;
+  /** How many counts are kept. */
+  readonly entries: number;
+}
+
+export interface ExactCounterOptions {
+  readonly api: CountApi;
+  readonly sender: CountSender;
+  readonly capacity: number;
+  readonly limitMs: number;
+  readonly clock: CounterClock;
+}
+
+export function createExactCounter(options: ExactCounterOptions): ExactCounter {
+  const { api, sender, clock, limitMs } = options;
+  const known = createLru<number>(options.capacity);
+  const flights = createFlights<ExactOutcome>();
+  const health = createProviderHealth(clock);
+  const spared = { remembered: 0, shared: 0 };
+
+  const ask = async (
+    key: string,
+    request: EncodedRequest,
+    signal: AbortSignal,
+  ): Promise<ExactOutcome> => {
+    const send = (within: AbortSignal): ReturnType<CountSender["send"]> =>
+      sender.send({ request, stream: false, signal: within });
+    const outcome = await askWithin({ send, limitMs, clock, signal });
+    health.note(outcome);
+    if (outcome.kind === "cancelled") return { kind: "cancelled" };
+    if (outcome.kind !== "reply") return { kind: "failed", failure: outcome };
+    const tokens = promptTokens(outcome.usage.usage);
+    known.set(key, tokens);
+    return { kind: "counted", tokens, isRemembered: false };
+  };
+
+  return {
+    count: async (sent, signal) => {
+      const { request, key } = toCountRequest(sent, api);
+      const tokens = known.get(key);
+      if (tokens !== undefined) {
+        spared.remembered += 1;
+        return { kind: "counted", tokens, isRemembered: true };
+      }
+      if (signal?.aborted === true) return { kind: "cancelled" };
+      if (flights.isUnderWay(key)) spared.shared += 1;
+      else if (!health.admit()) return { kind: "not-asked" };
+      const outcome = await flights.join(key, (within) => ask(key, request, within), signal);
+      return outcome ?? { kind: "cancelled" };
+    },
+    stats: () => ({ ...health.figures(), ...spared, entries: known.size }),
+    close: async () => {
+      flights.abortAll();
+      await sender.close();
+    },
+  };
+}

@@ -1,0 +1,39 @@
+// What may be said of a counter: exact until it first had to fall back, and never again after that (N-31).
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { CounterBackend } from "./choose-backend.ts";
+
+export type BackendLabel = CounterBackend | "cascading_degraded";
+
+export interface CounterLabel {
+  /** False for good once the counter had to fall back, also for counts of the provider. */
+  readonly exact: boolean;
+  readonly backend: BackendLabel;
+}
+
+export interface Latch {
+  label(): CounterLabel;
+  /** Warns the first time. */
+  degrade(failure: ProviderFailure): void;
+}
+
+const detailCharactersMax = 200;
+
+export function createLatch(
+  backend: CounterBackend,
+  asksProvider: boolean,
+  warn: (message: string) => void,
+): Latch {
+  let isDegraded = false;
+  return {
+    label: () =>
+      isDegraded
+        ? { exact: false, backend: "cascading_degraded" }
+        : { exact: asksProvider, backend },
+    degrade: ({ kind, detail }) => {
+      if (isDegraded) return;
+      isDegraded = true;
+      const reason = `${kind}: ${detail.slice(0, detailCharactersMax)}`;
+      warn(`${backend} did not count (${reason}); counts are called estimates from now on`);
+    },
+  };
+}

@@ -1,0 +1,112 @@
+// Turns, tools, memory, skills and folds as metrics.
+import type { EventOf, PayloadOf } from "../../core/events/event.ts";
+import type { FoldContext } from "./fold-context.ts";
+
+type TurnEnd = EventOf<
+  "turn.completed" | "turn.failed" | "turn.cancelled" | "turn.interrupted" | "turn.abandoned"
+>;
+
+export function foldTurnEnd(event: TurnEnd, context: FoldContext): void {
+  const agent = context.agentOf(event);
+  const outcome = event.type.replace("turn.", "");
+  context.add("agent_turns_total", { agent, outcome });
+  if (event.type !== "turn.completed" && event.type !== "turn.failed") return;
+  context.note("agent_turn_duration_seconds", { agent }, event.payload.wall_time_seconds);
+}
+
+export function foldToolNamed(
+  event: EventOf<"tool.called" | "tool.confirmation_requested">,
+  { tools }: FoldContext,
+): void {
+  tools.begin(keyOf(event), event.payload.tool_name);
+}
+
+/** Uses that were refused before anybody named their tool are of the tool `unknown`. */
+export function foldToolEnd(
+  event: EventOf<"tool.completed" | "tool.failed">,
+  context: FoldContext,
+): void {
+  const tool = context.labels.tool(context.tools.end(keyOf(event)));
+  const outcome = event.type === "tool.failed" ? event.payload.error_class : successOf(event);
+  context.add("agent_tool_calls_total", { agent: context.agentOf(event), tool, outcome });
+  context.note("agent_tool_duration_seconds", { tool }, event.payload.latency_ms / 1000);
+}
+
+function successOf({ payload }: EventOf<"tool.completed">): string {
+  return payload.success ? "ok" : "unsuccessful";
+}
+
+/** Tool uses have ids of their own only within a session. */
+function keyOf({
+  sessionId,
+  payload,
+}: EventOf<
+  "tool.called" | "tool.confirmation_requested" | "tool.completed" | "tool.failed"
+>): string {
+  return `${sessionId}\n${payload.tool_use_id}`;
+}
+
+export function foldMemory(
+  event: EventOf<"memory.updated" | "memory.eviction">,
+  context: FoldContext,
+): void {
+  const agent = context.agentOf(event);
+  const { file } = event.payload;
+  if (event.type === "memory.updated") {
+    const { operation } = event.payload;
+    context.add("agent_memory_updates_total", { agent, file, operation });
+    return;
+  }
+  const { trigger, entries_evicted: entries } = event.payload;
+  context.add("agent_memory_evictions_total", { agent, file, trigger });
+  context.add("agent_memory_entries_evicted_total", { agent, file, trigger }, entries);
+}
+
+export function foldSkill(
+  event: EventOf<"skill.loaded" | "skill.search" | "skill.modified">,
+  context: FoldContext,
+): void {
+  const agent = context.agentOf(event);
+  switch (event.type) {
+    case "skill.loaded": {
+      const { load_reason: reason, source } = event.payload;
+      context.add("agent_skill_loads_total", { agent, reason, source });
+      return;
+    }
+    case "skill.search":
+      context.add("agent_skill_searches_total", { agent });
+      return;
+    case "skill.modified": {
+      const { source, operation } = event.payload;
+      context.add("agent_skill_changes_total", { agent, source, operation });
+    }
+  }
+}
+
+type FoldEnd = EventOf<"compaction.completed" | "compaction.failed" | "compaction.skipped">;
+
+/** Durations only where a model was asked for a summary (N-24). */
+export function foldCompaction(event: FoldEnd, context: FoldContext): void {
+  const agent = context.agentOf(event);
+  const { outcome } = event.payload;
+  const trigger = triggerNames[event.payload.trigger];
+  context.add("llm_compaction_triggered_total", { agent, outcome, trigger });
+  if (event.type === "compaction.skipped") return;
+  const { cost_usd: usd, duration_ms: ms } = event.payload;
+  const isWritten = event.type === "compaction.completed" && event.payload.model !== null;
+  if (outcome === "failed" || (outcome === "ok" && isWritten)) {
+    context.note("llm_compaction_duration_seconds", { agent, outcome }, ms / 1000);
+  }
+  if (usd === null) return;
+  if (!context.add("llm_compaction_cost_usd_total", { agent, outcome }, Number(usd))) {
+    context.unread(event.type);
+  }
+}
+
+/** As operators know them. */
+const triggerNames: Readonly<Record<PayloadOf<"compaction.started">["trigger"], string>> = {
+  context_limit: "token_pressure",
+  periodic: "age",
+  overflow_recovery: "overflow_recovery",
+  manual: "manual",
+};

@@ -1,0 +1,40 @@
+// The metrics in a registry of their own, by name. What a counter does not take is said to whoever gave it.
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { listMetrics, type LabelsOf, type NameOf } from "./metric-specs.ts";
+
+export interface Instruments {
+  readonly registry: Registry;
+  /** False for what would make a counter go down, which it never does. */
+  add<Name extends NameOf<"counter">>(name: Name, labels: LabelsOf<Name>, value?: number): boolean;
+  set<Name extends NameOf<"gauge">>(name: Name, labels: LabelsOf<Name>, value: number): void;
+  /** Moves a gauge up or down. */
+  shift<Name extends NameOf<"gauge">>(name: Name, labels: LabelsOf<Name>, by: number): void;
+  note<Name extends NameOf<"histogram">>(name: Name, labels: LabelsOf<Name>, value: number): void;
+}
+
+/** `readWorkspaces` is called whenever what it counts is read, whoever reads it. */
+export function createInstruments(readWorkspaces: () => void): Instruments {
+  // Never the global one: two engines in one process must not count for each other.
+  const registry = new Registry();
+  const counters = new Map<string, Counter>();
+  const gauges = new Map<string, Gauge>();
+  const histograms = new Map<string, Histogram>();
+  for (const { name, type, labels, help, buckets } of listMetrics()) {
+    const collect = name.startsWith("workspace_cache_") ? { collect: readWorkspaces } : {};
+    const common = { name, help, labelNames: labels, registers: [registry], ...collect };
+    if (type === "counter") counters.set(name, new Counter(common));
+    else if (type === "gauge") gauges.set(name, new Gauge(common));
+    else histograms.set(name, new Histogram({ ...common, buckets: [...buckets] }));
+  }
+  return {
+    registry,
+    add: (name, labels, value = 1) => {
+      if (!Number.isFinite(value) || value < 0) return false;
+      counters.get(name)?.inc(labels, value);
+      return true;
+    },
+    set: (name, labels, value) => gauges.get(name)?.set(labels, value),
+    shift: (name, labels, by) => gauges.get(name)?.inc(labels, by),
+    note: (name, labels, value) => histograms.get(name)?.observe(labels, value),
+  };
+}

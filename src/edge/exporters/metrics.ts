@@ -1,0 +1,135 @@
+// Exporters: events and counters → what monitoring scrapes. Here Prometheus, as a fold over events (B-04).
+import type { Registry } from "prom-client";
+import { checkEvent } from "../../core/events/check-event.ts";
+import { isEventType } from "../../core/events/event-catalogue.ts";
+import type { StrataEvent } from "../../core/events/event.ts";
+import type { PricedModel } from "../../core/models/cost.ts";
+import { findModel } from "../../core/models/resolve-model.ts";
+import { requireLeasts } from "../../core/tools/check-limits.ts";
+import { createBoundedLabel, unknownValue, type BoundedLabel } from "./bounded-label.ts";
+import { foldEvent } from "./fold-event.ts";
+import type { FoldContext, LabelName } from "./fold-context.ts";
+import { createInstruments, type Instruments } from "./instruments.ts";
+import { createPending } from "./pending.ts";
+import { createWorkspaceReader, type CountedCache } from "./workspace-metrics.ts";
+
+export interface Metrics {
+  /** For `bus.subscribe`. Every event once; what cannot be counted is counted as unread. */
+  observe(event: StrataEvent): void;
+  /** Its counts are read whenever the metrics are. The result takes them a last time and lets the cache go. */
+  addWorkspaceCache(cache: CountedCache): () => void;
+  /** As text for Prometheus. */
+  render(): Promise<string>;
+  readonly contentType: string;
+  /** Its own, for whoever adds metrics of an application to it. */
+  readonly registry: Registry;
+}
+
+export interface MetricsOptions {
+  /** Who works in a session: events do not say. Without an answer the agent is `unknown`. */
+  readonly agentOf?: (sessionId: string) => string | null | undefined;
+  /** What savings are reckoned with: the built-in facts by default, on the model's own API. */
+  readonly priceOf?: (model: string, provider: string) => PricedModel | null;
+  /** How many different values each label may have. */
+  readonly valuesMax?: Partial<Readonly<Record<LabelName, number>>>;
+  /** Told once of each label that is full. */
+  readonly onProblem?: (problem: MetricsProblem) => void;
+}
+
+/** Further values of the label are counted as `other`. */
+export interface MetricsProblem {
+  readonly kind: "label-full";
+  readonly label: LabelName;
+  readonly valuesMax: number;
+}
+
+/** Nothing is shared between two of them. Counts start at 0 with each. */
+export function createMetrics(options: MetricsOptions = {}): Metrics {
+  const caches = new Set<() => void>();
+  const instruments = createInstruments(() => {
+    for (const read of caches) read();
+  });
+  const labels = createLabels(options, instruments);
+  const context: FoldContext = {
+    ...instruments,
+    labels,
+    agentOf: ({ sessionId }) => labels.agent(options.agentOf?.(sessionId)),
+    priceOf: options.priceOf ?? findPrice,
+    estimates: createPending(pendingMax),
+    tools: createPending(pendingMax),
+    prompts: new Map(),
+    unread: (type) => instruments.add("strata_metrics_unread_total", { type }),
+  };
+  const { registry } = instruments;
+  return {
+    observe: (event) => {
+      if (isCountable(event)) {
+        instruments.add("strata_events_total", { type: event.type });
+        foldEvent(event, context);
+      } else {
+        instruments.add("strata_metrics_unread_total", { type: typeOf(event) });
+      }
+    },
+    addWorkspaceCache: (cache) => {
+      const read = createWorkspaceReader(cache, (name, path, by) =>
+        instruments.add(name, { path: labels.path(path) }, by),
+      );
+      caches.add(read);
+      return () => {
+        if (caches.delete(read)) read();
+      };
+    },
+    render: () => registry.metrics(),
+    contentType: registry.contentType,
+    registry,
+  };
+}
+
+const defaultValuesMax: Readonly<Record<LabelName, number>> = {
+  agent: 64,
+  provider: 16,
+  model: 64,
+  tool: 64,
+  path: 64,
+};
+
+/** Calls and tools under way at once; more are counted without what their beginning said. */
+const pendingMax = 10_000;
+
+function createLabels(
+  { valuesMax, onProblem }: MetricsOptions,
+  instruments: Instruments,
+): FoldContext["labels"] {
+  const limits = { ...defaultValuesMax, ...valuesMax };
+  requireLeasts("metrics", limits, { agent: 1, provider: 1, model: 1, tool: 1, path: 1 });
+  const create = (label: LabelName): BoundedLabel => {
+    let isTold = false;
+    return createBoundedLabel(limits[label], () => {
+      instruments.add("strata_metrics_other_total", { label });
+      if (isTold) return;
+      isTold = true;
+      onProblem?.({ kind: "label-full", label, valuesMax: limits[label] });
+    });
+  };
+  return {
+    agent: create("agent"),
+    provider: create("provider"),
+    model: create("model"),
+    tool: create("tool"),
+    path: create("path"),
+  };
+}
+
+function findPrice(model: string, provider: string): PricedModel | null {
+  const found = findModel(model)?.facts ?? null;
+  return found?.provider === provider ? found : null;
+}
+
+/** A lenient bus delivers events that are not as catalogued. A field too many is none of our business. */
+function isCountable(event: unknown): event is StrataEvent {
+  return checkEvent(event).every(({ rule }) => rule === "field-unknown");
+}
+
+function typeOf({ type }: { readonly type: unknown }): string {
+  return isEventType(type) ? type : unknownValue;
+}

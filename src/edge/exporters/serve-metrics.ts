@@ -1,0 +1,18 @@
+// The metrics over HTTP, for a gateway to mount.
+import type { Metrics } from "./metrics.ts";
+
+/** Answers GET and HEAD for `/metrics`. Metrics name agents, models and paths: mount it where only operators reach it. */
+export function serveMetrics(
+  metrics: Pick<Metrics, "render" | "contentType">,
+): (request: Request) => Promise<Response> {
+  return async ({ method, url }) => {
+    if (new URL(url).pathname !== "/metrics") return new Response("not found\n", { status: 404 });
+    if (method !== "GET" && method !== "HEAD") {
+      const headers = { allow: "GET, HEAD" };
+      return new Response("only GET and HEAD\n", { status: 405, headers });
+    }
+    const text = await metrics.render();
+    const headers = { "content-type": metrics.contentType, "cache-control": "no-store" };
+    return new Response(method === "HEAD" ? null : text, { status: 200, headers });
+  };
+}

@@ -1,0 +1,34 @@
+// What workspace caches count, as counters that never go down (N-42): a cache forgets roots, and begins them anew.
+import { toCounters, type WorkspaceCounter } from "../stores/workspace/workspace-counters.ts";
+import type { WorkspaceCache } from "../stores/workspace/workspace-cache.ts";
+import type { WorkspaceMetrics } from "../stores/workspace/workspace-root.ts";
+
+export type CountedCache = Pick<WorkspaceCache, "metrics">;
+
+export type AddToCounter = (name: WorkspaceCounter["name"], path: string, by: number) => void;
+
+/** The result counts what happened since it was called last. */
+export function createWorkspaceReader(cache: CountedCache, add: AddToCounter): () => void {
+  let before: ReadonlyMap<string, WorkspaceMetrics> = new Map();
+  return () => {
+    const roots = cache.metrics();
+    for (const root of roots) {
+      const last = before.get(root.path);
+      const counted = last === undefined || isAnew(root, last) ? [] : toCounters([last]);
+      for (const [index, { name, labels, value }] of toCounters([root]).entries()) {
+        add(name, labels.path, value - (counted[index]?.value ?? 0));
+      }
+    }
+    // A root that is missing now begins at 0 when it comes back.
+    before = new Map(roots.map((root) => [root.path, root]));
+  };
+}
+
+function isAnew(root: WorkspaceMetrics, last: WorkspaceMetrics): boolean {
+  return (
+    root.hits < last.hits ||
+    root.misses < last.misses ||
+    root.invalidations < last.invalidations ||
+    root.loads < last.loads
+  );
+}

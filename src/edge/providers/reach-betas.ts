@@ -1,0 +1,48 @@
+// Features that a provider wants to be asked for in a header when a request has cache markers (N-13).
+import type { CachePlan } from "../../core/cache/cache-plan.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import type { CallToEncode, CompactionToEncode, Protocol } from "../../core/wire/protocol.ts";
+
+export interface PlanBetas {
+  /** With any marker. */
+  readonly any: readonly string[];
+  /** With a marker that lives longer than the shortest lifetime. */
+  readonly long: readonly string[];
+}
+
+/** The same protocol, asking for them where a plan needs them. They are looked up for each call. */
+export function withPlanBetas(protocol: Protocol, betas: () => PlanBetas): Protocol {
+  const asking = <Call extends CallToEncode>(call: Call): Call => {
+    const more = neededBetas(call.plan, call.model, betas());
+    if (more.length === 0) return call;
+    const options = { ...call.options, betas: [...(call.options.betas ?? []), ...more] };
+    return { ...call, options };
+  };
+  const { compaction } = protocol;
+  return {
+    ...protocol,
+    encode: (call) => protocol.encode(asking(call)),
+    ...(compaction === undefined
+      ? {}
+      : {
+          compaction: {
+            ...compaction,
+            encode: (call: CompactionToEncode) => compaction.encode(asking(call)),
+          },
+        }),
+  };
+}
+
+export function neededBetas(
+  { markers, requestMarker }: Pick<CachePlan, "markers" | "requestMarker">,
+  { cache }: Pick<ModelFacts, "cache">,
+  { any, long }: PlanBetas,
+): readonly string[] {
+  const asked = [
+    ...markers.map(({ lifetime }) => lifetime),
+    ...(requestMarker === null ? [] : [requestMarker]),
+  ];
+  if (asked.length === 0) return [];
+  const shortest = cache.lifetimes[0]?.lifetime;
+  return asked.every((lifetime) => lifetime === shortest) ? any : [...any, ...long];
+}

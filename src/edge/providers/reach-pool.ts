@@ -1,0 +1,89 @@
+// Connections to configured providers as their settings change: the next call takes the new ones, what runs ends on the old.
+import type { ProviderConfig } from "../../core/config/schema/providers.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import { createProvider, type Provider } from "./provider.ts";
+import { keyOfSettings, toProviderOptions } from "./reach-settings.ts";
+
+export interface ProviderPool {
+  /** Shared by all who open the same. Settings that cannot be used are an error here. */
+  open(place: ProviderPlace): Pick<Provider, "send">;
+  close(): Promise<void>;
+}
+
+export interface ProviderPlace {
+  readonly name: string;
+  readonly protocol: Protocol;
+  readonly settings: ProviderConfig;
+  /** Asked before every call; null leaves those of before. */
+  readonly latest: () => ProviderConfig | null;
+}
+
+interface Held {
+  readonly key: string;
+  readonly provider: Provider;
+  underWay: number;
+  isReplaced: boolean;
+}
+
+/** `onProblem` is told once of changed settings that cannot be used; those of before hold then. */
+export function createProviderPool(onProblem: (problem: StrataError) => void): ProviderPool {
+  const all = new Set<Held>();
+  const current = new Map<string, Held>();
+  const refused = new Set<string>();
+
+  const letGo = (held: Held): void => {
+    if (!held.isReplaced || held.underWay > 0) return;
+    all.delete(held);
+    void held.provider.close().catch(() => {});
+  };
+  const hold = ({ name, protocol }: ProviderPlace, settings: ProviderConfig): Held => {
+    const place = `${name}\n${protocol.name}`;
+    const key = keyOfSettings(settings);
+    const before = current.get(place);
+    if (before?.key === key) return before;
+    const provider = createProvider(toProviderOptions(settings, protocol));
+    const held = { key, provider, underWay: 0, isReplaced: false };
+    all.add(held);
+    current.set(place, held);
+    if (before !== undefined) {
+      before.isReplaced = true;
+      letGo(before);
+    }
+    return held;
+  };
+  const renew = (place: ProviderPlace, before: Held): Held => {
+    const latest = place.latest();
+    if (latest === null || refused.has(keyOfSettings(latest))) return before;
+    try {
+      return hold(place, latest);
+    } catch (error) {
+      if (!(error instanceof StrataError)) throw error;
+      refused.add(keyOfSettings(latest));
+      onProblem(error);
+      return before;
+    }
+  };
+  return {
+    open: (place) => {
+      let held = hold(place, place.settings);
+      return {
+        send: async (call) => {
+          held = renew(place, held);
+          const used = held;
+          used.underWay += 1;
+          try {
+            return await used.provider.send(call);
+          } finally {
+            used.underWay -= 1;
+            letGo(used);
+          }
+        },
+      };
+    },
+    close: async () => {
+      await Promise.all([...all].map(({ provider }) => provider.close()));
+      all.clear();
+    },
+  };
+}

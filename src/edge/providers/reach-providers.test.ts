@@ -1,0 +1,162 @@
+// Goal: settings reach the wire, and changes reach the next call. Method: servers on this machine, configured in YAML.
+import type { IncomingHttpHeaders } from "node:http";
+import { afterEach, describe, expect, test } from "vitest";
+import { resolveModel } from "../../core/models/resolve-model.ts";
+import { toRequest, type EncodedRequest } from "../../core/wire/encoded-request.ts";
+import { configOf } from "../config/test-kit.ts";
+import { reachProviders, type Providers } from "./reach-providers.ts";
+import type { Sent } from "./run-attempts.ts";
+import { closeAll, closeLater, openHttp } from "./test-kit.ts";
+
+afterEach(closeAll);
+
+const model = resolveModel("claude-sonnet-4-6").facts;
+const plantedKey = "sk-ant-planted-0123456789";
+
+interface Seen {
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+describe("a configured provider", () => {
+  test("is called at its address with its key and headers, in its own words", async () => {
+    const seen: Seen[] = [];
+    const server = await openHttp((request, response) => {
+      seen.push({ url: request.url ?? "", headers: request.headers });
+      response.writeHead(400, { "content-type": "application/json" }).end("{}");
+    });
+    const yaml = `
+providers:
+  anthropic: { base_url: "${server.url}", api_key: ${plantedKey}, headers: { x-team: search } }
+  openai: { kind: openai-chat, base_url: "${server.url}/v1", api_key: sk-0123456789 }
+`;
+    const providers = open(() => yaml);
+    await send(providers, "claude-sonnet-4-6");
+    await send(providers, "gpt-5.5");
+    expect(seen.map(({ url }) => url)).toEqual(["/v1/messages", "/v1/chat/completions"]);
+    expect(seen[0]?.headers).toMatchObject({ "x-api-key": plantedKey, "x-team": "search" });
+    expect(seen[1]?.headers.authorization).toBe("Bearer sk-0123456789");
+  });
+
+  test("is tried again as configured, and its key is in no failure", async () => {
+    let asked = 0;
+    const server = await openHttp((_request, response) => {
+      asked += 1;
+      response
+        .writeHead(500, { "content-type": "application/json" })
+        .end(`{"error":{"message":"no use for ${plantedKey}"}}`);
+    });
+    const yaml = `
+providers:
+  anthropic:
+    base_url: ${server.url}
+    api_key: ${plantedKey}
+    retries: { attempts_max: 3, backoff_ms_base: 1 }
+`;
+    const sent = await send(
+      open(() => yaml),
+      "claude-sonnet-4-6",
+    );
+    expect(asked).toBe(3);
+    expect(sent.attempts.map(({ status }) => status)).toEqual([500, 500, 500]);
+    expect(JSON.stringify(sent)).toContain("[redacted]");
+    expect(JSON.stringify(sent)).not.toContain(plantedKey);
+  });
+});
+
+describe("while sessions run", () => {
+  test("another address holds from the next call on, and one that cannot be used does not", async () => {
+    const seen: string[] = [];
+    const [one, two] = [
+      await openHttp((_request, response) => {
+        seen.push("one");
+        response.writeHead(400).end();
+      }),
+      await openHttp((_request, response) => {
+        seen.push("two");
+        response.writeHead(400).end();
+      }),
+    ];
+    const at = (url: string): string =>
+      `providers: { anthropic: { base_url: "${url}", api_key: ${plantedKey} } }`;
+    let yaml = at(one.url);
+    const notices: string[] = [];
+    const { provider } = await open(() => yaml, notices).reach(model);
+    const call = { request: anyRequest(), stream: false };
+    await provider.send(call);
+    yaml = at(two.url);
+    await provider.send(call);
+    yaml = at("http://localhost:99999");
+    await provider.send(call);
+    await provider.send(call);
+    yaml = at(one.url);
+    await provider.send(call);
+    expect(seen).toEqual(["one", "two", "two", "two", "one"]);
+    expect(notices).toEqual([
+      "the provider's base URL is no address of http or https\n  give an address such as https://api.example.com; keys belong into the credentials",
+    ]);
+  });
+
+  test("a call that is under way ends where it began", async () => {
+    const arrived = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const server = await openHttp((_request, response) => {
+      arrived.resolve();
+      void goOn.promise.then(() => response.writeHead(413).end());
+    });
+    const at = (idleMs: number): string =>
+      `providers: { anthropic: { base_url: "${server.url}", timeouts: { idle_ms: ${idleMs} } } }`;
+    let yaml = at(5000);
+    const { provider } = await open(() => yaml).reach(model);
+    const call = { request: anyRequest(), stream: false };
+    const first = provider.send(call);
+    await arrived.promise;
+    yaml = at(6000);
+    const second = provider.send(call);
+    goOn.resolve();
+    expect([(await first).status, (await second).status]).toEqual([413, 413]);
+  });
+});
+
+describe("without any key", () => {
+  test("the simulator answers for both providers, and that is said once", async () => {
+    const notices: string[] = [];
+    const providers = open(() => "{}", notices);
+    const claude = await providers.reach(model);
+    const gpt = await providers.reach(resolveModel("gpt-6.1-sol").facts);
+    expect([claude.isSimulated, claude.protocol.name]).toEqual([true, "anthropic-messages"]);
+    expect([gpt.isSimulated, gpt.protocol.name]).toEqual([true, "openai-responses"]);
+    const { outcome } = await claude.provider.send({ request: anyRequest(), stream: false });
+    expect(outcome.kind).toBe("reply");
+    expect(notices).toEqual([
+      "answers are simulated: no provider has a key. Set ANTHROPIC_API_KEY or OPENAI_API_KEY to ask a real model.",
+    ]);
+  });
+
+  test("a model of somebody else is refused", async () => {
+    const { facts } = resolveModel("deepseek-chat");
+    await expect(open(() => "{}").reach(facts)).rejects.toThrow(
+      "the simulator answers for models of anthropic and openai, not for deepseek",
+    );
+  });
+});
+
+function open(yaml: () => string, notices: string[] = []): Providers {
+  return closeLater(
+    reachProviders({
+      providers: () => configOf(yaml()).providers,
+      onNotice: (notice) => void notices.push(notice),
+    }),
+  );
+}
+
+async function send(providers: Providers, name: string): Promise<Sent> {
+  const { provider } = await providers.reach(resolveModel(name).facts);
+  return provider.send({ request: anyRequest(), stream: false });
+}
+
+function anyRequest(): EncodedRequest {
+  const body =
+    '{"model":"claude-sonnet-4-6","max_tokens":300,"messages":[{"role":"user","content":"Hello."}]}';
+  return toRequest([body], { "anthropic-version": "2023-06-01" }, []);
+}

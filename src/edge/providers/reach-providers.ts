@@ -1,0 +1,86 @@
+// From a model to whoever answers for it: the provider that is configured, or the simulator, which is said.
+import type { ProviderConfig } from "../../core/config/schema/providers.ts";
+import { builtInCatalogue, type Catalogue } from "../../core/models/catalogue.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import type { SimulatorOptions } from "../../simulator/index.ts";
+import type { Provider } from "./provider.ts";
+import { withPlanBetas, type PlanBetas } from "./reach-betas.ts";
+import { chooseProvider, type ProviderChoice } from "./reach-choice.ts";
+import { createProviderPool } from "./reach-pool.ts";
+import { protocolOfKind, simulatedProtocol } from "./reach-settings.ts";
+import { createSimulatedProviders } from "./simulated-provider.ts";
+
+export interface ReachOptions {
+  /** Asked again before every call: addresses, keys, limits and retries hold from the next one on. */
+  readonly providers: () => ReadonlyMap<string, ProviderConfig>;
+  readonly catalogue?: Catalogue;
+  readonly betas?: () => PlanBetas;
+  /** Told once that answers are simulated, and of settings that cannot be used. For a person; no key is in it. */
+  readonly onNotice?: (notice: string) => void;
+  readonly simulator?: SimulatorOptions;
+}
+
+export interface ReachedModel {
+  readonly protocol: Protocol;
+  readonly provider: Pick<Provider, "send">;
+  readonly isSimulated: boolean;
+}
+
+export interface Providers {
+  /** Who would answer. Nothing is opened. */
+  choose(model: ModelFacts): ProviderChoice;
+  /** What a session is opened with stays: its protocol, and whether it is simulated. */
+  reach(model: ModelFacts): Promise<ReachedModel>;
+  /** Cancels what is under way and ends every connection. */
+  close(): Promise<void>;
+}
+
+export function reachProviders(options: ReachOptions): Providers {
+  const { providers, catalogue = builtInCatalogue, betas = () => noBetas } = options;
+  const { onNotice = () => {} } = options;
+  const pool = createProviderPool(({ message, hint }) => onNotice(`${message}\n  ${hint}`));
+  const simulated = createSimulatedProviders(options.simulator);
+  let isSaid = false;
+  const choose = (model: ModelFacts): ProviderChoice => {
+    const isOwnRoute = catalogue.routesOf(model.id)[0] === model.route;
+    return chooseProvider({ ...model, isOwnRoute }, providers());
+  };
+  const simulate = async (model: ModelFacts, why: string): Promise<ReachedModel> => {
+    const protocol = simulatedProtocol(model);
+    const provider = await simulated.open(protocol);
+    if (!isSaid) onNotice(simulationNotice(why));
+    isSaid = true;
+    return { protocol: withPlanBetas(protocol, betas), provider, isSimulated: true };
+  };
+  return {
+    choose,
+    reach: async (model) => {
+      const choice = choose(model);
+      if (choice.kind === "simulated") return simulate(model, choice.why);
+      const { name, settings } = choice;
+      const { kind } = settings;
+      if (kind === "simulator") return simulate(model, `providers.${name} is a simulator`);
+      const protocol = protocolOfKind(kind);
+      const latest = (): ProviderConfig | null => speaking(providers().get(name), protocol);
+      const provider = pool.open({ name, protocol, settings, latest });
+      return { protocol: withPlanBetas(protocol, betas), provider, isSimulated: false };
+    },
+    close: async () => {
+      await Promise.all([pool.close(), simulated.close()]);
+    },
+  };
+}
+
+/** One line for people. */
+export function simulationNotice(why: string): string {
+  return `answers are simulated: ${why}. Set ANTHROPIC_API_KEY or OPENAI_API_KEY to ask a real model.`;
+}
+
+const noBetas: PlanBetas = { any: [], long: [] };
+
+/** A session cannot change the way it speaks. */
+function speaking(settings: ProviderConfig | undefined, protocol: Protocol): ProviderConfig | null {
+  if (settings === undefined || settings.kind === "simulator") return null;
+  return protocolOfKind(settings.kind) === protocol ? settings : null;
+}

@@ -1,0 +1,58 @@
+// Model facts as a configuration has them: with its own models, and with the lifetimes it lets providers be asked for.
+import { toCatalogueChanges } from "../core/config/check-whole.ts";
+import type { StrataConfig } from "../core/config/schema.ts";
+import { builtInCatalogue, createCatalogue, type Catalogue } from "../core/models/catalogue.ts";
+import type { ModelFacts } from "../core/models/model-facts.ts";
+import { onlyWritesOf } from "../core/models/prices.ts";
+
+/** Follows the configuration: what is asked of it is answered by what holds at that moment. */
+export function createLiveCatalogue(config: () => StrataConfig): Catalogue {
+  let known: { readonly config: StrataConfig; readonly catalogue: Catalogue } | null = null;
+  const now = (): Catalogue => {
+    const current = config();
+    if (known?.config !== current) known = { config: current, catalogue: toCatalogue(current) };
+    return known.catalogue;
+  };
+  return {
+    get ids() {
+      return now().ids;
+    },
+    get names() {
+      return now().names;
+    },
+    get vendors() {
+      return now().vendors;
+    },
+    get routes() {
+      return now().routes;
+    },
+    routesOf: (id) => now().routesOf(id),
+    factsOf: (id, choice) => now().factsOf(id, choice),
+  };
+}
+
+export function toCatalogue(config: StrataConfig): Catalogue {
+  const changes = toCatalogueChanges(config);
+  const catalogue = changes === null ? builtInCatalogue : createCatalogue(changes);
+  const { longTtlProviders } = config.promptCache;
+  // The answer to a question never changes, so that callers may keep it and compare it.
+  const limited = new Map<ModelFacts, ModelFacts>();
+  return {
+    ...catalogue,
+    factsOf: (id, choice) => {
+      const facts = catalogue.factsOf(id, choice);
+      const { provider, route } = facts;
+      if (longTtlProviders.includes(provider) || longTtlProviders.includes(route)) return facts;
+      const short = limited.get(facts) ?? withShortestLifetime(facts);
+      limited.set(facts, short);
+      return short;
+    },
+  };
+}
+
+function withShortestLifetime(facts: ModelFacts): ModelFacts {
+  const { cache, prices } = facts;
+  if (cache.lifetimes.length < 2) return facts;
+  const lifetimes = cache.lifetimes.slice(0, 1);
+  return { ...facts, cache: { ...cache, lifetimes }, prices: onlyWritesOf(prices, lifetimes) };
+}

@@ -1,0 +1,86 @@
+// What nodes said, and whether sessions show exactly that: the old history or the new one.
+import type { Told, Tried } from "./told.ts";
+
+export interface Journal {
+  hear(node: string, told: Told): void;
+  /** Nobody may be writing. Each problem in words, and once. */
+  compare(shown: ShownSession): readonly string[];
+  /** Folds of those who had lost their lock, in words. */
+  findLate(): readonly string[];
+  /** Folds that were refused, because of a lost lock or another head. */
+  refusedFolds(): number;
+}
+
+export interface ShownSession {
+  readonly id: string;
+  readonly head: string | null;
+  /** Of its thread. */
+  readonly digest: string;
+  /** Every turn and fold on the way to the head. */
+  readonly path: readonly string[];
+}
+
+interface Commit extends Tried {
+  readonly node: string;
+  readonly us: number;
+}
+
+export function createJournal(): Journal {
+  const trying = new Map<string, Commit>();
+  const done = new Map<string, Commit>();
+  const refusals = new Set<string>();
+  const locks: { node: string; sessionId: string; token: number; us: number }[] = [];
+  let refusedFolds = 0;
+  return {
+    hear: (node, told) => {
+      if (told.at === "locked") locks.push({ node, ...told });
+      if (told.at === "try") trying.set(`${node} ${told.n}`, { ...told.tried, node, us: told.us });
+      if (told.at !== "done" && told.at !== "refused") return;
+      const name = `${node} ${told.n}`;
+      const commit = trying.get(name);
+      trying.delete(name);
+      if (commit === undefined) return;
+      if (told.at === "done") done.set(commit.head, commit);
+      else {
+        if (commit.token !== undefined) refusedFolds += 1;
+        refusals.add(commit.head);
+      }
+    },
+    compare: ({ id, head, digest, path }) => {
+      const problems: string[] = [];
+      const there = new Set(path);
+      // Nobody heard what became of these: they are there or not, and known from now on.
+      for (const [name, commit] of trying) {
+        if (commit.sessionId !== id) continue;
+        if (there.has(commit.head)) done.set(commit.head, commit);
+        trying.delete(name);
+      }
+      for (const [acknowledged, { sessionId }] of done) {
+        if (sessionId === id && !there.has(acknowledged)) {
+          problems.push(`LOST ${acknowledged} of session ${id} was acknowledged and is not there`);
+        }
+      }
+      for (const turnId of path) {
+        if (refusals.has(turnId))
+          problems.push(`${turnId} of session ${id} was refused and is there`);
+        else if (!done.has(turnId))
+          problems.push(`${turnId} of session ${id} is there and nobody wrote it`);
+      }
+      const expected = head === null ? undefined : done.get(head)?.digest;
+      if (head !== null && expected !== undefined && expected !== digest) {
+        problems.push(`MIXED session ${id} shows at ${head} ${digest}, not ${expected}`);
+      }
+      return problems;
+    },
+    findLate: () =>
+      [...done.values()].flatMap(({ node, sessionId, token, head, us }) => {
+        if (token === undefined) return [];
+        const later = locks.find(
+          (lock) => lock.sessionId === sessionId && lock.token > token && lock.us < us,
+        );
+        if (later === undefined) return [];
+        return [`LATE ${node} committed fold ${head} after ${later.node} had taken the lock over`];
+      }),
+    refusedFolds: () => refusedFolds,
+  };
+}

@@ -1,0 +1,143 @@
+// One round: nodes work, are stopped and killed while they fold; then the store is looked at.
+import { setTimeout as wait } from "node:timers/promises";
+import type { Random } from "../../harness/random-message.ts";
+import type { PlantedFault } from "./faults.ts";
+import type { Journal } from "./journal.ts";
+import { startNode, type NodeProcess } from "./nodes.ts";
+import type { Counted, Told } from "./told.ts";
+import { verifyStore } from "./verify.ts";
+
+export type RoundKind = "alone" | "competing" | "late holder";
+
+export interface Store {
+  readonly where: string;
+  readonly journal: Journal;
+}
+
+export interface Tally {
+  readonly counts: Map<Counted | RoundKind, number>;
+  kills: number;
+  /** Of nodes that held a lock. */
+  killsInFolds: number;
+  takenOver: number;
+  refusedFolds: number;
+  checked: number;
+  problems: number;
+  gaveUp: number;
+}
+
+export interface Round {
+  readonly store: Store;
+  readonly kind: RoundKind;
+  readonly round: number;
+  readonly random: Random;
+  readonly providerUrl: string;
+  readonly tally: Tally;
+  readonly fault: PlantedFault | null;
+  readonly progress: (line: string) => void;
+}
+
+/** Short, so that nobody waits long for a lock that nobody holds. */
+const leaseMs = 400;
+
+export async function playRound(options: Round): Promise<void> {
+  const { store, kind, round, random, providerUrl, tally, progress } = options;
+  const count = (what: Counted | RoundKind): void => {
+    tally.counts.set(what, (tally.counts.get(what) ?? 0) + 1);
+  };
+  const folding = new Set<string>();
+  const refusedBefore = store.journal.refusedFolds();
+  const nodes = startNodes(options, folding, count);
+  await Promise.allSettled(nodes.map(({ ready }) => ready));
+  if (kind === "late holder") await makeLate(nodes);
+  for (const node of nodes) {
+    await waitForMoment(node, random);
+    const isFolding = folding.has(node.name);
+    if (!(await node.kill())) continue;
+    tally.kills += 1;
+    if (isFolding) tally.killsInFolds += 1;
+  }
+  count(kind);
+  const { where, journal } = store;
+  const name = `round ${round}`;
+  const found = await verifyStore({
+    where,
+    name,
+    leaseMs,
+    providerUrl,
+    journal,
+    random,
+    count,
+  }).catch((error: unknown) => ({
+    problems: [
+      `the store cannot be looked at: ${error instanceof Error ? String(error.stack) : String(error)}`,
+    ],
+    checked: [],
+    takenOver: 0,
+  }));
+  tally.takenOver += found.takenOver;
+  tally.refusedFolds += journal.refusedFolds() - refusedBefore;
+  tally.checked += found.checked.length;
+  tally.problems += found.problems.length;
+  for (const problem of found.checked.slice(0, shownMax)) progress(`CHECK ${problem}`);
+  for (const problem of found.problems.slice(0, shownMax)) progress(`PROBLEM ${problem}`);
+}
+
+const shownMax = 5;
+
+function startNodes(
+  { store, kind, round, random, providerUrl, tally, fault, progress }: Round,
+  folding: Set<string>,
+  count: (what: Counted) => void,
+): readonly NodeProcess[] {
+  const onTold = (node: string, told: Told): void => {
+    store.journal.hear(node, told);
+    if (told.at === "count") count(told.what);
+    if (told.at === "locked") folding.add(node);
+    if (told.at === "done" || told.at === "refused") folding.delete(node);
+    if (told.at !== "problem") return;
+    tally.gaveUp += 1;
+    progress(`node ${node} gave up: ${told.message}`);
+  };
+  const sessions = kind === "late holder" ? ["shared"] : ["shared", "bound", `own-${round % 3}`];
+  return Array.from({ length: kind === "alone" ? 1 : 2 }, (_, index) => {
+    const seed = Math.floor(random() * 2 ** 31);
+    const summaryMsMax = kind === "late holder" ? 300 : 40;
+    const { where } = store;
+    const foldsFirst = kind === "late holder";
+    const task = { where, seed, leaseMs, providerUrl, sessions, summaryMsMax, foldsFirst, fault };
+    return startNode(`${round}.${index}`, task, onTold);
+  });
+}
+
+/** Mostly while it holds a lock, at any moment of a fold; often right when that is committed. */
+async function waitForMoment(node: NodeProcess, random: Random): Promise<void> {
+  const chance = random();
+  if (chance < 0.2) return wait(random() * 400);
+  const isCommit = chance < 0.6;
+  const isHeard = await node.hears(isCommit ? isFoldCommit : isLock, 1500);
+  if (isHeard) await wait(random() * (isCommit ? 8 : 60));
+}
+
+function isLock({ at }: Told): boolean {
+  return at === "locked";
+}
+
+function isFoldCommit(told: Told): boolean {
+  return told.at === "try" && told.tried.token !== undefined;
+}
+
+/** Whoever takes a lock stands still until another one has it, and goes on while that one is at work. */
+async function makeLate(nodes: readonly NodeProcess[]): Promise<void> {
+  const [late, other] = nodes;
+  if (late === undefined || other === undefined) return;
+  if (!(await late.hears(isBetweenTurns, 5000))) return;
+  late.pause();
+  await other.hears(isBetweenTurns, leaseMs * 4);
+  late.goOn();
+  await wait(leaseMs);
+}
+
+function isBetweenTurns(told: Told): boolean {
+  return told.at === "locked" && !told.isInside;
+}

@@ -1,0 +1,52 @@
+// A session's thread as whoever writes it must expect it: old, or new, worked out without the ledger's own reading.
+import { createHash } from "node:crypto";
+import type { NewFold } from "../../src/core/ledger/fold-record.ts";
+import type { Ledger } from "../../src/core/ledger/ledger.ts";
+import type { Message } from "../../src/core/message/message.ts";
+import { digestOf } from "../ledger/facts.ts";
+
+export interface Item {
+  readonly turnId: string;
+  readonly index: number;
+  readonly digest: string;
+}
+
+export async function readItems(ledger: Ledger, sessionId: string): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  for await (const { turnId, index, message } of ledger.readThread({ sessionId })) {
+    items.push({ turnId, index, digest: digestOf(message) });
+  }
+  return items;
+}
+
+/** What a turn holds that is sent again, from one of its messages on. */
+export async function readOwn(
+  ledger: Ledger,
+  turnId: string,
+  from: number,
+): Promise<readonly Item[]> {
+  const messages = await ledger.readMessages(turnId);
+  return messages
+    .filter(({ isReplayed, index }) => isReplayed && index >= from)
+    .map(({ index, message }) => ({ turnId, index, digest: digestOf(message) }));
+}
+
+/** The messages of the fold, and everything from the first kept place on. */
+export function foldItems(items: readonly Item[], fold: NewFold): readonly Item[] {
+  const { firstKeptTurnId, firstKeptIndex = 0 } = fold.details;
+  const at = items.findIndex(
+    ({ turnId, index }) => turnId === firstKeptTurnId && index >= firstKeptIndex,
+  );
+  const kept = at === -1 ? [] : items.slice(at);
+  return [...fold.messages.map(({ message }, index) => toItem(fold.id, index, message)), ...kept];
+}
+
+function toItem(turnId: string, index: number, message: Message): Item {
+  return { turnId, index, digest: digestOf(message) };
+}
+
+export function digestItems(items: readonly Item[]): string {
+  const lines = items.map(({ turnId, index, digest }) => `${turnId} ${index} ${digest}`);
+  const hash = createHash("sha256").update(lines.join("\n")).digest("base64").slice(0, 22);
+  return `${items.length} messages, ${hash}`;
+}

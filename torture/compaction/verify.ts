@@ -1,0 +1,146 @@
+// After a round: nobody writes any more, and every session shows the old history or the new one, and goes on.
+import { setTimeout as wait } from "node:timers/promises";
+import type { Random } from "../../harness/random-message.ts";
+import type { Ledger } from "../../src/core/ledger/ledger.ts";
+import { createLedger } from "../../src/edge/stores/ledger/create-ledger.ts";
+import { openDatabase } from "../../src/edge/stores/open-ledger.ts";
+import type { Database } from "../../src/edge/stores/sql/database.ts";
+import type { Journal } from "./journal.ts";
+import { digestItems, readItems } from "./shadow.ts";
+import type { Counted } from "./told.ts";
+import { watchLedger } from "./watch-ledger.ts";
+import { createWorker } from "./work.ts";
+
+export interface VerifyOptions {
+  readonly where: string;
+  readonly name: string;
+  readonly leaseMs: number;
+  readonly providerUrl: string;
+  readonly journal: Journal;
+  readonly random: Random;
+  readonly count: (what: Counted) => void;
+}
+
+export interface Findings {
+  readonly problems: readonly string[];
+  /** What the ledger's own check says. */
+  readonly checked: readonly string[];
+  /** Locks that somebody had left behind and that could be taken. */
+  readonly takenOver: number;
+}
+
+export async function verifyStore(options: VerifyOptions): Promise<Findings> {
+  const { where, leaseMs, journal } = options;
+  const url = where.startsWith("postgres") ? `${where}?application_name=checker` : where;
+  const database = await openDatabase(url);
+  const ledger = await createLedger(database, { leaseMs, holder: "checker" });
+  try {
+    await waitForOthers(database);
+    const problems = [...journal.findLate(), ...(await compareAll(ledger, journal))];
+    const checked: string[] = [];
+    for await (const problem of ledger.check()) checked.push(problem);
+    problems.push(...(await billProblems(database)));
+    const ids = (await ledger.listSessions()).map(({ id }) => id);
+    let takenOver = 0;
+    for (const id of ids) {
+      const first = await ledger.lockFolding(id);
+      const lock = first ?? (await lockInTime(ledger, id, leaseMs));
+      if (lock === null) problems.push(`nobody can take the lock on session ${id} over`);
+      if (first === null && lock !== null) takenOver += 1;
+      await lock?.release();
+    }
+    problems.push(...(await goOn(ledger, ids, options)), ...(await compareAll(ledger, journal)));
+    return { problems, checked, takenOver };
+  } finally {
+    await ledger.close();
+  }
+}
+
+/** A server goes on with what a killed process sent last. */
+async function waitForOthers(database: Database): Promise<void> {
+  if (database.kind === "sqlite") return;
+  for (;;) {
+    const rows = await database.query(
+      "SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'strata'",
+    );
+    if (rows.length === 0) return;
+    await wait(5);
+  }
+}
+
+async function compareAll(ledger: Ledger, journal: Journal): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const { id, headTurnId: head } of await ledger.listSessions()) {
+    const path: string[] = [];
+    for await (const turn of ledger.readTurns({ sessionId: id })) path.push(turn.id);
+    const digest = digestItems(await readItems(ledger, id));
+    problems.push(...journal.compare({ id, head, digest, path }));
+  }
+  return problems;
+}
+
+async function billProblems(database: Database): Promise<readonly string[]> {
+  const rows = await database.query(billSql);
+  return rows.flatMap((row) =>
+    row["cost"] === row["billed"]
+      ? []
+      : [
+          `session ${String(row["id"])} costs ${String(row["cost"])}, its calls and folds ${String(row["billed"])}`,
+        ],
+  );
+}
+
+const billSql = `SELECT s.id, CAST(s.cost_pico_usd AS TEXT) AS cost,
+  CAST(COALESCE((SELECT SUM(c.cost_pico_usd) FROM calls c WHERE c.session_id = s.id), 0)
+    + COALESCE((SELECT SUM(f.cost_pico_usd) FROM compactions_v1 f WHERE f.session_id = s.id), 0) AS TEXT) AS billed
+  FROM sessions s`;
+
+async function lockInTime(
+  ledger: Ledger,
+  id: string,
+  leaseMs: number,
+): ReturnType<Ledger["lockFolding"]> {
+  const endMs = performance.now() + leaseMs + 2000;
+  for (;;) {
+    const lock = await ledger.lockFolding(id);
+    if (lock !== null || performance.now() > endMs) return lock;
+    await wait(20);
+  }
+}
+
+/** Whatever was left is gone on with, by the same code as everywhere. */
+async function goOn(
+  ledger: Ledger,
+  ids: readonly string[],
+  { name, leaseMs, providerUrl, journal, random, count }: VerifyOptions,
+): Promise<readonly string[]> {
+  const watched = watchLedger(ledger, (told) => journal.hear(`${name} checker`, told));
+  const worker = createWorker({
+    ledger: watched,
+    providerUrl,
+    random,
+    count,
+    summaryMsMax: 0,
+    foldsFirst: false,
+  });
+  const problems: string[] = [];
+  try {
+    for (const id of ids) {
+      const endMs = performance.now() + leaseMs + 2000;
+      while ((await ledger.findSession(id))?.openTurnId != null && performance.now() < endMs) {
+        await worker.work(id);
+        await wait(10);
+      }
+      if ((await ledger.findSession(id))?.openTurnId != null) {
+        problems.push(`the turn of session ${id} is found by nobody`);
+      } else await worker.work(id);
+    }
+  } catch (error) {
+    problems.push(
+      `nobody can go on: ${error instanceof Error ? String(error.stack) : String(error)}`,
+    );
+  } finally {
+    await worker.close();
+  }
+  return problems;
+}

@@ -1,0 +1,111 @@
+// A ledger that says what is about to be committed, and when that is done.
+import type { NewFold } from "../../src/core/ledger/fold-record.ts";
+import type { FoldLock, Ledger, OpenTurn } from "../../src/core/ledger/ledger.ts";
+import { isConflict } from "../ledger/stage.ts";
+import { digestItems, foldItems, readItems, readOwn, type Item } from "./shadow.ts";
+import { nowUs, type Tell, type Tried } from "./told.ts";
+
+export function watchLedger(ledger: Ledger, tell: Tell): Ledger {
+  let attempts = 0;
+  const running = new Set<string>();
+  const attempt = async (tried: Tried, work: () => Promise<void>): Promise<void> => {
+    attempts += 1;
+    const n = attempts;
+    tell({ at: "try", n, us: nowUs(), tried });
+    try {
+      await work();
+    } catch (error) {
+      if (isConflict(error)) tell({ at: "refused", n });
+      throw error;
+    }
+    tell({ at: "done", n, us: nowUs() });
+  };
+  return {
+    ...ledger,
+    openTurn: async (turn) => {
+      const opened = await ledger.openTurn(turn);
+      running.add(turn.sessionId);
+      const earlier = await readItems(ledger, turn.sessionId);
+      return watchTurn({ ledger, opened, earlier, attempt, running });
+    },
+    resumeTurn: async (sessionId) => {
+      const opened = await ledger.resumeTurn(sessionId);
+      running.add(sessionId);
+      const earlier = await readItems(ledger, sessionId);
+      return watchTurn({ ledger, opened, earlier, attempt, running });
+    },
+    lockFolding: async (sessionId) => {
+      const lock = await ledger.lockFolding(sessionId);
+      if (lock === null) {
+        tell({ at: "count", what: "locks held by others" });
+        return null;
+      }
+      const isInside = running.has(sessionId);
+      tell({ at: "locked", us: nowUs(), sessionId, token: lock.token, isInside });
+      return watchLock(ledger, lock, attempt, tell);
+    },
+  };
+}
+
+type Attempt = (tried: Tried, work: () => Promise<void>) => Promise<void>;
+
+interface Watched {
+  readonly ledger: Ledger;
+  readonly opened: OpenTurn;
+  /** What the session shows without the turn. */
+  readonly earlier: readonly Item[];
+  readonly attempt: Attempt;
+  /** Sessions in which a turn runs. */
+  readonly running: Set<string>;
+}
+
+function watchTurn({ ledger, opened, earlier: first, attempt, running }: Watched): OpenTurn {
+  const { id, sessionId } = opened;
+  let earlier = first;
+  let ownFrom: number | null = null;
+  const own = async (): Promise<readonly Item[]> =>
+    readOwn(ledger, id, ownFrom ?? (await startOf(ledger, id)));
+  return {
+    ...opened,
+    get parentTurnId() {
+      return opened.parentTurnId;
+    },
+    release: () => {
+      running.delete(sessionId);
+      return opened.release();
+    },
+    fold: async (fold, lock, events) => {
+      const all = foldItems([...earlier, ...(await own())], fold);
+      const next = all.filter(({ turnId }) => turnId !== id);
+      const tried = { sessionId, head: fold.id, digest: digestItems(next), token: lock.token };
+      await attempt(tried, () => opened.fold(fold, lock, events));
+      earlier = next;
+      if (fold.details.firstKeptTurnId === id) ownFrom = fold.details.firstKeptIndex ?? 0;
+    },
+    close: async (end, events) => {
+      running.delete(sessionId);
+      if (end.status !== "completed") return opened.close(end, events);
+      const digest = digestItems([...earlier, ...(await own())]);
+      return attempt({ sessionId, head: id, digest }, () => opened.close(end, events));
+    },
+  };
+}
+
+/** Of a turn that was folded before it was taken over, the rest counts. */
+async function startOf(ledger: Ledger, turnId: string): Promise<number> {
+  const fold = await ledger.findFold({ turnId });
+  return fold?.firstKeptTurnId === turnId ? fold.firstKeptIndex : 0;
+}
+
+function watchLock(ledger: Ledger, lock: FoldLock, attempt: Attempt, tell: Tell): FoldLock {
+  const { sessionId, token } = lock;
+  return {
+    ...lock,
+    commit: async (fold: NewFold, events) => {
+      const items = foldItems(await readItems(ledger, sessionId), fold);
+      const tried = { sessionId, head: fold.id, digest: digestItems(items), token };
+      await attempt(tried, () => lock.commit(fold, events));
+      tell({ at: "count", what: "folds" });
+    },
+  };
+}
