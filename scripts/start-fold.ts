@@ -21,7 +21,6 @@ export async function printFold(ledger: Ledger): Promise<void> {
   const server = await simulator.listen({ port: 0 });
   const endpoint = anthropicEndpoint({ apiKey: "none needed", baseUrl: server.url });
   const provider = createProvider({ protocol: anthropicMessages, ...endpoint });
-  const runTools: Edges["runTools"] = () => Promise.resolve<readonly Message[]>([]);
   const edges = { provider, ledger, runTools, now: () => simulator.clock.now() };
   try {
     let session = openLong();
@@ -49,6 +48,8 @@ export async function printFold(ledger: Ledger): Promise<void> {
     await server.close();
   }
 }
+
+const runTools: Edges["runTools"] = () => Promise.resolve<readonly Message[]>([]);
 
 function openLong(): Session {
   const { facts } = resolveModel("claude-sonnet-4-6");

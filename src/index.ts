@@ -343,14 +343,9 @@ export {
   defaultCompactionSettings,
   type CompactionSettings,
 } from "./core/compaction/plan/settings.ts";
-export type {
-  FoundHistory,
-  HistoryHit,
-  HistoryPage,
-  HistoryQuery,
-  HistoryRange,
-} from "./core/ledger/history-record.ts";
 export type { Compaction } from "./engine/compaction.ts";
+export { withDelegation, type DelegationOptions } from "./engine/sub-agent.ts";
+export { openWorkspaceWorld } from "./engine/workspace-world.ts";
 export { compactSession, planCompaction, type CompactionPlan } from "./engine/compact-session.ts";
 export type { FoldRun } from "./engine/fold-session.ts";
 export type { FoundationSetup } from "./engine/session-foundation.ts";
@@ -372,6 +367,28 @@ export {
   type TurnToResume,
   type TurnToRun,
 } from "./engine.ts";
+export {
+  createEngine,
+  type Engine,
+  type EngineEdges,
+  type ForkFrom,
+  type OpenOptions,
+  type Reached,
+} from "./engine/create-engine.ts";
+export type { EngineConfig } from "./engine/engine-config.ts";
+export type { EngineSession, RunOptions } from "./engine/engine-session.ts";
+export type { TurnHandle, TurnPart } from "./engine/turn-handle.ts";
+export type { World, WorldContext, WorldOwner } from "./engine/world.ts";
+export type {
+  NextStep,
+  OwnLoop,
+  RecordedCall,
+  RecordOptions,
+  ToolAnswer,
+} from "./engine/own-loop.ts";
+export type { OwnCall } from "./engine/own-loop-call.ts";
+export { offerTools } from "./engine/own-loop-tools.ts";
+export { sendsNothing } from "./engine/own-loop-turn.ts";
 export { explainMiss, type CallTiming, type MissQuestion } from "./core/diagnosis/explain-miss.ts";
 export { missCauses, type Explanation, type MissCause } from "./core/diagnosis/explanation.ts";
 export { lintRequest, type LintFinding } from "./core/diagnosis/lint-request.ts";

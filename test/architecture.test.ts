@@ -47,6 +47,7 @@ const ORDER = [
   "edge/providers",
   "edge/exporters",
   "engine",
+  "integrations",
   "analytics",
   "replay",
   "gateway",

@@ -108,6 +108,14 @@ describe("strata compact shows the plan", () => {
     expect(out).not.toContain("No model can be asked");
   });
 
+  test("with another model's price, and needs no key for that", async () => {
+    const typed = ["compact", "build", "--dry-run", "--summarizer", "gpt-5.4-mini"] as const;
+    const { out, status } = await withoutKey(...typed);
+    expect(out).toContain("into        a summary by gpt-5.4-mini and an index");
+    expect(out).toContain("gpt-5.4-mini cannot be asked for it now: OPENAI_API_KEY is not set.");
+    expect(status).toBe(0);
+  });
+
   test("and asks first: where nobody can answer, it refuses and changes nothing", async () => {
     const { out, error, status } = await withKey("compact", "build");
     expect(out).toContain("folds       5 turns");

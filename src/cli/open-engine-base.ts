@@ -49,9 +49,10 @@ export interface Closing {
 
 /** What is opened is added to `opened` at once, whatever fails later. */
 export async function openBase(options: OpenEngineOptions, opened: Closing[]): Promise<EngineBase> {
-  const { agent = "agent", env, configFile, typed, onNotice = () => {} } = options;
-  const lookIn = resolve(options.workspace ?? process.cwd());
-  const config = await followConfig({ workspace: lookIn, configFile, env, typed, onNotice });
+  const { agent = "agent", env, configFile, typed, homeFolder, onNotice = () => {} } = options;
+  const workspace = resolve(options.workspace ?? process.cwd());
+  const where = { workspace, configFile, env, homeFolder, typed, onNotice };
+  const config = await followConfig(where);
   const catalogue = createLiveCatalogue(() => config.now());
   const ledger = options.ledger ?? (await openOwnLedger(options, config.now(), opened));
   const onProblem = (problem: Parameters<typeof describeBusProblem>[0]): void =>

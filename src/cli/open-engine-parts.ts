@@ -27,14 +27,14 @@ export interface WhereConfigured {
   /** From `--config`. */
   readonly configFile?: string | undefined;
   readonly env: Environment;
+  readonly homeFolder?: string | undefined;
   /** What was typed; stronger than everything else. */
   readonly typed?: readonly ConfigOption[] | undefined;
   readonly onNotice: (notice: string) => void;
 }
 
 export async function followConfig(where: WhereConfigured): Promise<FollowedConfig> {
-  const { workspace, configFile, env, onNotice, typed = [] } = where;
-  const homeFolder = homedir();
+  const { workspace, configFile, env, onNotice, typed = [], homeFolder = homedir() } = where;
   const live = await openConfig({
     files: findConfigFiles({ given: configFile, env, workspace, homeFolder }),
     env,
@@ -78,8 +78,8 @@ export async function makeWorkspace(): Promise<{ path: string; remove: () => Pro
 }
 
 /** Of skills for every workspace, where nobody names another. */
-export function usualSkillsRoot(): string {
-  return join(homedir(), ".strata", "skills");
+export function usualSkillsRoot(homeFolder: string = homedir()): string {
+  return join(homeFolder, ".strata", "skills");
 }
 
 /** Ids of a session's events go on after those that are stored, also where their maker's clock was ahead of ours. */

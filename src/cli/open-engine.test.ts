@@ -98,9 +98,9 @@ models: { default: claude-sonnet-4-6 }
 providers: { anthropic: { base_url: "${server.url}", api_key: sk-ant-0123456789 } }
 `);
       writeFileSync(join(folder, "work", "AGENTS.md"), "Be brief. ".repeat(2000));
-      const { engine, close } = await open({ workspace: join(folder, "work"), configFile, env });
-      await (await engine.open()).run("Hello.").result;
-      await close();
+      const opened = await open({ workspace: join(folder, "work"), configFile, env });
+      await (await opened.engine.open()).run("Hello.").result;
+      await opened.close();
     }
     expect(betas).toEqual(["base-beta", "base-beta,long-beta", null]);
   });
@@ -150,12 +150,15 @@ test("a session that goes on has event ids after those of a clock that was ahead
 });
 
 test("the usual model is one that can be asked; a provider of one's own has none", () => {
-  const of = (yaml: string, env = {}): string => usualModel(configOf(yaml, { env }).providers);
-  expect(of("{}")).toBe("claude-sonnet-5-5");
-  expect(of("{}", { OPENAI_API_KEY: "sk-0123456789" })).toBe("gpt-6.1-sol");
+  expect(modelFor("{}")).toBe("claude-sonnet-5-5");
+  expect(modelFor("{}", { OPENAI_API_KEY: "sk-0123456789" })).toBe("gpt-6.1-sol");
   const own = 'providers: { garage: { kind: openai-compatible, base_url: "http://localhost:1" } }';
-  expect(() => of(own)).toThrow("no model is chosen, and garage has no usual one");
+  expect(() => modelFor(own)).toThrow("no model is chosen, and garage has no usual one");
 });
+
+function modelFor(yaml: string, env: Record<string, string> = {}): string {
+  return usualModel(configOf(yaml, { env }).providers);
+}
 
 function write(yaml: string): string {
   const path = join(folder, "strata.yaml");
@@ -172,9 +175,10 @@ async function eventsOf({ ledger }: OpenEngine): Promise<readonly StrataEvent[]>
 type Options = Omit<OpenEngineOptions, "env"> & { readonly env?: Record<string, string> };
 
 async function open(options: Options): Promise<OpenEngine> {
-  const env = { XDG_CONFIG_HOME: folder, STRATA_DATA_DIR: folder, ...options.env };
+  const env = { STRATA_DATA_DIR: folder, ...options.env };
   const opened: OpenEngine = await openEngineFor({
     counter: cheapCounter,
+    homeFolder: folder,
     onNotice: (notice) => void notices.push(notice),
     ...options,
     env,

@@ -34,6 +34,8 @@ export interface OpenEngineOptions {
   readonly env: Environment;
   /** What else was typed, as `--model`; stronger than files and variables. */
   readonly typed?: readonly ConfigOption[];
+  /** Where a person's own configuration and skills are; the user's home by default. */
+  readonly homeFolder?: string;
   /** From `--store`: a file or a connection string. */
   readonly store?: string;
   /** Instead of any store; whoever gives it closes it. */
@@ -53,7 +55,7 @@ export interface OpenEngine {
   readonly engine: Engine;
   readonly agent: string;
   /** As it was last looked at, which is before every call. Holds keys: print settings, which are masked. */
-  config(): StrataConfig;
+  readonly config: () => StrataConfig;
   readonly ledger: Ledger;
   readonly events: EventBus;
   readonly metrics: Metrics;
@@ -62,7 +64,7 @@ export interface OpenEngine {
   readonly workspace: string;
   readonly isTemporary: boolean;
   /** Whether the agent's model, as it is chosen now, is played by the simulator. */
-  isSimulated(): boolean;
+  readonly isSimulated: () => boolean;
   close(): Promise<void>;
 }
 
@@ -138,7 +140,7 @@ function toEdges(base: EngineBase, of: EdgesOf): EngineEdges {
     ledger,
     events,
     documents,
-    settings: createSettings(base),
+    settings: createSettings(base, usualSkillsRoot(of.homeFolder)),
     readOnly: isTemporary,
     onNotice,
     ...(confirm === undefined ? {} : { confirm }),
@@ -163,8 +165,10 @@ function toEdges(base: EngineBase, of: EdgesOf): EngineEdges {
 }
 
 /** The same object as long as the configuration is. A simulated agent never runs commands. */
-function createSettings({ config, agent, isSimulated }: EngineBase): () => WorldSettings {
-  const skillsRoot = usualSkillsRoot();
+function createSettings(
+  { config, agent, isSimulated }: EngineBase,
+  skillsRoot: string,
+): () => WorldSettings {
   let known: { readonly from: StrataConfig; readonly settings: WorldSettings } | null = null;
   return () => {
     const from = config.now();

@@ -184,6 +184,13 @@ describe("a fold", () => {
     );
   });
 
+  test("of a model without a price is not free", () => {
+    const metadataJson = JSON.stringify({ callsWithoutCost: 1 });
+    expect(renderFold({ ...fold, costPicoUsd: 0n, metadataJson })).toContain(
+      "cost    not known, the model has no price, 110.0k tokens in and 900 out\n",
+    );
+  });
+
   test("without a model or an index names neither", () => {
     const shown = renderFold({
       ...fold,

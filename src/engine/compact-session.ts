@@ -82,5 +82,5 @@ export async function compactSession(
 
 /** The prompt as it stands, without anything new. */
 function prepareNext(session: Session, startMs: number): PreparedCall {
-  return prepareCall({ session, current: [], volatile: null, startMs });
+  return prepareCall({ session, current: [], volatile: session.toldVolatile, startMs });
 }

@@ -9,7 +9,7 @@ import { compactSession, planCompaction, type CompactionPlan } from "./compact-s
 import type { EngineContext, Reached } from "./create-engine.ts";
 import { policyOf, type EngineConfig } from "./engine-config.ts";
 import type { FoldRun } from "./fold-session.ts";
-import { createOwnLoop, type ChangeEdges, type OwnLoop } from "./own-loop.ts";
+import { createOwnLoop, type ChangeEdges, type OwnLoop, type StartTurn } from "./own-loop.ts";
 import type { FoundationSetup } from "./session-foundation.ts";
 import type { Session } from "./session.ts";
 import { tellingTools } from "./tool-parts.ts";
@@ -74,17 +74,12 @@ export function createEngineSession(
   const edgesFor = (parts: HandleParts | null): Promise<Edges> =>
     toEdges(context, { session, world, reached, onCalling: (each) => (calling = each) }, parts);
   const volatile = async (): Promise<readonly Section[]> => world.volatile?.(calling) ?? [];
-  const start = (
-    said: AgentEvent | string | null,
-    options: RunOptions,
-    change: ChangeEdges,
-  ): TurnHandle =>
+  const start: StartTurn = (said, options, change) =>
     begin(options, async (parts) => {
       const more = { volatile, ...(await limitsOf(context)) };
       const own = change(await edgesFor(parts));
       if (said === null) return resumeTurn(session, more, own);
-      const event = typeof said === "string" ? { content: said, source: "human" } : said;
-      return runTurn(session, { id: parts.handle.turnId, event, ...more }, own);
+      return runTurn(session, { id: parts.handle.turnId, event: toEvent(said), ...more }, own);
     });
   return {
     id: session.id,
@@ -110,6 +105,10 @@ export function createEngineSession(
 }
 
 const asTheyAre: ChangeEdges = (edges) => edges;
+
+function toEvent(said: AgentEvent | string): AgentEvent {
+  return typeof said === "string" ? { content: said, source: "human" } : said;
+}
 
 type Work = (parts: HandleParts) => Promise<TurnRun>;
 

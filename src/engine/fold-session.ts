@@ -28,6 +28,7 @@ import { toStateText } from "./session-state.ts";
 import type { Session } from "./session.ts";
 import { spend } from "./spent.ts";
 import { knownCost, sumCalls } from "./summary-bill.ts";
+import { cancelledByCaller } from "./summarise-attempts.ts";
 import type { SummaryCall } from "./summarise-call.ts";
 import type { Teller } from "./tell.ts";
 import { writeFold, type Replacement, type WrittenFold } from "./write-fold.ts";
@@ -182,7 +183,8 @@ async function foldLocked(locked: LockedFold, edges: Edges): Promise<FoldRun> {
     return giveUp(locked, learned, { ...failure, spent: made.calls }, edges);
   };
   if (edges.signal?.aborted === true) {
-    return failed({ errorClass: "other", reasons: [...made.reasons, cancelled] });
+    const reasons = [...new Set([...made.reasons, cancelledByCaller])];
+    return failed({ errorClass: "other", reasons });
   }
   if (made.kind === "failed") return failed({ errorClass: "call_failed", reasons: made.reasons });
   const { replacement } = made;
@@ -208,8 +210,6 @@ async function foldLocked(locked: LockedFold, edges: Edges): Promise<FoldRun> {
   releaseSkills(replacement, edges);
   return { kind: "folded", ...written };
 }
-
-const cancelled = "cancelled by the caller";
 
 /** Notes without a model where a summary was asked for and could not be had. */
 function isStandInFor(made: ReplacedHead): boolean {
@@ -246,7 +246,7 @@ async function giveUp(
   // In a turn it is kept with the next call. Whoever lost the lock has nothing to keep any more.
   if (scene.open === null)
     await lock.giveUp(toStateText(session, session.headTurnId)).catch(unlessLost);
-  const why = [...new Set(failure.reasons)].join("; ");
+  const why = failure.reasons.join("; ");
   const isTight = due.trigger === "context_limit" && isFull(due.numbers);
   return { kind: "unchanged", session, why, isTight, spent };
 }

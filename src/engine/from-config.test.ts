@@ -129,11 +129,6 @@ agents: { ana: { toolset: full } }
 });
 
 describe("model facts", () => {
-  const lifetimesOf = (yaml: string, name: string): readonly string[] =>
-    resolveModel(name, toCatalogue(configOf(yaml))).facts.cache.lifetimes.map(
-      ({ lifetime }) => lifetime,
-    );
-
   test("only providers that are named are asked for long lifetimes, by name or route", () => {
     expect(lifetimesOf("{}", "claude-sonnet-4-6")).toEqual(["5m", "1h"]);
     const none = "context_optimization: { prompt_cache: { long_ttl_providers: [] } }";
@@ -154,3 +149,8 @@ models: { add: { llama: { provider: garage, window: 8000, status: active, tokeni
     expect(catalogue.factsOf("llama")).toBe(catalogue.factsOf("llama"));
   });
 });
+
+function lifetimesOf(yaml: string, name: string): readonly string[] {
+  const { facts } = resolveModel(name, toCatalogue(configOf(yaml)));
+  return facts.cache.lifetimes.map(({ lifetime }) => lifetime);
+}

@@ -10,8 +10,8 @@ import type { Session } from "./session.ts";
 export interface CallToPrepare {
   readonly session: Session;
   readonly current: readonly Message[];
-  /** Told for this call only; null where nothing new is told. */
-  readonly volatile: readonly Section[] | null;
+  /** Told for this call only, or as it was told before; null where nothing new is told. */
+  readonly volatile: readonly Section[] | string | null;
   readonly startMs: number;
 }
 
@@ -25,7 +25,10 @@ export interface PreparedCall {
 }
 
 export function prepareCall({ session, current, startMs, ...told }: CallToPrepare): PreparedCall {
-  const volatile = told.volatile === null ? null : volatileText(told.volatile);
+  const volatile =
+    told.volatile === null || typeof told.volatile === "string"
+      ? told.volatile
+      : volatileText(told.volatile);
   const { thread, cache: state, pace, model, policy } = session;
   const { layout, markers } = policy;
   const assembly = assemble({

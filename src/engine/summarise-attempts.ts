@@ -31,6 +31,8 @@ export type Attempted = (
   | { readonly kind: "failed"; readonly why: SummaryFailure; readonly reasons: readonly string[] }
 ) & { readonly calls: readonly SummaryCall[]; readonly speaker: Speaker };
 
+export const cancelledByCaller = "cancelled by the caller";
+
 const attemptsMax = 3;
 const backoffMsBase = 1_000;
 /** A provider that asks for a longer wait is not waited for. */
@@ -49,7 +51,7 @@ export async function runSummaryAttempts(
   const fail = (why: SummaryFailure): Attempted => ({
     kind: "failed",
     why,
-    reasons: [...toReasons(wrongs), ...(why === "cancelled" ? ["cancelled by the caller"] : [])],
+    reasons: [...toReasons(wrongs), ...(why === "cancelled" ? [cancelledByCaller] : [])],
     calls,
     speaker,
   });
@@ -63,6 +65,7 @@ export async function runSummaryAttempts(
     const isLast = attempt === attemptsMax;
     if (answer.kind === "failure") {
       const { failure } = answer;
+      if (failure.kind === "cancelled") return fail("cancelled");
       wrongs.push(`${failure.kind}: ${failure.detail}`);
       const waitMs = waitAfter(failure, attempt);
       if (waitMs === null || isLast) return fail(whyOf(failure));

@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { findPolicy } from "../core/cache/policies.ts";
 import type { HistoryMessage } from "../core/compaction/history.ts";
-import { toFoldMessages } from "../core/compaction/summary/fold-messages.ts";
+import { foldMarkers } from "../core/compaction/summary/fold-markers.ts";
 import { itemsOf } from "../core/growing/growing-list.ts";
 import type { CallEntry } from "../core/ledger/call-entry.ts";
 import type { Message } from "../core/message/message.ts";
@@ -147,10 +147,7 @@ describe("a summary behind the conversation", () => {
     async (_, setting) => {
       const world = await openWorld(setting);
       const outcome = await run(world);
-      expect(outcome).toMatchObject({
-        kind: "summary",
-        from: "conversation",
-      });
+      expect(outcome).toMatchObject({ kind: "summary", from: "conversation" });
       expect(textOf(outcome)).toMatch(/^## Task\n- Please look at module number 1 /);
       expect(outcome.calls).toHaveLength(1);
       const usage = outcome.calls[0]?.usage;
@@ -422,21 +419,13 @@ describe("a model of its own for summaries", () => {
     const counter = createTokenCounter(cheapCounter, model.tokenizer);
     const options = { outputTokensMax: 2_000, stream: false };
     const summariser = { model, protocol: anthropicMessages, provider, counter, options };
-    const { notes } = toFoldMessages({
-      notes: { kind: "summary", text: "## Task\n- Keep TX-9 alive." },
-      indexText: "",
-      skillsFreed: [],
-      currentRequest: null,
-      shape: "message",
-      canRecall: false,
-      keptRole: "user",
-    });
-    const lead = notes.map((message, index): HistoryMessage => {
-      return { turnId: "fold", index, message, tokens: 10, foldPart: "notes" };
-    });
+    const { start, summary, end } = foldMarkers;
+    const text = [start, summary, "## Task\n- Keep TX-9 alive.", end].join("\n");
+    const message = { role: "user", content: [{ type: "text", text }] } as const;
+    const lead = { turnId: "fold", index: 0, message, tokens: 10, foldPart: "notes" } as const;
     const request = requestOf(world, {
       hasEarlierNotes: true,
-      history: [...lead, ...historyOf(world.session)],
+      history: [lead, ...historyOf(world.session)],
       identifiers: ["TX-9"],
     });
     const outcome = await summarise(world.session, request, { ...world.edges, summariser });

@@ -16,8 +16,9 @@ export interface WorldMemory {
 }
 
 export interface ShownMemory {
-  /** Null in a mode that shows nothing in the system text. */
-  readonly texts: MemoryTexts | null;
+  readonly texts: MemoryTexts;
+  /** False in a mode that shows nothing of it in the system text. */
+  readonly isInSystem: boolean;
   /** Hashes and sizes, no content. */
   readonly note: object;
 }
@@ -45,7 +46,8 @@ export function createWorldMemory(
         hash: hashContent(text),
         bytes: countBytes(text),
       }));
-      return { texts: mode === "snapshot-delta" ? snapshot : null, note: { mode, scope, files } };
+      const isInSystem = mode === "snapshot-delta";
+      return { texts: snapshot, isInSystem, note: { mode, scope, files } };
     },
     forNextCall: async (session) => {
       const { key } = session.thread.foundation;

@@ -1,10 +1,12 @@
 // The world of a session in a folder: its documents, memory and skills, and tools that work on it.
 import { arch, hostname, platform } from "node:os";
+import type { MemoryTexts } from "../core/layers/memory-sections.ts";
 import type { ContextParts } from "../core/layers/to-sections.ts";
 import {
   toContextParts,
   toWorkspaceNote,
   type WorkspaceBundle,
+  type WorkspaceFile,
 } from "../core/layers/workspace-bundle.ts";
 import { hashContent } from "../core/hash.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
@@ -118,24 +120,28 @@ const noSettings = {};
 
 function toParts(
   bundle: WorkspaceBundle,
-  { texts }: ShownMemory,
+  { texts, isInSystem }: ShownMemory,
   startedMs: number,
 ): WorldContext["parts"] {
   const { memory: _memory, contextFiles = [], ...parts } = toContextParts(bundle);
   return {
     ...parts,
-    contextFiles: [...contextFiles, ...besideMemory(bundle)],
+    contextFiles: [...contextFiles, ...besideMemory(bundle, texts)],
     runtime: { host: hostname(), os: platform(), arch: arch() },
     date: new Date(startedMs).toISOString().slice(0, 10),
-    ...(texts === null ? {} : { memory: texts }),
+    ...(isInSystem ? { memory: texts } : {}),
   };
 }
 
-/** USER.md and MEMORY.md at the root are documents; memory has its own folder, and takes their place. */
-function besideMemory({ files }: WorkspaceBundle): NonNullable<ContextParts["contextFiles"]> {
-  return files
-    .filter(({ kind, path }) => (kind === "user" || kind === "memory") && !path.includes("/"))
-    .map(({ path, text }) => ({ path, text }));
+/** USER.md and MEMORY.md at the root are documents as long as memory has no file of that name. */
+function besideMemory(
+  { files }: WorkspaceBundle,
+  texts: MemoryTexts,
+): NonNullable<ContextParts["contextFiles"]> {
+  const isShown = ({ kind, path }: WorkspaceFile): boolean =>
+    !path.includes("/") &&
+    ((kind === "user" && texts.user === "") || (kind === "memory" && texts.workspace === ""));
+  return files.filter(isShown).map(({ path, text }) => ({ path, text }));
 }
 
 /** With where everything comes from, as hashes and sizes. */

@@ -83,6 +83,7 @@ export async function start(
     workspace,
     configFile,
     env: { STRATA_DATA_DIR: folder },
+    homeFolder: folder,
     counter: cheapCounter,
     agent: "ana",
     onNotice: (notice) => void notices.push(notice),

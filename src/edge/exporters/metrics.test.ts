@@ -49,6 +49,7 @@ function fold(
   { bus }: Told,
   outcome: PayloadOf<"compaction.completed">["outcome"],
   trigger: PayloadOf<"compaction.completed">["trigger"] = "context_limit",
+  more: Partial<PayloadOf<"compaction.completed">> = {},
 ): void {
   bus.emit({
     sessionId,
@@ -67,6 +68,7 @@ function fold(
       provider: "anthropic",
       cost_usd: "0.02",
       duration_ms: 4000,
+      ...more,
     },
   });
 }
@@ -203,6 +205,8 @@ describe("folds", () => {
     const told = openTold();
     fold(told, "ok");
     fold(told, "ok", "periodic");
+    // Notes that no model wrote.
+    fold(told, "ok", "manual", { model: null, provider: null, cost_usd: null });
     fold(told, "tool_result_truncated");
     fold(told, "tool_result_microcompact");
     told.bus.emit({
@@ -232,6 +236,7 @@ describe("folds", () => {
     ).toEqual([
       ["ok", "token_pressure", 1],
       ["ok", "age", 1],
+      ["ok", "manual", 1],
       ["tool_result_truncated", "token_pressure", 1],
       ["tool_result_microcompact", "token_pressure", 1],
       ["failed", "manual", 1],

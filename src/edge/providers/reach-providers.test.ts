@@ -13,6 +13,9 @@ afterEach(closeAll);
 const model = resolveModel("claude-sonnet-4-6").facts;
 const plantedKey = "sk-ant-planted-0123456789";
 
+const at = (url: string): string =>
+  `providers: { anthropic: { base_url: "${url}", api_key: ${plantedKey} } }`;
+
 interface Seen {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
@@ -77,8 +80,6 @@ describe("while sessions run", () => {
         response.writeHead(400).end();
       }),
     ];
-    const at = (url: string): string =>
-      `providers: { anthropic: { base_url: "${url}", api_key: ${plantedKey} } }`;
     let yaml = at(one.url);
     const notices: string[] = [];
     const { provider } = await open(() => yaml, notices).reach(model);
@@ -104,14 +105,14 @@ describe("while sessions run", () => {
       arrived.resolve();
       void goOn.promise.then(() => response.writeHead(413).end());
     });
-    const at = (idleMs: number): string =>
+    const within = (idleMs: number): string =>
       `providers: { anthropic: { base_url: "${server.url}", timeouts: { idle_ms: ${idleMs} } } }`;
-    let yaml = at(5000);
+    let yaml = within(5000);
     const { provider } = await open(() => yaml).reach(model);
     const call = { request: anyRequest(), stream: false };
     const first = provider.send(call);
     await arrived.promise;
-    yaml = at(6000);
+    yaml = within(6000);
     const second = provider.send(call);
     goOn.resolve();
     expect([(await first).status, (await second).status]).toEqual([413, 413]);

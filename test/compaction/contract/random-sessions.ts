@@ -137,8 +137,6 @@ const clearing = {
   resultsKept: 2,
   gainTokensMin: 1_000,
   gainShareMin: 0.1,
-  model: null,
-  summaryCharsMax: 2_048,
 };
 
 async function take(world: World, step: Step, index: number): Promise<void> {

@@ -136,8 +136,6 @@ function clearing(): WorldOptions {
         resultsKept: 2,
         gainTokensMin: 1_000,
         gainShareMin: 0.1,
-        model: null,
-        summaryCharsMax: 2_048,
       },
     },
     auto: { turnsBetweenMin: 0, callsBetweenMin: 0, foldsMax: 100 },

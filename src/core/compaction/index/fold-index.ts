@@ -4,7 +4,7 @@ import { identifierKinds, type IdentifierKind } from "./classify.ts";
 import type { Mention } from "./mention.ts";
 import { isPlainObject, parseInput } from "./tool-input.ts";
 
-export { buildIndex, indexTokensMax, type FoldIndex, type IndexSource } from "./build-index.ts";
+export { buildIndex, type FoldIndex } from "./build-index.ts";
 export { identifiersOf } from "./identifiers.ts";
 
 export function encodeIndex({ entries, resting, text, tokens, leftOut }: FoldIndex): string {

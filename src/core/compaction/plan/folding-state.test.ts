@@ -40,6 +40,22 @@ test("a fold ends the failures in a row and keeps their number", () => {
   expect(state).toMatchObject({ consecutiveFailures: 0, failures: 2, lastFailureMs: null });
 });
 
+test("notes that stand in for a summary are a failure of it, and a fold that asks nobody is neither", () => {
+  const failed = afterFailure(openFoldingState(), 1);
+  expect(afterFold(failed, { ...outcome, summary: "failed" })).toMatchObject({
+    folds: 1,
+    consecutiveFailures: 2,
+    failures: 2,
+    lastFailureMs: outcome.nowMs,
+  });
+  expect(afterFold(failed, { ...outcome, summary: "none" })).toMatchObject({
+    folds: 1,
+    consecutiveFailures: 1,
+    failures: 1,
+    lastFailureMs: 1,
+  });
+});
+
 test("folds that free less than a tenth are counted until one frees more", () => {
   const vain = { ...outcome, tokensAfter: 91 };
   const twice = afterFold(afterFold(openFoldingState(), vain), vain);
@@ -48,10 +64,13 @@ test("folds that free less than a tenth are counted until one frees more", () =>
 });
 
 test("it survives being stored, and what is strange in a store is as at the beginning", () => {
-  const state = afterFailure(afterFold(afterCall(openFoldingState()), outcome), 7_000);
+  const folded = afterFailure(afterFold(afterCall(openFoldingState()), outcome), 7_000);
+  const state = { ...folded, noPlace: { headTurnId: "t", promptTokens: 9 } };
   expect(toFoldingState(JSON.parse(JSON.stringify(state)))).toEqual(state);
   expect(toFoldingState(null)).toEqual(openFoldingState());
-  expect(toFoldingState({ folds: "3", calls: -1, recentFoldsMs: [1, "x", null] })).toEqual({
+  expect(
+    toFoldingState({ folds: "3", calls: -1, recentFoldsMs: [1, "x", null], noPlace: 7 }),
+  ).toEqual({
     ...openFoldingState(),
     recentFoldsMs: [1],
   });

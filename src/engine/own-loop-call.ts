@@ -1,0 +1,87 @@
+// A call that an application sends itself: the request as bytes and as an object, and what it was made of.
+import { toAssembledContext } from "../core/assembly/assembled-context.ts";
+import type { CachePlan } from "../core/cache/cache-plan.ts";
+import type { AssembledContext } from "../core/message/assembled-context.ts";
+import type { TokenBudget } from "../core/tokens/budget.ts";
+import type { EncodedRequest } from "../core/wire/encoded-request.ts";
+import type { ProtocolName } from "../core/wire/protocol.ts";
+import { usualTimeouts } from "../edge/providers/timeouts.ts";
+import type { CallAtHand } from "../engine.ts";
+import { reservesOf, type Compaction } from "./compaction.ts";
+
+export interface OwnCall {
+  readonly turnId: string;
+  /** From 1 within the turn. */
+  readonly number: number;
+  readonly protocol: ProtocolName;
+  /** Behind the provider's base URL. */
+  readonly path: string;
+  /** Besides credentials and content type. An SDK takes them with the request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Its pieces are the exact bytes of the body. */
+  readonly request: EncodedRequest;
+  readonly plan: CachePlan;
+  /** The body for an SDK. Made anew on each call; costs the whole request. */
+  toObject(): unknown;
+  /** The body as one text, for `fetch`. */
+  toBytes(): Uint8Array<ArrayBuffer>;
+  /** Everything the turn is run with (X-07). Costs the whole request. */
+  toContext(): AssembledContext<TokenBudget>;
+}
+
+export function toOwnCall(ready: CallAtHand, compaction: Compaction | undefined): OwnCall {
+  const { turn, call, number } = ready;
+  const { request, plan } = call;
+  const { protocol } = turn.session;
+  return {
+    turnId: turn.id,
+    number,
+    protocol: protocol.name,
+    path: protocol.path,
+    headers: request.headers,
+    request,
+    plan,
+    toObject: () => request.toObject(),
+    toBytes: () => joined(request),
+    toContext: () => toContext(ready, compaction),
+  };
+}
+
+function joined({ pieces, byteLength }: EncodedRequest): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(byteLength);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+function toContext(
+  { turn, call }: CallAtHand,
+  compaction: Compaction | undefined,
+): AssembledContext<TokenBudget> {
+  const { session, before, open, id } = turn;
+  const { model, role, options, permissions, workspacePath } = session;
+  const { temperature, thinkingJson, extraJson, outputTokensMax } = options;
+  return toAssembledContext(call.assembly, model, {
+    runId: id,
+    role,
+    toolsetName: role,
+    permissionsGranted: permissions,
+    responseTokensMax: outputTokensMax,
+    sessionLabel: session.id,
+    parentTurnId: open === null ? before.headTurnId : open.parentTurnId,
+    workspacePath: workspacePath ?? "",
+    timeoutMs: usualTimeouts.totalMs,
+    reserves: reservesOf(compaction),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(thinkingJson === undefined ? {} : { thinkingConfigJson: thinkingJson }),
+    ...(extraJson === undefined ? {} : { modelConfigJson: toObjectText(extraJson) }),
+  });
+}
+
+function toObjectText(members: Readonly<Record<string, string>>): string {
+  const texts = Object.entries(members).map(([name, json]) => `${JSON.stringify(name)}:${json}`);
+  return `{${texts.join(",")}}`;
+}

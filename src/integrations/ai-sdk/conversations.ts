@@ -1,0 +1,219 @@
+// The conversations that go through one wrapped model. The SDK sends a whole prompt each time, so each call is first
+// found to go on with what is known; a history that was not seen before begins a session of its own.
+import { randomUUID } from "node:crypto";
+import { layFoundation, type Foundation } from "../../core/assembly/foundation.ts";
+import { appendMessages, openThread } from "../../core/assembly/thread.ts";
+import type { Policy } from "../../core/cache/policy.ts";
+import { itemsOf } from "../../core/growing/growing-list.ts";
+import type { CallEntry } from "../../core/ledger/call-entry.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import { encodeMessage } from "../../core/message/encode-message.ts";
+import type { Message } from "../../core/message/message.ts";
+import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
+import { createTokenCounter } from "../../core/tokens/token-counter.ts";
+import type { CallOptions } from "../../core/wire/protocol.ts";
+import type { RunningTurn } from "../../engine/record-turn.ts";
+import { openSession, type Session } from "../../engine/session.ts";
+import { resumeSession } from "../../engine/stored-session.ts";
+import type { TurnEvents } from "../../engine/turn-events.ts";
+import type { ReachedModel } from "./reach-model.ts";
+import type { ReadPrompt } from "./read-prompt.ts";
+
+export interface Conversation {
+  /** As it is between turns. */
+  session: Session;
+  /** A turn whose tools run, or whose last call failed. */
+  turn: RunningTurn | null;
+  events: TurnEvents | null;
+  calls: readonly CallEntry[];
+  /** Whether one of its calls is under way. */
+  isBusy: boolean;
+}
+
+export interface ConversationOptions {
+  readonly policy: Policy;
+  readonly counter: TextCounter;
+  readonly ledger?: Ledger;
+  readonly sessionId?: string;
+  readonly agent?: string;
+}
+
+export interface FoundConversation {
+  readonly conversation: Conversation;
+  /** What its next call sends that is new. */
+  readonly current: readonly Message[];
+}
+
+export interface Conversations {
+  find(prompt: ReadPrompt, reached: ReachedModel, options: CallOptions): Promise<FoundConversation>;
+  drop(conversation: Conversation): void;
+  all(): readonly Conversation[];
+}
+
+/** The ones that were used last are kept; what an older one knew is found again in its prompt. */
+const conversationsMax = 64;
+
+export function createConversations(setup: ConversationOptions): Conversations {
+  let open: readonly Conversation[] = [];
+  let begunCount = 0;
+  const keep = (conversation: Conversation): void => {
+    const others = open.filter((each) => each !== conversation);
+    const idle = others.filter(({ isBusy, turn }) => !isBusy && turn === null);
+    const tooMany = new Set(idle.slice(0, Math.max(0, others.length + 1 - conversationsMax)));
+    open = [...others.filter((each) => !tooMany.has(each)), conversation];
+  };
+  return {
+    all: () => open,
+    drop: (conversation) => {
+      open = open.filter((each) => each !== conversation);
+    },
+    find: async (prompt, reached, options) => {
+      const foundation = layFor(prompt, reached, setup);
+      const messages = prompt.messages.map(({ message }) => message);
+      const known = open.findLast((each) => !each.isBusy && isAfter(each, messages, foundation));
+      if (known !== undefined) {
+        known.isBusy = true;
+        keep(known);
+        return { conversation: known, current: messages.slice(knownCount(known)) };
+      }
+      begunCount += 1;
+      const place = { foundation, messages, reached, options, number: begunCount };
+      const session = (await resumeKnown(place, setup)) ?? (await openNew(place, setup, open));
+      const begun = { session, turn: null, events: null, calls: [], isBusy: true };
+      keep(begun);
+      return { conversation: begun, current: messages.slice(knownCount(begun)) };
+    },
+  };
+}
+
+function layFor(
+  { tools, system }: ReadPrompt,
+  { facts: model, protocol }: ReachedModel,
+  { counter }: ConversationOptions,
+): Foundation {
+  return layFoundation({
+    tools,
+    system,
+    spelling: protocol.spelling(model),
+    counter: createTokenCounter(counter, model.tokenizer),
+    model,
+  });
+}
+
+function sessionOf({ turn, session }: Conversation): Session {
+  return turn?.session ?? session;
+}
+
+function knownCount(conversation: Conversation): number {
+  return sessionOf(conversation).thread.messages.length;
+}
+
+/** Whether a prompt says all that is known, and then something that is not a reply. */
+function isAfter(
+  conversation: Conversation,
+  messages: readonly Message[],
+  { key }: Foundation,
+): boolean {
+  const { thread } = sessionOf(conversation);
+  const count = thread.messages.length;
+  if (thread.foundation.key !== key || messages.length <= count) return false;
+  const current = messages.slice(count);
+  if (current.some(({ role }) => role === "assistant")) return false;
+  if (isToRepeat(conversation) && !isSameList(conversation.turn?.current ?? [], current)) {
+    return false;
+  }
+  return isSameList([...itemsOf(thread.messages)], messages.slice(0, count));
+}
+
+/** Whether its last call came to nothing in the middle of a turn: the next one has to be the same. */
+export function isToRepeat({ turn, calls }: Conversation): boolean {
+  return turn !== null && calls.at(-1)?.status !== "complete";
+}
+
+function isSameList(ones: readonly Message[], others: readonly Message[]): boolean {
+  return (
+    ones.length === others.length &&
+    ones.every((one, index) => {
+      const other = others[index];
+      return other !== undefined && isSame(one, other);
+    })
+  );
+}
+
+/** A reply comes back without what the SDK does not keep, so what it says and asks for is compared. */
+function isSame(one: Message, other: Message): boolean {
+  if (one.role !== other.role) return false;
+  if (one.role !== "assistant") return encodeMessage(one) === encodeMessage(other);
+  return gistOf(one) === gistOf(other);
+}
+
+function gistOf({ content }: Message): string {
+  const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const uses = content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+  return JSON.stringify([texts.join(""), uses]);
+}
+
+interface Beginning {
+  readonly foundation: Foundation;
+  readonly messages: readonly Message[];
+  readonly reached: ReachedModel;
+  readonly options: CallOptions;
+  readonly number: number;
+}
+
+/** The named session as another process left it, where the prompt goes on with it. */
+async function resumeKnown(
+  { foundation, messages, reached, options }: Beginning,
+  { ledger, sessionId, policy, counter }: ConversationOptions,
+): Promise<Session | null> {
+  if (ledger === undefined || sessionId === undefined) return null;
+  const { facts: model, protocol } = reached;
+  const record = await ledger.findSession(sessionId);
+  const isOurs = record?.model === model.id && record.provider === model.provider;
+  if (record === null || !isOurs || record.openTurnId !== null) return null;
+  const setup = { model, protocol, policy, counter, options };
+  const session = await resumeSession(ledger, sessionId, setup);
+  const known: Conversation = { session, turn: null, events: null, calls: [], isBusy: false };
+  return isAfter(known, messages, foundation) ? session : null;
+}
+
+async function openNew(
+  { foundation, messages, reached, options, number }: Beginning,
+  setup: ConversationOptions,
+  others: readonly Conversation[],
+): Promise<Session> {
+  const { facts: model, protocol } = reached;
+  const { policy, counter, agent } = setup;
+  const earlier = others.findLast(({ session }) => session.model === model)?.session;
+  const session = openSession({
+    id: await freeId(setup, number),
+    model,
+    protocol,
+    policy: plainly(policy),
+    context: { role: "unified" },
+    counter,
+    options,
+    ...(agent === undefined ? {} : { agent }),
+    ...(earlier === undefined ? {} : { learned: learnedOf(earlier) }),
+  });
+  const seen = messages.findLastIndex(({ role }) => role === "assistant") + 1;
+  const thread = appendMessages(openThread(foundation), messages.slice(0, seen));
+  return { ...session, policy, thread };
+}
+
+function learnedOf({ cache }: Session): Pick<Session["cache"], "entries" | "evidence"> {
+  return { entries: cache.entries, evidence: cache.evidence };
+}
+
+/** The application writes its own system text: nothing is put before it, and its tools stay in their order. */
+function plainly(policy: Policy): Policy {
+  return { ...policy, layout: { ...policy.layout, padding: "off", toolOrder: "given" } };
+}
+
+async function freeId({ ledger, sessionId }: ConversationOptions, number: number): Promise<string> {
+  if (sessionId === undefined) return randomUUID();
+  for (let next = number; ; next += 1) {
+    const id = next === 1 ? sessionId : `${sessionId}/${next}`;
+    if (ledger === undefined || (await ledger.findSession(id)) === null) return id;
+  }
+}

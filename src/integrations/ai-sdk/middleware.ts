@@ -1,0 +1,215 @@
+// Middleware for the Vercel AI SDK: plans where the provider should cache, and books what each call came to.
+import type { LanguageModelMiddleware } from "ai";
+import { findPolicy } from "../../core/cache/policies.ts";
+import type { Policy, PolicyName } from "../../core/cache/policy.ts";
+import type { CachePlan } from "../../core/cache/cache-plan.ts";
+import type { CallEntry } from "../../core/ledger/call-entry.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import type { Catalogue } from "../../core/models/catalogue.ts";
+import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
+import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { Reply } from "../../core/wire/reply.ts";
+import { readError } from "../../engine/own-loop-reply.ts";
+import type { Emitter } from "../../engine/tell.ts";
+import { bookCall, endTurn } from "./book-call.ts";
+import { createConversations, type Conversation, type Conversations } from "./conversations.ts";
+import { placeMarkers } from "./place-markers.ts";
+import { reachModel, type ReachedModel } from "./reach-model.ts";
+import { readPrompt } from "./read-prompt.ts";
+import { createStreamReading, toReply } from "./read-result.ts";
+import type { SdkModel, SdkParams, SdkStreamPart } from "./sdk-call.ts";
+
+export interface StrataMiddlewareOptions {
+  /** Where calls are recorded. Without it they are planned, and nothing is kept. */
+  readonly session?: RecordedSession;
+  /** `adaptive` by default. */
+  readonly policy?: PolicyName | Policy;
+  /** As our catalogue knows it, where the SDK calls it otherwise. */
+  readonly model?: string;
+  readonly catalogue?: Catalogue;
+  readonly counter?: TextCounter;
+  /** Milliseconds since 1970; the machine's clock by default. */
+  readonly now?: () => number;
+  /** Told what each call came to, once that is recorded. */
+  readonly onCall?: (call: ToldCall) => void;
+  /** Told what went wrong beside a call, which goes on without us. A warning of the process by default. */
+  readonly onProblem?: (problem: unknown) => void;
+}
+
+export interface RecordedSession {
+  readonly ledger: Ledger;
+  /** The first conversation has this name, others one made of it; random by default. */
+  readonly id?: string;
+  readonly agent?: string;
+  readonly events?: Emitter;
+}
+
+export interface ToldCall {
+  readonly sessionId: string;
+  readonly plan: CachePlan;
+  readonly entry: CallEntry;
+  /** Markers of the plan that found no place in the prompt. */
+  readonly lostMarkers: number;
+}
+
+export interface StrataMiddleware extends LanguageModelMiddleware {
+  readonly specificationVersion: "v4";
+  /** Gives up turns that wait for tools. What they cost stays recorded. */
+  close(): Promise<void>;
+}
+
+export function strataMiddleware(options: StrataMiddlewareOptions = {}): StrataMiddleware {
+  const { now = Date.now, onProblem = warn, session } = options;
+  const setup: Setup = {
+    ...options,
+    now,
+    onProblem,
+    conversations: createConversations({
+      policy: toPolicy(options.policy),
+      counter: options.counter ?? cheapCounter,
+      ...(session === undefined ? {} : { ledger: session.ledger }),
+      ...(session?.id === undefined ? {} : { sessionId: session.id }),
+      ...(session?.agent === undefined ? {} : { agent: session.agent }),
+    }),
+  };
+  return {
+    specificationVersion: "v4",
+    wrapGenerate: async ({ model, params }) => {
+      const call = await begin(params, model, setup);
+      try {
+        const result = await model.doGenerate(call?.params ?? params);
+        await call?.end(toReply(result, call.reached));
+        return result;
+      } catch (error) {
+        await call?.end(readError(error, { ...call.reached, nowMs: now }));
+        throw error;
+      }
+    },
+    wrapStream: async ({ model, params }) => {
+      const call = await begin(params, model, setup);
+      try {
+        const result = await model.doStream(call?.params ?? params);
+        if (call === null) return result;
+        return { ...result, stream: result.stream.pipeThrough(follow(call, now)) };
+      } catch (error) {
+        await call?.end(readError(error, { ...call.reached, nowMs: now }));
+        throw error;
+      }
+    },
+    close: async () => {
+      for (const each of setup.conversations.all()) await endTurn(each, "cancelled", setup);
+    },
+  };
+}
+
+interface Setup extends StrataMiddlewareOptions {
+  readonly now: () => number;
+  readonly onProblem: (problem: unknown) => void;
+  readonly conversations: Conversations;
+}
+
+interface BegunCall {
+  readonly reached: ReachedModel;
+  readonly params: SdkParams;
+  /** The first end counts; never rejects. */
+  end(outcome: Reply | ProviderFailure): Promise<void>;
+}
+
+/** Null where we cannot help: the call is then sent as it is. */
+async function begin(params: SdkParams, model: SdkModel, setup: Setup): Promise<BegunCall | null> {
+  let conversation: Conversation | null = null;
+  try {
+    const reached = reachModel(model, setup);
+    const prompt = readPrompt(params);
+    const options = {
+      outputTokensMax: params.maxOutputTokens ?? reached.facts.outputTokensMax ?? 16_000,
+      stream: false,
+    };
+    const found = await setup.conversations.find(prompt, reached, options);
+    ({ conversation } = found);
+    const { ledger, events } = setup.session ?? {};
+    const booked = await bookCall(found, {
+      now: setup.now,
+      ...(ledger === undefined ? {} : { ledger }),
+      ...(events === undefined ? {} : { events }),
+    });
+    const placed = placeMarkers(params, prompt, booked, reached);
+    const { id: sessionId } = found.conversation.session;
+    const settle = async (outcome: Reply | ProviderFailure): Promise<void> => {
+      const entry = await booked.settle(outcome);
+      found.conversation.isBusy = false;
+      const { plan } = booked;
+      setup.onCall?.({ sessionId, plan, entry, lostMarkers: placed.lostCount });
+    };
+    let ended: Promise<void> | null = null;
+    return {
+      reached,
+      params: placed.params,
+      end: (outcome) => {
+        ended ??= settle(outcome).catch((error: unknown) =>
+          giveUp(found.conversation, error, setup),
+        );
+        return ended;
+      },
+    };
+  } catch (error) {
+    await giveUp(conversation, error, setup);
+    return null;
+  }
+}
+
+/** Whatever is wrong with our books, the application gets its reply. */
+async function giveUp(
+  conversation: Conversation | null,
+  error: unknown,
+  { conversations, onProblem }: Setup,
+): Promise<void> {
+  onProblem(error);
+  if (conversation === null) return;
+  conversations.drop(conversation);
+  await conversation.turn?.open?.release().catch(onProblem);
+}
+
+/** Passes a stream on, and books it before it ends. */
+function follow(
+  call: BegunCall,
+  nowMs: () => number,
+): TransformStream<SdkStreamPart, SdkStreamPart> {
+  const { reached } = call;
+  const reading = createStreamReading();
+  const finish = async (ending: ProviderFailure | null): Promise<void> => {
+    const { protocol } = reached;
+    const told = reading.told();
+    const failure =
+      reading.error === undefined ? ending : readError(reading.error, { protocol, nowMs });
+    const isNothing = told.content.length === 0 && told.usage === undefined;
+    await call.end(failure !== null && isNothing ? failure : toReply(told, reached, failure));
+  };
+  return new TransformStream<SdkStreamPart, SdkStreamPart>({
+    transform: (part, controller) => {
+      reading.take(part);
+      controller.enqueue(part);
+    },
+    flush: () => finish(reading.told().finishReason === undefined ? endedEarly : null),
+    cancel: (reason: unknown) =>
+      finish(
+        reason instanceof Error
+          ? readError(reason, { protocol: reached.protocol, nowMs })
+          : { kind: "cancelled", detail: "the stream was cancelled" },
+      ),
+  });
+}
+
+const endedEarly: ProviderFailure = {
+  kind: "unreachable",
+  detail: "it ended before the reply did",
+};
+
+function toPolicy(policy: PolicyName | Policy = "adaptive"): Policy {
+  return typeof policy === "string" ? findPolicy(policy) : policy;
+}
+
+function warn(problem: unknown): void {
+  process.emitWarning(problem instanceof Error ? problem : String(problem));
+}

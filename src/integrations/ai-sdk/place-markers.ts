@@ -1,0 +1,118 @@
+// A cache plan → provider options on the parts of a prompt. Markers that were there make way for those of the plan.
+import type { Assembly } from "../../core/assembly/assemble.ts";
+import type { CachePlan } from "../../core/cache/cache-plan.ts";
+import type { ReachedModel } from "./reach-model.ts";
+import type { Place, ReadPrompt } from "./read-prompt.ts";
+import type { SdkMessage, SdkOptions, SdkParams, SdkTool } from "./sdk-call.ts";
+
+export interface PlacedMarkers {
+  readonly params: SdkParams;
+  /** Of the plan: where in the prompt they belong could not be told. */
+  readonly lostCount: number;
+}
+
+export function placeMarkers(
+  params: SdkParams,
+  prompt: ReadPrompt,
+  { assembly, plan }: { readonly assembly: Assembly; readonly plan: CachePlan },
+  { words }: Pick<ReachedModel, "words">,
+): PlacedMarkers {
+  const places = placesOf(assembly, prompt);
+  const markers = new Map<string, SdkOptions[string]>();
+  let lostCount = 0;
+  for (const { block, lifetime } of plan.markers) {
+    const place = places[block] ?? null;
+    if (place === null) lostCount += 1;
+    else markers.set(nameOf(place), words.toMarker(lifetime));
+  }
+  const mark = <Carrier extends Optional>(carrier: Carrier, place: Place): Carrier =>
+    withOption(carrier, words, markers.get(nameOf(place)));
+  const request = words.toRequest(plan);
+  return {
+    lostCount,
+    params: {
+      ...params,
+      prompt: params.prompt.map((message, index) => markMessage(message, index, mark)),
+      ...(params.tools === undefined ? {} : { tools: params.tools.map(markTool(mark)) }),
+      ...(Object.keys(request).length === 0
+        ? {}
+        : { providerOptions: withOptions(params.providerOptions, words.name, request) }),
+    },
+  };
+}
+
+/** By block: tools, system text, then the messages one after the other. */
+function placesOf({ thread, blocks }: Assembly, prompt: ReadPrompt): readonly (Place | null)[] {
+  const places: (Place | null)[] = [...prompt.toolPlaces, ...prompt.systemPlaces];
+  const { foundation, messageEnds } = thread;
+  let from = foundation.blocks.length;
+  let before = foundation.end.key;
+  prompt.messages.forEach(({ places: own }, index) => {
+    const key = messageEnds.at(index)?.key ?? before;
+    // What the protocol does not carry has no blocks.
+    if (key === before) return;
+    before = key;
+    let end = from;
+    while (end < blocks.length && blocks.at(end)?.key !== key) end += 1;
+    const count = end + 1 - from;
+    for (let at = 0; at < count; at += 1) {
+      // A reply may come back in other parts than it was given in; its end is its end.
+      const isSame = count === own.length || at === count - 1;
+      places[from + at] = isSame ? (own.at(at - count) ?? null) : null;
+    }
+    from = end + 1;
+  });
+  return places;
+}
+
+function nameOf(place: Place): string {
+  return place.in === "tools" ? `tool ${place.index}` : `${place.index} ${place.part ?? "whole"}`;
+}
+
+type Mark = <Carrier extends Optional>(carrier: Carrier, place: Place) => Carrier;
+
+function markMessage(message: SdkMessage, index: number, mark: Mark): SdkMessage {
+  const whole = mark(message, { in: "prompt", index, part: null });
+  switch (whole.role) {
+    case "system":
+      return whole;
+    case "user":
+      return { ...whole, content: whole.content.map((part, at) => mark(part, partAt(index, at))) };
+    case "assistant":
+      return { ...whole, content: whole.content.map((part, at) => mark(part, partAt(index, at))) };
+    case "tool":
+      return { ...whole, content: whole.content.map((part, at) => mark(part, partAt(index, at))) };
+  }
+}
+
+function markTool(mark: Mark): (tool: SdkTool, index: number) => SdkTool {
+  return (tool, index) => (tool.type === "function" ? mark(tool, { in: "tools", index }) : tool);
+}
+
+function partAt(index: number, part: number): Place {
+  return { in: "prompt", index, part };
+}
+
+interface Optional {
+  readonly providerOptions?: SdkOptions;
+}
+
+function withOption<Carrier extends Optional>(
+  carrier: Carrier,
+  { name, marker }: ReachedModel["words"],
+  value: SdkOptions[string] | undefined,
+): Carrier {
+  const before = carrier.providerOptions?.[name];
+  if (value === undefined && before?.[marker] === undefined) return carrier;
+  const { [marker]: _, ...rest } = before ?? {};
+  const own = value === undefined ? rest : { ...rest, [marker]: value };
+  return { ...carrier, providerOptions: { ...carrier.providerOptions, [name]: own } };
+}
+
+function withOptions(
+  options: SdkOptions | undefined,
+  name: string,
+  more: SdkOptions[string],
+): SdkOptions {
+  return { ...options, [name]: { ...more, ...options?.[name] } };
+}

@@ -1,0 +1,92 @@
+// Which protocol and model stand behind a model of the AI SDK, and how markers are said to it.
+import type { CachePlan } from "../../core/cache/cache-plan.ts";
+import type { Lifetime } from "../../core/message/usage.ts";
+import type { Catalogue } from "../../core/models/catalogue.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import { resolveModel } from "../../core/models/resolve-model.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
+import { openaiChat } from "../../core/wire/openai-chat/index.ts";
+import { openaiResponses } from "../../core/wire/openai-responses/index.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import type { SdkModel, SdkOptions } from "./sdk-call.ts";
+
+export interface ReachedModel {
+  readonly facts: ModelFacts;
+  readonly protocol: Protocol;
+  readonly words: SdkWords;
+}
+
+/** How one of the SDK's providers is spoken to. */
+interface SdkWords {
+  /** Whose options they are. */
+  readonly name: string;
+  /** The option that marks a part. */
+  readonly marker: string;
+  readonly toMarker: (lifetime: Lifetime) => SdkOptions[string];
+  /** What is said for the whole request. */
+  readonly toRequest: (plan: CachePlan) => SdkOptions[string];
+  /** The provider's own usage in a body that the protocol reads. */
+  readonly toBody: (usage: unknown) => object;
+}
+
+const anthropicWords: SdkWords = {
+  name: "anthropic",
+  marker: "cacheControl",
+  toMarker: toCacheControl,
+  toRequest: ({ requestMarker }) =>
+    requestMarker === null ? {} : { cacheControl: toCacheControl(requestMarker) },
+  toBody: (usage) => ({ type: "message", content: [], usage }),
+};
+
+function toCacheControl(lifetime: Lifetime): SdkOptions[string] {
+  return lifetime === "5m" ? { type: "ephemeral" } : { type: "ephemeral", ttl: lifetime };
+}
+
+const openaiWords = {
+  name: "openai",
+  marker: "promptCacheBreakpoint",
+  toMarker: () => ({ mode: "explicit" }),
+  toRequest: ({ cacheKey, mode, requestMarker }: CachePlan) => ({
+    ...(cacheKey === null ? {} : { promptCacheKey: cacheKey }),
+    ...(mode === "explicit" ? { promptCacheOptions: { mode } } : {}),
+    ...(mode === null && requestMarker === "24h" ? { promptCacheRetention: "24h" } : {}),
+  }),
+} satisfies Partial<SdkWords>;
+
+const known: readonly (readonly [ending: string, protocol: Protocol, words: SdkWords])[] = [
+  ["anthropic.messages", anthropicMessages, anthropicWords],
+  [
+    "openai.chat",
+    openaiChat,
+    {
+      ...openaiWords,
+      toBody: (usage) => ({
+        choices: [{ message: { content: "" }, finish_reason: "stop" }],
+        usage,
+      }),
+    },
+  ],
+  [
+    "openai.responses",
+    openaiResponses,
+    { ...openaiWords, toBody: (usage) => ({ status: "completed", output: [], usage }) },
+  ],
+];
+
+/** Throws a `StrataError` for a provider or a model that is not known. */
+export function reachModel(
+  { provider, modelId }: Pick<SdkModel, "provider" | "modelId">,
+  { model = modelId, catalogue }: { readonly model?: string; readonly catalogue?: Catalogue },
+): ReachedModel {
+  const found = known.find(([ending]) => provider === ending || provider.endsWith(`.${ending}`));
+  if (found === undefined) {
+    throw new StrataError(
+      "input-invalid",
+      `calls through the AI SDK's ${provider} are not understood`,
+      `wrap a model of ${known.map(([ending]) => ending).join(", ")}`,
+    );
+  }
+  const [, protocol, words] = found;
+  return { facts: resolveModel(model, catalogue).facts, protocol, words };
+}

@@ -1,0 +1,95 @@
+// For these tests: an engine that sends nothing itself, a simulator that is called by hand, a ledger in memory.
+import { afterEach } from "vitest";
+import type { Ledger } from "../../src/core/ledger/ledger.ts";
+import { toToolDefinition } from "../../src/core/message/tool-definition.ts";
+import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
+import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
+import type { Protocol } from "../../src/core/wire/protocol.ts";
+import { createEventBus } from "../../src/edge/events/event-bus.ts";
+import { openLedger } from "../../src/edge/stores/open-ledger.ts";
+import { createEngine, type Engine, type EngineEdges } from "../../src/engine/create-engine.ts";
+import type { EngineConfig } from "../../src/engine/engine-config.ts";
+import type { OwnCall } from "../../src/engine/own-loop-call.ts";
+import { offerTools } from "../../src/engine/own-loop-tools.ts";
+import { sendsNothing } from "../../src/engine/own-loop-turn.ts";
+import { createScripted, createSimulator, type ScriptStep } from "../../src/simulator/index.ts";
+
+export const manual: string = "Every answer names the file and the line it speaks of. ".repeat(200);
+export const claude = "claude-sonnet-4-6";
+
+const look = toToolDefinition({
+  name: "look",
+  description: "Looks at a file.",
+  inputSchema: { type: "object", properties: { path: { type: "string" } } },
+});
+
+export const script: readonly ScriptStep[] = [
+  { text: "Looking.", toolCalls: [{ name: "look", input: { path: "ci.yml" } }] },
+  { expect: { toolResult: "red" }, text: "It is red because of line 3." },
+  { text: "You are welcome." },
+];
+
+const opened: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).toReversed()) await close();
+});
+
+export interface World {
+  readonly engine: Engine;
+  readonly ledger: Ledger;
+  readonly simulator: ReturnType<typeof createSimulator>;
+  /** Sends the exact bytes of a call, as `fetch` would. */
+  readonly post: (call: OwnCall) => Promise<Response>;
+}
+
+export interface WorldOptions {
+  readonly script?: readonly ScriptStep[];
+  readonly protocol?: Protocol;
+  readonly config?: Partial<EngineConfig>;
+  readonly edges?: Partial<EngineEdges>;
+}
+
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const { protocol = anthropicMessages } = options;
+  const simulator = createSimulator({
+    seed: 1,
+    clock: "virtual",
+    model: createScripted(options.script ?? script),
+  });
+  const ledger = await openLedger(":memory:");
+  const events = createEventBus({ store: ledger, strictness: "strict", onProblem: () => {} });
+  const engine = createEngine(
+    { model: claude, options: { stream: false, outputTokensMax: 500 }, ...options.config },
+    {
+      ledger,
+      events,
+      counter: cheapCounter,
+      reach: () => ({ protocol, provider: sendsNothing }),
+      world: () =>
+        Promise.resolve({
+          context: () => Promise.resolve({ parts: { workspaceRules: manual } }),
+          tools: offerTools([look]),
+        }),
+      now: () => simulator.clock.now(),
+      ...options.edges,
+    },
+  );
+  opened.push(
+    () => ledger.close(),
+    () => events.close(),
+    () => engine.close(),
+  );
+  const post = (call: OwnCall): Promise<Response> =>
+    simulator.fetch(`http://localhost${protocol.path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": "any", ...call.headers },
+      body: call.toBytes(),
+    });
+  return { engine, ledger, simulator, post };
+}
+
+export async function problemsOf(ledger: Ledger): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for await (const problem of ledger.check()) problems.push(problem);
+  return problems;
+}
