@@ -42,7 +42,7 @@ describe("the harness", () => {
   test("names the ones there are when asked for one there is not", () => {
     const { stderr, status } = npm("run", "-s", "bench", "--", "nothing");
     expect(status).toBe(2);
-    expect(stderr).toMatch(/^There is no bench called nothing\. There are: cli, /);
+    expect(stderr).toMatch(/^There is no bench called nothing\. There are: analytics, cli, /);
   });
 
   test("refuses an option it does not know", () => {

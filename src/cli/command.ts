@@ -26,6 +26,8 @@ export interface Operand {
 export interface OptionSpec {
   /** Absent for a switch; else what the value is, as `DIR`. */
   readonly value?: string;
+  /** One letter, spelled with one dash. */
+  readonly short?: string;
   readonly meaning: string;
 }
 
@@ -52,7 +54,7 @@ export interface Io {
 
 /** Options every command understands. */
 export const commonOptions: Readonly<Record<string, OptionSpec>> = {
-  help: { meaning: "show this help" },
+  help: { short: "h", meaning: "show this help" },
   debug: { meaning: "show where an error came from" },
 };
 
@@ -66,7 +68,7 @@ export function parseInput(command: Command, words: readonly string[]): CommandI
         name,
         {
           type: spec.value === undefined ? ("boolean" as const) : ("string" as const),
-          ...(name === "help" ? { short: "h" } : {}),
+          ...(spec.short === undefined ? {} : { short: spec.short }),
         },
       ]),
     ),

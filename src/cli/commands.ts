@@ -1,15 +1,19 @@
 // The command table: everything `strata` can do, in the order help shows it.
 import type { Command, OptionSpec } from "./command.ts";
+import { chatCommand } from "./chat-command.ts";
 import { configCommands } from "./config-commands.ts";
 import { ledgerCommands } from "./ledger-commands.ts";
 import { memoryCommands } from "./memory-commands.ts";
 import { skillsCommands } from "./skills-commands.ts";
+import { smokeCommand } from "./smoke-command.ts";
 import { statsCommands } from "./stats-commands.ts";
 
 const json: OptionSpec = { meaning: "print one JSON value for machines" };
 const models: OptionSpec = { value: "FILE", meaning: "models to add or override, as JSON" };
 
 export const commands: readonly Command[] = [
+  chatCommand,
+  smokeCommand,
   {
     name: "models list",
     alias: "models",

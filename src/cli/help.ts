@@ -51,7 +51,9 @@ function spellOperand({ name, count }: Operand): string {
 }
 
 export function spellOption(name: string, spec: OptionSpec): string {
-  return spec.value === undefined ? `--${name}` : `--${name} ${spec.value}`;
+  const short = spec.short === undefined ? "" : `-${spec.short}, `;
+  const value = spec.value === undefined ? "" : ` ${spec.value}`;
+  return `${short}--${name}${value}`;
 }
 
 function columns(rows: readonly (readonly [string, string])[]): string[] {

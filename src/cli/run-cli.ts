@@ -45,14 +45,30 @@ function findCommand(words: readonly string[]): { command: Command; rest: readon
   const standsAlone = second === undefined || second.startsWith("-") || short?.name === first;
   if (short !== undefined && standsAlone) return { command: short, rest: words.slice(1) };
   const group = commands.filter((command) => command.name.startsWith(`${first} `));
-  const known = (group.length > 0 ? group : commands).map((command) => command.name);
-  const near = nearestNames(group.length > 0 ? name : first, known, 3);
-  const suggestions = near.length > 0 ? near : known;
+  const isGroup = group.length > 0;
+  const suggestions = isGroup ? inGroup(name, group) : nearCommands(first);
   throw new StrataError(
     "usage",
-    `there is no command "${group.length > 0 ? name : first}"`,
+    `there is no command "${isGroup ? name : first}"`,
     `try: ${suggestions.map((each) => `strata ${each}`).join(", ")}`,
   );
+}
+
+function inGroup(name: string, group: readonly Command[]): readonly string[] {
+  const known = group.map((command) => command.name);
+  const near = nearestNames(name, known, 3);
+  return near.length > 0 ? near : known;
+}
+
+function wordOf({ name }: Command): string {
+  return name.split(" ")[0] ?? name;
+}
+
+/** Commands whose first word is like it; help where none is. */
+function nearCommands(first: string): readonly string[] {
+  const [near] = nearestNames(first, [...new Set(commands.map(wordOf))], 1);
+  if (near === undefined) return ["--help"];
+  return commands.filter((command) => wordOf(command) === near).map(({ name }) => name);
 }
 
 function reportError(error: unknown, isDebugging: boolean, io: Io): number {

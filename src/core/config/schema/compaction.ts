@@ -40,10 +40,8 @@ const micro: Spec<ClearingConfig> = section(
   "clearing old results of bulky tools",
   {
     threshold_bytes: whole({ usual: 16_384, min: 1 }, "smaller results stay as they are"),
-    provider: text(
-      "a small model that says in a few words what was cleared; a fixed text without it",
-    ),
-    summary_max_chars: whole({ usual: 2048, min: 1, max: 100_000 }, "of those words"),
+    provider: text("not used yet: a fixed text stands for what was cleared"),
+    summary_max_chars: whole({ usual: 2048, min: 1, max: 100_000 }, "not used yet"),
   },
   (get) => ({
     thresholdBytes: get("threshold_bytes"),
@@ -100,7 +98,7 @@ export const compaction: Spec<CompactionConfig> = section(
     ),
     lock_ttl_seconds: whole(
       { usual: 300, min: 1, max: 7200 },
-      "after which a fold that nobody works on any more may be begun by others",
+      "not used: a lock lives as long as a lease of the ledger",
     ),
     use_provider: flag(false, "whether a provider's own compaction may be used where it has one"),
     micro,

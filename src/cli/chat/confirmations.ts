@@ -1,0 +1,83 @@
+// Who says whether a tool may run: a person at the terminal, or what was said when the chat began.
+import type { Confirm, ConfirmationRequest } from "../../edge/tools/confirmation.ts";
+import { toPlainLine } from "./plain-text.ts";
+import type { Question } from "./state.ts";
+import { previewUse } from "./tool-words.ts";
+
+export type Answer = "yes" | "no" | "always";
+
+export interface Confirmations {
+  readonly confirm: Confirm;
+  /** To the question that was asked for that use. */
+  readonly answer: (toolUseId: string, answer: Answer) => void;
+}
+
+export interface ConfirmationsSetup {
+  /** `nobody`: what would be asked about does not run. */
+  readonly whom: "person" | "nobody" | "everything is allowed";
+  readonly onAsked: (question: Question) => void;
+  /** Told when an answer counts. */
+  readonly onReady: (toolUseId: string) => void;
+  readonly onSettled: (toolUseId: string) => void;
+  /** Told where nobody could be asked. */
+  readonly onRefused: (toolName: string) => void;
+}
+
+/** Whoever is typing when a question comes up does not mean to answer it. */
+const readyAfterMs = 600;
+
+interface Waiting {
+  readonly toolName: string;
+  readonly resolve: (answer: Answer) => void;
+}
+
+export function createConfirmations(setup: ConfirmationsSetup): Confirmations {
+  const { whom, onAsked, onReady, onSettled, onRefused } = setup;
+  const waiting = new Map<string, Waiting>();
+  const always = new Set<string>();
+  const ask = async (request: ConfirmationRequest): Promise<boolean> => {
+    const { toolUseId, toolName, input, signal } = request;
+    const { promise, resolve } = Promise.withResolvers<Answer>();
+    const giveUp = (): void => resolve("no");
+    waiting.set(toolUseId, { toolName, resolve });
+    signal.addEventListener("abort", giveUp, { once: true });
+    const preview = previewUse(input);
+    onAsked({ toolUseId, toolName: toPlainLine(toolName), preview, isReady: false });
+    const timer = setTimeout(() => onReady(toolUseId), readyAfterMs);
+    try {
+      if (signal.aborted) return false;
+      const answer = await promise;
+      if (answer === "always") always.add(toolName);
+      return answer !== "no";
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", giveUp);
+      waiting.delete(toolUseId);
+      onSettled(toolUseId);
+    }
+  };
+  return {
+    confirm: async (request) => {
+      const { toolName } = request;
+      if (whom === "everything is allowed" || always.has(toolName) || isUndone(toolName))
+        return true;
+      if (whom === "person") return ask(request);
+      onRefused(toPlainLine(toolName));
+      return false;
+    },
+    answer: (toolUseId, answer) => {
+      const answered = waiting.get(toolUseId);
+      answered?.resolve(answer);
+      if (answer !== "always") return;
+      // Others of the same tool that already wait are meant, too.
+      for (const { toolName, resolve } of waiting.values()) {
+        if (toolName === answered?.toolName) resolve("yes");
+      }
+    },
+  };
+}
+
+/** What an agent remembers is kept in a journal, and `strata memory undo` takes it back. */
+function isUndone(toolName: string): boolean {
+  return toolName.startsWith("memory_");
+}

@@ -1,0 +1,51 @@
+// Why a turn did not end well, in words.
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { TurnRun } from "../../engine.ts";
+import type { NoticeLevel } from "./state.ts";
+
+/** Null where it ended as it should. */
+export function describeEnding({
+  end,
+  calls,
+}: TurnRun): { readonly level: NoticeLevel; readonly text: string } | null {
+  switch (end) {
+    case "done":
+      return null;
+    case "cancelled":
+      return {
+        level: "warning",
+        text: "Stopped. The conversation goes on from before this turn; what it cost is booked.",
+      };
+    case "failed": {
+      const failure = calls.at(-1)?.failure ?? null;
+      const text = failure === null ? "The turn failed." : describeFailure(failure);
+      return { level: "error", text };
+    }
+    case "cut off":
+      return {
+        level: "warning",
+        text: "The reply was cut off in the middle of a tool use, so the turn ended here.",
+      };
+    case "too many calls":
+      return {
+        level: "warning",
+        text: "The turn ended because it took too many calls; say something to go on.",
+      };
+  }
+}
+
+function describeFailure({ kind, detail }: ProviderFailure): string {
+  const hint = hints[kind];
+  return `The provider did not answer (${kind}): ${detail}${hint === undefined ? "" : `\n  ${hint}`}`;
+}
+
+const hints: Readonly<Partial<Record<ProviderFailure["kind"], string>>> = {
+  authentication: "check the API key; strata config show says where it is from",
+  permission: "the key may not use this model; /model changes it",
+  billing: "the provider wants to be paid first",
+  "not-found": "check the model and the base URL; /model changes the model",
+  "context-overflow": "/compact shortens the conversation",
+  "rate-limited": "wait a little, then say it again",
+  overloaded: "wait a little, then say it again",
+  unreachable: "check the network and the base URL",
+};

@@ -1,0 +1,55 @@
+// The first and the last lines of a chat.
+import { messagesFrom } from "../../core/assembly/thread.ts";
+import type { Message } from "../../core/message/message.ts";
+import { hitRate } from "../../core/message/usage.ts";
+import { formatUsdRounded } from "../../core/models/pico-usd.ts";
+import { formatPercent } from "../../replay/page/format-figures.ts";
+import type { Session } from "../../engine/session.ts";
+import { toShort } from "../render-ledger.ts";
+import { toPlainLine } from "./plain-text.ts";
+import type { ChatState } from "./state.ts";
+
+export function renderGreeting({ about }: ChatState, session: Session): string {
+  const simulated = about.isSimulated ? ", simulated" : "";
+  const where = about.workspace === null ? "" : ` in ${about.workspace}`;
+  return [
+    `${about.model}${simulated}${where}. /help lists commands; Ctrl-D quits.`,
+    ...recent(session),
+  ].join("\n");
+}
+
+/** The end of what was said before, so that one knows where one is. */
+function recent({ thread, id }: Session): readonly string[] {
+  const from = Math.max(0, thread.messages.length - 20);
+  const said = messagesFrom(thread, from).filter(
+    ({ role }) => role === "user" || role === "assistant",
+  );
+  const texts = said.flatMap((message) => {
+    const text = textOf(message);
+    const mark = message.role === "user" ? "> " : "  ";
+    return text === "" ? [] : [`${mark}${toShort(text, 300)}`];
+  });
+  return texts.length === 0 ? [] : [`Session ${id} goes on:`, ...texts.slice(-4)];
+}
+
+function textOf({ content }: Message): string {
+  return content
+    .map((block) => (block.type === "text" ? toPlainLine(block.text) : ""))
+    .filter((text) => text !== "")
+    .join(" ");
+}
+
+/** What it cost, what that saved, and how to go on. */
+export function renderFarewell({ about, totals }: ChatState, isRecorded: boolean): string {
+  if (!isRecorded || totals.callCount === 0) return "";
+  const { costPicoUsd, savedPicoUsd, usage } = totals;
+  const cached = hitRate(usage);
+  const parts = [
+    `${formatUsdRounded(costPicoUsd)}${about.isSimulated ? " in simulated dollars" : ""}`,
+    ...(cached === null ? [] : [`${formatPercent(cached)} read from cache`]),
+    ...(savedPicoUsd === null || savedPicoUsd <= 0n
+      ? []
+      : [`${formatUsdRounded(savedPicoUsd)} saved`]),
+  ];
+  return `${parts.join(", ")}. Go on with: strata chat --resume ${about.sessionId}\n`;
+}

@@ -1,0 +1,17 @@
+// Colours where somebody looks at them.
+import { styleText } from "node:util";
+
+export interface RenderOptions {
+  /** Columns; without an end where nobody looks. */
+  readonly width: number;
+  readonly colours: boolean;
+}
+
+type Style = Parameters<typeof styleText>[0];
+
+export type Paint = (style: Style, text: string) => string;
+
+export function createPaint({ colours }: Pick<RenderOptions, "colours">): Paint {
+  return (style, text) =>
+    colours && text !== "" ? styleText(style, text, { validateStream: false }) : text;
+}

@@ -1,0 +1,48 @@
+// What a key means where it is pressed.
+import type { Key } from "./line-editor.ts";
+import type { Answer } from "./confirmations.ts";
+import type { ChatState } from "./state.ts";
+
+export type Action =
+  | { readonly kind: "edit" }
+  | { readonly kind: "submit"; readonly text: string }
+  | { readonly kind: "answer"; readonly toolUseId: string; readonly answer: Answer }
+  /** Ends the turn. */
+  | { readonly kind: "stop" }
+  /** Takes the line away. */
+  | { readonly kind: "clear" }
+  /** Says that once more quits. */
+  | { readonly kind: "warn" }
+  | { readonly kind: "quit" }
+  | { readonly kind: "clear screen" }
+  | { readonly kind: "suspend" }
+  | { readonly kind: "nothing" };
+
+export function readKey(state: ChatState, key: Key): Action {
+  const { editor, questions } = state;
+  if (editor.isPasting || key.name === "paste-start") return { kind: "edit" };
+  if (key.ctrl === true) {
+    if (key.name === "c") return interrupt(state);
+    if (key.name === "d" && editor.text === "") return { kind: "quit" };
+    if (key.name === "l") return { kind: "clear screen" };
+    if (key.name === "z") return { kind: "suspend" };
+  }
+  const [question] = questions;
+  const answer = key.ctrl === true || key.meta === true ? undefined : answers[key.name ?? ""];
+  if (question?.isReady === true && editor.text === "" && answer !== undefined) {
+    return { kind: "answer", toolUseId: question.toolUseId, answer };
+  }
+  if ((key.name === "return" || key.name === "enter") && key.meta !== true) {
+    return editor.text.trim() === "" ? { kind: "nothing" } : { kind: "submit", text: editor.text };
+  }
+  return { kind: "edit" };
+}
+
+const answers: Readonly<Record<string, Answer>> = { y: "yes", n: "no", a: "always", escape: "no" };
+
+/** The turn first, then the line, then the program. */
+function interrupt({ turn, editor, isQuitting }: ChatState): Action {
+  if (turn !== null) return { kind: turn.isStopping ? "quit" : "stop" };
+  if (editor.text !== "") return { kind: "clear" };
+  return { kind: isQuitting ? "quit" : "warn" };
+}

@@ -1,0 +1,94 @@
+// A terminal that scrolls: finished lines are written once, a few below them are drawn again and again.
+import { stripVTControlCharacters } from "node:util";
+import { draw, nothingPrinted, type Drawing } from "./render.ts";
+import type { ChatState } from "./state.ts";
+import { widthOf } from "./text-width.ts";
+
+export interface Screen {
+  /** Soon, and not more often than an eye sees. */
+  show(state: ChatState): void;
+  /** At once, on an empty screen. */
+  clear(state: ChatState): void;
+  /** Takes away what is drawn below the finished lines. */
+  end(): void;
+}
+
+/** What is needed of a terminal's output. */
+export interface ScreenOutput {
+  readonly columns: number;
+  readonly rows: number;
+  write(text: string): unknown;
+}
+
+/** As often as an eye sees. */
+const usualIntervalMs = 33;
+
+export function createScreen(
+  output: ScreenOutput,
+  colours: boolean,
+  intervalMs: number = usualIntervalMs,
+): Screen {
+  let printed = nothingPrinted;
+  let shown: Pick<Drawing, "live" | "cursor"> = { live: [], cursor: { line: 0, column: 0 } };
+  let latest: ChatState | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let drawnMs = -intervalMs;
+
+  /** Back to where the drawing began, and nothing below. Lines that a narrower window broke are counted as they stand. */
+  const erase = (): string => {
+    const above = shown.live.slice(0, shown.cursor.line);
+    const up = above.reduce((sum, line) => sum + rowsOf(line, output.columns), 0);
+    return `${up === 0 ? "" : `\u001b[${up}A`}\r\u001b[J`;
+  };
+  const drawNow = (): void => {
+    timer = null;
+    if (latest === null) return;
+    drawnMs = performance.now();
+    const options = { width: Math.max(20, output.columns), colours };
+    const drawing = draw(latest, printed, options);
+    const fitted = fit(drawing, output.rows);
+    const finished = drawing.lines.map((line) => `${line}\r\n`).join("");
+    const down = fitted.live.length - 1 - fitted.cursor.line;
+    const back = `${down === 0 ? "" : `\u001b[${down}A`}\r${fitted.cursor.column === 0 ? "" : `\u001b[${fitted.cursor.column}C`}`;
+    output.write(`\u001b[?25l${erase()}${finished}${fitted.live.join("\r\n")}${back}\u001b[?25h`);
+    ({ printed } = drawing);
+    shown = fitted;
+  };
+  return {
+    show: (state) => {
+      latest = state;
+      if (timer !== null) return;
+      const waitMs = drawnMs + intervalMs - performance.now();
+      if (waitMs <= 0) drawNow();
+      else timer = setTimeout(drawNow, waitMs);
+    },
+    clear: (state) => {
+      output.write("\u001b[2J\u001b[H");
+      shown = { live: [], cursor: { line: 0, column: 0 } };
+      latest = state;
+      if (timer !== null) clearTimeout(timer);
+      drawNow();
+    },
+    end: () => {
+      if (timer !== null) clearTimeout(timer);
+      drawNow();
+      output.write(erase());
+      shown = { live: [], cursor: { line: 0, column: 0 } };
+      latest = null;
+    },
+  };
+}
+
+/** What is taller than the window cannot be drawn again: the lines around the cursor are shown. */
+function fit({ live, cursor }: Drawing, rows: number): Pick<Drawing, "live" | "cursor"> {
+  const most = Math.max(2, rows - 1);
+  const from = Math.max(0, live.length - most);
+  return {
+    live: live.slice(from),
+    cursor: { line: Math.max(0, cursor.line - from), column: cursor.column },
+  };
+}
+
+function rowsOf(line: string, columns: number): number {
+  return Math.max(1, Math.ceil(widthOf(stripVTControlCharacters(line)) / Math.max(1, columns)));
+}

@@ -1,0 +1,110 @@
+// A chat at a terminal: keys in, a screen out, until somebody quits.
+import { emitKeypressEvents } from "node:readline";
+import type { ReadStream, WriteStream } from "node:tty";
+import type { Confirmations } from "./confirmations.ts";
+import type { Key } from "./line-editor.ts";
+import { readKey, type Action } from "./read-key.ts";
+import { runSlash, type SlashContext } from "./run-slash.ts";
+import type { Screen } from "./screen.ts";
+import { readTyped } from "./slash-words.ts";
+
+export interface TerminalSetup extends SlashContext {
+  readonly confirmations: Confirmations;
+  readonly screen: Screen;
+  readonly input: ReadStream;
+  readonly output: WriteStream;
+}
+
+/** Resolves when somebody quits; a turn that runs then is stopped. `first` runs before anything is typed. */
+export async function runTerminal(
+  setup: TerminalSetup,
+  first: (() => Promise<unknown>) | null,
+): Promise<void> {
+  const { chat, state, screen, input, output } = setup;
+  const quit = Promise.withResolvers<void>();
+  const act = createActs(setup, quit.resolve, (work) => {
+    work.then(() => screen.show(state()), quit.reject);
+  });
+  const onKey = (sequence: string | undefined, key: Key): void => {
+    const pressed = { ...key, sequence: key.sequence ?? sequence };
+    act(readKey(state(), pressed), pressed);
+    screen.show(state());
+  };
+  const onResize = (): void => screen.show(state());
+  const onEnd = (): void => quit.resolve();
+  const takeOver = (): void => {
+    input.setRawMode(true);
+    output.write(pasteOn);
+    screen.show(state());
+  };
+  emitKeypressEvents(input);
+  input.on("keypress", onKey).on("end", onEnd);
+  output.on("resize", onResize);
+  const ends = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const signal of ends) process.on(signal, onEnd);
+  process.on("SIGCONT", takeOver);
+  takeOver();
+  input.resume();
+  try {
+    if (first !== null) first().catch(quit.reject);
+    await quit.promise;
+    chat.stop();
+  } finally {
+    screen.end();
+    input.off("keypress", onKey).off("end", onEnd);
+    output.off("resize", onResize);
+    for (const signal of ends) process.off(signal, onEnd);
+    process.off("SIGCONT", takeOver);
+    output.write(pasteOff);
+    input.setRawMode(false);
+    input.pause();
+  }
+}
+
+/** Terminals then say where pasted text begins and ends, so that its lines are not taken for keys. */
+const pasteOn = "\u001b[?2004h";
+const pasteOff = "\u001b[?2004l";
+
+function createActs(
+  setup: TerminalSetup,
+  quit: () => void,
+  later: (work: Promise<unknown>) => void,
+): (action: Action, key: Key) => void {
+  const { chat, tell, confirmations, screen, state, input, output } = setup;
+  const submit = async (text: string): Promise<void> => {
+    const typed = readTyped(text);
+    if (typed.kind === "unknown") tell({ type: "noticed", level: "warning", text: typed.text });
+    else if (typed.kind === "command") {
+      if (!(await runSlash(typed.spec, typed.rest, setup))) quit();
+    } else if (chat.isBusy) chat.steer(typed.text);
+    else await chat.say(typed.text);
+  };
+  return (action, key) => {
+    switch (action.kind) {
+      case "edit":
+        return tell({ type: "key", key });
+      case "submit":
+        tell({ type: "entered" });
+        return later(submit(action.text));
+      case "answer":
+        return confirmations.answer(action.toolUseId, action.answer);
+      case "stop":
+        return chat.stop();
+      case "clear":
+        return tell({ type: "entered" });
+      case "warn":
+        return tell({ type: "quitting", isQuitting: true });
+      case "quit":
+        return quit();
+      case "clear screen":
+        return screen.clear(state());
+      case "suspend":
+        output.write(`${pasteOff}\r\n`);
+        input.setRawMode(false);
+        process.kill(process.pid, "SIGTSTP");
+        return;
+      case "nothing":
+        return;
+    }
+  };
+}

@@ -1,0 +1,93 @@
+// What a session has cost so far, what caching saved, and how full its window is.
+import type { CallRecord } from "../../core/ledger/call-entry.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import type { SessionRecord } from "../../core/ledger/session-record.ts";
+import { addUsage, generatedTokens, promptTokens } from "../../core/message/usage.ts";
+import { findCost, savingsOverNoCache } from "../../core/models/cost.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import type { TurnRun } from "../../engine.ts";
+import type { Session } from "../../engine/session.ts";
+import { noTotals, type Totals } from "./state.ts";
+
+/** Keeps the figures of the session that is talked to. */
+export interface Tally {
+  open(session: Session): Promise<Totals>;
+  /** Of a turn that runs, with the calls it made so far. */
+  callEnded(turnId: string): Promise<void>;
+  turnEnded(run: TurnRun): Promise<void>;
+  /** After something other than a turn changed them. */
+  recount(session: Session): Promise<void>;
+}
+
+export function createTally(ledger: Ledger, tell: (totals: Totals) => void): Tally {
+  let totals = noTotals;
+  let model: ModelFacts | null = null;
+  const open = async (session: Session): Promise<Totals> => {
+    ({ model } = session);
+    totals = await readTotals(ledger, session);
+    return totals;
+  };
+  return {
+    open,
+    callEnded: async (turnId) => {
+      if (model !== null) tell(addCalls(totals, await ledger.readCalls(turnId), model));
+    },
+    turnEnded: async ({ calls, end, session }) => {
+      const counted = addCalls(totals, calls, session.model);
+      const record = await ledger.findSession(session.id);
+      totals = {
+        ...counted,
+        // With folds, too.
+        costPicoUsd: record?.costPicoUsd ?? counted.costPicoUsd,
+        // What a turn that came to nothing said is taken back.
+        contextTokens: end === "done" ? counted.contextTokens : session.thread.end.tokens,
+      };
+      tell(totals);
+    },
+    recount: async (session) => tell(await open(session)),
+  };
+}
+
+function addCalls(totals: Totals, calls: readonly CallRecord[], model: ModelFacts): Totals {
+  return calls.reduce((sum, call) => addCall(sum, call, model), totals);
+}
+
+function addCall(totals: Totals, call: CallRecord, model: ModelFacts): Totals {
+  const { usage } = call;
+  const costPicoUsd = totals.costPicoUsd + (call.costPicoUsd ?? 0n);
+  if (usage === null) return { ...totals, costPicoUsd };
+  const isPriced = findCost(usage, model, { at: call.startMs }).cost !== null;
+  const saved = isPriced ? savingsOverNoCache(usage, model, { at: call.startMs }) : null;
+  return {
+    usage: addUsage(totals.usage, usage),
+    callCount: totals.callCount + 1,
+    costPicoUsd,
+    savedPicoUsd:
+      saved === null || totals.savedPicoUsd === null ? null : totals.savedPicoUsd + saved,
+    contextTokens: promptTokens(usage) + generatedTokens(usage),
+  };
+}
+
+/** Of a session that is open, from what the ledger has of it since it was opened or forked. */
+async function readTotals(ledger: Ledger, session: Session): Promise<Totals> {
+  const { id, model, thread } = session;
+  const record = await ledger.findSession(id);
+  const calls = record === null ? [] : await readCalls(ledger, record);
+  const totals = addCalls(noTotals, calls, model);
+  return {
+    ...totals,
+    costPicoUsd: record?.costPicoUsd ?? 0n,
+    contextTokens: thread.end.tokens,
+  };
+}
+
+async function readCalls(ledger: Ledger, record: SessionRecord): Promise<readonly CallRecord[]> {
+  const turnIds: string[] = [];
+  for await (const { id, type } of ledger.readTurns({ sessionId: record.id })) {
+    if (type === "normal") turnIds.push(id);
+  }
+  const calls: CallRecord[] = [];
+  const own = record.turnCount === 0 ? [] : turnIds.slice(-record.turnCount);
+  for (const turnId of own) calls.push(...(await ledger.readCalls(turnId)));
+  return calls;
+}

@@ -1,0 +1,195 @@
+// What happened → the next state. Pure: everything that takes time or talks to the world is in chat-session.ts.
+import { countBytes } from "../../core/layers/cut-middle.ts";
+import type { ToolResultBlock } from "../../core/message/message.ts";
+import type { TurnPart } from "../../engine/turn-handle.ts";
+import type { ContextView } from "./context-view.ts";
+import { editLine, takeLine, type Key } from "./line-editor.ts";
+import { toPlainLine } from "./plain-text.ts";
+import {
+  isOpen,
+  openState,
+  type ChatAbout,
+  type ChatState,
+  type Item,
+  type NoticeLevel,
+  type Question,
+  type RunningTurn,
+  type ToolItem,
+  type Totals,
+} from "./state.ts";
+import { aboutUse } from "./tool-words.ts";
+
+export type ChatEvent =
+  /** Another session, or the first. */
+  | { readonly type: "opened"; readonly about: ChatAbout; readonly totals: Totals }
+  | { readonly type: "said"; readonly text: string }
+  | { readonly type: "part"; readonly part: TurnPart }
+  | { readonly type: "counted"; readonly totals: Totals }
+  | { readonly type: "stopping" }
+  | { readonly type: "tick"; readonly seconds: number }
+  | { readonly type: "noticed"; readonly level: NoticeLevel; readonly text: string }
+  | { readonly type: "reported"; readonly text: string }
+  | { readonly type: "context"; readonly view: ContextView }
+  | { readonly type: "asked"; readonly question: Question }
+  | { readonly type: "ready"; readonly toolUseId: string }
+  | { readonly type: "answered"; readonly toolUseId: string }
+  | { readonly type: "key"; readonly key: Key }
+  /** The line was taken. */
+  | { readonly type: "entered" }
+  | { readonly type: "quitting"; readonly isQuitting: boolean };
+
+export function update(state: ChatState, event: ChatEvent): ChatState {
+  switch (event.type) {
+    case "opened": {
+      const { items, editor } = state;
+      return { ...openState(event.about, event.totals), items, editor };
+    }
+    case "said": {
+      const isSteering = state.turn !== null;
+      const started = state.turn ?? newTurn;
+      const said: Item = { kind: "person", text: event.text, isSteering };
+      return { ...add(closeAnswer(state), said), turn: started };
+    }
+    case "part":
+      return updatePart(state, event.part);
+    case "counted":
+      return { ...state, totals: event.totals };
+    case "stopping":
+      return withTurn(state, { isStopping: true });
+    case "tick":
+      return withTurn(state, { seconds: event.seconds });
+    case "noticed":
+      return add(closeAnswer(state), { kind: "notice", level: event.level, text: event.text });
+    case "reported":
+      return add(closeAnswer(state), { kind: "report", text: event.text });
+    case "context":
+      return add(closeAnswer(state), { kind: "context", view: event.view });
+    case "asked":
+      return { ...state, questions: [...state.questions, event.question] };
+    case "ready":
+      return {
+        ...state,
+        questions: state.questions.map((each) =>
+          each.toolUseId === event.toolUseId ? { ...each, isReady: true } : each,
+        ),
+      };
+    case "answered":
+      return {
+        ...state,
+        questions: state.questions.filter(({ toolUseId }) => toolUseId !== event.toolUseId),
+      };
+    case "key":
+      return { ...state, editor: editLine(state.editor, event.key), isQuitting: false };
+    case "entered":
+      return { ...state, editor: takeLine(state.editor), isQuitting: false };
+    case "quitting":
+      return { ...state, isQuitting: event.isQuitting };
+  }
+}
+
+const newTurn: RunningTurn = {
+  phase: "preparing",
+  isThinking: false,
+  isStopping: false,
+  seconds: 0,
+};
+
+function updatePart(state: ChatState, part: TurnPart): ChatState {
+  switch (part.type) {
+    case "stream_start":
+      return { ...state, turn: state.turn ?? newTurn };
+    case "token":
+      return addWords(withTurn(state, { isThinking: false }), part.text);
+    case "reasoning":
+      return withTurn(state, { isThinking: true });
+    case "phase":
+      return withTurn(closeAnswer(state), { phase: part.phase, isThinking: false });
+    case "tool_status":
+      return updateTool(withTurn(closeAnswer(state), { isThinking: false }), part);
+    case "stream_end":
+    case "stream_error":
+      return { ...closeAll(state), turn: null, questions: [] };
+  }
+}
+
+type ToolStatus = Extract<TurnPart, { readonly type: "tool_status" }>;
+
+function updateTool(state: ChatState, part: ToolStatus): ChatState {
+  const at = state.items.findLastIndex(
+    (item) => item.kind === "tool" && item.toolUseId === part.toolUseId && isOpen(item),
+  );
+  const found = state.items[at];
+  const before: ToolItem =
+    found?.kind === "tool"
+      ? found
+      : {
+          kind: "tool",
+          toolUseId: part.toolUseId,
+          name: toPlainLine(part.name),
+          about: "",
+          status: "asked",
+          bytes: null,
+          problem: null,
+        };
+  const { use, result } = part;
+  const after: ToolItem = {
+    ...before,
+    status: part.status,
+    ...(use === undefined ? {} : { about: aboutUse(use.inputJson) }),
+    ...(result === undefined ? {} : describeResult(result)),
+  };
+  return at === -1 ? add(state, after) : { ...state, items: state.items.with(at, after) };
+}
+
+function describeResult({
+  content,
+  isError,
+}: ToolResultBlock): Pick<ToolItem, "bytes" | "problem"> {
+  const text = content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  const bytes = countBytes(text);
+  return { bytes, problem: isError ? toPlainLine(text.slice(0, 2000)) : null };
+}
+
+/** Each line is an item of its own, so that what is finished can be forgotten by whoever draws. */
+function addWords(state: ChatState, text: string): ChatState {
+  const open = state.items.at(-1);
+  const isGoingOn = open?.kind === "answer" && open.isOpen;
+  // Blank lines before the first word are nothing to see.
+  const words = isGoingOn ? open.text + text : text.replace(/^\s*\n/, "");
+  const [first = "", ...more] = words.split("\n");
+  if (!isGoingOn && more.length === 0 && first.trim() === "") return state;
+  const isFirst = isGoingOn ? open.isFirst : true;
+  const lines = [first, ...more].map((line, index): Item => ({
+    kind: "answer",
+    text: line,
+    isOpen: index === more.length,
+    isFirst: isFirst && index === 0,
+  }));
+  const kept = isGoingOn ? state.items.slice(0, -1) : state.items;
+  return { ...state, items: [...kept, ...lines] };
+}
+
+function closeAnswer(state: ChatState): ChatState {
+  const last = state.items.at(-1);
+  if (last?.kind !== "answer" || !last.isOpen) return state;
+  const rest = state.items.slice(0, -1);
+  return {
+    ...state,
+    items: last.text.trim() === "" ? rest : [...rest, { ...last, isOpen: false }],
+  };
+}
+
+function closeAll(state: ChatState): ChatState {
+  const items = closeAnswer(state).items.map((item): Item =>
+    item.kind === "tool" && isOpen(item) ? { ...item, status: "cancelled" } : item,
+  );
+  return { ...state, items };
+}
+
+function add(state: ChatState, item: Item): ChatState {
+  return { ...state, items: [...state.items, item] };
+}
+
+function withTurn(state: ChatState, change: Partial<RunningTurn>): ChatState {
+  return state.turn === null ? state : { ...state, turn: { ...state.turn, ...change } };
+}

@@ -1,0 +1,101 @@
+// What is told, for whoever cannot be drawn for: as text line by line, or as JSON, one value per line.
+import type { Io } from "../command.ts";
+import { toJsonLine } from "../render-ledger.ts";
+import type { RenderOptions } from "./paint.ts";
+import { toSafeJson } from "./plain-text.ts";
+import { renderItem } from "./render-item.ts";
+import { drawItems, nothingPrinted } from "./render.ts";
+import { isOpen, type ChatState } from "./state.ts";
+import type { ChatEvent } from "./update.ts";
+
+export type View = (event: ChatEvent, state: ChatState) => void;
+
+/** Everything that was said and done, each thing when it is finished. */
+export function createTextView({ out }: Pick<Io, "out">, options: RenderOptions): View {
+  let printed = nothingPrinted;
+  return (_, { items }) => {
+    const drawn = drawItems(items, printed, options);
+    ({ printed } = drawn);
+    for (const line of drawn.lines) out(`${line}\n`);
+  };
+}
+
+/** For scripts: what the agent says goes out, everything else aside. */
+export function createAnswerView({ out, error }: Io, options: RenderOptions): View {
+  let shown = 0;
+  return (_, { items }) => {
+    for (let item = items[shown]; item !== undefined && !isOpen(item); item = items[shown]) {
+      const write = item.kind === "answer" ? out : error;
+      if (item.kind !== "person") {
+        for (const line of renderItem(item, null, options)) write(`${line}\n`);
+      }
+      shown += 1;
+    }
+  };
+}
+
+export function createJsonView({ out }: Pick<Io, "out">): View {
+  return (event, state) => {
+    const value = toJsonValue(event, state);
+    if (value !== null) out(toSafeJson(toJsonLine(value)));
+  };
+}
+
+/** Null for what is about the screen only. */
+function toJsonValue(event: ChatEvent, { totals, about }: ChatState): object | null {
+  switch (event.type) {
+    case "opened":
+      return { type: "session", ...event.about, totals: event.totals };
+    case "said":
+      return { type: "said", text: event.text };
+    case "noticed":
+      return { type: "notice", level: event.level, text: event.text };
+    case "reported":
+      return { type: "report", text: event.text };
+    case "context":
+      return { type: "context", ...event.view };
+    case "asked":
+      return { type: "confirmation", ...event.question };
+    case "part":
+      return toJsonPart(event.part, { totals, about });
+    case "counted":
+    case "stopping":
+    case "tick":
+    case "ready":
+    case "answered":
+    case "key":
+    case "entered":
+    case "quitting":
+      return null;
+  }
+}
+
+type Part = Extract<ChatEvent, { readonly type: "part" }>["part"];
+
+function toJsonPart(part: Part, { totals, about }: Pick<ChatState, "totals" | "about">): object {
+  if (part.type === "stream_error") {
+    return {
+      type: part.type,
+      error: part.error instanceof Error ? part.error.message : String(part.error),
+    };
+  }
+  if (part.type !== "stream_end") return part;
+  const { end, calls } = part.run;
+  return {
+    type: part.type,
+    end,
+    calls: calls.map(
+      ({ number, status, stopReason, usage, costPicoUsd, failure, startMs, endMs }) => ({
+        number,
+        status,
+        stopReason,
+        usage,
+        costPicoUsd,
+        failure,
+        durationMs: endMs - startMs,
+      }),
+    ),
+    windowTokens: about.windowTokens,
+    totals,
+  };
+}

@@ -1,0 +1,319 @@
+// Goal: `strata chat` as scripts and people use it. Method: the command on the simulator over loopback and on
+// SQLite in a temporary folder; at the terminal with keys that are pressed and a terminal that is written to.
+import { EventEmitter } from "node:events";
+import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ReadStream, WriteStream } from "node:tty";
+import { stripVTControlCharacters } from "node:util";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { chatCommand } from "../src/cli/chat-command.ts";
+import { openChat } from "../src/cli/chat/open-chat.ts";
+import { runChat, type ChatEdges, type ChatWish } from "../src/cli/chat/run-chat.ts";
+import { parseInput, type Io } from "../src/cli/command.ts";
+import { openLedger } from "../src/edge/stores/open-ledger.ts";
+import {
+  createAgent,
+  createScripted,
+  createSimulator,
+  type OpenServer,
+  type ScriptStep,
+} from "../src/simulator/index.ts";
+
+const plantedKey = "sk-ant-planted-0123456789";
+
+let folder: string;
+let env: Record<string, string>;
+let servers: OpenServer[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "strata-chat-test-"));
+  env = { STRATA_DATA_DIR: join(folder, "data"), HOME: folder };
+  servers = [];
+});
+
+afterEach(async () => {
+  await Promise.all(servers.map((server) => server.close()));
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A provider with a key, which does as the script says. */
+async function provide(steps: readonly ScriptStep[] | null, firstByteMs = 0): Promise<void> {
+  const model = steps === null ? createAgent({ steps: 2 }) : createScripted(steps);
+  const server = await createSimulator({ model, latency: { firstByteMs } }).listen({ port: 0 });
+  servers.push(server);
+  env["ANTHROPIC_API_KEY"] = plantedKey;
+  env["ANTHROPIC_BASE_URL"] = server.url;
+}
+
+interface Ran {
+  readonly status: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+interface Typed {
+  readonly words?: readonly string[];
+  readonly prompt?: string;
+  readonly lines?: readonly string[];
+  readonly terminal?: FakeTerminal;
+}
+
+async function chat({ words = [], prompt, lines = [], terminal }: Typed): Promise<Ran> {
+  let [out, error] = ["", ""];
+  const io: Io = { out: (text) => (out += text), error: (text) => (error += text), env };
+  const input = parseInput(chatCommand, words);
+  const wish: ChatWish = {
+    prompt: prompt ?? null,
+    isJson: input.switches.has("json"),
+    isAllowed: input.switches.has("yes"),
+    model: input.values.get("model") ?? null,
+  };
+  const whom = wish.isAllowed ? "everything is allowed" : terminal ? "person" : "nobody";
+  const edges: ChatEdges = {
+    open: (asks) => openChat(input, io, whom, asks),
+    whom,
+    terminal: terminal ?? null,
+    lines: (async function* () {
+      yield* lines;
+    })(),
+    colours: false,
+  };
+  const status = await runChat(wish, edges, io);
+  return { status, out, error };
+}
+
+test("without a key the agent is simulated, which is said in one line, and may only look", async () => {
+  const { status, out, error } = await chat({ prompt: "What is in this folder?" });
+  expect(status).toBe(0);
+  expect(error).toMatch(/^answers are simulated: no provider has a key\. .*\n/);
+  expect(out).toContain("I have looked into this: What is in this folder?");
+  expect(error).toContain("✓ read README.md");
+  expect(error).not.toMatch(/bash|write|edit/);
+  expect(error).toMatch(/\$0\.\d+ in simulated dollars, .* read from cache, \$0\.\d+ saved\./);
+  expect(await readdir(join(folder, "data"))).not.toContain("ledger.db");
+});
+
+test("in a script only the answer goes out, and lines from standard input are turns", async () => {
+  await provide([{ text: "One." }, { text: "Two." }]);
+  const { status, out, error } = await chat({
+    lines: ["first", "", "/cost", "second", "/quit", "x"],
+  });
+  expect(status).toBe(0);
+  expect(out).toMatch(/^> first\n\nOne\.\n\ncost +\$.*for 1 call\n[\s\S]*\n> second\n\nTwo\.\n$/);
+  expect(error).toMatch(/Go on with: strata chat --resume [\w-]+\n$/);
+});
+
+test("events are one JSON value per line, with what each call cost", async () => {
+  await provide([{ text: "Hello\u009b31m" }]);
+  const { out } = await chat({ words: ["--json"], prompt: "hi" });
+  const events: Record<string, unknown>[] = out
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(
+    events.map(({ type }) => type).filter((type) => type !== "phase" && type !== "token"),
+  ).toEqual(["session", "said", "stream_start", "stream_end"]);
+  const text = events.flatMap((event) => (event["type"] === "token" ? [event["text"]] : []));
+  expect(text.join("")).toBe("Hello\u009b31m");
+  expect(out).not.toContain("\u009b");
+  expect(events.at(-1)).toMatchObject({
+    end: "done",
+    calls: [{ number: 1, status: "complete", costPicoUsd: expect.stringMatching(/^\d+$/) }],
+    totals: { callCount: 1 },
+  });
+});
+
+test("a session goes on where it was, and reads its cache", async () => {
+  await provide(null);
+  const first = await chat({ prompt: "Look around" });
+  const id = /--resume ([\w-]+)/.exec(first.error)?.[1] ?? "";
+  const { out } = await chat({ words: ["--resume", "latest", "--json"], prompt: "And now?" });
+  const [session] = out.split("\n").map((line) => JSON.parse(line === "" ? "null" : line));
+  expect(session).toMatchObject({ type: "session", sessionId: id, totals: { callCount: 3 } });
+  const end = JSON.parse(out.trimEnd().split("\n").at(-1) ?? "");
+  expect(end.calls[0].usage.cacheReadTokens).toBeGreaterThan(0);
+});
+
+test("a turn that a process left open is gone on with", async () => {
+  await provide([{ text: "One." }, { text: "Two." }]);
+  const first = await chat({ prompt: "first" });
+  const id = /--resume ([\w-]+)/.exec(first.error)?.[1] ?? "";
+  const ledger = await openLedger(join(folder, "data", "ledger.db"));
+  const record = await ledger.findSession(id);
+  const content = [{ type: "text", text: "second" }] as const;
+  const turn = await ledger.openTurn({
+    id: "left-open",
+    sessionId: id,
+    parentTurnId: record?.headTurnId ?? null,
+    model: record?.model ?? "",
+    provider: record?.provider ?? "",
+    role: "unified",
+    startMs: Date.now(),
+    messages: [{ message: { role: "user", content }, tokens: 5 }],
+  });
+  await turn.release();
+  await ledger.close();
+  const { out } = await chat({ words: ["--resume", id] });
+  expect(out).toContain("The last turn was left open; going on with it.\n\nTwo.\n");
+});
+
+const writes: ScriptStep = {
+  toolCalls: [{ name: "write", input: { path: "made.txt", content: "made" } }],
+};
+
+test("with nobody to ask, the agent is told of no tool that changes something", async () => {
+  await provide([writes, { text: "Done." }]);
+  const { error } = await chat({ prompt: "go", words: ["--workspace", folder] });
+  expect(error).toMatch(/✗ write made\.txt {2}permission_denied/);
+  await expect(readFile(join(folder, "made.txt"), "utf8")).rejects.toThrow("ENOENT");
+});
+
+test("--yes allows every tool", async () => {
+  await provide([writes, { text: "Done." }]);
+  const { status } = await chat({ prompt: "go", words: ["--workspace", folder, "--yes"] });
+  expect(status).toBe(0);
+  expect(await readFile(join(folder, "made.txt"), "utf8")).toBe("made");
+});
+
+test("what a provider refuses is said with what to do, and no key is in it", async () => {
+  await provide([{ text: "x" }]);
+  env["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:9";
+  await writeFile(
+    join(folder, "strata.yaml"),
+    "providers:\n  anthropic:\n    retries:\n      attempts_max: 1\n",
+  );
+  const words = ["--config", join(folder, "strata.yaml")];
+  const { status, error, out } = await chat({ prompt: "hi", words });
+  expect(status).toBe(1);
+  expect(error).toMatch(/The provider did not answer \(unreachable\): [\s\S]*check the network/);
+  expect(error + out).not.toContain(plantedKey);
+});
+
+test("escape codes of models and tools reach no terminal", async () => {
+  await writeFile(join(folder, "evil.txt"), "\u001b]0;owned\u0007\u001b[2J");
+  await provide([
+    {
+      text: "\u001b[31mred\u001b[0m",
+      toolCalls: [{ name: "read", input: { path: "evil\u001b[1m" } }],
+    },
+    { text: "done\u001b[2J" },
+  ]);
+  const { out, error } = await chat({ prompt: "x", words: ["--workspace", folder] });
+  expect(out).toBe("red\ndone\n");
+  expect(error).not.toMatch(/\u001b/); // oxlint-disable-line no-control-regex
+});
+
+test("the conversation can be forked, listed, looked at and given to another model", async () => {
+  await provide(null);
+  const { out } = await chat({
+    lines: [
+      "Look around",
+      "/compact",
+      "/fork try-it",
+      "/model haiku",
+      "/model claude-haiku-5-5",
+      "/sessions",
+      "/context",
+      "/compact",
+      "/memory",
+      "/skills",
+      "/help",
+      "/fork",
+    ],
+    words: ["--workspace", folder],
+  });
+  expect(out).toContain("This is try-it now.");
+  expect(out).toContain('model "haiku" is unknown');
+  expect(out).toMatch(/claude-haiku-5-5 goes on in session [\w-]+\. Nothing of it is cached yet/);
+  expect(out).toMatch(/ {3}try-it +claude-sonnet-5-5 +0 /);
+  expect(out).toMatch(/T0 tools[\s\S]*T3 conversation[\s\S]*results of tools/);
+  expect(out).toContain("Nothing was folded: the conversation is too short for that.");
+  expect(out).toContain("there is nothing to compact yet");
+  expect(out).toContain("MEMORY.md is not there yet.");
+  expect(out).toContain("There are no skills.");
+});
+
+interface FakeTerminal {
+  readonly input: ReadStream;
+  readonly output: WriteStream;
+  /** Presses keys once the screen has shown a text. */
+  press(...steps: readonly (readonly [seen: RegExp, keys: string])[]): Promise<void>;
+  shown(): string;
+  isRaw(): boolean;
+}
+
+function openTerminal(): FakeTerminal {
+  let [text, isRaw] = ["", false];
+  const input = Object.assign(new EventEmitter(), {
+    isTTY: true,
+    setRawMode: (mode: boolean) => (isRaw = mode),
+    resume: () => input,
+    pause: () => input,
+  });
+  const output = Object.assign(new EventEmitter(), {
+    isTTY: true,
+    columns: 80,
+    rows: 40,
+    write: (more: string) => ((text += more), output.emit("written")),
+  });
+  const shown = (): string => stripVTControlCharacters(text);
+  return {
+    input: input as unknown as ReadStream,
+    output: output as unknown as WriteStream,
+    shown,
+    isRaw: () => isRaw,
+    press: async (...steps) => {
+      for (const [seen, keys] of steps) {
+        while (!seen.test(shown())) {
+          await new Promise((resolve) => void output.once("written", resolve));
+        }
+        text = "";
+        for (const key of keys === "\r"
+          ? [keys]
+          : [keys.replace(/\r$/, ""), ...(keys.endsWith("\r") ? ["\r"] : [])]) {
+          input.emit("data", Buffer.from(key));
+        }
+      }
+    },
+  };
+}
+
+test("at a terminal a tool is asked about, steered while it works, and stopped with Ctrl-C", async () => {
+  await provide(
+    [writes, { text: "Written." }, { text: "Noted." }, { text: "never", times: "always" }],
+    150,
+  );
+  const terminal = openTerminal();
+  const ran = chat({ words: ["--workspace", folder], terminal });
+  await terminal.press(
+    [/\/help lists commands/, "go\r"],
+    [/\+ made/, "also this\r"],
+    [/\+ also this/, ""],
+  );
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  await terminal.press(
+    [/(?:)/, "y"],
+    [/Written\.|Noted\./, ""],
+    [/\$0\.\d+ · (?:saved|\$)/, "again\r"],
+    [/working|preparing/, "\u0003"],
+    [/Stopped\./, "\u0004"],
+  );
+  const { status, error } = await ran;
+  expect(status).toBe(0);
+  expect(error).toContain("Go on with: strata chat --resume");
+  expect(await readFile(join(folder, "made.txt"), "utf8")).toBe("made");
+  expect(terminal.isRaw()).toBe(false);
+});
+
+test("Ctrl-C twice quits while a turn runs", async () => {
+  await provide([{ text: "late" }], 5000);
+  const terminal = openTerminal();
+  const ran = chat({ words: ["--workspace", folder], terminal });
+  await terminal.press(
+    [/\/help lists commands/, "go\r"],
+    [/working/, "\u0003"],
+    [/(?:)/, "\u0003"],
+  );
+  expect((await ran).status).toBe(0);
+});
