@@ -1,70 +1,28 @@
-// Writer processes: started, listened to, stalled, killed.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+// Writers as processes, with the commits they acknowledged.
+import { startToldProcess, type ToldProcess } from "../../harness/told-process.ts";
 import type { Told } from "./facts.ts";
 import type { WriterTask } from "./writer.ts";
 
-export interface Writer {
+export interface Writer extends ToldProcess<Told> {
   readonly name: string;
-  /** Once it has opened the store; rejects where it ended before. */
-  readonly ready: Promise<void>;
   /** Commits it acknowledged so far. */
   acknowledged(): number;
-  /** Stands still, leases and all, and goes on. */
-  pause(): void;
-  goOn(): void;
-  /** Resolves when it is gone and all it said was heard. True where it was alive until then. */
-  kill(): Promise<boolean>;
 }
-
-const program = fileURLToPath(new URL("writer.ts", import.meta.url));
 
 export function startWriter(
   name: string,
   task: WriterTask,
   onTold: (writer: string, told: Told) => void,
 ): Writer {
-  const child = spawn(process.execPath, [program, JSON.stringify(task)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const ended = once(child, "exit");
   let acknowledged = 0;
-  const lines = createInterface({ input: child.stdout });
-  const heard = once(lines, "close");
-  const ready = new Promise<void>((resolve, reject) => {
-    lines.on("line", (line) => {
-      const told = toTold(line);
-      if (told === null) return;
-      if (told.at === "ready") resolve();
+  const started = startToldProcess<Told>({
+    program: new URL("writer.ts", import.meta.url),
+    name,
+    task,
+    onTold: (told) => {
       if (told.at === "done") acknowledged += 1;
       onTold(name, told);
-    });
-    lines.on("close", () => reject(new Error(`writer ${name} ended before it was ready`)));
-  });
-  // Whoever kills it early does not wait for it.
-  ready.catch(() => {});
-  return {
-    name,
-    ready,
-    acknowledged: () => acknowledged,
-    pause: () => void child.kill("SIGSTOP"),
-    goOn: () => void child.kill("SIGCONT"),
-    kill: async () => {
-      const wasAlive = child.exitCode === null && child.kill("SIGKILL");
-      await ended;
-      await heard;
-      return wasAlive;
     },
-  };
-}
-
-/** The last line of a killed process may be cut off. */
-function toTold(line: string): Told | null {
-  try {
-    return JSON.parse(line) as Told;
-  } catch {
-    return null;
-  }
+  });
+  return { name, ...started, acknowledged: () => acknowledged };
 }
