@@ -43,6 +43,17 @@ describe("where the ledger is", () => {
     });
   });
 
+  test("is what the configuration says where nothing else does", async () => {
+    const config = join(folder, "own.yaml");
+    writeFileSync(config, `ledger:\n  store: ${ledgerFile}\n`);
+    const found = await run({ STRATA_CONFIG: config }, "sessions");
+    expect(found.out).toContain("build");
+    writeFileSync(config, `ledgr:\n  store: ${ledgerFile}\n`);
+    const { error, status } = await run({ STRATA_CONFIG: config }, "sessions");
+    expect(error).toContain("own.yaml:1:1: ledgr is no setting");
+    expect(status).toBe(5);
+  });
+
   test.each([
     "postgrs://me:hush@host/db",
     "Postgres://me:hush@host/db",

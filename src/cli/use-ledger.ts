@@ -1,10 +1,14 @@
 // Commands on a ledger: where it is, opened and closed, with errors that say where the place came from.
+import { homedir } from "node:os";
+import { toConfigError } from "../core/config/config-problem.ts";
 import { StrataError } from "../core/strata-error.ts";
+import { findConfigFiles } from "../edge/config/find-config-files.ts";
+import { loadConfig } from "../edge/config/load-config.ts";
 import { makeStore, openStore, type OpenStore } from "../edge/stores/open-store.ts";
 import { isConnectionString } from "../edge/stores/open-ledger.ts";
 import { parseAddress } from "../edge/stores/postgres/connection-string.ts";
 import type { CommandInput, Io } from "./command.ts";
-import { readStore } from "./read-config.ts";
+import { readStore, type Environment } from "./read-config.ts";
 
 export interface Place {
   /** A path or a connection string. Never printed. */
@@ -46,12 +50,23 @@ export function createOnProblem({ error }: Pick<Io, "error">): (problem: unknown
   };
 }
 
+/** A configuration that cannot be read is an error: the ledger may be elsewhere. */
+async function readConfiguredStore(env: Environment): Promise<string | null> {
+  const files = findConfigFiles({ env, workspace: process.cwd(), homeFolder: homedir() });
+  const { config, problems } = await loadConfig({ files, env });
+  if (config !== null) return config.ledger.store;
+  throw toConfigError(problems.filter(({ severity }) => severity === "error"));
+}
+
 export async function atPlace(
   input: CommandInput,
   io: Pick<Io, "env">,
   work: (place: Place) => Promise<number>,
 ): Promise<number> {
-  const { value: where, origin } = readStore(io.env, input.values.get("store"));
+  const given = input.values.get("store");
+  const isSaid = given !== undefined || (io.env["STRATA_STORE"] ?? "") !== "";
+  const configured = isSaid ? null : await readConfiguredStore(io.env);
+  const { value: where, origin } = readStore(io.env, given, configured);
   try {
     return await work({ where, name: nameOf(where), origin });
   } catch (error) {
