@@ -111,7 +111,7 @@ agents: { ana: { context_optimization: { token_counter: false } } }
 
 test("memory, skills and tools are as configured, with the agent's own toolset", () => {
   const yaml = `
-memory: { mode: live-tail, scope: shared, user_folder: /home/ana/memory }
+memory: { mode: live-tail, scope: shared, user_folder: /srv/ana/memory }
 skills: { skills_max: 1 }
 tools: { bash: true, permissions: [mail.send], confirm: [write], limits: { at_once_max: 2 } }
 agents: { ana: { toolset: full } }
@@ -120,7 +120,7 @@ agents: { ana: { toolset: full } }
   expect(memory).toMatchObject({
     mode: "live-tail",
     scope: "shared",
-    userFolder: "/home/ana/memory",
+    userFolder: "/srv/ana/memory",
   });
   expect(skills).toMatchObject({ globalRoot: "/s", limits: { skillsMax: 1, tokensMax: 30_000 } });
   expect(tools?.toolset?.name).toBe("full");

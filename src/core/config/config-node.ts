@@ -46,7 +46,7 @@ export type Origin =
   | { readonly kind: "environment"; readonly name: string }
   | { readonly kind: "option"; readonly name: string };
 
-/** As `default`, `/home/ana/strata.yaml:12`, `environment STRATA_STORE` or `option --model`. */
+/** As `default`, `/srv/ana/strata.yaml:12`, `environment STRATA_STORE` or `option --model`. */
 export function describeOrigin(origin: Origin): string {
   switch (origin.kind) {
     case "default":

@@ -133,8 +133,8 @@ describe("mistakes", () => {
     expect(code).toBe("config-invalid");
     expect(message).toBe(
       "the configuration has 2 problems:\n" +
-        "  /home/ana/strata.yaml:1:1: tols is no setting; did you mean tools?\n" +
-        "  /home/ana/strata.yaml:2:1: modls is no setting; did you mean models?",
+        "  /srv/ana/strata.yaml:1:1: tols is no setting; did you mean tools?\n" +
+        "  /srv/ana/strata.yaml:2:1: modls is no setting; did you mean models?",
     );
   });
 
@@ -147,11 +147,11 @@ describe("mistakes", () => {
 
   test("a mistake counts where another file hides it", () => {
     const files = [
-      treeOf("tools: { bash: maybe }", "/home/ana/strata.yaml"),
+      treeOf("tools: { bash: maybe }", "/srv/ana/strata.yaml"),
       treeOf("tools: { bash: true }", "/srv/strata.yaml"),
     ];
     expect(readConfig({ files }).problems.map(describeProblem)).toEqual([
-      '/home/ana/strata.yaml:1:16: tools.bash is "maybe", but must be true or false; mend it, or remove it for false',
+      '/srv/ana/strata.yaml:1:16: tools.bash is "maybe", but must be true or false; mend it, or remove it for false',
     ]);
   });
 
@@ -169,7 +169,7 @@ describe("mistakes", () => {
     const { config, problems } = read("models: { default: claude-sonnet-5-6 }");
     expect(config).not.toBeNull();
     expect(problems.map(describeProblem)).toEqual([
-      '/home/ana/strata.yaml:1:20: models.default names the model "claude-sonnet-5-6", which is unknown; ' +
+      '/srv/ana/strata.yaml:1:20: models.default names the model "claude-sonnet-5-6", which is unknown; ' +
         "did you mean claude-sonnet-5-5? A model of your own is described under models.add",
     ]);
   });
@@ -213,7 +213,7 @@ describe("mistakes", () => {
 describe("several sources", () => {
   const user = treeOf(
     "models: { default: claude-opus-5-5 }\ntools: { confirm: [write] }\nagents: { ana: { policy: nexo } }",
-    "/home/ana/.config/strata/strata.yaml",
+    "/srv/ana/.config/strata/strata.yaml",
   );
   const found = treeOf(
     "models: { default: claude-sonnet-5-5 }\nagents: { ana: { model: claude-haiku-4-5 }, bob: {} }\nskills: { skills_max: 9 }",
@@ -231,11 +231,11 @@ describe("several sources", () => {
     const origins = settings.filter(({ origin }) => origin.kind !== "default");
     expect(origins.map((setting) => [setting.path, setting.value, originOf(setting)])).toEqual([
       ["agents.ana.model", "claude-haiku-4-5", "/repo/strata.yaml:2"],
-      ["agents.ana.policy", "nexo", "/home/ana/.config/strata/strata.yaml:3"],
+      ["agents.ana.policy", "nexo", "/srv/ana/.config/strata/strata.yaml:3"],
       ["models.default", "claude-sonnet-5-5", "/repo/strata.yaml:1"],
       ["policies.default", "none", "option --policy"],
       ["skills.skills_max", 7, "environment STRATA_SKILLS__SKILLS_MAX"],
-      ["tools.confirm", ["write"], "/home/ana/.config/strata/strata.yaml:2"],
+      ["tools.confirm", ["write"], "/srv/ana/.config/strata/strata.yaml:2"],
     ]);
   });
 
@@ -271,9 +271,9 @@ describe("several sources", () => {
 
 describe("paths", () => {
   test("begin at the file's folder, or at home", () => {
-    const more = { homeFolder: "/home/ana" };
-    expect(configOf("ledger: { store: ./x/ledger.db }").ledger.store).toBe("/home/ana/x/ledger.db");
-    expect(configOf("ledger: { store: ~/l.db }", more).ledger.store).toBe("/home/ana/l.db");
+    const more = { homeFolder: "/srv/ana" };
+    expect(configOf("ledger: { store: ./x/ledger.db }").ledger.store).toBe("/srv/ana/x/ledger.db");
+    expect(configOf("ledger: { store: ~/l.db }", more).ledger.store).toBe("/srv/ana/l.db");
     expect(configOf("ledger: { store: /l.db }").ledger.store).toBe("/l.db");
     const url = "postgres://u:p@h:5432/d";
     expect(configOf(`ledger: { store: '${url}' }`).ledger.store).toBe(url);

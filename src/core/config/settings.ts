@@ -25,7 +25,7 @@ export function listSettings(root: ConfigNode | undefined): readonly Setting[] {
   return settingsOf(schema, root, "", "");
 }
 
-/** As `/home/ana/strata.yaml:12`. */
+/** As `/srv/ana/strata.yaml:12`. */
 export function originOf({ origin }: Setting): string {
   return describeOrigin(origin);
 }

@@ -6,7 +6,7 @@ import type { StrataConfig } from "../../core/config/schema.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { parseYaml } from "./parse-yaml.ts";
 
-export function treeOf(yaml: string, file = "/home/ana/strata.yaml", isFound = false): ConfigNode {
+export function treeOf(yaml: string, file = "/srv/ana/strata.yaml", isFound = false): ConfigNode {
   const { root, problems } = parseYaml(yaml, { file, isFound });
   const [problem] = problems;
   if (problem !== undefined || root === null) throw new Error(problem?.message ?? "no tree");
@@ -27,6 +27,6 @@ export function configOf(yaml: string, more: Omit<ConfigSources, "files"> = {}):
 /** As people are told them, without the file's name. */
 export function problemsOf(yaml: string, more: Omit<ConfigSources, "files"> = {}): string[] {
   return read(yaml, more).problems.map((problem) =>
-    describeProblem(problem).replace("/home/ana/strata.yaml:", ""),
+    describeProblem(problem).replace("/srv/ana/strata.yaml:", ""),
   );
 }

@@ -75,7 +75,7 @@ describe("the index of a fold", () => {
 
   test("says nothing of what only the kept part has, and nothing that part shows already (CF-J)", () => {
     const folded = history(say("user", "Rename oldName in src/a.ts and check src/b.ts"));
-    const kept = history(use("edit", { path: "/home/me/src/b.ts", text: "tailOnlyName" }));
+    const kept = history(use("edit", { path: "/srv/me/src/b.ts", text: "tailOnlyName" }));
     const { text } = buildIndex({ folded, kept, previous: null, countText });
     expect(text).toBe(
       "Paths by folder; indented folders are inside the one above:\nsrc/: a.ts\nSymbols: oldName",
@@ -86,14 +86,14 @@ describe("the index of a fold", () => {
     const folded = history(
       say(
         "user",
-        "/home/me/work/app/src/one.ts /home/me/work/app/src/two.ts /home/me/work/app/test/one.test.ts",
+        "/srv/me/work/app/src/one.ts /srv/me/work/app/src/two.ts /srv/me/work/app/test/one.test.ts",
       ),
       say("assistant", "one.ts, src/two.ts and app.run of app.run.now"),
     );
     expect(buildIndex({ folded, previous: null, countText }).text).toBe(
       [
         "Paths by folder; indented folders are inside the one above:",
-        "/home/me/work/app/:",
+        "/srv/me/work/app/:",
         " src/: one.ts two.ts",
         " test/: one.test.ts",
         "Symbols: app.run.now",
