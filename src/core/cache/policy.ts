@@ -1,5 +1,6 @@
 // Blocks + rules + policy → cache plan. A policy is data: how a prompt is laid out, and where markers go.
 import type { Layout } from "../assembly/layout.ts";
+import type { PolicyName } from "../config/policy-names.ts";
 import type { Lifetime } from "../message/usage.ts";
 
 export interface Policy {
@@ -9,22 +10,7 @@ export interface Policy {
   readonly markers: MarkerPart;
 }
 
-export const policyNames = [
-  "adaptive",
-  "metis",
-  "nexo",
-  "hermes",
-  "nexus",
-  "tail-5m",
-  "tail-1h",
-  "automatic",
-  "latest-user",
-  "last-n",
-  "system-only",
-  "none",
-] as const;
-
-export type PolicyName = (typeof policyNames)[number];
+export { policyNames, type PolicyName } from "../config/policy-names.ts";
 
 /** Fixed places in order of rank, or whatever costs least. */
 export type MarkerPart =

@@ -1,6 +1,6 @@
 // What holds for one agent in this turn: the global settings with its own in their place (N-05).
 import type { StrataConfig } from "./schema.ts";
-import type { ConfiguredPolicy } from "./schema/policies.ts";
+import type { PolicyName } from "./policy-names.ts";
 import type { ToolsetName } from "./schema/tools.ts";
 
 export interface ResolvedAgent {
@@ -8,7 +8,7 @@ export interface ResolvedAgent {
   readonly compaction: boolean;
   readonly tokenCounter: boolean;
   readonly workspaceCache: boolean;
-  readonly policy: ConfiguredPolicy;
+  readonly policy: PolicyName;
   readonly toolset: ToolsetName;
   /** As providers and the catalogue know it; null where nobody chose one. */
   readonly model: string | null;

@@ -4,19 +4,19 @@ import { configOf } from "../../edge/config/test-kit.ts";
 import { usualRetries } from "../../edge/providers/retry.ts";
 import { usualTimeouts } from "../../edge/providers/timeouts.ts";
 import { dispatchLimits } from "../../edge/tools/dispatch-options.ts";
-import { policyNames as cachePolicies } from "../cache/policy.ts";
+import { findPolicy } from "../cache/policies.ts";
 import { defaultCompactionSettings, type CompactionSettings } from "../compaction/plan/settings.ts";
 import { defaultJournalLimits } from "../memory/memory-journal.ts";
 import { defaultActivationLimits } from "../skills/activation.ts";
 import { indexLengthMax } from "../skills/fit-index.ts";
 import { toolsets } from "../tools/toolsets.ts";
-import { policyNames } from "./schema/policies.ts";
+import { policyNames } from "./policy-names.ts";
 import { toolsetNames } from "./schema/tools.ts";
 
 const config = configOf("");
 
 test("policies and toolsets have the same names", () => {
-  expect(policyNames).toEqual(cachePolicies);
+  expect(policyNames.map((name) => findPolicy(name).name)).toEqual(policyNames);
   expect(toolsetNames).toEqual(toolsets.map(({ name }) => name));
 });
 

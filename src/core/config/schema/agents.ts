@@ -2,12 +2,12 @@
 import { optionalChoice, optionalFlag, text } from "../leaves.ts";
 import { named, ownOnly, section } from "../sections.ts";
 import type { Spec } from "../spec.ts";
-import { policyNames, type ConfiguredPolicy } from "./policies.ts";
+import { policyNames, type PolicyName } from "../policy-names.ts";
 import { toolsetNames, type ToolsetName } from "./tools.ts";
 
 export interface AgentConfig {
   readonly model: string | null;
-  readonly policy: ConfiguredPolicy | null;
+  readonly policy: PolicyName | null;
   readonly toolset: ToolsetName | null;
   readonly switches: AgentSwitches;
 }

@@ -1,27 +1,11 @@
-// policies: how prompts are laid out and where cache markers go. Names as in core/cache.
+// policies: how prompts are laid out and where cache markers go.
 import { choice, optionalChoice } from "../leaves.ts";
+import { policyNames, type PolicyName } from "../policy-names.ts";
 import { section } from "../sections.ts";
 import type { Spec } from "../spec.ts";
 
-export const policyNames = [
-  "adaptive",
-  "metis",
-  "nexo",
-  "hermes",
-  "nexus",
-  "tail-5m",
-  "tail-1h",
-  "automatic",
-  "latest-user",
-  "last-n",
-  "system-only",
-  "none",
-] as const;
-
-export type ConfiguredPolicy = (typeof policyNames)[number];
-
 export interface PoliciesConfig {
-  readonly default: ConfiguredPolicy;
+  readonly default: PolicyName;
   readonly layout: LayoutConfig;
 }
 
