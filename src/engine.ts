@@ -5,10 +5,11 @@ import type { Section } from "./core/layers/section.ts";
 import type { CallEntry } from "./core/ledger/call-entry.ts";
 import type { Ledger } from "./core/ledger/ledger.ts";
 import type { Message, ToolUseBlock } from "./core/message/message.ts";
-import type { TokensPerTier } from "./core/tokens/budget.ts";
+import { totalTokens } from "./core/tokens/budget.ts";
 import type { StreamPart } from "./core/wire/reply.ts";
 import type { Provider } from "./edge/providers/provider.ts";
 import type { CallToSend } from "./edge/providers/run-attempts.ts";
+import type { Route } from "./engine/route-turn.ts";
 import { answerTools, type RunTools } from "./engine/answer-tools.ts";
 import type { Compaction } from "./engine/compaction.ts";
 import { limitResults } from "./engine/limit-results.ts";
@@ -57,6 +58,8 @@ export interface TurnToRun {
   /** One that no turn of the ledger has; made by default. */
   readonly id?: string;
   readonly event: AgentEvent;
+  /** Who decided on the session's model; it stays with it by default. */
+  readonly route?: Route;
   /** More that holds for this turn only, such as what changed in memory; asked before every call if it can change. */
   readonly volatile?: readonly Section[] | (() => Promise<readonly Section[]>);
   /** A turn that asks for tools more often than this ends. */
@@ -105,6 +108,7 @@ export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): 
       callsMax: turn.callsMax ?? 50,
     },
     edges,
+    turn.route,
   );
 }
 
@@ -132,7 +136,7 @@ export async function resumeTurn(
   }
 }
 
-async function runCalls(first: RunningTurn, edges: Edges): Promise<TurnRun> {
+async function runCalls(first: RunningTurn, edges: Edges, route?: Route): Promise<TurnRun> {
   const teller = createTeller(edges.events, first.call);
   const events = createTurnEvents(teller, first);
   const calls: CallEntry[] = [];
@@ -150,9 +154,9 @@ async function runCalls(first: RunningTurn, edges: Edges): Promise<TurnRun> {
       turn = { ...turn, session: edges.renew?.(turn.session) ?? turn.session };
       edges.onPhase?.("preparing");
       const startMs = edges.now();
-      const onRecorded: NextCall["onRecorded"] = (recorded, { assembly }) => {
+      const onRecorded: NextCall["onRecorded"] = (recorded, prepared) => {
         turn = recorded;
-        if (number === 1) events.started(turn.current, totalTokens(assembly.usedTokens));
+        if (number === 1) events.started(turn.current, prepared, route);
         else if (calls.length === 0) events.resumed(first);
       };
       const next = { turn, startMs, mayFold: !isRecovering, onRecorded };
@@ -245,10 +249,6 @@ function perCall(
     ...moments(nowMs),
     ...(typeof more === "function" ? await more() : more),
   ];
-}
-
-function totalTokens(tiers: TokensPerTier): number {
-  return Object.values(tiers).reduce((sum, tokens) => sum + tokens, 0);
 }
 
 function failedHow({ failure }: CallEntry): TurnEnding {

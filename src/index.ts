@@ -264,10 +264,10 @@ export type {
   NewTurn,
   ThreadMessage,
   ToolCallRecord,
-  Toolset,
   TurnEnd,
   TurnRecord,
   TurnStatus,
+  TurnTools,
   UnfinishedTurn,
 } from "./core/ledger/turn-record.ts";
 export type { RetryOptions } from "./edge/providers/retry.ts";
@@ -311,12 +311,7 @@ export {
   type ToolInput,
   type ToolOutput,
 } from "./core/tools/tool.ts";
-export {
-  findToolset,
-  toolsets,
-  type RoleTools,
-  type Toolset as NamedToolset,
-} from "./core/tools/toolsets.ts";
+export { findToolset, toolsets, type RoleTools, type Toolset } from "./core/tools/toolsets.ts";
 export { openScope, type ScopedFiles } from "./edge/stores/scoped-files.ts";
 export { openMemoryStore } from "./edge/stores/memory/memory-store.ts";
 export { openMemorySession } from "./edge/stores/memory/memory-session.ts";

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { plantedKey } from "../harness/planted-key.ts";
 import { findPolicy } from "../src/core/cache/policies.ts";
 import { checkTrace } from "../src/core/events/check-trace.ts";
 import type { StrataEvent } from "../src/core/events/event.ts";
@@ -89,7 +90,7 @@ test("an agent reads, remembers and loads a skill through the dispatcher, and it
   const server = await simulator.listen({ port: 0 });
   const provider = createProvider({
     protocol: anthropicMessages,
-    ...anthropicEndpoint({ apiKey: "none needed", baseUrl: server.url }),
+    ...anthropicEndpoint({ apiKey: plantedKey, baseUrl: server.url }),
   });
   const bodies: string[] = [];
   const sending: Edges["provider"] = {

@@ -7,10 +7,12 @@ import { join } from "node:path";
 import type { ReadStream, WriteStream } from "node:tty";
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { plantedKey } from "../harness/planted-key.ts";
 import { chatCommand } from "../src/cli/chat-command.ts";
 import { openChat } from "../src/cli/chat/open-chat.ts";
 import { runChat, type ChatEdges, type ChatWish } from "../src/cli/chat/run-chat.ts";
-import { parseInput, type Io } from "../src/cli/command.ts";
+import { parseInput } from "../src/cli/command.ts";
+import { createTestIo } from "../src/cli/test-kit.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import {
   createAgent,
@@ -19,8 +21,6 @@ import {
   type OpenServer,
   type ScriptStep,
 } from "../src/simulator/index.ts";
-
-const plantedKey = "sk-ant-planted-0123456789";
 
 let folder: string;
 let env: Record<string, string>;
@@ -60,8 +60,7 @@ interface Typed {
 }
 
 async function chat({ words = [], prompt, lines = [], terminal }: Typed): Promise<Ran> {
-  let [out, error] = ["", ""];
-  const io: Io = { out: (text) => (out += text), error: (text) => (error += text), env };
+  const { io, said } = createTestIo(env);
   const input = parseInput(chatCommand, words);
   const wish: ChatWish = {
     prompt: prompt ?? null,
@@ -80,7 +79,7 @@ async function chat({ words = [], prompt, lines = [], terminal }: Typed): Promis
     colours: false,
   };
   const status = await runChat(wish, edges, io);
-  return { status, out, error };
+  return { status, ...said };
 }
 
 test("without a key the agent is simulated, which is said in one line, and may only look", async () => {
@@ -100,7 +99,9 @@ test("in a script only the answer goes out, and lines from standard input are tu
     lines: ["first", "", "/cost", "second", "/quit", "x"],
   });
   expect(status).toBe(0);
-  expect(out).toMatch(/^> first\n\nOne\.\n\ncost +\$.*for 1 call\n[\s\S]*\n> second\n\nTwo\.\n$/);
+  expect(out).toMatch(
+    /^> first\n\nOne\.\n\n> \/cost\n\ncost +\$.*for 1 call\n[\s\S]*\n> second\n\nTwo\.\n\n> \/quit\n$/,
+  );
   expect(error).toMatch(/Go on with: strata chat --resume [\w-]+\n$/);
 });
 
@@ -113,7 +114,7 @@ test("events are one JSON value per line, with what each call cost", async () =>
     .map((line) => JSON.parse(line));
   expect(
     events.map(({ type }) => type).filter((type) => type !== "phase" && type !== "token"),
-  ).toEqual(["session", "said", "stream_start", "stream_end"]);
+  ).toEqual(["session", "said", "stream_start", "route", "stream_end"]);
   const text = events.flatMap((event) => (event["type"] === "token" ? [event["text"]] : []));
   expect(text.join("")).toBe("Hello\u009b31m");
   expect(out).not.toContain("\u009b");
@@ -226,8 +227,8 @@ test("the conversation can be forked, listed, looked at and given to another mod
   expect(out).toContain("This is try-it now.");
   expect(out).toContain('model "haiku" is unknown');
   expect(out).toMatch(/claude-haiku-5-5 goes on in session [\w-]+\. Nothing of it is cached yet/);
-  expect(out).toMatch(/ {3}try-it +claude-sonnet-5-5 +0 /);
-  expect(out).toMatch(/T0 tools[\s\S]*T3 conversation[\s\S]*results of tools/);
+  expect(out).toMatch(/ {3}try-it +0 +\$0\.0000 .* Look around\n/);
+  expect(out).toMatch(/T0 tools[\s\S]*T3 conversation[\s\S]*tool results/);
   expect(out).toContain("Nothing was folded: the conversation is too short for that.");
   expect(out).toContain("there is nothing to compact yet");
   expect(out).toContain("MEMORY.md is not there yet.");
@@ -287,7 +288,7 @@ test("at a terminal a tool is asked about, steered while it works, and stopped w
   const terminal = openTerminal();
   const ran = chat({ words: ["--workspace", folder], terminal });
   await terminal.press(
-    [/\/help lists commands/, "go\r"],
+    [/\/help\s+lists\s+commands/, "go\r"],
     [/\+ made/, "also this\r"],
     [/\+ also this/, ""],
   );
@@ -311,7 +312,7 @@ test("Ctrl-C twice quits while a turn runs", async () => {
   const terminal = openTerminal();
   const ran = chat({ words: ["--workspace", folder], terminal });
   await terminal.press(
-    [/\/help lists commands/, "go\r"],
+    [/\/help\s+lists\s+commands/, "go\r"],
     [/working/, "\u0003"],
     [/(?:)/, "\u0003"],
   );

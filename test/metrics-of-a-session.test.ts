@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { plantedKey } from "../harness/planted-key.ts";
 import { runSimulated } from "../harness/simulated-session.ts";
 import { findPolicy } from "../src/core/cache/policies.ts";
 import type { StrataEvent } from "../src/core/events/event.ts";
@@ -201,7 +202,7 @@ test("N-42: tools, memory, skills and documents of an agent are counted", async 
   const server = await simulator.listen({ port: 0 });
   const provider = createProvider({
     protocol: anthropicMessages,
-    ...anthropicEndpoint({ apiKey: "none needed", baseUrl: server.url }),
+    ...anthropicEndpoint({ apiKey: plantedKey, baseUrl: server.url }),
   });
   const ledger = await openLedger(":memory:");
   const session = openSession({

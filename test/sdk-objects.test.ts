@@ -3,6 +3,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { expect, test } from "vitest";
+import { plantedKey } from "../harness/planted-key.ts";
 import { assemble, type Assembly } from "../src/core/assembly/assemble.ts";
 import { layFoundation } from "../src/core/assembly/foundation.ts";
 import { openThread } from "../src/core/assembly/thread.ts";
@@ -67,7 +68,7 @@ function planned(protocol: Protocol, modelName: string): Planned {
 test("the Anthropic SDK sends the planned object, twice, and the second reads what the first wrote", async () => {
   const simulator = createSimulator({ seed: 1 });
   const client = new Anthropic({
-    apiKey: "any",
+    apiKey: plantedKey,
     baseURL: "http://localhost",
     fetch: simulator.fetch,
   });
@@ -84,7 +85,7 @@ test("the Anthropic SDK sends the planned object, twice, and the second reads wh
 test("the OpenAI SDK sends the planned objects to both of its APIs", async () => {
   const simulator = createSimulator({ seed: 1 });
   const client = new OpenAI({
-    apiKey: "any",
+    apiKey: plantedKey,
     baseURL: "http://localhost/v1",
     fetch: simulator.fetch,
   });

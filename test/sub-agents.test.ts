@@ -266,6 +266,29 @@ test("without streams siblings wait for the first whole answer, and then go toge
   ]);
 });
 
+test("siblings go as soon as the first answer begins, whether or not a word of it has come (N-17)", async () => {
+  const tasks = ["alpha", "beta", "gamma"].map((task) => delegate({ task }));
+  const scene = await openScene((prompt) => {
+    if (isWorker(prompt)) return say("Done.");
+    // The first worker's stream begins, and then nothing more comes of it.
+    scene.simulator.fault({ kind: "stall", afterEvents: 1 });
+    return use(...tasks);
+  });
+  const session = await scene.engine.open();
+  const handle = session.run("Do it.");
+  await untilSent(scene, 4);
+  const [, first] = scene.simulator.calls();
+  expect(first?.outcome).toBe("under way");
+  const [, writer, ...readers] = bills(scene);
+  expect(writer?.readTokens).toBe(0);
+  expect(readers.map(({ readTokens }) => readTokens > 0.95 * (writer?.totalTokens ?? 0))).toEqual([
+    true,
+    true,
+  ]);
+  handle.abort();
+  expect((await handle.result).end).toBe("cancelled");
+});
+
 function handOn(prompt: Prompt): Reply {
   const { tools } = prompt;
   const name = isWorker(prompt) ? "delegate_part" : "delegate";

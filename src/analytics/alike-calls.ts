@@ -7,6 +7,7 @@ import type { Label, LedgerMoment, Question } from "./analysis.ts";
 import { moneyOf, moneySums, sumSql, writtenSql } from "./figures.ts";
 import { endsOf, fromCalls, keyOf, labelOf } from "./group-keys.ts";
 import type { AlikeCalls, PriceSteps } from "./reprice.ts";
+import type { TimeWindow } from "./time-window.ts";
 
 export interface PricedCalls extends AlikeCalls {
   readonly label: Label;
@@ -38,8 +39,8 @@ export async function readAlike(
   ];
 }
 
-/** As call-text.ts writes what became of a call; an index may be of the calls this holds for. */
-const hasDiscarded = `SUBSTR(c.outcome_json, 1, 15) <> '{"discarded":[]'`;
+/** As call-text.ts writes what became of a call; the index calls_discarded is of the calls this holds for. */
+const hasDiscarded = `SUBSTR(c.outcome_json, 1, 15) = '{"discarded":[{'`;
 
 interface Group {
   readonly key: string;
@@ -60,16 +61,16 @@ async function readGroups(
     "c.read_tokens > 0",
     ...lifetimes.map((lifetime) => `c.${writeColumns[lifetime]} > 0`),
   ].map((flag, index) => `CASE WHEN ${flag} THEN ${2 ** index} ELSE 0 END`);
-  const places = `${placeSql(prompt, "<=", steps.aboveTokens)} * 256 + ${placeSql("c.started_ms", "<", steps.fromMs)} * 65536`;
+  const places = `${placeSql(prompt, "<=", steps.aboveTokens)} * ${tokensPlace} + ${placeSql("c.started_ms", "<", steps.fromMs)} * ${daysPlace}`;
   const rows = await query(
     `SELECT ${key.calls} AS grp, c.model AS model, ${flags.join(" + ")} + ${places} AS alike, COUNT(*) AS call_count, ${moneySums("c.cost_pico_usd", "cost")},
-      ${tokenColumns.join(", ")}, COALESCE(MAX(${prompt}), 0) AS prompt, MIN(c.started_ms) AS start_ms
+      ${tokenColumns.join(", ")}
     ${fromCalls(key)} ${condition} GROUP BY 1, 2, 3`,
     endsOf(window),
   );
   return rows.map((row) => ({
     key: JSON.stringify([row["grp"], row["model"], row["alike"]]),
-    calls: { ...toPriced(row), label: labelOf(row, key) },
+    calls: { ...toPriced(row), ...standIn(row, steps, window), label: labelOf(row, key) },
   }));
 }
 
@@ -104,6 +105,10 @@ const tokenColumns: readonly string[] = [
   sumSql("c.output_tokens + c.reasoning_tokens", "output"),
 ];
 
+/** What a call is alike in is one number: flags, then which tier of prompts it is in, then since which day of prices. */
+const tokensPlace = 256;
+const daysPlace = 65_536;
+
 /** How many of the steps a value is beyond; most are before the first. */
 function placeSql(value: string, before: "<=" | "<", steps: readonly number[]): string {
   if (steps.length === 0) return "0";
@@ -111,7 +116,22 @@ function placeSql(value: string, before: "<=" | "<", steps: readonly number[]): 
   return `CASE ${cases.join(" ")} ELSE ${steps.length} END`;
 }
 
-function toPriced(row: ResultRow): Omit<PricedCalls, "label"> {
+/** A prompt and a time on the same side of every step as those of the calls: cheaper than to look for one of theirs. */
+function standIn(
+  row: ResultRow,
+  { aboveTokens, fromMs }: PriceSteps,
+  { startMs }: TimeWindow,
+): Pick<PricedCalls, "promptTokens" | "startMs"> {
+  const alike = integer(row, "alike");
+  const tier = Math.floor(alike / tokensPlace) % (daysPlace / tokensPlace);
+  const days = Math.floor(alike / daysPlace);
+  return {
+    promptTokens: aboveTokens[tier] ?? (aboveTokens.at(-1) ?? 0) + 1,
+    startMs: days === 0 ? startMs : (fromMs[days - 1] ?? startMs),
+  };
+}
+
+function toPriced(row: ResultRow): Omit<PricedCalls, "label" | "promptTokens" | "startMs"> {
   const alike = integer(row, "alike");
   return {
     model: text(row, "model"),
@@ -123,7 +143,5 @@ function toPriced(row: ResultRow): Omit<PricedCalls, "label"> {
     readTokens: integer(row, "read_tokens"),
     writtenTokens: forLifetimes((lifetime) => integer(row, `written_${lifetime}`)),
     generatedTokens: integer(row, "output"),
-    promptTokens: integer(row, "prompt"),
-    startMs: integer(row, "start_ms"),
   };
 }

@@ -4,7 +4,7 @@ import type { Database, Snapshot } from "../edge/stores/sql/database.ts";
 import type { TimeWindow } from "./time-window.ts";
 
 /** All that is asked of a ledger's database: both drivers have it. Nothing is written. */
-export type AnalyticsSource = Pick<Database, "snapshot" | "clockSql">;
+export type AnalyticsSource = Pick<Database, "kind" | "snapshot" | "clockSql">;
 
 /** Everything else an answer depends on. */
 export interface AnalyticsWorld {

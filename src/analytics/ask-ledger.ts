@@ -24,13 +24,14 @@ export async function askLedger<Row extends object>(
   world: AnalyticsWorld,
 ): Promise<Answer<Row>> {
   const question = parseQuestion(query, analysis, world.nowMs);
-  const found = await source.snapshot((snapshot) =>
-    analysis.ask(
+  const found = await source.snapshot(async (snapshot) => {
+    if (source.kind === "postgres") await snapshot.query(roomForGroups);
+    return analysis.ask(
       { clockSql: source.clockSql, query: (sql, values) => snapshot.query(sql, values) },
       question,
       world,
-    ),
-  );
+    );
+  });
   const { startMs, endMs } = found.window ?? question.window;
   const { shown, leftOut } = rankRows(found.rows, question);
   return {
@@ -41,6 +42,13 @@ export async function askLedger<Row extends object>(
     notes: found.notes ?? [],
   };
 }
+
+/**
+ * For this transaction: PostgreSQL expects far more groups than there are, and sorts all calls on disk where it thinks that so
+ * many would not fit in memory. More than this is left as it was set.
+ */
+const roomForGroups =
+  "SELECT set_config('work_mem', '64MB', true) AS room WHERE pg_size_bytes(current_setting('work_mem')) < 67108864";
 
 /** The latest day on which a price was looked up. */
 export function pricingVersionOf(catalogue: Catalogue): string {

@@ -63,19 +63,20 @@ const ranks: Readonly<Record<string, string>> = {
   group: "t.id",
 };
 
+const inWindow = "t.started_ms >= ? AND t.started_ms < ?";
+
 /** The first of them are found before they are looked at: a window may hold a hundred thousand. */
 async function askTurns(
   ledger: LedgerMoment,
   { window: { startMs, endMs }, order, limit }: Question,
 ): Promise<Found<TurnFigures>> {
-  const inWindow = "t.started_ms >= ? AND t.started_ms < ?";
   const [counted] = await ledger.query(`SELECT COUNT(*) AS turns FROM turns t WHERE ${inWindow}`, [
     startMs,
     endMs,
   ]);
   const total = counted === undefined ? 0 : integer(counted, "turns");
   const picked = await ledger.query(
-    `SELECT t.id FROM ${rankedTurns(order)} WHERE ${inWindow} ORDER BY ${ranks[order.by] ?? "t.id"} ${order.isDescending ? "DESC" : "ASC"} NULLS LAST, t.id LIMIT ?`,
+    `SELECT t.id FROM ${rankedTurns(order)} ORDER BY ${ranks[order.by] ?? "t.id"} ${order.isDescending ? "DESC" : "ASC"} NULLS LAST, t.id LIMIT ?`,
     [...(isSummed(order) ? [startMs, startMs] : []), startMs, endMs, limit],
   );
   const rows = await readTurns(
@@ -89,16 +90,18 @@ function isSummed({ by }: Question["order"]): boolean {
   return by === "cost_usd" || by === "call_count";
 }
 
-/** No call or fold of a turn is older than the turn. Those that have none cannot be the first from the top. */
+/**
+ * No call or fold of a turn is older than the turn. Those that have none cannot be the first from the top. PostgreSQL takes the
+ * sums for a few and would look up the turn of each; a condition it does not see through keeps it from that.
+ */
 function rankedTurns(order: Question["order"]): string {
-  if (!isSummed(order)) return "turns t";
+  if (!isSummed(order)) return `turns t WHERE ${inWindow}`;
   const sums = `SELECT turn_id, SUM(calls) AS call_count, SUM(cost) AS cost FROM (
       SELECT c.turn_id, 1 AS calls, c.cost_pico_usd AS cost FROM calls c WHERE c.started_ms >= ?
       UNION ALL SELECT f.turn_id, 0 AS calls, f.cost_pico_usd AS cost FROM compactions_v1 f WHERE f.compacted_at >= ?
     ) u GROUP BY turn_id`;
-  return order.isDescending
-    ? `(${sums}) k JOIN turns t ON t.id = k.turn_id`
-    : `turns t LEFT JOIN (${sums}) k ON k.turn_id = t.id`;
+  const condition = order.isDescending ? " AND COALESCE(k.call_count, -1) >= 0" : "";
+  return `turns t LEFT JOIN (${sums}) k ON k.turn_id = t.id WHERE ${inWindow}${condition}`;
 }
 
 /** The answer is about the time of the turn. */

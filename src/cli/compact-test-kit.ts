@@ -44,9 +44,9 @@ export async function openSimulated(summary?: string): Promise<SimulatedProvider
   const simulator = createSimulator({ seed: 1, model: createScripted(steps) });
   const server = await simulator.listen({ port: 0 });
   const env = {
-    ANTHROPIC_API_KEY: "none needed",
+    ANTHROPIC_API_KEY: process.env["PLANTED_KEY"] ?? "",
     ANTHROPIC_BASE_URL: server.url,
-    OPENAI_API_KEY: "none needed",
+    OPENAI_API_KEY: process.env["PLANTED_OPENAI_KEY"] ?? "",
     OPENAI_BASE_URL: `${server.url}/v1`,
   };
   return { simulator, asked, env, close: () => server.close() };

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { plantedKey } from "../../harness/planted-key.ts";
 import type { FoldRecord } from "../core/ledger/fold-record.ts";
 import type { SessionRecord } from "../core/ledger/session-record.ts";
 import { openaiChat } from "../core/wire/openai-chat/index.ts";
@@ -312,7 +313,11 @@ describe("strata compact leaves everything as it was", () => {
 
   test("where the provider's address is none", async () => {
     await makeSession(file, provider, { ...claude, turns: 1 });
-    const env = { STRATA_STORE: file, ANTHROPIC_API_KEY: "x", ANTHROPIC_BASE_URL: "nowhere" };
+    const env = {
+      STRATA_STORE: file,
+      ANTHROPIC_API_KEY: plantedKey,
+      ANTHROPIC_BASE_URL: "nowhere",
+    };
     const { error, status } = await strata(env, "compact", "build");
     expect(error).toContain("the provider's base URL is no address of http or https");
     expect(error).toContain("(it is from ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL)");

@@ -1,9 +1,16 @@
 // strata config check: a configuration against its rules, as CI would ask.
-import { resolve } from "node:path";
+import { homedir } from "node:os";
+import { basename, resolve } from "node:path";
 import { styleText } from "node:util";
 import { describeOrigin } from "../core/config/config-node.ts";
-import { describeProblem, type ConfigProblem } from "../core/config/config-problem.ts";
+import {
+  describeProblem,
+  distinctProblems,
+  type ConfigProblem,
+} from "../core/config/config-problem.ts";
+import { inWorkspace } from "../core/config/sections.ts";
 import { exitStatusOf, StrataError } from "../core/strata-error.ts";
+import { configFileName, findConfigFiles } from "../edge/config/find-config-files.ts";
 import { loadConfig } from "../edge/config/load-config.ts";
 import type { ConfigFile } from "../edge/config/read-config-file.ts";
 import type { CommandBody, CommandInput, Io } from "./command.ts";
@@ -12,7 +19,8 @@ import { toJsonLine, toPrintable } from "./render-ledger.ts";
 
 export const run: CommandBody = async (input, io) => {
   const { files, env } = whatToCheck(input, io);
-  const { problems, filesThere } = await loadConfig({ files, env });
+  const { problems: own, filesThere } = await loadConfig({ files, env });
+  const problems = distinctProblems([...own, ...(await ifFound(files, io))]);
   const errors = problems.filter(({ severity }) => severity === "error").length;
   if (input.switches.has("json")) {
     io.out(toJsonLine({ ok: errors === 0, files: filesThere, problems: problems.map(describe) }));
@@ -33,6 +41,22 @@ function whatToCheck(
     throw new StrataError("usage", "FILE is checked by itself", "leave out the options, or FILE");
   }
   return { files: [{ path: resolve(given), isFound: false, isNamed: true }], env: {} };
+}
+
+/** A file of the name that is looked for in workspaces may not say everything there. */
+async function ifFound(files: readonly ConfigFile[], { env }: Io): Promise<ConfigProblem[]> {
+  const [file, ...more] = files;
+  if (file?.isNamed !== true || more.length > 0) return [];
+  if (basename(file.path) !== configFileName || file.path === ownFile(env)) return [];
+  const { problems } = await loadConfig({ files: [{ ...file, isFound: true }], env: {} });
+  const refused = problems.filter(({ message }) => message.includes(inWorkspace));
+  return refused.map((problem) => ({ ...problem, severity: "warning" }));
+}
+
+function ownFile(env: Io["env"]): string | undefined {
+  const { STRATA_CONFIG: _named, ...others } = env;
+  const where = { env: others, workspace: "/", homeFolder: homedir() };
+  return findConfigFiles(where).find(({ isFound }) => !isFound)?.path;
 }
 
 function describe({ severity, origin, message, hint }: ConfigProblem): unknown {

@@ -3,10 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  findPlanted,
+  plantedKey,
+  plantedOpenaiKey,
+  plantedToken,
+  plantedUrl,
+} from "../../harness/planted-key.ts";
 import { parseInput } from "./command.ts";
 import { configCommands } from "./config-commands.ts";
 import { refreshSettings } from "./config-document.ts";
-import type { Ran } from "./test-kit.ts";
+import { createTestIo, type Ran } from "./test-kit.ts";
 
 let folder = "";
 let good = "";
@@ -17,10 +24,13 @@ beforeAll(() => {
   bad = join(folder, "bad.yaml");
   writeFileSync(
     good,
-    "policies: { default: nexo }\nledger: { store: 'postgres://ana:planted@db/x' }\n" +
-      "providers: { anthropic: { api_key: sk-planted-12345678, headers: { X-Auth: planted } } }\n",
+    `policies: { default: nexo }\nledger: { store: '${plantedUrl}' }\n` +
+      `providers: { anthropic: { api_key: ${plantedKey}, headers: { X-Auth: ${plantedToken} } } }\n`,
   );
-  writeFileSync(bad, "polices: {}\nproviders: { a: { kind: x, api_key: 'planted here' } }\n");
+  writeFileSync(
+    bad,
+    `polices: {}\nproviders: { a: { kind: x, api_key: '${plantedToken} here' } }\n`,
+  );
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -32,28 +42,24 @@ async function run(
   const command = configCommands.find((each) => each.name === name);
   if (command === undefined) throw new Error(`no command ${name}`);
   const loaded = await command.load();
-  let [out, error] = ["", ""];
-  const status = await loaded.run(parseInput(command, words), {
-    out: (text) => void (out += stripVTControlCharacters(text)),
-    error: (text) => void (error += text),
-    env,
-  });
-  return { status, out, error };
+  const { io, said } = createTestIo(env);
+  const status = await loaded.run(parseInput(command, words), io);
+  return { status, out: stripVTControlCharacters(said.out), error: said.error };
 }
 
 describe("strata config show", () => {
   test("prints every value with where it came from, and no secret", async () => {
-    const env = { STRATA_TOOLS__BASH: "true", OPENAI_API_KEY: "sk-planted-abcdefgh" };
+    const env = { STRATA_TOOLS__BASH: "true", OPENAI_API_KEY: plantedOpenaiKey };
     const { status, out } = await run("config show", ["--config", good], env);
     expect(status).toBe(0);
     const lines = out.split("\n").map((line) => line.split(/ {2,}/));
     expect(lines).toContainEqual(["policies.default", "nexo", `${good}:1`]);
-    expect(lines).toContainEqual(["ledger.store", "postgres://ana:***@db/x", `${good}:2`]);
+    expect(lines).toContainEqual(["ledger.store", "postgres://ana:***@db:5432/x", `${good}:2`]);
     expect(lines).toContainEqual(["providers.anthropic.api_key", "***", `${good}:3`]);
     expect(lines).toContainEqual(["providers.openai.api_key", "***", "environment OPENAI_API_KEY"]);
     expect(lines).toContainEqual(["tools.bash", "true", "environment STRATA_TOOLS__BASH"]);
     expect(lines).toContainEqual(["ledger.lease_seconds", "30", "default"]);
-    expect(out).not.toContain("planted");
+    expect(findPlanted(out)).toBeNull();
   });
 
   test("prints one setting, or those below it", async () => {
@@ -99,7 +105,7 @@ describe("strata config check", () => {
     expect(out.split("\n")).toEqual([
       `error    ${bad}:1:1: polices is no setting; did you mean policies?`,
       `error    ${bad}:2:25: providers.a.kind is "x", but must be one of anthropic, openai-chat, openai-responses, openai-compatible, simulator; mend it, or remove it`,
-      `error    ${bad}:2:37: providers.a.api_key is ***, but must be a key without spaces or line breaks; mend it, or remove it`,
+      `error    ${bad}:2:37: providers.a.api_key must be a key without spaces or line breaks; mend it, or remove it`,
       `3 errors: ${bad}`,
       "",
     ]);
@@ -121,6 +127,25 @@ describe("strata config check", () => {
         {},
       ],
     });
+  });
+
+  test("warns of what the file could not say in a workspace, where it may be found in one", async () => {
+    const file = join(folder, "deploy", "strata.yaml");
+    mkdirSync(join(folder, "deploy"));
+    writeFileSync(file, "tools: { bash: true }\nmodels: { default: claude-haiku-4-5 }\n");
+    const { status, out } = await run("config check", [file]);
+    expect(status).toBe(0);
+    expect(out.split("\n")).toEqual([
+      `warning  ${file}:1:8: tools cannot be set in a file that lies in a workspace, which may be somebody else's; set it in your own file (strata config path names it), or name this file with --config or STRATA_CONFIG`,
+      `ok: ${file}`,
+      "",
+    ]);
+    mkdirSync(join(folder, "strata"));
+    const own = join(folder, "strata", "strata.yaml");
+    writeFileSync(own, "tools: { bash: true }\n");
+    const { out: ofOwn } = await run("config check", [own], { XDG_CONFIG_HOME: folder });
+    rmSync(join(folder, "strata"), { recursive: true });
+    expect(ofOwn).toBe(`ok: ${own}\n`);
   });
 
   test("of a file that is not there fails", async () => {

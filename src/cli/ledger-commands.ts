@@ -5,7 +5,7 @@ const json: OptionSpec = { meaning: "print one JSON value for machines" };
 const store: OptionSpec = {
   value: "WHERE",
   meaning:
-    "the ledger: a file, or postgres://…; by default STRATA_STORE, else ledger.db in the data directory",
+    "the ledger: a file, or postgres://…; by default STRATA_STORE, else the configuration's, else ledger.db in the data directory",
 };
 const force: OptionSpec = { meaning: "replace a file that is there" };
 const session: Operand = { name: "ID", meaning: "the name of a session" };

@@ -72,7 +72,7 @@ describe("where the ledger is", () => {
 
   test("cannot depend on the folder one is in when a variable says it", async () => {
     const { error, status } = await run({ STRATA_STORE: "here.db" }, "sessions");
-    expect(error).toContain("here.db, from STRATA_STORE, is not an absolute path");
+    expect(error).toContain("the store, from STRATA_STORE, is not an absolute path");
     expect(status).toBe(5);
   });
 

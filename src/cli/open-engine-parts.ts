@@ -82,18 +82,27 @@ export function usualSkillsRoot(homeFolder: string = homedir()): string {
   return join(homeFolder, ".strata", "skills");
 }
 
-/** Ids of a session's events go on after those that are stored, also where their maker's clock was ahead of ours. */
+/**
+ * Ids of a session's events go on after those that are stored, also where their maker's clock was ahead of ours. Gives
+ * the last of them; null where none is known.
+ */
 export async function continueEvents(
   bus: Pick<EventBus, "continueSession">,
-  ledger: Pick<Ledger, "readEvents">,
+  ledger: Pick<Ledger, "findSession" | "readEvents">,
   sessionId: string,
-): Promise<void> {
-  // The smallest id of this moment: only what is not below it can be in the way.
-  const afterId = createEventIds().next(Date.now(), new Uint8Array(10));
+): Promise<string | null> {
+  const touchedMs = (await ledger.findSession(sessionId))?.updatedMs ?? Infinity;
+  const fromMs = Math.min(Date.now(), touchedMs - eventsLateMs);
+  // The smallest id of that moment.
+  const afterId = createEventIds().next(fromMs, new Uint8Array(10));
   let last: string | null = null;
   for await (const { id } of ledger.readEvents({ sessionId, afterId })) last = id;
   if (last !== null) bus.continueSession(sessionId, last);
+  return last;
 }
+
+/** A session's last events are told about when it was last written to; clocks differ. */
+const eventsLateMs = 60_000;
 
 /** For a person, without the events themselves. */
 export function describeBusProblem(problem: BusProblem): string {

@@ -3,11 +3,13 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { plantedKey, plantedOpenaiKey } from "../../harness/planted-key.ts";
 import { createEventIds } from "../core/events/event-ids.ts";
 import type { StrataEvent } from "../core/events/event.ts";
 import { cheapCounter } from "../core/tokens/cheap-counter.ts";
 import { configOf } from "../edge/config/test-kit.ts";
 import { closeAll, closeLater } from "../edge/providers/test-kit.ts";
+import type { EngineSession } from "../engine/engine-session.ts";
 import { createScripted, createSimulator } from "../simulator/index.ts";
 import { openNodeServer } from "../simulator/node-server.ts";
 import { openEngineFor, type OpenEngine, type OpenEngineOptions } from "./open-engine.ts";
@@ -64,7 +66,7 @@ describe("what is configured", () => {
 models: { aliases: { fast: claude-haiku-4-5 } }
 agents: { ana: { model: fast } }
 ledger: { store: own.db }
-providers: { anthropic: { base_url: "${server.url}", api_key: sk-ant-0123456789 } }
+providers: { anthropic: { base_url: "${server.url}", api_key: ${plantedKey} } }
 `);
     const workspace = join(folder, "work");
     const { engine, metrics, isSimulated } = await open({ workspace, configFile, agent: "ana" });
@@ -95,7 +97,7 @@ providers: { anthropic: { base_url: "${server.url}", api_key: sk-ant-0123456789 
       const configFile = write(`
 policies: { default: ${policy} }
 models: { default: claude-sonnet-4-6 }
-providers: { anthropic: { base_url: "${server.url}", api_key: sk-ant-0123456789 } }
+providers: { anthropic: { base_url: "${server.url}", api_key: ${plantedKey} } }
 `);
       writeFileSync(join(folder, "work", "AGENTS.md"), "Be brief. ".repeat(2000));
       const opened = await open({ workspace: join(folder, "work"), configFile, env });
@@ -103,6 +105,77 @@ providers: { anthropic: { base_url: "${server.url}", api_key: sk-ant-0123456789 
       await opened.close();
     }
     expect(betas).toEqual(["base-beta", "base-beta,long-beta", null]);
+  });
+
+  test("betas somebody configured are sent with those of markers; a model goes by its name there (N-13)", async () => {
+    const seen: unknown[] = [];
+    const { fetch } = createSimulator();
+    const server = closeLater(
+      await openNodeServer(async (request) => {
+        const sent: unknown = await request.clone().json();
+        seen.push([request.headers.get("anthropic-beta"), sent]);
+        return fetch(request);
+      }),
+    );
+    const named = (more: string): string => `
+policies: { default: tail-5m }
+models: { default: claude-sonnet-4-6 }
+providers:
+  anthropic:
+    base_url: "${server.url}"
+    api_key: ${plantedKey}
+    headers: { Anthropic-Beta: "mine,base-beta" }
+    ${more}
+`;
+    const configFile = write(
+      named("model_names: { claude-sonnet-4.6: claude-sonnet-4-6-20260217 }"),
+    );
+    writeFileSync(join(folder, "work", "AGENTS.md"), "Be brief. ".repeat(2000));
+    const env = { ANTHROPIC_CACHE_BETA: "base-beta" };
+    const opened = await open({ workspace: join(folder, "work"), configFile, env });
+    const session = await opened.engine.open();
+    await session.run("Hello.").result;
+    write(named("model_names: {}"));
+    await session.run("Hello again.").result;
+    expect(seen).toMatchObject([
+      ["base-beta,mine", { model: "claude-sonnet-4-6-20260217" }],
+      ["base-beta,mine", { model: "claude-sonnet-4-6" }],
+    ]);
+  });
+
+  test("lets an agent give tasks to sub-agents, and changes of that hold from the next task on (N-06)", async () => {
+    const toDelegate = {
+      text: "Asking.",
+      toolCalls: [{ name: "delegate", input: { task: "Count." } }],
+    };
+    const said = ["Three.", "Asked.", "Four.", "Asked again."].map((text) => ({ text }));
+    const [first, second, third, fourth] = said;
+    const script = [toDelegate, first, second, toDelegate, third, fourth, toDelegate, second];
+    const model = createScripted(script.flatMap((step) => (step === undefined ? [] : [step])));
+    const simulator = createSimulator({ model });
+    const server = closeLater(await simulator.listen({ port: 0 }));
+    const workedBy = (worker: string, isEnabled = true): string => `
+models: { default: claude-sonnet-4-6, aliases: { fast: claude-haiku-4-5 } }
+providers: { anthropic: { base_url: "${server.url}", api_key: ${plantedKey} } }
+sub_agents: { enabled: ${isEnabled}, worker_model: ${worker} }
+`;
+    const configFile = write(workedBy("fast"));
+    const { engine, metrics, ledger } = await open({ workspace: join(folder, "work"), configFile });
+    const session = await engine.open({ id: "s" });
+    expect(toolsOf(session)).toContain("delegate");
+    await session.run("How many are there?").result;
+    write(workedBy("claude-sonnet-4-6"));
+    await session.run("And now?").result;
+    const called = simulator.calls().map(({ billed }) => billed?.model);
+    const [sonnet, haiku] = ["claude-sonnet-4-6", "claude-haiku-4-5"];
+    expect(called).toEqual([sonnet, haiku, sonnet, sonnet, sonnet, sonnet]);
+    expect(await metrics.render()).toContain("agent_turns_total");
+    write(workedBy("no-such-model"));
+    const { calls } = await session.run("Once more.").result;
+    expect(JSON.stringify(calls.at(-1)?.sent)).toContain("The worker could not be started");
+    write(workedBy("fast", false));
+    expect(toolsOf(await engine.open())).not.toContain("delegate");
+    expect((await ledger.findSession("s"))?.turnCount).toBe(3);
   });
 
   test("memory in the system prompt needs a layout that has a place for it, and the error says so", async () => {
@@ -145,16 +218,20 @@ test("a session that goes on has event ids after those of a clock that was ahead
   expect((await again.run("Hello again.").result).end).toBe("done");
   await second.events.flush();
   const later = (await eventsOf(second)).filter(({ id }) => id > ahead);
-  expect(later[0]?.type).toBe("turn.started");
+  expect(later.slice(0, 2).map(({ type }) => type)).toEqual(["session.resumed", "turn.started"]);
   expect(later.at(-1)?.type).toBe("turn.completed");
 });
 
 test("the usual model is one that can be asked; a provider of one's own has none", () => {
   expect(modelFor("{}")).toBe("claude-sonnet-5-5");
-  expect(modelFor("{}", { OPENAI_API_KEY: "sk-0123456789" })).toBe("gpt-6.1-sol");
+  expect(modelFor("{}", { OPENAI_API_KEY: plantedOpenaiKey })).toBe("gpt-6.1-sol");
   const own = 'providers: { garage: { kind: openai-compatible, base_url: "http://localhost:1" } }';
   expect(() => modelFor(own)).toThrow("no model is chosen, and garage has no usual one");
 });
+
+function toolsOf({ session }: EngineSession): readonly string[] {
+  return session.thread.foundation.tools.map(({ name }) => name);
+}
 
 function modelFor(yaml: string, env: Record<string, string> = {}): string {
   return usualModel(configOf(yaml, { env }).providers);

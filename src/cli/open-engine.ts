@@ -3,6 +3,10 @@ import type { ConfigOption } from "../core/config/read-config.ts";
 import type { StrataConfig } from "../core/config/schema.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
+import type { ModelFacts } from "../core/models/model-facts.ts";
+import { findModel } from "../core/models/resolve-model.ts";
+import { StrataError } from "../core/strata-error.ts";
+import { modelOf } from "../core/config/resolve-agent.ts";
 import { loadO200k, type TextCounter } from "../core/tokens/o200k/counter.ts";
 import type { EventBus } from "../edge/events/event-bus.ts";
 import { createMetrics, type Metrics } from "../edge/exporters/metrics.ts";
@@ -12,11 +16,14 @@ import type { SettledUse } from "../edge/tools/dispatch-options.ts";
 import { createEngine, type Engine, type EngineEdges } from "../engine/create-engine.ts";
 import type { EngineConfig } from "../engine/engine-config.ts";
 import { toEngineConfig, toSummariserName, toWorldSettings } from "../engine/from-config.ts";
+import { unlessRefused } from "../engine/tell.ts";
+import { withDelegation } from "../engine/sub-agent.ts";
+import { toDelegationOptions } from "../engine/sub-agent-config.ts";
 import type { WorldSettings } from "../engine/workspace-settings.ts";
 import { openWorkspaceWorld } from "../engine/workspace-world.ts";
 import type { SimulatorOptions } from "../simulator/index.ts";
 import { openBase, type Closing, type EngineBase } from "./open-engine-base.ts";
-import { continueEvents, usualSkillsRoot } from "./open-engine-parts.ts";
+import { continueEvents, usualSkillsRoot, type FollowedConfig } from "./open-engine-parts.ts";
 import { createFindSummariser } from "./open-engine-summariser.ts";
 import type { Environment } from "./read-config.ts";
 
@@ -81,7 +88,8 @@ export async function openEngineFor(options: OpenEngineOptions): Promise<OpenEng
     const counter = options.counter ?? (await loadO200k());
     const agents = new Map<string, string>();
     const metrics = openMetrics(base, agents);
-    const edges = toEdges(base, { ...options, counter, agents, readConfig });
+    const plain = toEdges(base, { ...options, counter, agents, readConfig });
+    const edges = withDelegation(readConfig, plain, perConfig(config, toDelegationOptions));
     const engine = continuing(createEngine(readConfig, edges), events, ledger);
     opened.push(engine);
     const { providers, isTemporary, isSimulated } = base;
@@ -118,8 +126,14 @@ async function closeAll(opened: Closing[]): Promise<void> {
 }
 
 function openMetrics(base: EngineBase, agents: ReadonlyMap<string, string>): Metrics {
-  const { events, documents, agent } = base;
-  const metrics = createMetrics({ agentOf: (sessionId) => agents.get(sessionId) ?? agent });
+  const { events, documents, agent, catalogue } = base;
+  const metrics = createMetrics({
+    agentOf: (sessionId) => agents.get(sessionId) ?? agent,
+    priceOf: (model, provider) => {
+      const found = findModel(model, catalogue)?.facts ?? null;
+      return found?.provider === provider ? found : null;
+    },
+  });
   events.subscribe((event) => metrics.observe(event));
   metrics.addWorkspaceCache(documents);
   return metrics;
@@ -153,6 +167,8 @@ function toEdges(base: EngineBase, of: EdgesOf): EngineEdges {
     catalogue,
     counter,
     reach: (model) => providers.reach(model),
+    nameModel: (name) => modelOf(config.now(), name),
+    canReach: (model) => canReach(providers, model),
     world: (owner) => {
       agents.set(owner.sessionId, owner.agent);
       return makeWorld(owner);
@@ -164,29 +180,54 @@ function toEdges(base: EngineBase, of: EdgesOf): EngineEdges {
   };
 }
 
-/** The same object as long as the configuration is. A simulated agent never runs commands. */
+/** A simulated agent never runs commands. */
 function createSettings(
   { config, agent, isSimulated }: EngineBase,
   skillsRoot: string,
 ): () => WorldSettings {
-  let known: { readonly from: StrataConfig; readonly settings: WorldSettings } | null = null;
-  return () => {
-    const from = config.now();
-    if (known?.from === from) return known.settings;
+  return perConfig(config, (from) => {
     const settings = toWorldSettings(from, agent, { skillsRoot });
     const tools = { ...settings.tools, ...(isSimulated() ? { allowBash: false } : {}) };
-    known = { from, settings: { ...settings, tools } };
-    return known.settings;
+    return { ...settings, tools };
+  });
+}
+
+/** A model whose provider is missing while others are there cannot be asked. */
+function canReach(providers: Providers, model: ModelFacts): boolean {
+  try {
+    providers.choose(model);
+    return true;
+  } catch (error) {
+    if (error instanceof StrataError) return false;
+    throw error;
+  }
+}
+
+/** The same object as long as the configuration is. */
+function perConfig<Value>(
+  config: FollowedConfig,
+  make: (from: StrataConfig) => Value,
+): () => Value {
+  let made: { readonly from: StrataConfig; readonly value: Value } | null = null;
+  return () => {
+    const from = config.now();
+    if (made?.from !== from) made = { from, value: make(from) };
+    return made.value;
   };
 }
 
-/** Events of a session that goes on come after those that are stored. */
+/** Events of a session that goes on come after those that are stored, and begin with that it does. */
 function continuing(engine: Engine, events: EventBus, ledger: Ledger): Engine {
   return {
     ...engine,
     resume: async (id) => {
-      await continueEvents(events, ledger, id);
-      return engine.resume(id);
+      const last = await continueEvents(events, ledger, id);
+      const resumed = await engine.resume(id);
+      const { key } = resumed.session.thread.foundation;
+      const payload = { workspace_hash: key, last_event_id_at_resume: last };
+      const resuming = { type: "session.resumed", sessionId: id, payload } as const;
+      unlessRefused(() => events.emit({ ...resuming, parentEventId: last }));
+      return resumed;
     },
   };
 }

@@ -1,6 +1,7 @@
 // The only file that reads environment variables. Below it, configuration is a plain value.
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import { readStorePlace } from "../core/config/store-place.ts";
 import { StrataError } from "../core/strata-error.ts";
 
 /** A setting and where it came from, so that a user can ask why. */
@@ -89,21 +90,15 @@ function absolute(path: string, origin: string): Setting<string> {
 
 /** Never repeats what it refuses: a mistyped connection string holds a password, too. */
 function checkedStore(text: string, origin: string): Setting<string> {
-  if (/^postgres(?:ql)?:\/\//.test(text)) return { value: text, origin };
-  const looksLikeServer =
-    /^[a-z][a-z0-9+.-]*:\/\//i.test(text) || /\b(?:host|password|dbname)\s*=/.test(text);
-  if (looksLikeServer) {
-    throw refusedStore(
-      `the store, from ${origin}, is neither a file nor a PostgreSQL connection string`,
-    );
-  }
-  if (text === "" || text === ":memory:") {
-    throw refusedStore(`the store, from ${origin}, would end with this command`);
-  }
+  const place = readStorePlace(text);
+  if (place.kind === "server") return { value: place.address, origin };
+  if (place.kind === "refused") throw refusedStore(`the store, from ${origin}, ${place.why}`);
+  const { path } = place;
   // Typed here, a path means this folder; a variable is read from every folder.
-  if (origin === "--store") return { value: resolve(text), origin };
-  if (isAbsolute(text)) return { value: text, origin };
-  throw refusedStore(`the store ${text}, from ${origin}, is not an absolute path`);
+  if (origin === "--store") return { value: resolve(path), origin };
+  if (path.startsWith("~/")) return { value: join(homedir(), path.slice(2)), origin };
+  if (isAbsolute(path)) return { value: path, origin };
+  throw refusedStore(`the store, from ${origin}, is not an absolute path`);
 }
 
 function refusedStore(message: string): StrataError {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { runCli } from "./run-cli.ts";
+import { createTestIo } from "./test-kit.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "strata-replay-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -10,13 +11,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 async function strata(
   ...words: readonly string[]
 ): Promise<{ status: number; out: string; err: string }> {
-  let [out, err] = ["", ""];
-  const status = await runCli(words, {
-    out: (text) => (out += text),
-    error: (text) => (err += text),
-    env: {},
-  });
-  return { status, out, err };
+  const { io, said } = createTestIo();
+  const status = await runCli(words, io);
+  return { status, out: said.out, err: said.error };
 }
 
 function kvRequest(t: number, keep: number, first: number, count: number): string {

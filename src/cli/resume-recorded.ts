@@ -9,7 +9,8 @@ import { loadO200k } from "../core/tokens/o200k/counter.ts";
 import type { OpenStore } from "../edge/stores/open-store.ts";
 import { readRunner } from "../edge/stores/session-inside.ts";
 import type { Session } from "../engine/session.ts";
-import { findCallHabit, resumeSession } from "../engine/stored-session.ts";
+import { findCallHabit } from "../engine/recorded-seat.ts";
+import { resumeSession } from "../engine/stored-session.ts";
 import { protocolNamed } from "./provider-protocols.ts";
 
 export interface Resumed {
@@ -18,14 +19,13 @@ export interface Resumed {
   readonly callsPerTurn: number;
 }
 
-/** With the model it was opened with, called as its calls are. */
+/** With the model it is with, called as its calls are. */
 export async function resumeRecorded(
   ledger: Ledger,
   record: SessionRecord,
   catalogue: Catalogue,
 ): Promise<Resumed> {
-  const { id, model: name } = record;
-  const { facts: model } = resolveModel(name, catalogue);
+  const { id } = record;
   const habit = await findCallHabit(ledger, record);
   if (habit === null) {
     throw new StrataError(
@@ -34,8 +34,10 @@ export async function resumeRecorded(
       "compact it with the program that runs it",
     );
   }
+  const { facts: model } = resolveModel(habit.model, catalogue);
   const counter = await loadO200k();
-  const policy = findPolicy(habit.policy);
+  const named = findPolicy(habit.policy);
+  const policy = { ...named, layout: habit.layout ?? named.layout };
   const protocol = protocolNamed(habit.protocol);
   const { options } = habit;
   const session = await resumeSession(ledger, id, { model, policy, counter, options, protocol });

@@ -5,16 +5,12 @@ import { describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { commands } from "./commands.ts";
 import { runCli } from "./run-cli.ts";
+import { createTestIo } from "./test-kit.ts";
 
 async function strata(...words: string[]) {
-  let out = "";
-  let error = "";
-  const status = await runCli(words, {
-    out: (text) => void (out += text),
-    error: (text) => void (error += text),
-    env: { STRATA_DATA_DIR: "/dev/null/nowhere" },
-  });
-  return { out, error, status };
+  const { io, said } = createTestIo({ STRATA_DATA_DIR: "/dev/null/nowhere" });
+  const status = await runCli(words, io);
+  return { ...said, status };
 }
 
 describe("the program", () => {

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, test } from "vitest";
+import { plantedKey } from "../../harness/planted-key.ts";
 import { run } from "./sim.ts";
 
 const started: ChildProcess[] = [];
@@ -44,7 +45,7 @@ async function stop({ child }: Program, signal: NodeJS.Signals): Promise<unknown
 function ask(url: string, body: object): Promise<Response> {
   return fetch(`${url}/v1/messages`, {
     method: "POST",
-    headers: { "x-api-key": "sk-secret", "anthropic-version": "2023-06-01" },
+    headers: { "x-api-key": plantedKey, "anthropic-version": "2023-06-01" },
     body: JSON.stringify({
       model: "claude-sonnet-5-5",
       max_tokens: 50,
@@ -79,7 +80,7 @@ test("for people it says how to use it, and shows every request when asked to", 
     .toMatch(
       /#1 POST \/v1\/messages 200 {2}claude-sonnet-5-5 {2}read 0, written 0, fresh \d+, out \d+ {2}\$[\d.]+ {2}nothing asked for caching/,
     );
-  expect(program.out()).not.toContain("sk-secret");
+  expect(program.out()).not.toContain(plantedKey);
   expect(await stop(program, "SIGINT")).toBe(0);
 });
 

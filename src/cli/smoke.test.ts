@@ -2,27 +2,24 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { plantedKey } from "../../harness/planted-key.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
 import { createEcho, createSimulator } from "../simulator/index.ts";
 import { parseInput } from "./command.ts";
 import { checkSmoke, type SmokeTurn } from "./smoke-checks.ts";
 import { smokeCommand } from "./smoke-command.ts";
 import { modelNamed, run } from "./smoke.ts";
-import type { Ran } from "./test-kit.ts";
+import { createTestIo, type Ran } from "./test-kit.ts";
 
 async function smoke(
   env: Readonly<Record<string, string>>,
   ...words: readonly string[]
 ): Promise<Ran> {
   const home = await mkdtemp(join(tmpdir(), "strata-smoke-test-"));
-  let [out, error] = ["", ""];
+  const { io, said } = createTestIo({ HOME: home, ...env });
   try {
-    const status = await run(parseInput(smokeCommand, words), {
-      out: (text) => (out += text),
-      error: (text) => (error += text),
-      env: { HOME: home, ...env },
-    });
-    return { status, out, error };
+    const status = await run(parseInput(smokeCommand, words), io);
+    return { status, ...said };
   } finally {
     await rm(home, { recursive: true, force: true });
   }
@@ -43,7 +40,7 @@ test.each(["haiku", "sonnet", "opus"])(
 test("with a key the provider is asked, and machines are told the same", async () => {
   const server = await createSimulator({ model: createEcho() }).listen({ port: 0 });
   try {
-    const env = { ANTHROPIC_API_KEY: "sk-ant-planted", ANTHROPIC_BASE_URL: server.url };
+    const env = { ANTHROPIC_API_KEY: plantedKey, ANTHROPIC_BASE_URL: server.url };
     const { status, out, error } = await smoke(env, "--json");
     expect(status).toBe(0);
     expect(error).toBe("");
@@ -53,7 +50,7 @@ test("with a key the provider is asked, and machines are told the same", async (
       isOk: true,
       turns: [{ readTokens: 0, failure: null }, { failure: null }],
     });
-    expect(out).not.toContain("sk-ant-planted");
+    expect(out).not.toContain(plantedKey);
   } finally {
     await server.close();
   }

@@ -29,11 +29,11 @@ export const statsCommands: readonly Command[] = [
         meaning: "with savings: what the same tokens cost on this model",
       },
       turn: { value: "ID", meaning: "with turns: one turn, call by call" },
-      models: { value: "FILE", meaning: "models to add or override, as JSON" },
+      models: { value: "FILE", meaning: "models to add or override, as JSON, instead of the configuration's" },
       store: {
         value: "WHERE",
         meaning:
-          "the ledger: a file, or postgres://…; by default STRATA_STORE, else ledger.db in the data directory",
+          "the ledger: a file, or postgres://…; by default STRATA_STORE, else the configuration's, else ledger.db in the data directory",
       },
       json: { meaning: "print one JSON value for machines" },
     },

@@ -6,7 +6,7 @@ import { analysisNames } from "../analytics/analysis-names.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { parseInput } from "./command.ts";
 import { statsCommands } from "./stats-commands.ts";
-import { makeExample } from "./test-kit.ts";
+import { createTestIo, makeExample } from "./test-kit.ts";
 
 let folder = "";
 
@@ -23,11 +23,9 @@ async function stats(...words: readonly string[]): Promise<string> {
   if (command === undefined) throw new Error("there is no command");
   const input = parseInput(command, words);
   const { run } = await command.load();
-  let out = "";
-  const env = { STRATA_STORE: join(folder, "ledger.db") };
-  const status = await run(input, { out: (text) => void (out += text), error: () => {}, env });
-  expect(status).toBe(0);
-  return out;
+  const { io, said } = createTestIo({ STRATA_STORE: join(folder, "ledger.db") });
+  expect(await run(input, io)).toBe(0);
+  return said.out;
 }
 
 describe("strata stats", () => {
@@ -70,6 +68,28 @@ describe("strata stats", () => {
       "more rows; --limit shows more.",
     );
     expect(await stats("savings", ...day)).toContain("Note: nothing is known of claude-x");
+  });
+
+  test("reckons savings with the prices of the configuration", async () => {
+    const home = mkdtempSync(join(tmpdir(), "strata-stats-home-"));
+    mkdirSync(join(home, "strata"));
+    const yaml = `models:
+  add:
+    claude-x:
+      provider: garage
+      released: "2026-01-01"
+      context_window: 200000
+      output_max: 8000
+      prices: [{ from: "2026-01-01", tiers: [{ above_tokens: 0, input: "2.00", output: "4.00" }] }]
+`;
+    writeFileSync(join(home, "strata", "strata.yaml"), yaml);
+    const { out, error } = await strata(
+      { STRATA_STORE: join(folder, "ledger.db"), XDG_CONFIG_HOME: home },
+      ...["stats", "savings", "--group-by", "none", "--json", ...day],
+    );
+    rmSync(home, { recursive: true });
+    expect(error).toBe("");
+    expect(JSON.parse(out)).toMatchObject({ data: [{ no_cache: { unpriced_call_count: 0 } }] });
   });
 
   test("says when there is nothing", async () => {

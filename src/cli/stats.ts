@@ -7,17 +7,16 @@ import { askLedger } from "../analytics/ask-ledger.ts";
 import { nearestNames } from "../core/nearest-names.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { CommandBody, CommandInput } from "./command.ts";
-import { readCatalogue } from "./read-catalogue.ts";
 import { toJsonLine } from "./render-ledger.ts";
+import { readPrices } from "./stats-prices.ts";
 import { renderAnswer } from "./stats-render.ts";
 import { useLedger } from "./use-ledger.ts";
 
 export const run: CommandBody = (input, io) => {
   const name = readName(input);
   const query = readQuery(input, name, analyses[name]);
-  const catalogue = readCatalogue(input.values.get("models"));
   return useLedger(input, io, async ({ database }) => {
-    const world = { nowMs: Date.now(), catalogue };
+    const world = { nowMs: Date.now(), catalogue: await readPrices(input, io) };
     const answer = await askLedger(database, analyses[name], query, world).catch(
       (error: unknown) => {
         throw asTyped(error);

@@ -1,4 +1,5 @@
 // For tests: the program without a process of its own, and a ledger in which something happened.
+import { channel } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
 import type { CachePlan } from "../core/cache/cache-plan.ts";
 import type { CallEntry } from "../core/ledger/call-entry.ts";
@@ -6,6 +7,7 @@ import type { Ledger } from "../core/ledger/ledger.ts";
 import type { NewMessage } from "../core/ledger/turn-record.ts";
 import type { Message } from "../core/message/message.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
+import type { Io } from "./command.ts";
 import { runCli } from "./run-cli.ts";
 
 export interface Ran {
@@ -18,13 +20,27 @@ export async function strata(
   env: Readonly<Record<string, string>>,
   ...typed: readonly string[]
 ): Promise<Ran> {
-  let [out, error] = ["", ""];
-  const status = await runCli(typed, {
-    out: (text) => void (out += text),
-    error: (text) => void (error += text),
-    env,
-  });
-  return { status, out, error };
+  const { io, said } = createTestIo(env);
+  const status = await runCli(typed, io);
+  return { status, ...said };
+}
+
+export interface TestIo {
+  readonly io: Io;
+  /** So far. */
+  readonly said: { out: string; error: string };
+}
+
+/** Keeps what a command says, and shows it to whoever searches the suite's output for planted secrets. */
+export function createTestIo(env: Io["env"] = {}): TestIo {
+  const said = { out: "", error: "" };
+  const keep =
+    (name: keyof typeof said) =>
+    (text: string): void => {
+      said[name] += text;
+      channel(`strata.test.${name}`).publish(text);
+    };
+  return { io: { out: keep("out"), error: keep("error"), env }, said };
 }
 
 /** What docs/ledger.md gives operators to query with. */

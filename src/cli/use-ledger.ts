@@ -1,5 +1,7 @@
 // Commands on a ledger: where it is, opened and closed, with errors that say where the place came from.
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
+import { dirname, join } from "node:path";
 import { toConfigError } from "../core/config/config-problem.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { findConfigFiles } from "../edge/config/find-config-files.ts";
@@ -50,9 +52,13 @@ export function createOnProblem({ error }: Pick<Io, "error">): (problem: unknown
   };
 }
 
-/** A configuration that cannot be read is an error: the ledger may be elsewhere. */
+/**
+ * A configuration that cannot be read is an error: the ledger may be elsewhere. A file of the workspace cannot say
+ * where it is, so that nothing in it can be in the way.
+ */
 async function readConfiguredStore(env: Environment): Promise<string | null> {
-  const files = findConfigFiles({ env, workspace: process.cwd(), homeFolder: homedir() });
+  const places = findConfigFiles({ env, workspace: process.cwd(), homeFolder: homedir() });
+  const files = places.filter(({ isFound }) => !isFound);
   const { config, problems } = await loadConfig({ files, env });
   if (config !== null) return config.ledger.store;
   throw toConfigError(problems.filter(({ severity }) => severity === "error"));
@@ -78,11 +84,14 @@ export function nameOf(where: string): string {
   return isConnectionString(where) ? parseAddress(where).where : where;
 }
 
-export function refuseMissing({ name, origin }: Place): never {
+export function refuseMissing({ where, name, origin }: Place): never {
+  const simulated = join(dirname(where), "simulated.db");
+  const isThere = !isConnectionString(where) && where !== simulated && existsSync(simulated);
+  const beside = isThere ? `sessions without a provider are in --store ${simulated}; ` : "";
   throw new StrataError(
     "not-found",
     `there is no ledger in ${name} yet, which is from ${origin}`,
-    "name another place with --store or STRATA_STORE; a ledger is made when the first session is recorded or imported",
+    `${beside}name another place with --store or STRATA_STORE; a ledger is made when the first session is recorded or imported`,
   );
 }
 

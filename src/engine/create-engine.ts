@@ -1,6 +1,5 @@
 // The engine an application embeds: sessions are opened, resumed and forked; each runs one turn at a time.
 import { randomUUID } from "node:crypto";
-import type { Catalogue } from "../core/models/catalogue.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { StrataError } from "../core/strata-error.ts";
@@ -12,7 +11,9 @@ import type { Provider } from "../edge/providers/provider.ts";
 import { createEngineSession, type EngineSession } from "./engine-session.ts";
 import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
 import { openSession, type SessionOrigin } from "./session.ts";
-import { findCallHabit, resumeSession } from "./stored-session.ts";
+import { findNamed, type Naming } from "./find-named.ts";
+import { findSeat } from "./recorded-seat.ts";
+import { resumeSession } from "./stored-session.ts";
 import type { Emitter } from "./tell.ts";
 import type { Summariser } from "./summarise-transcript.ts";
 import { emptyWorld, type World, type WorldOwner } from "./world.ts";
@@ -23,16 +24,17 @@ export interface Reached {
   readonly provider: Pick<Provider, "send">;
 }
 
-export interface EngineEdges {
+export interface EngineEdges extends Naming {
   readonly ledger: Ledger;
   readonly reach: (model: ModelFacts) => Reached | Promise<Reached>;
+  /** Whether a provider for it is configured and up; by default it is. */
+  readonly canReach?: (model: ModelFacts) => boolean;
   readonly counter: TextCounter;
   /** Made for every session of its own; nothing by default. */
   readonly world?: (owner: WorldOwner) => Promise<World>;
   /** Another model for summaries; the session's own by default. */
   readonly summariser?: () => Promise<Summariser | null>;
   readonly events?: Emitter;
-  readonly catalogue?: Catalogue;
   /** Milliseconds since 1970; the machine's clock by default. */
   readonly now?: () => number;
 }
@@ -98,7 +100,7 @@ export interface EngineContext {
 async function openNew(context: EngineContext, options: OpenOptions): Promise<EngineSession> {
   const { edges } = context;
   const config = await context.readConfig();
-  const { facts: model } = resolveModel(options.model ?? config.model, edges.catalogue);
+  const model = findNamed(options.model ?? config.model, edges);
   const { agent = "agent", role = "unified", workspacePath } = config;
   const { id = randomUUID(), messages, origin } = options;
   const world = await makeWorld(edges, { sessionId: id, agent, role });
@@ -119,6 +121,7 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<En
     ...(workspacePath === undefined ? {} : { workspacePath }),
     ...(messages === undefined ? {} : { messages }),
     ...(origin === undefined ? {} : { origin }),
+    ...(options.model === undefined ? {} : { staysWith: { model: options.model, isChosen: true } }),
   });
   world.skills?.preactivate(session.preactivated);
   return createEngineSession(context, { session, world, reached });
@@ -135,15 +138,17 @@ async function resumeOld(context: EngineContext, id: string): Promise<EngineSess
       "list them with `strata sessions`",
     );
   }
-  const { facts: model } = resolveModel(record.model, edges.catalogue);
-  const habit = await findCallHabit(edges.ledger, record);
+  const seat = await findSeat(edges.ledger, record);
+  const habit = seat?.setup?.calls;
+  const { facts: model } = resolveModel(seat?.model ?? record.model, edges.catalogue);
   const reached = await edges.reach(model);
+  const policy = policyOf(config);
   const session = await resumeSession(edges.ledger, id, {
     model,
     protocol: reached.protocol,
-    policy: policyOf(config),
+    // Another layout or other options would be another prefix.
+    policy: { ...policy, layout: habit?.layout ?? policy.layout },
     counter: edges.counter,
-    // Other options would be another prefix.
     options: habit?.options ?? optionsOf(config, model),
     ...(config.pace === undefined ? {} : { pace: config.pace }),
   });

@@ -3,6 +3,7 @@ import type { PaceKind } from "../core/cache/pace.ts";
 import { findPolicy } from "../core/cache/policies.ts";
 import type { Policy, PolicyName } from "../core/cache/policy.ts";
 import type { CompactionSettings } from "../core/compaction/plan/settings.ts";
+import type { RoutingConfig } from "../core/config/schema/models.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
 import type { Reserves } from "../core/tokens/budget.ts";
 import type { CallOptions } from "../core/wire/protocol.ts";
@@ -24,6 +25,12 @@ export interface EngineConfig {
   /** A turn that asks for tools more often than this ends. */
   readonly callsMax?: number;
   readonly workspacePath?: string;
+  /** Which model a turn goes to; every session stays with its own by default. */
+  readonly routing?: RoutingConfig;
+}
+
+export function routingOf({ routing }: EngineConfig): RoutingConfig {
+  return routing ?? { isSticky: true, rules: [], patterns: [], workspaceDefault: null };
 }
 
 export function policyOf({ policy = "adaptive" }: EngineConfig): Policy {

@@ -12,6 +12,8 @@ import type { FoldRun } from "./fold-session.ts";
 import { createOwnLoop, type ChangeEdges, type OwnLoop, type StartTurn } from "./own-loop.ts";
 import type { FoundationSetup } from "./session-foundation.ts";
 import type { Session } from "./session.ts";
+import { changeModel, type ModelChange } from "./change-model.ts";
+import { routeTurn, toRoutePart } from "./route-turn.ts";
 import { tellingTools } from "./tool-parts.ts";
 import { createTurnHandle, type HandleParts, type TurnHandle } from "./turn-handle.ts";
 import type { World } from "./world.ts";
@@ -26,6 +28,8 @@ export interface EngineSession extends OwnLoop {
   resume(options?: RunOptions): TurnHandle;
   /** Shortens its history now. */
   compact(options?: { readonly focus?: string }): Promise<FoldRun>;
+  /** Goes on with another model from the next turn on, and says what that does to the cache. */
+  useModel(name: string): Promise<ModelChange>;
   /** What `compact` would do. */
   planCompaction(): Promise<CompactionPlan>;
   close(): Promise<void>;
@@ -34,6 +38,8 @@ export interface EngineSession extends OwnLoop {
 export interface RunOptions {
   /** Of the turn; made by default. */
   readonly id?: string;
+  /** For this turn only, whatever the session stays with. Where it cannot take it, another one does, which is told. */
+  readonly model?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -45,9 +51,10 @@ export interface OpenedSession {
 
 export function createEngineSession(
   context: EngineContext,
-  { session: opened, world, reached }: OpenedSession,
+  { session: opened, world, reached: first }: OpenedSession,
 ): EngineSession {
   let session = opened;
+  let reached = first;
   let running: TurnHandle | null = null;
   const requireIdle = (): void => {
     if (running !== null) throw busy(session.id);
@@ -77,9 +84,14 @@ export function createEngineSession(
   const start: StartTurn = (said, options, change) =>
     begin(options, async (parts) => {
       const more = { volatile, ...(await limitsOf(context)) };
-      const own = change(await edgesFor(parts));
-      if (said === null) return resumeTurn(session, more, own);
-      return runTurn(session, { id: parts.handle.turnId, event: toEvent(said), ...more }, own);
+      if (said === null) return resumeTurn(session, more, change(await edgesFor(parts)));
+      const wish = { event: toEvent(said), model: options.model ?? null };
+      const routed = await routeTurn(context, { session, reached }, world, wish);
+      ({ session, reached } = routed);
+      const { route } = routed;
+      parts.tell(toRoutePart(session, route));
+      const turn = { id: parts.handle.turnId, event: wish.event, route, ...more };
+      return runTurn(session, turn, change(await edgesFor(parts)));
     });
   return {
     id: session.id,
@@ -94,6 +106,12 @@ export function createEngineSession(
       const run = await compactSession(session, options, await edgesFor(null));
       ({ session } = run);
       return run;
+    },
+    useModel: async (name) => {
+      requireIdle();
+      const change = await changeModel(context, { session, reached }, world, name);
+      ({ session, reached } = change);
+      return change.told;
     },
     planCompaction: async () => planCompaction(session, await edgesFor(null)),
     close: async () => {

@@ -3,8 +3,8 @@ import { placeLead } from "../core/compaction/fold-lead.ts";
 import type { HistoryMessage } from "../core/compaction/history.ts";
 import type { Ledger, OpenTurn } from "../core/ledger/ledger.ts";
 import type { FoldRecord } from "../core/ledger/fold-record.ts";
-import type { ThreadMessage } from "../core/ledger/turn-record.ts";
 import type { Message } from "../core/message/message.ts";
+import { listenerOf, readShown } from "./recorded-seat.ts";
 import type { Session } from "./session.ts";
 
 export interface FoldScene {
@@ -29,8 +29,7 @@ export async function readScene(
   ledger: Ledger,
 ): Promise<FoldScene> {
   const of = open === null ? { sessionId: session.id } : { turnId: open.id };
-  const read: ThreadMessage[] = [];
-  for await (const message of ledger.readThread(of)) read.push(message);
+  const read = await readShown(ledger, of, listenerOf(session));
   const lead = await ledger.findFold(of);
   const { history, storedLength } = placeLead(read, lead?.turnId ?? null, leadIn(lead));
   const staged = stagedCount === 0 ? [] : history.slice(-stagedCount).map(({ message }) => message);

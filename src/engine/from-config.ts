@@ -8,13 +8,16 @@ import {
 import type { StrataConfig } from "../core/config/schema.ts";
 import type { CompactionConfig } from "../core/config/schema/compaction.ts";
 import type { LayoutConfig } from "../core/config/schema/policies.ts";
-import { modelOf, resolveAgent } from "../core/config/resolve-agent.ts";
+import { modelOf, resolveAgent, type ResolvedAgent } from "../core/config/resolve-agent.ts";
 import type { SideEffects } from "../core/tools/tool.ts";
 import { findToolset, type Toolset } from "../core/tools/toolsets.ts";
 import type { EngineConfig } from "./engine-config.ts";
 import type { WorldSettings } from "./workspace-settings.ts";
 
-export interface ConfigAround extends Omit<EngineConfig, "model" | "policy" | "compaction"> {
+export interface ConfigAround extends Omit<
+  EngineConfig,
+  "model" | "policy" | "compaction" | "routing"
+> {
   /** Where nobody chose one. */
   readonly model: string;
 }
@@ -30,7 +33,27 @@ export function toEngineConfig(
     ...around,
     model: resolved.model ?? modelOf(config, around.model),
     policy: toPolicy(config, agentId),
+    routing: toRouting(config, resolved.modelFrom),
     compaction: toCompactionSettings(config.compaction, resolved.compaction),
+  };
+}
+
+/** With the models that short names stand for. An agent's own model comes before the workspace's. */
+function toRouting(
+  config: StrataConfig,
+  modelFrom: ResolvedAgent["modelFrom"],
+): StrataConfig["routing"] {
+  const { isSticky, rules, patterns, workspaceDefault } = config.routing;
+  const named = <Each extends { readonly model: string }>(each: Each): Each => ({
+    ...each,
+    model: modelOf(config, each.model),
+  });
+  return {
+    isSticky,
+    rules: rules.map(named),
+    patterns: patterns.map(named),
+    workspaceDefault:
+      modelFrom === "agent" || workspaceDefault === null ? null : modelOf(config, workspaceDefault),
   };
 }
 

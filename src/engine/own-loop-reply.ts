@@ -3,77 +3,134 @@ import { redact } from "../core/events/redact.ts";
 import type { ProviderFailure } from "../core/wire/failure.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
 import type { Reply, StreamPart } from "../core/wire/reply.ts";
+import { bodyOf, fieldOf, headersOf, namesOf, toJson } from "./own-loop-fields.ts";
+import { untilAborted } from "./until-aborted.ts";
 
 export interface ReplyReading {
   readonly protocol: Protocol;
   /** For `retry-after` given as a date. */
   readonly nowMs: () => number;
-  /** Told as a stream comes. */
+  /** Told as a stream comes; must not throw. */
   readonly onPart?: (part: StreamPart) => void;
+  /** Ends the reading: what came by then is all. */
+  readonly until?: AbortSignal;
 }
+
+type Outcome = Reply | ProviderFailure;
 
 /**
  * The body as text, which keeps every byte; an SDK's response object; the events of its stream, which are read to the
- * end; a `fetch` response with a whole body; or what was thrown instead.
+ * end; a `fetch` response with a whole body; or what was thrown instead. A promise of any of these is waited for.
  */
-export async function readReply(
-  reply: unknown,
-  reading: ReplyReading,
-): Promise<Reply | ProviderFailure> {
-  const { protocol } = reading;
-  if (typeof reply === "string") return protocol.decode(reply);
-  if (reply instanceof Error) return readError(reply, reading);
-  if (reply instanceof Response) return readResponse(reply, reading);
-  if (typeof reply !== "object" || reply === null) {
-    return { kind: "malformed", detail: `the reply is ${reply === null ? "null" : typeof reply}` };
-  }
-  if (isAsyncIterable(reply)) return readEvents(reply, reading);
-  return protocol.decode(JSON.stringify(reply, withoutAdditions));
-}
-
-async function readResponse(
-  response: Response,
-  reading: ReplyReading,
-): Promise<Reply | ProviderFailure> {
+export async function readReply(reply: unknown, reading: ReplyReading): Promise<Outcome> {
   try {
-    const body = await response.text();
-    if (response.ok) return reading.protocol.decode(body);
-    const { status } = response;
-    const headers = Object.fromEntries(response.headers);
-    return reading.protocol.readFailure({ status, headers, body, nowMs: reading.nowMs() });
+    return withoutKeys(await readAny(reply, reading));
   } catch (error) {
     return readError(error, reading);
   }
 }
 
+async function readAny(given: unknown, reading: ReplyReading): Promise<Outcome> {
+  const { protocol, until } = reading;
+  const reply = await untilAborted(Promise.resolve(given), until, () => stopped);
+  if (reply === stopped) return stopped;
+  if (typeof reply === "string") return decode(reply, protocol);
+  if (reply instanceof Error) return readError(reply, reading);
+  if (typeof reply !== "object" || reply === null) {
+    return malformed(`the reply is ${reply === null ? "null" : typeof reply}`);
+  }
+  if (isResponse(reply)) return readResponse(reply, reading);
+  if (isAsyncIterable(reply)) return readEvents(reply, reading);
+  const json = toJson(reply, withoutAdditions);
+  return json === null ? malformed("the reply cannot be written as JSON") : decode(json, protocol);
+}
+
+const stopped: ProviderFailure = { kind: "cancelled", detail: "cancelled by the caller" };
+
+function malformed(detail: string): ProviderFailure {
+  return { kind: "malformed", detail };
+}
+
+function decode(text: string, protocol: Protocol): Outcome {
+  return protocol.decode(text.startsWith(byteOrderMark) ? text.slice(1) : text);
+}
+
+const byteOrderMark = "\uFEFF";
+
+/** Of the platform's `fetch` or of another one. */
+interface ResponseLike {
+  readonly status: number;
+  readonly headers: unknown;
+  text(): Promise<string>;
+}
+
+function isResponse(value: object): value is ResponseLike {
+  return (
+    typeof fieldOf(value, "status") === "number" && typeof fieldOf(value, "text") === "function"
+  );
+}
+
+async function readResponse(response: ResponseLike, reading: ReplyReading): Promise<Outcome> {
+  const { protocol, nowMs, until } = reading;
+  const body = await untilAborted<string | null>(response.text(), until, () => null);
+  if (body === null) return stopped;
+  const { status } = response;
+  if (status >= 200 && status < 300) return decode(body, protocol);
+  const headers = headersOf(response.headers);
+  return protocol.readFailure({ status, headers, body, nowMs: nowMs() });
+}
+
 /** Objects as an SDK gives them, one for each event. What came before a failure is kept. */
-async function readEvents(
-  events: AsyncIterable<unknown>,
-  reading: ReplyReading,
-): Promise<Reply | ProviderFailure> {
+async function readEvents(events: AsyncIterable<unknown>, reading: ReplyReading): Promise<Outcome> {
   const { stream } = reading.protocol;
   let state = stream.start;
-  const step = (event: string | undefined, data: string): void => {
-    const [next, parts] = stream.step(state, { event, data });
+  const step = (event: unknown): boolean => {
+    const type = fieldOf(event, "type");
+    const data = toJson(event);
+    if (data === null) return false;
+    const [next, parts] = stream.step(state, {
+      event: typeof type === "string" ? type : undefined,
+      data,
+    });
     state = next;
     parts.forEach((part) => reading.onPart?.(part));
+    return true;
   };
-  let failure: ProviderFailure = { kind: "unreachable", detail: "it ended before the reply did" };
-  let isCut = false;
+  const cut = await stepThrough(events, step, reading);
+  const finished = stream.finish(state);
+  if (finished.kind !== "reply") return cut ?? finished;
+  if (finished.status === "complete") return finished;
+  return { ...finished, failure: finished.failure ?? cut ?? endedEarly };
+}
+
+const endedEarly: ProviderFailure = {
+  kind: "unreachable",
+  detail: "it ended before the reply did",
+};
+
+/** Why the events ended before their end; null where they did not. */
+async function stepThrough(
+  events: AsyncIterable<unknown>,
+  step: (event: unknown) => boolean,
+  reading: ReplyReading,
+): Promise<ProviderFailure | null> {
   try {
-    for await (const event of events) {
-      const type = fieldOf(event, "type");
-      step(typeof type === "string" ? type : undefined, JSON.stringify(event));
+    const iterator = events[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await untilAborted<IteratorResult<unknown> | null>(
+        iterator.next(),
+        reading.until,
+        () => null,
+      );
+      if (next?.done === true) return null;
+      if (next !== null && step(next.value)) continue;
+      // It may hang as well as fail: nobody waits for it.
+      void Promise.resolve(iterator.return?.()).catch(() => {});
+      return next === null ? stopped : malformed("an event cannot be written as JSON");
     }
   } catch (error) {
-    failure = readError(error, reading);
-    isCut = true;
+    return readError(error, reading);
   }
-  const finished = stream.finish(state);
-  if (finished.kind !== "reply") return isCut ? failure : finished;
-  return finished.status === "complete"
-    ? finished
-    : { ...finished, failure: finished.failure ?? failure };
 }
 
 /** By status and body where the provider answered, else by the error's name. */
@@ -85,47 +142,27 @@ export function readError(
   const body = bodyOf(error);
   if (typeof status === "number" && status >= 400) {
     const headers = headersOf(fieldOf(error, "headers") ?? fieldOf(error, "responseHeaders"));
-    const failure = protocol.readFailure({ status, headers, body: body ?? "", nowMs: nowMs() });
-    return { ...failure, detail: redact(failure.detail) };
+    const refused = { status, headers, body: body ?? "", nowMs: nowMs() };
+    return withoutKey(protocol.readFailure(refused));
   }
   // Told inside a stream, where there is no status.
   const told = body === null ? null : protocol.decode(body);
-  if (told !== null && told.kind !== "reply" && told.kind !== "malformed") {
-    return { ...told, detail: redact(told.detail) };
-  }
+  if (told !== null && told.kind !== "reply" && told.kind !== "malformed") return withoutKey(told);
   const detail = redact(error instanceof Error ? error.message : String(error));
   const name = namesOf(error);
   if (/abort/i.test(name)) return { kind: "cancelled", detail };
   return { kind: /timeout/i.test(name) ? "timeout" : "unreachable", detail };
 }
 
-/** As text, or parsed; some SDKs keep only what stands under `error`. */
-function bodyOf(error: unknown): string | null {
-  const text = fieldOf(error, "responseBody");
-  if (typeof text === "string") return text;
-  const body = fieldOf(error, "error");
-  if (typeof body !== "object" || body === null || body instanceof Error) return null;
-  return JSON.stringify("error" in body ? body : { error: body });
+/** What a model said stays as it came; what is said about it is cleaned. */
+function withoutKeys(outcome: Outcome): Outcome {
+  if (outcome.kind !== "reply") return withoutKey(outcome);
+  const { failure } = outcome;
+  return failure === undefined ? outcome : { ...outcome, failure: withoutKey(failure) };
 }
 
-function headersOf(value: unknown): Readonly<Record<string, string>> {
-  if (value instanceof Headers) return Object.fromEntries(value);
-  if (typeof value !== "object" || value === null) return {};
-  const entries = Object.entries(value).flatMap(([name, each]: [string, unknown]) =>
-    typeof each === "string" ? [[name.toLowerCase(), each]] : [],
-  );
-  return Object.fromEntries(entries);
-}
-
-/** Not every SDK names its errors; their classes tell. */
-function namesOf(error: unknown): string {
-  return error instanceof Error ? `${error.name} ${error.constructor.name}` : "";
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  if (typeof value !== "object" || value === null || !(name in value)) return undefined;
-  const found: unknown = Reflect.get(value, name);
-  return found ?? undefined;
+function withoutKey(failure: ProviderFailure): ProviderFailure {
+  return { ...failure, detail: redact(failure.detail) };
 }
 
 function isAsyncIterable(value: object): value is AsyncIterable<unknown> {

@@ -81,7 +81,15 @@ async function record(
   if (turn.isStaged) return turn;
   const { thread } = turn.session;
   const open = await recordSent(turn, turn.open, { thread, assembly, startMs }, edges);
-  return { ...turn, open, isStaged: true };
+  return { ...turn, ...seated(turn), open, isStaged: true };
+}
+
+/** A model that is new to the session came with this turn. */
+function seated({ id, before, session }: RunningTurn): Pick<RunningTurn, "before" | "session"> {
+  const seat = { turnId: id, isRecorded: false };
+  return before.seat.isRecorded
+    ? { before, session }
+    : { before: { ...before, seat }, session: { ...session, seat } };
 }
 
 /** A provider that paused goes on from its own words; what is recorded has its head already. */

@@ -1,5 +1,6 @@
 // What a running turn tells the ledger: what is about to be sent, and how it ended.
 import type { Assembly } from "../core/assembly/assemble.ts";
+import { keepFoundation } from "../core/assembly/kept-foundation.ts";
 import { messagesFrom, messageTokens, type Thread } from "../core/assembly/thread.ts";
 import type { EventContext } from "../core/layers/event.ts";
 import type { Section } from "../core/layers/section.ts";
@@ -9,6 +10,7 @@ import type { Message } from "../core/message/message.ts";
 import type { DispatchContext } from "../edge/tools/dispatch-options.ts";
 import type { SharedChain } from "../edge/tools/tool-trace.ts";
 import type { Edges, TurnEnding } from "../engine.ts";
+import { keptSetupOf } from "./recorded-seat.ts";
 import { toStateText } from "./session-state.ts";
 import type { Session } from "./session.ts";
 
@@ -58,7 +60,8 @@ export async function recordSent(
     return open;
   }
   const { model, role, id, headTurnId, permissions, workspacePath } = turn.before;
-  const { tools } = call.thread.foundation;
+  const { foundation } = call.thread;
+  const { tools } = foundation;
   return ledger.openTurn({
     id: turn.id,
     sessionId: id,
@@ -68,6 +71,12 @@ export async function recordSent(
     role,
     startMs: call.startMs,
     ...(workspacePath === null ? {} : { workspacePath }),
+    ...(turn.before.seat.isRecorded
+      ? {}
+      : {
+          foundation: keepFoundation(foundation),
+          setupJson: JSON.stringify(keptSetupOf(turn.before)),
+        }),
     toolset: {
       name: role,
       tools: tools.map(({ name }) => name),
@@ -109,7 +118,8 @@ export async function closeTurn({ turn, how, endMs }: TurnToClose): Promise<Sess
   const { open, session } = turn;
   if (how === "done") {
     await open?.close({ status: "completed", endMs });
-    return { ...session, headTurnId: turn.id };
+    const seat = { ...session.seat, isRecorded: true };
+    return { ...session, headTurnId: turn.id, seat };
   }
   const { headTurnId, thread } = turn.before;
   const next = { ...session, headTurnId, thread };

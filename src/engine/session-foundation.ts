@@ -16,7 +16,7 @@ import { selectTools } from "../core/tools/select-tools.ts";
 import type { SectionNote, Session, SessionSetup, SessionSkill } from "./session.ts";
 
 /** Everything of a setup that the tools and the system text are made of. */
-export type FoundationSetup = Pick<
+export interface FoundationSetup extends Pick<
   SessionSetup,
   | "model"
   | "protocol"
@@ -27,7 +27,10 @@ export type FoundationSetup = Pick<
   | "toolsLeft"
   | "skills"
   | "notes"
->;
+> {
+  /** Of the list of skills, in characters. */
+  readonly skillIndexLengthMax?: number;
+}
 
 export interface LaidFoundation extends Pick<
   Session,
@@ -92,12 +95,12 @@ function toSourceNote([name, note]: readonly [string, object]): SectionNote {
 
 /** The padding is the last of the static text, and the skill index says which bodies are in it. */
 function paddedSections(
-  { model, policy, context, skills = [] }: FoundationSetup,
+  { model, policy, context, skills = [], skillIndexLengthMax }: FoundationSetup,
   tools: readonly ToolDefinition[],
   counter: TokenCounter,
   pace: Pace,
 ): { readonly sections: readonly Section[]; readonly padding: PaddingPlan } {
-  const { listed, note } = fitIndex(skills);
+  const { listed, note } = fitIndex(skills, skillIndexLengthMax);
   const natural = toSections({ ...context, skillIndex: toSkillIndex(listed, [], note) });
   const texts = [
     ...tools.map(encodeToolDefinition),

@@ -19,6 +19,7 @@ import type { TextCounter } from "../core/tokens/o200k/counter.ts";
 import { createTokenCounter } from "../core/tokens/token-counter.ts";
 import type { LeftTool, OfferedTool } from "../core/tools/select-tools.ts";
 import type { CallOptions, Protocol } from "../core/wire/protocol.ts";
+import { makeValid } from "../core/compaction/summary/make-valid.ts";
 import { layForSession } from "./session-foundation.ts";
 import { nothingSpent, type Spent } from "./spent.ts";
 
@@ -49,6 +50,12 @@ export interface Session {
   readonly toldVolatile: string | null;
   /** Who asked for it, and for what; of a sub-agent, and until it is recorded. */
   readonly origin?: SessionOrigin;
+  /** Where the ledger has its tools and system text. */
+  readonly seat: SeatPlace;
+  /** Models it was with before, the latest first: it may go back to them. */
+  readonly otherSeats: readonly OtherSeat[];
+  /** The model that its next turn goes to if nothing else is decided; null where nobody chose one yet. */
+  readonly staysWith: StaysWith | null;
   /** When the ledger first knew it, in milliseconds since 1970; null before. */
   readonly openedMs: number | null;
   /** How the static prefix was brought to the provider's minimum, or why not. */
@@ -62,6 +69,46 @@ export interface Session {
   readonly madeOf: readonly SectionNote[];
   /** What a person should know once, and not on every call. */
   readonly warnings: readonly string[];
+}
+
+/** With the session itself or its latest fold, where `turnId` is null; else with the turn that brought this model. */
+export interface SeatPlace {
+  readonly turnId: string | null;
+  /** False as long as no turn that brings it is completed. */
+  readonly isRecorded: boolean;
+}
+
+/** What is known of a model that the session was with. */
+export interface OtherSeat {
+  readonly model: string;
+  readonly provider: string;
+  readonly cache: CacheState;
+  readonly pace: Pace;
+  readonly toldVolatile: string | null;
+  /** As it was left; null where it must be read or made again. */
+  readonly left: LeftSeat | null;
+}
+
+/** All of a session that is made for its model. */
+export type LeftSeat = Pick<
+  Session,
+  | "model"
+  | "protocol"
+  | "policy"
+  | "options"
+  | "thread"
+  | "seat"
+  | "padding"
+  | "preactivated"
+  | "toolsLeft"
+  | "permissions"
+  | "madeOf"
+>;
+
+export interface StaysWith {
+  readonly model: string;
+  /** Whether somebody asked for it by name: then rules and patterns are not asked. */
+  readonly isChosen: boolean;
 }
 
 /** The session, turn and tool use it was asked for in, and its task (X-31). */
@@ -100,6 +147,7 @@ export interface SessionSetup {
   readonly skills?: readonly SessionSkill[];
   readonly counter: TextCounter;
   readonly pace?: PaceKind;
+  readonly staysWith?: StaysWith;
   readonly options: CallOptions;
   /** A conversation to go on from, in whatever model's words. */
   readonly messages?: readonly Message[];
@@ -114,6 +162,9 @@ export interface SessionSkill {
   /** Where it was found; `workspace` by default. */
   readonly source?: SkillSource;
 }
+
+/** Recorded with the session. */
+export const firstSeat: SeatPlace = { turnId: null, isRecorded: true };
 
 /** Makes T0 to T2; nothing of them is made again until a fold. */
 export function openSession(setup: SessionSetup): Session {
@@ -140,6 +191,9 @@ export function openSession(setup: SessionSetup): Session {
     folding: openFoldingState(),
     spent: nothingSpent,
     toldVolatile: null,
+    seat: firstSeat,
+    otherSeats: [],
+    staysWith: setup.staysWith ?? null,
     openedMs: null,
     warnings: [...warningsOf(setup), ...earlier.warnings],
     ...(setup.origin === undefined ? {} : { origin: setup.origin }),
@@ -147,23 +201,16 @@ export function openSession(setup: SessionSetup): Session {
 }
 
 /** Thinking that is bound to what preceded it cannot be replayed on another foundation. */
-function replayable(
-  messages: readonly Message[],
-  { id, capabilities }: ModelFacts,
-): { readonly messages: readonly Message[]; readonly warnings: readonly string[] } {
-  if (!capabilities.thinkingBoundToPrefix) return { messages, warnings: [] };
-  let dropped = 0;
-  const kept = messages.map((message) => {
-    const content = message.content.filter(
-      ({ type }) => type !== "thinking" && type !== "redacted_thinking",
-    );
-    if (content.length === message.content.length) return message;
-    dropped += message.content.length - content.length;
-    return { role: message.role, content };
-  });
-  if (dropped === 0) return { messages, warnings: [] };
-  const warning = `${dropped} thinking blocks of earlier messages are left out: ${id} takes only its own`;
+function replayable(messages: readonly Message[], model: ModelFacts): Replayable {
+  const { messages: kept, thinkingRemoved } = makeValid(messages, model);
+  if (thinkingRemoved === 0) return { messages, warnings: [] };
+  const warning = `${thinkingRemoved} thinking blocks of earlier messages are left out: ${model.id} takes only its own`;
   return { messages: kept, warnings: [warning] };
+}
+
+interface Replayable {
+  readonly messages: readonly Message[];
+  readonly warnings: readonly string[];
 }
 
 function warningsOf({ model, policy }: SessionSetup): readonly string[] {

@@ -22,7 +22,11 @@ const session = openSession({
   options: { outputTokensMax: 100, stream: false },
 });
 
-function settle(sent: FinishedCall["sent"], from: Session = session): SettledCall {
+function settle(
+  sent: FinishedCall["sent"],
+  from: Session = session,
+  endMs: number = startMs + 5,
+): SettledCall {
   const { thread, policy, model, protocol, cache: state, pace, options } = from;
   const content = [{ type: "text" as const, text: "Hi." }];
   const assembly = assemble({
@@ -37,7 +41,7 @@ function settle(sent: FinishedCall["sent"], from: Session = session): SettledCal
   const plan = planCache({ blocks, rules: model, markers, state, pace, now: startMs });
   const request = protocol.encode({ assembly, plan, model, options });
   const made = { turnId: "turn-1", number: 1, assembly, plan, request };
-  return settleCall(from, { ...made, sent, startMs, endMs: startMs + 5 });
+  return settleCall(from, { ...made, sent, startMs, endMs });
 }
 
 const usage: Usage = {
@@ -95,6 +99,36 @@ describe("a settled call", () => {
     expect(entry.discarded).toEqual([usage]);
     const failed = settle({ outcome: failure, attempts: [attemptThatGave(reply())] }).entry;
     expect([failed.status, failed.costPicoUsd]).toEqual(["failed", 450_000_000n]);
+  });
+
+  test("costs what is known, and notes the attempts of which no usage was told", () => {
+    const untold = reply({
+      status: "partial",
+      usage: { usage, isReported: false, tellsCache: false, warnings: [] },
+    });
+    const note = {
+      kind: "usage",
+      detail: "1 answer that began has no known cost, and may have been billed besides",
+    };
+    const whole = settle({ outcome: reply(), attempts: [attemptThatGave(untold)] }).entry;
+    expect([whole.costPicoUsd, whole.notes]).toEqual([450_000_000n, [note]]);
+    const cut = settle({ outcome: untold, attempts: [attemptThatGave(reply())] }).entry;
+    expect([cut.costPicoUsd, cut.notes]).toEqual([450_000_000n, [note]]);
+    const failed = settle({ outcome: failure, attempts: [attemptThatGave(untold)] }).entry;
+    expect([failed.costPicoUsd, failed.notes]).toEqual([null, [note]]);
+    const alone = settle({ outcome: untold, attempts: [] }).entry;
+    expect([alone.costPicoUsd, alone.notes]).toEqual([null, []]);
+  });
+
+  test("says how often it was tried, where that is known", () => {
+    const attempts = [attemptThatGave(null), attemptThatGave(null)];
+    expect(settle({ outcome: failure, attempts }).entry.attemptCount).toBe(2);
+    expect(settle({ outcome: failure, attempts: [] }).entry).not.toHaveProperty("attemptCount");
+  });
+
+  test("does not end before it began, though the clock was set back", () => {
+    const { entry } = settle({ outcome: reply(), attempts: [] }, session, startMs - 3_600_000);
+    expect([entry.startMs, entry.endMs]).toEqual([startMs, startMs]);
   });
 
   test("notes what was corrected in its counts and what the provider did to the request", () => {

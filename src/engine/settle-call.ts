@@ -8,14 +8,14 @@ import { learnPace } from "../core/cache/pace.ts";
 import { afterCall, afterTurn, type FoldingState } from "../core/compaction/plan/folding-state.ts";
 import type { CallEntry } from "../core/ledger/call-entry.ts";
 import type { WithCall } from "../core/ledger/ledger.ts";
-import { findCost } from "../core/models/cost.ts";
 import type { EncodedRequest } from "../core/wire/encoded-request.ts";
 import type { ProviderFailure } from "../core/wire/failure.ts";
 import type { Reply } from "../core/wire/reply.ts";
 import type { Sent } from "../edge/providers/run-attempts.ts";
+import { billReplies, type CallBill } from "./call-bill.ts";
 import { toStateText } from "./session-state.ts";
 import type { Session } from "./session.ts";
-import { describeUnpriced, nothingSpent, type Spent } from "./spent.ts";
+import { nothingSpent, type Spent } from "./spent.ts";
 
 export interface FinishedCall {
   readonly turnId: string;
@@ -68,19 +68,20 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
   // Nothing was said: what was sent for this call alone must not stand between two messages of the user.
   const isEmpty = grown.blocks.length === assembly.thread.blocks.length;
   const isWhole = outcome.status === "complete";
+  const { costPicoUsd, notes } = billOf(session, call);
   const entry: CallEntry = {
     ...commonOf(session, call),
     reply: outcome.message,
     status: outcome.status,
     stopReason: outcome.stopReason,
     usage: outcome.usage.isReported ? outcome.usage.usage : null,
-    costPicoUsd: withSpent(costOfAll([outcome, ...discardedOf(call)], session, startMs), call),
+    costPicoUsd,
     failure: outcome.failure ?? null,
     verdict: lesson.verdict,
     refuted: lesson.refuted,
     notes: [
       ...call.request.notes,
-      ...describeUnpriced(call.spent),
+      ...notes,
       ...(isEmpty ? [emptyReply] : []),
       ...outcome.usage.warnings.map((detail) => ({ kind: "usage" as const, detail })),
       ...outcome.transformations.map((detail) => ({ kind: "transformed" as const, detail })),
@@ -135,17 +136,18 @@ function learnFrom(
 }
 
 function failedEntry(session: Session, call: FinishedCall, failure: ProviderFailure): CallEntry {
+  const { costPicoUsd, notes } = billOf(session, call);
   return {
     ...commonOf(session, call),
     reply: null,
     status: "failed",
     stopReason: null,
     usage: null,
-    costPicoUsd: withSpent(costOfAll(discardedOf(call), session, call.startMs), call),
+    costPicoUsd,
     failure,
     verdict: null,
     refuted: [],
-    notes: [...call.request.notes, ...describeUnpriced(call.spent)],
+    notes: [...call.request.notes, ...notes],
   };
 }
 
@@ -154,17 +156,11 @@ function discardedOf({ sent }: FinishedCall): readonly Reply[] {
   return sent.attempts.flatMap(({ discarded }) => (discarded === null ? [] : [discarded]));
 }
 
-/** Null where nothing was billed, or something of which the provider told no usage, or that has no price. */
-function costOfAll(replies: readonly Reply[], { model }: Session, startMs: number): bigint | null {
-  if (replies.length === 0) return null;
-  return replies.reduce<bigint | null>((sum, { usage }) => {
-    const cost = usage.isReported ? findCost(usage.usage, model, { at: startMs }).cost : null;
-    return sum === null || cost === null ? null : sum + cost.totalPicoUsd;
-  }, 0n);
-}
-
-function withSpent(cost: bigint | null, { spent = nothingSpent }: FinishedCall): bigint | null {
-  return spent.costPicoUsd === 0n ? cost : (cost ?? 0n) + spent.costPicoUsd;
+function billOf({ model }: Session, call: FinishedCall): CallBill {
+  const { outcome } = call.sent;
+  const { startMs, spent = nothingSpent } = call;
+  const reply = outcome.kind === "reply" ? outcome : null;
+  return billReplies({ reply, discarded: discardedOf(call), spent, startMs }, model);
 }
 
 type Common =
@@ -177,20 +173,24 @@ type Common =
   | "promptKey"
   | "plan"
   | "sent"
-  | "discarded";
+  | "discarded"
+  | "attemptCount";
 
 function commonOf(session: Session, call: FinishedCall): Pick<CallEntry, Common> {
-  const { turnId, number, startMs, endMs, plan, assembly, spent = nothingSpent } = call;
+  const { turnId, number, startMs, plan, assembly, spent = nothingSpent } = call;
+  const { attempts } = call.sent;
   return {
     turnId,
     number,
     startMs,
-    endMs,
+    // A clock may be set back meanwhile.
+    endMs: Math.max(startMs, call.endMs),
     model: session.model.id,
     policy: session.policy.name,
     promptKey: assembly.blocks.at(assembly.tailBlock)?.key ?? "",
     plan,
     sent: messagesFrom(assembly.thread, session.thread.messages.length),
     discarded: [...discardedOf(call).map(({ usage }) => usage.usage), ...spent.usages],
+    ...(attempts.length === 0 ? {} : { attemptCount: attempts.length }),
   };
 }

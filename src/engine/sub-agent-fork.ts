@@ -8,9 +8,10 @@ import type { Message } from "../core/message/message.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
 import { optionsOf, policyOf } from "./engine-config.ts";
 import { createEngineSession } from "./engine-session.ts";
-import type { Session } from "./session.ts";
+import { findCallHabit, listenerOf, readShown, type Listener } from "./recorded-seat.ts";
+import { firstSeat, type Session } from "./session.ts";
 import { nothingSpent } from "./spent.ts";
-import { findCallHabit, resumeSession } from "./stored-session.ts";
+import { resumeSession } from "./stored-session.ts";
 import { toMarkNote } from "./sub-agent-mark.ts";
 import type { AskedAgent, ReadyAgent } from "./sub-agent-run.ts";
 import type { Delegation } from "./sub-agent.ts";
@@ -18,18 +19,20 @@ import type { Delegation } from "./sub-agent.ts";
 export async function openFork(asked: AskedAgent, delegation: Delegation): Promise<ReadyAgent> {
   const { id, mark, origin, task } = asked;
   const { edges, readConfig, makeWorld } = delegation;
-  const { facts: model } = resolveModel(asked.parent.model, edges.catalogue);
+  const habit = await findCallHabit(edges.ledger, asked.parent);
+  const { facts: model } = resolveModel(habit?.model ?? asked.parent.model, edges.catalogue);
   const reached = await edges.reach(model);
   const config = await readConfig();
-  const habit = await findCallHabit(edges.ledger, asked.parent);
+  const policy = policyOf(config);
   const parent = await resumeSession(edges.ledger, asked.parent.id, {
     model,
     protocol: reached.protocol,
-    policy: policyOf(config),
+    // Its origin's bytes: another layout would be another prefix.
+    policy: { ...policy, layout: habit?.layout ?? policy.layout },
     counter: edges.counter,
     options: habit?.options ?? optionsOf(config, model),
   });
-  const sent = await readSent(edges.ledger, asked.from);
+  const sent = await readSent(edges.ledger, asked.from, listenerOf(parent));
   const { agent, role, thread } = parent;
   const session: Session = {
     ...parent,
@@ -37,6 +40,8 @@ export async function openFork(asked: AskedAgent, delegation: Delegation): Promi
     origin,
     headTurnId: null,
     isRecorded: false,
+    seat: firstSeat,
+    otherSeats: [],
     openedMs: null,
     thread: appendMessages(openThread(thread.foundation), sent),
     pace: openPace("worker"),
@@ -62,12 +67,12 @@ export async function openFork(asked: AskedAgent, delegation: Delegation): Promi
  * read is given up.
  */
 async function readSent(
-  ledger: Pick<Ledger, "readThread">,
+  ledger: Ledger,
   { sessionId, turnId, toolUseId }: SessionParent,
+  listener: Listener,
 ): Promise<readonly Message[]> {
-  const messages: Message[] = [];
   const of = turnId === undefined ? { sessionId } : { turnId };
-  for await (const { message } of ledger.readThread(of)) messages.push(message);
+  const messages = (await readShown(ledger, of, listener)).map(({ message }) => message);
   if (toolUseId === undefined) return messages;
   const asking = messages.findLastIndex(({ content }) =>
     content.some((block) => block.type === "tool_use" && block.id === toolUseId),

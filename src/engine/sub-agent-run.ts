@@ -2,15 +2,17 @@
 import { randomUUID } from "node:crypto";
 import type { SessionParent, SessionRecord } from "../core/ledger/session-record.ts";
 import { ToolError, type ToolCallContext, type ToolOutput } from "../core/tools/tool.ts";
-import type { DelegatedTask } from "../edge/tools/delegate-tool.ts";
+import { StrataError } from "../core/strata-error.ts";
+import type { DelegatedTask, SubAgentKind } from "../edge/tools/delegate-tool.ts";
 import type { EngineSession } from "./engine-session.ts";
 import type { Sibling } from "./fan-out.ts";
 import type { SessionOrigin } from "./session.ts";
 import { openFork } from "./sub-agent-fork.ts";
+import { toSubAgentEdges } from "./sub-agent-edges.ts";
 import type { SubAgentMark } from "./sub-agent-mark.ts";
 import { toReport, type ReportPage } from "./sub-agent-report.ts";
 import { openWorker } from "./sub-agent-worker.ts";
-import type { Delegation } from "./sub-agent.ts";
+import type { Delegation, DelegationOptions } from "./sub-agent.ts";
 import type { TurnHandle } from "./turn-handle.ts";
 
 /** A sub-agent to be opened. */
@@ -21,6 +23,7 @@ export interface AskedAgent {
   readonly origin: SessionOrigin;
   readonly mark: SubAgentMark;
   readonly task: DelegatedTask;
+  readonly options: DelegationOptions;
 }
 
 /** Open, and not told anything yet. */
@@ -31,11 +34,18 @@ export interface ReadyAgent {
   readonly prefix: string | null;
 }
 
+/** Who asks, as what it is itself and may. */
+export interface Asking {
+  readonly mark: SubAgentMark | null;
+  readonly page: ReportPage;
+  readonly options: DelegationOptions;
+}
+
 /** Opens it, waits for its turn to be sent, and gives its report. What goes wrong is a `ToolError`. */
 export async function delegate(
   task: DelegatedTask,
   call: ToolCallContext,
-  { mark: own, page }: { readonly mark: SubAgentMark | null; readonly page: ReportPage },
+  { mark: own, page, options }: Asking,
   delegation: Delegation,
 ): Promise<ToolOutput> {
   const { sessionId, turnId, toolUseId, signal } = call;
@@ -49,16 +59,21 @@ export async function delegate(
     depth: (own?.depth ?? 0) + 1,
   };
   const origin = { parent: from, task: task.task };
-  const asked = { id: randomUUID(), parent, from, origin, mark, task };
-  const ready = await (kind === "worker" ? openWorker : openFork)(asked, delegation);
-  const { agent } = ready;
+  const asked = { id: randomUUID(), parent, from, origin, mark, task, options };
   let sibling: Sibling | null = null;
+  const links = { eventId: call.eventId ?? null, onBegin: () => sibling?.begun() };
+  const edges = toSubAgentEdges(delegation.edges, links);
+  const open = kind === "worker" ? openWorker : openFork;
+  const ready = await open(asked, { ...delegation, edges }).catch((error: unknown) => {
+    throw error instanceof StrataError ? notStarted(kind, error) : error;
+  });
+  const { agent } = ready;
   try {
     sibling = ready.prefix === null ? null : await delegation.fanOut.enter(ready.prefix, signal);
     const handle = agent.run({ content: ready.text, source: "agent" }, { signal });
     void tellBegun(handle, sibling);
     const { depth } = mark;
-    delegation.options.onStarted?.({
+    options.onStarted?.({
       sessionId: agent.id,
       parent: from,
       kind,
@@ -75,7 +90,13 @@ export async function delegate(
   }
 }
 
-/** A stream has begun with its first part. */
+/** As a model that is not known or cannot be reached, which somebody has to set right. */
+function notStarted(kind: SubAgentKind, cause: StrataError): ToolError {
+  const message = `The ${kind} could not be started: ${cause.message}. Do its task yourself.`;
+  return new ToolError("execution_error", message, { cause, isUserVisible: true });
+}
+
+/** For providers that do not tell when an answer begins: a stream has begun with its first part. */
 async function tellBegun(handle: TurnHandle, sibling: Sibling | null): Promise<void> {
   for await (const part of handle) {
     const isReply =

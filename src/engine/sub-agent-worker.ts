@@ -6,8 +6,8 @@ import type { AskedAgent, ReadyAgent } from "./sub-agent-run.ts";
 import type { Delegation } from "./sub-agent.ts";
 
 export async function openWorker(asked: AskedAgent, delegation: Delegation): Promise<ReadyAgent> {
-  const { id, parent, mark, origin, task } = asked;
-  const { edges, readConfig, options, makeWorld } = delegation;
+  const { id, parent, mark, origin, task, options } = asked;
+  const { edges, readConfig, makeWorld } = delegation;
   let environment: string | null = null;
   const engine = createEngine(
     async () => ({ ...(await readConfig()), role: "worker", pace: "worker" }),

@@ -8,7 +8,10 @@ import { markName, type SubAgentMark } from "./sub-agent-mark.ts";
 import type { Emitter } from "./tell.ts";
 import type { World } from "./world.ts";
 
-export interface WorldToWrap {
+/** What it may use, by which its uses are run. */
+export type WorldTools = NonNullable<World["tools"]>;
+
+export interface ToolsToWrap {
   readonly inner: World;
   readonly role: AgentRole;
   /** Null for an agent that nobody's tool asked for. */
@@ -23,8 +26,7 @@ export interface WorldToWrap {
   readonly events: Emitter | undefined;
 }
 
-export function wrapWorld(wrapped: WorldToWrap): World {
-  const { inner, mark } = wrapped;
+export function wrapWorld(inner: World, mark: SubAgentMark | null, tools: WorldTools): World {
   const { skills } = inner;
   return {
     context: async () => {
@@ -33,7 +35,7 @@ export function wrapWorld(wrapped: WorldToWrap): World {
         ? context
         : { ...context, notes: { ...context.notes, [markName]: { ...mark } } };
     },
-    tools: wrapTools(wrapped),
+    tools,
     volatile: (session) => inner.volatile?.(session) ?? Promise.resolve([]),
     ...(skills === undefined ? {} : { skills }),
     close: () => inner.close?.() ?? Promise.resolve(),
@@ -44,7 +46,7 @@ export function wrapWorld(wrapped: WorldToWrap): World {
  * A worker is told of what it may use. A fork is told what its origin was told, because its prefix is its origin's;
  * what a worker could not use is refused when it asks for it.
  */
-function wrapTools(wrapped: WorldToWrap): Pick<Dispatcher, "toolsFor" | "runAll"> {
+export function wrapTools(wrapped: ToolsToWrap): WorldTools {
   const { inner, role, mark, delegate, alsoTold } = wrapped;
   const told = (as: AgentRole): RoleTools => inner.tools?.toolsFor(as) ?? nothing;
   const allowed = mark === null ? told(role) : wrapped.toolsets.reduce(narrow, told("worker"));
@@ -87,6 +89,7 @@ function narrow(given: RoleTools, toolset: Toolset): RoleTools {
 }
 
 function withTools({ tools, permissions, toolsLeft }: RoleTools, more: readonly Tool[]): RoleTools {
+  if (more.length === 0) return { tools, permissions, toolsLeft };
   const all = [...tools, ...more].toSorted((left, right) =>
     left.definition.name < right.definition.name ? -1 : 1,
   );
@@ -95,7 +98,7 @@ function withTools({ tools, permissions, toolsLeft }: RoleTools, more: readonly 
 
 /** Runs what asks for others, and refuses what may not be used, with the events and limits of any tool. */
 function ownDispatcher(
-  { mark, delegate, atOnceMax, events }: WorldToWrap,
+  { mark, delegate, atOnceMax, events }: ToolsToWrap,
   refused: readonly string[],
 ): Dispatcher {
   const active = delegate === null ? [] : [delegate];

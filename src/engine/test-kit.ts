@@ -21,10 +21,11 @@ export async function connect(
   timeouts: ProviderOptions["timeouts"] = {},
 ): Promise<Provider> {
   const server = closeLater(await simulator.listen({ port: 0 }));
+  const apiKey = process.env["PLANTED_KEY"] ?? "";
   const endpoint =
     protocol === anthropicMessages
-      ? anthropicEndpoint({ apiKey: "sk-ant-0123456789", baseUrl: server.url })
-      : openaiEndpoint({ apiKey: "sk-0123456789", baseUrl: `${server.url}/v1` });
+      ? anthropicEndpoint({ apiKey, baseUrl: server.url })
+      : openaiEndpoint({ apiKey, baseUrl: `${server.url}/v1` });
   const retries = { attemptsMax: 1 };
   return openProvider(server.url, { ...endpoint, protocol, retries, timeouts });
 }

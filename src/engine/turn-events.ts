@@ -6,19 +6,35 @@ import { encodeMessage } from "../core/message/encode-message.ts";
 import type { Message } from "../core/message/message.ts";
 import { toPreactivationDrafts } from "../core/skills/activation-events.ts";
 import type { TurnEnding } from "../engine.ts";
+import { totalTokens } from "../core/tokens/budget.ts";
 import { findMiss } from "./find-miss.ts";
+import type { PreparedCall } from "./prepare-call.ts";
 import type { RunningTurn } from "./record-turn.ts";
+import type { Route } from "./route-turn.ts";
 import type { Session } from "./session.ts";
 import { unlessRefused, type Emitter, type Said, type Teller } from "./tell.ts";
-import { toCancelled, toCompleted, toFailed, toTurnSums, toTurnError } from "./turn-payloads.ts";
+import {
+  toCancelled,
+  toCompleted,
+  toFailed,
+  toRouted,
+  toTurnSums,
+  toTurnError,
+} from "./turn-payloads.ts";
 
 export interface TurnEvents {
-  started(current: readonly Message[], estimatedTokens: number): void;
+  /** With the call it is about to make. Who decided on the model is told with it, once per turn. */
+  started(current: readonly Message[], first: FirstCall, route?: Route): void;
   resumed(turn: Pick<RunningTurn, "callCount" | "toolCallCount">): void;
   callStarted(number: number, estimatedTokens: number): void;
   callSettled(entry: CallEntry, before: Session): void;
   ended(how: TurnEnding, calls: readonly CallEntry[], endMs: number): void;
 }
+
+export type FirstCall = Pick<PreparedCall, "assembly" | "plan" | "promptTokens">;
+
+/** Where nobody decides, a session stays with its model. */
+export const stays: Route = { by: "sticky", passedOver: [], left: null };
 
 export function createTurnEvents(
   teller: Teller,
@@ -28,8 +44,11 @@ export function createTurnEvents(
   const tell = (said: Said): void => teller.tell(said);
   const about = { model: model.id, provider: model.provider };
   return {
-    started: (current, tokens) =>
-      tell({ type: "turn.started", payload: toStarted(session, current, tokens) }),
+    started: (current, first, route = stays) => {
+      const tokens = totalTokens(first.assembly.usedTokens);
+      tell({ type: "turn.started", payload: toStarted(session, current, tokens) });
+      tell({ type: "route.decided", payload: { ...about, ...toRouted(session, first, route) } });
+    },
     resumed: ({ callCount, toolCallCount }) =>
       tell({
         type: "turn.resumed",

@@ -1,11 +1,22 @@
 // A turn that runs, as whoever asked for it sees it: parts as they come, a result, and ways to break in.
 import type { Message, ToolResultBlock, ToolUseBlock } from "../core/message/message.ts";
+import type { PassedOver, RouteSource } from "../core/routing/decide-route.ts";
 import type { StreamPart } from "../core/wire/reply.ts";
 import type { TurnPhase, TurnRun } from "../engine.ts";
 import { createPartQueue } from "./part-queue.ts";
 
 export type TurnPart =
   | { readonly type: "stream_start"; readonly turnId: string }
+  | {
+      /** Which model answers, who decided so, and who could not be asked. */
+      readonly type: "route";
+      readonly model: string;
+      readonly provider: string;
+      readonly by: RouteSource;
+      readonly passedOver: readonly PassedOver[];
+      /** Null where the session stays with its model. */
+      readonly previousModel: string | null;
+    }
   | { readonly type: "token"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string }
   | {

@@ -10,14 +10,17 @@ import {
   totalUsage,
   writtenTokens,
 } from "../core/message/usage.ts";
+import { planBudget } from "../core/tokens/budget.ts";
 import type { TurnEnding } from "../engine.ts";
+import type { Route } from "./route-turn.ts";
 import type { Session } from "./session.ts";
+import type { FirstCall } from "./turn-events.ts";
 
 type About = "model" | "provider";
 
 export function toCompleted(
   entry: CallEntry,
-  { model }: Session,
+  { model, origin }: Session,
 ): Omit<PayloadOf<"llm.call_completed">, About> {
   const usage = entry.usage ?? noUsage;
   return {
@@ -31,6 +34,26 @@ export function toCompleted(
     stop_reason: entry.stopReason ?? "unknown",
     produced_tool_calls: countBlocks(entry, "tool_use"),
     produced_thinking_blocks: countBlocks(entry, "thinking"),
+    ...toParent(origin),
+  };
+}
+
+/** What a switch does to the cache: what the model still has of the conversation, and what is left behind. */
+export function toRouted(
+  { model }: Session,
+  { plan, promptTokens: promptSize, assembly }: FirstCall,
+  { by, passedOver, left }: Route,
+): Omit<PayloadOf<"route.decided">, About> {
+  const cachedTokens = plan.expected.readTokens;
+  return {
+    reason: by,
+    passed_over: passedOver.map(({ name, reason }) => `${name}: ${reason}`),
+    previous_model: left?.model ?? null,
+    cache_effect: left === null ? "same_model" : cachedTokens > 0 ? "goes_back" : "starts_cold",
+    cached_tokens: cachedTokens,
+    left_cached_tokens: left?.cachedTokens ?? 0,
+    estimated_input_tokens: promptSize,
+    available_input_tokens: planBudget(model, assembly.usedTokens).availableTokens,
   };
 }
 
@@ -38,13 +61,28 @@ function countBlocks({ reply }: CallEntry, type: Block["type"]): number {
   return reply?.content.filter((block) => block.type === type).length ?? 0;
 }
 
-export function toFailed(entry: CallEntry): Omit<PayloadOf<"llm.call_failed">, About> {
-  const { failure, discarded, startMs, endMs } = entry;
+/** Of a sub-agent: the session that asked for it. */
+export function toParent(
+  origin: Session["origin"],
+): Pick<PayloadOf<"session.created">, "parent_session_id"> {
+  return origin?.parent === undefined ? {} : { parent_session_id: origin.parent.sessionId };
+}
+
+export function toFailed({
+  failure,
+  startMs,
+  endMs,
+  costPicoUsd,
+  attemptCount = 1,
+}: CallEntry): Omit<PayloadOf<"llm.call_failed">, About> {
+  const cost = toUsd(costPicoUsd);
   return {
     error_class: failure === null ? "other" : toErrorClass(failure.kind),
     error_message_redacted: failure?.detail ?? "nothing arrived",
-    retry_count: discarded.length,
+    retry_count: attemptCount - 1,
     latency_ms: endMs - startMs,
+    // Attempts that came to nothing may have been billed.
+    ...(cost === null ? {} : { cost_usd: cost }),
   };
 }
 
@@ -52,19 +90,23 @@ type TurnSums = Omit<PayloadOf<"turn.completed">, "stop_reason">;
 
 export function toTurnSums(calls: readonly CallEntry[], endMs: number): TurnSums {
   const usage = totalUsage(calls.map((call) => call.usage ?? noUsage));
-  const cost = calls.reduce<bigint | null>(
-    (sum, { costPicoUsd }) => (sum === null || costPicoUsd === null ? null : sum + costPicoUsd),
-    0n,
-  );
   const startMs = calls[0]?.startMs ?? endMs;
   return {
     llm_call_count: calls.length,
     tool_call_count: calls.reduce((sum, call) => sum + countBlocks(call, "tool_use"), 0),
     total_input_tokens: promptTokens(usage),
     total_output_tokens: generatedTokens(usage),
-    total_cost_usd: toUsd(cost),
-    wall_time_seconds: (endMs - startMs) / 1000,
+    total_cost_usd: toUsd(totalCost(calls)),
+    wall_time_seconds: Math.max(0, endMs - startMs) / 1000,
   };
+}
+
+/** Of everything with a known cost. Null where something was billed, and all that is known is that it is not known. */
+function totalCost(calls: readonly CallEntry[]): bigint | null {
+  const known = calls.flatMap(({ costPicoUsd }) => (costPicoUsd === null ? [] : [costPicoUsd]));
+  const isBilled = calls.some(({ reply, discarded }) => reply !== null || discarded.length > 0);
+  if (known.length === 0 && isBilled) return null;
+  return known.reduce((sum, each) => sum + each, 0n);
 }
 
 export function toCancelled({

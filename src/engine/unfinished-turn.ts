@@ -32,6 +32,7 @@ export async function loadUnfinished(
     );
   }
   checkHead(before, found.turn);
+  checkModel(before, found.turn);
   const open = await ledger.resumeTurn(before.id);
   try {
     return await readRun(before, open, edges);
@@ -48,6 +49,16 @@ function checkHead({ id, headTurnId }: Session, turn: TurnRecord): void {
     "conflict",
     `session ${id} has moved on: turn ${turn.id} follows ${turn.parentTurnId ?? "no turn"}, not ${headTurnId ?? "no turn"}`,
     "resume the session from the ledger, then its turn",
+  );
+}
+
+/** Its bytes are for the model it was opened with. */
+function checkModel({ id, model }: Session, turn: TurnRecord): void {
+  if (model.id === turn.model && model.provider === turn.provider) return;
+  throw new StrataError(
+    "conflict",
+    `turn ${turn.id} of session ${id} is with ${turn.provider}/${turn.model}, not with ${model.provider}/${model.id}`,
+    "resume the session from the ledger with that model, then its turn",
   );
 }
 

@@ -29,11 +29,13 @@ export interface MemorySettings {
   readonly journal?: JournalLimits;
 }
 
-/** Hold for sessions that are opened from now on. */
+/** Hold for sessions that are opened from now on; the length of the list also from the next fold on. */
 export interface SkillSettings {
   /** A folder of skills for every workspace. */
   readonly globalRoot?: string;
   readonly limits?: Partial<ActivationLimits>;
+  /** Of the list of skills in the prompt, in characters. */
+  readonly indexLengthMax?: number;
 }
 
 /** Hold from the next use on; what the model is told of changes at the next fold. */

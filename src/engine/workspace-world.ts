@@ -26,7 +26,7 @@ import type { ScopedTool } from "../edge/tools/scoped-tool.ts";
 import { skillTools } from "../edge/tools/skill-tools.ts";
 import { createWorldMemory, type ShownMemory } from "./workspace-memory.ts";
 import { openWorldSkills, type WorldSkills } from "./workspace-skills.ts";
-import type { WorldSettings } from "./workspace-settings.ts";
+import type { SkillSettings, ToolSettings, WorldSettings } from "./workspace-settings.ts";
 import { createWorldTools } from "./workspace-tools.ts";
 import type { World, WorldContext, WorldOwner } from "./world.ts";
 
@@ -107,7 +107,8 @@ export function openWorkspaceWorld(
         for (const { path, detail } of bundle.notices) onNotice(`${path}: ${detail}`);
         const shown = await memory.look();
         const own = { ...toParts(bundle, shown, startedMs), ...options.parts };
-        return toContext(own, bundle, shown, skills);
+        const made = toContext(own, bundle, shown, skills);
+        return { ...made, ...toIndexLimit(settings().skills) };
       },
       tools,
       volatile: (running) => memory.forNextCall(running),
@@ -116,7 +117,14 @@ export function openWorkspaceWorld(
   };
 }
 
-const noSettings = {};
+const noSettings: ToolSettings = {};
+
+function toIndexLimit({ indexLengthMax: length }: SkillSettings = {}): Pick<
+  WorldContext,
+  "skillIndexLengthMax"
+> {
+  return length === undefined ? {} : { skillIndexLengthMax: length };
+}
 
 function toParts(
   bundle: WorkspaceBundle,

@@ -4,7 +4,8 @@ import type { Section } from "../core/layers/section.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
 import type { SkillActivationRegistry } from "../core/skills/skill-registry.ts";
 import type { Dispatcher } from "../edge/tools/dispatcher.ts";
-import type { Session, SessionSetup } from "./session.ts";
+import type { FoundationSetup } from "./session-foundation.ts";
+import type { Session } from "./session.ts";
 
 /** Whose world it is. */
 export interface WorldOwner {
@@ -27,7 +28,10 @@ export interface World {
   close?(): Promise<void>;
 }
 
-export interface WorldContext extends Pick<SessionSetup, "skills" | "notes"> {
+export interface WorldContext extends Pick<
+  FoundationSetup,
+  "skills" | "skillIndexLengthMax" | "notes"
+> {
   readonly parts: Omit<ContextParts, "skillIndex" | "role">;
 }
 

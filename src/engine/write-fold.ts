@@ -16,8 +16,8 @@ import { countTurns, type FoldScene } from "./fold-scene.ts";
 import { newMessages } from "./record-turn.ts";
 import type { LaidFoundation } from "./session-foundation.ts";
 import { toStateText } from "./session-state.ts";
-import { keptSetupOf } from "./stored-session.ts";
-import type { Session } from "./session.ts";
+import { keptSetupOf } from "./recorded-seat.ts";
+import { firstSeat, type Session } from "./session.ts";
 
 /** What stands for the history up to a place, and what is known of how it came about. */
 export interface Replacement extends Pick<
@@ -92,7 +92,13 @@ export function writeFold(
     summary: replacement.summaryState,
   });
   const id = randomUUID();
-  const base: Session = { ...(laid === null ? next : withFoundation(next, laid)), folding };
+  const base: Session = {
+    ...(laid === null ? next : withFoundation(next, laid)),
+    folding,
+    seat: firstSeat,
+    // Another model would be shown the folded history: what it was sent before is of no use.
+    otherSeats: next.otherSeats.map((each) => ({ ...each, left: null })),
+  };
   const before: Session = { ...base, thread: earlier, headTurnId: id };
   const summaryTokens = folded.end.tokens - laidOn.end.tokens;
   const sizes = { keptFrom, tokensBefore, tokensAfter, summaryTokens };
@@ -103,7 +109,7 @@ export function writeFold(
     parentTurnId: open === null ? base.headTurnId : open.parentTurnId,
     messages: newMessages(folded, 0),
     details: { ...detailsOf(scene, replacement, sizes), metadataJson },
-    ...(laid === null ? {} : { foundation: keepFoundation(laidOn) }),
+    ...(laid === null && isFirst(next) ? {} : { foundation: keepFoundation(laidOn) }),
     stateJson: toStateText(before, id),
   };
   // Between turns the session goes on from the fold itself.
@@ -221,6 +227,11 @@ function firstKept(
 
 function isSplit({ history }: FoldScene, at: number): boolean {
   return history[at] !== undefined && history[at]?.turnId === history[at - 1]?.turnId;
+}
+
+/** Its tools and system text are the session's own, or those of the fold before. */
+function isFirst({ seat }: Session): boolean {
+  return seat.turnId === null && seat.isRecorded;
 }
 
 function withFoundation(session: Session, { foundation, ...laid }: LaidFoundation): Session {

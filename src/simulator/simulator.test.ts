@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { plantedKey } from "../../harness/planted-key.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
 import type { Bill } from "./billing/bill.ts";
 import type { Provider } from "./provider-words.ts";
@@ -168,7 +169,7 @@ describe("a request", () => {
   });
 
   test("never shows its key again", async () => {
-    const key = "sk-very-secret";
+    const key = plantedKey;
     const simulator = createTiny({ control: true });
     await say(simulator, "hello", key);
     const shown = await Promise.all(

@@ -1,5 +1,6 @@
 // A session on the simulator, over HTTP and on either store, that is folded as it goes: what every test here begins with.
 import { expect, onTestFinished } from "vitest";
+import { plantedKey } from "../../harness/planted-key.ts";
 import { findPolicy } from "../../src/core/cache/policies.ts";
 import {
   defaultCompactionSettings,
@@ -248,7 +249,7 @@ function connect(url: string, protocol: Protocol, timeouts: Partial<Timeouts> = 
   const endpoint = isAnthropic ? anthropicEndpoint : openaiEndpoint;
   return createProvider({
     protocol,
-    ...endpoint({ apiKey: "none needed", baseUrl: isAnthropic ? url : `${url}/v1` }),
+    ...endpoint({ apiKey: plantedKey, baseUrl: isAnthropic ? url : `${url}/v1` }),
     retries: { attemptsMax: 1 },
     timeouts,
   });

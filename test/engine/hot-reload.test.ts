@@ -1,7 +1,8 @@
 // Goal: a change of strata.yaml holds from the next call on and fails no turn. Method: turns on the simulator while the
 // file changes, sometimes into something broken; each request shows by header and markers what held for it.
 import { expect, test } from "vitest";
-import { createEcho, createScripted } from "../../src/simulator/index.ts";
+import { createScripted } from "../../src/simulator/index.ts";
+import { runReload } from "../../torture/engine/reload.ts";
 import { makePlace, plantedKey, serve, start } from "./test-kit.ts";
 
 interface Shown {
@@ -19,41 +20,18 @@ providers:
   anthropic: { base_url: "${url}", api_key: ${plantedKey}, headers: { x-change: "${change}" } }
 `;
 
-const broken = [
-  "policies: [",
-  "no_such_setting: 1\n",
-  "models: { default: 7 }\n",
-  "context_optimization: { compaction: { compact_at_pct: 9 } }\n",
-];
-
 test("200 turns while the file changes 20 times, some of them broken", async () => {
-  const shown: Shown[] = [];
-  const place = makePlace();
-  const { url } = await serve({ model: createEcho() }, (headers, body) =>
-    shown.push(shownIn(headers, body)),
-  );
-  place.put("AGENTS.md", "Be brief. ".repeat(1500));
-  place.configure(configOf(url, 0));
-  const { engine, ledger, notices } = await start(place);
-  const session = await engine.open();
-  let change = 0;
-  for (let turn = 0; turn < 200; turn += 1) {
-    if (turn % 10 === 9) {
-      const number = (turn + 1) / 10;
-      const isBroken = number % 4 === 0;
-      place.configure(isBroken ? (broken[number / 4 - 1] ?? "[") : configOf(url, number));
-      if (!isBroken) change = number;
-    }
-    const { end } = await session.run(`Turn ${turn}.`).result;
-    expect(end).toBe("done");
-    expect(shown.at(-1)).toEqual({ change: String(change), isMarked: change % 2 === 0 });
-  }
-  expect(shown).toHaveLength(200);
-  expect(notices).toHaveLength(5);
-  expect(notices.every((notice) => notice.includes("what was configured before still holds"))).toBe(
-    true,
-  );
-  for await (const problem of ledger.check()) expect.fail(problem);
+  const { turns, goodChanges, brokenChanges, folds, ...run } = await runReload({
+    turns: 200,
+    changes: 20,
+    seed: 1,
+    // They hold from the next session on.
+    without: ["model limits"],
+  });
+  expect(turns).toBeGreaterThanOrEqual(200);
+  expect([goodChanges, brokenChanges]).toEqual([15, 5]);
+  expect(folds).toBeGreaterThan(0);
+  expect([run.failedTurns, run.late, run.untold, run.problems]).toEqual([[], [], [], []]);
 });
 
 test("a change between two calls of one turn holds for the second, and leaves the prefix as it was", async () => {

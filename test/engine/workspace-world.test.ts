@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { plantedKey } from "../../harness/planted-key.ts";
 import { checkTrace } from "../../src/core/events/check-trace.ts";
 import {
   createAgent,
@@ -40,7 +41,7 @@ async function makeStage(model: Model | readonly ScriptStep[], yaml = ""): Promi
   );
   place.configure(`
 models: { default: claude-sonnet-4-6 }
-providers: { anthropic: { base_url: "${served.url}", api_key: sk-ant-0123456789 } }
+providers: { anthropic: { base_url: "${served.url}", api_key: ${plantedKey} } }
 ${yaml}`);
   return { place, served, prompts };
 }

@@ -4,6 +4,7 @@ import { advanceContract } from "./contract/advance.ts";
 import { auditContract } from "./contract/audit.ts";
 import { checkContract } from "./contract/check.ts";
 import { contentsContract } from "./contract/contents.ts";
+import { foundationsContract } from "./contract/foundations.ts";
 import { deletionContract } from "./contract/deletion.ts";
 import { eventsContract } from "./contract/events.ts";
 import { foldInTurnContract } from "./contract/fold-in-turn.ts";
@@ -29,6 +30,7 @@ const parts: Readonly<Record<string, (open: OpenLedger) => void>> = {
   "tool calls": toolCallsContract,
   messages: messagesContract,
   contents: contentsContract,
+  foundations: foundationsContract,
   leases: leasesContract,
   forks: forksContract,
   folds: foldsContract,

@@ -12,6 +12,7 @@ import {
   type ModelMessage,
 } from "ai";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { plantedKey } from "../../harness/planted-key.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
 import {
@@ -22,6 +23,8 @@ import {
 import { createScripted, createSimulator, type ScriptStep } from "../../src/simulator/index.ts";
 import { claude, manual, problemsOf } from "./test-kit.ts";
 
+type ProviderOptions = NonNullable<ModelMessage["providerOptions"]>;
+
 let ledger: Ledger;
 beforeEach(async () => {
   ledger = await openLedger(":memory:");
@@ -30,11 +33,11 @@ afterEach(() => ledger.close());
 
 const models = {
   anthropic: (fetch: typeof globalThis.fetch) =>
-    createAnthropic({ baseURL: "http://localhost/v1", apiKey: "x", fetch })(claude),
+    createAnthropic({ baseURL: "http://localhost/v1", apiKey: plantedKey, fetch })(claude),
   "openai responses": (fetch: typeof globalThis.fetch) =>
-    createOpenAI({ baseURL: "http://localhost/v1", apiKey: "x", fetch })("gpt-6.1-sol"),
+    createOpenAI({ baseURL: "http://localhost/v1", apiKey: plantedKey, fetch })("gpt-6.1-sol"),
   "openai chat": (fetch: typeof globalThis.fetch) =>
-    createOpenAI({ baseURL: "http://localhost/v1", apiKey: "x", fetch }).chat("gpt-6.1-sol"),
+    createOpenAI({ baseURL: "http://localhost/v1", apiKey: plantedKey, fetch }).chat("gpt-6.1-sol"),
 } as const;
 
 const tools = {
@@ -131,6 +134,62 @@ test("markers of the plan stand in the request, and those of the application mak
     system: [{ cache_control: { type: "ephemeral" } }],
     messages: [{ role: "user", content: [{ cache_control: { type: "ephemeral" } }] }],
   });
+});
+
+const hour = { type: "ephemeral", ttl: "1h" } as const;
+
+test.each<[string, ProviderOptions, ProviderOptions]>([
+  ["the request", { anthropic: { cacheControl: hour } }, {}],
+  ["a part, as it is spelled on the wire", {}, { anthropic: { cache_control: hour } }],
+])(
+  "a marker of the application on %s makes way, call after call",
+  async (_name, request, marked) => {
+    const { model, bodies, told } = wrapped("anthropic", {}, [
+      { text: "A word. ".repeat(600), times: "always" },
+    ]);
+    const messages: ModelMessage[] = [];
+    for (let turn = 0; turn < 3; turn += 1) {
+      const text = `Question ${turn}: ${"more of it ".repeat(800)}`;
+      messages.push({ role: "user", content: [{ type: "text", text, providerOptions: marked }] });
+      const about = { model, instructions: manual, messages, maxRetries: 0 };
+      const { text: said } = await generateText({ ...about, providerOptions: request });
+      messages.push({ role: "assistant", content: said });
+    }
+    const verdicts = told.map(({ entry }) => entry.verdict?.kind);
+    expect(verdicts).toEqual(Array(3).fill("as expected"));
+    const sent = bodies.map((body) => JSON.stringify(body).match(/"cache_control"/g)?.length);
+    expect(sent).toEqual(told.map(({ plan }) => plan.markers.length));
+  },
+);
+
+test("a marker of the application on a tool's result makes way", async () => {
+  const { model, bodies, told } = wrapped("anthropic", {}, [{ text: "I see." }]);
+  const providerOptions = { anthropic: { cacheControl: hour } };
+  const use = { toolCallId: "t1", toolName: "look" };
+  await generateText({
+    model,
+    instructions: manual,
+    tools: { look: tools.look },
+    maxRetries: 0,
+    messages: [
+      { role: "user", content: "Why is CI red?" },
+      { role: "assistant", content: [{ type: "tool-call", ...use, input: {} }] },
+      {
+        role: "tool",
+        content: [
+          { type: "tool-result", ...use, output: { type: "text", value: "red", providerOptions } },
+          {
+            type: "tool-result",
+            ...use,
+            output: { type: "content", value: [{ type: "text", text: "red", providerOptions }] },
+          },
+        ],
+      },
+    ],
+  }).catch(() => {});
+  expect(bodies).toHaveLength(1);
+  expect(told).toHaveLength(1);
+  expect(JSON.stringify(bodies)).not.toContain('"1h"');
 });
 
 test("a conversation that goes on is one session, over several calls of the SDK and over processes", async () => {

@@ -9,6 +9,7 @@ import OpenAI, {
   APIUserAbortError as OpenaiAbort,
 } from "openai";
 import { describe, expect, test } from "vitest";
+import { plantedKey, plantedOpenaiKey } from "../../harness/planted-key.ts";
 import { openaiChat } from "../../src/core/wire/openai-chat/index.ts";
 import { openaiResponses } from "../../src/core/wire/openai-responses/index.ts";
 import type { StreamPart } from "../../src/core/wire/reply.ts";
@@ -19,12 +20,17 @@ type Send = (world: World, call: OwnCall) => Promise<object>;
 
 function anthropic({ simulator }: World): Anthropic {
   const { fetch } = simulator;
-  return new Anthropic({ apiKey: "any", baseURL: "http://localhost", fetch, maxRetries: 0 });
+  return new Anthropic({ apiKey: plantedKey, baseURL: "http://localhost", fetch, maxRetries: 0 });
 }
 
 function openai({ simulator }: World): OpenAI {
   const { fetch } = simulator;
-  return new OpenAI({ apiKey: "any", baseURL: "http://localhost/v1", fetch, maxRetries: 0 });
+  return new OpenAI({
+    apiKey: plantedOpenaiKey,
+    baseURL: "http://localhost/v1",
+    fetch,
+    maxRetries: 0,
+  });
 }
 
 const gpt = { model: "gpt-6.1-sol" };
@@ -163,7 +169,7 @@ test("a key in what is thrown does not reach the ledger", async () => {
   const { engine } = await openWorld();
   const session = await engine.open();
   const call = await session.prepare("Hello.");
-  const error = new Error("connect failed for sk-ant-0123456789abcdef");
+  const error = new Error(`connect failed for ${plantedKey}`);
   const { entry } = await session.record(call, error);
   expect(entry.failure?.detail).toBe("connect failed for [redacted]");
 });

@@ -1,5 +1,6 @@
 // For these tests: an engine that sends nothing itself, a simulator that is called by hand, a ledger in memory.
 import { afterEach } from "vitest";
+import { plantedKey } from "../../harness/planted-key.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import { toToolDefinition } from "../../src/core/message/tool-definition.ts";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
@@ -82,7 +83,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const post = (call: OwnCall): Promise<Response> =>
     simulator.fetch(`http://localhost${protocol.path}`, {
       method: "POST",
-      headers: { "content-type": "application/json", "x-api-key": "any", ...call.headers },
+      headers: { "content-type": "application/json", "x-api-key": plantedKey, ...call.headers },
       body: call.toBytes(),
     });
   return { engine, ledger, simulator, post };

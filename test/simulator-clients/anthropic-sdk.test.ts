@@ -9,11 +9,12 @@ import {
 } from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import { expect, test } from "vitest";
+import { plantedKey } from "../../harness/planted-key.ts";
 import { createScripted, createSimulator } from "../../src/simulator/index.ts";
 import { claude, hello, manual, oneCall, serve, statusesOf, weather } from "./serve.ts";
 
 function connect(url: string, maxRetries = 0): Anthropic {
-  return new Anthropic({ baseURL: url, apiKey: "test-key", maxRetries, logLevel: "off" });
+  return new Anthropic({ baseURL: url, apiKey: plantedKey, maxRetries, logLevel: "off" });
 }
 
 test("creates a message", async () => {
@@ -182,7 +183,7 @@ test("needs no socket: the simulator is its fetch", async () => {
   const simulator = createSimulator({ clock: "virtual" });
   const client = new Anthropic({
     baseURL: "http://localhost",
-    apiKey: "x",
+    apiKey: plantedKey,
     fetch: simulator.fetch,
   });
   const { content } = await send(client, {});

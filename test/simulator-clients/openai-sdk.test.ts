@@ -8,11 +8,17 @@ import {
   RateLimitError,
 } from "openai";
 import { expect, test } from "vitest";
+import { plantedOpenaiKey } from "../../harness/planted-key.ts";
 import { createScripted } from "../../src/simulator/index.ts";
 import { gpt, hello, manual, oneCall, serve, statusesOf, weather } from "./serve.ts";
 
 function connect(url: string, maxRetries = 0): OpenAI {
-  return new OpenAI({ baseURL: `${url}/v1`, apiKey: "test-key", maxRetries, logLevel: "off" });
+  return new OpenAI({
+    baseURL: `${url}/v1`,
+    apiKey: plantedOpenaiKey,
+    maxRetries,
+    logLevel: "off",
+  });
 }
 const tools = [
   {
@@ -150,7 +156,7 @@ test("throws its own error without a key", async () => {
   const { url } = await serve();
   const client = new OpenAI({
     baseURL: `${url}/v1`,
-    apiKey: "x",
+    apiKey: plantedOpenaiKey,
     maxRetries: 0,
     defaultHeaders: { authorization: null },
   });

@@ -3,13 +3,20 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { APICallError, generateText, isStepCount, jsonSchema, streamText, tool } from "ai";
 import { describe, expect, test } from "vitest";
+import { plantedKey } from "../../harness/planted-key.ts";
 import { createAgent, createScripted } from "../../src/simulator/index.ts";
 import { claude, gpt, manual, oneCall, serve, statusesOf, weather } from "./serve.ts";
 
 describe.each([
-  ["anthropic", (url: string) => createAnthropic({ baseURL: `${url}/v1`, apiKey: "x" })(claude)],
-  ["openai", (url: string) => createOpenAI({ baseURL: `${url}/v1`, apiKey: "x" })(gpt)],
-  ["openai chat", (url: string) => createOpenAI({ baseURL: `${url}/v1`, apiKey: "x" }).chat(gpt)],
+  [
+    "anthropic",
+    (url: string) => createAnthropic({ baseURL: `${url}/v1`, apiKey: plantedKey })(claude),
+  ],
+  ["openai", (url: string) => createOpenAI({ baseURL: `${url}/v1`, apiKey: plantedKey })(gpt)],
+  [
+    "openai chat",
+    (url: string) => createOpenAI({ baseURL: `${url}/v1`, apiKey: plantedKey }).chat(gpt),
+  ],
 ] as const)("Vercel ai with %s", (_name, modelAt) => {
   const tools = {
     get_weather: tool({
@@ -112,7 +119,7 @@ describe("Vercel ai's markers", () => {
     const { url } = await serve();
     const ask = async (question: string): Promise<number | undefined> => {
       const { usage } = await generateText({
-        model: createAnthropic({ baseURL: `${url}/v1`, apiKey: "x" })(claude),
+        model: createAnthropic({ baseURL: `${url}/v1`, apiKey: plantedKey })(claude),
         messages: [
           {
             role: "user",
@@ -135,7 +142,7 @@ describe("Vercel ai's markers", () => {
 
   test("are not needed with OpenAI: a conversation that goes on reads what it sent", async () => {
     const { url } = await serve();
-    const model = createOpenAI({ baseURL: `${url}/v1`, apiKey: "x" })(gpt);
+    const model = createOpenAI({ baseURL: `${url}/v1`, apiKey: plantedKey })(gpt);
     const first = [{ role: "user" as const, content: manual }];
     await generateText({ model, messages: first });
     const { usage } = await generateText({

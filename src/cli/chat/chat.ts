@@ -3,10 +3,11 @@ import { createInterface } from "node:readline";
 import { StrataError } from "../../core/strata-error.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
 import { openChat, type Whom } from "./open-chat.ts";
+import { isPiped, readPiped } from "./piped-input.ts";
 import { runChat, type ChatEdges, type ChatWish } from "./run-chat.ts";
 
 export const run: CommandBody = async (input, io) => {
-  const wish = readWish(input);
+  const wish = await withPiped(readWish(input), io);
   const terminal = wish.prompt === null && !wish.isJson && canDraw(io) ? here() : null;
   const whom: Whom = wish.isAllowed
     ? "everything is allowed"
@@ -28,6 +29,9 @@ export const run: CommandBody = async (input, io) => {
 
 function readWish({ values, switches }: CommandInput): ChatWish {
   const prompt = values.get("prompt") ?? null;
+  if (prompt !== null && prompt.trim() === "") {
+    throw new StrataError("usage", "the prompt is empty", "say something: strata chat -p PROMPT");
+  }
   if (values.has("resume") && values.has("model")) {
     throw new StrataError(
       "usage",
@@ -41,6 +45,13 @@ function readWish({ values, switches }: CommandInput): ChatWish {
     isAllowed: switches.has("yes"),
     model: values.get("model") ?? null,
   };
+}
+
+/** What is piped in belongs to the prompt. */
+async function withPiped(wish: ChatWish, io: Io): Promise<ChatWish> {
+  if (wish.prompt === null || !isPiped(0)) return wish;
+  const piped = await readPiped(process.stdin, (text) => io.error(`${text}\n`));
+  return piped === null ? wish : { ...wish, prompt: `${wish.prompt}\n\n${piped}` };
 }
 
 function canDraw({ env }: Pick<Io, "env">): boolean {

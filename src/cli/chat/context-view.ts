@@ -26,11 +26,16 @@ export interface PartView {
   readonly tokens: number;
 }
 
-export function viewContext(session: Session): ContextView {
+/** `told`: what the provider counted of all of it; estimates of the parts are brought to that. */
+export function viewContext(session: Session, told: number): ContextView {
   const { model, thread } = session;
-  const { foundation } = thread;
-  const { T0, T1, T2 } = foundation.tierTokens;
-  const T3 = thread.end.tokens - foundation.end.tokens;
+  const { tierTokens } = thread.foundation;
+  const share = thread.end.tokens === 0 ? 1 : told / thread.end.tokens;
+  const scale = (tokens: number): number => Math.round(tokens * share);
+  const [T0, T1, T2] = [scale(tierTokens.T0), scale(tierTokens.T1), scale(tierTokens.T2)];
+  const T3 = Math.max(0, told - T0 - T1 - T2);
+  const scaled = (parts: readonly PartView[]): readonly PartView[] =>
+    parts.map(({ name, tokens }) => ({ name, tokens: scale(tokens) }));
   const budget = planBudget(model, { T0, T1, T2, T3, T4: 0, T5: 0 });
   const reservedTokens = budget.reserves.responseTokens + budget.reserves.toolTokens;
   const usedTokens = budget.usedTokens.total;
@@ -40,15 +45,20 @@ export function viewContext(session: Session): ContextView {
     reservedTokens,
     freeTokens: Math.max(0, budget.remainingTokens),
     tiers: [
-      { tier: "T0", name: "tools", tokens: T0, parts: toolParts(session) },
+      { tier: "T0", name: "tools", tokens: T0, parts: scaled(toolParts(session)) },
       {
         tier: "T1",
         name: "the same in every session",
         tokens: T1,
-        parts: systemParts(session, "T1"),
+        parts: scaled(systemParts(session, "T1")),
       },
-      { tier: "T2", name: "of this session", tokens: T2, parts: systemParts(session, "T2") },
-      { tier: "T3", name: "conversation", tokens: T3, parts: threadParts(session) },
+      {
+        tier: "T2",
+        name: "of this session",
+        tokens: T2,
+        parts: scaled(systemParts(session, "T2")),
+      },
+      { tier: "T3", name: "conversation", tokens: T3, parts: scaled(threadParts(session)) },
     ],
   };
 }
@@ -95,10 +105,10 @@ function threadParts({ thread }: Session): readonly PartView[] {
 }
 
 function nameOf(kind: string, role: string): string {
-  if (kind === "tool_result") return "results of tools";
-  if (kind === "tool_use") return "uses of tools";
+  if (kind === "tool_result") return "tool results";
+  if (kind === "tool_use") return "tool uses";
   if (kind !== "text") return kind;
-  return role === "assistant" ? "what the agent said" : "what it was told";
+  return role === "assistant" ? "agent's words" : "words to it";
 }
 
 function largestFirst(parts: readonly PartView[]): readonly PartView[] {

@@ -17,8 +17,11 @@ export function describeEnding({
         text: "Stopped. The conversation goes on from before this turn; what it cost is booked.",
       };
     case "failed": {
-      const failure = calls.at(-1)?.failure ?? null;
-      const text = failure === null ? "The turn failed." : describeFailure(failure);
+      const last = calls.at(-1);
+      const text =
+        last === undefined || last.failure === null
+          ? "The turn failed."
+          : describeFailure(last.failure, last.status === "partial");
       return { level: "error", text };
     }
     case "cut off":
@@ -34,9 +37,10 @@ export function describeEnding({
   }
 }
 
-function describeFailure({ kind, detail }: ProviderFailure): string {
+function describeFailure({ kind, detail }: ProviderFailure, hasBegun: boolean): string {
   const hint = hints[kind];
-  return `The provider did not answer (${kind}): ${detail}${hint === undefined ? "" : `\n  ${hint}`}`;
+  const what = hasBegun ? "The reply broke off" : "The provider did not answer";
+  return `${what} (${kind}): ${detail}${hint === undefined ? "" : `\n  ${hint}`}`;
 }
 
 const hints: Readonly<Partial<Record<ProviderFailure["kind"], string>>> = {
@@ -47,5 +51,5 @@ const hints: Readonly<Partial<Record<ProviderFailure["kind"], string>>> = {
   "context-overflow": "/compact shortens the conversation",
   "rate-limited": "wait a little, then say it again",
   overloaded: "wait a little, then say it again",
-  unreachable: "check the network and the base URL",
+  unreachable: "check the network and the base URL, then say it again",
 };

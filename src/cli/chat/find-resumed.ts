@@ -5,6 +5,7 @@ import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import { openStore } from "../../edge/stores/open-store.ts";
 import { needSession } from "../need-session.ts";
 import { nameOf, refuseMissing, type Place } from "../use-ledger.ts";
+import { findSessionId } from "./name-session.ts";
 
 export interface Resumed extends Pick<SessionRecord, "id" | "agent" | "workspacePath"> {
   /** Whether its folder still is. */
@@ -26,7 +27,10 @@ export async function findResumed(
   if (store === null) return refuseMissing(place);
   try {
     const { ledger } = store;
-    if (wanted !== "latest") return await withFolder(await needSession(ledger, wanted, place));
+    if (wanted !== "latest") {
+      const id = await findSessionId(ledger, wanted);
+      return await withFolder(await needSession(ledger, id, place));
+    }
     const all = await ledger.listSessions({ limit: 500 });
     const own = all.filter(({ parent }) => parent === null);
     const here = own.find(({ workspacePath }) => workspacePath === resolve(workspace));

@@ -9,13 +9,23 @@ import { toShort } from "../render-ledger.ts";
 import { toPlainLine } from "./plain-text.ts";
 import type { ChatState } from "./state.ts";
 
-export function renderGreeting({ about }: ChatState, session: Session): string {
+export function renderGreeting(
+  { about }: ChatState,
+  session: Session,
+  home: string | undefined,
+): string {
   const simulated = about.isSimulated ? ", simulated" : "";
-  const where = about.workspace === null ? "" : ` in ${about.workspace}`;
+  const where = about.workspace === null ? "" : ` in ${fromHome(about.workspace, home)}`;
   return [
-    `${about.model}${simulated}${where}. /help lists commands; Ctrl-D quits.`,
+    `${about.model}${simulated}${where}.`,
+    "/help lists commands; Ctrl-D quits.",
     ...recent(session),
   ].join("\n");
+}
+
+function fromHome(path: string, home: string | undefined): string {
+  if (home === undefined || home === "/" || home === "") return path;
+  return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }
 
 /** The end of what was said before, so that one knows where one is. */
@@ -32,7 +42,8 @@ function recent({ thread, id }: Session): readonly string[] {
   return texts.length === 0 ? [] : [`Session ${id} goes on:`, ...texts.slice(-4)];
 }
 
-function textOf({ content }: Message): string {
+/** What a message says, on one line. */
+export function textOf({ content }: Message): string {
   return content
     .map((block) => (block.type === "text" ? toPlainLine(block.text) : ""))
     .filter((text) => text !== "")

@@ -11,6 +11,7 @@ export async function runLines(
   let ending: TurnEnding = "done";
   for await (const line of lines) {
     const typed = readTyped(line.replace(/\r$/, ""));
+    if (typed.kind !== "words") context.tell({ type: "commanded", text: line.trim() });
     if (typed.kind === "unknown") {
       context.tell({ type: "noticed", level: "warning", text: typed.text });
     } else if (typed.kind === "command") {

@@ -1,5 +1,4 @@
 // What a chat runs on: the engine as configured, in the session's folder, on a ledger that real money is not mixed with.
-import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { ConfigOption } from "../../core/config/read-config.ts";
 import type { StrataConfig } from "../../core/config/schema.ts";
@@ -13,6 +12,7 @@ import { openEngineFor, type OpenEngineOptions } from "../open-engine.ts";
 import { readConfig, readStore, type Environment } from "../read-config.ts";
 import { findResumed, type Resumed } from "./find-resumed.ts";
 import type { ChatEdges, OpenedChat } from "./run-chat.ts";
+import { fillWorkspace } from "./sample-workspace.ts";
 
 export type Asks = Parameters<ChatEdges["open"]>[0];
 
@@ -114,24 +114,3 @@ async function folderOf(resumed: Resumed | null): Promise<string | undefined> {
   const path = resumed?.workspacePath ?? null;
   return path !== null && resumed?.isThere === true ? path : undefined;
 }
-
-/** Something for a simulated agent to look at. */
-async function fillWorkspace(folder: string): Promise<void> {
-  for (const [name, text] of Object.entries(sampleFiles)) {
-    const path = join(folder, name);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
-  }
-}
-
-const sampleFiles: Readonly<Record<string, string>> = {
-  "README.md": "# Greeter\n\nSays hello in several languages. `npm test` runs the tests.\n",
-  "src/greet.ts":
-    'const greetings = { en: "Hello", de: "Hallo", fr: "Bonjour" };\n\n' +
-    "export function greet(name: string, language: keyof typeof greetings): string {\n" +
-    "  return `${greetings[language]}, ${name}!`;\n}\n",
-  "src/greet.test.ts":
-    'import { greet } from "./greet.ts";\n\n' +
-    'test("greets in French", () => {\n  expect(greet("Ada", "fr")).toBe("Bonjour, Ada!");\n});\n',
-  "notes/ideas.md": "- more languages\n- a greeting for the evening\n",
-};

@@ -4,7 +4,7 @@ import { formatTokens } from "../../replay/page/in-page.ts";
 import type { ContextView, PartView, TierView } from "./context-view.ts";
 import { createPaint, type RenderOptions } from "./paint.ts";
 import { toPlainLine } from "./plain-text.ts";
-import { cutToWidth, padToWidth } from "./text-width.ts";
+import { cutToWidth, padToWidth, widthOf, wrapLine } from "./text-width.ts";
 
 export function renderContext(view: ContextView, options: RenderOptions): readonly string[] {
   const { windowTokens, usedTokens, tiers } = view;
@@ -20,15 +20,14 @@ export function renderContext(view: ContextView, options: RenderOptions): readon
     ...tiers.flatMap((tier) => renderTier(tier, view, { ...options, width })),
     rowOf("   free for this turn", view.freeTokens, windowTokens, width),
     rowOf("   kept for replies and results", view.reservedTokens, windowTokens, width),
-    paint(
-      "dim",
-      "T4 (this turn's message) and T5 (what changes with every call) come with each call.",
-    ),
+    ...wrapLine(footnote, options.width).map((line) => paint("dim", line)),
   ];
 }
 
+const footnote =
+  "T4 (this turn's message) and T5 (what changes with every call) come with each call.";
 const widthMax = 76;
-const partsShown = 6;
+const partsShown = 5;
 
 /** Each tier with a letter of its own, so that it reads without colours too. */
 const looks = {
@@ -72,10 +71,21 @@ function renderTier(
   const row = rowOf(`${tier} ${name}`, tokens, windowTokens, options.width - 2);
   return [
     `${paint(style, mark)} ${paint("bold", row)}`,
-    ...shownParts(parts).map((part) =>
-      rowOf(`     ${toPlainLine(part.name)}`, part.tokens, windowTokens, options.width),
-    ),
+    ...renderParts(parts, options.width - 4).map((line) => paint("dim", `    ${line}`)),
   ];
+}
+
+/** In as few lines as they take, none of them broken. */
+function renderParts(parts: readonly PartView[], width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const { name, tokens } of shownParts(parts)) {
+    const part = cutToWidth(`${toPlainLine(name)} ${formatTokens(tokens)}`, width);
+    const last = lines.at(-1);
+    const longer = `${last} · ${part}`;
+    if (last === undefined || widthOf(longer) > width) lines.push(part);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
 }
 
 function shownParts(parts: readonly PartView[]): readonly PartView[] {

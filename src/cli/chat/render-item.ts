@@ -33,6 +33,10 @@ function linesOf(item: Item, options: RenderOptions): readonly string[] {
         paint("bold", `${index === 0 ? mark : "  "}${line}`),
       );
     }
+    case "command":
+      return wrapText(item.text, width - 2).map((line, index) =>
+        paint("dim", `${index === 0 ? "> " : "  "}${line}`),
+      );
     case "answer":
       // One line, whatever a carriage return in it meant.
       return wrapLine(toPlain(item.text).replaceAll("\n", " ").trimEnd(), width);

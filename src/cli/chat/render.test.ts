@@ -125,7 +125,7 @@ test("what fills the window is drawn by tier and section", () => {
     "Context: 40.0k of 100.0k tokens, 40.0 %",
     "[████■■■■■■■■■■■■····················~~~~]",
     "█ T0 tools                  10.0k   10.0 %",
-    "     read                   10.0k   10.0 %",
+    "    read 10.0k",
     "■ T3 conversation           30.0k   30.0 %",
     "   free for this turn       50.0k   50.0 %",
     "   kept for replies and …   10.0k   10.0 %",

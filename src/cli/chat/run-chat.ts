@@ -48,6 +48,10 @@ export interface ChatEdges {
   /** What is said where there is no terminal. */
   readonly lines: AsyncIterable<string>;
   readonly colours: boolean;
+  /** Where there is no terminal: columns to break lines at; none by default. */
+  readonly width?: number;
+  /** Where there is no terminal: whether the status line follows each turn. */
+  readonly showsStatus?: boolean;
 }
 
 export interface ChatWish {
@@ -113,13 +117,14 @@ const nowhere: ChatState["about"] = {
   workspace: null,
 };
 
-function chooseView(wish: ChatWish, screen: Screen | null, { colours }: ChatEdges, io: Io): View {
+function chooseView(wish: ChatWish, screen: Screen | null, edges: ChatEdges, io: Io): View {
   if (wish.isJson) return createJsonView(io);
-  const options = { width: Number.POSITIVE_INFINITY, colours };
+  const { colours, width = Number.POSITIVE_INFINITY, showsStatus = false } = edges;
+  const options = { width, colours };
   if (wish.prompt !== null) return createAnswerView(io, options);
   // Before a session is open there is nothing to draw around what is told.
   if (screen !== null) return (_, state) => state.about !== nowhere && screen.show(state);
-  return createTextView(io, options);
+  return createTextView(io, { ...options, showsStatus });
 }
 
 async function openSession(
@@ -169,8 +174,9 @@ async function talkAtTerminal(
   { context, confirmations, isLeftOpen }: Talk,
   terminal: { readonly input: ReadStream; readonly output: WriteStream; readonly screen: Screen },
 ): Promise<TurnEnding> {
-  const { tell } = context;
-  tell({ type: "reported", text: renderGreeting(context.state(), context.chat.session.session) });
+  const { tell, state, chat, env } = context;
+  const text = renderGreeting(state(), chat.session.session, env["HOME"]);
+  tell({ type: "reported", text });
   const first = isLeftOpen ? () => goOn(context) : null;
   await runTerminal({ ...context, confirmations, ...terminal }, first);
   return "done";

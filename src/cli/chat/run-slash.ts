@@ -6,10 +6,11 @@ import { StrataError } from "../../core/strata-error.ts";
 import { formatCount, formatPercent } from "../../replay/page/format-figures.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
 import type { CommandBody, Io } from "../command.ts";
-import { formatTime, toShort } from "../render-ledger.ts";
-import { renderFacts, renderTable } from "../table.ts";
+import { renderFacts } from "../table.ts";
 import { switchModel, toText, type ChatSession, type ChatSetup } from "./chat-session.ts";
 import { viewContext } from "./context-view.ts";
+import { findSessionId, shortName } from "./name-session.ts";
+import { renderSessions } from "./render-sessions.ts";
 import { renderHelp, type SlashSpec } from "./slash-words.ts";
 import type { ChatState } from "./state.ts";
 
@@ -45,8 +46,10 @@ type Work = (rest: string, context: SlashContext) => Promise<void> | void;
 const works: Readonly<Record<string, Work>> = {
   help: (_, context) => report(context, renderHelp()),
   cost: (_, context) => report(context, renderCost(context.state())),
-  context: (_, { chat, tell }) =>
-    tell({ type: "context", view: viewContext(chat.session.session) }),
+  context: (_, { chat, tell, state }) => {
+    const view = viewContext(chat.session.session, state().totals.contextTokens);
+    tell({ type: "context", view });
+  },
   model: changeModel,
   compact,
   memory: async (_, context) => {
@@ -63,7 +66,8 @@ const works: Readonly<Record<string, Work>> = {
     requireRecorded(chat, "fork");
     const fork = await engine.fork({ sessionId: from, ...(name === "" ? {} : { id: name }) });
     await chat.change(fork);
-    const text = `This is ${fork.id} now. ${from} stays as it is: /sessions ${from} goes back.`;
+    const back = shortName(from);
+    const text = `This is ${shortName(fork.id)} now. ${back} stays as it is: /sessions ${back} goes back.`;
     tell({ type: "noticed", level: "info", text });
   },
 };
@@ -140,26 +144,13 @@ const reasons: Readonly<Record<string, string>> = {
   "too often": "it was folded too often lately",
 };
 
-async function showSessions(id: string, context: SlashContext): Promise<void> {
+async function showSessions(typed: string, context: SlashContext): Promise<void> {
   const { engine, ledger, chat } = context;
-  if (id !== "") {
-    await chat.change(await engine.resume(id));
+  if (typed !== "") {
+    await chat.change(await engine.resume(await findSessionId(ledger, typed)));
     return;
   }
-  const sessions = await ledger.listSessions({ limit: 10 });
-  if (sessions.length === 0) return report(context, "No session is recorded yet.");
-  const table = renderTable(
-    [
-      { title: "", cell: (each) => (each.id === chat.session.id ? "*" : " ") },
-      { title: "session", cell: (each) => toShort(each.id, 60) },
-      { title: "model", cell: (each) => toShort(each.model, 30) },
-      { title: "turns", align: "right", cell: (each) => String(each.turnCount) },
-      { title: "cost", align: "right", cell: (each) => formatUsdRounded(each.costPicoUsd) },
-      { title: "updated (UTC)", cell: (each) => formatTime(each.updatedMs).slice(5) },
-    ],
-    sessions,
-  );
-  report(context, table);
+  report(context, await renderSessions(ledger, chat.session.id));
 }
 
 function renderCost({ totals, about }: ChatState): string {

@@ -43,6 +43,8 @@ export type Item =
     }
   | ToolItem
   | { readonly kind: "notice"; readonly level: NoticeLevel; readonly text: string }
+  /** As it was typed. */
+  | { readonly kind: "command"; readonly text: string }
   /** What a command of the chat shows. */
   | { readonly kind: "report"; readonly text: string }
   | { readonly kind: "context"; readonly view: ContextView };

@@ -73,6 +73,7 @@ function createActs(
   const { chat, tell, confirmations, screen, state, input, output } = setup;
   const submit = async (text: string): Promise<void> => {
     const typed = readTyped(text);
+    if (typed.kind !== "words") tell({ type: "commanded", text: text.trim() });
     if (typed.kind === "unknown") tell({ type: "noticed", level: "warning", text: typed.text });
     else if (typed.kind === "command") {
       if (!(await runSlash(typed.spec, typed.rest, setup))) quit();

@@ -26,6 +26,10 @@ test("a tab takes four columns", () => {
   expect(wrapLine("\ta", 10)).toEqual(["    a"]);
 });
 
+test("text without spaces is broken between its wide characters", () => {
+  expect(wrapLine("- 日本語のテキスト ok", 12)).toEqual(["- 日本語のテ", "キスト ok"]);
+});
+
 test("no line is wider than it may be, and no word is lost", () => {
   const words = fc.array(fc.constantFrom("a", "word", "日本", "👩‍👧", "longer-than-all", "é"));
   fc.assert(

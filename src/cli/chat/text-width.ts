@@ -14,7 +14,10 @@ export function charactersOf(text: string): readonly string[] {
     : Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
-/** One line as lines of a width, broken at spaces where there are any. More text at the end changes only the last. */
+/**
+ * One line as lines of a width, broken at spaces and beside wide characters where there are any. More text at the end
+ * changes only the last.
+ */
 export function wrapLine(text: string, width: number): readonly string[] {
   const flat = text.replaceAll("\t", "    ");
   if (isNarrow(flat) && flat.length <= width) return [flat];
@@ -22,6 +25,7 @@ export function wrapLine(text: string, width: number): readonly string[] {
   let [line, used, breakAt] = ["", 0, 0];
   for (const character of charactersOf(flat)) {
     const wide = widthOfCharacter(character);
+    if (wide === 2 && line.trim() !== "") breakAt = line.length;
     if (used + wide > width && line !== "") {
       const isSpace = character === " ";
       const cut = isSpace || breakAt === 0 ? line.length : breakAt;
@@ -33,7 +37,7 @@ export function wrapLine(text: string, width: number): readonly string[] {
     }
     line += character;
     used += wide;
-    if (character === " " && line.trim() !== "") breakAt = line.length;
+    if (wide === 2 || (character === " " && line.trim() !== "")) breakAt = line.length;
   }
   return line === "" && lines.length > 0 ? lines : [...lines, line];
 }

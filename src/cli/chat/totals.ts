@@ -22,8 +22,10 @@ export interface Tally {
 export function createTally(ledger: Ledger, tell: (totals: Totals) => void): Tally {
   let totals = noTotals;
   let model: ModelFacts | null = null;
+  let estimate = 0;
   const open = async (session: Session): Promise<Totals> => {
     ({ model } = session);
+    estimate = session.thread.end.tokens;
     totals = await readTotals(ledger, session);
     return totals;
   };
@@ -35,12 +37,15 @@ export function createTally(ledger: Ledger, tell: (totals: Totals) => void): Tal
     turnEnded: async ({ calls, end, session }) => {
       const counted = addCalls(totals, calls, session.model);
       const record = await ledger.findSession(session.id);
+      const { tokens } = session.thread.end;
+      // What a turn that came to nothing said is taken back.
+      const unchanged = tokens === estimate ? totals.contextTokens : countContext(session);
+      estimate = tokens;
       totals = {
         ...counted,
         // With folds, too.
         costPicoUsd: record?.costPicoUsd ?? counted.costPicoUsd,
-        // What a turn that came to nothing said is taken back.
-        contextTokens: end === "done" ? counted.contextTokens : session.thread.end.tokens,
+        contextTokens: end === "done" ? counted.contextTokens : unchanged,
       };
       tell(totals);
     },
@@ -70,15 +75,25 @@ function addCall(totals: Totals, call: CallRecord, model: ModelFacts): Totals {
 
 /** Of a session that is open, from what the ledger has of it since it was opened or forked. */
 async function readTotals(ledger: Ledger, session: Session): Promise<Totals> {
-  const { id, model, thread } = session;
+  const { id, model } = session;
   const record = await ledger.findSession(id);
   const calls = record === null ? [] : await readCalls(ledger, record);
   const totals = addCalls(noTotals, calls, model);
   return {
     ...totals,
     costPicoUsd: record?.costPicoUsd ?? 0n,
-    contextTokens: thread.end.tokens,
+    contextTokens: countContext(session),
   };
+}
+
+/** Our estimate, brought to what the provider last counted of it. */
+function countContext({ thread, cache: { measured } }: Session): number {
+  const { foundation, blocks, end } = thread;
+  const before = foundation.blocks.length;
+  const at = measured?.block ?? -1;
+  const known = at < before ? foundation.blocks[at] : blocks.at(at - before);
+  if (measured === null || known?.key !== measured.key || known.endTokens === 0) return end.tokens;
+  return Math.round((end.tokens * measured.tokens) / known.endTokens);
 }
 
 async function readCalls(ledger: Ledger, record: SessionRecord): Promise<readonly CallRecord[]> {

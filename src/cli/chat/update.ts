@@ -23,6 +23,8 @@ export type ChatEvent =
   /** Another session, or the first. */
   | { readonly type: "opened"; readonly about: ChatAbout; readonly totals: Totals }
   | { readonly type: "said"; readonly text: string }
+  /** What begins with a slash, as it was typed. */
+  | { readonly type: "commanded"; readonly text: string }
   | { readonly type: "part"; readonly part: TurnPart }
   | { readonly type: "counted"; readonly totals: Totals }
   | { readonly type: "stopping" }
@@ -50,6 +52,8 @@ export function update(state: ChatState, event: ChatEvent): ChatState {
       const said: Item = { kind: "person", text: event.text, isSteering };
       return { ...add(closeAnswer(state), said), turn: started };
     }
+    case "commanded":
+      return add(closeAnswer(state), { kind: "command", text: event.text });
     case "part":
       return updatePart(state, event.part);
     case "counted":
@@ -98,6 +102,8 @@ function updatePart(state: ChatState, part: TurnPart): ChatState {
   switch (part.type) {
     case "stream_start":
       return { ...state, turn: state.turn ?? newTurn };
+    case "route":
+      return state;
     case "token":
       return addWords(withTurn(state, { isThinking: false }), part.text);
     case "reasoning":

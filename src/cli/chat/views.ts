@@ -4,19 +4,27 @@ import { toJsonLine } from "../render-ledger.ts";
 import type { RenderOptions } from "./paint.ts";
 import { toSafeJson } from "./plain-text.ts";
 import { renderItem } from "./render-item.ts";
+import { renderStatus } from "./render-status.ts";
 import { drawItems, nothingPrinted } from "./render.ts";
 import { isOpen, type ChatState } from "./state.ts";
 import type { ChatEvent } from "./update.ts";
 
 export type View = (event: ChatEvent, state: ChatState) => void;
 
+export interface TextViewOptions extends RenderOptions {
+  /** Whether the status line follows each turn. */
+  readonly showsStatus: boolean;
+}
+
 /** Everything that was said and done, each thing when it is finished. */
-export function createTextView({ out }: Pick<Io, "out">, options: RenderOptions): View {
+export function createTextView({ out }: Pick<Io, "out">, options: TextViewOptions): View {
   let printed = nothingPrinted;
-  return (_, { items }) => {
-    const drawn = drawItems(items, printed, options);
+  return (event, state) => {
+    const drawn = drawItems(state.items, printed, options);
     ({ printed } = drawn);
     for (const line of drawn.lines) out(`${line}\n`);
+    const isTurnOver = event.type === "part" && event.part.type === "stream_end";
+    if (options.showsStatus && isTurnOver) out(`\n${renderStatus(state, options)}\n`);
   };
 }
 
@@ -58,6 +66,7 @@ function toJsonValue(event: ChatEvent, { totals, about }: ChatState): object | n
       return { type: "confirmation", ...event.question };
     case "part":
       return toJsonPart(event.part, { totals, about });
+    case "commanded":
     case "counted":
     case "stopping":
     case "tick":

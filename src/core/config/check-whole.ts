@@ -11,6 +11,7 @@ import type { Origin } from "./config-node.ts";
 import type { ConfigProblem } from "./config-problem.ts";
 import { maskText } from "./mask-secrets.ts";
 import type { StrataConfig } from "./schema.ts";
+import { joinPath } from "./spec.ts";
 
 type OriginAt = (path: readonly string[]) => Origin;
 
@@ -65,12 +66,17 @@ function checkAliases({ models: { aliases } }: StrataConfig, originAt: OriginAt)
           {
             severity: "error" as const,
             origin: originAt(["models", "aliases", name]),
-            message: `models.aliases.${name} stands for ${model}, which is another alias`,
-            hint: `write ${aliases.get(model)}`,
+            message: `${["models", "aliases", name].reduce(joinPath, "")} stands for ${maskText(model)}, which is ${model === name ? "itself" : "another alias"}`,
+            hint: toEnd(aliases, model),
           },
         ]
       : [],
   );
+}
+
+function toEnd(aliases: ReadonlyMap<string, string>, alias: string): string {
+  const end = aliases.get(alias) ?? alias;
+  return aliases.has(end) ? "name a model" : `write ${maskText(end)}`;
 }
 
 /** A warning: a model may be served that nobody has facts about. */
@@ -80,31 +86,41 @@ function checkNames(
   catalogue: Catalogue | null,
 ): ConfigProblem[] {
   if (catalogue === null) return [];
-  const { models, routing, agents, compaction } = config;
+  const { models, routing, agents, providers, subAgents, compaction } = config;
   const named: readonly (readonly [readonly string[], string | null])[] = [
     [["models", "default"], models.default],
     [["routing", "workspace_default"], routing.workspaceDefault],
     [["llm", "context_optimization", "compaction", "summarizer_model"], compaction.summarizerModel],
+    [["sub_agents", "worker_model"], subAgents.workerModel],
     ...[...models.aliases].map(([name, model]) => [["models", "aliases", name], model] as const),
     ...[...agents].map(([id, { model }]) => [["agents", id, "model"], model] as const),
+    ...[...providers].flatMap(([name, { modelNames }]) =>
+      [...modelNames.keys()].map((id) => [["providers", name, "model_names", id], id] as const),
+    ),
     ...routing.rules.map(({ model }) => [["routing", "rules"], model] as const),
     ...routing.patterns.map(({ model }) => [["routing", "patterns"], model] as const),
   ];
-  return named.flatMap(([path, name]) => {
-    if (name === null || name === "" || models.aliases.has(name)) return [];
-    if (findModel(name, catalogue) !== null) return [];
+  const problems: ConfigProblem[] = [];
+  for (const [path, name] of named) {
+    if (problems.length >= unknownNamesMax) break;
+    // A provider's names are by model, not by what people call one.
+    const isAlias = path[0] !== "providers" && name !== null && models.aliases.has(name);
+    if (name === null || name === "" || isAlias) continue;
+    if (findModel(name, catalogue) !== null) continue;
     const near = [...nearestIds(name, catalogue), ...models.aliases.keys()].slice(0, 1);
     const hint = near[0] === undefined ? "" : `did you mean ${near[0]}? `;
-    return [
-      {
-        severity: "warning" as const,
-        origin: originAt(path),
-        message: `${path.join(".")} names the model ${JSON.stringify(maskText(name.slice(0, 80)))}, which is unknown`,
-        hint: `${hint}A model of your own is described under models.add`,
-      },
-    ];
-  });
+    problems.push({
+      severity: "warning",
+      origin: originAt(path),
+      message: `${path.reduce(joinPath, "")} names the model ${JSON.stringify(maskText(name.slice(0, 80)))}, which is unknown`,
+      hint: `${hint}A model of your own is described under models.add`,
+    });
+  }
+  return problems;
 }
+
+/** Each is compared with all that are known; nobody reads more of them. */
+const unknownNamesMax = 50;
 
 function checkLimits({ skills, tools }: StrataConfig, originAt: OriginAt): ConfigProblem[] {
   const problems: ConfigProblem[] = [];

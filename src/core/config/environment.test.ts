@@ -53,13 +53,18 @@ describe("a variable for every setting", () => {
       STRATA_MODELS__ADD: "{}",
       STRATA_MODELS__DEFAULT__X: "1",
       STRATA_TOOLS__BASH: "",
-      STRATA_SOMETHING_ELSE: "1",
+      STRATA_LEDGER_STORE: "/srv/l.db",
+      STRATA_QQQQQQQQQQQQ: "1",
+      STRATA_CONFIG: "/srv/strata.yaml",
+      STRATA_DATA_DIR: "/srv",
     };
     expect(problemsOf("", { env })).toEqual([
       "STRATA_LLM__CONTEXT_OPTIMISATION__COMPACTION__ENABLED: names no setting; did you mean STRATA_LLM__CONTEXT_OPTIMIZATION?",
-      "STRATA_LLM__CONTEXT_OPTIMIZATION__COMPACTION: names no setting; name one of enabled, compact_at_pct, timing, tail_keep_tokens, tool_result_max_pct, summarizer_model, summary_shape, lock_ttl_seconds, use_provider, micro, auto after it",
+      "STRATA_LLM__CONTEXT_OPTIMIZATION__COMPACTION: names no setting; name one of enabled, compact_at_pct, timing, early, tail_keep_tokens, tool_result_max_pct, summarizer_model, summary_shape, lock_ttl_seconds, use_provider, micro, auto after it",
       "STRATA_MODELS__ADD: names no setting; models.add can only be set in a file",
       "STRATA_MODELS__DEFAULT__X: names no setting; STRATA_MODELS__DEFAULT is as far as it goes",
+      "STRATA_LEDGER_STORE: names no setting; did you mean STRATA_LEDGER__STORE?",
+      "STRATA_QQQQQQQQQQQQ: names no setting; known: STRATA_CONFIG, STRATA_DATA_DIR, STRATA_STORE, and paths",
     ]);
   });
 
@@ -68,6 +73,14 @@ describe("a variable for every setting", () => {
       'STRATA_TOOLS__BASH: tools.bash is "yes", but must be true or false; mend it, or remove it for false',
     ]);
   });
+});
+
+test("of two variables for one setting, the one with a name of its own holds", () => {
+  const env = { STRATA_STORE: "/srv/a.db", STRATA_LEDGER__STORE: "/srv/b.db" };
+  const { config, settings } = read("", { env });
+  expect(config?.ledger.store).toBe("/srv/a.db");
+  const store = settings.find(({ path }) => path === "ledger.store");
+  expect(store).toMatchObject({ value: "/srv/a.db", origin: { name: "STRATA_STORE" } });
 });
 
 describe("variables that others know, too", () => {

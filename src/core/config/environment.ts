@@ -11,6 +11,7 @@ import {
 import type { ConfigProblem } from "./config-problem.ts";
 import { mergeNodes } from "./merge-nodes.ts";
 import { schema } from "./schema.ts";
+import { describeSettings } from "./settings.ts";
 import type { Spec } from "./spec.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -45,12 +46,13 @@ export interface ReadEnvironment {
 /** `files` says which names there are: a variable cannot be spelled with a dash or in lower case. */
 export function readEnvironment(env: Environment, files: ConfigNode): ReadEnvironment {
   const problems: ConfigProblem[] = [];
-  const beforeFiles = pick(env, "before files");
+  const beforeFiles: ConfigNode[] = [];
   for (const [name, given] of Object.entries(env)) {
-    const path = name.startsWith(prefix) ? name.slice(prefix.length).split("__") : [];
-    if (path.length < 2 || given === undefined || given === "") continue;
+    if (!name.startsWith(prefix) || shortNames.has(name)) continue;
+    if (given === undefined || given === "") continue;
+    const path = name.slice(prefix.length).split("__");
     const origin: Origin = { kind: "environment", name };
-    const found = findPath(path, files);
+    const found = path.length < 2 ? { hint: guessName(name) } : findPath(path, files);
     if ("hint" in found) {
       problems.push({ severity: "error", origin, message: "names no setting", hint: found.hint });
     } else {
@@ -59,9 +61,29 @@ export function readEnvironment(env: Environment, files: ConfigNode): ReadEnviro
   }
   return {
     afterFiles: mergeNodes(pick(env, "after files")),
-    beforeFiles: mergeNodes(beforeFiles),
+    // Of two for the same setting, the one with a name of its own holds.
+    beforeFiles: mergeNodes([...beforeFiles, ...pick(env, "before files")]),
     problems,
   };
+}
+
+/** Ours that are no path: some name a setting, others where things are. */
+const shortNames: ReadonlySet<string> = new Set([
+  "STRATA_CONFIG",
+  "STRATA_DATA_DIR",
+  ...knownVariables.map(({ name }) => name),
+]);
+
+/** One underscore where there should be two is the likeliest mistake. */
+function guessName(name: string): string {
+  const paths = describeSettings().filter(({ isInEnvironment }) => isInEnvironment);
+  const ours = [...shortNames].filter((each) => each.startsWith(prefix));
+  const known = [...ours, ...paths.map(({ path }) => variableOf(path))];
+  const ends = known.map((each) => each.slice(prefix.length));
+  const [near] = nearestNames(name.slice(prefix.length, 128), ends, 1);
+  return near === undefined
+    ? `known: ${ours.join(", ")}, and paths`
+    : `did you mean ${prefix}${near}?`;
 }
 
 /** Keys that a variable holds take the place of those that nobody wrote. */
@@ -75,9 +97,11 @@ export function fillKeys(root: ConfigNode, env: Environment): ConfigNode {
     const value = (Object.hasOwn(env, name.value) ? env[name.value] : undefined)?.trim();
     if (value === undefined || value === "") return [];
     const origin: Origin = { kind: "environment", name: name.value };
-    return [nodeWith(["providers", key, "api_key"], { kind: "scalar", origin, value })];
+    const keyNode: ConfigNode = { kind: "scalar", origin, value };
+    return [{ key, origin, node: nodeWith(["api_key"], keyNode) }];
   });
-  return mergeNodes([root, ...filled]);
+  const origin: Origin = { kind: "default" };
+  return mergeNodes([root, nodeWith(["providers"], { kind: "map", origin, entries: filled })]);
 }
 
 /** STRATA_ and the path, its parts in upper case with two underscores between them. */

@@ -25,7 +25,7 @@ export function leaf<Value>({ meaning, allowed, usual, accept, shape }: Leaf<Val
       if (isNothing(node)) return usual;
       const value = node.kind === "scalar" ? accept(node.value, node, context) : undefined;
       if (value !== undefined) return value;
-      reportUnfit(node, context, allowed, shape.usual);
+      reportUnfit(node, context, { allowed, ...shape });
       return usual;
     },
   };
@@ -98,7 +98,7 @@ export function optionalChoice<const Choice extends string>(
 
 /** Null where it is missing or empty. */
 export function text(meaning: string, limits: TextLimits = {}): Spec<string | null> {
-  const { allowed = "text", isFit = () => true } = limits;
+  const { allowed = "text", isFit = () => true, show } = limits;
   return leaf<string | null>({
     meaning,
     allowed,
@@ -108,11 +108,11 @@ export function text(meaning: string, limits: TextLimits = {}): Spec<string | nu
       if (value === "") return null;
       return value.length <= textLengthMax && isFit(value) ? value : undefined;
     },
-    shape: { usual: null, fromText: sameText },
+    shape: { usual: null, fromText: sameText, ...(show === undefined ? {} : { show }) },
   });
 }
 
-export interface TextLimits {
+export interface TextLimits extends Pick<LeafShape, "show"> {
   readonly allowed?: string;
   readonly isFit?: (text: string) => boolean;
 }
@@ -130,7 +130,7 @@ export function texts(usual: readonly string[], meaning: string): Spec<readonly 
           (each, index) => item.read(each, below(context, String(index))) ?? [],
         );
       }
-      reportUnfit(node, context, allowed, usual);
+      reportUnfit(node, context, { allowed, usual });
       return usual;
     },
   };
@@ -147,12 +147,11 @@ export function anything(meaning: string): Spec<unknown> {
 
 const textLengthMax = 4096;
 
-/** What was written is shown short, and never where it is a secret. */
+/** What was written is shown short, and never where it is a secret or may hold one. */
 export function reportUnfit(
   node: ConfigNode,
   context: ReadContext,
-  allowed: string,
-  usual: LeafShape["usual"],
+  { allowed, usual, show }: Pick<LeafShape, "allowed" | "usual" | "show">,
 ): void {
   const isUnquoted =
     node.kind === "scalar" && typeof node.value !== "string" && allowed.startsWith("text");
@@ -160,10 +159,14 @@ export function reportUnfit(
   const isCount = /number|true/.test(allowed);
   const otherwise =
     usual === null || Array.isArray(usual) ? "remove it" : `remove it for ${String(usual)}`;
+  const isHidden = show !== undefined && node.kind === "scalar";
+  const found = isHidden
+    ? "must be"
+    : `is ${showNode(node, isCount ? "" : context.path)}, but must be`;
   reportError(
     context,
     node.origin,
-    `${context.path} is ${showNode(node, isCount ? "" : context.path)}, but must be ${allowed}`,
+    `${context.path} ${found} ${allowed}`,
     `${isUnquoted ? "put quotes around it" : "mend it"}, or ${otherwise}`,
   );
 }

@@ -22,6 +22,11 @@ describe("secrets are masked", () => {
     "cookie",
     "X-Auth",
     "passphrase",
+    "x-authtoken",
+    "x-pass",
+    "x-access-key-id",
+    "x-private-key-pem",
+    "dbpassword",
   ])("by the name %s", (name) => {
     expect(maskSecrets({ [name]: "hunter2" })).toEqual({ [name]: "***" });
   });
@@ -52,6 +57,10 @@ describe("secrets are masked", () => {
     ["https://host/x?api_key=hunter2", "https://host/x?api_key=***"],
     ["Bearer hunter2hunter2", "Bearer ***"],
     ["the key sk-ant-api03-abcdefgh is wrong", "the key *** is wrong"],
+    ["postgres://ana:hun ter2@db/x", "postgres://ana:***@db/x"],
+    ["host=db password='hunter2 xyz' user=ana", "host=db password=*** user=ana"],
+    ['{"password": "hunter2 xyz"}', '{"password": ***}'],
+    ["https://host/x?code=hunter2", "https://host/x?code=***"],
     ["https://host:8080/path", "https://host:8080/path"],
     ["claude-sonnet-5-5", "claude-sonnet-5-5"],
   ])("in %s", (text, shown) => {
@@ -81,12 +90,47 @@ describe("secrets are masked", () => {
       `models: { add: { x: { token: ${planted} } } }`,
       `tools: { permissions: [${planted}], bash: ${planted} }`,
       `agents: { ana: ${planted} }`,
+      `providers: { a: { kind: anthropic, ${planted}: x } }`,
+      `providers: { a: { kind: anthropic, 0123456789abcdefplanted: x } }`,
+      `providers: { ${planted}: { kid: anthropic } }`,
+      `agents: { ${planted}: { model: nobodys } }`,
+      `agents: [{ id: ${planted} }, { id: ${planted} }]`,
+      `models: { aliases: { a: ${planted}, ${planted}: b } }`,
+      `ledger: { store: "postgres://user:pa planted@host/db" }`,
+      `ledger: { store: "host=db password='planted xyz'" }`,
+      `ledger: { store: "ana:planted@db/x" }`,
+      `ledger: { store: "postgres://u:${"x".repeat(5000)}planted@h/d" }`,
+      `providers: { a: { kind: anthropic, base_url: "https://u:pw planted@h" } }`,
+      `providers: { a: { kind: anthropic, base_url: "https://h/x?code=planted&b=planted" } }`,
+      `providers: { a: { kind: anthropic, api_key_env: "pw planted" } }`,
+      `providers: { a: { kind: anthropic, headers: { x-authtoken: planted, x-pass: planted } } }`,
+      `providers: { a: { kind: anthropic, headers: { x-whatever: planted, x-line: "planted\\n" } } }`,
     ];
     for (const yaml of places) {
       const { settings, problems } = read(yaml, { env: { ANTHROPIC_API_KEY: planted } });
       const printed = `${JSON.stringify(settings)}${problems.map(describeProblem).join()}`;
       expect({ yaml, isShown: printed.includes("planted") }).toEqual({ yaml, isShown: false });
     }
+  });
+
+  test.each(["postgres://u:pa planted@h/db", "host=db password='planted xyz'", "u:planted@h"])(
+    "a refused %s of the environment is not repeated",
+    (planted) => {
+      for (const env of [{ STRATA_STORE: planted }, { ANTHROPIC_BASE_URL: planted }]) {
+        const { config, settings, problems } = read("", { env });
+        expect(config).toBeNull();
+        const printed = `${JSON.stringify(settings)}${problems.map(describeProblem).join()}`;
+        expect(printed).not.toContain("planted");
+      }
+    },
+  );
+
+  test("of headers only those are shown that are nobody's secret", () => {
+    const yaml =
+      "providers: { a: { kind: anthropic, headers: { Anthropic-Beta: some, X-Team: blue } } }";
+    const { settings } = read(yaml);
+    const shown = settings.filter(({ path }) => path.includes("headers")).map(({ value }) => value);
+    expect(shown).toEqual(["some", "***"]);
   });
 
   test("whatever the address, its password is gone", () => {

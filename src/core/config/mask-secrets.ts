@@ -10,10 +10,12 @@ export function maskSecrets(value: unknown, name = ""): unknown {
   }
   if (Array.isArray(value)) return value.map((item: unknown) => maskSecrets(item, name));
   if (value instanceof Map) {
-    return new Map([...value].map(([key, each]) => [key, maskSecrets(each, String(key))]));
+    return new Map(
+      [...value].map(([key, each]) => [maskSecrets(key), maskSecrets(each, String(key))]),
+    );
   }
   if (typeof value !== "object" || value === null) return value;
-  const fields = Object.entries(value).map(([key, each]) => [key, maskSecrets(each, key)]);
+  const fields = Object.entries(value).map(([key, each]) => [maskText(key), maskSecrets(each, key)]);
   return Object.fromEntries(fields);
 }
 
@@ -22,18 +24,35 @@ export function maskText(text: string): string {
   return patterns.reduce((rest, [pattern, by]) => rest.replace(pattern, by), text);
 }
 
+/** For an address: of what follows its question mark only the names are shown. */
+export function maskAddress(address: string): string {
+  const nameless = address.replace(/^([a-z][a-z0-9+.-]*:\/\/[^:/?#@]*):.*@/is, `$1:${masked}@`);
+  return maskText(nameless).replace(/([?&][^=&#]{0,128}=)[^&#]+/g, `$1${masked}`);
+}
+
 /** Whether a value of this name is a secret, as `api_key`, `x-auth-token` or `clientSecret`. */
 export function isSecretName(name: string): boolean {
   const words = wordsOf(name);
   const last = words.at(-1) ?? "";
   // The name of a variable or of a file is no secret; what is in it is.
   if (pointers.has(last)) return false;
-  return secretEnds.has(last.replace(/s$/, "")) || words.some((word) => secretWords.has(word));
+  if (secretEnds.has(last.replace(/s$/, "")) || words.some(isSecretWord)) return true;
+  // As access_key_id and private-key-pem: what a key is made of, or kept as.
+  return words.some((word, at) => word === "key" && keyParts.has(words[at + 1] ?? ""));
 }
 
 const pointers: ReadonlySet<string> = new Set(["env", "file", "path", "name"]);
 
+const keyParts: ReadonlySet<string> = new Set(["id", "pem", "value", "data", "material"]);
+
+/** Written together, too: `authtoken`, `dbpassword`, `apikey`. */
+function isSecretWord(word: string): boolean {
+  return secretWords.has(word) || /.(?:token|secret|password|passwd|apikey)$/.test(word);
+}
+
 const secretWords: ReadonlySet<string> = new Set([
+  "pass",
+  "passcode",
   "password",
   "passwd",
   "passphrase",
@@ -54,7 +73,7 @@ function maskNamed(text: string, name: string): string {
 
 /** Numbers are counts and limits, unless they are a password. */
 function isPasswordName(name: string): boolean {
-  return wordsOf(name).some((word) => secretWords.has(word) || word === "pin" || word === "pwd");
+  return wordsOf(name).some((word) => isSecretWord(word) || word === "pin" || word === "pwd");
 }
 
 function wordsOf(name: string): readonly string[] {
@@ -67,14 +86,16 @@ function wordsOf(name: string): readonly string[] {
 
 const patterns: readonly (readonly [RegExp, string])[] = [
   // scheme://user:secret@host; a secret may hold what should have been escaped.
-  [/([a-z][a-z0-9+.-]{0,31}:\/\/)([^\s:/?#@]{0,128}):[^\s]{0,1024}@/gi, `$1$2:${masked}@`],
+  [/([a-z][a-z0-9+.-]{0,31}:\/\/)([^\s:/?#@]{0,128}):[^\s]{0,4096}@/gi, `$1$2:${masked}@`],
+  // The same with spaces in it.
+  [/([a-z][a-z0-9+.-]{0,31}:\/\/)([^\s:/?#@]{0,128}):[^\r\n@/]{0,1024}@/gi, `$1$2:${masked}@`],
   [/([a-z][a-z0-9+.-]{0,31}:\/\/)[^\s:/?#@]{1,1024}@/gi, `$1${masked}@`],
   [
-    /([?&][\w.-]{0,64}(?:key|token|password|passwd|secret|signature|sig|auth)=)[^&#\s]{1,1024}/gi,
+    /([?&][\w.-]{0,64}(?:key|token|password|passwd|pass|secret|signature|sig|auth|code)=)[^&#\s]{1,1024}/gi,
     `$1${masked}`,
   ],
   [
-    /\b((?:password|passwd|secret|token|api_?key)\s{0,8}[=:]\s{0,8})[^\s"',]{1,1024}/gi,
+    /((?:password|passwd|secret|token|api[_-]?key)["']?\s{0,8}[=:]\s{0,8})(?!\*\*\*)(?:"[^"\r\n]{1,4096}"?|'[^'\r\n]{1,4096}'?|[^\s"',]{1,4096})/gi,
     `$1${masked}`,
   ],
   [/\b((?:bearer|basic)\s{1,8})[\w+/=.~-]{4,4096}/gi, `$1${masked}`],

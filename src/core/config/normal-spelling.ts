@@ -8,6 +8,7 @@ import {
   type Origin,
 } from "./config-node.ts";
 import type { ConfigProblem } from "./config-problem.ts";
+import { maskText } from "./mask-secrets.ts";
 
 export interface Spelled {
   readonly node: ConfigNode;
@@ -59,7 +60,7 @@ function nameAgents(map: ConfigMap): Changed {
     if (typeof entry === "string") {
       problems.push(error(item.origin, entry, "begin the item with - id: NAME"));
     } else if (twice) {
-      const message = `the agent ${JSON.stringify(entry.key)} is there twice`;
+      const message = `the agent ${JSON.stringify(maskText(entry.key))} is there twice`;
       problems.push(error(item.origin, message, "write its settings together"));
     } else entries.set(entry.key, entry);
   }

@@ -18,6 +18,7 @@ describe("what holds where nobody wrote anything", () => {
       isEnabled: false,
       compactAtShare: 0.75,
       timing: "when it pays",
+      early: { fromShare: 2 / 3, fromTokensMax: 256_000, gainFactorMin: 8 },
       tailKeepTokens: 20_000,
       toolResultShareMax: 0.3,
       summarizerModel: null,
@@ -291,7 +292,7 @@ describe("paths", () => {
   test("in a variable are absolute: it is read from every folder", () => {
     expect(configOf("", { env: { STRATA_STORE: "/l.db" } }).ledger.store).toBe("/l.db");
     expect(problemsOf("", { env: { STRATA_STORE: "l.db" } })).toEqual([
-      'STRATA_STORE: ledger.store is "l.db", but must be a path or a PostgreSQL connection string; mend it, or remove it',
+      "STRATA_STORE: ledger.store must be a path or a PostgreSQL connection string; mend it, or remove it",
     ]);
   });
 });

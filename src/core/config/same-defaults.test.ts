@@ -4,6 +4,7 @@ import { configOf } from "../../edge/config/test-kit.ts";
 import { usualRetries } from "../../edge/providers/retry.ts";
 import { usualTimeouts } from "../../edge/providers/timeouts.ts";
 import { dispatchLimits } from "../../edge/tools/dispatch-options.ts";
+import { delegationLimits } from "../../engine/sub-agent.ts";
 import { findPolicy } from "../cache/policies.ts";
 import { defaultCompactionSettings, type CompactionSettings } from "../compaction/plan/settings.ts";
 import { defaultJournalLimits } from "../memory/memory-journal.ts";
@@ -31,6 +32,11 @@ test("compaction is configured in its own words", () => {
     auto: { ...defaultCompactionSettings.auto, ...auto },
   };
   expect(settings).toEqual(defaultCompactionSettings);
+});
+
+test("sub-agents have the same limits", () => {
+  const { depthMax, atOnceMax, reportCharactersMax, timeoutMs } = config.subAgents;
+  expect({ depthMax, atOnceMax, reportCharactersMax, timeoutMs }).toEqual(delegationLimits);
 });
 
 test("calls, tools, skills and memory have the same limits", () => {

@@ -6,6 +6,7 @@ import { models, routing, type ModelsConfig, type RoutingConfig } from "./schema
 import { ledger, type LedgerConfig } from "./schema/places.ts";
 import { policies, type PoliciesConfig } from "./schema/policies.ts";
 import { providers, type ProviderConfig } from "./schema/providers.ts";
+import { subAgents, type SubAgentsConfig } from "./schema/sub-agents.ts";
 import {
   memory,
   skills,
@@ -27,6 +28,7 @@ export interface StrataConfig extends ContextOptimization {
   readonly memory: MemoryConfig;
   readonly skills: SkillsConfig;
   readonly tools: ToolsConfig;
+  readonly subAgents: SubAgentsConfig;
 }
 
 const llm: Spec<ContextOptimization> = section(
@@ -37,7 +39,19 @@ const llm: Spec<ContextOptimization> = section(
 
 export const schema: Spec<StrataConfig> = section(
   "the configuration",
-  { llm, agents, providers, models, routing, policies, ledger, memory, skills, tools },
+  {
+    llm,
+    agents,
+    providers,
+    models,
+    routing,
+    policies,
+    ledger,
+    memory,
+    skills,
+    tools,
+    sub_agents: subAgents,
+  },
   (get) => ({
     ...get("llm"),
     agents: get("agents"),
@@ -49,5 +63,6 @@ export const schema: Spec<StrataConfig> = section(
     memory: get("memory"),
     skills: get("skills"),
     tools: get("tools"),
+    subAgents: get("sub_agents"),
   }),
 );

@@ -7,7 +7,8 @@ import {
   type ConfigMap,
   type ConfigNode,
 } from "./config-node.ts";
-import { below, joinPath, reportError, type ReadContext, type Spec } from "./spec.ts";
+import { masked } from "./mask-secrets.ts";
+import { below, belowKnown, joinPath, reportError, type ReadContext, type Spec } from "./spec.ts";
 
 type Specs<Values> = { readonly [Key in keyof Values]: Spec<Values[Key]> };
 
@@ -37,7 +38,7 @@ export function section<Values, Value>(
       for (const entry of map?.entries ?? []) {
         if (!keys.has(entry.key)) reportUnknown(entry, [...keys.keys()], context);
       }
-      return build((key) => specs[key].read(entryOf(map, key)?.node, below(context, key)), {
+      return build((key) => specs[key].read(entryOf(map, key)?.node, belowKnown(context, key)), {
         node: there,
         context,
       });
@@ -81,6 +82,8 @@ export function listOf<Value>(meaning: string, of: Spec<Value>): Spec<readonly V
   };
 }
 
+export const inWorkspace = "cannot be set in a file that lies in a workspace";
+
 /** Not in a file that came with a workspace: it may be somebody else's. */
 export function ownOnly<Value>(spec: Spec<Value>): Spec<Value> {
   return {
@@ -90,7 +93,7 @@ export function ownOnly<Value>(spec: Spec<Value>): Spec<Value> {
         reportError(
           context,
           node.origin,
-          `${context.path} cannot be set in a file that lies in a workspace, which may be somebody else's`,
+          `${context.path} ${inWorkspace}, which may be somebody else's`,
           "set it in your own file (strata config path names it), or name this file with --config or STRATA_CONFIG",
         );
       }
@@ -121,8 +124,14 @@ function reportUnknown(
   const [near] = nearestNames(short, known, 1);
   // The very name in another place is a better guess than another name in this one.
   const guess = context.findElsewhere(key) ?? near;
+  const shown = guess === undefined && looksLikeKey(key) ? masked : short;
   const hint = guess === undefined ? `known here: ${known.join(", ")}` : `did you mean ${guess}?`;
-  reportError(context, origin, `${joinPath(context.path, short)} is no setting`, hint);
+  reportError(context, origin, `${joinPath(context.path, shown)} is no setting`, hint);
+}
+
+/** Nobody names a setting so; a key in the place of a name may be a real one. */
+function looksLikeKey(name: string): boolean {
+  return name.length >= 16 && /\d/.test(name) && /[a-z]/i.test(name);
 }
 
 function checkName({ key, origin }: ConfigEntry, context: ReadContext): void {

@@ -9,7 +9,7 @@ import {
 } from "./config-node.ts";
 import { maskSecrets } from "./mask-secrets.ts";
 import { schema } from "./schema.ts";
-import { joinPath, type LeafShape, type Spec } from "./spec.ts";
+import { joinKnown, joinPath, type LeafShape, type Spec } from "./spec.ts";
 
 export interface Setting {
   /** As `llm.context_optimization.compaction.enabled`. */
@@ -47,7 +47,7 @@ export function describeSettings(): readonly DescribedSetting[] {
 
 /** The path of the one setting that ends with this key; undefined where none or several do. */
 export function findElsewhere(key: string): string | undefined {
-  const found = describeSections(schema, "").filter((path) => path.split(".").at(-1) === key);
+  const found = pathsByKey.get(key) ?? [];
   return found.length === 1 ? found[0] : undefined;
 }
 
@@ -61,9 +61,15 @@ function settingsOf(
   const one = (value: unknown): readonly Setting[] => [
     { path, value: maskSecrets(value, name), origin, meaning },
   ];
+  const toSetting = ({ show }: LeafShape, given: ConfigNode): Setting => {
+    const plain = toPlain(given);
+    const isShown = show !== undefined && typeof plain === "string";
+    const value = isShown ? show(plain, name) : maskSecrets(plain, name);
+    return { path, value, origin, meaning };
+  };
   switch (shape.kind) {
     case "leaf":
-      return one(isNothing(node) ? shape.usual : toPlain(node));
+      return isNothing(node) ? one(shape.usual) : [toSetting(shape, node)];
     case "list":
       return one(isNothing(node) ? [] : toPlain(node));
     case "named":
@@ -73,7 +79,7 @@ function settingsOf(
     case "section":
       if (shape.isSwitch && isNothing(node)) return one(null);
       return [...shape.keys].flatMap(([key, spec]) =>
-        settingsOf(spec, entryOf(node, key)?.node, joinPath(path, key), key),
+        settingsOf(spec, entryOf(node, key)?.node, joinKnown(path, key), key),
       );
   }
 }
@@ -91,7 +97,7 @@ function describe({ shape, meaning }: Spec<unknown>, path: string): readonly Des
     case "named":
       return describe(shape.of, `${path}.NAME`);
     case "section":
-      return [...shape.keys].flatMap(([key, spec]) => describe(spec, joinPath(path, key)));
+      return [...shape.keys].flatMap(([key, spec]) => describe(spec, joinKnown(path, key)));
   }
 }
 
@@ -99,7 +105,12 @@ function describe({ shape, meaning }: Spec<unknown>, path: string): readonly Des
 function describeSections({ shape }: Spec<unknown>, path: string): readonly string[] {
   if (shape.kind !== "section") return [path];
   const below = [...shape.keys].flatMap(([key, spec]) =>
-    describeSections(spec, joinPath(path, key)),
+    describeSections(spec, joinKnown(path, key)),
   );
   return path === "" ? below : [path, ...below];
 }
+
+const pathsByKey: ReadonlyMap<string, readonly string[]> = Map.groupBy(
+  describeSections(schema, ""),
+  (path) => path.split(".").at(-1) ?? "",
+);

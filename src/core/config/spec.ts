@@ -1,6 +1,7 @@
 // What a setting is: its meaning, what may be written, and how it is read. Docs, variables and checks all read the same spec.
 import type { ConfigNode, Origin, ScalarValue } from "./config-node.ts";
 import type { ConfigProblem } from "./config-problem.ts";
+import { maskText } from "./mask-secrets.ts";
 
 export interface Spec<Value> {
   /** One line for people. */
@@ -20,6 +21,8 @@ export interface LeafShape {
   readonly usual: ScalarValue | readonly string[];
   /** From a variable of the environment. Absent where a variable cannot say it. */
   readonly fromText?: (text: string) => ScalarValue | readonly string[];
+  /** What may be printed of a fit text that can hold a secret; of an unfit one nothing is. By its name otherwise. */
+  readonly show?: (text: string, name: string) => string;
 }
 
 export interface SectionShape {
@@ -56,10 +59,20 @@ export function below(context: ReadContext, key: string): ReadContext {
   return { ...context, path: joinPath(context.path, key) };
 }
 
-/** A name with a dot in it is quoted, so that a path can be read. */
+/** The same for a key of the schema, which needs no care. */
+export function belowKnown(context: ReadContext, key: string): ReadContext {
+  return { ...context, path: joinKnown(context.path, key) };
+}
+
+export function joinKnown(path: string, key: string): string {
+  return path === "" ? key : `${path}.${key}`;
+}
+
+/** For people. A name with a dot in it is quoted, so that a path can be read; a key in its place is not shown. */
 export function joinPath(path: string, key: string): string {
-  const spelled = /^[\w-]+$/.test(key) ? key : JSON.stringify(key);
-  return path === "" ? spelled : `${path}.${spelled}`;
+  const shown = maskText(key);
+  const spelled = /^[\w-]+$/.test(shown) ? shown : JSON.stringify(shown);
+  return joinKnown(path, spelled);
 }
 
 export function reportError(

@@ -66,6 +66,7 @@ export const callEvents = {
       error_message_redacted: "free text",
       retry_count: "count",
       latency_ms: "ms",
+      cost_usd: "usd?",
     },
   },
   "cache.miss": {

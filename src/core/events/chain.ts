@@ -59,6 +59,7 @@ export function parentIn(chain: Chain, type: EventType, toolUseId?: string | nul
     case "compaction.skipped":
       return latest;
     case "turn.started":
+    case "route.decided":
     case "turn.completed":
     case "turn.cancelled":
     case "turn.failed":
@@ -103,6 +104,7 @@ export function extendChain(chain: Chain, event: StrataEvent): Chain {
       return { ...chain, latest: id, fold: null };
     case "memory.updated":
       return { ...chain, memory: id };
+    case "route.decided":
     case "turn.started":
     case "turn.completed":
     case "turn.cancelled":

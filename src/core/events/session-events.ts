@@ -7,6 +7,8 @@ export const sessionEvents = {
     sensitivity: "private",
     audit: false,
     payload: {
+      agent: "name?",
+      parent_session_id: "name?",
       workspace_path: "path",
       workspace_hash: "hash",
       initial_active_model: "name",

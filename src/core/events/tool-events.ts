@@ -21,6 +21,7 @@ export const toolEvents = {
     audit: false,
     payload: {
       tool_use_id: "name",
+      tool_name: "name?",
       success: "flag",
       output_size_bytes: "count",
       latency_ms: "ms",
@@ -35,6 +36,7 @@ export const toolEvents = {
     audit: false,
     payload: {
       tool_use_id: "name",
+      tool_name: "name?",
       error_class: [
         "timeout",
         "permission_denied",

@@ -101,7 +101,7 @@ function describePlatform(
 }
 
 /** Providers refuse text without a word, and a message that holds nothing else would leave a gap in the thread. */
-function toBlocks(content: AgentEvent["content"]): readonly Block[] {
+export function toBlocks(content: AgentEvent["content"]): readonly Block[] {
   const blocks = typeof content === "string" ? [toText(content)] : content;
   return blocks.filter((block) => block.type !== "text" || block.text.trim() !== "");
 }

@@ -28,7 +28,9 @@ export interface CallRecord {
   readonly usage: Usage | null;
   /** Of attempts that came to nothing and were billed all the same. */
   readonly discarded: readonly Usage[];
-  /** Of everything billed; null where nothing was, or the model has no price. */
+  /** With the one that gave the outcome; absent where somebody else sent it. */
+  readonly attemptCount?: number;
+  /** Of everything billed whose cost is known; null where nothing was. What is left out is noted. */
   readonly costPicoUsd: bigint | null;
   readonly failure: ProviderFailure | null;
   /** What the reply says about the plan; null without a reply. */

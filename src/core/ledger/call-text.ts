@@ -6,7 +6,7 @@ import type { CallRecord } from "./call-entry.ts";
 
 export type CallOutcome = Pick<
   CallRecord,
-  "discarded" | "failure" | "verdict" | "refuted" | "notes"
+  "discarded" | "attemptCount" | "failure" | "verdict" | "refuted" | "notes"
 >;
 
 export function toPlanText({ expected, ...plan }: CachePlan): JsonText {
@@ -23,8 +23,8 @@ export function fromPlanText(text: JsonText): CachePlan {
 }
 
 export function toOutcomeText(call: CallOutcome): JsonText {
-  const { discarded, failure, verdict, refuted, notes } = call;
-  return JSON.stringify({ discarded, failure, verdict, refuted, notes });
+  const { discarded, attemptCount, failure, verdict, refuted, notes } = call;
+  return JSON.stringify({ discarded, attemptCount, failure, verdict, refuted, notes });
 }
 
 export function fromOutcomeText(text: JsonText): CallOutcome {

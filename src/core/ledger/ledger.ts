@@ -18,6 +18,7 @@ import type {
   ThreadMessage,
   ToolCallRecord,
   TurnEnd,
+  TurnFoundation,
   TurnRecord,
   UnfinishedTurn,
 } from "./turn-record.ts";
@@ -77,6 +78,8 @@ export interface Ledger {
   dropStaleLocks(olderThanMs: number): Promise<number>;
   /** The latest fold on the way to a session's head, or to a turn; null for none. */
   findFold(of: ThreadOf): Promise<FoldRecord | null>;
+  /** What a turn on that way brought for a model, since the latest fold; null for none. */
+  findFoundation(of: ThreadOf, model: ModelName): Promise<TurnFoundation | null>;
   /** The latest first. */
   readFolds(sessionId: string, limit?: number): Promise<readonly FoldRecord[]>;
 
@@ -159,6 +162,12 @@ export interface NewFork {
   readonly from: ThreadOf;
   /** The session whose agent, role, model, foundation and setup it takes over; the one forked by default. */
   readonly like?: string;
+}
+
+/** As turns are recorded with it. */
+export interface ModelName {
+  readonly model: string;
+  readonly provider: string;
 }
 
 export type ThreadOf = { readonly sessionId: string } | { readonly turnId: string };

@@ -18,14 +18,19 @@ export interface NewTurn {
   readonly provider: string;
   readonly role: AgentRole;
   readonly startMs: number;
-  readonly toolset?: Toolset;
+  readonly toolset?: TurnTools;
   readonly sourceEventId?: string;
   readonly workspacePath?: string;
+  /** T0 to T2 from this turn on, where it brings them for a model that had none; kept once by hash. */
+  readonly foundation?: string;
+  /** With it: what whoever goes on with that model must know besides. */
+  readonly setupJson?: JsonText;
   /** What its first call will send, recorded before it is sent. */
   readonly messages: readonly NewMessage[];
 }
 
-export interface Toolset {
+/** What the agent of a turn could use. */
+export interface TurnTools {
   readonly name: string;
   readonly tools: readonly string[];
   readonly permissionsGranted: readonly string[];
@@ -54,6 +59,9 @@ export type MessageSource = (typeof messageSources)[number];
 /** A message with its place in the thread. */
 export interface ThreadMessage {
   readonly turnId: string;
+  /** Of its turn: who was talked to. */
+  readonly model: string;
+  readonly provider: string;
   /** From 0 within the turn. */
   readonly index: number;
   /** The call that sent it or whose reply it is. */
@@ -79,7 +87,7 @@ export interface TurnRecord {
   readonly model: string;
   readonly provider: string;
   readonly role: AgentRole;
-  readonly toolset: Toolset | null;
+  readonly toolset: TurnTools | null;
   readonly permissionsUsed: readonly string[];
   readonly startMs: number;
   readonly endMs: number | null;
@@ -90,6 +98,13 @@ export interface TurnRecord {
   readonly costPicoUsd: bigint;
   readonly sourceEventId: string | null;
   readonly workspacePath: string | null;
+}
+
+/** Tools and system text that a turn brought for its model. */
+export interface TurnFoundation {
+  readonly turnId: string;
+  readonly foundationHash: ContentHash;
+  readonly setupJson: JsonText | null;
 }
 
 export interface TurnEnd {

@@ -28,7 +28,7 @@ function turn(more: Partial<RouteTurn> = {}): RouteTurn {
 function wishes(more: Partial<RouteWishes> = {}): RouteWishes {
   return {
     message: null,
-    current: null,
+    sticky: null,
     routing: noRouting,
     delegate: null,
     globalDefault: "claude-sonnet-4-6",
@@ -39,6 +39,7 @@ function wishes(more: Partial<RouteWishes> = {}): RouteWishes {
 const facts: RouteFacts = {
   find: (name) => findModel(name)?.facts ?? null,
   isReachable: ({ provider }) => provider !== "deepseek",
+  isCurrent: () => false,
 };
 
 function routed(...[what, who]: [Partial<RouteTurn>, Partial<RouteWishes>]): unknown {
@@ -49,7 +50,7 @@ function routed(...[what, who]: [Partial<RouteTurn>, Partial<RouteWishes>]): unk
 describe("the order of wishes (D-13)", () => {
   const all: Partial<RouteWishes> = {
     message: "claude-opus-5",
-    current: "claude-haiku-4-5",
+    sticky: "claude-haiku-4-5",
     routing: {
       isSticky: true,
       rules: [{ model: "claude-sonnet-5", when: anyone }],
@@ -68,21 +69,21 @@ describe("the order of wishes (D-13)", () => {
   });
 
   test("then the first rule that fits, then a pattern, a delegate, the workspace, everybody", () => {
-    const routing = { ...noRouting, ...all.routing, isSticky: false };
+    const { routing = noRouting } = all;
     const from = (more: Partial<RouteWishes>): unknown =>
-      routed({}, { ...all, message: null, ...more });
+      routed({}, { ...all, message: null, sticky: null, ...more });
     expect(from({ routing })).toEqual(["claude-sonnet-5", "rule"]);
     expect(from({ routing: { ...routing, rules: [] } })).toEqual(["claude-opus-4-8", "pattern"]);
     const plain = { ...routing, rules: [], patterns: [] };
     expect(from({ routing: plain })).toEqual(["claude-opus-4-6", "delegate"]);
     expect(from({ routing: plain, delegate: null })).toEqual([
       "claude-sonnet-4-5",
-      "workspace default",
+      "workspace_default",
     ]);
     const bare = { ...plain, workspaceDefault: null };
     expect(from({ routing: bare, delegate: null })).toEqual([
       "claude-sonnet-4-6",
-      "global default",
+      "global_default",
     ]);
   });
 });
@@ -95,11 +96,11 @@ describe("a rule", () => {
     expect(routed({ promptTokens: 60_000 }, { routing })).toEqual(["claude-opus-5", "rule"]);
     expect(routed({ promptTokens: 40_000 }, { routing })).toEqual([
       "claude-sonnet-4-6",
-      "global default",
+      "global_default",
     ]);
     expect(routed({ promptTokens: 60_000, agent: "writer" }, { routing })).toEqual([
       "claude-sonnet-4-6",
-      "global default",
+      "global_default",
     ]);
   });
 });
@@ -124,7 +125,7 @@ describe("a wish that cannot be met is passed over, with the reason", () => {
       kind: "none",
       passedOver: [
         { name: "claude-opus-5", by: "message", reason: "exceeds_context_window" },
-        { name: "claude-sonnet-4-6", by: "global default", reason: "exceeds_context_window" },
+        { name: "claude-sonnet-4-6", by: "global_default", reason: "exceeds_context_window" },
       ],
     });
   });
@@ -139,6 +140,6 @@ test("a pattern that is no regular expression matches nothing, and a long text i
   expect(routed({ words: "a needle" }, { routing })).toEqual(["claude-opus-4-8", "pattern"]);
   expect(routed({ words: `${"x".repeat(2_000)} needle` }, { routing })).toEqual([
     "claude-sonnet-4-6",
-    "global default",
+    "global_default",
   ]);
 });

@@ -3,15 +3,15 @@ import type { AgentRole } from "../message/assembled-context.ts";
 import type { RoutingConfig, RoutingRule } from "../config/schema/models.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 
-/** In the order in which they are asked. */
+/** In the order in which they are asked; the same names are in the event `route.decided`. */
 export const routeSources = [
   "message",
   "sticky",
   "rule",
   "pattern",
   "delegate",
-  "workspace default",
-  "global default",
+  "workspace_default",
+  "global_default",
 ] as const;
 
 export type RouteSource = (typeof routeSources)[number];
@@ -44,8 +44,8 @@ export interface RouteTurn {
 export interface RouteWishes {
   /** For this message only; null for none. */
   readonly message: string | null;
-  /** The model the session has; null for a new one. */
-  readonly current: string | null;
+  /** What the session stays with; null where every turn is decided anew. */
+  readonly sticky: string | null;
   readonly routing: RoutingConfig;
   /** What whoever asked for a sub-agent wants. */
   readonly delegate: string | null;
@@ -57,6 +57,8 @@ export interface RouteFacts {
   readonly find: (name: string) => ModelFacts | null;
   /** Whether a provider for it is configured and up. */
   readonly isReachable: (model: ModelFacts) => boolean;
+  /** Whether the session is with it: there a history that does not fit is shortened. */
+  readonly isCurrent: (model: ModelFacts) => boolean;
 }
 
 export interface PassedOver {
@@ -68,7 +70,13 @@ export interface PassedOver {
 export type RouteDecision = {
   readonly passedOver: readonly PassedOver[];
 } & (
-  | { readonly kind: "decided"; readonly model: ModelFacts; readonly by: RouteSource }
+  | {
+      readonly kind: "decided";
+      readonly model: ModelFacts;
+      /** As it was wished for. */
+      readonly name: string;
+      readonly by: RouteSource;
+    }
   | { readonly kind: "none" }
 );
 
@@ -81,7 +89,7 @@ export function decideRoute(
   for (const { name, by } of wishesInOrder(turn, wishes)) {
     const model = facts.find(name);
     const reason = model === null ? "not_configured" : findRefusal(model, turn, facts);
-    if (model !== null && reason === null) return { kind: "decided", model, by, passedOver };
+    if (model !== null && reason === null) return { kind: "decided", model, name, by, passedOver };
     passedOver.push({ name, by, reason: reason ?? "not_configured" });
   }
   return { kind: "none", passedOver };
@@ -98,12 +106,12 @@ function wishesInOrder(turn: RouteTurn, wishes: RouteWishes): readonly Wish[] {
   const pattern = routing.patterns.find(({ match }) => matches(match, turn.words));
   const all: readonly (readonly [RouteSource, string | null | undefined])[] = [
     ["message", wishes.message],
-    ["sticky", routing.isSticky ? wishes.current : null],
+    ["sticky", wishes.sticky],
     ["rule", rule?.model],
     ["pattern", pattern?.model],
     ["delegate", wishes.delegate],
-    ["workspace default", routing.workspaceDefault],
-    ["global default", wishes.globalDefault],
+    ["workspace_default", routing.workspaceDefault],
+    ["global_default", wishes.globalDefault],
   ];
   return all.flatMap(([by, name]) => (name == null ? [] : [{ by, name }]));
 }
@@ -134,12 +142,13 @@ function matches(pattern: string, words: string): boolean {
 function findRefusal(
   model: ModelFacts,
   turn: RouteTurn,
-  { isReachable }: RouteFacts,
+  { isReachable, isCurrent }: RouteFacts,
 ): RouteRefusal | null {
   const { capabilities: can } = model;
   if (!isReachable(model)) return "provider_unavailable";
   if (turn.hasImages && !can.images) return "no_vision_support";
-  if (turn.promptTokens > model.inputTokensMax) return "exceeds_context_window";
+  if (turn.promptTokens > model.inputTokensMax && !isCurrent(model))
+    return "exceeds_context_window";
   if (turn.needsTools && !can.tools) return "no_tool_support";
   if (turn.needsSystemPrompt && !can.systemPrompt) return "no_system_prompt_support";
   if (turn.needsStructuredOutput && !can.structuredOutput) return "no_structured_output_support";

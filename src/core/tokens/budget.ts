@@ -42,6 +42,10 @@ export type BudgetNote =
     }
   | { readonly kind: "reserves-above-half-window"; readonly asked: number; readonly given: number };
 
+export function totalTokens(used: TokensPerTier): number {
+  return tiers.reduce((sum, tier) => sum + used[tier], 0);
+}
+
 /** A value for one call. A change of model or of the content makes a new one; nothing is carried over. */
 export function planBudget(
   limits: BudgetLimits,
@@ -64,7 +68,7 @@ export function planBudget(
     limits.inputTokensMax,
   );
   const availableTokens = promptTokensMax - reserves.toolTokens;
-  const total = tiers.reduce((sum, tier) => sum + used[tier], 0);
+  const total = totalTokens(used);
   return {
     windowTokens: limits.windowTokens,
     reserves,

@@ -28,6 +28,8 @@ export interface ToolCallContext {
   readonly role: AgentRole;
   /** Grows with every reply: uses that one reply asked for have the same, and their order says nothing. */
   readonly replyNumber?: number;
+  /** Of the event that tells of the call; null where nobody was told. */
+  readonly eventId?: string | null;
   /** Set when the call is cancelled or its time is up. */
   readonly signal: AbortSignal;
 }

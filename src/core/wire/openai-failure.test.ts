@@ -31,6 +31,7 @@ describe("a refused request", () => {
     [503, error("Overloaded.", { code: "server_is_overloaded" }), "overloaded"],
     [529, error("Overloaded."), "overloaded"],
     [408, "", "timeout"],
+    [409, error("Conflict."), "server-error"],
     [502, "<html>Bad gateway</html>", "server-error"],
     [503, "", "overloaded"],
     [400, "[1]", "invalid-request"],

@@ -101,6 +101,9 @@ function kindOfStatus(status: number): PlainKind | undefined {
       return "not-found";
     case 408:
       return "timeout";
+    // Somebody else holds a lock for a moment: the provider's own SDK tries again.
+    case 409:
+      return "server-error";
     case 413:
       return "request-too-large";
     case 429:

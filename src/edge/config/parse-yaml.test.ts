@@ -69,6 +69,9 @@ describe("a text that is refused", () => {
     ["a: !!js/function 'x'", "s.yaml:1:4: a tag (!) is not allowed; leave it out, or use quotes"],
     ["a:\n\tb: 1", "s.yaml:2:1: not YAML: tabs cannot indent; indent with spaces"],
     ["? [a, b]\n: 1", "s.yaml:1:3: the name of a setting must be text; write name: value"],
+    ['a: { 1: x, "1": y }', "s.yaml:1:12: this key is there twice; keep one of the two"],
+    ["a: 1\nb: {c: 1\nd: 2\n", "s.yaml:2:4: not YAML: this bracket is not closed; close it"],
+    ["a: [1, {b: 2}", "s.yaml:1:4: not YAML: this bracket is not closed; close it"],
     ["~: 1", "s.yaml:1:1: the name of a setting must be text; write name: value"],
   ])("%j", (yaml, problem) => {
     expect(problemsIn(yaml)).toContain(problem);
@@ -96,6 +99,17 @@ describe("a text that is refused", () => {
     ["lines", Array.from({ length: 600 }, (_, depth) => `${" ".repeat(depth)}a:`).join("\n")],
   ])("one that is nested very deep by %s, at once", (_name, yaml) => {
     expect(problemsIn(yaml)).toEqual([expect.stringContaining("nested more than 32 deep")]);
+  });
+
+  test.each([
+    ["names", "agents:\n", "  a0000: {}\n"],
+    ["items", "agents:\n", "  - {}\n"],
+    ["names in braces", "agents: {", "a, "],
+  ])("one with very many %s, before they are looked at", (_name, begin, each) => {
+    const end = begin.endsWith("{") ? "}" : "";
+    expect(problemsIn(`${begin}${each.repeat(100_000)}${end}`)).toEqual([
+      expect.stringContaining("it has more than 10000 settings; make it smaller"),
+    ]);
   });
 
   test("a key that is there twice does not hide other mistakes", () => {

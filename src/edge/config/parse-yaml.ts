@@ -43,17 +43,17 @@ export function parseYaml(text: string, file: YamlFile): ParsedYaml {
     resolveKnownTags: false,
     logLevel: "error",
     prettyErrors: false,
+    // It compares each key with each; we look ourselves.
+    uniqueKeys: false,
     lineCounter: lines,
   });
   const problems = toProblems(document, lines, file).slice(0, problemsMax);
-  // A key that is there twice leaves a tree that can be looked at further; other mistakes do not.
-  const isTree = document.errors.every(({ code }) => code === "DUPLICATE_KEY");
-  if (!isTree) return { root: null, problems };
+  if (document.errors.length > 0) return { root: null, problems };
   const at = (node: { readonly range?: readonly number[] | null } | null): Origin =>
     originAt(lines, node?.range?.[0] ?? 0, file);
   const odd: ConfigProblem[] = [];
   const root = toNode(document.contents, at, odd) ?? emptyMap(at(null));
-  return { root, problems: [...problems, ...odd] };
+  return { root, problems: [...problems, ...odd].slice(0, problemsMax) };
 }
 
 const problemsMax = 20;
@@ -65,12 +65,15 @@ const problemsMax = 20;
 function lookAhead(text: string, lines: LineCounter, file: YamlFile): ConfigProblem | null {
   let offset = 0;
   let isScalarNext = false;
-  let brackets = 0;
+  const brackets: number[] = [];
   let onLine = 0;
-  const refuse = (message: string, hint: string): ConfigProblem => {
+  let entries = 0;
+  const refuse = (message: string, hint: string, at = offset): ConfigProblem => {
     countLines(text, lines);
-    return { severity: "error", origin: originAt(lines, offset, file), message, hint };
+    return { severity: "error", origin: originAt(lines, at, file), message, hint };
   };
+  const refuseOpen = (at: number): ConfigProblem =>
+    refuse("not YAML: this bracket is not closed", "close it", at);
   for (const token of new Lexer().lex(text)) {
     const type: string | null = isScalarNext ? "scalar text" : CST.tokenType(token);
     isScalarNext = type === "scalar";
@@ -81,21 +84,29 @@ function lookAhead(text: string, lines: LineCounter, file: YamlFile): ConfigProb
       );
     }
     if (type === "tag") return refuse("a tag (!) is not allowed", "leave it out, or use quotes");
-    if (type === "flow-map-start" || type === "flow-seq-start") brackets += 1;
-    if (type === "flow-map-end" || type === "flow-seq-end") brackets -= 1;
-    if (type === "seq-item-ind" || type === "explicit-key-ind" || type === "map-value-ind") {
-      onLine += 1;
-    }
+    if (type === "flow-map-start" || type === "flow-seq-start") brackets.push(offset);
+    if (type === "flow-map-end" || type === "flow-seq-end") brackets.pop();
+    const isStep = type === "seq-item-ind" || type === "explicit-key-ind";
+    if (isStep || type === "map-value-ind") onLine += 1;
+    if (isStep || type === "map-value-ind" || type === "comma") entries += 1;
     if (type === "comma" || type === "newline") onLine = 0;
-    if (brackets > depthMax || onLine > depthMax) {
+    if (brackets.length > depthMax || onLine > depthMax) {
       return refuse(`it is nested more than ${depthMax} deep`, "make it flatter");
     }
+    if (entries > entriesMax) {
+      return refuse(`it has more than ${entriesMax} settings`, "make it smaller");
+    }
+    if (type === "flow-error-end") return refuseOpen(brackets.at(-1) ?? offset);
     if (!isControl(type)) offset += token.length;
   }
-  return null;
+  const open = brackets.at(-1);
+  return open === undefined ? null : refuseOpen(open);
 }
 
 const depthMax = 32;
+
+/** What a person writes is far below; what is looked at entry by entry stays quick. */
+const entriesMax = 10_000;
 
 /** Made by the lexer, not written by anybody. */
 function isControl(type: string | null): boolean {
@@ -133,7 +144,6 @@ function toProblems(document: Document, lines: LineCounter, file: YamlFile): Con
 const quotes = "put quotes around a value with a colon or a special first character";
 
 const ourWords: Readonly<Record<string, readonly [message: string, hint: string]>> = {
-  DUPLICATE_KEY: ["this key is there twice", "keep one of the two"],
   MULTIPLE_DOCS: ["there is a second document", "keep one, without a line of --- between"],
   BLOCK_AS_IMPLICIT_KEY: ["not YAML: a value cannot go on like this", quotes],
   BAD_SCALAR_START: ["not YAML: a value cannot begin like this", quotes],
@@ -174,8 +184,12 @@ function toMap(map: YAMLMap.Parsed, at: At, odd: ConfigProblem[], depth: number)
       odd.push({ severity: "error", origin, message: "the name of a setting must be text", hint });
       continue;
     }
-    // Of two the first; the other is among the problems.
-    if (entries.has(name)) continue;
+    // Of two the first, however they are spelled: 1 and "1" are the same name.
+    if (entries.has(name)) {
+      const hint = "keep one of the two";
+      odd.push({ severity: "error", origin, message: "this key is there twice", hint });
+      continue;
+    }
     const node =
       toNode(value, at, odd, depth + 1) ?? nothingAt(value === null ? origin : at(value));
     entries.set(name, { key: name, origin, node });

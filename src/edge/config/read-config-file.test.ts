@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,6 +44,12 @@ describe("a file", () => {
     expect(await problemsOf("a: \u001b[31m")).toEqual([
       "1:1: the file is not text: it has control characters; name a YAML file",
     ]);
+  });
+
+  test("that is a pipe is said to be no file, and nobody waits for it", async () => {
+    execFileSync("mkfifo", [path]);
+    const reading = await readConfigFile({ path, isFound: true, isNamed: false });
+    expect(reading).toMatchObject({ problems: [{ message: "the file is no file" }] });
   });
 
   test("that is a folder is said to be so", async () => {

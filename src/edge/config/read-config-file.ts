@@ -1,4 +1,5 @@
 // A file of a person → its tree, or what is wrong with it. Nothing it holds makes this throw.
+import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { ConfigNode } from "../../core/config/config-node.ts";
@@ -40,7 +41,8 @@ export async function readConfigFile(
   knownText: string | null = null,
 ): Promise<FileReading> {
   try {
-    await using handle = await open(file.path, "r");
+    // A pipe that nobody writes to would never open otherwise.
+    await using handle = await open(file.path, constants.O_RDONLY | constants.O_NONBLOCK);
     return await readHandle(handle, file, knownText);
   } catch (error) {
     const code = codeOf(error);

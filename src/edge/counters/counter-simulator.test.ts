@@ -1,6 +1,7 @@
 // Goal: exact counts over a real socket, and a turn that notices no failure of them. Method: the simulator counts,
 // well or with the faults it is asked for; only the test moves the counter's clock.
 import { afterEach, describe, expect, test } from "vitest";
+import { plantedKey } from "../../../harness/planted-key.ts";
 import { assemble } from "../../core/assembly/assemble.ts";
 import { layFoundation } from "../../core/assembly/foundation.ts";
 import { openThread } from "../../core/assembly/thread.ts";
@@ -31,7 +32,7 @@ import { createCounter, type Counter, type CounterOptions } from "./counter.ts";
 
 afterEach(closeAll);
 
-const key = "sk-secret-0123456789";
+const key = plantedKey;
 const textCounter = await loadO200k();
 
 interface Wire {

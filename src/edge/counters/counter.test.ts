@@ -1,5 +1,6 @@
 // What a counter does whoever sends its requests: backends, labels, senders that misbehave, drift.
 import { describe, expect, test } from "vitest";
+import { plantedKey } from "../../../harness/planted-key.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
 import { toRequest, type EncodedRequest } from "../../core/wire/encoded-request.ts";
@@ -9,7 +10,7 @@ import { createTestClock } from "../providers/test-kit.ts";
 import { createCounter, type Counter, type CounterOptions } from "./counter.ts";
 import type { CountSender } from "./exact-counter.ts";
 
-const key = "sk-secret-0123456789";
+const key = plantedKey;
 const labels = { agent: "coder", provider: "main", model: "a model" };
 /** One token for each word. */
 const textCounter = { count: (text: string) => text.split(" ").length };

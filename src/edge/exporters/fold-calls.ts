@@ -44,6 +44,9 @@ export function foldCallFailed(event: EventOf<"llm.call_failed">, context: FoldC
   context.add("llm_calls_total", { ...labels, outcome: payload.error_class });
   context.note("llm_call_duration_seconds", { provider, model }, payload.latency_ms / 1000);
   if (parentEventId !== null) context.estimates.end(parentEventId);
+  const { cost_usd: usd } = payload;
+  if (usd === undefined) return;
+  if (!context.add("llm_cost_usd_total", labels, Number(usd))) context.unread(event.type);
 }
 
 export function foldMiss(event: EventOf<"cache.miss">, context: FoldContext): void {

@@ -78,7 +78,7 @@ const callSpecs = {
   llm_cost_usd_total: {
     type: "counter",
     labels: ["agent", "provider", "model"],
-    help: "Dollars that completed calls cost, without those of summaries.",
+    help: "Dollars that calls cost, also those that failed, without those of summaries.",
   },
   llm_cost_without_cache_usd_total: {
     type: "counter",

@@ -161,7 +161,7 @@ describe("calls", () => {
     expect(await free.valueOf("llm_cache_savings_usd", ana)).toBeUndefined();
   });
 
-  test("calls that failed are counted by the class of their error, misses by their cause", async () => {
+  test("calls that failed are counted by the class of their error and with what they cost, misses by their cause", async () => {
     const told = openTold();
     told.bus.emit({
       sessionId,
@@ -172,6 +172,7 @@ describe("calls", () => {
         error_message_redacted: "slow down",
         retry_count: 2,
         latency_ms: 500,
+        cost_usd: "0.0042",
       },
     });
     told.bus.emit({
@@ -194,6 +195,7 @@ describe("calls", () => {
     });
     const labels = { agent: "ana", cause: "lifetime expired" };
     expect(await told.valueOf("llm_calls_total", { ...ana, outcome: "rate_limit" })).toBe(1);
+    expect(await told.valueOf("llm_cost_usd_total", ana)).toBe(0.0042);
     expect(await told.valueOf("llm_cache_misses_total", labels)).toBe(1);
     expect(await told.valueOf("llm_cache_lost_tokens_total", labels)).toBe(5000);
     expect(await told.valueOf("llm_cache_lost_usd_total", labels)).toBe(0.0135);

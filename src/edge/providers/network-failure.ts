@@ -7,9 +7,12 @@ import { timedOut, type Timeouts } from "./timeouts.ts";
 export function toNetworkFailure(error: unknown, timeouts: Timeouts): ProviderFailure {
   const code = codeOf(error);
   switch (code) {
-    case "UND_ERR_INVALID_ARG":
     case "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH":
       throw error;
+    // A header or a path that somebody configured; no other attempt would do better.
+    case "UND_ERR_INVALID_ARG":
+    case "UND_ERR_NOT_SUPPORTED":
+      return { kind: "invalid-request", detail: `it cannot be sent: ${describeError(error)}` };
     case connectLimitCode:
       return timedOut("connectMs", timeouts);
     case "UND_ERR_HEADERS_OVERFLOW":

@@ -1,7 +1,8 @@
 // Features that a provider wants to be asked for in a header when a request has cache markers (N-13).
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
-import type { CallToEncode, CompactionToEncode, Protocol } from "../../core/wire/protocol.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import { changingCalls } from "./reach-names.ts";
 
 export interface PlanBetas {
   /** With any marker. */
@@ -12,25 +13,12 @@ export interface PlanBetas {
 
 /** The same protocol, asking for them where a plan needs them. They are looked up for each call. */
 export function withPlanBetas(protocol: Protocol, betas: () => PlanBetas): Protocol {
-  const asking = <Call extends CallToEncode>(call: Call): Call => {
+  return changingCalls(protocol, (call) => {
     const more = neededBetas(call.plan, call.model, betas());
     if (more.length === 0) return call;
     const options = { ...call.options, betas: [...(call.options.betas ?? []), ...more] };
     return { ...call, options };
-  };
-  const { compaction } = protocol;
-  return {
-    ...protocol,
-    encode: (call) => protocol.encode(asking(call)),
-    ...(compaction === undefined
-      ? {}
-      : {
-          compaction: {
-            ...compaction,
-            encode: (call: CompactionToEncode) => compaction.encode(asking(call)),
-          },
-        }),
-  };
+  });
 }
 
 export function neededBetas(

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { plantedKey, plantedOpenaiKey } from "../../../harness/planted-key.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { configOf } from "../config/test-kit.ts";
 import { chooseProvider, type ProviderChoice } from "./reach-choice.ts";
 
-const key = { ANTHROPIC_API_KEY: "sk-ant-0123456789" };
+const key = { ANTHROPIC_API_KEY: plantedKey };
 
 function choose(model: string, yaml = "{}", env: Record<string, string> = {}): ProviderChoice {
   const { facts } = resolveModel(model);
@@ -19,7 +20,7 @@ function nameOf(choice: ProviderChoice): string {
 describe("who answers for a model", () => {
   test("the provider that has the name of its own, once it has a key", () => {
     expect(nameOf(choose("claude-sonnet-4-6", "{}", key))).toBe("anthropic");
-    expect(nameOf(choose("gpt-5.5", "{}", { OPENAI_API_KEY: "sk-0123456789" }))).toBe("openai");
+    expect(nameOf(choose("gpt-5.5", "{}", { OPENAI_API_KEY: plantedOpenaiKey }))).toBe("openai");
   });
 
   test("one at an address of its own needs no key", () => {

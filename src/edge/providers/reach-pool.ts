@@ -37,23 +37,25 @@ export function createProviderPool(onProblem: (problem: StrataError) => void): P
     all.delete(held);
     void held.provider.close().catch(() => {});
   };
-  const hold = ({ name, protocol }: ProviderPlace, settings: ProviderConfig): Held => {
-    const place = `${name}\n${protocol.name}`;
+  const hold = (place: ProviderPlace, settings: ProviderConfig): Held => {
+    const { protocol } = place;
     const key = keyOfSettings(settings);
-    const before = current.get(place);
+    const before = current.get(nameOf(place));
     if (before?.key === key) return before;
     const provider = createProvider(toProviderOptions(settings, protocol));
     const held = { key, provider, underWay: 0, isReplaced: false };
     all.add(held);
-    current.set(place, held);
+    current.set(nameOf(place), held);
     if (before !== undefined) {
       before.isReplaced = true;
       letGo(before);
     }
     return held;
   };
-  const renew = (place: ProviderPlace, before: Held): Held => {
+  const renew = (place: ProviderPlace, own: Held): Held => {
     const latest = place.latest();
+    // What this one had may be closed: others may have had newer settings meanwhile.
+    const before = current.get(nameOf(place)) ?? own;
     if (latest === null || refused.has(keyOfSettings(latest))) return before;
     try {
       return hold(place, latest);
@@ -86,4 +88,8 @@ export function createProviderPool(onProblem: (problem: StrataError) => void): P
       all.clear();
     },
   };
+}
+
+function nameOf({ name, protocol }: ProviderPlace): string {
+  return `${name}\n${protocol.name}`;
 }

@@ -1,6 +1,8 @@
 // Goal: settings reach the wire, and changes reach the next call. Method: servers on this machine, configured in YAML.
 import type { IncomingHttpHeaders } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
+import { speakOnPurpose } from "../../../harness/on-purpose.ts";
+import { plantedKey, plantedOpenaiKey } from "../../../harness/planted-key.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import { toRequest, type EncodedRequest } from "../../core/wire/encoded-request.ts";
 import { configOf } from "../config/test-kit.ts";
@@ -11,7 +13,6 @@ import { closeAll, closeLater, openHttp } from "./test-kit.ts";
 afterEach(closeAll);
 
 const model = resolveModel("claude-sonnet-4-6").facts;
-const plantedKey = "sk-ant-planted-0123456789";
 
 const at = (url: string): string =>
   `providers: { anthropic: { base_url: "${url}", api_key: ${plantedKey} } }`;
@@ -31,20 +32,21 @@ describe("a configured provider", () => {
     const yaml = `
 providers:
   anthropic: { base_url: "${server.url}", api_key: ${plantedKey}, headers: { x-team: search } }
-  openai: { kind: openai-chat, base_url: "${server.url}/v1", api_key: sk-0123456789 }
+  openai: { kind: openai-chat, base_url: "${server.url}/v1", api_key: ${plantedOpenaiKey} }
 `;
     const providers = open(() => yaml);
     await send(providers, "claude-sonnet-4-6");
     await send(providers, "gpt-5.5");
     expect(seen.map(({ url }) => url)).toEqual(["/v1/messages", "/v1/chat/completions"]);
     expect(seen[0]?.headers).toMatchObject({ "x-api-key": plantedKey, "x-team": "search" });
-    expect(seen[1]?.headers.authorization).toBe("Bearer sk-0123456789");
+    expect(seen[1]?.headers.authorization).toBe(`Bearer ${plantedOpenaiKey}`);
   });
 
   test("is tried again as configured, and its key is in no failure", async () => {
     let asked = 0;
     const server = await openHttp((_request, response) => {
       asked += 1;
+      speakOnPurpose(response);
       response
         .writeHead(500, { "content-type": "application/json" })
         .end(`{"error":{"message":"no use for ${plantedKey}"}}`);
@@ -97,6 +99,26 @@ describe("while sessions run", () => {
       "the provider's base URL is no address of http or https\n  give an address such as https://api.example.com; keys belong into the credentials",
     ]);
   });
+
+  test.each([
+    ["one that cannot be used", at("http://localhost:99999")],
+    ["one to other words", "providers: { anthropic: { kind: openai-chat } }"],
+  ])(
+    "a session that was idle through a change and %s is answered as the others",
+    async (_name, next) => {
+      const server = await openHttp((_request, response) => response.writeHead(413).end());
+      let yaml = at(server.url);
+      const providers = open(() => yaml);
+      const [idle, busy] = [await providers.reach(model), await providers.reach(model)];
+      const call = { request: anyRequest(), stream: false };
+      await idle.provider.send(call);
+      yaml = at(`${server.url}/other`);
+      await busy.provider.send(call);
+      yaml = next;
+      expect((await busy.provider.send(call)).status).toBe(413);
+      expect((await idle.provider.send(call)).status).toBe(413);
+    },
+  );
 
   test("a call that is under way ends where it began", async () => {
     const arrived = Promise.withResolvers<void>();

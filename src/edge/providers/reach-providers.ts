@@ -7,6 +7,7 @@ import type { SimulatorOptions } from "../../simulator/index.ts";
 import type { Provider } from "./provider.ts";
 import { withPlanBetas, type PlanBetas } from "./reach-betas.ts";
 import { chooseProvider, type ProviderChoice } from "./reach-choice.ts";
+import { findModelName, withModelNames } from "./reach-names.ts";
 import { createProviderPool } from "./reach-pool.ts";
 import { protocolOfKind, simulatedProtocol } from "./reach-settings.ts";
 import { createSimulatedProviders } from "./simulated-provider.ts";
@@ -64,7 +65,10 @@ export function reachProviders(options: ReachOptions): Providers {
       const protocol = protocolOfKind(kind);
       const latest = (): ProviderConfig | null => speaking(providers().get(name), protocol);
       const provider = pool.open({ name, protocol, settings, latest });
-      return { protocol: withPlanBetas(protocol, betas), provider, isSimulated: false };
+      const nameOf = (asked: ModelFacts): string | null =>
+        findModelName((latest() ?? settings).modelNames, asked, catalogue);
+      const spoken = withModelNames(withPlanBetas(protocol, betas), nameOf);
+      return { protocol: spoken, provider, isSimulated: false };
     },
     close: async () => {
       await Promise.all([pool.close(), simulated.close()]);

@@ -12,15 +12,22 @@ export interface Read {
   readonly discarded: Reply | null;
 }
 
+export interface Listener {
+  /** The first event that begins a reply has come. */
+  readonly onBegin: () => void;
+  readonly onPart: (part: StreamPart) => void;
+}
+
 export async function readStream(
   incoming: Incoming,
   protocol: Protocol,
   watch: Watch,
-  onPart: (part: StreamPart) => void,
+  { onBegin, onPart }: Listener,
 ): Promise<Read> {
   const { stream } = protocol;
   let state = stream.start;
   let eventCount = 0;
+  let hasBegun = false;
   let partCount = 0;
   const reader = createEventReader((event) => {
     // Who cancels inside onPart is given no more, though more may be here already.
@@ -29,6 +36,10 @@ export async function readStream(
     state = next;
     eventCount += 1;
     partCount += parts.length;
+    if (!hasBegun && stream.finish(state).kind === "reply") {
+      hasBegun = true;
+      onBegin();
+    }
     for (const part of parts) {
       if (watch.stopped() === null) onPart(part);
     }

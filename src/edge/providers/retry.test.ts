@@ -13,6 +13,7 @@ function ask(parts: Partial<RetryQuestion>): ReturnType<typeof planRetry> {
   return planRetry({
     attempt: 1,
     failure: overloaded,
+    isWished: null,
     hasGivenParts: false,
     leftMs: 3_600_000,
     random: 0.5,
@@ -74,6 +75,23 @@ describe("the wait before another attempt", () => {
         },
       ),
     );
+  });
+});
+
+describe("what the provider itself says", () => {
+  const invalid: ProviderFailure = { kind: "invalid-request", detail: "no" };
+
+  test("makes an attempt of what would have had none", () => {
+    expect(ask({ failure: invalid, isWished: true }).delayMs).toBe(250);
+    const cancelled: ProviderFailure = { kind: "cancelled", detail: "by the caller" };
+    expect(ask({ failure: cancelled, isWished: true }).delayMs).toBeNull();
+  });
+
+  test("takes the attempt from what would have had one", () => {
+    expect(ask({ isWished: false })).toEqual({
+      delayMs: null,
+      reason: "the provider asks for no other attempt",
+    });
   });
 });
 

@@ -24,6 +24,8 @@ export interface RetryQuestion {
   /** The number of the attempt that failed, from 1. */
   readonly attempt: number;
   readonly failure: ProviderFailure;
+  /** Whether the provider itself says that another attempt makes sense; null where it says nothing. */
+  readonly isWished: boolean | null;
   /** Whether the caller has seen a part of the reply: another attempt would say it again. */
   readonly hasGivenParts: boolean;
   /** What is left of the time for the whole call. */
@@ -42,8 +44,10 @@ export interface RetryPlan {
 
 /** A provider's own wish is kept exactly; otherwise any wait up to a doubling limit ("full jitter"). */
 export function planRetry(question: RetryQuestion): RetryPlan {
-  const { attempt, failure, options } = question;
-  if (!isRetryable(failure)) return stopping("the same request would fail again");
+  const { attempt, failure, isWished, options } = question;
+  if (isWished === false) return stopping("the provider asks for no other attempt");
+  const mayPass = isRetryable(failure) || (isWished === true && failure.kind !== "cancelled");
+  if (!mayPass) return stopping("the same request would fail again");
   if (question.hasGivenParts) return stopping("a part of the reply was given on already");
   if (attempt >= options.attemptsMax)
     return stopping(`${attempt} of ${options.attemptsMax} attempts`);

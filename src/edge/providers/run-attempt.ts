@@ -2,11 +2,10 @@
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
-import type { StreamPart } from "../../core/wire/reply.ts";
 import type { Clock } from "./clock.ts";
 import { openIncoming, readWhole, type Incoming } from "./incoming.ts";
 import { redactResult, type Redact } from "./redact.ts";
-import { readStream, type Read } from "./read-stream.ts";
+import { readStream, type Listener, type Read } from "./read-stream.ts";
 import { isEventStream } from "./sse.ts";
 import { timedOut, type Timeouts } from "./timeouts.ts";
 import type { Answer, Transport } from "./transport.ts";
@@ -25,12 +24,11 @@ export interface AttemptContext {
   readonly redact: Redact;
 }
 
-export interface Ask {
+export interface Ask extends Listener {
   readonly request: EncodedRequest;
   readonly stream: boolean;
   /** Of the whole call. */
   readonly watch: Watch;
-  readonly onPart: (part: StreamPart) => void;
 }
 
 export interface AttemptResult extends Read {
@@ -77,10 +75,13 @@ async function readAnswer(answer: Answer, own: AttemptContext, ask: Ask): Promis
     const incoming = openIncoming(answer.body, { watch: ask.watch, timeouts, bodyBytesMax });
     if (status >= 400) return fail(await readRefusal(answer, incoming, own));
     if (isEventStream(headers["content-type"])) {
-      return await readStream(incoming, own.protocol, ask.watch, ask.onPart);
+      return await readStream(incoming, own.protocol, ask.watch, ask);
     }
     const { text, failure } = await readWhole(incoming);
-    return failure === null ? decode(text, own) : fail(failure);
+    if (failure !== null) return fail(failure);
+    const read = decode(text, own);
+    if (read.outcome.kind === "reply") ask.onBegin();
+    return read;
   } finally {
     answer.release();
   }

@@ -14,6 +14,8 @@ export interface CallToSend {
   /** Whether the request asks for a stream. What comes is read as what it says it is. */
   readonly stream: boolean;
   readonly signal?: AbortSignal;
+  /** Told once, when an answer begins that is no refusal: others can read what the request wrote from then on. */
+  readonly onBegin?: () => void;
   /** Told as a stream comes. What it throws ends the call and reaches the caller. */
   readonly onPart?: (part: StreamPart) => void;
 }
@@ -65,9 +67,14 @@ export async function runAttempts(sending: Sending): Promise<Sent> {
     hasGivenParts = true;
     call.onPart(part);
   };
+  let hasBegun = false;
+  const onBegin = (): void => {
+    if (!hasBegun) call.onBegin?.();
+    hasBegun = true;
+  };
   for (;;) {
     const { request, stream } = call;
-    const result = await runAttempt(own, { request, stream, watch, onPart });
+    const result = await runAttempt(own, { request, stream, watch, onBegin, onPart });
     const { outcome } = result;
     const failure = outcome.kind === "reply" ? (outcome.failure ?? null) : outcome;
     const leftMs = watch.stopped() === null ? startMs + timeouts.totalMs - clock.nowMs() : 0;
@@ -77,6 +84,7 @@ export async function runAttempts(sending: Sending): Promise<Sent> {
         : planRetry({
             attempt: attempts.length + 1,
             failure,
+            isWished: findWish(result),
             hasGivenParts,
             leftMs,
             random: sending.random(),
@@ -119,6 +127,12 @@ function toSent(
     requestId: findRequestId(headers),
     headers,
   };
+}
+
+/** A header of their own that providers send with refusals, and that their SDKs obey. */
+function findWish({ status, headers }: AttemptResult): boolean | null {
+  const told = status !== null && status >= 400 ? headers["x-should-retry"] : undefined;
+  return told === "true" ? true : told === "false" ? false : null;
 }
 
 function findRequestId(headers: Readonly<Record<string, string>>): string | null {

@@ -1,5 +1,6 @@
 // Goal: a real protocol over a real socket. Method: the simulator answers, well or with the faults it is asked for.
 import { afterEach, describe, expect, test } from "vitest";
+import { plantedKey, plantedOpenaiKey } from "../../../harness/planted-key.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
 import { toRequest, type EncodedRequest } from "../../core/wire/encoded-request.ts";
 import { openaiChat } from "../../core/wire/openai-chat/index.ts";
@@ -27,7 +28,7 @@ const wires = {
   "anthropic-messages": {
     protocol: anthropicMessages,
     someEvents: 4,
-    endpoint: (baseUrl) => anthropicEndpoint({ apiKey: "sk-ant-0123456789", baseUrl }),
+    endpoint: (baseUrl) => anthropicEndpoint({ apiKey: plantedKey, baseUrl }),
     request: (stream) =>
       toRequest(
         [
@@ -41,7 +42,7 @@ const wires = {
   "openai-chat": {
     protocol: openaiChat,
     someEvents: 4,
-    endpoint: (baseUrl) => openaiEndpoint({ apiKey: "sk-0123456789", baseUrl: `${baseUrl}/v1` }),
+    endpoint: (baseUrl) => openaiEndpoint({ apiKey: plantedOpenaiKey, baseUrl: `${baseUrl}/v1` }),
     request: (stream) =>
       toRequest(
         [
@@ -56,7 +57,7 @@ const wires = {
   "openai-responses": {
     protocol: openaiResponses,
     someEvents: 6,
-    endpoint: (baseUrl) => openaiEndpoint({ apiKey: "sk-0123456789", baseUrl: `${baseUrl}/v1` }),
+    endpoint: (baseUrl) => openaiEndpoint({ apiKey: plantedOpenaiKey, baseUrl: `${baseUrl}/v1` }),
     request: (stream) =>
       toRequest([`{"model":"gpt-5.6","stream":${stream},"input":"Read the README."}`], {}, []),
   },

@@ -166,7 +166,7 @@ export function openProvider(baseUrl: string, options: Partial<ProviderOptions> 
     createProvider({
       protocol: toyProtocol,
       baseUrl,
-      credentials: { "x-api-key": "sk-toy-0123456789" },
+      credentials: { "x-api-key": process.env["PLANTED_KEY"] ?? "" },
       ...options,
     }),
   );

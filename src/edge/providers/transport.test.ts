@@ -3,6 +3,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
+import { plantedKey } from "../../../harness/planted-key.ts";
 import type { StreamPart } from "../../core/wire/reply.ts";
 import {
   closeAll,
@@ -45,7 +46,7 @@ describe("a request", () => {
         "accept-encoding": "identity",
         "content-type": "application/json",
         "content-length": "8",
-        "x-api-key": "sk-toy-0123456789",
+        "x-api-key": plantedKey,
         "x-version": "7",
       },
     });
@@ -72,6 +73,26 @@ describe("a request", () => {
     await expect(openProvider(server.url).send({ request, stream: false })).rejects.toThrow(
       "the request's byteLength is not the length of its pieces",
     );
+  });
+
+  test.each([
+    ["x-bad", "b\u2603ta"],
+    ["transfer-encoding", "chunked"],
+    ["upgrade", "x"],
+    ["expect", "100-continue"],
+  ])("with a header %s that cannot be sent fails, and is not tried again", async (name, value) => {
+    let calls = 0;
+    const server = await openHttp((_request, response) => {
+      calls += 1;
+      response.end('{"text":"hi"}');
+    });
+    const request = { ...toyRequest("{}"), headers: { [name]: value } };
+    const { outcome, attempts } = await openProvider(server.url).send({ request, stream: false });
+    expect(outcome).toMatchObject({
+      kind: "invalid-request",
+      detail: expect.stringContaining("it cannot be sent"),
+    });
+    expect({ calls, attempts: attempts.length }).toEqual({ calls: 0, attempts: 1 });
   });
 
   test("takes the connection of the one before", async () => {

@@ -7,6 +7,7 @@ import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Clock } from "./clock.ts";
 import { createConnector } from "./connector.ts";
 import type { Target } from "./endpoints.ts";
+import { joinHeaders } from "./join-headers.ts";
 import { toNetworkFailure } from "./network-failure.ts";
 import type { Timeouts } from "./timeouts.ts";
 import type { Watch } from "./watch.ts";
@@ -59,28 +60,29 @@ export function openTransport(
         "user-agent": "strata-context",
         accept: stream ? "text/event-stream, application/json" : "application/json",
         "accept-encoding": "identity",
-        ...request.headers,
-        ...credentials,
+        ...joinHeaders(request.headers, credentials),
         "content-type": "application/json",
         "content-length": String(request.byteLength),
       };
       const before = watch.stopped();
       if (before !== null) return before;
-      const answering = pool.request({
-        method: "POST",
-        path,
-        headers,
-        body: toBody(request),
-        signal: watch.signal,
-      });
+      const body = toBody(request);
       try {
-        const { statusCode, headers: answered, body } = await untilStopped(answering, watch);
+        // Throws at once where a header cannot be sent.
+        const answering = pool.request({
+          method: "POST",
+          path,
+          headers,
+          body,
+          signal: watch.signal,
+        });
+        const { statusCode, headers: answered, ...rest } = await untilStopped(answering, watch);
         return {
           kind: "answer",
           status: statusCode,
           headers: toRecord(answered),
-          body,
-          release: () => body.on("error", () => {}).destroy(),
+          body: rest.body,
+          release: () => rest.body.on("error", () => {}).destroy(),
         };
       } catch (error) {
         return watch.stopped() ?? toNetworkFailure(error, timeouts);

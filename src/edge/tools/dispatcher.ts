@@ -171,7 +171,7 @@ async function perform(
   const release = await places.take(context.sessionId, signal);
   try {
     const calledMs = performance.now();
-    trace.tell(use.id, {
+    const eventId = trace.tell(use.id, {
       type: "tool.called",
       payload: {
         tool_use_id: use.id,
@@ -182,7 +182,7 @@ async function perform(
       },
     });
     const { role, replyNumber = 0 } = context;
-    const call = { ...keptUseOf(toRun), role, replyNumber };
+    const call = { ...keptUseOf(toRun), role, replyNumber, eventId };
     const output = await runLimited(
       (inner) => tool.run(input, { ...call, signal: inner }),
       {
@@ -202,6 +202,7 @@ async function perform(
       type: "tool.completed",
       payload: {
         tool_use_id: use.id,
+        tool_name: use.name,
         success: true,
         output_size_bytes: bytes,
         latency_ms: performance.now() - calledMs,

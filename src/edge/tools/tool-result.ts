@@ -32,12 +32,13 @@ export function toFailureMessage({ errorClass, message }: ToolFailure): string {
 }
 
 export function toFailedPayload(
-  { id }: ToolUseBlock,
+  { id, name }: ToolUseBlock,
   { errorClass, message }: ToolFailure,
   latencyMs: number,
 ): PayloadOf<"tool.failed"> {
   return {
     tool_use_id: id,
+    tool_name: toEventName(name),
     error_class: errorClass,
     error_message: message,
     latency_ms: latencyMs,

@@ -1,4 +1,5 @@
 // One call of the AI SDK, planned and booked: what the engine's loop does around a call, without sending it.
+import { totalTokens } from "../../core/tokens/budget.ts";
 import { randomUUID } from "node:crypto";
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
@@ -42,8 +43,8 @@ export async function bookCall(
   const running: RunningTurn = { ...turn, open, current, isStaged: true, callCount: number };
   conversation.turn = running;
   const { assembly, plan } = prepared;
-  const tokens = assembly.blocks.at(assembly.blocks.length - 1)?.endTokens ?? 0;
-  if (number === 1) conversation.events?.started(current, tokens);
+  const tokens = totalTokens(assembly.usedTokens);
+  if (number === 1) conversation.events?.started(current, prepared);
   conversation.events?.callStarted(number, tokens);
   const { protocol, model, options } = session;
   const request = protocol.encode({ assembly, plan, model, options });

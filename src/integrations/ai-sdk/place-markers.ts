@@ -3,6 +3,7 @@ import type { Assembly } from "../../core/assembly/assemble.ts";
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { ReachedModel } from "./reach-model.ts";
 import type { Place, ReadPrompt } from "./read-prompt.ts";
+import { stripMarkers, type Optional } from "./strip-markers.ts";
 import type { SdkMessage, SdkOptions, SdkParams, SdkTool } from "./sdk-call.ts";
 
 export interface PlacedMarkers {
@@ -28,15 +29,16 @@ export function placeMarkers(
   const mark = <Carrier extends Optional>(carrier: Carrier, place: Place): Carrier =>
     withOption(carrier, words, markers.get(nameOf(place)));
   const request = words.toRequest(plan);
+  const plain = stripMarkers(params, words.markerSpellings);
   return {
     lostCount,
     params: {
-      ...params,
-      prompt: params.prompt.map((message, index) => markMessage(message, index, mark)),
-      ...(params.tools === undefined ? {} : { tools: params.tools.map(markTool(mark)) }),
+      ...plain,
+      prompt: plain.prompt.map((message, index) => markMessage(message, index, mark)),
+      ...(plain.tools === undefined ? {} : { tools: plain.tools.map(markTool(mark)) }),
       ...(Object.keys(request).length === 0
         ? {}
-        : { providerOptions: withOptions(params.providerOptions, words.name, request) }),
+        : { providerOptions: withOptions(plain.providerOptions, words.name, request) }),
     },
   };
 }
@@ -93,20 +95,14 @@ function partAt(index: number, part: number): Place {
   return { in: "prompt", index, part };
 }
 
-interface Optional {
-  readonly providerOptions?: SdkOptions;
-}
-
 function withOption<Carrier extends Optional>(
   carrier: Carrier,
   { name, marker }: ReachedModel["words"],
   value: SdkOptions[string] | undefined,
 ): Carrier {
-  const before = carrier.providerOptions?.[name];
-  if (value === undefined && before?.[marker] === undefined) return carrier;
-  const { [marker]: _, ...rest } = before ?? {};
-  const own = value === undefined ? rest : { ...rest, [marker]: value };
-  return { ...carrier, providerOptions: { ...carrier.providerOptions, [name]: own } };
+  if (value === undefined) return carrier;
+  const providerOptions = withOptions(carrier.providerOptions, name, { [marker]: value });
+  return { ...carrier, providerOptions };
 }
 
 function withOptions(

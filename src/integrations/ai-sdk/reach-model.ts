@@ -23,6 +23,8 @@ interface SdkWords {
   readonly name: string;
   /** The option that marks a part. */
   readonly marker: string;
+  /** Every way the SDK reads it. */
+  readonly markerSpellings: readonly string[];
   readonly toMarker: (lifetime: Lifetime) => SdkOptions[string];
   /** What is said for the whole request. */
   readonly toRequest: (plan: CachePlan) => SdkOptions[string];
@@ -33,6 +35,7 @@ interface SdkWords {
 const anthropicWords: SdkWords = {
   name: "anthropic",
   marker: "cacheControl",
+  markerSpellings: ["cacheControl", "cache_control"],
   toMarker: toCacheControl,
   toRequest: ({ requestMarker }) =>
     requestMarker === null ? {} : { cacheControl: toCacheControl(requestMarker) },
@@ -46,6 +49,7 @@ function toCacheControl(lifetime: Lifetime): SdkOptions[string] {
 const openaiWords = {
   name: "openai",
   marker: "promptCacheBreakpoint",
+  markerSpellings: ["promptCacheBreakpoint"],
   toMarker: () => ({ mode: "explicit" }),
   toRequest: ({ cacheKey, mode, requestMarker }: CachePlan) => ({
     ...(cacheKey === null ? {} : { promptCacheKey: cacheKey }),

@@ -7,6 +7,8 @@ export interface CompactionConfig {
   readonly isEnabled: boolean;
   readonly compactAtShare: number;
   readonly timing: "at once" | "when it pays";
+  /** Null for never. */
+  readonly early: EarlyConfig | null;
   readonly tailKeepTokens: number;
   readonly toolResultShareMax: number;
   /** Null for the session's own model. */
@@ -16,6 +18,12 @@ export interface CompactionConfig {
   readonly mayUseProvider: boolean;
   readonly clearing: ClearingConfig;
   readonly auto: AutoConfig;
+}
+
+export interface EarlyConfig {
+  readonly fromShare: number;
+  readonly fromTokensMax: number;
+  readonly gainFactorMin: number;
 }
 
 export interface ClearingConfig {
@@ -36,12 +44,35 @@ export interface AutoConfig {
   readonly consecutiveFailuresMax: number;
 }
 
+const early: Spec<EarlyConfig | null> = section(
+  "folding before compact_at_pct, with the timing when_it_pays",
+  {
+    enabled: flag(true, "whether what pays many times over may happen before"),
+    from_pct: share(2 / 3, "from this share of what compact_at_pct comes to"),
+    from_tokens_max: whole({ usual: 256_000, min: 1 }, "from here on in any case"),
+    gain_factor_min: whole(
+      { usual: 8, min: 1 },
+      "how many times over it has to pay if the session goes on as long as it has",
+    ),
+  },
+  (get) => {
+    const settings = {
+      fromShare: get("from_pct"),
+      fromTokensMax: get("from_tokens_max"),
+      gainFactorMin: get("gain_factor_min"),
+    };
+    return get("enabled") ? settings : null;
+  },
+);
+
 const micro: Spec<ClearingConfig> = section(
   "clearing old results of bulky tools",
   {
     threshold_bytes: whole({ usual: 16_384, min: 1 }, "smaller results stay as they are"),
-    provider: text("not used yet: a fixed text stands for what was cleared"),
-    summary_max_chars: whole({ usual: 2048, min: 1, max: 100_000 }, "not used yet"),
+    provider: text(
+      "not used: a fixed line stands for what was cleared, and history_read gives all of it back",
+    ),
+    summary_max_chars: whole({ usual: 2048, min: 1, max: 100_000 }, "not used, as provider is not"),
   },
   (get) => ({
     thresholdBytes: get("threshold_bytes"),
@@ -88,6 +119,7 @@ export const compaction: Spec<CompactionConfig> = section(
       "when_it_pays",
       "from there on: as soon as the saving is worth the rewriting, or at once",
     ),
+    early,
     tail_keep_tokens: whole({ usual: 20_000, min: 0 }, "of the latest turns, kept as they are"),
     tool_result_max_pct: share(0.3, "share of the window that one tool result may take"),
     summarizer_model: text("who writes summaries; the session's own model without it"),
@@ -108,6 +140,7 @@ export const compaction: Spec<CompactionConfig> = section(
     isEnabled: get("enabled"),
     compactAtShare: get("compact_at_pct"),
     timing: get("timing") === "at_once" ? "at once" : "when it pays",
+    early: get("early"),
     tailKeepTokens: get("tail_keep_tokens"),
     toolResultShareMax: get("tool_result_max_pct"),
     summarizerModel: get("summarizer_model"),

@@ -1,5 +1,5 @@
 // llm.context_optimization: caching, compaction, counting and the workspace cache (N-01 to N-04).
-import { flag, leaf, text, texts, whole } from "../leaves.ts";
+import { flag, leaf, text, texts, whole, type TextLimits } from "../leaves.ts";
 import { section } from "../sections.ts";
 import type { Spec } from "../spec.ts";
 import { compaction, type CompactionConfig } from "./compaction.ts";
@@ -38,6 +38,16 @@ export interface WorkspaceCacheConfig {
   readonly maxAgeMs: number;
 }
 
+/** They become a header, and a workspace's file may say them. */
+const betaNames: TextLimits = {
+  allowed: "text of names with commas between them, of letters, digits, dashes, dots and colons",
+  isFit: (names) => /^[\w.:, -]*$/.test(names) && splitNames(names).every(isBetaName),
+};
+
+function isBetaName(name: string): boolean {
+  return /^[\w.:-]{1,128}$/.test(name);
+}
+
 const promptCache: Spec<PromptCacheConfig> = section(
   "asking providers to keep prompts",
   {
@@ -46,8 +56,11 @@ const promptCache: Spec<PromptCacheConfig> = section(
       ["anthropic", "vertex"],
       "providers that may be asked for lifetimes of an hour",
     ),
-    beta_header: text("beta features to ask for with any marker, with commas between them"),
-    long_ttl_beta_header: text("the same with a marker of an hour"),
+    beta_header: text(
+      "beta features to ask for with any marker, with commas between them",
+      betaNames,
+    ),
+    long_ttl_beta_header: text("the same with a marker of an hour", betaNames),
   },
   (get) => ({
     isEnabled: get("enabled"),

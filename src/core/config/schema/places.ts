@@ -1,8 +1,10 @@
 // Places on a disk or in a network: paths, and where the ledger is.
 import type { ConfigNode, ScalarValue } from "../config-node.ts";
 import { leaf, whole } from "../leaves.ts";
+import { maskAddress, masked } from "../mask-secrets.ts";
 import { ownOnly, section } from "../sections.ts";
 import type { ReadContext, Spec } from "../spec.ts";
+import { readStorePlace } from "../store-place.ts";
 
 export interface LedgerConfig {
   /** A file or a connection string, never to be printed; null for the file in the data directory. */
@@ -52,13 +54,17 @@ function store(): Spec<string | null> {
     usual: null,
     accept: (value, node, context) => {
       if (typeof value !== "string") return undefined;
-      if (/^postgres(?:ql)?:\/\/\S+$/.test(value)) return value;
-      const looksLikeServer =
-        /^[a-z][a-z0-9+.-]*:/i.test(value) || /\b(?:host|password|dbname)\s*=/.test(value);
-      return looksLikeServer || value.startsWith(":") ? undefined : toPath(value, node, context);
+      if (value === "") return null;
+      const place = readStorePlace(value);
+      if (place.kind === "server") return place.address;
+      return place.kind === "refused" ? undefined : toPath(place.path, node, context);
     },
-    shape: { usual: null, fromText: (given) => given },
+    shape: { usual: null, fromText: (given) => given, show: showStore },
   });
+}
+
+function showStore(text: string): string {
+  return readStorePlace(text).kind === "refused" ? masked : maskAddress(text);
 }
 
 function toPath(

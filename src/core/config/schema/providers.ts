@@ -1,8 +1,10 @@
 // providers: who answers calls, where, with which key. A name of one's own for each.
 import { nodeAt, type Origin } from "../config-node.ts";
 import { leaf, optionalChoice, text, whole } from "../leaves.ts";
+import { maskAddress, maskText } from "../mask-secrets.ts";
 import { named, ownOnly, section, type Surroundings } from "../sections.ts";
 import { reportError, type Spec } from "../spec.ts";
+import { checkHeaderNames, headers as headersSpec, hide } from "./provider-headers.ts";
 
 export const providerKinds = [
   "anthropic",
@@ -22,6 +24,8 @@ export interface ProviderConfig {
   readonly apiKey: string | null;
   /** Sent with every request; they may hold secrets, too. */
   readonly headers: ReadonlyMap<string, string>;
+  /** What it calls models, by any spelling of theirs. */
+  readonly modelNames: ReadonlyMap<string, string>;
   readonly timeouts: TimeoutsConfig;
   readonly retries: RetriesConfig;
 }
@@ -88,16 +92,21 @@ const provider: Spec<ProviderConfig> = section(
     base_url: text("where it is; the API's own address without it", {
       allowed: "an address of http or https without a name or a password in it",
       isFit: isPlainAddress,
+      show: (address) => (isPlainAddress(address) ? maskAddress(address) : hide(address)),
     }),
     api_key: text("the key itself; better in a variable", {
       allowed: "a key without spaces or line breaks",
       isFit: (key) => /^[\x21-\x7e]+$/.test(key),
+      show: hide,
     }),
     api_key_env: text("the variable that holds the key", {
       allowed: "the name of a variable",
-      isFit: (name) => /^[A-Za-z_]\w*$/.test(name),
+      isFit: isVariable,
+      // Somebody may have written the key itself there.
+      show: (name) => (isVariable(name) ? maskText(name) : hide(name)),
     }),
-    headers: named("headers to send with every request", headerValue()),
+    headers: headersSpec,
+    model_names: named("what it calls models, where that is not their id", modelName()),
     timeouts,
     retries,
   },
@@ -112,6 +121,7 @@ const provider: Spec<ProviderConfig> = section(
       baseUrl,
       apiKey: get("api_key"),
       headers,
+      modelNames: get("model_names"),
       timeouts: get("timeouts"),
       retries: get("retries"),
     };
@@ -125,37 +135,24 @@ export const providers: Spec<ReadonlyMap<string, ProviderConfig>> = ownOnly(
   ),
 );
 
+function isVariable(name: string): boolean {
+  return /^[A-Za-z_]\w*$/.test(name);
+}
+
 function isPlainAddress(address: string): boolean {
   const parts = /^https?:\/\/([^/?#\s]+)(?:[/?#]\S*)?$/i.exec(address);
   return parts !== null && !address.includes("@");
 }
 
-function headerValue(): Spec<string> {
+function modelName(): Spec<string> {
   return leaf({
-    meaning: "what the header says",
-    allowed: "text without line breaks",
+    meaning: "its name for the model",
+    allowed: "a name without line breaks, of at most 200 characters",
     usual: "",
     accept: (value) =>
-      typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value) ? value : undefined,
+      typeof value === "string" && /^[^\p{Cc}]{1,200}$/u.test(value) ? value : undefined,
     shape: { usual: null, fromText: (given) => given },
   });
-}
-
-function checkHeaderNames(
-  { node, context }: Surroundings,
-  headers: ReadonlyMap<string, string>,
-): void {
-  const bad = [...headers.keys()].filter((name) => !/^[\w!#$%&'*+.^`|~-]+$/.test(name));
-  for (const name of bad) {
-    const place = nodeAt(node, ["headers", name]) ?? node;
-    if (place === undefined) continue;
-    reportError(
-      context,
-      place.origin,
-      `${context.path}.headers has a name that cannot be sent`,
-      "use letters, digits and dashes in the names of headers",
-    );
-  }
 }
 
 function checkWhole({ node, context }: Surroundings, kind: ProviderKind | null): void {

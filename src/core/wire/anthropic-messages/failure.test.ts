@@ -18,7 +18,7 @@ describe("a refused request", () => {
     [402, "billing_error", "billing"],
     [403, "permission_error", "permission"],
     [404, "not_found_error", "not-found"],
-    [409, "conflict_error", "invalid-request"],
+    [408, "something_new", "timeout"],
     [413, "request_too_large", "request-too-large"],
     [422, "something_new", "invalid-request"],
     [400, "billing_error", "billing"],
@@ -27,6 +27,7 @@ describe("a refused request", () => {
   });
 
   test.each([
+    [409, "conflict_error", "server-error"],
     [429, "rate_limit_error", "rate-limited"],
     [500, "api_error", "server-error"],
     [502, "something_new", "server-error"],

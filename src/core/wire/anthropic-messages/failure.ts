@@ -53,6 +53,7 @@ function classify(refusal: Refusal): ProviderFailure {
     case "permission":
     case "not-found":
     case "request-too-large":
+    case "timeout":
     case "malformed":
       return { kind, detail };
     case "invalid-request":
@@ -62,7 +63,7 @@ function classify(refusal: Refusal): ProviderFailure {
 
 type Kind = Exclude<
   ProviderFailure["kind"],
-  "context-overflow" | "thinking-mismatch" | "unreachable" | "timeout" | "cancelled"
+  "context-overflow" | "thinking-mismatch" | "unreachable" | "cancelled"
 >;
 
 function findKind({ status, type }: Refusal): Kind {
@@ -79,13 +80,16 @@ const kindOfStatus: ReadonlyMap<number, Kind> = new Map([
   [402, "billing"],
   [403, "permission"],
   [404, "not-found"],
+  [408, "timeout"],
+  // Somebody else holds a lock for a moment: the provider's own SDK tries again.
+  [409, "server-error"],
   [413, "request-too-large"],
   [429, "rate-limited"],
 ]);
 
 const kindOfType: ReadonlyMap<string, Kind> = new Map([
   ["invalid_request_error", "invalid-request"],
-  ["conflict_error", "invalid-request"],
+  ["conflict_error", "server-error"],
   ["authentication_error", "authentication"],
   ["billing_error", "billing"],
   ["permission_error", "permission"],

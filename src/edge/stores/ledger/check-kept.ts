@@ -2,7 +2,7 @@
 import type { NewFold } from "../../../core/ledger/fold-record.ts";
 import type { ThreadMessage } from "../../../core/ledger/turn-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
-import { isPlain } from "../sql/storable.ts";
+import { checkFoundation } from "./check-foundation.ts";
 import { readMessages } from "./read-turn.ts";
 import type { Store } from "./store.ts";
 import { isOnPath } from "./thread-path.ts";
@@ -15,12 +15,7 @@ export async function checkKept(
 ): Promise<void> {
   const { parentTurnId, foundation, id } = fold;
   const { firstKeptTurnId, summarizedThroughTurnId } = fold.details;
-  if (foundation !== undefined && !isPlain(foundation)) {
-    throw invalid(
-      `the foundation of fold ${id} holds NUL or half of a surrogate pair`,
-      "give it as JSON text, which spells them out",
-    );
-  }
+  checkFoundation(`fold ${id}`, foundation);
   const isRunning = (turnId: string): boolean =>
     turnId === runningTurnId && firstKeptTurnId === runningTurnId;
   for (const turnId of [

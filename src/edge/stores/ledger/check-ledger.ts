@@ -39,6 +39,7 @@ const invariants: readonly string[] = [
   "SELECT 'branch ' || b.id || ' belongs to no session' AS problem FROM branches b WHERE NOT EXISTS (SELECT 1 FROM session_history h WHERE h.branch_id = b.id) AND NOT EXISTS (SELECT 1 FROM branches c WHERE c.parent_branch_id = b.id)",
   "SELECT 'session ' || s.id || ' was made from text that is gone' AS problem FROM sessions s WHERE s.foundation_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = s.foundation_hash)",
   "SELECT 'fold ' || f.turn_id || ' was made with text that is gone' AS problem FROM compactions_v1 f WHERE f.foundation_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = f.foundation_hash)",
+  "SELECT 'turn ' || t.id || ' was made with text that is gone' AS problem FROM turns t WHERE t.foundation_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = t.foundation_hash)",
   "SELECT 'message ' || m.idx || ' at ' || m.turn_seq || ' of branch ' || m.branch_id || ' is part of a text that is gone' AS problem FROM messages m WHERE m.whole_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = m.whole_hash)",
 ];
 

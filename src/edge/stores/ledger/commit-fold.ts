@@ -157,7 +157,11 @@ export async function foldInTurn(
       writes: [
         ...foldWrites(fold, { place, move: moveCount, before }),
         ...eventWrites(events),
-        { sql: "UPDATE turns SET parent_turn_id = ? WHERE id = ?", values: [fold.id, held.id] },
+        // Tools and system text that the turn brought are the fold's from now on.
+        {
+          sql: "UPDATE turns SET parent_turn_id = ?, foundation_hash = NULL, setup_json = NULL WHERE id = ?",
+          values: [fold.id, held.id],
+        },
       ],
       landed: landedFold(fold),
       advanced: [held.sessionId],

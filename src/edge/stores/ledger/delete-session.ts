@@ -178,7 +178,7 @@ function deleteCommit(store: Store, { sessions, cuts, deletions, also }: Deletio
         values: ids,
       })),
       {
-        sql: "DELETE FROM contents WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.foundation_hash = contents.hash) AND NOT EXISTS (SELECT 1 FROM compactions_v1 f WHERE f.foundation_hash = contents.hash) AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.whole_hash = contents.hash)",
+        sql: "DELETE FROM contents WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.foundation_hash = contents.hash) AND NOT EXISTS (SELECT 1 FROM compactions_v1 f WHERE f.foundation_hash = contents.hash) AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.foundation_hash = contents.hash) AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.whole_hash = contents.hash)",
         values: [],
       },
     ],

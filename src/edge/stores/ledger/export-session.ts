@@ -151,7 +151,7 @@ async function* turnsOf(
   }
 }
 
-/** Texts that messages and folds of these turns refer to. */
+/** Texts that these turns, their messages and folds refer to. */
 async function sharedTexts(
   { database }: Store,
   [branchId = 0, from = 0, through = 0]: readonly number[],
@@ -159,8 +159,9 @@ async function sharedTexts(
   const rows = await database.query(
     `SELECT whole_hash AS hash FROM messages WHERE branch_id = ? AND turn_seq BETWEEN ? AND ? AND whole_hash IS NOT NULL
       UNION SELECT f.foundation_hash FROM compactions_v1 f JOIN turns t ON t.id = f.turn_id WHERE t.branch_id = ? AND t.seq BETWEEN ? AND ? AND f.foundation_hash IS NOT NULL
+      UNION SELECT foundation_hash FROM turns WHERE branch_id = ? AND seq BETWEEN ? AND ? AND foundation_hash IS NOT NULL
       ORDER BY hash`,
-    [branchId, from, through, branchId, from, through],
+    [1, 2, 3].flatMap(() => [branchId, from, through]),
   );
   return rows.map((row) => text(row, "hash"));
 }

@@ -126,7 +126,7 @@ const readers: Readonly<Partial<Record<TableName, (row: ResultRow) => unknown>>>
   sessions: (row) => toKnown({ ...row, is_live: 0 }),
   session_history: toMove,
   turns: (row) => toTurnRecord({ ...row, ...noSums }),
-  messages: (row) => toThreadMessage({ ...row, turn_id: "" }),
+  messages: (row) => toThreadMessage({ ...row, turn_id: "", model: "", provider: "" }),
   calls: toCallRecord,
   tool_calls: toToolCall,
   compactions_v1: toFold,

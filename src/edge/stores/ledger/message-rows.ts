@@ -56,16 +56,18 @@ export function contentWrites(texts: readonly string[]): readonly Write[] {
 }
 
 export const messageColumns =
-  "m.idx, m.call_number, m.role, m.content, m.wire, m.hash, m.tokens, m.source, m.context_json, m.is_replayed, m.whole_hash";
+  "t.model, t.provider, m.idx, m.call_number, m.role, m.content, m.wire, m.hash, m.tokens, m.source, m.context_json, m.is_replayed, m.whole_hash";
 
 const messageRoles = ["user", "assistant", "system", "tool"] as const;
 
-/** Of a row with `turn_id` and the message's columns. */
+/** Of a row with `turn_id`, and the columns of the message and of `turns t`. */
 export function toThreadMessage(row: ResultRow): ThreadMessage {
   const wire = textOrNull(row, "wire");
   const role = oneOf(row, "role", messageRoles);
   return {
     turnId: text(row, "turn_id"),
+    model: text(row, "model"),
+    provider: text(row, "provider"),
     index: integer(row, "idx"),
     callNumber: integer(row, "call_number"),
     message: fromMessageText({ role, content: text(row, "content"), wire }),

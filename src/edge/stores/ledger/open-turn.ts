@@ -1,7 +1,8 @@
 // Opening a turn: the lease on its session, its row and its first messages in one commit.
 import type { NewTurn } from "../../../core/ledger/turn-record.ts";
 import type { Commit } from "../sql/database.ts";
-import { messageRow, messageWrites } from "./message-rows.ts";
+import { checkFoundation } from "./check-foundation.ts";
+import { contentWrites, messageRow, messageWrites } from "./message-rows.ts";
 import type { KnownSession } from "./session-rows.ts";
 import { needSession } from "./session-rows.ts";
 import { busyWith, commitOnce, conflict, seqStep, triesMax, type Store } from "./store.ts";
@@ -10,6 +11,7 @@ import { newTurnRow } from "./turn-rows.ts";
 
 /** The pointer is read afresh, and the commit checks that it is still what was read (X-35). */
 export async function openTurn(store: Store, turn: NewTurn): Promise<HeldTurn> {
+  checkFoundation(`turn ${turn.id}`, turn.foundation);
   for (let tries = 1; tries <= triesMax; tries += 1) {
     const known = await needSession(store, turn.sessionId);
     checkFree(known, turn);
@@ -72,6 +74,7 @@ function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: Held
       },
     ],
     writes: [
+      ...contentWrites(turn.foundation === undefined ? [] : [turn.foundation]),
       { into: "turns", rows: [newTurnRow(turn, place)] },
       ...messageWrites(rows, turn.messages),
     ],

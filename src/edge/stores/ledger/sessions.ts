@@ -7,10 +7,9 @@ import type {
   SessionFilter,
   SessionRecord,
 } from "../../../core/ledger/session-record.ts";
-import { StrataError } from "../../../core/strata-error.ts";
 import type { Statement } from "../sql/database.ts";
 import { text } from "../sql/read-row.ts";
-import { isPlain } from "../sql/storable.ts";
+import { checkFoundation } from "./check-foundation.ts";
 import {
   findKnown,
   needSession,
@@ -69,13 +68,7 @@ export function sessionParts(store: Store): SessionParts {
 async function createSession(store: Store, session: NewSession): Promise<SessionRecord> {
   const { id, foundation } = session;
   checkName(id);
-  if (foundation !== undefined && !isPlain(foundation)) {
-    throw new StrataError(
-      "input-invalid",
-      `the foundation of session ${id} holds NUL or half of a surrogate pair`,
-      "give it as JSON text, which spells them out",
-    );
-  }
+  checkFoundation(`session ${id}`, foundation);
   const nowMs = store.now();
   await writeSession(store, {
     row: newSessionRow(session, nowMs),

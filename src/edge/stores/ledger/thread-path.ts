@@ -1,7 +1,8 @@
 // A thread as branches: the way from the root to a turn, as one range of places per branch.
 import type { FoldRecord } from "../../../core/ledger/fold-record.ts";
-import type { ThreadOf } from "../../../core/ledger/ledger.ts";
-import { integer } from "../sql/read-row.ts";
+import type { ModelName, ThreadOf } from "../../../core/ledger/ledger.ts";
+import type { TurnFoundation } from "../../../core/ledger/turn-record.ts";
+import { integer, text, textOrNull } from "../sql/read-row.ts";
 import { foldColumns, toFold } from "./fold-rows.ts";
 import { needSession } from "./session-rows.ts";
 import { notFound, seqStep, type Store } from "./store.ts";
@@ -73,6 +74,26 @@ export async function latestFold(
     [turnId],
   );
   return row === undefined ? null : toFold(row);
+}
+
+/** What a turn on the way to another one, or that one itself, brought for a model since the latest fold. */
+export async function latestFoundation(
+  { database }: Store,
+  turnId: string | null,
+  { model, provider }: ModelName,
+): Promise<TurnFoundation | null> {
+  if (turnId === null) return null;
+  const [row] = await database.query(
+    `${path} SELECT t.id, t.foundation_hash, t.setup_json FROM path p
+      JOIN turns t ON t.branch_id = p.branch_id AND t.seq <= p.through
+      WHERE (t.turn_type = 'compaction' AND t.status = 'completed')
+        OR (t.foundation_hash IS NOT NULL AND t.model = ? AND t.provider = ? AND (t.status = 'completed' OR t.id = ?))
+      ORDER BY p.depth, t.seq DESC LIMIT 1`,
+    [turnId, model, provider, turnId],
+  );
+  const foundationHash = row === undefined ? null : textOrNull(row, "foundation_hash");
+  if (row === undefined || foundationHash === null) return null;
+  return { turnId: text(row, "id"), foundationHash, setupJson: textOrNull(row, "setup_json") };
 }
 
 export interface KeptPath {

@@ -1,4 +1,5 @@
 // Turn rows ⇄ records.
+import { hashContent } from "../../../core/hash.ts";
 import {
   turnStatuses,
   type NewTurn,
@@ -9,7 +10,7 @@ import { agentRoles } from "../../../core/message/assembled-context.ts";
 import { noUsage } from "../../../core/message/usage.ts";
 import type { ResultRow } from "../sql/database.ts";
 import { integer, integerOrNull, money, oneOf, text, textOrNull } from "../sql/read-row.ts";
-import { storable, storableOrNull } from "../sql/storable.ts";
+import { storable, storableJson, storableOrNull } from "../sql/storable.ts";
 import type { Row } from "../sql/tables.ts";
 import { toUsage, writeColumns } from "./call-rows.ts";
 
@@ -40,6 +41,8 @@ export function newTurnRow(turn: NewTurn, { branchId, seq }: TurnPlace): Row {
     completed_ms: null,
     source_event_id: storableOrNull(turn.sourceEventId),
     workspace_path: storableOrNull(turn.workspacePath),
+    foundation_hash: turn.foundation === undefined ? null : hashContent(turn.foundation),
+    setup_json: storableJson(turn.setupJson),
   };
 }
 

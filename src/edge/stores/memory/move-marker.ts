@@ -3,6 +3,7 @@ import { unlink } from "node:fs/promises";
 import { memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import type { ContentHash } from "../../../core/hash.ts";
 import { unlessMissing } from "../scoped-failure.ts";
+import type { ScopedContent, ScopedFiles } from "../scoped-files.ts";
 import type { ScopeRoot } from "../scope-root.ts";
 import type { HeldLock } from "./folder-lock.ts";
 import { withFolder, type HeldFolder } from "./held-folder.ts";
@@ -30,10 +31,17 @@ export async function isMoving(root: ScopeRoot): Promise<boolean> {
   return marker?.stage === "moving";
 }
 
+/** The same for who reads the workspace's files by their paths. */
+export async function isMovingIn(files: Pick<ScopedFiles, "readFile">): Promise<boolean> {
+  const path = `.strata/${journalFolder}/${markerName}`;
+  const content = await files.readFile(path, { bytesMax: markerBytesMax }).catch(() => null);
+  return content !== null && toMarker(content)?.stage === "moving";
+}
+
 /** Null where no move was begun, or nobody can read what was. */
 export async function readMarker(journal: HeldFolder | null): Promise<MoveMarker | null> {
   const content = (await journal?.read(markerName, markerBytesMax)) ?? null;
-  return content === null ? null : decodeMarker(new TextDecoder().decode(content.bytes));
+  return content === null ? null : toMarker(content);
 }
 
 /** At once, and on the disk before anything else happens. False: the lock was lost, and nothing happened. */
@@ -57,8 +65,8 @@ const markerName = "move.json";
 
 const markerBytesMax = 65_536;
 
-function decodeMarker(text: string): MoveMarker | null {
-  const value = parse(text);
+function toMarker({ bytes }: ScopedContent): MoveMarker | null {
+  const value = parse(new TextDecoder().decode(bytes));
   const stage = fieldOf(value, "stage");
   if (stage !== "moving" && stage !== "moved") return null;
   const files = listIn(value, "files").flatMap((each): readonly MovedFile[] => {

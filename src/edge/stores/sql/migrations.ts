@@ -46,9 +46,12 @@ export const migrations: readonly Migration[] = [
         completed_ms BIGINT,
         source_event_id TEXT,
         workspace_path TEXT,
+        foundation_hash TEXT REFERENCES contents (hash),
+        setup_json TEXT,
         UNIQUE (branch_id, seq)
       )`,
       `CREATE INDEX turns_parent ON turns (parent_turn_id)`,
+      `CREATE INDEX turns_foundation ON turns (foundation_hash) WHERE foundation_hash IS NOT NULL`,
       `CREATE INDEX turns_folds ON turns (branch_id, seq) WHERE turn_type = 'compaction'`,
       // A fork is a new branch: what it shares ends with the turn at `fork_seq` of its parent.
       `CREATE TABLE branches (
@@ -234,6 +237,22 @@ export const migrations: readonly Migration[] = [
       // Whoever plans over several sessions sees in the commit whether others did in between.
       `CREATE TABLE counters (name TEXT PRIMARY KEY, value BIGINT NOT NULL)`,
       `INSERT INTO counters (name, value) VALUES ('deletions', 0)`,
+    ],
+  },
+  {
+    number: 2,
+    name: "analytics read calls of a window from an index",
+    statements: [
+      `DROP INDEX calls_started`,
+      // All that is counted and summed up of calls, in order of time: a tenth of their rows, and it grows at its end only.
+      `CREATE INDEX calls_window ON calls (
+        started_ms, session_id, model, provider, status, number, ended_ms,
+        uncached_tokens, read_tokens, write_5m_tokens, write_30m_tokens, write_1h_tokens, write_12h_tokens, write_24h_tokens,
+        output_tokens, reasoning_tokens, cost_pico_usd, turn_id
+      )`,
+      // The few of which more is read.
+      `CREATE INDEX calls_failed ON calls (started_ms) WHERE status <> 'complete'`,
+      `CREATE INDEX calls_discarded ON calls (started_ms) WHERE SUBSTR(outcome_json, 1, 15) = '{"discarded":[{'`,
     ],
   },
 ];

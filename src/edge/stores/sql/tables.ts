@@ -67,6 +67,8 @@ export const tables = {
     completed_ms: "integer",
     source_event_id: "text",
     workspace_path: "text",
+    foundation_hash: "text",
+    setup_json: "text",
   },
   messages: {
     branch_id: "integer",

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { hashContent } from "../../../core/hash.ts";
 import type { WorkspaceBundle } from "../../../core/layers/workspace-bundle.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
+import { openMemoryStore } from "../memory/memory-store.ts";
 import { openScope } from "../scoped-files.ts";
 import { loadBundle } from "./load-bundle.ts";
 import { makeWorkspace, put } from "./test-kit.ts";
@@ -63,6 +64,21 @@ describe("memory", () => {
     expect(pathsOf(await load(metis))).toEqual([".metis/USER.md", ".metis/MEMORY.md"]);
     await put(metis, ".strata/MEMORY.md", "new");
     expect(pathsOf(await load(metis))).toEqual([".strata/MEMORY.md"]);
+  });
+
+  test("is read from where it was while it moves, as the memory tools do", async () => {
+    const root = await makeWorkspace({
+      ".metis/MEMORY.md": "old",
+      ".metis/USER.md": "Ada",
+      ".strata/MEMORY.md": "old",
+      ".strata/memory-journal/move.json": move("moving"),
+    });
+    const store = await openMemoryStore(root);
+    expect((await store.place()).folder).toBe(".metis");
+    expect(pathsOf(await load(root))).toEqual([".metis/USER.md", ".metis/MEMORY.md"]);
+    await put(root, ".strata/memory-journal/move.json", move("moved"));
+    expect((await store.place()).folder).toBe(".strata");
+    expect(pathsOf(await load(root))).toEqual([".strata/MEMORY.md"]);
   });
 
   test("that the tools write comes before one at the root, which is told of", async () => {
@@ -205,6 +221,10 @@ describe("what cannot be shown is told", () => {
     expect(rules?.text).toMatch(/^€+\n\n\[\d+ of \d+ bytes of AGENTS\.md are left out here: .*\]$/);
   });
 });
+
+function move(stage: string): string {
+  return JSON.stringify({ stage, files: [], entries: [] });
+}
 
 interface LoadOptions {
   readonly scope?: "main" | "shared";

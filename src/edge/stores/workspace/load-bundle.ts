@@ -10,7 +10,9 @@ import {
   type WorkspaceNotice,
   type WorkspaceScope,
 } from "../../../core/layers/workspace-bundle.ts";
+import { memoryFiles } from "../../../core/memory/memory-file.ts";
 import { StrataError } from "../../../core/strata-error.ts";
+import { isMovingIn } from "../memory/move-marker.ts";
 import { isRefusal } from "../scoped-failure.ts";
 import type { ScopedContent, ScopedFiles } from "../scoped-files.ts";
 import { stateFolders } from "../workspace-folders.ts";
@@ -69,19 +71,25 @@ const rootDocuments: readonly (readonly [WorkspaceFileKind, string])[] = [
   ["soul", "SOUL.md"],
 ];
 
-/** The folder the memory tools use: the first that holds memory. The other one is not looked at. */
-async function findMemoryFolder({ files, tell }: Desk): Promise<string | null> {
-  for (const folder of stateFolders) {
-    try {
-      if ((await files.stat(folder))?.kind !== "folder") continue;
-      for (const name of ["MEMORY.md", "USER.md"]) {
-        if ((await files.stat(`${folder}/${name}`)) !== null) return folder;
-      }
-    } catch (error) {
-      tell(notice("unread", folder, wordsOf(requireRefusal(folder, error))));
+/** The folder the memory tools use: the first that holds memory, or the one it is just being moved from. */
+async function findMemoryFolder(desk: Desk): Promise<string | null> {
+  const [own, earlier] = stateFolders;
+  if (!(await hasMemory(desk, own))) return (await hasMemory(desk, earlier)) ? earlier : null;
+  const isThereToo = await hasMemory({ ...desk, tell: () => {} }, earlier);
+  // Looked for last: where the move ended meanwhile, everything is in its new place.
+  return isThereToo && (await isMovingIn(desk.files)) ? earlier : own;
+}
+
+async function hasMemory({ files, tell }: Desk, folder: string): Promise<boolean> {
+  try {
+    if ((await files.stat(folder))?.kind !== "folder") return false;
+    for (const name of memoryFiles) {
+      if ((await files.stat(`${folder}/${name}`)) !== null) return true;
     }
+  } catch (error) {
+    tell(notice("unread", folder, wordsOf(requireRefusal(folder, error))));
   }
-  return null;
+  return false;
 }
 
 /** The first of the places where it is; one that is there as well is told of. */

@@ -1,16 +1,16 @@
-// The last part of npm start: a session that outgrows its window is folded, and what was folded is found again.
-import { findPolicy } from "../src/core/cache/policies.ts";
-import type { Ledger } from "../src/core/ledger/ledger.ts";
-import type { Message } from "../src/core/message/message.ts";
-import { formatUsdRounded } from "../src/core/models/pico-usd.ts";
-import { resolveModel } from "../src/core/models/resolve-model.ts";
-import { cheapCounter } from "../src/core/tokens/cheap-counter.ts";
-import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts";
-import { anthropicEndpoint } from "../src/edge/providers/endpoints.ts";
-import { createProvider } from "../src/edge/providers/provider.ts";
-import { runTurn, type Edges } from "../src/engine.ts";
-import { openSession, type Session } from "../src/engine/session.ts";
-import { createAgent, createSimulator } from "../src/simulator/index.ts";
+// The end of the longer example: a session that outgrows its window is folded, and what was folded is found again.
+import { findPolicy } from "../../src/core/cache/policies.ts";
+import type { Ledger } from "../../src/core/ledger/ledger.ts";
+import type { Message } from "../../src/core/message/message.ts";
+import { formatUsdRounded } from "../../src/core/models/pico-usd.ts";
+import { resolveModel } from "../../src/core/models/resolve-model.ts";
+import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
+import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
+import { anthropicEndpoint } from "../../src/edge/providers/endpoints.ts";
+import { createProvider } from "../../src/edge/providers/provider.ts";
+import { runTurn, type Edges } from "../../src/engine.ts";
+import { openSession, type Session } from "../../src/engine/session.ts";
+import { createAgent, createSimulator } from "../../src/simulator/index.ts";
 
 /** Small, so that a few turns fill it. */
 const windowTokens = 24_000;

@@ -1,0 +1,68 @@
+// The files below a folder, searched for planted secrets.
+import { closeSync, lstatSync, openSync, readdirSync, readSync } from "node:fs";
+import { basename, join } from "node:path";
+import { findPlanted, overlapLength, type Finding } from "./planted-key.ts";
+
+export interface FoundInFile extends Finding {
+  readonly file: string;
+}
+
+/** Links are not followed, and pipes are not opened. */
+export function searchFiles(path: string): readonly FoundInFile[] {
+  const found: FoundInFile[] = [];
+  const visit = (each: string): void => {
+    if (isMeantToHoldSecrets(each)) return;
+    const status = lstatSync(each, { throwIfNoEntry: false });
+    if (status?.isDirectory() === true) {
+      for (const name of namesIn(each)) visit(join(each, name));
+    }
+    const finding = status?.isFile() === true ? searchFile(each) : null;
+    if (finding !== null) found.push({ ...finding, file: each });
+  };
+  visit(path);
+  return found;
+}
+
+/**
+ * Configurations are where people write keys, and nothing of ours writes YAML. A server's folder holds its own
+ * password; what is stored there is searched on its way (watchQueries). A browser is no output.
+ */
+function isMeantToHoldSecrets(path: string): boolean {
+  return /^(?:.*\.ya?ml(?:\.new)?|strata-postgres-.*|pg-password-.*|chromium)$/.test(
+    basename(path),
+  );
+}
+
+const pieceLength = 1 << 20;
+const piece = Buffer.alloc(pieceLength);
+
+function searchFile(path: string): Finding | null {
+  const file = openFile(path);
+  if (file === null) return null;
+  try {
+    for (let at = 0; ; at += pieceLength - overlapLength) {
+      const length = readSync(file, piece, 0, pieceLength, at);
+      const finding = findPlanted(piece.toString("latin1", 0, length));
+      if (finding !== null || length < pieceLength) return finding;
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Tests make files and folders that nobody may read, and files vanish while one looks. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function openFile(path: string): number | null {
+  try {
+    return openSync(path, "r");
+  } catch {
+    return null;
+  }
+}

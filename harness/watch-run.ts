@@ -1,0 +1,46 @@
+// Runs once around a test run, however few files it has: temporary files go to a folder of the run's own, and at the end
+// that folder, what the runner printed and what it wrote are searched for planted secrets. The run fails where one is.
+import { chmodSync, globSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { createOutputWatch, describeLeaks, noteLeak, takeLeaks } from "./outputs.ts";
+import { plantedKey, plantedOpenaiKey, plantedToken } from "./planted-key.ts";
+import { searchFiles } from "./search-files.ts";
+import { before } from "./wrap.ts";
+
+export function setup({ vitest }: TestProject): () => void {
+  const folder = mkdtempSync(join(tmpdir(), "strata-"));
+  // Root runs database servers as another user, who has to get through.
+  chmodSync(folder, 0o711);
+  for (const name of ["TMPDIR", "TMP", "TEMP"]) process.env[name] = folder;
+  // For tests that need a key, and for whoever prints the environment or hands it to somebody.
+  process.env["PLANTED_KEY"] = plantedKey;
+  process.env["PLANTED_OPENAI_KEY"] = plantedOpenaiKey;
+  process.env["PLANTED_ACCESS_TOKEN"] = plantedToken;
+  for (const stream of [process.stdout, process.stderr]) {
+    before(stream, "write", createOutputWatch("what the test runner prints"));
+  }
+  return () => {
+    for (const path of [folder, ...filesOf(vitest.config.outputFile), ...snapshots()]) {
+      for (const found of searchFiles(path)) noteLeak({ ...found, place: found.file });
+    }
+    const leaks = takeLeaks();
+    if (leaks.length === 0) {
+      rmSync(folder, { recursive: true, force: true });
+      return;
+    }
+    // Said here, too: the runner waits for its end only so long.
+    process.exitCode = 1;
+    throw new Error(describeLeaks(leaks));
+  };
+}
+
+function filesOf(outputFile: TestProject["vitest"]["config"]["outputFile"]): readonly string[] {
+  if (outputFile === undefined) return [];
+  return typeof outputFile === "string" ? [outputFile] : Object.values(outputFile);
+}
+
+function snapshots(): readonly string[] {
+  return globSync(["src/**/*.snap", "test/**/*.snap"]);
+}

@@ -1,0 +1,158 @@
+// A session of `strata chat` with a guide at the keys: the simulator's agent model, a virtual clock, a folder that is
+// made for it. What it needs of the machine is fixed, so that it costs the same everywhere.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describeBusProblem } from "../../src/cli/open-engine-parts.ts";
+import { fillWorkspace } from "../../src/cli/chat/sample-workspace.ts";
+import { runChat, type ChatEdges, type OpenedChat } from "../../src/cli/chat/run-chat.ts";
+import type { PolicyName } from "../../src/core/cache/policy.ts";
+import type { TextCounter } from "../../src/core/tokens/o200k/counter.ts";
+import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
+import { createEventBus } from "../../src/edge/events/event-bus.ts";
+import { anthropicEndpoint } from "../../src/edge/providers/endpoints.ts";
+import { createProvider } from "../../src/edge/providers/provider.ts";
+import { makeStore, type OpenStore } from "../../src/edge/stores/open-store.ts";
+import { createEngine, type Reached } from "../../src/engine/create-engine.ts";
+import { openWorkspaceWorld } from "../../src/engine/workspace-world.ts";
+import { createAgent, createSimulator, type Simulator } from "../../src/simulator/index.ts";
+
+export interface GuideStep {
+  /** What passes before it, on the session's clock. */
+  readonly afterMs: number;
+  /** What somebody who watches is told first. */
+  readonly aside?: string;
+  readonly line: string;
+}
+
+export interface GuidedOptions {
+  readonly model: string;
+  readonly policy: PolicyName;
+  readonly steps: readonly GuideStep[];
+  readonly counter: TextCounter;
+  readonly out: (text: string) => void;
+  /** Told the asides, a line each. */
+  readonly note: (text: string) => void;
+  readonly colours: boolean;
+  readonly width: number;
+  /** Awaited before each step: whoever watches has seen everything so far. */
+  readonly seen: () => Promise<void>;
+}
+
+/** What is left of it. */
+export interface GuidedSession {
+  readonly store: OpenStore;
+  readonly sessionId: string;
+  /** On its own clock. */
+  readonly endMs: number;
+  close(): Promise<void>;
+}
+
+export const sessionId = "guided";
+
+/** Throws where a turn did not end well. */
+export async function runGuided(options: GuidedOptions): Promise<GuidedSession> {
+  const { out, colours, width } = options;
+  const simulator = createSimulator({
+    seed: 1,
+    clock: "virtual",
+    model: createAgent({ steps: 2 }),
+  });
+  const store = await makeStore(":memory:");
+  try {
+    const edges: ChatEdges = {
+      open: (asks) => openGuided(options, simulator, store, asks),
+      whom: "nobody",
+      terminal: null,
+      lines: typeLines(options, simulator),
+      colours,
+      width,
+      showsStatus: true,
+    };
+    const wish = { prompt: null, isJson: false, isAllowed: false, model: null };
+    // How to go on with it is not said: it ends with the program.
+    const status = await runChat(wish, edges, { out, error: () => {}, env: {} });
+    if (status !== 0) throw new Error(`the chat ended with status ${status}`);
+  } catch (error) {
+    await store.ledger.close();
+    throw error;
+  }
+  return { store, sessionId, endMs: simulator.clock.now(), close: () => store.ledger.close() };
+}
+
+async function* typeLines(
+  { steps, out, note, seen }: GuidedOptions,
+  { clock }: Simulator,
+): AsyncGenerator<string> {
+  for (const { afterMs, aside, line } of steps) {
+    await seen();
+    await clock.advance(afterMs);
+    if (aside !== undefined) {
+      out("\n");
+      note(aside);
+    }
+    yield line;
+  }
+}
+
+/** As the command opens a chat without a key, with the clock and the machine given. */
+async function openGuided(
+  { model, policy, counter }: GuidedOptions,
+  simulator: Simulator,
+  { ledger }: OpenStore,
+  { confirm, onNotice }: Parameters<ChatEdges["open"]>[0],
+): Promise<OpenedChat> {
+  const workspace = await mkdtemp(join(tmpdir(), "strata-start-"));
+  await fillWorkspace(workspace);
+  const now = (): number => simulator.clock.now();
+  const events = createEventBus({
+    store: ledger,
+    onProblem: (problem) => onNotice(describeBusProblem(problem)),
+    nowUs: () => now() * 1000,
+  });
+  const server = await simulator.listen({ port: 0 });
+  const provider = createProvider({
+    protocol: anthropicMessages,
+    ...anthropicEndpoint({ apiKey: "none needed", baseUrl: server.url }),
+  });
+  const reached: Reached = {
+    protocol: anthropicMessages,
+    provider: {
+      send: async (call) => {
+        const sent = await provider.send(call);
+        await simulator.clock.advance(callMs);
+        return sent;
+      },
+    },
+  };
+  const world = openWorkspaceWorld({
+    workspace,
+    ledger,
+    events,
+    now,
+    confirm,
+    onNotice,
+    readOnly: true,
+    parts: { runtime: { host: "example", os: "linux", arch: "x64" } },
+  });
+  const edges = { ledger, events, counter, now, world, reach: () => reached };
+  const engine = createEngine({ model, policy }, edges);
+  return {
+    engine: { ...engine, open: (given) => engine.open({ ...given, id: sessionId }) },
+    ledger,
+    isSimulated: () => true,
+    modelNamed: (name) => name,
+    workspace,
+    resumed: null,
+    close: async () => {
+      await engine.close();
+      await events.close();
+      await provider.close();
+      await server.close();
+      await rm(workspace, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What a reply takes. */
+const callMs = 4_000;

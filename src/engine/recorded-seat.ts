@@ -1,0 +1,148 @@
+// The models a session was with, as the ledger has them: what each is sent before the conversation, and how it is called.
+import type { PaddingPlan } from "../core/assembly/padding.ts";
+import type { Policy, PolicyName } from "../core/cache/policy.ts";
+import type { ContentHash } from "../core/hash.ts";
+import type { FoldRecord } from "../core/ledger/fold-record.ts";
+import type { Ledger, ModelName, ThreadOf } from "../core/ledger/ledger.ts";
+import type { SessionRecord } from "../core/ledger/session-record.ts";
+import type { ThreadMessage } from "../core/ledger/turn-record.ts";
+import { withoutThinking } from "../core/message/without-thinking.ts";
+import type { LoadedSkill } from "../core/skills/activation-events.ts";
+import type { LeftTool } from "../core/tools/select-tools.ts";
+import type { CallOptions, ProtocolName } from "../core/wire/protocol.ts";
+import { firstSeat, type SeatPlace, type Session } from "./session.ts";
+
+/** What a session was opened with and cannot be read from its messages. */
+export interface KeptSetup {
+  readonly padding: PaddingPlan;
+  readonly preactivated: readonly LoadedSkill[];
+  readonly toolsLeft: readonly LeftTool[];
+  readonly permissions: readonly string[];
+  readonly madeOf: Session["madeOf"];
+  readonly calls: CallHabit;
+}
+
+/** How a session's calls are made: another spelling or other options would be another prefix. */
+export interface CallHabit extends ModelName {
+  readonly protocol: ProtocolName;
+  readonly policy: PolicyName;
+  /** As it was configured; absent where it is the policy's own. */
+  readonly layout?: Policy["layout"];
+  readonly options: CallOptions;
+}
+
+export function keptSetupOf(session: Session): KeptSetup {
+  const { padding, preactivated, toolsLeft, permissions, madeOf, options, model } = session;
+  const calls = {
+    model: model.id,
+    provider: model.provider,
+    protocol: session.protocol.name,
+    policy: session.policy.name,
+    layout: session.policy.layout,
+    options,
+  };
+  return { padding, preactivated, toolsLeft, permissions, madeOf, calls };
+}
+
+export interface RecordedSeat extends ModelName {
+  readonly place: SeatPlace;
+  readonly foundationHash: ContentHash | null;
+  /** Null where that was not recorded. */
+  readonly setup: KeptSetup | null;
+}
+
+/** Of the model its next turn goes on with, or of the one that is wanted; null where it never was with that one. */
+export async function findSeat(
+  ledger: Ledger,
+  record: SessionRecord,
+  wanted?: ModelName,
+): Promise<RecordedSeat | null> {
+  const end = record.openTurnId ?? record.headTurnId;
+  const of: ThreadOf = end === null ? { sessionId: record.id } : { turnId: end };
+  const fold = await ledger.findFold(of);
+  const setup = readSetup(record, fold);
+  const first: ModelName = isNamed(setup?.calls) ? setup.calls : record;
+  const name = wanted ?? (await talkedToIn(ledger, end)) ?? first;
+  const brought = await ledger.findFoundation(of, name);
+  const { model, provider } = name;
+  if (brought !== null) {
+    const { turnId, foundationHash, setupJson } = brought;
+    const place = { turnId, isRecorded: turnId !== record.openTurnId };
+    return { model, provider, place, foundationHash, setup: parseSetup(setupJson) };
+  }
+  if (!isSame(name, first)) return null;
+  const foundationHash = fold?.foundationHash ?? record.foundationHash;
+  return { model, provider, place: firstSeat, foundationHash, setup };
+}
+
+/** How the session is called from now on; null where that was not recorded. */
+export async function findCallHabit(
+  ledger: Ledger,
+  record: SessionRecord,
+): Promise<CallHabit | null> {
+  const seat = await findSeat(ledger, record);
+  if (seat === null || seat.setup === null) return null;
+  const { model, provider, setup } = seat;
+  return { ...setup.calls, model, provider };
+}
+
+/** A fold's turn is its summariser's. */
+async function talkedToIn(ledger: Ledger, turnId: string | null): Promise<ModelName | null> {
+  const turn = turnId === null ? null : await ledger.findTurn(turnId);
+  return turn === null || turn.type === "compaction" ? null : turn;
+}
+
+export function isSame(one: ModelName, other: ModelName): boolean {
+  return one.model === other.model && one.provider === other.provider;
+}
+
+/** Was not kept before sessions could change their model. */
+function isNamed(calls: Partial<CallHabit> | undefined): calls is CallHabit {
+  return calls?.model !== undefined && calls.provider !== undefined;
+}
+
+/** Of the fold that changed it, or as the session was opened. */
+function readSetup({ setupJson }: SessionRecord, fold: FoldRecord | null): KeptSetup | null {
+  const told: unknown = fold?.metadataJson == null ? null : JSON.parse(fold.metadataJson);
+  if (typeof told === "object" && told !== null && "setup" in told && isKeptSetup(told.setup)) {
+    return told.setup;
+  }
+  return parseSetup(setupJson);
+}
+
+function parseSetup(text: string | null): KeptSetup | null {
+  const kept: unknown = text === null ? null : JSON.parse(text);
+  return isKeptSetup(kept) ? kept : null;
+}
+
+function isKeptSetup(value: unknown): value is KeptSetup {
+  return typeof value === "object" && value !== null && "padding" in value && "calls" in value;
+}
+
+/** Of a session that talks to a model: which one, and since when. */
+export interface Listener extends ModelName {
+  readonly place: SeatPlace;
+}
+
+export function listenerOf({ model, seat }: Pick<Session, "model" | "seat">): Listener {
+  return { model: model.id, provider: model.provider, place: seat };
+}
+
+/** A conversation as a model is shown it: with its own thoughts since it came, and without those of others. */
+export async function readShown(
+  ledger: Ledger,
+  of: ThreadOf,
+  { place, ...name }: Listener,
+): Promise<readonly ThreadMessage[]> {
+  const fold = await ledger.findFold(of);
+  const shown: ThreadMessage[] = [];
+  let isThere = place.turnId === null && place.isRecorded;
+  for await (const each of ledger.readThread(of)) {
+    isThere ||= each.turnId === place.turnId;
+    // What a fold copied was said to the model it was made for.
+    const isToIt = each.turnId === fold?.turnId ? place.turnId === null : isSame(each, name);
+    const isOwn = isThere && isToIt;
+    shown.push(isOwn ? each : { ...each, message: withoutThinking(each.message) });
+  }
+  return shown;
+}

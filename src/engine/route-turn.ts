@@ -1,0 +1,206 @@
+// Which model the next turn goes to, and the session with that model.
+import {
+  decideRoute,
+  type PassedOver,
+  type RouteDecision,
+  type RouteSource,
+  type RouteTurn,
+} from "../core/routing/decide-route.ts";
+import { toBlocks, type AgentEvent } from "../core/layers/event.ts";
+import type { Block } from "../core/message/message.ts";
+import type { ModelFacts } from "../core/models/model-facts.ts";
+import { findModel } from "../core/models/resolve-model.ts";
+import type { CallOptions } from "../core/wire/protocol.ts";
+import { StrataError } from "../core/strata-error.ts";
+import type { EngineContext, Reached } from "./create-engine.ts";
+import { optionsOf, policyOf, routingOf, type EngineConfig } from "./engine-config.ts";
+import { foresee } from "./foresee.ts";
+import type { Session, StaysWith } from "./session.ts";
+import { switchModel, type SwitchEdges } from "./switch-model.ts";
+import type { TurnPart } from "./turn-handle.ts";
+import type { World } from "./world.ts";
+
+/** Whom a session is with, and how that one is reached. */
+export interface Seated {
+  readonly session: Session;
+  readonly reached: Reached;
+}
+
+export interface RoutedTurn extends Seated {
+  readonly route: Route;
+}
+
+/** What was decided for a turn. */
+export interface Route {
+  readonly by: RouteSource;
+  /** Who was wished for before, and why it could not be. */
+  readonly passedOver: readonly PassedOver[];
+  /** The model it was with before; null where it stays. */
+  readonly left: LeftModel | null;
+}
+
+export interface LeftModel {
+  readonly model: string;
+  /** What of the conversation that one's provider still keeps. */
+  readonly cachedTokens: number;
+}
+
+export interface RouteWish {
+  readonly event: AgentEvent;
+  /** For this turn only; null for none. */
+  readonly model: string | null;
+}
+
+export async function routeTurn(
+  context: EngineContext,
+  seated: Seated,
+  world: World,
+  wish: RouteWish,
+): Promise<RoutedTurn> {
+  const { session } = seated;
+  const config = await context.readConfig();
+  const decision = decide(context, config, session, wish);
+  if (decision.kind === "none") throw nobody(session, decision.passedOver);
+  const { model, by, passedOver } = decision;
+  const to = await moveTo(context, seated, world, model);
+  const isMoved = to.session !== session;
+  const nowMs = (context.edges.now ?? Date.now)();
+  const { cachedTokens } = isMoved ? foresee(session, nowMs) : nothingKept;
+  return {
+    session: { ...to.session, staysWith: staysWithAfter(session, decision) },
+    reached: to.reached,
+    route: { by, passedOver, left: isMoved ? { model: session.model.id, cachedTokens } : null },
+  };
+}
+
+export function toRoutePart({ model }: Session, { by, passedOver, left }: Route): TurnPart {
+  const { id, provider } = model;
+  return { type: "route", model: id, provider, by, passedOver, previousModel: left?.model ?? null };
+}
+
+const nothingKept = { cachedTokens: 0 };
+
+/** The same session where it is with that model already. */
+export async function moveTo(
+  { edges, readConfig }: EngineContext,
+  { session, reached }: Seated,
+  world: World,
+  model: ModelFacts,
+): Promise<Seated> {
+  if (isWith(session, model)) return { session, reached };
+  const config = await readConfig();
+  const next = await edges.reach(model);
+  const { protocol } = next;
+  const options = optionsFor(config, model, protocol.name === reached.protocol.name);
+  const to = { model, protocol, policy: policyOf(config), options };
+  const moved = await switchModel(session, to, toSwitchEdges(session, world, edges));
+  tellSkills(world, session, moved);
+  return { session: moved, reached: next };
+}
+
+export function isWith({ model }: Session, other: ModelFacts): boolean {
+  return model.id === other.id && model.provider === other.provider && model.route === other.route;
+}
+
+/** What is said in a provider's own spelling means nothing to another one. */
+function optionsFor(config: EngineConfig, model: ModelFacts, isSameProtocol: boolean): CallOptions {
+  const { thinkingJson, extraJson, betas, ...plain } = optionsOf(config, model);
+  const own = {
+    ...(thinkingJson === undefined ? {} : { thinkingJson }),
+    ...(extraJson === undefined ? {} : { extraJson }),
+    ...(betas === undefined ? {} : { betas }),
+  };
+  return isSameProtocol ? { ...plain, ...own } : plain;
+}
+
+function toSwitchEdges(
+  { role }: Session,
+  world: World,
+  { ledger, counter }: EngineContext["edges"],
+): SwitchEdges {
+  return {
+    ledger,
+    counter,
+    context: async () => {
+      const { parts, ...more } = await world.context();
+      return { context: { role, ...parts }, ...world.tools?.toolsFor(role), ...more };
+    },
+  };
+}
+
+/** Whole bodies were in the system text of one model alone. */
+function tellSkills({ skills }: World, before: Session, after: Session): void {
+  const gone = before.preactivated.filter(
+    ({ name }) => !after.preactivated.some((each) => each.name === name),
+  );
+  skills?.releaseFolded(gone.map(({ name }) => name));
+  skills?.preactivate(after.preactivated);
+}
+
+function decide(
+  { edges }: EngineContext,
+  config: EngineConfig,
+  session: Session,
+  { event, model: message }: RouteWish,
+): RouteDecision {
+  const routing = routingOf(config);
+  const { staysWith, origin } = session;
+  const isSticky = staysWith !== null && (staysWith.isChosen || routing.isSticky);
+  const isDelegated = origin !== undefined && staysWith?.isChosen === true;
+  return decideRoute(
+    describeTurn(session, event),
+    {
+      message,
+      sticky: isSticky && !isDelegated ? staysWith.model : null,
+      routing,
+      delegate: isDelegated ? staysWith.model : null,
+      globalDefault: config.model,
+    },
+    {
+      find: (name) => findModel(edges.nameModel?.(name) ?? name, edges.catalogue)?.facts ?? null,
+      isReachable: (model) => edges.canReach?.(model) ?? true,
+      isCurrent: (model) => isWith(session, model),
+    },
+  );
+}
+
+function describeTurn(session: Session, event: AgentEvent): RouteTurn {
+  const { agent, role, thread, options } = session;
+  const { foundation } = thread;
+  const blocks = toBlocks(event.content);
+  return {
+    agent,
+    role,
+    words: blocks.map(wordsOf).join("\n"),
+    hasImages: blocks.some(({ type }) => type === "image"),
+    promptTokens: thread.end.tokens + foundation.counter.message({ role: "user", content: blocks }),
+    needsTools: foundation.tools.length > 0,
+    needsSystemPrompt: foundation.system.length > 0,
+    needsStructuredOutput: options.outputSchemaJson !== undefined,
+  };
+}
+
+function wordsOf(block: Block): string {
+  return block.type === "text" ? block.text : "";
+}
+
+/** What is wished for one message is for that message; what somebody chose stays chosen. */
+function staysWithAfter(
+  { staysWith, model }: Session,
+  { by, name }: Pick<Decided, "by" | "name">,
+): StaysWith {
+  if (by === "message") return staysWith ?? { model: model.id, isChosen: false };
+  const isChosen = (by === "sticky" || by === "delegate") && staysWith?.isChosen === true;
+  return { model: name, isChosen };
+}
+
+type Decided = Extract<RouteDecision, { readonly kind: "decided" }>;
+
+function nobody({ id }: Session, passedOver: readonly PassedOver[]): StrataError {
+  const why = passedOver.map(({ name, by, reason }) => `${name} (${by}): ${reason}`).join("; ");
+  return new StrataError(
+    "environment-unfit",
+    `no model can take the next turn of session ${id}: ${why === "" ? "none is configured" : why}`,
+    "choose one that can, or shorten the conversation: strata models shows what each takes",
+  );
+}

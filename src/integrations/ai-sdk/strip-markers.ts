@@ -1,0 +1,68 @@
+// The application's own cache markers, taken out wherever the SDK would read them: they would count against the provider's
+// limit, and stand against its rules beside those of a plan.
+import type { SdkMessage, SdkOptions, SdkParams, SdkPart } from "./sdk-call.ts";
+
+/** Anything the SDK reads options from. */
+export interface Optional {
+  readonly providerOptions?: SdkOptions;
+}
+
+/** From the request, its tools, its messages, their parts and what tools gave. What is unmarked stays the same value. */
+export function stripMarkers(params: SdkParams, spellings: readonly string[]): SdkParams {
+  const strip: Strip = (carrier) => withoutMarkers(carrier, spellings);
+  const plain = strip(params);
+  return {
+    ...plain,
+    prompt: plain.prompt.map((message) => stripMessage(message, strip)),
+    ...(plain.tools === undefined
+      ? {}
+      : { tools: plain.tools.map((tool) => (tool.type === "function" ? strip(tool) : tool)) }),
+  };
+}
+
+type Strip = <Carrier extends Optional>(carrier: Carrier) => Carrier;
+
+function stripMessage(message: SdkMessage, strip: Strip): SdkMessage {
+  const plain = strip(message);
+  switch (plain.role) {
+    case "system":
+      return plain;
+    case "user":
+      return { ...plain, content: plain.content.map(strip) };
+    case "assistant":
+      return { ...plain, content: plain.content.map((part) => stripPart(part, strip)) };
+    case "tool":
+      return { ...plain, content: plain.content.map((part) => stripPart(part, strip)) };
+  }
+}
+
+type Carrying = Extract<SdkPart, Optional>;
+
+function stripPart<Part extends Carrying>(part: Part, strip: Strip): Part {
+  const plain = strip(part);
+  if (plain.type !== "tool-result" || !("output" in plain)) return plain;
+  const { output } = plain;
+  return {
+    ...plain,
+    output:
+      output.type === "content" ? { ...output, value: output.value.map(strip) } : strip(output),
+  };
+}
+
+/** Whosever options they are said to be: the SDK looks in more than one place. */
+function withoutMarkers<Carrier extends Optional>(
+  carrier: Carrier,
+  spellings: readonly string[],
+): Carrier {
+  const { providerOptions } = carrier;
+  const isMarker = (name: string): boolean => spellings.includes(name);
+  const isMarked = Object.values(providerOptions ?? {}).some((own) =>
+    Object.keys(own).some(isMarker),
+  );
+  if (providerOptions === undefined || !isMarked) return carrier;
+  const plain = Object.entries(providerOptions).map(([name, own]) => {
+    const rest = Object.entries(own).filter(([key]) => !isMarker(key));
+    return [name, Object.fromEntries(rest)];
+  });
+  return { ...carrier, providerOptions: Object.fromEntries(plain) };
+}

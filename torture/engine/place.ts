@@ -1,0 +1,115 @@
+// An engine as configured in a folder on disk, answered over HTTP by the simulator. Whoever opens something closes it.
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  openEngineFor,
+  type OpenEngine,
+  type OpenEngineOptions,
+} from "../../src/cli/open-engine.ts";
+import type { StrataEvent } from "../../src/core/events/event.ts";
+import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
+import {
+  createSimulator,
+  type Simulator,
+  type SimulatorOptions,
+} from "../../src/simulator/index.ts";
+import { openNodeServer } from "../../src/simulator/node-server.ts";
+
+export interface Place {
+  readonly folder: string;
+  readonly workspace: string;
+  readonly configFile: string;
+  /** Replaces the configuration by renaming. */
+  configure(yaml: string): void;
+  /** Writes a file of the workspace. */
+  put(path: string, text: string): void;
+  close(): void;
+}
+
+/** A folder with a workspace in it, gone when it is closed. */
+export function openPlace(): Place {
+  const folder = mkdtempSync(join(tmpdir(), "strata-engine-"));
+  const [workspace, configFile] = [join(folder, "work"), join(folder, "strata.yaml")];
+  mkdirSync(workspace);
+  return {
+    folder,
+    workspace,
+    configFile,
+    configure: (yaml) => {
+      writeFileSync(`${configFile}.new`, yaml);
+      renameSync(`${configFile}.new`, configFile);
+    },
+    put: (path, text) => {
+      const file = join(workspace, path);
+      mkdirSync(join(file, ".."), { recursive: true });
+      writeFileSync(file, text);
+    },
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Sees each request before it is answered; an answer of its own is given instead, and what it throws is a cut. */
+export type OnRequest = (request: SeenRequest) => Response | void;
+
+export interface SeenRequest {
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+export interface Served {
+  readonly simulator: Simulator;
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function serveSimulator(
+  options: SimulatorOptions,
+  onRequest: OnRequest,
+): Promise<Served> {
+  const simulator = createSimulator({ seed: 1, ...options });
+  const { url, close } = await openNodeServer(async (request) => {
+    const body = await request.clone().text();
+    const { headers } = request;
+    const own = onRequest({ path: new URL(request.url).pathname, headers, body });
+    return own ?? simulator.fetch(request);
+  });
+  return { simulator, url, close };
+}
+
+export interface Started extends OpenEngine {
+  readonly notices: readonly string[];
+}
+
+export async function startEngine(
+  { workspace, configFile, folder }: Pick<Place, "workspace" | "configFile" | "folder">,
+  more: Partial<OpenEngineOptions> = {},
+): Promise<Started> {
+  const notices: string[] = [];
+  const opened = await openEngineFor({
+    workspace,
+    configFile,
+    env: { STRATA_DATA_DIR: folder },
+    homeFolder: folder,
+    counter: cheapCounter,
+    agent: "ana",
+    onNotice: (notice) => void notices.push(notice),
+    ...more,
+  });
+  return { ...opened, notices };
+}
+
+export async function readAll<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+export async function eventsOf(
+  { ledger, events }: Pick<OpenEngine, "ledger" | "events">,
+  sessionId: string,
+): Promise<readonly StrataEvent[]> {
+  await events.flush();
+  return readAll(ledger.readEvents({ sessionId }));
+}

@@ -1,0 +1,113 @@
+// One turn in each of some sessions at once, and what every request of theirs showed of the configuration.
+import type { EngineSession } from "../../src/engine/engine-session.ts";
+import type { OnRequest, Place, Started } from "./place.ts";
+import { compareShown, readShown, type Shown } from "./shown.ts";
+import { expectFolds, type Wanted } from "./wanted.ts";
+
+/** Everything that a run has and counts. */
+export interface Run {
+  readonly place: Place;
+  readonly url: string;
+  readonly started: Started;
+  readonly arrivals: Arrivals;
+  readonly fill: (tokens: number) => string;
+  /** Of every session. */
+  readonly ids: string[];
+  readonly failedTurns: string[];
+  readonly late: string[];
+  readonly untold: string[];
+  turns: number;
+  requests: number;
+  folds: number;
+}
+
+/** What the simulator is asked, with what was wanted at that moment. */
+export interface Arrivals {
+  readonly shown: (readonly [Shown, Wanted])[];
+  /** By turn: how often it is refused before it is answered. */
+  readonly refusals: Map<number, number>;
+  wanted: Wanted;
+  /** Called once, when the next request has arrived. */
+  onNext: (() => void) | null;
+}
+
+export function receive(arrivals: Arrivals): OnRequest {
+  return (request) => {
+    const shown = readShown(request);
+    arrivals.shown.push([shown, arrivals.wanted]);
+    const { onNext } = arrivals;
+    arrivals.onNext = null;
+    onNext?.();
+    const left = arrivals.refusals.get(shown.turn) ?? 0;
+    arrivals.refusals.set(shown.turn, left - 1);
+    return left > 0 ? unavailable() : undefined;
+  };
+}
+
+function unavailable(): Response {
+  const error = { type: "api_error", message: "Internal server error" };
+  return Response.json({ type: "error", error }, { status: 500 });
+}
+
+export interface Seat {
+  readonly session: EngineSession;
+  /** Numbers of its turns. */
+  readonly turns: number[];
+}
+
+export async function openSeat({ started, ids }: Run): Promise<Seat> {
+  const session = await started.engine.open();
+  ids.push(session.id);
+  return { session, turns: [] };
+}
+
+export interface Occasion {
+  readonly what: string;
+  /** How often somebody is to be told that a file cannot be used. */
+  readonly notices: number;
+  /** Whether every turn has two calls; one in five by default. */
+  readonly isReading?: boolean;
+  /** What goes on while the turns run. */
+  readonly rest?: Promise<void>;
+}
+
+export const quiet: Occasion = { what: "no change", notices: 0 };
+
+export async function playRound(
+  run: Run,
+  seats: readonly Seat[],
+  { what, notices, isReading = false, rest }: Occasion,
+): Promise<readonly Shown[]> {
+  const { started, arrivals } = run;
+  const toldBefore = countTold(started);
+  arrivals.shown.length = 0;
+  const firsts = new Set<number>();
+  const turns = seats.map(async (seat) => {
+    const turn = run.turns;
+    run.turns += 1;
+    if (seat.turns.length === 0) firsts.add(turn);
+    seat.turns.push(turn);
+    const verb = isReading || turn % 5 === 0 ? "Read" : "Tell";
+    const said = `${verb} it. Turn ${turn}. ${run.fill(400)}`;
+    const { end, calls } = await seat.session.run(said).result;
+    if (end === "done") return;
+    const failure = calls.at(-1)?.failure?.detail ?? "";
+    run.failedTurns.push(`turn ${turn} after ${what} ended as ${end}: ${failure}`);
+  });
+  await Promise.all([...turns, rest]);
+  for (const [shown, wanted] of arrivals.shown) {
+    run.requests += 1;
+    if (shown.isSummary) run.folds += 1;
+    const isNew = shown.isAlone && firsts.has(shown.turn);
+    const found = compareShown(shown, wanted, isNew);
+    if (shown.isSummary && !expectFolds(wanted)) run.late.push(`${what}: something was folded`);
+    run.late.push(...found.map((problem) => `${what}: ${problem}`));
+  }
+  const told = countTold(started) - toldBefore;
+  if (told !== notices) run.untold.push(`${what}: told ${told} times, not ${notices}`);
+  return arrivals.shown.map(([shown]) => shown);
+}
+
+function countTold({ notices }: Started): number {
+  return notices.filter((each) => each.includes("what was configured before still holds")).length;
+}

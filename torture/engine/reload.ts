@@ -1,0 +1,234 @@
+// Turns in several sessions at once while strata.yaml changes: every call shows on the wire what held for it.
+import { findPlanted } from "../../harness/planted-key.ts";
+import { createRandom } from "../../harness/random-message.ts";
+import { checkTrace } from "../../src/core/events/check-trace.ts";
+import {
+  asksForSummary,
+  lastUserText,
+  summarise,
+} from "../../src/simulator/behaviours/summariser.ts";
+import type { Model } from "../../src/simulator/index.ts";
+import { createFiller } from "../compaction/speak.ts";
+import {
+  eventsOf,
+  openPlace,
+  readAll,
+  serveSimulator,
+  startEngine,
+  type Started,
+} from "./place.ts";
+import {
+  openSeat,
+  playRound,
+  quiet,
+  receive,
+  type Arrivals,
+  type Run,
+  type Seat,
+} from "./reload-round.ts";
+import { changeKinds, expectFolds, firstWanted, toYaml, type Wanted } from "./wanted.ts";
+import { brokenWays, goodWays } from "./write-config.ts";
+
+export interface ReloadOptions {
+  readonly turns: number;
+  readonly changes: number;
+  readonly seed: number;
+  /** Names of kinds of changes that are not made. */
+  readonly without?: readonly string[];
+  readonly progress?: (line: string) => void;
+}
+
+export interface Reloaded {
+  readonly turns: number;
+  readonly sessions: number;
+  readonly requests: number;
+  /** By what was changed, and by how it was written or broken. */
+  readonly changes: ReadonlyMap<string, number>;
+  readonly goodChanges: number;
+  readonly brokenChanges: number;
+  readonly folds: number;
+  readonly failedTurns: readonly string[];
+  /** Calls that show another configuration than the one that held when they began. */
+  readonly late: readonly string[];
+  /** Broken files that were not told of once, and good ones that were. */
+  readonly untold: readonly string[];
+  /** Of the ledger, the trace and the key. */
+  readonly problems: readonly string[];
+}
+
+/** Sessions that work at the same time. */
+const atOnce = 4;
+/** Every so many changes one is broken. */
+const brokenEvery = 4;
+/** Then a session is replaced by a new one, so that histories do not only grow. */
+const turnsPerSession = 30;
+
+export async function runReload(options: ReloadOptions): Promise<Reloaded> {
+  const place = openPlace();
+  place.put("AGENTS.md", "Be brief. ".repeat(1500));
+  const arrivals: Arrivals = {
+    shown: [],
+    refusals: new Map(),
+    wanted: firstWanted,
+    onNext: null,
+  };
+  const served = await serveSimulator({ model: speak, callsMax: 10 }, receive(arrivals));
+  const { url } = served;
+  place.configure(toYaml(firstWanted, url));
+  const started = await startEngine(place);
+  const fill = createFiller(createRandom(options.seed));
+  const lists = { ids: [], failedTurns: [], late: [], untold: [] };
+  const counts = { turns: 0, requests: 0, folds: 0 };
+  try {
+    return await play({ place, url, started, arrivals, fill, ...lists, ...counts }, options);
+  } finally {
+    await started.close();
+    await served.close();
+    place.close();
+  }
+}
+
+/** Uses a tool once where it is asked to read, so that such turns have two calls. */
+const speak: Model = (prompt) => {
+  if (prompt.wants === "summary" || asksForSummary(prompt)) return summarise(prompt);
+  const last = prompt.turns.findLast(({ role }) => role !== "system");
+  if (last?.toolResults.length === 0 && lastUserText(prompt).includes("Read it.")) {
+    const use = { kind: "tool use", name: "read", inputJson: "{}" } as const;
+    return { parts: [use], stop: "tool use" };
+  }
+  return { parts: [{ kind: "text", text: "It is as it was." }], stop: "end" };
+};
+
+async function play(run: Run, options: ReloadOptions): Promise<Reloaded> {
+  const { started, ids } = run;
+  const changes = new Map<string, number>();
+  const count = (...names: readonly string[]): void =>
+    names.forEach((name) => changes.set(name, (changes.get(name) ?? 0) + 1));
+  const { without = [] } = options;
+  const kinds = changeKinds.filter(({ name }) => !without.includes(name));
+  const seats = await Promise.all(Array.from({ length: atOnce }, () => openSeat(run)));
+  let [good, broken] = [0, 0];
+  while (run.turns < options.turns || good + broken < options.changes) {
+    await replaceOld(run, seats);
+    const number = good + broken + 1;
+    const isDue = run.turns >= ((number - 0.5) * options.turns) / options.changes;
+    if (!isDue || number > options.changes) {
+      await playRound(run, seats, quiet);
+    } else if (number % brokenEvery === 0) {
+      count(...(await breakFile(run, seats, broken)));
+      broken += 1;
+    } else {
+      count(...(await changeFile(run, seats, { kind: kinds[good % kinds.length], good })));
+      good += 1;
+    }
+    if (isDue && number % 10 === 0) options.progress?.(describe(run, number));
+  }
+  const { turns, requests, folds, failedTurns, late, untold } = run;
+  const counts = { turns, sessions: ids.length, requests, changes, folds };
+  const found = { failedTurns, late, untold, problems: await findProblems(started, ids) };
+  return { ...counts, goodChanges: good, brokenChanges: broken, ...found };
+}
+
+function describe({ turns, late, failedTurns, untold }: Run, changes: number): string {
+  const found = late.length + failedTurns.length + untold.length;
+  return `${turns} turns, ${changes} changes, ${found} problems`;
+}
+
+async function replaceOld(run: Run, seats: Seat[]): Promise<void> {
+  for (const [at, { turns, session }] of seats.entries()) {
+    if (turns.length < turnsPerSession) continue;
+    await session.close();
+    seats[at] = await openSeat(run);
+  }
+}
+
+interface Change {
+  readonly kind: (typeof changeKinds)[number] | undefined;
+  /** How many there were before it. */
+  readonly good: number;
+}
+
+/** A file that says something new, and the first calls that it holds for. What is to be counted. */
+async function changeFile(
+  run: Run,
+  seats: Seat[],
+  { kind, good }: Change,
+): Promise<readonly string[]> {
+  const [way, write] = Object.entries(goodWays)[good % Object.keys(goodWays).length] ?? [];
+  if (kind === undefined || way === undefined || write === undefined) return [];
+  const { arrivals, place, url } = run;
+  const { wanted: before } = arrivals;
+  const wanted = kind.change(before);
+  const beginsToFold = expectFolds(wanted) && !expectFolds(before);
+  if (good % 3 === 1 && kind.isSeenAtOnce && !beginsToFold) {
+    await changeMidway(run, seats, { name: kind.name, wanted });
+    return [kind.name, "between two calls"];
+  }
+  if (beginsToFold) seats[0] = await makeRipe(run);
+  const { rest } = await write(place.configFile, toYaml(wanted, url));
+  arrivals.wanted = wanted;
+  // A session keeps its layout; one that is opened now has the new one.
+  if (kind.name === "layout") seats[1] = await openSeat(run);
+  if (kind.name === "retries") arrivals.refusals.set(run.turns, wanted.attemptsMax - 1);
+  const what = `a change (${kind.name}, ${way})`;
+  const shown = await playRound(run, seats, { what, notices: 0, rest });
+  const ripe = seats[0]?.turns ?? [];
+  if (beginsToFold && !shown.some(({ turn, isSummary }) => isSummary && ripe.includes(turn))) {
+    run.late.push(`${what}: nothing was folded`);
+  }
+  return [kind.name, way];
+}
+
+/** The first call of a turn is under way when the file changes: the second one shows it. */
+async function changeMidway(
+  run: Run,
+  seats: readonly Seat[],
+  { name, wanted }: { readonly name: string; readonly wanted: Wanted },
+): Promise<void> {
+  const { arrivals, place, url } = run;
+  arrivals.onNext = () => {
+    place.configure(toYaml(wanted, url));
+    arrivals.wanted = wanted;
+  };
+  const what = `a change (${name}, between two calls)`;
+  const shown = await playRound(run, seats.slice(-1), { what, notices: 0, isReading: true });
+  if (shown.filter(({ isSummary }) => !isSummary).length !== 2) {
+    run.late.push(`${what}: the turn had ${shown.length} calls, not 2`);
+  }
+}
+
+/** A session with a history that is worth a fold. */
+async function makeRipe(run: Run): Promise<Seat> {
+  const seat = await openSeat(run);
+  for (let turn = 0; turn < 9; turn += 1) await playRound(run, [seat], quiet);
+  return seat;
+}
+
+/** A file that cannot be used: what was said before holds, and somebody is told, once. */
+async function breakFile(
+  run: Run,
+  seats: readonly Seat[],
+  before: number,
+): Promise<readonly string[]> {
+  const { arrivals, place, url } = run;
+  const [way, spoil] = Object.entries(brokenWays)[before % Object.keys(brokenWays).length] ?? [];
+  if (way === undefined || spoil === undefined) return [];
+  // It would say something else, if it could be used.
+  const other = { ...arrivals.wanted, team: -1, isCached: !arrivals.wanted.isCached };
+  spoil(place.configFile, toYaml(other, url));
+  await playRound(run, seats, { what: `a broken file (${way})`, notices: 1 });
+  return [way];
+}
+
+async function findProblems(started: Started, ids: readonly string[]): Promise<readonly string[]> {
+  const problems = [...(await readAll(started.ledger.check()))];
+  for (const id of ids) {
+    const events = await eventsOf(started, id);
+    problems.push(...checkTrace(events).map(({ rule, message }) => `${rule}: ${message}`));
+    if (findPlanted(JSON.stringify(events)) !== null)
+      problems.push(`the key is in events of ${id}`);
+  }
+  const told = started.notices.join("\n") + (await started.metrics.render());
+  if (findPlanted(told) !== null) problems.push("the key is in a notice, or in metrics");
+  return problems;
+}
