@@ -44,7 +44,9 @@ export async function askGpt(
   for (;;) {
     const call = await session.prepare(input);
     const body = call.toObject() as OpenAI.Responses.ResponseCreateParamsStreaming;
-    const stream = await client.responses.create(body).catch((error: unknown) => error);
+    const stream = await client.responses
+      .create(body, { headers: call.headers })
+      .catch((error: unknown) => error);
     const { toolUses, run } = await session.record(call, stream, {
       onPart: (part) => {
         if (part.type === "text-delta") show(part.text);

@@ -5,7 +5,6 @@ import type { Section } from "./core/layers/section.ts";
 import type { CallEntry } from "./core/ledger/call-entry.ts";
 import type { Ledger } from "./core/ledger/ledger.ts";
 import type { Message, ToolUseBlock } from "./core/message/message.ts";
-import { totalTokens } from "./core/tokens/budget.ts";
 import type { StreamPart } from "./core/wire/reply.ts";
 import type { Provider } from "./edge/providers/provider.ts";
 import type { CallToSend } from "./edge/providers/run-attempts.ts";
@@ -40,6 +39,8 @@ export interface Edges {
   readonly onPart?: (part: StreamPart) => void;
   /** Told what the turn does from now on. */
   readonly onPhase?: (phase: TurnPhase) => void;
+  /** Told of the session once the ledger knows it. */
+  readonly onRecorded?: (session: Session) => void;
   /** Told of each call that is about to be sent; what it sends is recorded. */
   readonly onReady?: (ready: CallAtHand) => void;
   /** Told what each call came to, once that is recorded. */
@@ -76,6 +77,8 @@ export interface TurnRun {
   readonly session: Session;
   readonly calls: readonly CallEntry[];
   readonly end: TurnEnding;
+  /** What was said to the agent while it worked and came too late for a call; absent where nobody can say anything. */
+  readonly unsaid?: readonly Message[];
 }
 
 /** `cut off`: the reply ended inside or before a tool use that cannot be run. */
@@ -87,6 +90,7 @@ export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): 
   const iso = new Date(startMs).toISOString();
   const said = readEvent(turn.event, session.role, { iso });
   const before = await recordSession(session, edges);
+  edges.onRecorded?.(before);
   const id = turn.id ?? randomUUID();
   return runCalls(
     {
@@ -108,7 +112,7 @@ export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): 
       callsMax: turn.callsMax ?? 50,
     },
     edges,
-    turn.route,
+    turn.route === undefined ? {} : { route: turn.route },
   );
 }
 
@@ -124,11 +128,14 @@ export async function resumeTurn(
   const volatile = perCall(moments, turn.volatile);
   const running = { ...unfinished.turn, volatile, callsMax: turn.callsMax ?? 50 };
   const { ending } = unfinished;
-  if (ending === null) return runCalls(running, edges);
+  if (ending === null) return runCalls(running, edges, { earlier: unfinished.calls });
   const { open } = running;
   try {
+    const events = createTurnEvents(createTeller(edges.events, running.call), running);
     const endMs = edges.now();
     const closed = await closeTurn({ turn: running, how: ending, endMs });
+    events.resumed(running);
+    events.ended(ending, unfinished.calls, endMs);
     return { session: closed, calls: [], end: ending };
   } catch (error) {
     await open?.release().catch(() => {});
@@ -136,7 +143,17 @@ export async function resumeTurn(
   }
 }
 
-async function runCalls(first: RunningTurn, edges: Edges, route?: Route): Promise<TurnRun> {
+interface TurnSoFar {
+  readonly route?: Route;
+  /** Calls of the turn that another process made. */
+  readonly earlier?: readonly CallEntry[];
+}
+
+async function runCalls(
+  first: RunningTurn,
+  edges: Edges,
+  { route, earlier = [] }: TurnSoFar,
+): Promise<TurnRun> {
   const teller = createTeller(edges.events, first.call);
   const events = createTurnEvents(teller, first);
   const calls: CallEntry[] = [];
@@ -145,7 +162,7 @@ async function runCalls(first: RunningTurn, edges: Edges, route?: Route): Promis
   const end = async (how: TurnEnding): Promise<TurnRun> => {
     const endMs = edges.now();
     const session = await closeTurn({ turn, how, endMs });
-    events.ended(how, calls, endMs);
+    events.ended(how, [...earlier, ...calls], endMs);
     return { session, calls, end: how };
   };
   try {
@@ -161,7 +178,9 @@ async function runCalls(first: RunningTurn, edges: Edges, route?: Route): Promis
       };
       const next = { turn, startMs, mayFold: !isRecovering, onRecorded };
       const ready = await readyCall(next, edges, teller);
-      const made = await makeCall({ ...ready, number, startMs }, edges, events);
+      // A fold may have taken its time.
+      const sentMs = edges.now();
+      const made = await makeCall({ ...ready, number, startMs: sentMs }, edges, events);
       ({ turn } = made);
       calls.push(made.entry);
       if (isOverflow(made.entry) && !isRecovering) {
@@ -176,7 +195,8 @@ async function runCalls(first: RunningTurn, edges: Edges, route?: Route): Promis
         if (isRecovering) continue;
       }
       isRecovering = false;
-      const after = await goOn(turn, made.entry, edges, teller);
+      const isLast = number === first.callsMax;
+      const after = await goOn({ turn, entry: made.entry, isLast }, edges, teller);
       if (typeof after === "string") return await end(after);
       turn = after;
     }
@@ -207,8 +227,8 @@ async function makeCall(
   events: TurnEvents,
 ): Promise<{ readonly turn: RunningTurn; readonly entry: CallEntry }> {
   const { session } = turn;
-  const { assembly, plan, request, volatile } = call;
-  events.callStarted(number, totalTokens(assembly.usedTokens));
+  const { assembly, plan, request, volatile, promptTokens } = call;
+  events.callStarted(number, promptTokens);
   edges.onPhase?.("calling");
   edges.onReady?.({ turn, call, number });
   const sent = await edges.provider.send({ request, ...howToSend(session.options, edges) });
@@ -221,17 +241,24 @@ async function makeCall(
   return { turn: { ...turn, session: settled.session }, entry: settled.entry };
 }
 
+interface AnsweredCall {
+  readonly turn: RunningTurn;
+  readonly entry: CallEntry;
+  /** Whether no other call is allowed. */
+  readonly isLast: boolean;
+}
+
 /** What the next call sends that is new: results of tools, and what was said meanwhile. Or how the turn ends. */
 async function goOn(
-  turn: RunningTurn,
-  entry: CallEntry,
+  { turn, entry, isLast }: AnsweredCall,
   edges: Edges,
   teller: Teller,
 ): Promise<RunningTurn | TurnEnding> {
   if (entry.status !== "complete") return failedHow(entry);
   const uses = toolUsesOf(entry);
   const ending = endingOf(entry.stopReason, uses);
-  const isOpen = ending === null || ending === "done";
+  // With the last call that is allowed, what was said meanwhile would only undo the reply.
+  const isOpen = !isLast && (ending === null || ending === "done");
   const steered = isOpen ? (edges.takeSteered?.() ?? []) : [];
   if (ending !== null && steered.length === 0) return ending;
   if (uses.length > 0) edges.onPhase?.("running tools");

@@ -82,16 +82,19 @@ test("a session leaves a trace in the ledger in which every event has its cause 
   expect(events.map(({ type, turnId }) => `${turnId} ${type}`)).toEqual([
     "null session.created",
     "turn-1 turn.started",
+    "turn-1 route.decided",
     "turn-1 llm.call_started",
     "turn-1 llm.call_completed",
     "turn-1 llm.call_started",
     "turn-1 llm.call_completed",
     "turn-1 turn.completed",
     "turn-2 turn.started",
+    "turn-2 route.decided",
     "turn-2 llm.call_started",
     "turn-2 llm.call_completed",
     "turn-2 turn.completed",
     "turn-3 turn.started",
+    "turn-3 route.decided",
     "turn-3 llm.call_started",
     "turn-3 llm.call_completed",
     "turn-3 cache.miss",
@@ -128,6 +131,11 @@ test("a pause that outlived the cache is told as a miss, with what it lost", asy
   const before = calls.at(-2)?.usage;
   const sent = (before?.cacheReadTokens ?? 0) + (before?.cacheWriteTokens["5m"] ?? 0);
   expect(miss?.lost_tokens).toBe(sent);
+});
+
+test("where nothing is marked nothing is missed", async () => {
+  await run([], { policy: findPolicy("none") });
+  expect((await trace()).map(({ type }) => type)).not.toContain("cache.miss");
 });
 
 test("a call that fails is told with its class, and its turn as failed", async () => {

@@ -80,6 +80,7 @@ test("N-18, N-33: tokens, dollars, drift and misses of a session are those of it
     toolResult: () => "An empty shelf.",
     events: bus,
   });
+  await bus.flush();
   const families = parseExposition(await metrics.render());
   const value = (name: string, more: Readonly<Record<string, string>> = labels) =>
     valueIn(families, name, more);

@@ -95,19 +95,15 @@ interface Ran {
 function runLeaks(...files: readonly string[]): Ran {
   const folder = mkdtempSync(join(tmpdir(), "strata-leaks-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const words = [
+  const words = ["--root", ".", "--config", "test/planted-leaks/vitest.config.ts"];
+  const reports = [
     "--reporter=verbose",
     "--reporter=json",
     `--outputFile.json=${folder}/report.json`,
   ];
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [
-      "node_modules/vitest/vitest.mjs",
-      "run",
-      ...["--root", ".", "--config", "test/planted-leaks/vitest.config.ts", ...words],
-      ...files,
-    ],
+    ["node_modules/vitest/vitest.mjs", "run", ...words, ...reports, ...files],
     { encoding: "utf8", env: { ...process.env, PLANTED_WORD: "K3yUnd0r", TMPDIR: folder } },
   );
   const lines = stripVTControlCharacters(`${stdout}${stderr}`)

@@ -1,8 +1,8 @@
 // How long calls took, from a histogram that a database makes while it counts.
 
-/** Rounded up to three digits, so that a hundred thousand calls have a few thousand latencies at most. */
+/** Rounded up to three digits, and none where a clock was set back meanwhile, so that a hundred thousand calls have a few thousand latencies at most. */
 export function roundedSql(ms: string): string {
-  return `CASE WHEN ${ms} < 1000 THEN ${ms} WHEN ${ms} < 10000 THEN (${ms} + 9) / 10 * 10 WHEN ${ms} < 100000 THEN (${ms} + 99) / 100 * 100 ELSE (${ms} + 999) / 1000 * 1000 END`;
+  return `CASE WHEN ${ms} < 0 THEN 0 WHEN ${ms} < 1000 THEN ${ms} WHEN ${ms} < 10000 THEN (${ms} + 9) / 10 * 10 WHEN ${ms} < 100000 THEN (${ms} + 99) / 100 * 100 ELSE (${ms} + 999) / 1000 * 1000 END`;
 }
 
 /** Milliseconds → how many calls took so long. */

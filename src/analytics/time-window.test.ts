@@ -30,7 +30,15 @@ describe("a window", () => {
     );
   });
 
+  test("begins in 1970 at the earliest", () => {
+    for (const from of ["0000-01-01", "0001-01-01T00:00Z", "1969-12-31", "999999w"]) {
+      expect(spelled({ from })).toBe("1970-01-01T00:00:00.000Z 2026-11-16T09:30:00.000Z");
+    }
+    expect(spelled({ to: "1970-01-02" })).toBe("1970-01-01T00:00:00.000Z 1970-01-02T00:00:00.000Z");
+  });
+
   test.each([
+    { from: "0000-01-01", to: "1969-01-01" },
     { from: "yesterday" },
     { from: "2026-02-30" },
     { from: "2026-11-15T25:00" },

@@ -15,13 +15,19 @@ export function parseWindow(
   nowMs: number,
 ): TimeWindow {
   const endMs = to === undefined ? nowMs : parseTime(to, "to", nowMs);
-  const startMs = from === undefined ? endMs - defaultMs : parseTime(from, "from", nowMs);
+  const startMs =
+    from === undefined ? beginning(endMs - defaultMs) : parseTime(from, "from", nowMs);
   if (startMs < endMs) return { startMs, endMs };
   throw refuse(
     "invalid_time_window",
     `the window from ${toIso(startMs)} to ${toIso(endMs)} is empty`,
     "let from be earlier than to",
   );
+}
+
+/** Nothing was recorded before 1970, and times before it are written otherwise. */
+function beginning(ms: number): number {
+  return Math.max(0, ms);
 }
 
 export function toIso(ms: number): string {
@@ -42,13 +48,13 @@ const moment = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(Z|
 function parseTime(text: string, name: string, nowMs: number): number {
   const [, count = "", unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
   const ageMs = Number(count) * (agesMs.get(unit) ?? 0);
-  if (ageMs > 0) return nowMs - ageMs;
+  if (ageMs > 0) return beginning(nowMs - ageMs);
   const parts = day.exec(text) ?? moment.exec(text);
   const isDay =
     parts !== null && isCalendarDay(Number(parts[1]), Number(parts[2]), Number(parts[3]));
   const isZoned = day.test(text) || parts?.[4] !== undefined;
   const ms = isDay ? Date.parse(isZoned ? text : `${text}Z`) : Number.NaN;
-  if (Number.isFinite(ms)) return ms;
+  if (Number.isFinite(ms)) return beginning(ms);
   throw refuse(
     "invalid_time_window",
     `${name} cannot be "${text}"`,

@@ -49,7 +49,8 @@ export async function readTurnCalls(
       model: text(row, "model"),
       policy: text(row, "policy"),
       started_at: toIso(startMs),
-      latency_ms: integer(row, "ended_ms") - startMs,
+      // A clock may have been set back meanwhile.
+      latency_ms: Math.max(0, integer(row, "ended_ms") - startMs),
       ...tokenFigures(tokens),
       hit_rate: hitRateOf(tokens),
       cost_usd: row["cost"] === null ? null : toUsdText(money(row, "cost")),

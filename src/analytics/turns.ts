@@ -57,8 +57,8 @@ export const turns: Analysis<TurnFigures> = {
 
 const ranks: Readonly<Record<string, string>> = {
   started_at: "t.started_ms",
-  cost_usd: "COALESCE(k.cost, 0)",
-  call_count: "COALESCE(k.call_count, 0)",
+  cost_usd: "COALESCE(k.total, 0)",
+  call_count: "COALESCE(k.total, 0)",
   duration_ms: "t.completed_ms - t.started_ms",
   group: "t.id",
 };
@@ -79,14 +79,30 @@ async function askTurns(
     `SELECT t.id FROM ${rankedTurns(order)} ORDER BY ${ranks[order.by] ?? "t.id"} ${order.isDescending ? "DESC" : "ASC"} NULLS LAST, t.id LIMIT ?`,
     [...(isSummed(order) ? [startMs, startMs] : []), startMs, endMs, limit],
   );
-  const rows = await readTurns(
-    ledger,
-    picked.map((row) => text(row, "id")),
-  );
+  const first = picked.map((row) => text(row, "id"));
+  const rest = limit > first.length && total > first.length ? limit - first.length : 0;
+  const others = rest === 0 ? [] : await readOthers(ledger, { startMs, endMs }, first, rest);
+  const rows = await readTurns(ledger, [...first, ...others]);
   return { rows, leftOut: total - rows.length };
 }
 
-function isSummed({ by }: Question["order"]): boolean {
+/** Turns without anything to be summed, where there is room for them. */
+async function readOthers(
+  { query }: LedgerMoment,
+  { startMs, endMs }: Question["window"],
+  ids: readonly string[],
+  limit: number,
+): Promise<readonly string[]> {
+  const places = ids.map(() => "?").join(", ");
+  const others = ids.length === 0 ? "" : ` AND t.id NOT IN (${places})`;
+  const rows = await query(
+    `SELECT t.id FROM turns t WHERE ${inWindow}${others} ORDER BY t.id LIMIT ?`,
+    [startMs, endMs, ...ids, limit],
+  );
+  return rows.map((row) => text(row, "id"));
+}
+
+function isSummed({ by }: Pick<Question["order"], "by">): boolean {
   return by === "cost_usd" || by === "call_count";
 }
 
@@ -94,13 +110,14 @@ function isSummed({ by }: Question["order"]): boolean {
  * No call or fold of a turn is older than the turn. Those that have none cannot be the first from the top. PostgreSQL takes the
  * sums for a few and would look up the turn of each; a condition it does not see through keeps it from that.
  */
-function rankedTurns(order: Question["order"]): string {
-  if (!isSummed(order)) return `turns t WHERE ${inWindow}`;
-  const sums = `SELECT turn_id, SUM(calls) AS call_count, SUM(cost) AS cost FROM (
-      SELECT c.turn_id, 1 AS calls, c.cost_pico_usd AS cost FROM calls c WHERE c.started_ms >= ?
-      UNION ALL SELECT f.turn_id, 0 AS calls, f.cost_pico_usd AS cost FROM compactions_v1 f WHERE f.compacted_at >= ?
+function rankedTurns({ by, isDescending }: Question["order"]): string {
+  if (!isSummed({ by })) return `turns t WHERE ${inWindow}`;
+  const [ofCall, ofFold] = by === "cost_usd" ? ["c.cost_pico_usd", "f.cost_pico_usd"] : ["1", "0"];
+  const sums = `SELECT turn_id, SUM(part) AS total FROM (
+      SELECT c.turn_id, ${ofCall} AS part FROM calls c WHERE c.started_ms >= ?
+      UNION ALL SELECT f.turn_id, ${ofFold} AS part FROM compactions_v1 f WHERE f.compacted_at >= ?
     ) u GROUP BY turn_id`;
-  const condition = order.isDescending ? " AND COALESCE(k.call_count, -1) >= 0" : "";
+  const condition = isDescending ? " AND COALESCE(k.turn_id, '') <> ''" : "";
   return `turns t LEFT JOIN (${sums}) k ON k.turn_id = t.id WHERE ${inWindow}${condition}`;
 }
 
@@ -169,7 +186,7 @@ function toRow(row: ResultRow): RankedRow<TurnFigures> {
     provider: text(row, "provider"),
     started_at: toIso(startMs),
     completed_at: endMs === null ? null : toIso(endMs),
-    duration_ms: endMs === null ? null : endMs - startMs,
+    duration_ms: endMs === null ? null : Math.max(0, endMs - startMs),
     call_count: hasCalls ? integer(row, "call_count") : 0,
     tool_use_count: integer(row, "tool_use_count"),
     ...tokenFigures(tokens),

@@ -24,6 +24,7 @@ import {
   usualModel,
   type FollowedConfig,
 } from "./open-engine-parts.ts";
+import { keepSweeping } from "./open-engine-sweep.ts";
 import { readStore } from "./read-config.ts";
 
 export interface EngineBase {
@@ -57,6 +58,13 @@ export async function openBase(options: OpenEngineOptions, opened: Closing[]): P
   const ledger = options.ledger ?? (await openOwnLedger(options, config.now(), opened));
   const onProblem = (problem: Parameters<typeof describeBusProblem>[0]): void =>
     onNotice(describeBusProblem(problem));
+  opened.push(
+    keepSweeping({
+      ledger,
+      keptDays: () => config.now().ledger.eventsKeptDays,
+      onProblem: (problem) => onNotice(`old events were not swept: ${messageOf(problem)}`),
+    }),
+  );
   const events = createEventBus({ store: ledger, onProblem });
   opened.push(events);
   const providers = reachProviders({
@@ -73,7 +81,7 @@ export async function openBase(options: OpenEngineOptions, opened: Closing[]): P
     return providers.choose(resolveModel(model, catalogue).facts).kind === "simulated";
   };
   const place = await placeOf(options.workspace, findSimulated(), opened);
-  const documents = openDocuments(config.now(), opened);
+  const documents = openDocuments(config, opened);
   const isSimulated = (): boolean => unlessUnfit(findSimulated);
   const about = { agent, config, catalogue, usual, isSimulated };
   return { ...about, ledger, events, providers, documents, ...place };
@@ -85,11 +93,14 @@ async function openOwnLedger(
   opened: Closing[],
 ): Promise<Ledger> {
   const { value } = readStore(env, store, configured);
-  const onProblem = (problem: unknown): void =>
-    onNotice?.(problem instanceof Error ? problem.message : String(problem));
+  const onProblem = (problem: unknown): void => onNotice?.(messageOf(problem));
   const ledger = await openLedger(value, { leaseMs, onProblem });
   opened.push(ledger);
   return ledger;
+}
+
+function messageOf(problem: unknown): string {
+  return problem instanceof Error ? problem.message : String(problem);
 }
 
 function toBetas({ promptCache }: StrataConfig): PlanBetas {
@@ -109,9 +120,8 @@ async function placeOf(
   return { workspace: path, isTemporary: true };
 }
 
-function openDocuments({ workspaceCache }: StrataConfig, opened: Closing[]): WorkspaceCache {
-  const { watchDebounceMs, maxAgeMs } = workspaceCache;
-  const documents = createWorkspaceCache({ watchDebounceMs, maxAgeMs });
+function openDocuments(config: FollowedConfig, opened: Closing[]): WorkspaceCache {
+  const documents = createWorkspaceCache({ times: () => config.now().workspaceCache });
   opened.push(documents);
   return documents;
 }

@@ -8,6 +8,8 @@ import { createEventIds } from "../core/events/event-ids.ts";
 import type { StrataEvent } from "../core/events/event.ts";
 import { cheapCounter } from "../core/tokens/cheap-counter.ts";
 import { configOf } from "../edge/config/test-kit.ts";
+import { createEventBus } from "../edge/events/event-bus.ts";
+import { openLedger } from "../edge/stores/open-ledger.ts";
 import { closeAll, closeLater } from "../edge/providers/test-kit.ts";
 import type { EngineSession } from "../engine/engine-session.ts";
 import { createScripted, createSimulator } from "../simulator/index.ts";
@@ -79,6 +81,41 @@ providers: { anthropic: { base_url: "${server.url}", api_key: ${plantedKey} } }
     expect(await metrics.render()).toContain(
       'agent_turns_total{agent="ana",outcome="completed"} 1',
     );
+    expect(notices).toEqual([]);
+  });
+
+  test("decides on prices, which metrics reckon with, too", async () => {
+    const simulator = createSimulator({ model: createScripted([{ text: "Good morning." }]) });
+    const server = closeLater(await simulator.listen({ port: 0 }));
+    const configFile = write(`
+models:
+  default: mine
+  add: { mine: { provider: anthropic, status: active, window: 200000, maxOutput: 8000, prices: [{ input: 2000, output: 0 }] } }
+providers: { anthropic: { base_url: "${server.url}", api_key: ${plantedKey}, model_names: { mine: claude-haiku-4-5 } } }
+`);
+    const { engine, metrics } = await open({ workspace: join(folder, "work"), configFile });
+    await (await engine.open()).run("Hello.").result;
+    const text = await metrics.render();
+    expect(text).not.toContain("llm_calls_unpriced_total{");
+    const [, usd] = /llm_cost_without_cache_usd_total\{[^}]*model="mine"\} (\S+)/.exec(text) ?? [];
+    expect(Number(usd)).toBeGreaterThan(0.1);
+  });
+
+  test("sweeps events that are older than they are to be kept", async () => {
+    const ledger = closeLater(await openLedger(":memory:"));
+    for (const days of [40, 10]) {
+      const nowUs = (): number => (Date.now() - days * 86_400_000) * 1000;
+      const bus = createEventBus({ store: ledger, onProblem: () => {}, nowUs });
+      const payload = { workspace_hash: "w", last_event_id_at_resume: null };
+      bus.emit({ type: "session.resumed", sessionId: "s", payload });
+      await bus.close();
+    }
+    const configFile = write("ledger: { events_kept_days: 30 }\n");
+    const opened = await open({ configFile, ledger });
+    await opened.close();
+    const left: string[] = [];
+    for await (const { type } of ledger.readEvents({ sessionId: "s" })) left.push(type);
+    expect(left).toEqual(["session.resumed"]);
     expect(notices).toEqual([]);
   });
 

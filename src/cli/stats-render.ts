@@ -51,7 +51,7 @@ const shown: Readonly<Record<AnalysisName, string>> = {
   turns:
     "session status in_flight model started_at duration_ms call_count tool_use_count hit_rate cost_usd",
   reliability:
-    "call_count failed_call_count partial_call_count failure_rate latency_ms_p50 latency_ms_p95 turn_count failed_turn_count tool_use_count failed_tool_use_count failures",
+    "call_count failed_call_count partial_call_count failure_rate latency_ms_p50 latency_ms_p95 turn_count failed_turn_count open_turn_count tool_use_count failed_tool_use_count failures",
   routing: "turn_count switched_turn_count decided_by",
   skills: "load_count loaded_tokens session_count search_count last_loaded_at load_reasons",
   misses: "miss_count session_count lost_tokens lost_cost_usd unpriced_miss_count",
@@ -72,7 +72,7 @@ function columnsOf(name: AnalysisName, rows: readonly Flat[]): readonly Column<F
 function isTold(column: string, value: unknown): boolean {
   if (value === null || value === undefined) return false;
   // What is wrong with the figures beside it, where something is.
-  if (column.includes("unpriced")) return value !== 0;
+  if (column.includes("unpriced") || column === "open_turn_count") return value !== 0;
   return typeof value !== "object" || Object.keys(value).length > 0;
 }
 

@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { analysisNames } from "../analytics/analysis-names.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { parseInput } from "./command.ts";
 import { statsCommands } from "./stats-commands.ts";
-import { createTestIo, makeExample } from "./test-kit.ts";
+import { createTestIo, makeExample, strata } from "./test-kit.ts";
 
 let folder = "";
 
@@ -70,26 +70,72 @@ describe("strata stats", () => {
     expect(await stats("savings", ...day)).toContain("Note: nothing is known of claude-x");
   });
 
-  test("reckons savings with the prices of the configuration", async () => {
-    const home = mkdtempSync(join(tmpdir(), "strata-stats-home-"));
-    mkdirSync(join(home, "strata"));
-    const yaml = `models:
-  add:
-    claude-x:
-      provider: garage
-      released: "2026-01-01"
-      context_window: 200000
-      output_max: 8000
-      prices: [{ from: "2026-01-01", tiers: [{ above_tokens: 0, input: "2.00", output: "4.00" }] }]
-`;
-    writeFileSync(join(home, "strata", "strata.yaml"), yaml);
-    const { out, error } = await strata(
-      { STRATA_STORE: join(folder, "ledger.db"), XDG_CONFIG_HOME: home },
-      ...["stats", "savings", "--group-by", "none", "--json", ...day],
-    );
-    rmSync(home, { recursive: true });
-    expect(error).toBe("");
-    expect(JSON.parse(out)).toMatchObject({ data: [{ no_cache: { unpriced_call_count: 0 } }] });
+  describe("where something is configured", () => {
+    let home = "";
+    beforeEach(() => {
+      home = mkdtempSync(join(tmpdir(), "strata-stats-home-"));
+      mkdirSync(join(home, "strata"));
+      mkdirSync(join(home, "workspace"));
+      vi.spyOn(process, "cwd").mockReturnValue(join(home, "workspace"));
+    });
+    afterEach(() => {
+      vi.restoreAllMocks();
+      rmSync(home, { recursive: true, force: true });
+    });
+
+    const prices = `models: { add: { claude-x: { provider: garage, prices: [{ input: 2, output: 4 }] } } }\n`;
+
+    test("savings are reckoned with its prices", async () => {
+      writeFileSync(join(home, "strata", "strata.yaml"), prices);
+      const env = { STRATA_STORE: join(folder, "ledger.db"), XDG_CONFIG_HOME: home };
+      const words = ["savings", "--group-by", "none", "--json", ...day];
+      const { out, error } = await strata(env, "stats", ...words);
+      expect(error).toBe("");
+      // Seven calls of 1000 tokens in and 40 out.
+      expect(JSON.parse(out)).toMatchObject({
+        data: [{ no_cache: { cost_usd: "0.015120", unpriced_call_count: 0 } }],
+      });
+    });
+
+    test("a stranger's broken file is in nobody's way", async () => {
+      const store = join(folder, "ledger.db");
+      writeFileSync(join(home, "strata", "strata.yaml"), `ledger: { store: ${store} }\n${prices}`);
+      writeFileSync(join(home, "workspace", "strata.yaml"), "ledger: { store: /else.db }\nx: 1\n");
+      const env = { XDG_CONFIG_HOME: home };
+      const listed = await strata(env, "sessions", "--all");
+      expect(listed).toMatchObject({ status: 0, error: "" });
+      expect(listed.out).toContain("build");
+      const asked = await strata(env, "stats", "savings", "--json", ...day);
+      expect(asked.status).toBe(0);
+      expect(asked.error).toContain("prices that are configured here are not used");
+      expect(JSON.parse(asked.out)).toMatchObject({ data: [{ no_cache: { cost_usd: "0.015120" } }] });
+    });
+
+    test("a ledger that is not there names the one of simulated sessions beside it", async () => {
+      writeFileSync(join(home, "simulated.db"), "");
+      const env = { STRATA_DATA_DIR: home, XDG_CONFIG_HOME: home };
+      const { error, status } = await strata(env, "stats", "cost");
+      expect(error).toContain(`sessions without a provider are in --store ${home}/simulated.db`);
+      expect(status).toBe(7);
+    });
+  });
+
+  test("with --json names a refusal by the code of the API (D-11)", async () => {
+    const env = { STRATA_STORE: join(folder, "ledger.db") };
+    const codes = [
+      ["invalid_group_by", 2, ["cost", "--group-by", "modle"]],
+      ["turn_not_found", 7, ["turns", "--turn", "t"]],
+    ] as const;
+    for (const [code, status, words] of codes) {
+      const ran = await strata(env, "stats", ...words, "--json");
+      expect(JSON.parse(ran.out)).toMatchObject({ error: { code } });
+      expect(ran.status).toBe(status);
+    }
+  });
+
+  test("shows turns that nobody closed", async () => {
+    const out = await stats("reliability", "--group-by", "none", ...day);
+    expect(out).toMatch(/ {2}open turns {2}/);
   });
 
   test("says when there is nothing", async () => {

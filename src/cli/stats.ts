@@ -6,7 +6,7 @@ import { analyticsCodeOf } from "../analytics/analytics-error.ts";
 import { askLedger } from "../analytics/ask-ledger.ts";
 import { nearestNames } from "../core/nearest-names.ts";
 import { StrataError } from "../core/strata-error.ts";
-import type { CommandBody, CommandInput } from "./command.ts";
+import type { CommandBody, CommandInput, Io } from "./command.ts";
 import { toJsonLine } from "./render-ledger.ts";
 import { readPrices } from "./stats-prices.ts";
 import { renderAnswer } from "./stats-render.ts";
@@ -19,6 +19,7 @@ export const run: CommandBody = (input, io) => {
     const world = { nowMs: Date.now(), catalogue: await readPrices(input, io) };
     const answer = await askLedger(database, analyses[name], query, world).catch(
       (error: unknown) => {
+        if (input.switches.has("json")) tellRefusal(error, io);
         throw asTyped(error);
       },
     );
@@ -61,6 +62,14 @@ function readQuery(
     return value === undefined ? [] : [[option, value] as const];
   });
   return { ...Object.fromEntries(typed), ...(groupBy === undefined ? {} : { groupBy }) };
+}
+
+/** Machines are told by the code that an API documents (D-11). */
+function tellRefusal(error: unknown, { out }: Io): void {
+  const code = analyticsCodeOf(error);
+  if (code === null || !(error instanceof StrataError)) return;
+  const { message, hint } = error;
+  out(toJsonLine({ error: { code, message, hint } }));
 }
 
 /** What was typed wrong is a mistake of usage; what is not there is not. */

@@ -1,5 +1,7 @@
 // Every tool use gets exactly one answer: whatever a tool does, the conversation can go on.
-import type { Message, ToolUseBlock } from "../core/message/message.ts";
+import type { Message, ToolResultBlock, ToolUseBlock } from "../core/message/message.ts";
+import { validateMessage } from "../core/message/validate-message.ts";
+import type { Violation } from "../core/message/violation.ts";
 import type { DispatchContext } from "../edge/tools/dispatch-options.ts";
 
 /** Whose tools run. A dispatcher's `runAll` is one of these. */
@@ -20,16 +22,37 @@ export async function answerTools(
     for (const message of await runTools(uses, call)) {
       for (const block of message.content) {
         if (block.type !== "tool_result" || answers.has(block.toolUseId)) continue;
-        answers.set(block.toolUseId, { role: "tool", content: [block] });
+        answers.set(block.toolUseId, toAnswer(block));
       }
     }
   } catch (error) {
     problem = `The tool failed: ${error instanceof Error ? error.message : String(error)}`;
   }
-  return uses.map((use) => answers.get(use.id) ?? toFailed(use, problem));
+  return uses.map(({ id }) => answers.get(id) ?? toFailed(id, problem));
 }
 
-function toFailed({ id }: ToolUseBlock, problem: string): Message {
+/** What is no result is none for the model either, and it is told why. */
+function toAnswer(block: ToolResultBlock): Message {
+  const message: Message = {
+    role: "tool",
+    content: [{ ...block, isError: block.isError === true }],
+  };
+  const flaw = findFlaw(message);
+  if (flaw === null) return message;
+  return toFailed(block.toolUseId, `The tool gave no result: ${describeFlaw(flaw)}`);
+}
+
+/** Why a message cannot be sent, whatever types say of it. */
+export function findFlaw(message: Message): Violation | null {
+  const flaws = validateMessage(message, "result");
+  return flaws.find(({ rule }) => rule === "shape" || rule === "block-not-allowed") ?? null;
+}
+
+export function describeFlaw({ path, message }: Violation): string {
+  return `${path.replace("result.content.0", "its result")} ${message}`;
+}
+
+function toFailed(id: string, problem: string): Message {
   const content = [{ type: "text" as const, text: problem }];
   return {
     role: "tool",

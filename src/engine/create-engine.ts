@@ -1,6 +1,5 @@
 // The engine an application embeds: sessions are opened, resumed and forked; each runs one turn at a time.
 import { randomUUID } from "node:crypto";
-import { resolveModel } from "../core/models/resolve-model.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
@@ -8,10 +7,11 @@ import type { Message } from "../core/message/message.ts";
 import type { TextCounter } from "../core/tokens/o200k/counter.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
 import type { Provider } from "../edge/providers/provider.ts";
-import { createEngineSession, type EngineSession } from "./engine-session.ts";
+import { checkMessages } from "./check-messages.ts";
+import { createEngineSession, type EngineSession, type OpenedSession } from "./engine-session.ts";
 import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
 import { openSession, type SessionOrigin } from "./session.ts";
-import { findNamed, type Naming } from "./find-named.ts";
+import { findNamed, findRecorded, type Naming } from "./find-named.ts";
 import { findSeat } from "./recorded-seat.ts";
 import { resumeSession } from "./stored-session.ts";
 import type { Emitter } from "./tell.ts";
@@ -71,25 +71,58 @@ export function createEngine(
   edges: EngineEdges,
 ): Engine {
   const readConfig = typeof config === "function" ? config : () => Promise.resolve(config);
+  const context = { edges, readConfig };
   const open = new Set<EngineSession>();
-  const keep = (session: EngineSession): EngineSession => {
+  let isClosed = false;
+  const keep = async (opening: Promise<OpenedSession>): Promise<EngineSession> => {
+    const opened = await opening;
+    const session: EngineSession = createEngineSession(context, {
+      ...opened,
+      onClosed: () => void open.delete(session),
+    });
     open.add(session);
+    if (isClosed) await session.close();
     return session;
   };
-  const context = { edges, readConfig };
+  const requireOpen = (): void => {
+    if (isClosed) throw closed();
+  };
   return {
-    open: async (options = {}) => keep(await openNew(context, options)),
-    resume: async (id) => keep(await resumeOld(context, id)),
+    open: async (options = {}) => {
+      requireOpen();
+      return keep(openNew(context, options));
+    },
+    resume: async (id) => {
+      requireOpen();
+      return keep(resumeOld(context, id));
+    },
     fork: async ({ sessionId, turnId, id = randomUUID() }) => {
+      requireOpen();
+      if (turnId !== undefined) await checkOnThread(edges.ledger, sessionId, turnId);
       const from = turnId === undefined ? { sessionId } : { turnId };
       await edges.ledger.forkSession({ id, from, like: sessionId });
-      return keep(await resumeOld(context, id));
+      return keep(resumeOld(context, id));
     },
     close: async () => {
-      await Promise.all([...open].map((session) => session.close()));
-      open.clear();
+      isClosed = true;
+      const ended = await Promise.allSettled([...open].map((session) => session.close()));
+      const failed = ended.find((each) => each.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
     },
   };
+}
+
+function closed(): StrataError {
+  return new StrataError("conflict", "the engine is closed", "create another one");
+}
+
+async function checkOnThread(ledger: Ledger, sessionId: string, turnId: string): Promise<void> {
+  for await (const { id } of ledger.readTurns({ sessionId })) if (id === turnId) return;
+  throw new StrataError(
+    "input-invalid",
+    `turn ${turnId} is not on the way to the head of session ${sessionId}`,
+    "fork the session that it belongs to",
+  );
 }
 
 export interface EngineContext {
@@ -97,37 +130,40 @@ export interface EngineContext {
   readonly readConfig: () => Promise<EngineConfig>;
 }
 
-async function openNew(context: EngineContext, options: OpenOptions): Promise<EngineSession> {
+async function openNew(context: EngineContext, options: OpenOptions): Promise<OpenedSession> {
   const { edges } = context;
   const config = await context.readConfig();
   const model = findNamed(options.model ?? config.model, edges);
   const { agent = "agent", role = "unified", workspacePath } = config;
   const { id = randomUUID(), messages, origin } = options;
-  const world = await makeWorld(edges, { sessionId: id, agent, role });
-  const { parts, ...more } = await world.context();
+  checkMessages(messages ?? []);
   const reached = await edges.reach(model);
-  const session = openSession({
-    id,
-    agent,
-    model,
-    protocol: reached.protocol,
-    policy: policyOf(config),
-    context: { role, ...parts },
-    ...world.tools?.toolsFor(role),
-    ...more,
-    counter: edges.counter,
-    options: optionsOf(config, model),
-    ...(config.pace === undefined ? {} : { pace: config.pace }),
-    ...(workspacePath === undefined ? {} : { workspacePath }),
-    ...(messages === undefined ? {} : { messages }),
-    ...(origin === undefined ? {} : { origin }),
-    ...(options.model === undefined ? {} : { staysWith: { model: options.model, isChosen: true } }),
+  return inWorld(edges, { sessionId: id, agent, role }, async (world) => {
+    const { parts, ...more } = await world.context();
+    const session = openSession({
+      id,
+      agent,
+      model,
+      protocol: reached.protocol,
+      policy: policyOf(config),
+      context: { role, ...parts },
+      ...world.tools?.toolsFor(role),
+      ...more,
+      counter: edges.counter,
+      options: optionsOf(config, model),
+      ...(config.pace === undefined ? {} : { pace: config.pace }),
+      ...(workspacePath === undefined ? {} : { workspacePath }),
+      ...(messages === undefined ? {} : { messages }),
+      ...(origin === undefined ? {} : { origin }),
+      ...(options.model === undefined
+        ? {}
+        : { staysWith: { model: options.model, isChosen: true } }),
+    });
+    return { session, world, reached };
   });
-  world.skills?.preactivate(session.preactivated);
-  return createEngineSession(context, { session, world, reached });
 }
 
-async function resumeOld(context: EngineContext, id: string): Promise<EngineSession> {
+async function resumeOld(context: EngineContext, id: string): Promise<OpenedSession> {
   const { edges } = context;
   const config = await context.readConfig();
   const record = await edges.ledger.findSession(id);
@@ -140,24 +176,36 @@ async function resumeOld(context: EngineContext, id: string): Promise<EngineSess
   }
   const seat = await findSeat(edges.ledger, record);
   const habit = seat?.setup?.calls;
-  const { facts: model } = resolveModel(seat?.model ?? record.model, edges.catalogue);
+  const name = seat?.model ?? record.model;
+  const model = findRecorded({ model: name, route: habit?.route }, edges);
   const reached = await edges.reach(model);
-  const policy = policyOf(config);
   const session = await resumeSession(edges.ledger, id, {
     model,
     protocol: reached.protocol,
-    // Another layout or other options would be another prefix.
-    policy: { ...policy, layout: habit?.layout ?? policy.layout },
+    policy: policyOf(config),
     counter: edges.counter,
+    // Other options would be another prefix.
     options: habit?.options ?? optionsOf(config, model),
     ...(config.pace === undefined ? {} : { pace: config.pace }),
   });
   const { agent, role } = session;
-  const world = await makeWorld(edges, { sessionId: id, agent, role, session });
-  world.skills?.preactivate(session.preactivated);
-  return createEngineSession(context, { session, world, reached });
+  const owner = { sessionId: id, agent, role, session };
+  return inWorld(edges, owner, (world) => Promise.resolve({ session, world, reached }));
 }
 
-async function makeWorld({ world }: EngineEdges, owner: WorldOwner): Promise<World> {
-  return world === undefined ? emptyWorld : world(owner);
+/** A world is closed with its session, or where none comes of it. */
+async function inWorld(
+  { world: make }: EngineEdges,
+  owner: WorldOwner,
+  open: (world: World) => Promise<OpenedSession>,
+): Promise<OpenedSession> {
+  const world = make === undefined ? emptyWorld : await make(owner);
+  try {
+    const opened = await open(world);
+    world.skills?.preactivate(opened.session.preactivated);
+    return opened;
+  } catch (error) {
+    await world.close?.();
+    throw error;
+  }
 }

@@ -44,6 +44,7 @@ export function optionsOf(
   { options }: EngineConfig,
   { outputTokensMax }: { readonly outputTokensMax: number | null },
 ): CallOptions {
-  const usual = Math.min(outputTokensUsual, outputTokensMax ?? outputTokensUsual);
-  return { outputTokensMax: usual, stream: true, ...options };
+  const most = outputTokensMax ?? Number.MAX_SAFE_INTEGER;
+  const { outputTokensMax: asked = outputTokensUsual } = options ?? {};
+  return { stream: true, ...options, outputTokensMax: Math.min(asked, most) };
 }

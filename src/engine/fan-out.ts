@@ -1,5 +1,6 @@
 // Siblings that begin alike: one goes first and writes the prefix, the others wait until it can be read.
 import { ToolError } from "../core/tools/tool.ts";
+import { untilAborted } from "./until-aborted.ts";
 
 export interface FanOut {
   /** Resolves when this one may be sent: nobody is writing the prefix, or its writer's response has begun. */
@@ -29,7 +30,7 @@ export function createFanOut(): FanOut {
   return {
     enter: async (prefix, signal) => {
       for (let first = writing.get(prefix); first !== undefined; first = writing.get(prefix)) {
-        if (await unlessAborted(first, signal)) return follower;
+        if (await untilAborted(first, signal, cancelled)) return follower;
       }
       return lead(prefix);
     },
@@ -38,16 +39,6 @@ export function createFanOut(): FanOut {
 
 const follower: Sibling = { begun: () => {}, ended: () => {} };
 
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void =>
-    aborted.reject(new ToolError("cancelled", "cancelled before it was sent"));
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
+function cancelled(): never {
+  throw new ToolError("cancelled", "cancelled before it was sent");
 }

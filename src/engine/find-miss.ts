@@ -15,6 +15,7 @@ export function findMiss(before: Session, entry: CallEntry): PayloadOf<"cache.mi
   const { verdict, usage, startMs } = entry;
   const { cache, model } = before;
   if (verdict === null || verdict.kind === "not told" || usage === null) return null;
+  if (asksForNothing(entry, model)) return null;
   const sentBefore = cache.measured?.tokens ?? 0;
   const expected = Math.max(verdict.expectedTokens, sentBefore);
   const lost = expected - usage.cacheReadTokens;
@@ -35,6 +36,12 @@ export function findMiss(before: Session, entry: CallEntry): PayloadOf<"cache.mi
     block_before_hash: null,
     block_after_hash: null,
   };
+}
+
+/** Where only what is marked is kept, a request without markers was not meant to read anything. */
+function asksForNothing({ plan }: CallEntry, { cache }: Session["model"]): boolean {
+  const isMarked = plan.markers.length > 0 || plan.requestMarker !== null;
+  return !isMarked && (cache.marking === "explicit" || plan.mode === "explicit");
 }
 
 /** What was sent last is still kept: whatever was not read was not meant to be. */

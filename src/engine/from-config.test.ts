@@ -65,6 +65,7 @@ context_optimization:
     enabled: true
     compact_at_pct: 0.5
     timing: at_once
+    early: { from_pct: 0.4, from_tokens_max: 9000, gain_factor_min: 2 }
     tail_keep_tokens: 7
     tool_result_max_pct: 0.1
     summarizer_model: fast
@@ -81,6 +82,7 @@ agents: { bob: { context_optimization: { compaction: false } } }
       isEnabled: true,
       compactAtShare: 0.5,
       timing: "at once",
+      early: { fromShare: 0.4, fromTokensMax: 9000, gainFactorMin: 2 },
       tailKeepTokens: 7,
       toolResultShareMax: 0.1,
       summaryShape: "pair",
@@ -96,6 +98,8 @@ agents: { bob: { context_optimization: { compaction: false } } }
       },
     });
     expect(engineConfig(yaml, "bob").compaction?.isEnabled).toBe(false);
+    const late = "context_optimization: { compaction: { early: { enabled: false } } }";
+    expect(engineConfig(late).compaction?.early).toBe(null);
     expect(toSummariserName(configOf(yaml))).toBe("claude-haiku-4-5");
   });
 });
@@ -112,7 +116,7 @@ agents: { ana: { context_optimization: { token_counter: false } } }
 test("memory, skills and tools are as configured, with the agent's own toolset", () => {
   const yaml = `
 memory: { mode: live-tail, scope: shared, user_folder: /srv/ana/memory }
-skills: { skills_max: 1 }
+skills: { skills_max: 1, index_chars_max: 900 }
 tools: { bash: true, permissions: [mail.send], confirm: [write], limits: { at_once_max: 2 } }
 agents: { ana: { toolset: full } }
 `;
@@ -123,6 +127,7 @@ agents: { ana: { toolset: full } }
     userFolder: "/srv/ana/memory",
   });
   expect(skills).toMatchObject({ globalRoot: "/s", limits: { skillsMax: 1, tokensMax: 30_000 } });
+  expect(skills?.indexLengthMax).toBe(900);
   expect(tools?.toolset?.name).toBe("full");
   expect(tools?.toolset?.granted).toContain("mail.send");
   expect(tools).toMatchObject({ allowBash: true, confirmed: ["write"], limits: { atOnceMax: 2 } });

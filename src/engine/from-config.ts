@@ -75,6 +75,7 @@ export function toCompactionSettings(
     isEnabled,
     compactAtShare: config.compactAtShare,
     timing: config.timing,
+    early: config.early,
     tailKeepTokens: config.tailKeepTokens,
     toolResultShareMax: config.toolResultShareMax,
     summaryShape: config.summaryShape,
@@ -124,6 +125,7 @@ export function toWorldSettings(
         tokensMax: skills.tokensMax,
       },
       globalRoot: skills.globalRoot ?? skillsRoot,
+      indexLengthMax: skills.indexLengthMax,
     },
     tools: {
       toolset: { ...toolset, granted: [...toolset.granted, ...tools.permissions] },

@@ -5,9 +5,10 @@ import type { AssembledContext } from "../core/message/assembled-context.ts";
 import type { TokenBudget } from "../core/tokens/budget.ts";
 import type { EncodedRequest } from "../core/wire/encoded-request.ts";
 import type { ProtocolName } from "../core/wire/protocol.ts";
+import type { Provider } from "../edge/providers/provider.ts";
 import { usualTimeouts } from "../edge/providers/timeouts.ts";
-import type { CallAtHand } from "../engine.ts";
-import { reservesOf, type Compaction } from "./compaction.ts";
+import type { CallAtHand, Edges } from "../engine.ts";
+import { reservesOf } from "./compaction.ts";
 
 export interface OwnCall {
   readonly turnId: string;
@@ -29,7 +30,9 @@ export interface OwnCall {
   toContext(): AssembledContext<TokenBudget>;
 }
 
-export function toOwnCall(ready: CallAtHand, compaction: Compaction | undefined): OwnCall {
+type CallEdges = Pick<Edges, "provider" | "compaction">;
+
+export function toOwnCall(ready: CallAtHand, edges: CallEdges): OwnCall {
   const { turn, call, number } = ready;
   const { request, plan } = call;
   const { protocol } = turn.session;
@@ -43,7 +46,7 @@ export function toOwnCall(ready: CallAtHand, compaction: Compaction | undefined)
     plan,
     toObject: () => request.toObject(),
     toBytes: () => joined(request),
-    toContext: () => toContext(ready, compaction),
+    toContext: () => toContext(ready, edges),
   };
 }
 
@@ -59,7 +62,7 @@ function joined({ pieces, byteLength }: EncodedRequest): Uint8Array<ArrayBuffer>
 
 function toContext(
   { turn, call }: CallAtHand,
-  compaction: Compaction | undefined,
+  { provider, compaction }: CallEdges,
 ): AssembledContext<TokenBudget> {
   const { session, before, open, id } = turn;
   const { model, role, options, permissions, workspacePath } = session;
@@ -73,12 +76,18 @@ function toContext(
     sessionLabel: session.id,
     parentTurnId: open === null ? before.headTurnId : open.parentTurnId,
     workspacePath: workspacePath ?? "",
-    timeoutMs: usualTimeouts.totalMs,
+    timeoutMs: limitOf(provider),
+    ...(turn.call.signal === undefined ? {} : { abortSignal: turn.call.signal }),
     reserves: reservesOf(compaction),
     ...(temperature === undefined ? {} : { temperature }),
     ...(thinkingJson === undefined ? {} : { thinkingConfigJson: thinkingJson }),
     ...(extraJson === undefined ? {} : { modelConfigJson: toObjectText(extraJson) }),
   });
+}
+
+/** Of the provider that is configured, whoever sends the call; not every one has a limit. */
+function limitOf({ timeoutMs }: Edges["provider"] & Partial<Provider>): number {
+  return timeoutMs ?? usualTimeouts.totalMs;
 }
 
 function toObjectText(members: Readonly<Record<string, string>>): string {

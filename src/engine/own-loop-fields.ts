@@ -42,6 +42,11 @@ function isIterable(value: object): value is Iterable<unknown> {
   return Symbol.iterator in value;
 }
 
+export function messageOf(error: unknown): string {
+  const message = typeof error === "string" ? error : fieldOf(error, "message");
+  return typeof message === "string" ? message : `what was thrown is ${typeof error}`;
+}
+
 /** Not every SDK names its errors; their classes tell. */
 export function namesOf(error: unknown): string {
   return error instanceof Error ? `${error.name} ${error.constructor.name}` : "";

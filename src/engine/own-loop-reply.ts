@@ -3,7 +3,7 @@ import { redact } from "../core/events/redact.ts";
 import type { ProviderFailure } from "../core/wire/failure.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
 import type { Reply, StreamPart } from "../core/wire/reply.ts";
-import { bodyOf, fieldOf, headersOf, namesOf, toJson } from "./own-loop-fields.ts";
+import { bodyOf, fieldOf, headersOf, messageOf, namesOf, toJson } from "./own-loop-fields.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 export interface ReplyReading {
@@ -148,7 +148,7 @@ export function readError(
   // Told inside a stream, where there is no status.
   const told = body === null ? null : protocol.decode(body);
   if (told !== null && told.kind !== "reply" && told.kind !== "malformed") return withoutKey(told);
-  const detail = redact(error instanceof Error ? error.message : String(error));
+  const detail = redact(messageOf(error));
   const name = namesOf(error);
   if (/abort/i.test(name)) return { kind: "cancelled", detail };
   return { kind: /timeout/i.test(name) ? "timeout" : "unreachable", detail };

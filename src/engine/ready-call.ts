@@ -43,7 +43,12 @@ export async function readyCall(
   const isTold = rest.length > 0 && !hasHead;
   const told = isTold ? (volatile?.filter((each) => !isMemory(each)) ?? null) : null;
   const { session: after } = run.turn;
-  const again = prepareCall({ session: after, current: rest, volatile: told, startMs });
+  const again = prepareCall({
+    session: after,
+    current: rest,
+    volatile: told,
+    startMs: edges.now(),
+  });
   return { turn: run.turn, call: encode(run.turn, again) };
 }
 

@@ -24,6 +24,8 @@ export interface KeptSetup {
 
 /** How a session's calls are made: another spelling or other options would be another prefix. */
 export interface CallHabit extends ModelName {
+  /** By which the model is reached; its provider's own API where absent. */
+  readonly route?: string;
   readonly protocol: ProtocolName;
   readonly policy: PolicyName;
   /** As it was configured; absent where it is the policy's own. */
@@ -36,6 +38,7 @@ export function keptSetupOf(session: Session): KeptSetup {
   const calls = {
     model: model.id,
     provider: model.provider,
+    route: model.route,
     protocol: session.protocol.name,
     policy: session.policy.name,
     layout: session.policy.layout,

@@ -139,8 +139,8 @@ describe("a turn that ends well", () => {
       {
         turnId: "turn-1",
         number: 1,
-        startMs: noon + 2000,
-        endMs: noon + 3000,
+        startMs: noon + 3000,
+        endMs: noon + 4000,
         model: "claude-sonnet-4-6",
         policy: "adaptive",
         sent: [said("user", "Look.")],

@@ -10,9 +10,16 @@ import type { NewSession, SessionRecord } from "../core/ledger/session-record.ts
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { createTokenCounter } from "../core/tokens/token-counter.ts";
+import type { Protocol } from "../core/wire/protocol.ts";
 import type { Edges } from "../engine.ts";
 import { newMessages } from "./record-turn.ts";
-import { findSeat, keptSetupOf, readShown, type RecordedSeat } from "./recorded-seat.ts";
+import {
+  findSeat,
+  keptSetupOf,
+  readShown,
+  type CallHabit,
+  type RecordedSeat,
+} from "./recorded-seat.ts";
 import { withState } from "./session-state.ts";
 import { nothingSpent } from "./spent.ts";
 import { tellOpened } from "./turn-events.ts";
@@ -95,8 +102,11 @@ export async function resumeSession(
   const { model, pace } = setup;
   const seat = await findSeat(ledger, record, { model: model.id, provider: model.provider });
   if (seat === null) throw neverWith(record, model);
+  const { policy } = setup;
+  // Another layout would be another prefix.
+  const layout = seat.setup?.calls.layout ?? policy.layout;
   const session: Session = {
-    ...(await restoreSeat(ledger, record, seat, setup)),
+    ...(await restoreSeat(ledger, record, seat, { ...setup, policy: { ...policy, layout } })),
     id,
     agent: record.agent,
     headTurnId: record.headTurnId,
@@ -111,6 +121,7 @@ export async function resumeSession(
     staysWith: { model: seat.model, isChosen: false },
     openedMs: record.createdMs,
     workspacePath: record.workspacePath,
+    ...(record.parent === null ? {} : { origin: { parent: record.parent } }),
     warnings: [],
   };
   return withState(session, await ledger.readState(id));
@@ -131,6 +142,7 @@ export async function restoreSeat(
       "open a new session with its messages",
     );
   }
+  if (kept.calls.protocol !== protocol.name) throw otherProtocol(record, kept.calls, protocol);
   const counter = createTokenCounter(textCounter, model.tokenizer);
   const foundation = restoreFoundation(text, { spelling: protocol.spelling(model), counter });
   const listener = { model: name, provider, place };
@@ -160,5 +172,14 @@ function neverWith({ id, model, provider }: SessionRecord, wanted: ModelFacts): 
     "input-invalid",
     `session ${id} was opened with ${provider}/${model}, and was never with ${wanted.provider}/${wanted.id}`,
     "resume it with a model that it was with, then let it go on with another one",
+  );
+}
+
+/** Its tools and system text are kept as they were sent. */
+function otherProtocol({ id }: SessionRecord, kept: CallHabit, { name }: Protocol): StrataError {
+  return new StrataError(
+    "input-invalid",
+    `session ${id} speaks ${kept.protocol} with ${kept.model}, and its provider is now spoken to by ${name}`,
+    `configure the provider as it was, or open a new session with its messages`,
   );
 }

@@ -5,7 +5,7 @@ import { openPace } from "../core/cache/pace.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import type { SessionParent } from "../core/ledger/session-record.ts";
 import type { Message } from "../core/message/message.ts";
-import { resolveModel } from "../core/models/resolve-model.ts";
+import { findRecorded } from "./find-named.ts";
 import { optionsOf, policyOf } from "./engine-config.ts";
 import { createEngineSession } from "./engine-session.ts";
 import { findCallHabit, listenerOf, readShown, type Listener } from "./recorded-seat.ts";
@@ -20,7 +20,8 @@ export async function openFork(asked: AskedAgent, delegation: Delegation): Promi
   const { id, mark, origin, task } = asked;
   const { edges, readConfig, makeWorld } = delegation;
   const habit = await findCallHabit(edges.ledger, asked.parent);
-  const { facts: model } = resolveModel(habit?.model ?? asked.parent.model, edges.catalogue);
+  const name = habit?.model ?? asked.parent.model;
+  const model = findRecorded({ model: name, route: habit?.route }, edges);
   const reached = await edges.reach(model);
   const config = await readConfig();
   const policy = policyOf(config);

@@ -6,7 +6,6 @@ import { encodeMessage } from "../core/message/encode-message.ts";
 import type { Message } from "../core/message/message.ts";
 import { toPreactivationDrafts } from "../core/skills/activation-events.ts";
 import type { TurnEnding } from "../engine.ts";
-import { totalTokens } from "../core/tokens/budget.ts";
 import { findMiss } from "./find-miss.ts";
 import type { PreparedCall } from "./prepare-call.ts";
 import type { RunningTurn } from "./record-turn.ts";
@@ -17,6 +16,7 @@ import {
   toCancelled,
   toCompleted,
   toFailed,
+  toParent,
   toRouted,
   toTurnSums,
   toTurnError,
@@ -45,8 +45,8 @@ export function createTurnEvents(
   const about = { model: model.id, provider: model.provider };
   return {
     started: (current, first, route = stays) => {
-      const tokens = totalTokens(first.assembly.usedTokens);
-      tell({ type: "turn.started", payload: toStarted(session, current, tokens) });
+      const started = toStarted(session, current, first.promptTokens);
+      tell({ type: "turn.started", payload: started });
       tell({ type: "route.decided", payload: { ...about, ...toRouted(session, first, route) } });
     },
     resumed: ({ callCount, toolCallCount }) =>
@@ -90,12 +90,15 @@ export function createTurnEvents(
 /** A session that is new, and the skills that are in it from the start: before any of its turns (M-32). */
 export function tellOpened(bus: Emitter | undefined, session: Session): void {
   if (bus === undefined) return;
-  const { id: sessionId, model, policy, thread, workspacePath, preactivated } = session;
+  const { id: sessionId, agent, origin, model, policy, thread } = session;
+  const { workspacePath, preactivated } = session;
   const opened = unlessRefused(() =>
     bus.emit({
       type: "session.created",
       sessionId,
       payload: {
+        agent,
+        ...toParent(origin),
         workspace_path: workspacePath ?? "(none)",
         workspace_hash: thread.foundation.key,
         initial_active_model: model.id,

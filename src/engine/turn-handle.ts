@@ -35,12 +35,16 @@ export type TurnPart =
 
 /** Read it with `for await`, or wait for `result`; both can be done, and neither must be. */
 export interface TurnHandle extends AsyncIterable<TurnPart> {
+  /** Of a turn that is gone on with, empty until `stream_start`. */
   readonly turnId: string;
   readonly result: Promise<TurnRun>;
   /** Ends the turn as soon as can be; what it said and cost is recorded. */
   abort(reason?: string): void;
-  /** Says something to the agent while it works: with the next call, or in one more call. */
-  steer(text: string): void;
+  /**
+   * Says something to the agent while it works: with the next call, or in one more call. False where the turn is over
+   * or nothing is said; what came too late for a call is in the run as `unsaid`.
+   */
+  steer(text: string): boolean;
   readonly phase: TurnPhase;
   readonly isStreaming: boolean;
   readonly isCompacting: boolean;
@@ -50,6 +54,8 @@ export interface TurnHandle extends AsyncIterable<TurnPart> {
 export interface HandleParts {
   readonly handle: TurnHandle;
   readonly signal: AbortSignal;
+  /** Tells of its beginning. */
+  readonly identify: (turnId: string) => void;
   readonly onPart: (part: StreamPart) => void;
   readonly onPhase: (phase: TurnPhase) => void;
   readonly tell: (part: TurnPart) => void;
@@ -57,7 +63,8 @@ export interface HandleParts {
   readonly settle: (run: Promise<TurnRun>) => void;
 }
 
-export function createTurnHandle(turnId: string, outer?: AbortSignal): HandleParts {
+/** Null for a turn that is gone on with: its name is told later. */
+export function createTurnHandle(given: string | null, outer?: AbortSignal): HandleParts {
   const controller = new AbortController();
   const { signal: own } = controller;
   const signal = outer === undefined ? own : AbortSignal.any([own, outer]);
@@ -67,6 +74,12 @@ export function createTurnHandle(turnId: string, outer?: AbortSignal): HandlePar
   result.catch(() => {});
   let phase: TurnPhase = "preparing";
   const steered: Message[] = [];
+  let turnId = "";
+  const identify = (id: string): void => {
+    turnId = id;
+    queue.push({ type: "stream_start", turnId });
+  };
+  if (given !== null) identify(given);
   const end = (part: TurnPart): void => {
     phase = "over";
     queue.push(part);
@@ -74,11 +87,15 @@ export function createTurnHandle(turnId: string, outer?: AbortSignal): HandlePar
   };
   return {
     handle: {
-      turnId,
+      get turnId() {
+        return turnId;
+      },
       result,
       abort: (reason = "aborted") => controller.abort(new Error(reason)),
       steer: (text) => {
-        if (phase !== "over") steered.push({ role: "user", content: [{ type: "text", text }] });
+        if (phase === "over" || text.trim() === "") return false;
+        steered.push({ role: "user", content: [{ type: "text", text }] });
+        return true;
       },
       get phase() {
         return phase;
@@ -92,6 +109,7 @@ export function createTurnHandle(turnId: string, outer?: AbortSignal): HandlePar
       [Symbol.asyncIterator]: () => queue.read(),
     },
     signal,
+    identify,
     onPart: (part) => toTurnParts(part).forEach((each) => queue.push(each)),
     onPhase: (next) => {
       phase = next;

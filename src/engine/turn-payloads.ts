@@ -104,7 +104,9 @@ export function toTurnSums(calls: readonly CallEntry[], endMs: number): TurnSums
 /** Of everything with a known cost. Null where something was billed, and all that is known is that it is not known. */
 function totalCost(calls: readonly CallEntry[]): bigint | null {
   const known = calls.flatMap(({ costPicoUsd }) => (costPicoUsd === null ? [] : [costPicoUsd]));
-  const isBilled = calls.some(({ reply, discarded }) => reply !== null || discarded.length > 0);
+  const isBilled = calls.some(
+    ({ status, discarded }) => status !== "failed" || discarded.length > 0,
+  );
   if (known.length === 0 && isBilled) return null;
   return known.reduce((sum, each) => sum + each, 0n);
 }

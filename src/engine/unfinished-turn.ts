@@ -1,6 +1,6 @@
 // A turn that a dead process left open, as far as it came.
 import { appendMessages } from "../core/assembly/thread.ts";
-import type { CallRecord } from "../core/ledger/call-entry.ts";
+import type { CallEntry, CallRecord } from "../core/ledger/call-entry.ts";
 import type { OpenTurn } from "../core/ledger/ledger.ts";
 import type { ThreadMessage, TurnRecord } from "../core/ledger/turn-record.ts";
 import type { ToolUseBlock } from "../core/message/message.ts";
@@ -15,6 +15,8 @@ export interface UnfinishedRun {
   readonly turn: Omit<RunningTurn, "volatile" | "callsMax">;
   /** Set where all that was missing is the closing. */
   readonly ending: TurnEnding | null;
+  /** Made before, oldest first; what they sent is not read again. */
+  readonly calls: readonly CallEntry[];
 }
 
 /** Takes the turn over. Tools whose answers were not recorded are run again. */
@@ -69,8 +71,9 @@ async function readRun(
   edges: Pick<Edges, "ledger" | "runTools" | "signal">,
 ): Promise<UnfinishedRun> {
   const { ledger, runTools } = edges;
-  const calls = await ledger.readCalls(open.id);
-  const messages = (await ledger.readMessages(open.id)).filter((each) => each.isReplayed);
+  const recorded = await ledger.readMessages(open.id);
+  const calls = (await ledger.readCalls(open.id)).map((call) => withReply(call, recorded));
+  const messages = recorded.filter((each) => each.isReplayed);
   const fold = await ledger.findFold({ turnId: open.id });
   const from = fold?.firstKeptTurnId === open.id ? fold.firstKeptIndex : 0;
   const last = calls.at(-1);
@@ -95,14 +98,23 @@ async function readRun(
     call,
   };
   const uses = toolUsesIn(said);
-  const ending = last === undefined || isTooLong ? null : endingAfter(last, uses);
+  // What is staged was said to be answered.
+  const isOpen = last === undefined || isTooLong || staged.length > 0;
+  const ending = isOpen ? null : endingAfter(last, uses);
   if (ending !== null || staged.length > 0) {
     // Where a fold says what is staged, nothing of it is left to send.
     const current = staged.filter(isShown).map(toMessage);
-    return { turn: { ...base, current, isStaged: true }, ending };
+    return { turn: { ...base, current, isStaged: true }, ending, calls };
   }
   const current = uses.length === 0 ? [] : await answerTools(uses, runTools, call);
-  return { turn: { ...base, current, isStaged: false }, ending };
+  return { turn: { ...base, current, isStaged: false }, ending, calls };
+}
+
+function withReply(call: CallRecord, messages: readonly ThreadMessage[]): CallEntry {
+  const reply = messages.findLast(
+    ({ callNumber, message }) => callNumber === call.number && message.role === "assistant",
+  );
+  return { ...call, sent: [], reply: reply?.message ?? null };
 }
 
 function endingAfter(last: CallRecord, uses: readonly ToolUseBlock[]): TurnEnding | null {

@@ -4,7 +4,7 @@ import type { AnalysisName } from "../../src/analytics/analysis-names.ts";
 import type { AnalyticsQuery } from "../../src/analytics/analysis.ts";
 import type { Database } from "../../src/edge/stores/sql/database.ts";
 import type { TestStore } from "../ledger/stores.ts";
-import { newTurn, openSession, startMs } from "../ledger/test-kit.ts";
+import { call, newTurn, openSession, startMs } from "../ledger/test-kit.ts";
 import { ask, everyQuestion } from "./every-question.ts";
 import { writeScene } from "./scene.ts";
 
@@ -18,6 +18,11 @@ export function analyticsContract(store: TestStore): void {
     name: AnalysisName,
     query: AnalyticsQuery = {},
   ): Promise<readonly object[]> => (await ask(await open(), name, query)).data;
+
+  test("a window may begin at the beginning of all times", async () => {
+    const narrow = await dataOf("cache_effectiveness");
+    expect(await dataOf("cache_effectiveness", { from: "0000-01-01" })).toEqual(narrow);
+  });
 
   describe("cache_effectiveness", () => {
     test("is tokens per bucket and their shares, per model (D-11)", async () => {
@@ -248,6 +253,36 @@ export function analyticsContract(store: TestStore): void {
     ])("are ordered by %s", async (order, expected) => {
       const data = await dataOf("turns", { order, limit: "3" });
       expect(data.map((row) => ("turn" in row ? row.turn : null))).toEqual(expected);
+    });
+
+    test.each(["cost_usd", "call_count", "cost_usd:asc", "duration_ms"])(
+      "by %s, those without a call are there, too",
+      async (order) => {
+        const { ledger, database } = await store.open();
+        await openSession(ledger, "b");
+        const turn = await ledger.openTurn(newTurn("b", "b1", null));
+        await turn.append(call("b1", 1));
+        await turn.close({ status: "completed", endMs: startMs + 10 });
+        const open = await ledger.openTurn(newTurn("b", "b2", "b1"));
+        await open.release();
+        const { data, left_out_count } = await ask(database, "turns", { order });
+        const turns = data.map((row) => ("turn" in row ? row.turn : null));
+        expect(turns).toEqual(order === "cost_usd:asc" ? ["b2", "b1"] : ["b1", "b2"]);
+        expect(left_out_count).toBe(0);
+        expect((await ask(database, "turns", { order, limit: "1" })).left_out_count).toBe(1);
+      },
+    );
+
+    test("that ended before they began took no time, and neither did their calls", async () => {
+      const { ledger, database } = await store.open();
+      await openSession(ledger, "b");
+      const turn = await ledger.openTurn(newTurn("b", "b1", null));
+      await turn.append({ ...call("b1", 1), endMs: startMs - 5000 });
+      await turn.close({ status: "completed", endMs: startMs - 5000 });
+      const { data } = await ask(database, "turns", { turn: "b1" });
+      expect(data).toMatchObject([{ duration_ms: 0, calls: [{ latency_ms: 0 }] }]);
+      const reliable = await ask(database, "reliability", { groupBy: "none" });
+      expect(reliable.data).toMatchObject([{ latency_ms_p50: 0, latency_ms_p95: 0 }]);
     });
 
     test("one is told call by call, in the window of its own time", async () => {

@@ -8,6 +8,7 @@ import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import { bodyText } from "../../src/core/wire/encoded-request.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
 import type { EngineSession } from "../../src/engine/engine-session.ts";
+import type { ToolAnswer } from "../../src/engine/own-loop-answers.ts";
 import { sendsNothing } from "../../src/engine/own-loop-turn.ts";
 import { manual, openWorld, problemsOf, type World } from "./test-kit.ts";
 
@@ -60,9 +61,11 @@ test("its trace is the one of our own loop", async () => {
     .toEqual([
       "session.created",
       "turn.started",
+      "route.decided",
       "llm.call_started",
       "llm.call_completed",
       "turn.completed",
+      "session.ended",
     ]);
   expect(checkTrace(await eventsOf(ledger, "own"))).toEqual([]);
 });
@@ -90,6 +93,17 @@ test("X-07: a prepared call tells everything the turn is run with", async () => 
     content: [{ type: "text", text: "Why is CI red?" }],
   });
   expect(context.tokenBudget.remainingTokens).toBeGreaterThan(100_000);
+  expect(context.abortSignal?.aborted).toBe(false);
+  await session.abandon();
+  expect(context.abortSignal?.aborted).toBe(true);
+});
+
+test("X-07: the time limit is the provider's", async () => {
+  const provider = { ...sendsNothing, timeoutMs: 12_345 };
+  const reach = () => ({ protocol: anthropicMessages, provider });
+  const { engine } = await openWorld({ edges: { reach } });
+  const call = await (await engine.open()).prepare("Why is CI red?");
+  expect(call.toContext().timeoutMs).toBe(12_345);
 });
 
 test("the object for an SDK and the bytes say the same", async () => {
@@ -114,6 +128,10 @@ describe("what is out of order is refused, and nothing is lost by it", () => {
     await expect(session.record(call, "{}")).rejects.toMatchObject({ code: "conflict" });
     await expect(session.prepare([{ toolUseId: "x", content: "" }])).rejects.toThrow(
       "there is no open tool use x",
+    );
+    const nothing = { toolUseId: toolUses[0]?.id ?? "", content: undefined } as unknown;
+    await expect(session.prepare([nothing as ToolAnswer])).rejects.toThrow(
+      "its result.content must be a list",
     );
     const next = await session.prepare([{ toolUseId: toolUses[0]?.id ?? "", content: "red" }]);
     expect((await session.record(next, await post(next))).run?.end).toBe("done");
@@ -159,26 +177,21 @@ describe("a prepared turn that comes to nothing", () => {
     expect(await problemsOf(ledger)).toEqual([]);
   });
 
-  test("ends with the signal it was prepared with", async () => {
-    const { engine, ledger } = await openWorld();
-    const session = await engine.open();
-    const controller = new AbortController();
-    await session.prepare("Hello.", { id: "turn-1", signal: controller.signal });
-    controller.abort();
-    await expect.poll(async () => (await ledger.findTurn("turn-1"))?.status).toBe("failed");
-    expect((await session.prepare("Hello.")).number).toBe(1);
-  });
-
-  test("is let go of by `release`, and taken up elsewhere with the same bytes", async () => {
-    const { engine, ledger, post } = await openWorld();
+  test("is let go of by `release`, and taken up elsewhere with the same bytes up to the time", async () => {
+    const { engine, ledger, post, simulator } = await openWorld();
     const session = await engine.open({ id: "own" });
     const call = await session.prepare("Why is CI red?", { id: "turn-1" });
     await session.release();
     expect((await ledger.findSession("own"))?.openTurnId).toBe("turn-1");
+    await simulator.clock.advance(5000);
     const other = await engine.resume("own");
     expect(await other.prepareUnfinished()).toEqual({ toolUses: [], run: null });
     const again = await other.prepare([]);
-    expect([...again.toBytes()]).toEqual([...call.toBytes()]);
+    const [before, after] = [call, again].map(({ request }) =>
+      bodyText(request.pieces).split(/Current time: [\dTZ:.-]+/),
+    );
+    expect(before).toHaveLength(2);
+    expect(after).toEqual(before);
     const { toolUses } = await other.record(again, await post(again));
     await other.release();
     expect(await ledger.readMessages("turn-1")).toHaveLength(2);

@@ -1,7 +1,7 @@
 // Every way out that a test process can see, each with a leak. All of these tests pass by themselves.
 import { execFileSync, execSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -16,12 +16,12 @@ import { StrataError } from "../../src/core/strata-error.ts";
 const print = `console.log(process.env.PLANTED_ACCESS_TOKEN)`;
 
 test("console", () => {
-  console.log("the key is", plantedKey);
+  expect(console.log("the key is", plantedKey)).toBeUndefined();
 });
 
 test("stream in pieces", () => {
   const middle = plantedToken.length - 12;
-  process.stderr.write(plantedToken.slice(middle, middle + 6));
+  expect(process.stderr.write(plantedToken.slice(middle, middle + 6))).toBe(true);
   process.stderr.write(plantedToken.slice(middle + 6));
 });
 
@@ -44,7 +44,9 @@ test("process that is waited for", () => {
 });
 
 test("process that fails", () => {
-  expect(() => execSync("echo $PLANTED_ACCESS_TOKEN >&2; exit 1", { stdio: "pipe" })).toThrow();
+  expect(() => execSync("echo $PLANTED_ACCESS_TOKEN >&2; exit 1", { stdio: "pipe" })).toThrow(
+    "failed",
+  );
 });
 
 test("process that shares our output", () => {
@@ -56,22 +58,23 @@ test("removed folder", () => {
   writeFileSync(join(folder, "ledger.db"), `x${Buffer.from(plantedPassword).toString("base64")}`);
   writeFileSync(join(folder, "strata.yaml"), `api_key: ${plantedKey}`);
   rmSync(folder, { recursive: true });
+  expect(existsSync(folder)).toBe(false);
 });
 
 const late = await mkdtemp(join(tmpdir(), "leak-"));
 afterAll(() => rm(late, { recursive: true }));
 
 test("folder removed at the end of the file", async () => {
-  await writeFile(
-    join(late, "page.html"),
-    JSON.stringify({ url: encodeURIComponent(plantedPassword) }),
-  );
+  const page = join(late, "page.html");
+  await writeFile(page, JSON.stringify({ url: encodeURIComponent(plantedPassword) }));
+  expect(existsSync(page)).toBe(true);
 });
 
 test("row", () => {
   const database = new DatabaseSync(":memory:");
   database.exec("CREATE TABLE events (payload TEXT)");
-  database.prepare("INSERT INTO events VALUES (?)").run(`{"detail":"bad key ${plantedKey}"}`);
+  const insert = database.prepare("INSERT INTO events VALUES (?)");
+  expect(insert.run(`{"detail":"bad key ${plantedKey}"}`).changes).toBe(1);
   database.close();
 });
 

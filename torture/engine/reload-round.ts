@@ -51,14 +51,17 @@ function unavailable(): Response {
 
 export interface Seat {
   readonly session: EngineSession;
+  /** As it was when the session was opened; it stays so. */
+  readonly volatile: Wanted["volatile"];
   /** Numbers of its turns. */
   readonly turns: number[];
 }
 
-export async function openSeat({ started, ids }: Run): Promise<Seat> {
+export async function openSeat({ started, ids, arrivals }: Run): Promise<Seat> {
+  const { volatile } = arrivals.wanted;
   const session = await started.engine.open();
   ids.push(session.id);
-  return { session, turns: [] };
+  return { session, volatile, turns: [] };
 }
 
 export interface Occasion {
@@ -81,11 +84,11 @@ export async function playRound(
   const { started, arrivals } = run;
   const toldBefore = countTold(started);
   arrivals.shown.length = 0;
-  const firsts = new Set<number>();
+  const placed = new Map<number, Wanted["volatile"]>();
   const turns = seats.map(async (seat) => {
     const turn = run.turns;
     run.turns += 1;
-    if (seat.turns.length === 0) firsts.add(turn);
+    placed.set(turn, seat.volatile);
     seat.turns.push(turn);
     const verb = isReading || turn % 5 === 0 ? "Read" : "Tell";
     const said = `${verb} it. Turn ${turn}. ${run.fill(400)}`;
@@ -98,8 +101,8 @@ export async function playRound(
   for (const [shown, wanted] of arrivals.shown) {
     run.requests += 1;
     if (shown.isSummary) run.folds += 1;
-    const isNew = shown.isAlone && firsts.has(shown.turn);
-    const found = compareShown(shown, wanted, isNew);
+    const volatile = placed.get(shown.turn) ?? wanted.volatile;
+    const found = compareShown(shown, { ...wanted, volatile });
     if (shown.isSummary && !expectFolds(wanted)) run.late.push(`${what}: something was folded`);
     run.late.push(...found.map((problem) => `${what}: ${problem}`));
   }

@@ -6,8 +6,6 @@ export interface Shown {
   /** Of the turn it was made in. */
   readonly turn: number;
   readonly isSummary: boolean;
-  /** Whether nothing was said before. */
-  readonly isAlone: boolean;
   readonly team: string | null;
   readonly outputTokensMax: number;
   /** Where markers stand, and for how long. */
@@ -33,7 +31,6 @@ export function readShown({ headers, body }: SeenRequest): Shown {
   return {
     turn: Number(turns.at(-1)?.[1] ?? -1),
     isSummary: body.includes("Write a summary of the"),
-    isAlone: messages.length === 1,
     team: headers.get("x-team"),
     outputTokensMax,
     markers: [
@@ -57,11 +54,8 @@ function markersIn(at: Marker["at"], part: unknown): readonly Marker[] {
   }));
 }
 
-/**
- * What is not as configured, in words; empty where all is. A session keeps the layout it was opened with, and summaries
- * are asked for with settings of their own.
- */
-export function compareShown(shown: Shown, wanted: Wanted, isNew: boolean): readonly string[] {
+/** What is not as wanted, in words; empty where all is. Summaries are asked for with settings of their own. */
+export function compareShown(shown: Shown, wanted: Wanted): readonly string[] {
   const problems: string[] = [];
   const differ = (what: string, is: unknown, should: unknown): void => {
     problems.push(`${what} is ${String(is)} in turn ${shown.turn}, not ${String(should)}`);
@@ -74,7 +68,9 @@ export function compareShown(shown: Shown, wanted: Wanted, isNew: boolean): read
   if (isSmall !== wanted.isSmall)
     differ("max_tokens", shown.outputTokensMax, wanted.isSmall ? "small" : "large");
   const place = wanted.volatile === "system-tail" ? "system" : "messages";
-  if (isNew && shown.volatile !== place) differ("volatile text", shown.volatile, place);
+  // Within a turn it may be told once.
+  const isElsewhere = shown.volatile !== place && shown.volatile !== "nowhere";
+  if (isElsewhere) differ("volatile text", shown.volatile, place);
   return problems;
 }
 

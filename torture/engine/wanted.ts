@@ -6,7 +6,7 @@ export interface Wanted {
   readonly team: number;
   readonly isCached: boolean;
   readonly policy: "tail-5m" | "tail-1h" | "last-n" | "system-only";
-  /** Where volatile text stands in sessions that are opened from now on. */
+  /** Where volatile text stands in sessions that are opened from now on; others keep their layout. */
   readonly volatile: "message-tail" | "system-tail";
   readonly isCompacting: boolean;
   /** Low enough for every history, or for none. */

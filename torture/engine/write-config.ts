@@ -11,6 +11,8 @@ export interface Writing {
   readonly rest: Promise<void>;
 }
 
+/** Well below the 20 ms after which a file counts as written: file systems tell times a few milliseconds late. */
+const pauseMs = 8;
 const done: Writing = { rest: Promise.resolve() };
 
 export const goodWays: Readonly<Record<string, WriteConfig>> = {
@@ -25,11 +27,11 @@ export const goodWays: Readonly<Record<string, WriteConfig>> = {
   // An editor that takes its time: whoever looks meanwhile waits for the end.
   "in two halves": (file, yaml) => {
     writeFileSync(file, yaml.slice(0, yaml.length - 20));
-    return Promise.resolve({ rest: wait(15).then(() => writeFileSync(file, yaml)) });
+    return Promise.resolve({ rest: wait(pauseMs).then(() => writeFileSync(file, yaml)) });
   },
   "gone for a moment": (file, yaml) => {
     rmSync(file, { force: true });
-    return Promise.resolve({ rest: wait(15).then(() => writeFileSync(file, yaml)) });
+    return Promise.resolve({ rest: wait(pauseMs).then(() => writeFileSync(file, yaml)) });
   },
   "same size and time": (file, yaml) => {
     const before = statSync(file, { throwIfNoEntry: false });

@@ -42,8 +42,6 @@ function checkCatalogue(
   config: StrataConfig,
   originAt: OriginAt,
 ): { readonly catalogue: Catalogue | null; readonly problems: readonly ConfigProblem[] } {
-  const key = config.models.override === null ? "add" : "override";
-  const origin = originAt(["models", key]);
   const changes = toCatalogueChanges(config, "models");
   if (changes === null) return { catalogue: builtInCatalogue, problems: [] };
   try {
@@ -51,11 +49,34 @@ function checkCatalogue(
   } catch (cause) {
     if (!(cause instanceof StrataError)) throw cause;
     const message = maskText(cause.message);
+    const origin = placeOf(cause.message, config, originAt);
     return {
       catalogue: null,
       problems: [{ severity: "error", origin, message, hint: cause.hint }],
     };
   }
+}
+
+/** Complaints name the model and the field, as `models: mine.prices.0`: the nearest place that was written. */
+function placeOf(
+  complaint: string,
+  { models: { add, override } }: StrataConfig,
+  originAt: OriginAt,
+): Origin {
+  const named = /^models: (\S+)/.exec(complaint)?.[1] ?? "";
+  const places = Object.entries({ override, add }).flatMap(([key, changes]) =>
+    Object.keys(typeof changes === "object" && changes !== null ? changes : {})
+      .filter((id) => named === id || named.startsWith(`${id}.`))
+      .map((id) => ["models", key, id, ...named.slice(id.length + 1).split(".")]),
+  );
+  const [longest = ["models", override === null ? "add" : "override"]] = places.toSorted(
+    (left, right) => (right[2] ?? "").length - (left[2] ?? "").length,
+  );
+  for (let length = longest.length; length > 1; length -= 1) {
+    const origin = originAt(longest.slice(0, length));
+    if (origin.kind !== "default") return origin;
+  }
+  return originAt(["models"]);
 }
 
 /** One step is enough: a name for a name would be hard to follow. */

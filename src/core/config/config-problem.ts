@@ -46,7 +46,7 @@ export function toConfigError(problems: readonly ConfigProblem[]): StrataError {
   return new StrataError(
     "config-invalid",
     [`the configuration has ${problems.length} problems:`, ...lines, ...rest].join("\n"),
-    "strata config check FILE shows them again once they are mended",
+    "mend them; strata config check shows what is left",
   );
 }
 

@@ -1,4 +1,5 @@
 // What may be printed of a configuration. Rather too much is masked than too little; no character of a secret is shown.
+import { credentialPatterns, takeRandom, type Replacement } from "./credential-patterns.ts";
 
 export const masked = "***";
 
@@ -15,13 +16,17 @@ export function maskSecrets(value: unknown, name = ""): unknown {
     );
   }
   if (typeof value !== "object" || value === null) return value;
-  const fields = Object.entries(value).map(([key, each]) => [maskText(key), maskSecrets(each, key)]);
+  const fields = Object.entries(value).map(([key, each]) => [
+    maskText(key),
+    maskSecrets(each, key),
+  ]);
   return Object.fromEntries(fields);
 }
 
 /** For text whose name is not known: addresses with a password, and keys that say what they are. */
 export function maskText(text: string): string {
-  return patterns.reduce((rest, [pattern, by]) => rest.replace(pattern, by), text);
+  const named = patterns.reduce((rest, [pattern, by]) => rest.replace(pattern, by), text);
+  return takeRandom(named, masked);
 }
 
 /** For an address: of what follows its question mark only the names are shown. */
@@ -84,7 +89,7 @@ function wordsOf(name: string): readonly string[] {
     .filter((word) => word !== "");
 }
 
-const patterns: readonly (readonly [RegExp, string])[] = [
+const patterns: readonly Replacement[] = [
   // scheme://user:secret@host; a secret may hold what should have been escaped.
   [/([a-z][a-z0-9+.-]{0,31}:\/\/)([^\s:/?#@]{0,128}):[^\s]{0,4096}@/gi, `$1$2:${masked}@`],
   // The same with spaces in it.
@@ -94,14 +99,5 @@ const patterns: readonly (readonly [RegExp, string])[] = [
     /([?&][\w.-]{0,64}(?:key|token|password|passwd|pass|secret|signature|sig|auth|code)=)[^&#\s]{1,1024}/gi,
     `$1${masked}`,
   ],
-  [
-    /((?:password|passwd|secret|token|api[_-]?key)["']?\s{0,8}[=:]\s{0,8})(?!\*\*\*)(?:"[^"\r\n]{1,4096}"?|'[^'\r\n]{1,4096}'?|[^\s"',]{1,4096})/gi,
-    `$1${masked}`,
-  ],
-  [/\b((?:bearer|basic)\s{1,8})[\w+/=.~-]{4,4096}/gi, `$1${masked}`],
-  [
-    /(?<![A-Za-z0-9])(?:sk|gsk|hf|xai|gh[opsur]|github_pat|glpat|xox[a-z]|pplx|nvapi)[-_][\w-]{8,4096}/g,
-    masked,
-  ],
-  [/(?<![A-Za-z0-9])(?:A(?:KIA|SIA)[A-Z0-9]{12,128}|AIza[\w-]{20,4096})/g, masked],
+  ...credentialPatterns(masked),
 ];

@@ -180,7 +180,7 @@ describe("mistakes", () => {
     expect(configOf(known).models.override).toEqual({ "claude-opus-5-5": { window: 1000 } });
     expect(problemsOf("models: { override: { claude-opus-9: {} } }")).toEqual([
       expect.stringMatching(
-        /^1:21: models: claude-opus-9 overrides a model that is not known; did/,
+        /^1:38: models: claude-opus-9 overrides a model that is not known; did/,
       ),
     ]);
   });
@@ -268,6 +268,53 @@ describe("several sources", () => {
     expect([...config.agents.keys()]).toEqual(["__proto__", "constructor"]);
     expect(problemsOf("__proto__: { x: 1 }\nconstructor: 1")).toHaveLength(2);
   });
+});
+
+describe("models of one's own", () => {
+  test("a mistake has the line of what is wrong", () => {
+    const yaml = `models:
+  add:
+    mine:
+      provider: garage
+    other:
+      provider: garage
+      window: many
+`;
+    expect(problemsOf(yaml)).toEqual([expect.stringMatching(/^7:15: models: other\.window /)]);
+    const odd = "models:\n  override:\n    claude-haiku-4-5:\n      status: dead\n  add: {}\n";
+    expect(problemsOf(odd)).toEqual([expect.stringMatching(/^4:15: models: claude-haiku-4-5\./)]);
+  });
+
+  test("an alias for itself, or for one that comes back to it, is told to name a model", () => {
+    expect(problemsOf("models: { aliases: { fast: fast } }")).toEqual([
+      "1:28: models.aliases.fast stands for fast, which is itself; name a model",
+    ]);
+    expect(problemsOf("models: { aliases: { a: b, b: a } }")).toEqual([
+      "1:25: models.aliases.a stands for b, which is another alias; name a model",
+      "1:31: models.aliases.b stands for a, which is another alias; name a model",
+    ]);
+  });
+});
+
+describe("headers", () => {
+  test.each(["béta☃", "a b", "a\nb", "x;y", "a, b c"])("%j is no list of betas", (beta) => {
+    for (const key of ["beta_header", "long_ttl_beta_header"]) {
+      const yaml = `context_optimization: { prompt_cache: { ${key}: ${JSON.stringify(beta)} } }`;
+      expect(problemsOf(yaml)).toEqual([
+        expect.stringContaining("must be text of names with commas between them"),
+      ]);
+    }
+  });
+
+  test.each(["transfer-encoding", "Upgrade", "keep-alive", "Connection", "content-length", "host"])(
+    "%s is not for a setting to say",
+    (name) => {
+      const yaml = `providers: { a: { kind: anthropic, headers: { ${name}: x } } }`;
+      expect(problemsOf(yaml)).toEqual([
+        expect.stringContaining(`providers.a.headers.${name} is about the connection`),
+      ]);
+    },
+  );
 });
 
 describe("paths", () => {

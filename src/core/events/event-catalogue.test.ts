@@ -20,6 +20,7 @@ describe("the catalogue", () => {
       "session.archived",
       "session.deleted",
       "turn.started",
+      "route.decided",
       "turn.completed",
       "turn.cancelled",
       "turn.failed",

@@ -30,4 +30,6 @@ export interface AssembledContext<Budget> {
   readonly sourceEventId?: string;
   readonly workspacePath: string;
   readonly timeoutMs: number;
+  /** Aborted where the turn is given up. */
+  readonly abortSignal?: AbortSignal;
 }

@@ -1,4 +1,5 @@
 // Every metric by name: type, labels and what it says. docs/metrics.md has the same list, and a test holds them together.
+import { driftBucketsPercent } from "../../core/tokens/drift.ts";
 
 /** What the seeds name, under exactly these names (N-18, N-24, N-33, N-42). */
 const seedSpecs = {
@@ -221,7 +222,7 @@ const bucketsOf: Readonly<Record<NameOf<"histogram">, readonly number[]>> = {
   // A summary is a call to a model, of up to a few thousand tokens of output.
   llm_compaction_duration_seconds: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300],
   // Percent; 10 and 20 are what operators decide by (N-33, N-44).
-  llm_prompt_tokens_drift: [1, 2, 5, 10, 15, 20, 30, 50, 100, 200],
+  llm_prompt_tokens_drift: driftBucketsPercent,
   llm_call_duration_seconds: [0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300, 600],
   agent_turn_duration_seconds: [0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600],
   agent_tool_duration_seconds: [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600],

@@ -25,6 +25,8 @@ export interface ProviderOptions extends Endpoint {
 
 export interface Provider {
   readonly protocol: Protocol;
+  /** For a whole call, with all its attempts. */
+  readonly timeoutMs: number;
   send(call: CallToSend): Promise<Sent>;
   /** Cancels what is under way and ends every connection. */
   close(): Promise<void>;
@@ -53,6 +55,7 @@ export function createProvider(options: ProviderOptions): Provider {
   const closing = new AbortController();
   return {
     protocol,
+    timeoutMs: timeouts.totalMs,
     send: async (call) => {
       const watch = createWatch(clock);
       watch.begin(timeouts.totalMs, timedOut("totalMs", timeouts));

@@ -7,7 +7,7 @@ import { keyOfSettings, toProviderOptions } from "./reach-settings.ts";
 
 export interface ProviderPool {
   /** Shared by all who open the same. Settings that cannot be used are an error here. */
-  open(place: ProviderPlace): Pick<Provider, "send">;
+  open(place: ProviderPlace): Pick<Provider, "send" | "timeoutMs">;
   close(): Promise<void>;
 }
 
@@ -70,6 +70,9 @@ export function createProviderPool(onProblem: (problem: StrataError) => void): P
     open: (place) => {
       let held = hold(place, place.settings);
       return {
+        get timeoutMs() {
+          return held.provider.timeoutMs;
+        },
         send: async (call) => {
           held = renew(place, held);
           const used = held;

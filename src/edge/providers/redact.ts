@@ -1,19 +1,28 @@
 // Keys stay out of everything that is recorded, also where a server repeats them.
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
+import { createPartFinder, spellingsOf } from "./secret-parts.ts";
 
 export type Redact = (text: string) => string;
 
 /** Shorter values are no secrets, and would be found inside other words. */
 const secretLengthMin = 8;
 
-/** Replaces the credentials, with and without a scheme such as `Bearer` before them. */
+/**
+ * Replaces the credentials, with and without a scheme such as `Bearer` before them: as they are and as a server may spell
+ * them, in any case of letters, and every longer part of them.
+ */
 export function createRedact(credentials: Readonly<Record<string, string>>): Redact {
-  const secrets = Object.values(credentials)
+  const forms = Object.values(credentials)
     .flatMap((value) => [value, ...value.split(/\s+/)])
     .filter((value) => value.length >= secretLengthMin)
-    .toSorted((left, right) => right.length - left.length);
-  return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
+    .flatMap(spellingsOf);
+  const find = createPartFinder([...new Set(forms)]);
+  return (text) => {
+    const parts = find(text);
+    const kept = parts.map(({ start }, index) => text.slice(parts[index - 1]?.end ?? 0, start));
+    return [...kept, text.slice(parts.at(-1)?.end ?? 0)].join("[redacted]");
+  };
 }
 
 export interface Redactable {

@@ -1,5 +1,4 @@
 // One call of the AI SDK, planned and booked: what the engine's loop does around a call, without sending it.
-import { totalTokens } from "../../core/tokens/budget.ts";
 import { randomUUID } from "node:crypto";
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
@@ -43,9 +42,8 @@ export async function bookCall(
   const running: RunningTurn = { ...turn, open, current, isStaged: true, callCount: number };
   conversation.turn = running;
   const { assembly, plan } = prepared;
-  const tokens = totalTokens(assembly.usedTokens);
   if (number === 1) conversation.events?.started(current, prepared);
-  conversation.events?.callStarted(number, tokens);
+  conversation.events?.callStarted(number, prepared.promptTokens);
   const { protocol, model, options } = session;
   const request = protocol.encode({ assembly, plan, model, options });
   return {

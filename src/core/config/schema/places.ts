@@ -25,7 +25,7 @@ export const ledger: Spec<LedgerConfig> = ownOnly(
       ),
       events_kept_days: whole(
         { usual: 0, min: 0, max: 36_500 },
-        "events older than this are swept, except those kept for audits; 0 for never",
+        "events older than this are swept when an engine is opened and once a day, except those kept for audits; 0 for never",
       ),
     },
     (get) => {

@@ -49,7 +49,7 @@ export function openRootWatch(
   settings: WatchSettings,
   { isConcerned, onChange }: ChangeHandlers,
 ): RootWatch {
-  const changes = createDebounce(settings.watchDebounceMs, onChange);
+  const changes = createDebounce(() => settings.watchDebounceMs, onChange);
   const tell = toOncePerKind(settings.report);
   let folders: FolderWatch | null = null;
   let watched = "";
@@ -107,7 +107,10 @@ export function openRootWatch(
 }
 
 /** Counts from the first change, not the last: what is written all the time is read all the same. */
-function createDebounce(delayMs: number, run: () => void): { hear(): void; cancel(): void } {
+function createDebounce(
+  delayMs: () => number,
+  run: () => void,
+): { hear(): void; cancel(): void } {
   let timer: NodeJS.Timeout | undefined;
   const fire = (): void => {
     timer = undefined;
@@ -115,7 +118,7 @@ function createDebounce(delayMs: number, run: () => void): { hear(): void; cance
   };
   return {
     hear: () => {
-      timer ??= setTimeout(fire, delayMs).unref();
+      timer ??= setTimeout(fire, delayMs()).unref();
     },
     cancel: () => clearTimeout(timer),
   };

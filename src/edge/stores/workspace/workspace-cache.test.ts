@@ -131,6 +131,18 @@ describe("CF-G: the workspace cache", () => {
     expect(cache.metrics()).toMatchObject([{ hits: 1, misses: 2, invalidations: 1, loads: 2 }]);
   });
 
+  test("N-06: a limit that changes holds at once", async () => {
+    const root = await makeWorkspace({ "AGENTS.md": "one" });
+    let [nowMs, maxAgeMs] = [1000, 0];
+    const times = () => ({ watchDebounceMs: 50, maxAgeMs });
+    const cache = openCache({ times, nowMs: () => nowMs });
+    const first = await cache.load({ root, scope: "main" });
+    nowMs += 3_600_000;
+    expect(await cache.load({ root, scope: "main" })).toBe(first);
+    maxAgeMs = 60_000;
+    expect(await cache.load({ root, scope: "main" })).not.toBe(first);
+  });
+
   test("CF-G: a change of any other file drops nothing", async () => {
     const root = await makeWorkspace({ "AGENTS.md": "one", "src/main.ts": "x" });
     const cache = openCache();

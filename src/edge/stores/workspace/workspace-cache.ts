@@ -34,6 +34,8 @@ export interface WorkspaceRequest extends Pick<RootRequest, "scope"> {
 export interface WorkspaceCacheOptions extends Partial<Omit<RootSettings, "limits">> {
   /** 200,000 bytes for one document and 300,000 for all unless said otherwise. */
   readonly limits?: Partial<BundleLimits>;
+  /** Asked whenever they matter, instead of the numbers above, so that a change holds at once (N-06). */
+  readonly times?: () => Pick<RootSettings, "watchDebounceMs" | "maxAgeMs">;
 }
 
 /** Nothing it does keeps the process alive. */
@@ -89,11 +91,20 @@ const leasts = {
   totalBytesMax: 1000,
 } as const;
 
-function toSettings(options: WorkspaceCacheOptions): RootSettings {
+function toSettings({ times, ...options }: WorkspaceCacheOptions): RootSettings {
   const limits = { ...defaults.limits, ...options.limits };
   const settings: RootSettings = { ...defaults, ...options, limits };
   const { watchDebounceMs, maxAgeMs, unwatchedMaxAgeMs, foldersMax, keptMax } = settings;
   const numbers = { watchDebounceMs, maxAgeMs, unwatchedMaxAgeMs, foldersMax, keptMax, ...limits };
   requireLeasts("the workspace cache", numbers, leasts);
-  return settings;
+  if (times === undefined) return settings;
+  return {
+    ...settings,
+    get watchDebounceMs() {
+      return Math.max(leasts.watchDebounceMs, times().watchDebounceMs);
+    },
+    get maxAgeMs() {
+      return Math.max(leasts.maxAgeMs, times().maxAgeMs);
+    },
+  };
 }

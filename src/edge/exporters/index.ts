@@ -1,0 +1,9 @@
+// `strata-context/metrics`: what an operator watches.
+export {
+  createMetrics,
+  type Metrics,
+  type MetricsOptions,
+  type MetricsProblem,
+} from "./metrics.ts";
+export { serveMetrics } from "./serve-metrics.ts";
+export type { CountedCache } from "./workspace-metrics.ts";
