@@ -11,6 +11,7 @@ import type { CallToSend } from "./edge/providers/run-attempts.ts";
 import type { Route } from "./engine/route-turn.ts";
 import { answerTools, type RunTools } from "./engine/answer-tools.ts";
 import type { Compaction } from "./engine/compaction.ts";
+import { labelsOf, type PromptCounter } from "./engine/count-prompt.ts";
 import { limitResults } from "./engine/limit-results.ts";
 import { fold, readyCall, type NextCall, type ReadyCall } from "./engine/ready-call.ts";
 import { callOf, closeTurn, type RunningTurn } from "./engine/record-turn.ts";
@@ -34,6 +35,8 @@ export interface Edges {
   readonly events?: Emitter;
   /** How the history is shortened; by default only where nothing else fits the window. */
   readonly compaction?: Compaction;
+  /** Asked how long a prompt is where the estimate may be on the wrong side of a limit; nobody by default. */
+  readonly counter?: PromptCounter;
   readonly signal?: AbortSignal;
   /** Told what streams in, as it comes. */
   readonly onPart?: (part: StreamPart) => void;
@@ -124,7 +127,10 @@ export async function resumeTurn(
 ): Promise<TurnRun> {
   const unfinished = await loadUnfinished(session, edges);
   const toldMs = unfinished.turn.callCount === 0 ? null : session.cache.lastStartMs;
-  const moments = createMoments(turn.moment ?? {}, session, { startMs: edges.now(), toldMs });
+  // Where it stands before the messages, another time would be another prefix.
+  const isFixed = session.policy.layout.volatile === "system-tail";
+  const startMs = (isFixed ? unfinished.toldMs : null) ?? edges.now();
+  const moments = createMoments(turn.moment ?? {}, session, { startMs, toldMs });
   const volatile = perCall(moments, turn.volatile);
   const running = { ...unfinished.turn, volatile, callsMax: turn.callsMax ?? 50 };
   const { ending } = unfinished;
@@ -237,8 +243,19 @@ async function makeCall(
   const settled = settleCall(session, { ...made, sent, startMs, endMs: edges.now() });
   await turn.open?.append(settled.entry, settled.more);
   events.callSettled(settled.entry, session);
+  noteBill(call, settled.entry, session, edges);
   edges.onSettled?.(settled.entry);
   return { turn: { ...turn, session: settled.session }, entry: settled.entry };
+}
+
+function noteBill(
+  { countedTokens }: ReadyCall,
+  { usage }: CallEntry,
+  session: Session,
+  { counter }: Edges,
+): void {
+  if (countedTokens === undefined || usage === null) return;
+  counter?.noteBill({ labels: labelsOf(session), countedTokens, usage });
 }
 
 interface AnsweredCall {

@@ -1,86 +1,25 @@
 // Goal: `strata chat` as scripts and people use it. Method: the command on the simulator over loopback and on
 // SQLite in a temporary folder; at the terminal with keys that are pressed and a terminal that is written to.
-import { EventEmitter } from "node:events";
-import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { ReadStream, WriteStream } from "node:tty";
-import { stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { plantedKey } from "../harness/planted-key.ts";
-import { chatCommand } from "../src/cli/chat-command.ts";
-import { openChat } from "../src/cli/chat/open-chat.ts";
-import { runChat, type ChatEdges, type ChatWish } from "../src/cli/chat/run-chat.ts";
-import { parseInput } from "../src/cli/command.ts";
-import { createTestIo } from "../src/cli/test-kit.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
-import {
-  createAgent,
-  createScripted,
-  createSimulator,
-  type OpenServer,
-  type ScriptStep,
-} from "../src/simulator/index.ts";
+import type { ScriptStep } from "../src/simulator/index.ts";
+import { eventsIn, openChatKit, openTerminal, resumedBy, type ChatKit } from "./chat/chat-kit.ts";
 
+let kit: ChatKit;
+let chat: ChatKit["chat"];
+let provide: ChatKit["provide"];
 let folder: string;
-let env: Record<string, string>;
-let servers: OpenServer[];
+let env: ChatKit["env"];
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "strata-chat-test-"));
-  env = { STRATA_DATA_DIR: join(folder, "data"), HOME: folder };
-  servers = [];
+  kit = await openChatKit();
+  ({ chat, provide, folder, env } = kit);
 });
 
-afterEach(async () => {
-  await Promise.all(servers.map((server) => server.close()));
-  await rm(folder, { recursive: true, force: true });
-});
-
-/** A provider with a key, which does as the script says. */
-async function provide(steps: readonly ScriptStep[] | null, firstByteMs = 0): Promise<void> {
-  const model = steps === null ? createAgent({ steps: 2 }) : createScripted(steps);
-  const server = await createSimulator({ model, latency: { firstByteMs } }).listen({ port: 0 });
-  servers.push(server);
-  env["ANTHROPIC_API_KEY"] = plantedKey;
-  env["ANTHROPIC_BASE_URL"] = server.url;
-}
-
-interface Ran {
-  readonly status: number;
-  readonly out: string;
-  readonly error: string;
-}
-
-interface Typed {
-  readonly words?: readonly string[];
-  readonly prompt?: string;
-  readonly lines?: readonly string[];
-  readonly terminal?: FakeTerminal;
-}
-
-async function chat({ words = [], prompt, lines = [], terminal }: Typed): Promise<Ran> {
-  const { io, said } = createTestIo(env);
-  const input = parseInput(chatCommand, words);
-  const wish: ChatWish = {
-    prompt: prompt ?? null,
-    isJson: input.switches.has("json"),
-    isAllowed: input.switches.has("yes"),
-    model: input.values.get("model") ?? null,
-  };
-  const whom = wish.isAllowed ? "everything is allowed" : terminal ? "person" : "nobody";
-  const edges: ChatEdges = {
-    open: (asks) => openChat(input, io, whom, asks),
-    whom,
-    terminal: terminal ?? null,
-    lines: (async function* () {
-      yield* lines;
-    })(),
-    colours: false,
-  };
-  const status = await runChat(wish, edges, io);
-  return { status, ...said };
-}
+afterEach(() => kit.close());
 
 test("without a key the agent is simulated, which is said in one line, and may only look", async () => {
   const { status, out, error } = await chat({ prompt: "What is in this folder?" });
@@ -108,10 +47,7 @@ test("in a script only the answer goes out, and lines from standard input are tu
 test("events are one JSON value per line, with what each call cost", async () => {
   await provide([{ text: "Hello\u009b31m" }]);
   const { out } = await chat({ words: ["--json"], prompt: "hi" });
-  const events: Record<string, unknown>[] = out
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
+  const events = eventsIn({ out });
   expect(
     events.map(({ type }) => type).filter((type) => type !== "phase" && type !== "token"),
   ).toEqual(["session", "said", "stream_start", "route", "stream_end"]);
@@ -128,7 +64,7 @@ test("events are one JSON value per line, with what each call cost", async () =>
 test("a session goes on where it was, and reads its cache", async () => {
   await provide(null);
   const first = await chat({ prompt: "Look around" });
-  const id = /--resume ([\w-]+)/.exec(first.error)?.[1] ?? "";
+  const id = resumedBy(first);
   const { out } = await chat({ words: ["--resume", "latest", "--json"], prompt: "And now?" });
   const [session] = out.split("\n").map((line) => JSON.parse(line === "" ? "null" : line));
   expect(session).toMatchObject({ type: "session", sessionId: id, totals: { callCount: 3 } });
@@ -139,7 +75,7 @@ test("a session goes on where it was, and reads its cache", async () => {
 test("a turn that a process left open is gone on with", async () => {
   await provide([{ text: "One." }, { text: "Two." }]);
   const first = await chat({ prompt: "first" });
-  const id = /--resume ([\w-]+)/.exec(first.error)?.[1] ?? "";
+  const id = resumedBy(first);
   const ledger = await openLedger(join(folder, "data", "ledger.db"));
   const record = await ledger.findSession(id);
   const content = [{ type: "text", text: "second" }] as const;
@@ -209,6 +145,7 @@ test("the conversation can be forked, listed, looked at and given to another mod
   await provide(null);
   const { out } = await chat({
     lines: [
+      "/compact",
       "Look around",
       "/compact",
       "/fork try-it",
@@ -226,59 +163,16 @@ test("the conversation can be forked, listed, looked at and given to another mod
   });
   expect(out).toContain("This is try-it now.");
   expect(out).toContain('model "haiku" is unknown');
-  expect(out).toMatch(/claude-haiku-5-5 goes on in session [\w-]+\. Nothing of it is cached yet/);
-  expect(out).toMatch(/ {3}try-it +0 +\$0\.0000 .* Look around\n/);
+  expect(out).toMatch(
+    /claude-haiku-5-5 answers from now on\. Nothing is cached there yet: the next call sends \S+ tokens anew, about \$0\.\d+\.\nThe cache of claude-sonnet-5-5 stays as it is/,
+  );
+  expect(out).toMatch(/\* {2}try-it +0 +\$0\.0000 .* Look around\n/);
   expect(out).toMatch(/T0 tools[\s\S]*T3 conversation[\s\S]*tool results/);
   expect(out).toContain("Nothing was folded: the conversation is too short for that.");
   expect(out).toContain("there is nothing to compact yet");
   expect(out).toContain("MEMORY.md is not there yet.");
   expect(out).toContain("There are no skills.");
 });
-
-interface FakeTerminal {
-  readonly input: ReadStream;
-  readonly output: WriteStream;
-  /** Presses keys once the screen has shown a text. */
-  press(...steps: readonly (readonly [seen: RegExp, keys: string])[]): Promise<void>;
-  shown(): string;
-  isRaw(): boolean;
-}
-
-function openTerminal(): FakeTerminal {
-  let [text, isRaw] = ["", false];
-  const input = Object.assign(new EventEmitter(), {
-    isTTY: true,
-    setRawMode: (mode: boolean) => (isRaw = mode),
-    resume: () => input,
-    pause: () => input,
-  });
-  const output = Object.assign(new EventEmitter(), {
-    isTTY: true,
-    columns: 80,
-    rows: 40,
-    write: (more: string) => ((text += more), output.emit("written")),
-  });
-  const shown = (): string => stripVTControlCharacters(text);
-  return {
-    input: input as unknown as ReadStream,
-    output: output as unknown as WriteStream,
-    shown,
-    isRaw: () => isRaw,
-    press: async (...steps) => {
-      for (const [seen, keys] of steps) {
-        while (!seen.test(shown())) {
-          await new Promise((resolve) => void output.once("written", resolve));
-        }
-        text = "";
-        for (const key of keys === "\r"
-          ? [keys]
-          : [keys.replace(/\r$/, ""), ...(keys.endsWith("\r") ? ["\r"] : [])]) {
-          input.emit("data", Buffer.from(key));
-        }
-      }
-    },
-  };
-}
 
 test("at a terminal a tool is asked about, steered while it works, and stopped with Ctrl-C", async () => {
   await provide(
@@ -316,5 +210,5 @@ test("Ctrl-C twice quits while a turn runs", async () => {
     [/working/, "\u0003"],
     [/(?:)/, "\u0003"],
   );
-  expect((await ran).status).toBe(0);
+  expect((await ran).status).toBe(130);
 });

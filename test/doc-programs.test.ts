@@ -17,7 +17,10 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const says: Readonly<Record<string, readonly RegExp[]>> = {
-  "docs/metrics.md": [/agent_turns_total\{agent="agent",outcome="completed"\} 1/, /llm_calls_total/],
+  "docs/metrics.md": [
+    /agent_turns_total\{agent="agent",outcome="completed"\} 1/,
+    /llm_calls_total/,
+  ],
   "docs/analytics.md": [/cost_usd: '0\.100000'[\s\S]*invalid_group_by/],
   "docs/engine.md": [/agent_turns_total\{agent="ana",outcome="completed"\} 1/],
 };
@@ -32,7 +35,10 @@ test("documents show as many programs as are checked here", () => {
 
 test.each(programs)("$document, program $index", ({ document, code, index, printed }) => {
   const file = join(folder, `${document.replaceAll("/", "-")}-${index}.ts`);
-  writeFileSync(file, code.replaceAll(/from "strata-context([^"]*)"/g, (_all, entry) => from(entry)));
+  writeFileSync(
+    file,
+    code.replaceAll(/from "strata-context([^"]*)"/g, (_all, entry) => from(entry)),
+  );
   const { stdout, stderr, status } = spawnSync(process.execPath, [file], {
     encoding: "utf8",
     cwd: join(folder, "work"),

@@ -107,7 +107,10 @@ async function openGuided(
   const now = (): number => simulator.clock.now();
   const events = createEventBus({
     store: ledger,
-    onProblem: (problem) => onNotice(describeBusProblem(problem)),
+    onProblem: (problem) => {
+      const text = describeBusProblem(problem);
+      if (text !== null) onNotice(text);
+    },
     nowUs: () => now() * 1000,
   });
   const server = await simulator.listen({ port: 0 });
@@ -140,9 +143,13 @@ async function openGuided(
   return {
     engine: { ...engine, open: (given) => engine.open({ ...given, id: sessionId }) },
     ledger,
-    isSimulated: () => true,
-    modelNamed: (name) => name,
+    isSimulated: true,
+    findModel: () => null,
     workspace,
+    isTemporary: true,
+    agent: "agent",
+    configFile: null,
+    typed: [],
     resumed: null,
     close: async () => {
       await engine.close();

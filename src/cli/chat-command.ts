@@ -8,7 +8,11 @@ export const chatCommand: Command = {
   options: {
     prompt: { value: "PROMPT", short: "p", meaning: "say this, print the answer, and end" },
     resume: { value: "ID", meaning: "go on with a session, or with the latest one" },
-    model: { value: "ID", meaning: "of a new session; what is configured by default" },
+    model: {
+      value: "ID",
+      meaning:
+        "of a new session, or what a resumed one goes on with; what is configured by default",
+    },
     workspace: {
       value: "DIR",
       meaning:
@@ -17,8 +21,9 @@ export const chatCommand: Command = {
     agent: { value: "NAME", meaning: "whose settings of strata.yaml hold; agent by default" },
     config: { value: "FILE", meaning: "instead of the strata.yaml that is found" },
     store: {
-      value: "PLACE",
-      meaning: "the ledger: a file, or the connection string of a PostgreSQL server",
+      value: "WHERE",
+      meaning:
+        "the ledger: a file, or postgres://…; by default STRATA_STORE, else the configuration's, else ledger.db in the data directory, simulated.db beside it for a simulated model",
     },
     yes: { meaning: "run every tool without asking" },
     json: { meaning: "print events, one JSON value per line" },

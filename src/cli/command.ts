@@ -50,6 +50,8 @@ export interface Io {
   readonly out: (text: string) => void;
   readonly error: (text: string) => void;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Gives a way to end early, which is waited for where nobody reads any more what is written. */
+  readonly whenGone?: (end: () => Promise<unknown>) => void;
 }
 
 /** Options every command understands. */

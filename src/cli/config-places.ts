@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { findConfigFiles, type ConfigPlace } from "../edge/config/find-config-files.ts";
 import type { CommandInput, Io } from "./command.ts";
-import { checkFolder } from "./skills-places.ts";
+import { checkFolder } from "./check-folder.ts";
 
 /** The weakest first. */
 export function readConfigPlaces(

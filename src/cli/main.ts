@@ -14,21 +14,29 @@ if (major < 24) {
 
 async function start(): Promise<void> {
   const { runCli } = await import("./run-cli.ts");
+  const ends: (() => Promise<unknown>)[] = [];
+  let isEnding = false;
+  const end = (status: number): void => {
+    if (isEnding) return;
+    isEnding = true;
+    void Promise.allSettled(ends.map((each) => each())).then(() => process.exit(status));
+  };
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       // `strata models | head` closes our output early; that is no error.
-      if (error.code === "EPIPE") process.exit();
-      if (stream === process.stdout) {
+      if (error.code === "EPIPE") return end(Number(process.exitCode ?? 0));
+      if (stream === process.stdout && !isEnding) {
         process.stderr.write(
           `strata: the output cannot be written: ${error.message}\n  make room, or send it somewhere else\n`,
         );
       }
-      process.exit(8);
+      end(8);
     });
   }
   process.exitCode = await runCli(process.argv.slice(2), {
     out: (text) => void process.stdout.write(text),
     error: (text) => void process.stderr.write(text),
     env: process.env,
+    whenGone: (each) => void ends.push(each),
   });
 }

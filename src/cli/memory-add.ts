@@ -6,7 +6,7 @@ import { showOutcome } from "./memory-outcome.ts";
 export const run: CommandBody = (input, io) => {
   const file = fileOf(input);
   const [, entry = ""] = input.operands;
-  return useMemory(input, async (store) =>
+  return useMemory(input, io, async (store) =>
     showOutcome(await store.addEntry(file, entry), input, io),
   );
 };

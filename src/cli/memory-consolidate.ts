@@ -11,7 +11,7 @@ import { readText } from "./read-text.ts";
 export const run: CommandBody = (input, io) => {
   const file = fileOf(input);
   const [, given = ""] = input.operands;
-  return useMemory(input, async (store) => {
+  return useMemory(input, io, async (store) => {
     // What is there when the command begins is what its user has seen; typing may take a while.
     const { hash } = await store.read(file);
     const content = given === "-" ? await readText(process.stdin, memoryBytesMax) : given;

@@ -8,7 +8,7 @@ import { renderTable, type Column } from "./table.ts";
 
 export const run: CommandBody = (input, io) => {
   const only = optionalFileOf(input);
-  return useMemory(input, async (store) => {
+  return useMemory(input, io, async (store) => {
     const { entries, damaged } = await store.log();
     const shown = entries.filter(({ file }) => only === null || file === only);
     if (input.switches.has("json")) {

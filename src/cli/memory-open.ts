@@ -3,14 +3,21 @@ import { parseMemoryFile, type MemoryFile } from "../core/memory/memory-file.ts"
 import { StrataError, type StrataErrorCode } from "../core/strata-error.ts";
 import { ToolError, type ToolErrorClass } from "../core/tools/tool.ts";
 import { openMemoryStore, type MemoryStore } from "../edge/stores/memory/memory-store.ts";
-import type { CommandInput } from "./command.ts";
+import type { MemorySettings } from "../engine/workspace-settings.ts";
+import type { CommandInput, Io } from "./command.ts";
+import { readWorldSettings } from "./configured-world.ts";
 
-/** The store belongs to this command alone. */
+/** The store belongs to this command alone, and keeps as many versions as is configured. */
 export function useMemory(
   input: CommandInput,
-  work: (store: MemoryStore) => Promise<number>,
+  io: Pick<Io, "env">,
+  work: (store: MemoryStore, settings: MemorySettings) => Promise<number>,
 ): Promise<number> {
-  return atWorkspace(input, async (path) => work(await openMemoryStore(path)));
+  return atWorkspace(input, async (path) => {
+    const { memory = {} } = await readWorldSettings(input, io);
+    const { journal } = memory;
+    return work(await openMemoryStore(path, journal === undefined ? {} : { journal }), memory);
+  });
 }
 
 export async function atWorkspace(

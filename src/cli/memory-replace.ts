@@ -6,7 +6,7 @@ import { showOutcome } from "./memory-outcome.ts";
 export const run: CommandBody = (input, io) => {
   const file = fileOf(input);
   const [, old = "", by = ""] = input.operands;
-  return useMemory(input, async (store) =>
+  return useMemory(input, io, async (store) =>
     showOutcome(await store.replace(file, old, by), input, io),
   );
 };

@@ -8,7 +8,7 @@ import { toJsonLine } from "./render-ledger.ts";
 export const run: CommandBody = (input, io) => {
   const file = fileOf(input);
   const to = versionOf(input);
-  return useMemory(input, async (store) => {
+  return useMemory(input, io, async (store) => {
     const outcome = await store.undo(file, to === undefined ? {} : { to });
     if (outcome.kind === "refused") {
       throw new StrataError(

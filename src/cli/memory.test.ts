@@ -12,9 +12,13 @@ import type { Ran } from "./test-kit.ts";
 let workspace = "";
 
 beforeEach(() => {
+  env = {};
   workspace = mkdtempSync(join(tmpdir(), "strata-memory-"));
 });
 afterEach(() => rmSync(workspace, { recursive: true, force: true }));
+
+/** What the program is told besides. */
+let env: Record<string, string> = {};
 
 /** One command, as the program runs it. */
 async function memory(name: string, ...words: readonly string[]): Promise<Ran> {
@@ -27,7 +31,7 @@ async function memory(name: string, ...words: readonly string[]): Promise<Ran> {
     const io = {
       out: (text: string) => void (out += text),
       error: (text: string) => void (error += text),
-      env: {},
+      env,
     };
     return { status: await run(input, io), out, error };
   } catch (thrown) {
@@ -222,6 +226,19 @@ test("a workspace that is not there, and a link in it, are errors of two lines",
   expect([linked.status, linked.error]).toEqual([6, expect.stringContaining("symbolic link")]);
   rmSync(workspace, { recursive: true });
   const missing = await memory("show");
-  expect([missing.status, missing.error]).toEqual([7, expect.stringContaining("there is no")]);
+  expect([missing.status, missing.error]).toEqual([7, expect.stringContaining("is not there")]);
   mkdirSync(workspace);
+});
+
+test("what is configured holds here, too: versions that are kept, and what is known of a user everywhere", async () => {
+  env = { STRATA_MEMORY__JOURNAL_VERSIONS_MAX: "2", STRATA_MEMORY__USER_FOLDER: workspace };
+  writeFileSync(join(workspace, "USER.md"), "Likes tea.\n");
+  for (const entry of ["One.", "Two.", "Three.", "Four."]) await memory("add", "MEMORY.md", entry);
+  const { changes } = JSON.parse((await memory("log", "--json")).out) as { changes: unknown[] };
+  expect(changes).toHaveLength(2);
+  const shown = await memory("show");
+  expect(shown.out).toContain(`${workspace}/USER.md, for every workspace:\n\nLikes tea.\n`);
+  expect(JSON.parse((await memory("show", "--json")).out)).toMatchObject({
+    everywhere: { path: `${workspace}/USER.md`, text: expect.stringContaining("Likes tea.") },
+  });
 });

@@ -1,14 +1,13 @@
 // What an engine for one agent stands on, opened in order: configuration, ledger, events, providers, folder.
 import { resolve } from "node:path";
-import { resolveAgent } from "../core/config/resolve-agent.ts";
+import { modelOf, resolveAgent } from "../core/config/resolve-agent.ts";
 import type { StrataConfig } from "../core/config/schema.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import type { Catalogue } from "../core/models/catalogue.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
-import { StrataError } from "../core/strata-error.ts";
 import { createEventBus, type EventBus } from "../edge/events/event-bus.ts";
 import type { PlanBetas } from "../edge/providers/reach-betas.ts";
-import { reachProviders, type Providers } from "../edge/providers/reach-providers.ts";
+import { reachProviders } from "../edge/providers/reach-providers.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
 import {
   createWorkspaceCache,
@@ -17,6 +16,7 @@ import {
 import { createLiveCatalogue } from "../engine/config-catalogue.ts";
 import { toEngineConfig } from "../engine/from-config.ts";
 import type { OpenEngineOptions } from "./open-engine.ts";
+import { keepToSide, type SidedProviders } from "./open-engine-side.ts";
 import {
   describeBusProblem,
   followConfig,
@@ -33,12 +33,12 @@ export interface EngineBase {
   readonly catalogue: Catalogue;
   readonly ledger: Ledger;
   readonly events: EventBus;
-  readonly providers: Providers;
+  readonly providers: SidedProviders;
   readonly documents: WorkspaceCache;
   /** The agent's model where nobody chooses one. */
   readonly usual: string;
-  /** Whether its model, as it is chosen now, is played by the simulator. */
-  readonly isSimulated: () => boolean;
+  /** Whether models are played by the simulator, all of them or none. */
+  readonly isSimulated: boolean;
   readonly workspace: string;
   /** Whether the folder was made for it, and goes with it. */
   readonly isTemporary: boolean;
@@ -56,8 +56,10 @@ export async function openBase(options: OpenEngineOptions, opened: Closing[]): P
   const config = await followConfig(where);
   const catalogue = createLiveCatalogue(() => config.now());
   const ledger = options.ledger ?? (await openOwnLedger(options, config.now(), opened));
-  const onProblem = (problem: Parameters<typeof describeBusProblem>[0]): void =>
-    onNotice(describeBusProblem(problem));
+  const onProblem = (problem: Parameters<typeof describeBusProblem>[0]): void => {
+    const text = describeBusProblem(problem);
+    if (text !== null) onNotice(text);
+  };
   opened.push(
     keepSweeping({
       ledger,
@@ -67,22 +69,21 @@ export async function openBase(options: OpenEngineOptions, opened: Closing[]): P
   );
   const events = createEventBus({ store: ledger, onProblem });
   opened.push(events);
-  const providers = reachProviders({
+  const all = reachProviders({
     providers: () => config.now().providers,
     catalogue,
     betas: () => toBetas(config.now()),
     onNotice,
     ...(options.simulator === undefined ? {} : { simulator: options.simulator }),
   });
-  opened.push(providers);
+  opened.push(all);
   const usual = resolveAgent(config.now(), agent).model ?? usualModel(config.now().providers);
-  const findSimulated = (): boolean => {
-    const { model } = toEngineConfig(config.now(), agent, { model: usual });
-    return providers.choose(resolveModel(model, catalogue).facts).kind === "simulated";
-  };
-  const place = await placeOf(options.workspace, findSimulated(), opened);
+  const chosen = options.model === undefined ? null : modelOf(config.now(), options.model);
+  const model = chosen ?? toEngineConfig(config.now(), agent, { model: usual }).model;
+  const isSimulated = all.choose(resolveModel(model, catalogue).facts).kind === "simulated";
+  const providers = keepToSide(all, isSimulated);
+  const place = await placeOf(options.workspace, isSimulated, opened);
   const documents = openDocuments(config, opened);
-  const isSimulated = (): boolean => unlessUnfit(findSimulated);
   const about = { agent, config, catalogue, usual, isSimulated };
   return { ...about, ledger, events, providers, documents, ...place };
 }
@@ -124,14 +125,4 @@ function openDocuments(config: FollowedConfig, opened: Closing[]): WorkspaceCach
   const documents = createWorkspaceCache({ times: () => config.now().workspaceCache });
   opened.push(documents);
   return documents;
-}
-
-/** A change that leaves no model to reach is told when one is asked. */
-function unlessUnfit(find: () => boolean): boolean {
-  try {
-    return find();
-  } catch (error) {
-    if (error instanceof StrataError) return false;
-    throw error;
-  }
 }

@@ -104,15 +104,15 @@ export async function continueEvents(
 /** A session's last events are told about when it was last written to; clocks differ. */
 const eventsLateMs = 60_000;
 
-/** For a person, without the events themselves. */
-export function describeBusProblem(problem: BusProblem): string {
+/** For a person, without the events themselves; null for what is nothing to a person. */
+export function describeBusProblem(problem: BusProblem): string | null {
   switch (problem.kind) {
     case "event-invalid":
       return `an event of the type ${problem.type} is not as catalogued`;
     case "handler-failed":
       return `somebody who was told of ${problem.type} failed: ${messageOf(problem.error)}`;
     case "handler-slow":
-      return `somebody who is told of events took ${Math.round(problem.tookMs)} ms`;
+      return null;
     case "handler-overrun":
       return `${problem.missedCount} events did not reach somebody who is too slow`;
     case "queue-full":

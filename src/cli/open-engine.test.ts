@@ -32,7 +32,7 @@ afterEach(async () => {
 describe("without a key", () => {
   test("an agent is simulated in a folder of its own, may only look, and that is said once", async () => {
     const opened = await open({});
-    expect(opened.isSimulated()).toBe(true);
+    expect(opened.isSimulated).toBe(true);
     expect(opened.isTemporary).toBe(true);
     expect(existsSync(opened.workspace)).toBe(true);
     const session = await opened.engine.open();
@@ -60,6 +60,53 @@ describe("without a key", () => {
   });
 });
 
+describe("with simulated and real models", () => {
+  const both = `
+providers:
+  anthropic: { kind: simulator }
+  openai: { base_url: "http://127.0.0.1:9/v1", api_key: ${plantedOpenaiKey} }
+models: { default: gpt-6.1-sol }
+tools: { toolset: full, bash: true }
+`;
+
+  test("the model of the first session decides for all: a simulated one has no commands", async () => {
+    const of = { workspace: join(folder, "work"), configFile: write(both) };
+    const real = await open(of);
+    expect(toolsOf(await real.engine.open())).toContain("bash");
+    const { engine, isSimulated } = await open({ ...of, model: "claude-sonnet-5-5" });
+    expect(isSimulated).toBe(true);
+    expect(toolsOf(await engine.open({ model: "claude-sonnet-5-5" }))).not.toContain("bash");
+    await expect(engine.open()).rejects.toThrow(
+      "gpt-6.1-sol is real, and what runs here is simulated",
+    );
+  });
+
+  test("a turn is not sent across, nor is a session; a rule that says so is passed over", async () => {
+    const rule = 'routing: { patterns: [{ match: "other", model: gpt-6.1-sol }], sticky: false }\n';
+    const of = { workspace: join(folder, "work"), configFile: write(both + rule) };
+    const { engine } = await open({ ...of, model: "claude-sonnet-5-5" });
+    const session = await engine.open({ model: "claude-sonnet-5-5" });
+    await expect(session.useModel("gpt-6.1-sol")).rejects.toThrow("is real, and what runs here");
+    const turn = session.run("Ask the other one.", { model: "gpt-6.1-sol" });
+    expect((await turn.result).end).toBe("done");
+    expect(session.session.model.id).toBe("claude-sonnet-5-5");
+  });
+
+  test("a provider that becomes simulated meanwhile is so from the next start on", async () => {
+    const simulator = createSimulator({ model: createScripted([{ text: "1" }, { text: "2" }]) });
+    const server = closeLater(await simulator.listen({ port: 0 }));
+    const real = `providers: { anthropic: { base_url: "${server.url}", api_key: ${plantedKey} } }\n`;
+    const configFile = write(real);
+    const { engine } = await open({ workspace: join(folder, "work"), configFile });
+    const session = await engine.open();
+    expect((await session.run("One.").result).end).toBe("done");
+    write("providers: { anthropic: { kind: simulator } }\n");
+    expect((await session.run("Two.").result).end).toBe("done");
+    expect(simulator.calls()).toHaveLength(2);
+    await expect(session.useModel("claude-haiku-5-5")).rejects.toThrow("would be simulated");
+  });
+});
+
 describe("what is configured", () => {
   test("decides on provider, model, ledger and agent; metrics know whose turns they were", async () => {
     const simulator = createSimulator({ model: createScripted([{ text: "Good morning." }]) });
@@ -74,7 +121,7 @@ providers: { anthropic: { base_url: "${server.url}", api_key: ${plantedKey} } }
     const { engine, metrics, isSimulated } = await open({ workspace, configFile, agent: "ana" });
     const session = await engine.open();
     await session.run("Hello.").result;
-    expect(isSimulated()).toBe(false);
+    expect(isSimulated).toBe(false);
     expect(session.session.model.id).toBe("claude-haiku-4-5");
     expect(simulator.calls()).toHaveLength(1);
     expect(existsSync(join(folder, "own.db"))).toBe(true);

@@ -3,11 +3,11 @@ import type { ConfigOption } from "../core/config/read-config.ts";
 import type { StrataConfig } from "../core/config/schema.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
-import type { ModelFacts } from "../core/models/model-facts.ts";
+import type { Catalogue } from "../core/models/catalogue.ts";
 import { findModel } from "../core/models/resolve-model.ts";
-import { StrataError } from "../core/strata-error.ts";
 import { modelOf } from "../core/config/resolve-agent.ts";
 import { loadO200k, type TextCounter } from "../core/tokens/o200k/counter.ts";
+import type { CallOptions } from "../core/wire/protocol.ts";
 import type { EventBus } from "../edge/events/event-bus.ts";
 import { createMetrics, type Metrics } from "../edge/exporters/metrics.ts";
 import type { Providers } from "../edge/providers/reach-providers.ts";
@@ -15,15 +15,22 @@ import type { Confirm } from "../edge/tools/confirmation.ts";
 import type { SettledUse } from "../edge/tools/dispatch-options.ts";
 import { createEngine, type Engine, type EngineEdges } from "../engine/create-engine.ts";
 import type { EngineConfig } from "../engine/engine-config.ts";
-import { toEngineConfig, toSummariserName, toWorldSettings } from "../engine/from-config.ts";
+import {
+  toCounterSettings,
+  toEngineConfig,
+  toSummariserName,
+  toWorldSettings,
+} from "../engine/from-config.ts";
 import { unlessRefused } from "../engine/tell.ts";
 import { withDelegation } from "../engine/sub-agent.ts";
 import { toDelegationOptions } from "../engine/sub-agent-config.ts";
 import type { WorldSettings } from "../engine/workspace-settings.ts";
 import { openWorkspaceWorld } from "../engine/workspace-world.ts";
 import type { SimulatorOptions } from "../simulator/index.ts";
+import { createCounters, type Counters } from "./open-engine-counters.ts";
 import { openBase, type Closing, type EngineBase } from "./open-engine-base.ts";
 import { continueEvents, usualSkillsRoot, type FollowedConfig } from "./open-engine-parts.ts";
+import { markSimulated, requireSide } from "./open-engine-side.ts";
 import { createFindSummariser } from "./open-engine-summariser.ts";
 import type { Environment } from "./read-config.ts";
 
@@ -35,6 +42,8 @@ export interface OpenEngineOptions {
   readonly workspace?: string;
   /** `agent` by default. */
   readonly agent?: string;
+  /** What its first session is with, where that is not the agent's: decides whether everything here is simulated. */
+  readonly model?: string;
   readonly role?: AgentRole;
   /** From `--config`. */
   readonly configFile?: string;
@@ -55,6 +64,8 @@ export interface OpenEngineOptions {
   readonly onSettled?: (settled: SettledUse) => void;
   /** The o200k vocabulary by default, which takes a moment to load. */
   readonly counter?: TextCounter;
+  /** How calls are made, such as the longest reply. */
+  readonly callOptions?: Partial<CallOptions>;
   readonly simulator?: SimulatorOptions;
 }
 
@@ -70,8 +81,9 @@ export interface OpenEngine {
   /** Where a simulated agent was given none, a temporary one. */
   readonly workspace: string;
   readonly isTemporary: boolean;
-  /** Whether the agent's model, as it is chosen now, is played by the simulator. */
-  readonly isSimulated: () => boolean;
+  readonly catalogue: Catalogue;
+  /** Whether models are played by the simulator. All of them or none: a model of the other kind is refused. */
+  readonly isSimulated: boolean;
   close(): Promise<void>;
 }
 
@@ -80,19 +92,26 @@ export async function openEngineFor(options: OpenEngineOptions): Promise<OpenEng
   try {
     const base = await openBase(options, opened);
     const { agent, config, usual, workspace, events, ledger } = base;
-    const { role = "unified" } = options;
+    const { role = "unified", callOptions } = options;
     const readConfig = async (): Promise<EngineConfig> => {
       const around = { role, workspacePath: workspace, model: usual };
-      return toEngineConfig(await config.current(), agent, around);
+      const read = toEngineConfig(await config.current(), agent, around);
+      return callOptions === undefined ? read : { ...read, options: callOptions };
     };
     const counter = options.counter ?? (await loadO200k());
     const agents = new Map<string, string>();
     const metrics = openMetrics(base, agents);
-    const plain = toEdges(base, { ...options, counter, agents, readConfig });
+    const counters = createCounters({
+      settings: () => toCounterSettings(config.now(), agent),
+      textCounter: counter,
+      onNotice: options.onNotice ?? (() => {}),
+    });
+    opened.push(counters);
+    const plain = toEdges(base, { ...options, counter, counters, agents, readConfig });
     const edges = withDelegation(readConfig, plain, perConfig(config, toDelegationOptions));
-    const engine = continuing(createEngine(readConfig, edges), events, ledger);
+    const engine = continuing(createEngine(readConfig, edges), base);
     opened.push(engine);
-    const { providers, isTemporary, isSimulated } = base;
+    const { providers, catalogue, isTemporary, isSimulated } = base;
     return {
       engine,
       agent,
@@ -101,6 +120,7 @@ export async function openEngineFor(options: OpenEngineOptions): Promise<OpenEng
       events,
       metrics,
       providers,
+      catalogue,
       workspace,
       isTemporary,
       isSimulated,
@@ -141,13 +161,15 @@ function openMetrics(base: EngineBase, agents: ReadonlyMap<string, string>): Met
 
 interface EdgesOf extends OpenEngineOptions {
   readonly counter: TextCounter;
+  readonly counters: Counters;
   /** By session; told of each that is opened. */
   readonly agents: Map<string, string>;
   readonly readConfig: () => Promise<EngineConfig>;
 }
 
 function toEdges(base: EngineBase, of: EdgesOf): EngineEdges {
-  const { workspace, isTemporary, ledger, events, documents, providers, catalogue, config } = base;
+  const { workspace, isTemporary, isSimulated, ledger, events, documents } = base;
+  const { providers, catalogue, config } = base;
   const { counter, agents, confirm, onSettled, onNotice = () => {} } = of;
   const makeWorld = openWorkspaceWorld({
     workspace,
@@ -166,12 +188,16 @@ function toEdges(base: EngineBase, of: EdgesOf): EngineEdges {
     events,
     catalogue,
     counter,
-    reach: (model) => providers.reach(model),
+    reach: async (model) => {
+      const reached = await providers.reach(model);
+      return { ...reached, counter: of.counters.of(reached) };
+    },
     nameModel: (name) => modelOf(config.now(), name),
-    canReach: (model) => canReach(providers, model),
-    world: (owner) => {
+    canReach: (model) => providers.canReach(model),
+    world: async (owner) => {
       agents.set(owner.sessionId, owner.agent);
-      return makeWorld(owner);
+      const world = await makeWorld(owner);
+      return isSimulated ? markSimulated(world, { isTemporary }) : world;
     },
     summariser: async () => {
       const { model: own } = await of.readConfig();
@@ -187,20 +213,9 @@ function createSettings(
 ): () => WorldSettings {
   return perConfig(config, (from) => {
     const settings = toWorldSettings(from, agent, { skillsRoot });
-    const tools = { ...settings.tools, ...(isSimulated() ? { allowBash: false } : {}) };
+    const tools = { ...settings.tools, ...(isSimulated ? { allowBash: false } : {}) };
     return { ...settings, tools };
   });
-}
-
-/** A model whose provider is missing while others are there cannot be asked. */
-function canReach(providers: Providers, model: ModelFacts): boolean {
-  try {
-    providers.choose(model);
-    return true;
-  } catch (error) {
-    if (error instanceof StrataError) return false;
-    throw error;
-  }
 }
 
 /** The same object as long as the configuration is. */
@@ -217,10 +232,19 @@ function perConfig<Value>(
 }
 
 /** Events of a session that goes on come after those that are stored, and begin with that it does. */
-function continuing(engine: Engine, events: EventBus, ledger: Ledger): Engine {
+function continuing(engine: Engine, { events, ledger, isSimulated }: EngineBase): Engine {
+  const checkSide = async (id: string): Promise<void> => {
+    const record = await ledger.findSession(id);
+    if (record !== null) requireSide(record, isSimulated);
+  };
   return {
     ...engine,
+    fork: async (from) => {
+      await checkSide(from.sessionId);
+      return engine.fork(from);
+    },
     resume: async (id) => {
+      await checkSide(id);
       const last = await continueEvents(events, ledger, id);
       const resumed = await engine.resume(id);
       const { key } = resumed.session.thread.foundation;

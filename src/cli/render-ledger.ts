@@ -1,11 +1,19 @@
 // Figures and texts of a ledger for people, and its records for machines.
 
-/** Pico-dollars become text, exact however large. */
+/** Pico-dollars become text, exact however large; nothing in it steers a terminal. */
 export function toJsonLine(value: unknown): string {
   const text = JSON.stringify(value, (_key, each: unknown) =>
     typeof each === "bigint" ? String(each) : each,
   );
-  return `${text}\n`;
+  return `${toSafeJson(text)}\n`;
+}
+
+/** JSON of the same value that no terminal takes for a command. */
+export function toSafeJson(json: string): string {
+  return json.replace(
+    /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 export function formatTime(ms: number): string {

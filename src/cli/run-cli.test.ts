@@ -44,6 +44,12 @@ describe("the program", () => {
 });
 
 describe("what a user types wrong", () => {
+  test("is repeated without steering the terminal", async () => {
+    const { error } = await strata("models", "show", "x\u001b]0;owned\u0007\u009b2J\u202e");
+    expect(error).toContain("is unknown");
+    expect(error).not.toMatch(/(?!\n)[\p{Cc}\u202e]/u);
+  });
+
   test.each([
     [["modles"], 'there is no command "modles"', "try: strata models list"],
     [["models", "shwo"], 'there is no command "models shwo"', "try: strata models show"],

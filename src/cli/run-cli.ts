@@ -5,6 +5,7 @@ import { parseInput, type Command, type Io } from "./command.ts";
 import { commands } from "./commands.ts";
 import { renderHelp, renderOverview } from "./help.ts";
 import { nearestNames } from "../core/nearest-names.ts";
+import { toPrintable } from "./render-ledger.ts";
 
 export async function runCli(words: readonly string[], io: Io): Promise<number> {
   try {
@@ -74,10 +75,10 @@ function nearCommands(first: string): readonly string[] {
 function reportError(error: unknown, isDebugging: boolean, io: Io): number {
   if (!(error instanceof StrataError)) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    io.error(`strata: ${text}\n`);
+    io.error(toPrintable(`strata: ${text}\n`));
     return 1;
   }
-  io.error(`strata: ${error.message}\n  ${error.hint}\n`);
-  if (isDebugging) io.error(`${error.stack ?? ""}\n`);
+  io.error(toPrintable(`strata: ${error.message}\n  ${error.hint}\n`));
+  if (isDebugging) io.error(toPrintable(`${error.stack ?? ""}\n`));
   return exitStatusOf[error.code];
 }

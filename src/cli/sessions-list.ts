@@ -8,7 +8,7 @@ import { readRunner } from "../edge/stores/session-inside.ts";
 import type { CommandBody, CommandInput } from "./command.ts";
 import { formatTime, toJsonLine, toPrintable, toShort } from "./render-ledger.ts";
 import { renderTable, type Column } from "./table.ts";
-import { useLedger } from "./use-ledger.ts";
+import { simulatedBeside, useLedger } from "./use-ledger.ts";
 
 interface Listed extends SessionRecord {
   /** Of the turn that is not closed; null where there is none. */
@@ -29,12 +29,15 @@ export const run: CommandBody = (input, io) => {
       else io.out(render(shown, found.length > shown.length));
       return 0;
     },
-    ({ name, origin }) => {
+    (place) => {
+      const { name, origin } = place;
+      const beside = simulatedBeside(place).replace(/; $/, ".\n").replace(/^s/, "S");
       io.out(
         isJson
           ? "[]\n"
           : `There are no sessions: ${name} (from ${origin}) holds no ledger yet. It is made when the first one is recorded.\n`,
       );
+      if (beside !== "") io.error(beside);
       return 0;
     },
   );

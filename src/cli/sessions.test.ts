@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -81,6 +89,14 @@ describe("strata sessions list", () => {
     });
     expect((await run({ STRATA_DATA_DIR: data }, "sessions", "--json")).out).toBe("[]\n");
     expect(existsSync(data)).toBe(false);
+  });
+
+  test("says where sessions without a provider are, where there are some", async () => {
+    const simulated = join(folder, "data", "simulated.db");
+    mkdirSync(join(folder, "data"));
+    writeFileSync(simulated, "");
+    const { error } = await run({ STRATA_DATA_DIR: join(folder, "data") }, "sessions");
+    expect(error).toBe(`Sessions without a provider are in --store ${simulated}.\n`);
   });
 
   test.each([

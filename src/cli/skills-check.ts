@@ -14,7 +14,7 @@ import { openScope } from "../edge/stores/scoped-files.ts";
 import { findSkills, type FoundSkill } from "../edge/stores/skills/find-skills.ts";
 import type { CommandBody } from "./command.ts";
 import { toJsonLine, toPrintable } from "./render-ledger.ts";
-import { checkFolder } from "./skills-places.ts";
+import { checkFolder } from "./check-folder.ts";
 
 interface CheckedSkill {
   readonly path: string;

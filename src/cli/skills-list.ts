@@ -7,7 +7,7 @@ import { readSkills } from "./skills-places.ts";
 import { renderTable, type Column } from "./table.ts";
 
 export const run: CommandBody = async (input, io) => {
-  const { snapshot } = await readSkills(input);
+  const { snapshot } = await readSkills(input, io);
   io.out(input.switches.has("json") ? toJsonLine(describe(snapshot)) : render(snapshot));
   return 0;
 };

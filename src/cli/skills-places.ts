@@ -1,25 +1,20 @@
 // Which skills a command is about.
-import { statSync } from "node:fs";
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
-import { StrataError } from "../core/strata-error.ts";
+import { resolve } from "node:path";
 import { createSkillStore, type SkillStore } from "../edge/stores/skills/skill-store.ts";
-import type { CommandInput } from "./command.ts";
+import { checkFolder } from "./check-folder.ts";
+import type { CommandInput, Io } from "./command.ts";
+import { readWorldSettings } from "./configured-world.ts";
 
-export async function readSkills({ values }: CommandInput): Promise<SkillStore> {
+export async function readSkills(input: CommandInput, io: Pick<Io, "env">): Promise<SkillStore> {
+  const { values } = input;
   const workspace = resolve(values.get("workspace") ?? ".");
   checkFolder(workspace);
   const given = values.get("global");
   if (given === "-") return createSkillStore({ workspace });
-  const globalRoot = given === undefined ? join(homedir(), ".strata", "skills") : resolve(given);
-  if (given !== undefined) checkFolder(globalRoot);
-  return createSkillStore({ workspace, globalRoot });
-}
-
-/** A folder somebody named is meant to be there. */
-export function checkFolder(path: string): void {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats?.isDirectory() === true) return;
-  const what = stats === undefined ? "is not there" : "is no folder";
-  throw new StrataError("not-found", `${path} ${what}`, "name a folder that is there");
+  if (given !== undefined) {
+    checkFolder(resolve(given));
+    return createSkillStore({ workspace, globalRoot: resolve(given) });
+  }
+  const { skills: { globalRoot } = {} } = await readWorldSettings(input, io);
+  return createSkillStore({ workspace, ...(globalRoot === undefined ? {} : { globalRoot }) });
 }

@@ -8,7 +8,7 @@ import { readSkills } from "./skills-places.ts";
 export const run: CommandBody = async (input, io) => {
   const query = input.operands.join(" ");
   const limit = readLimit(input.values.get("limit"));
-  const { snapshot } = await readSkills(input);
+  const { snapshot } = await readSkills(input, io);
   const { matches, total, byWord, wordsLeftOut } = searchSkills(snapshot.skills, query, limit);
   if (input.switches.has("json")) {
     const results = matches.map(({ skill: { name, description, source, version }, score }) => {

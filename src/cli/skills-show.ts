@@ -9,7 +9,7 @@ import { readSkills } from "./skills-places.ts";
 
 export const run: CommandBody = async (input, io) => {
   const [name = ""] = input.operands;
-  const { snapshot } = await readSkills(input);
+  const { snapshot } = await readSkills(input, io);
   const skill = snapshot.find(name);
   if (skill === undefined) throw unknownSkill(name, snapshot);
   io.out(input.switches.has("json") ? toJsonLine(skill) : toPrintable(render(skill)));

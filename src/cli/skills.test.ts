@@ -8,8 +8,11 @@ import { parseInput } from "./command.ts";
 import { skillsCommands } from "./skills-commands.ts";
 
 let folder = "";
+/** What the program is told besides. */
+let env: Record<string, string> = {};
 
 beforeEach(() => {
+  env = {};
   folder = mkdtempSync(join(tmpdir(), "strata-skills-cli-"));
   put("work/.strata/skills/pdf/SKILL.md", skillText("pdf", "Fills forms.", "Fill them."));
   put("work/.strata/skills/bad/SKILL.md", skillText("other", "x", "y"));
@@ -42,6 +45,12 @@ describe("skills list", () => {
         "",
       ].join("\n"),
     );
+  });
+
+  test("looks for skills of every workspace where the configuration says", async () => {
+    env = { STRATA_SKILLS__GLOBAL_ROOT: join(folder, "global") };
+    const { out } = await strata("list", "--workspace", join(folder, "work"));
+    expect(out).toMatch(/^mail +global/m);
   });
 
   test("gives the same for machines, without bodies", async () => {
@@ -215,7 +224,7 @@ async function strata(
   if (command === undefined) throw new Error(`no command ${name}`);
   let out = "";
   const { run } = await command.load();
-  const io = { out: (text: string) => void (out += text), error: () => {}, env: {} };
+  const io = { out: (text: string) => void (out += text), error: () => {}, env };
   const status = await run(parseInput(command, words), io);
   return { out: stripVTControlCharacters(out), status };
 }

@@ -9,6 +9,9 @@ import { formatNumber } from "../replay/page/format-figures.ts";
 /** $0.05 */
 export const costPicoUsdMax = 50_000_000_000n;
 
+/** Of a reply. What is reckoned with before anything is sent is what may be spent. */
+export const outputTokensMax = 200;
+
 export interface SmokeTurn {
   readonly promptTokens: number;
   readonly writtenTokens: number;
@@ -84,14 +87,19 @@ function billsWrites({ cache }: ModelFacts): boolean {
 export function expectedCost(tokens: number, model: ModelFacts, at: number): bigint | null {
   const [shortest] = model.cache.lifetimes;
   const isWritten = billsWrites(model) && shortest !== undefined;
-  const made = { outputTokens: 200, reasoningTokens: 0 };
+  const made = { outputTokens: outputTokensMax, reasoningTokens: 0 };
   const writing = {
     ...made,
     uncachedTokens: isWritten ? 0 : tokens,
     cacheReadTokens: 0,
     cacheWriteTokens: isWritten ? { [shortest.lifetime]: tokens } : {},
   };
-  const reading = { ...made, uncachedTokens: 200, cacheReadTokens: tokens, cacheWriteTokens: {} };
+  const reading = {
+    ...made,
+    uncachedTokens: 2 * outputTokensMax,
+    cacheReadTokens: tokens,
+    cacheWriteTokens: {},
+  };
   const costs = [writing, reading].map((usage) => findCost(usage, model, { at }).cost);
   return costs.reduce<bigint | null>(
     (sum, cost) => (sum === null || cost === null ? null : sum + cost.totalPicoUsd),

@@ -10,7 +10,10 @@ export const smokeCommand: Command = {
       value: "ID",
       meaning: "haiku (default), sonnet, opus or any id; without a key it is simulated",
     },
-    config: { value: "FILE", meaning: "instead of the strata.yaml that is found" },
+    config: {
+      value: "FILE",
+      meaning: "instead of your own strata.yaml; one of the current folder is not read",
+    },
     json: { meaning: "print one JSON value for machines" },
   },
   examples: [

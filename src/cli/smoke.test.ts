@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { plantedKey } from "../../harness/planted-key.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
-import { createEcho, createSimulator } from "../simulator/index.ts";
+import { createEcho, createScripted, createSimulator } from "../simulator/index.ts";
 import { parseInput } from "./command.ts";
 import { checkSmoke, type SmokeTurn } from "./smoke-checks.ts";
 import { smokeCommand } from "./smoke-command.ts";
@@ -51,6 +51,20 @@ test("with a key the provider is asked, and machines are told the same", async (
       turns: [{ readTokens: 0, failure: null }, { failure: null }],
     });
     expect(out).not.toContain(plantedKey);
+  } finally {
+    await server.close();
+  }
+});
+
+test("a provider that likes to talk cannot spend more than was reckoned with", async () => {
+  const model = createScripted([{ text: "word ".repeat(5000), times: "always" }]);
+  const server = await createSimulator({ model }).listen({ port: 0 });
+  try {
+    const env = { ANTHROPIC_API_KEY: plantedKey, ANTHROPIC_BASE_URL: server.url };
+    const { status, out } = await smoke(env, "--json", "--model", "opus");
+    expect(status).toBe(0);
+    const { turns } = JSON.parse(out) as { turns: { outputTokens: number }[] };
+    expect(turns.map(({ outputTokens }) => outputTokens)).toEqual([200, 200]);
   } finally {
     await server.close();
   }

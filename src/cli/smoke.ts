@@ -14,6 +14,7 @@ import {
   checkSmoke,
   costPicoUsdMax,
   expectedCost,
+  outputTokensMax,
   toSmokeTurn,
   type SmokeCheck,
   type SmokeTurn,
@@ -29,6 +30,8 @@ export const run: CommandBody = async (input, io) => {
       env: io.env,
       workspace,
       ledger,
+      model: modelOf(input),
+      callOptions: { outputTokensMax },
       typed: typedOptions(input),
       onNotice: (text) => io.error(`${text}\n`),
       ...configOf(input),
@@ -93,7 +96,7 @@ const questions = [
 async function smoke(opened: OpenEngine, name: string, isJson: boolean, io: Io): Promise<number> {
   const session = await opened.engine.open({ model: name });
   const { model } = session.session;
-  const isSimulated = opened.providers.choose(model).kind === "simulated";
+  const { isSimulated } = opened;
   refuseDear(session);
   const turns: SmokeTurn[] = [];
   for (const question of questions) {

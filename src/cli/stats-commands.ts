@@ -29,7 +29,10 @@ export const statsCommands: readonly Command[] = [
         meaning: "with savings: what the same tokens cost on this model",
       },
       turn: { value: "ID", meaning: "with turns: one turn, call by call" },
-      models: { value: "FILE", meaning: "models to add or override, as JSON, instead of the configuration's" },
+      models: {
+        value: "FILE",
+        meaning: "models to add or override, as JSON, instead of the configuration's",
+      },
       store: {
         value: "WHERE",
         meaning:

@@ -108,7 +108,9 @@ describe("strata stats", () => {
       const asked = await strata(env, "stats", "savings", "--json", ...day);
       expect(asked.status).toBe(0);
       expect(asked.error).toContain("prices that are configured here are not used");
-      expect(JSON.parse(asked.out)).toMatchObject({ data: [{ no_cache: { cost_usd: "0.015120" } }] });
+      expect(JSON.parse(asked.out)).toMatchObject({
+        data: [{ no_cache: { cost_usd: "0.015120" } }],
+      });
     });
 
     test("a ledger that is not there names the one of simulated sessions beside it", async () => {

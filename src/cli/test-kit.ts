@@ -20,9 +20,9 @@ export async function strata(
   env: Readonly<Record<string, string>>,
   ...typed: readonly string[]
 ): Promise<Ran> {
-  const { io, said } = createTestIo(env);
-  const status = await runCli(typed, io);
-  return { status, ...said };
+  const test = createTestIo(env);
+  const status = await runCli(typed, test.io);
+  return { status, ...test.said };
 }
 
 export interface TestIo {
@@ -33,14 +33,14 @@ export interface TestIo {
 
 /** Keeps what a command says, and shows it to whoever searches the suite's output for planted secrets. */
 export function createTestIo(env: Io["env"] = {}): TestIo {
-  const said = { out: "", error: "" };
+  const kept = { out: "", error: "" };
   const keep =
-    (name: keyof typeof said) =>
+    (name: keyof typeof kept) =>
     (text: string): void => {
-      said[name] += text;
+      kept[name] += text;
       channel(`strata.test.${name}`).publish(text);
     };
-  return { io: { out: keep("out"), error: keep("error"), env }, said };
+  return { io: { out: keep("out"), error: keep("error"), env }, said: kept };
 }
 
 /** What docs/ledger.md gives operators to query with. */

@@ -84,10 +84,16 @@ export function nameOf(where: string): string {
   return isConnectionString(where) ? parseAddress(where).where : where;
 }
 
-export function refuseMissing({ where, name, origin }: Place): never {
+/** Where sessions without a provider are, where that is beside a place: words that end with a semicolon, or none. */
+export function simulatedBeside({ where }: Pick<Place, "where">): string {
   const simulated = join(dirname(where), "simulated.db");
   const isThere = !isConnectionString(where) && where !== simulated && existsSync(simulated);
-  const beside = isThere ? `sessions without a provider are in --store ${simulated}; ` : "";
+  return isThere ? `sessions without a provider are in --store ${simulated}; ` : "";
+}
+
+export function refuseMissing(place: Place): never {
+  const { name, origin } = place;
+  const beside = simulatedBeside(place);
   throw new StrataError(
     "not-found",
     `there is no ledger in ${name} yet, which is from ${origin}`,

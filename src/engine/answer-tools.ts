@@ -33,10 +33,9 @@ export async function answerTools(
 
 /** What is no result is none for the model either, and it is told why. */
 function toAnswer(block: ToolResultBlock): Message {
-  const message: Message = {
-    role: "tool",
-    content: [{ ...block, isError: block.isError === true }],
-  };
+  // It may be missing, whatever types say.
+  const isError = block.isError ?? false;
+  const message: Message = { role: "tool", content: [{ ...block, isError }] };
   const flaw = findFlaw(message);
   if (flaw === null) return message;
   return toFailed(block.toolUseId, `The tool gave no result: ${describeFlaw(flaw)}`);

@@ -8,6 +8,7 @@ import type { TextCounter } from "../core/tokens/o200k/counter.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
 import type { Provider } from "../edge/providers/provider.ts";
 import { checkMessages } from "./check-messages.ts";
+import type { PromptCounter } from "./count-prompt.ts";
 import { createEngineSession, type EngineSession, type OpenedSession } from "./engine-session.ts";
 import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
 import { openSession, type SessionOrigin } from "./session.ts";
@@ -16,12 +17,14 @@ import { findSeat } from "./recorded-seat.ts";
 import { resumeSession } from "./stored-session.ts";
 import type { Emitter } from "./tell.ts";
 import type { Summariser } from "./summarise-transcript.ts";
-import { emptyWorld, type World, type WorldOwner } from "./world.ts";
+import { emptyWorld, foundationOf, type World, type WorldOwner } from "./world.ts";
 
 /** How a model is reached. */
 export interface Reached {
   readonly protocol: Protocol;
   readonly provider: Pick<Provider, "send">;
+  /** Asked how long a prompt is where that matters; estimates alone by default. */
+  readonly counter?: PromptCounter;
 }
 
 export interface EngineEdges extends Naming {
@@ -139,16 +142,13 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
   checkMessages(messages ?? []);
   const reached = await edges.reach(model);
   return inWorld(edges, { sessionId: id, agent, role }, async (world) => {
-    const { parts, ...more } = await world.context();
     const session = openSession({
+      ...(await foundationOf(world, role)),
       id,
       agent,
       model,
       protocol: reached.protocol,
       policy: policyOf(config),
-      context: { role, ...parts },
-      ...world.tools?.toolsFor(role),
-      ...more,
       counter: edges.counter,
       options: optionsOf(config, model),
       ...(config.pace === undefined ? {} : { pace: config.pace }),

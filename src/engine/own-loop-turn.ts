@@ -61,11 +61,15 @@ export function createOwnTurn(outer?: AbortSignal): OwnTurn {
     takePlace: (edges) => takePlace(edges, meeting),
     follow: ({ result }) => {
       result.then(
-        (run) => meeting.stop.resolve({ kind: "over", run }),
-        (error: unknown) => meeting.stop.reject(error),
+        (run) => {
+          meeting.leave();
+          meeting.stop.resolve({ kind: "over", run });
+        },
+        (error: unknown) => {
+          meeting.leave();
+          meeting.stop.reject(error);
+        },
       );
-      const leave = (): void => meeting.leave();
-      result.then(leave, leave);
     },
     stop: () => meeting.stop.promise,
     beginReading: (call) => {

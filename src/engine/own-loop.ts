@@ -87,11 +87,7 @@ export function createOwnLoop(loop: LoopOf): OwnLoop {
     said: AgentEvent | string | null,
     options: RunOptions,
   ): Promise<Current> => {
-    // What an aborted turn waits for does not come before the next one is begun.
-    if (current !== null && current.signal?.aborted === true && !current.isBusy) {
-      current.turn.giveUp();
-      await current.handle.result.catch(() => {});
-    }
+    if (current !== null) await endAborted(current);
     return begin(said, options);
   };
   const need = (): Current => {
@@ -130,6 +126,13 @@ export function createOwnLoop(loop: LoopOf): OwnLoop {
       await handle.result.catch(() => {});
     },
   };
+}
+
+/** What an aborted turn waits for does not come once the next one is begun. */
+async function endAborted({ turn, handle, signal, isBusy }: Current): Promise<void> {
+  if (isBusy || signal?.aborted !== true) return;
+  turn.giveUp();
+  await handle.result.catch(() => {});
 }
 
 /** Two at a time would each take the other's place. */

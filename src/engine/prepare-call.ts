@@ -22,6 +22,8 @@ export interface PreparedCall {
   readonly volatile: string | null;
   /** Of the whole prompt, corrected by what the last reply told. */
   readonly promptTokens: number;
+  /** As a provider counted it before the call; absent where nobody was asked. */
+  readonly countedTokens?: number;
 }
 
 export function prepareCall({ session, current, startMs, ...told }: CallToPrepare): PreparedCall {

@@ -3,6 +3,7 @@ import type { Section } from "../core/layers/section.ts";
 import type { EncodedRequest } from "../core/wire/encoded-request.ts";
 import type { Edges } from "../engine.ts";
 import { isMemory } from "./compaction.ts";
+import { countWhereClose } from "./count-prompt.ts";
 import { foldWhereDue, type FoldRequest } from "./fold-session.ts";
 import { prepareCall, type PreparedCall } from "./prepare-call.ts";
 import { recordSent, type RunningTurn } from "./record-turn.ts";
@@ -28,10 +29,12 @@ export async function readyCall(
 ): Promise<{ readonly turn: RunningTurn; readonly call: ReadyCall }> {
   const volatile = await volatileOf(turn, startMs);
   const { session, current } = turn;
-  const prepared = prepareCall({ session, current, volatile, startMs });
-  const recorded = await record(turn, prepared, startMs, edges);
-  onRecorded(recorded, prepared);
-  if (!mayFold) return { turn: recorded, call: encode(recorded, prepared) };
+  const estimated = prepareCall({ session, current, volatile, startMs });
+  const recorded = await record(turn, estimated, startMs, edges);
+  onRecorded(recorded, estimated);
+  if (!mayFold) return { turn: recorded, call: encode(recorded, estimated) };
+  const toRequest = (call: PreparedCall): EncodedRequest => encode(recorded, call).request;
+  const prepared = await countWhereClose(session, estimated, toRequest, edges);
   const run = await fold(recorded, { prepared, nowMs: startMs }, edges, teller);
   // What is recorded has its head already, and is sent as it is recorded.
   const hasHead = session.policy.layout.volatile === "message-head";

@@ -16,9 +16,9 @@ import type { EngineContext, Reached } from "./create-engine.ts";
 import { optionsOf, policyOf, routingOf, type EngineConfig } from "./engine-config.ts";
 import { foresee } from "./foresee.ts";
 import type { Session, StaysWith } from "./session.ts";
-import { switchModel, type SwitchEdges } from "./switch-model.ts";
+import { switchModel } from "./switch-model.ts";
 import type { TurnPart } from "./turn-handle.ts";
-import type { World } from "./world.ts";
+import { foundationOf, type World } from "./world.ts";
 
 /** Whom a session is with, and how that one is reached. */
 export interface Seated {
@@ -93,7 +93,9 @@ export async function moveTo(
   const { protocol } = next;
   const options = optionsFor(config, model, protocol.name === reached.protocol.name);
   const to = { model, protocol, policy: policyOf(config), options };
-  const moved = await switchModel(session, to, toSwitchEdges(session, world, edges));
+  const { ledger, counter } = edges;
+  const context = (): ReturnType<typeof foundationOf> => foundationOf(world, session.role);
+  const moved = await switchModel(session, to, { ledger, counter, context });
   tellSkills(world, session, moved);
   return { session: moved, reached: next };
 }
@@ -111,21 +113,6 @@ function optionsFor(config: EngineConfig, model: ModelFacts, isSameProtocol: boo
     ...(betas === undefined ? {} : { betas }),
   };
   return isSameProtocol ? { ...plain, ...own } : plain;
-}
-
-function toSwitchEdges(
-  { role }: Session,
-  world: World,
-  { ledger, counter }: EngineContext["edges"],
-): SwitchEdges {
-  return {
-    ledger,
-    counter,
-    context: async () => {
-      const { parts, ...more } = await world.context();
-      return { context: { role, ...parts }, ...world.tools?.toolsFor(role), ...more };
-    },
-  };
 }
 
 /** Whole bodies were in the system text of one model alone. */

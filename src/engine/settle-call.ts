@@ -63,7 +63,6 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
     tellsCache: outcome.usage.tellsCache,
     startMs,
   });
-  const gapMs = cache.lastStartMs === null ? null : startMs - cache.lastStartMs;
   const grown = appendMessages(assembly.thread, [outcome.message]);
   // Nothing was said: what was sent for this call alone must not stand between two messages of the user.
   const isEmpty = grown.blocks.length === assembly.thread.blocks.length;
@@ -94,7 +93,7 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
     ...counted,
     cache: lesson.state,
     toldVolatile: toldIn(session, call),
-    pace: gapMs === null ? pace : learnPace(pace, gapMs),
+    pace: cache.lastStartMs === null ? pace : learnPace(pace, startMs - cache.lastStartMs),
   };
   const more = {
     tokens: messageTokens(grown, session.thread.messages.length),

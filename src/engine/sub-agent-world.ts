@@ -1,9 +1,11 @@
 // The world of an agent that may give tasks to others, and of those others: the same world with more tools or with fewer.
+import type { Message } from "../core/message/message.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
 import { ToolError, type Tool } from "../core/tools/tool.ts";
 import { selectFromToolset, type RoleTools, type Toolset } from "../core/tools/toolsets.ts";
 import { createDispatcher, type Dispatcher } from "../edge/tools/dispatcher.ts";
 import { defineTool } from "../edge/tools/scoped-tool.ts";
+import { answerTools } from "./answer-tools.ts";
 import { markName, type SubAgentMark } from "./sub-agent-mark.ts";
 import type { Emitter } from "./tell.ts";
 import type { World } from "./world.ts";
@@ -65,9 +67,10 @@ export function wrapTools(wrapped: ToolsToWrap): WorldTools {
     runAll: async (uses, context) => {
       const outer = uses.filter(({ name }) => inner.tools === undefined || !isInner(name));
       const rest = uses.filter((use) => !outer.includes(use));
+      // Each by itself: what one of both fails at is no reason to lose the other's answers.
       const [answered, others] = await Promise.all([
-        outer.length === 0 ? [] : own.runAll(outer, context),
-        rest.length === 0 ? [] : (inner.tools?.runAll(rest, context) ?? []),
+        answerTools(outer, (asked, of) => own.runAll(asked, of), context),
+        answerTools(rest, (asked, of) => inner.tools?.runAll(asked, of) ?? none, context),
       ]);
       const [ours, theirs] = [answered.values(), others.values()];
       return uses.flatMap((use) => {
@@ -77,6 +80,8 @@ export function wrapTools(wrapped: ToolsToWrap): WorldTools {
     },
   };
 }
+
+const none: Promise<readonly Message[]> = Promise.resolve([]);
 
 const nothing: RoleTools = { tools: [], permissions: [], toolsLeft: [] };
 

@@ -65,15 +65,13 @@ export interface HandleParts {
 
 /** Null for a turn that is gone on with: its name is told later. */
 export function createTurnHandle(given: string | null, outer?: AbortSignal): HandleParts {
-  const controller = new AbortController();
-  const { signal: own } = controller;
-  const signal = outer === undefined ? own : AbortSignal.any([own, outer]);
+  const { signal, abort } = createAbort(outer);
   const queue = createPartQueue<TurnPart>();
   const { promise: result, resolve, reject } = Promise.withResolvers<TurnRun>();
   // Whoever reads the parts alone is told there.
   result.catch(() => {});
   let phase: TurnPhase = "preparing";
-  const steered: Message[] = [];
+  const steering = createSteering();
   let turnId = "";
   const identify = (id: string): void => {
     turnId = id;
@@ -91,12 +89,8 @@ export function createTurnHandle(given: string | null, outer?: AbortSignal): Han
         return turnId;
       },
       result,
-      abort: (reason = "aborted") => controller.abort(new Error(reason)),
-      steer: (text) => {
-        if (phase === "over" || text.trim() === "") return false;
-        steered.push({ role: "user", content: [{ type: "text", text }] });
-        return true;
-      },
+      abort,
+      steer: (text) => phase !== "over" && steering.add(text),
       get phase() {
         return phase;
       },
@@ -116,7 +110,7 @@ export function createTurnHandle(given: string | null, outer?: AbortSignal): Han
       queue.push({ type: "phase", phase });
     },
     tell: (part) => queue.push(part),
-    takeSteered: () => steered.splice(0),
+    takeSteered: () => steering.take(),
     settle: (run) => {
       run.then(
         (done) => {
@@ -129,6 +123,26 @@ export function createTurnHandle(given: string | null, outer?: AbortSignal): Han
         },
       );
     },
+  };
+}
+
+function createAbort(outer?: AbortSignal): Pick<HandleParts, "signal"> & Pick<TurnHandle, "abort"> {
+  const controller = new AbortController();
+  const { signal: own } = controller;
+  const signal = outer === undefined ? own : AbortSignal.any([own, outer]);
+  return { signal, abort: (reason = "aborted") => controller.abort(new Error(reason)) };
+}
+
+/** What is said meanwhile, each given once. */
+function createSteering(): { add(text: string): boolean; take(): readonly Message[] } {
+  const waiting: Message[] = [];
+  return {
+    add: (text) => {
+      if (text.trim() === "") return false;
+      waiting.push({ role: "user", content: [{ type: "text", text }] });
+      return true;
+    },
+    take: () => waiting.splice(0),
   };
 }
 

@@ -48,17 +48,20 @@ function entry(more: Partial<CallEntry>): CallEntry {
   };
 }
 
-const reply = { role: "assistant" as const, content: [] };
+const replied: Partial<CallEntry> = {
+  status: "complete",
+  reply: { role: "assistant", content: [] },
+};
 
 test.each<[string, readonly Partial<CallEntry>[], string | null]>([
   ["nothing, where nothing was billed", [{}], "0"],
   [
     "what the call after a refused one costs",
-    [{}, { reply, costPicoUsd: 105_000_000n }],
+    [{}, { ...replied, costPicoUsd: 105_000_000n }],
     "0.000105",
   ],
-  ["what is known", [{ reply }, { reply, costPicoUsd: 105_000_000n }], "0.000105"],
-  ["what is not known", [{ reply }, {}], null],
+  ["what is known", [replied, { ...replied, costPicoUsd: 105_000_000n }], "0.000105"],
+  ["what is not known", [replied, {}], null],
   ["what is not known of attempts that came to nothing", [{ discarded: [noUsage] }], null],
 ])("a turn is told to cost %s", (_name, calls, usd) => {
   expect(toTurnSums(calls.map(entry), startMs).total_cost_usd).toBe(usd);

@@ -15,6 +15,8 @@ export interface UnfinishedRun {
   readonly turn: Omit<RunningTurn, "volatile" | "callsMax">;
   /** Set where all that was missing is the closing. */
   readonly ending: TurnEnding | null;
+  /** When it was told the time first; null where that was not recorded. */
+  readonly toldMs: number | null;
   /** Made before, oldest first; what they sent is not read again. */
   readonly calls: readonly CallEntry[];
 }
@@ -76,6 +78,7 @@ async function readRun(
   const messages = recorded.filter((each) => each.isReplayed);
   const fold = await ledger.findFold({ turnId: open.id });
   const from = fold?.firstKeptTurnId === open.id ? fold.firstKeptIndex : 0;
+  const toldMs = toldIn(recorded);
   const last = calls.at(-1);
   // A prompt that was too long is sent again, shorter.
   const isTooLong = last !== undefined && isOverflow(last);
@@ -104,10 +107,19 @@ async function readRun(
   if (ending !== null || staged.length > 0) {
     // Where a fold says what is staged, nothing of it is left to send.
     const current = staged.filter(isShown).map(toMessage);
-    return { turn: { ...base, current, isStaged: true }, ending, calls };
+    return { turn: { ...base, current, isStaged: true }, ending, calls, toldMs };
   }
   const current = uses.length === 0 ? [] : await answerTools(uses, runTools, call);
-  return { turn: { ...base, current, isStaged: false }, ending, calls };
+  return { turn: { ...base, current, isStaged: false }, ending, calls, toldMs };
+}
+
+/** From the note on what it began with. */
+function toldIn([first]: readonly ThreadMessage[]): number | null {
+  const note: unknown = first?.contextJson == null ? null : JSON.parse(first.contextJson);
+  const told =
+    typeof note === "object" && note !== null && "injectedAt" in note ? note.injectedAt : null;
+  const ms = typeof told === "string" ? Date.parse(told) : Number.NaN;
+  return Number.isNaN(ms) ? null : ms;
 }
 
 function withReply(call: CallRecord, messages: readonly ThreadMessage[]): CallEntry {

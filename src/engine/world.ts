@@ -37,3 +37,12 @@ export interface WorldContext extends Pick<
 
 /** Without documents, memory, skills or tools. */
 export const emptyWorld: World = { context: () => Promise.resolve({ parts: {} }) };
+
+/** Everything that tools and system text are made of by now. */
+export async function foundationOf(
+  world: World,
+  role: AgentRole,
+): Promise<Omit<FoundationSetup, "model" | "protocol" | "policy">> {
+  const { parts, ...more } = await world.context();
+  return { context: { role, ...parts }, ...world.tools?.toolsFor(role), ...more };
+}

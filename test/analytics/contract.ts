@@ -263,8 +263,8 @@ export function analyticsContract(store: TestStore): void {
         const turn = await ledger.openTurn(newTurn("b", "b1", null));
         await turn.append(call("b1", 1));
         await turn.close({ status: "completed", endMs: startMs + 10 });
-        const open = await ledger.openTurn(newTurn("b", "b2", "b1"));
-        await open.release();
+        const left = await ledger.openTurn(newTurn("b", "b2", "b1"));
+        await left.release();
         const { data, left_out_count } = await ask(database, "turns", { order });
         const turns = data.map((row) => ("turn" in row ? row.turn : null));
         expect(turns).toEqual(order === "cost_usd:asc" ? ["b2", "b1"] : ["b1", "b2"]);

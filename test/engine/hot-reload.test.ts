@@ -25,8 +25,6 @@ test("200 turns while the file changes 20 times, some of them broken", async () 
     turns: 200,
     changes: 20,
     seed: 1,
-    // They hold from the next session on.
-    without: ["model limits"],
   });
   expect(turns).toBeGreaterThanOrEqual(200);
   expect([goodChanges, brokenChanges]).toEqual([15, 5]);

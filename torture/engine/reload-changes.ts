@@ -1,5 +1,5 @@
 // The changes of a strata.yaml while sessions work, each with the first calls that it holds for, or must not.
-import { openSeat, playRound, quiet, type Run, type Seat } from "./reload-round.ts";
+import { openSlot, playRound, quiet, type Run, type Slot } from "./reload-round.ts";
 import { expectFolds, toYaml, type ChangeKind, type Wanted } from "./wanted.ts";
 import { brokenWays, goodWays } from "./write-config.ts";
 
@@ -12,7 +12,7 @@ export interface Change {
 /** A file that says something new, and the first calls that it holds for. What is to be counted. */
 export async function changeFile(
   run: Run,
-  seats: Seat[],
+  slots: Slot[],
   { kind, good }: Change,
 ): Promise<readonly string[]> {
   const [way, write] = Object.entries(goodWays)[good % Object.keys(goodWays).length] ?? [];
@@ -22,18 +22,18 @@ export async function changeFile(
   const wanted = kind.change(before);
   const beginsToFold = expectFolds(wanted) && !expectFolds(before);
   if (good % 4 === 1 && kind.isSeenAtOnce && !beginsToFold) {
-    await changeMidway(run, seats, { name: kind.name, wanted });
+    await changeMidway(run, slots, { name: kind.name, wanted });
     return [kind.name, "between two calls"];
   }
-  if (beginsToFold) seats[0] = await makeRipe(run);
+  if (beginsToFold) slots[0] = await makeRipe(run);
   const { rest } = await write(place.configFile, toYaml(wanted, url));
   arrivals.wanted = wanted;
   // A session keeps its layout; one that is opened now has the new one.
-  if (kind.name === "layout") seats[1] = await openSeat(run);
+  if (kind.name === "layout") slots[1] = await openSlot(run);
   if (kind.name === "retries") arrivals.refusals.set(run.turns, wanted.attemptsMax - 1);
   const what = `a change (${kind.name}, ${way})`;
-  const shown = await playRound(run, seats, { what, notices: 0, rest });
-  const ripe = seats[0]?.turns ?? [];
+  const shown = await playRound(run, slots, { what, notices: 0, rest });
+  const ripe = slots[0]?.turns ?? [];
   if (beginsToFold && !shown.some(({ turn, isSummary }) => isSummary && ripe.includes(turn))) {
     run.late.push(`${what}: nothing was folded`);
   }
@@ -43,7 +43,7 @@ export async function changeFile(
 /** The first call of a turn is under way when the file changes: the second one shows it. */
 async function changeMidway(
   run: Run,
-  seats: readonly Seat[],
+  slots: readonly Slot[],
   { name, wanted }: { readonly name: string; readonly wanted: Wanted },
 ): Promise<void> {
   const { arrivals, place, url } = run;
@@ -52,23 +52,23 @@ async function changeMidway(
     arrivals.wanted = wanted;
   };
   const what = `a change (${name}, between two calls)`;
-  const shown = await playRound(run, seats.slice(-1), { what, notices: 0, isReading: true });
+  const shown = await playRound(run, slots.slice(-1), { what, notices: 0, isReading: true });
   if (shown.filter(({ isSummary }) => !isSummary).length !== 2) {
     run.late.push(`${what}: the turn had ${shown.length} calls, not 2`);
   }
 }
 
 /** A session with a history that is worth a fold. */
-async function makeRipe(run: Run): Promise<Seat> {
-  const seat = await openSeat(run);
-  for (let turn = 0; turn < 9; turn += 1) await playRound(run, [seat], quiet);
-  return seat;
+async function makeRipe(run: Run): Promise<Slot> {
+  const slot = await openSlot(run);
+  for (let turn = 0; turn < 9; turn += 1) await playRound(run, [slot], quiet);
+  return slot;
 }
 
 /** A file that cannot be used: what was said before holds, and somebody is told, once. */
 export async function breakFile(
   run: Run,
-  seats: readonly Seat[],
+  slots: readonly Slot[],
   before: number,
 ): Promise<readonly string[]> {
   const { arrivals, place, url } = run;
@@ -77,6 +77,6 @@ export async function breakFile(
   // It would say something else, if it could be used.
   const other = { ...arrivals.wanted, team: -1, isCached: !arrivals.wanted.isCached };
   spoil(place.configFile, toYaml(other, url));
-  await playRound(run, seats, { what: `a broken file (${way})`, notices: 1 });
+  await playRound(run, slots, { what: `a broken file (${way})`, notices: 1 });
   return [way];
 }

@@ -49,7 +49,7 @@ function unavailable(): Response {
   return Response.json({ type: "error", error }, { status: 500 });
 }
 
-export interface Seat {
+export interface Slot {
   readonly session: EngineSession;
   /** As it was when the session was opened; it stays so. */
   readonly volatile: Wanted["volatile"];
@@ -57,7 +57,7 @@ export interface Seat {
   readonly turns: number[];
 }
 
-export async function openSeat({ started, ids, arrivals }: Run): Promise<Seat> {
+export async function openSlot({ started, ids, arrivals }: Run): Promise<Slot> {
   const { volatile } = arrivals.wanted;
   const session = await started.engine.open();
   ids.push(session.id);
@@ -78,21 +78,21 @@ export const quiet: Occasion = { what: "no change", notices: 0 };
 
 export async function playRound(
   run: Run,
-  seats: readonly Seat[],
+  slots: readonly Slot[],
   { what, notices, isReading = false, rest }: Occasion,
 ): Promise<readonly Shown[]> {
   const { started, arrivals } = run;
   const toldBefore = countTold(started);
   arrivals.shown.length = 0;
   const placed = new Map<number, Wanted["volatile"]>();
-  const turns = seats.map(async (seat) => {
+  const turns = slots.map(async (slot) => {
     const turn = run.turns;
     run.turns += 1;
-    placed.set(turn, seat.volatile);
-    seat.turns.push(turn);
+    placed.set(turn, slot.volatile);
+    slot.turns.push(turn);
     const verb = isReading || turn % 5 === 0 ? "Read" : "Tell";
     const said = `${verb} it. Turn ${turn}. ${run.fill(400)}`;
-    const { end, calls } = await seat.session.run(said).result;
+    const { end, calls } = await slot.session.run(said).result;
     if (end === "done") return;
     const failure = calls.at(-1)?.failure?.detail ?? "";
     run.failedTurns.push(`turn ${turn} after ${what} ended as ${end}: ${failure}`);

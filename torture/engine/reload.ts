@@ -19,13 +19,13 @@ import {
 } from "./place.ts";
 import { breakFile, changeFile } from "./reload-changes.ts";
 import {
-  openSeat,
+  openSlot,
   playRound,
   quiet,
   receive,
   type Arrivals,
   type Run,
-  type Seat,
+  type Slot,
 } from "./reload-round.ts";
 import { changeKinds, firstWanted, toYaml } from "./wanted.ts";
 
@@ -33,8 +33,6 @@ export interface ReloadOptions {
   readonly turns: number;
   readonly changes: number;
   readonly seed: number;
-  /** Names of kinds of changes that are not made. */
-  readonly without?: readonly string[];
   readonly progress?: (line: string) => void;
 }
 
@@ -104,21 +102,21 @@ async function play(run: Run, options: ReloadOptions): Promise<Reloaded> {
   const changes = new Map<string, number>();
   const count = (...names: readonly string[]): void =>
     names.forEach((name) => changes.set(name, (changes.get(name) ?? 0) + 1));
-  const { without = [] } = options;
-  const kinds = changeKinds.filter(({ name }) => !without.includes(name));
-  const seats = await Promise.all(Array.from({ length: atOnce }, () => openSeat(run)));
+  const slots = await Promise.all(Array.from({ length: atOnce }, () => openSlot(run)));
   let [good, broken] = [0, 0];
   while (run.turns < options.turns || good + broken < options.changes) {
-    await replaceOld(run, seats);
+    await replaceOld(run, slots);
     const number = good + broken + 1;
     const isDue = run.turns >= ((number - 0.5) * options.turns) / options.changes;
     if (!isDue || number > options.changes) {
-      await playRound(run, seats, quiet);
+      await playRound(run, slots, quiet);
     } else if (number % brokenEvery === 0) {
-      count(...(await breakFile(run, seats, broken)));
+      count(...(await breakFile(run, slots, broken)));
       broken += 1;
     } else {
-      count(...(await changeFile(run, seats, { kind: kinds[good % kinds.length], good })));
+      count(
+        ...(await changeFile(run, slots, { kind: changeKinds[good % changeKinds.length], good })),
+      );
       good += 1;
     }
     if (isDue && number % 10 === 0) options.progress?.(describe(run, number));
@@ -134,11 +132,11 @@ function describe({ turns, late, failedTurns, untold }: Run, changes: number): s
   return `${turns} turns, ${changes} changes, ${found} problems`;
 }
 
-async function replaceOld(run: Run, seats: Seat[]): Promise<void> {
-  for (const [at, { turns, session }] of seats.entries()) {
+async function replaceOld(run: Run, slots: Slot[]): Promise<void> {
+  for (const [at, { turns, session }] of slots.entries()) {
     if (turns.length < turnsPerSession) continue;
     await session.close();
-    seats[at] = await openSeat(run);
+    slots[at] = await openSlot(run);
   }
 }
 

@@ -6,6 +6,8 @@ export interface Shown {
   /** Of the turn it was made in. */
   readonly turn: number;
   readonly isSummary: boolean;
+  /** Whether only its tokens are asked for. */
+  readonly isCount: boolean;
   readonly team: string | null;
   readonly outputTokensMax: number;
   /** Where markers stand, and for how long. */
@@ -19,17 +21,19 @@ export interface Marker {
 }
 
 interface Body {
-  readonly max_tokens: number;
+  readonly max_tokens?: number;
   readonly tools?: readonly unknown[];
   readonly system: readonly unknown[];
   readonly messages: readonly { readonly content: unknown }[];
 }
 
-export function readShown({ headers, body }: SeenRequest): Shown {
-  const { max_tokens: outputTokensMax, tools = [], system, messages } = JSON.parse(body) as Body;
+export function readShown({ path, headers, body }: SeenRequest): Shown {
+  const parsed = JSON.parse(body) as Body;
+  const { max_tokens: outputTokensMax = 0, tools = [], system, messages } = parsed;
   const turns = [...body.matchAll(/Turn (\d+)\./g)];
   return {
     turn: Number(turns.at(-1)?.[1] ?? -1),
+    isCount: path.endsWith("/count_tokens"),
     isSummary: body.includes("Write a summary of the"),
     team: headers.get("x-team"),
     outputTokensMax,
@@ -61,7 +65,8 @@ export function compareShown(shown: Shown, wanted: Wanted): readonly string[] {
     problems.push(`${what} is ${String(is)} in turn ${shown.turn}, not ${String(should)}`);
   };
   if (shown.team !== String(wanted.team)) differ("the header", shown.team, wanted.team);
-  if (shown.isSummary) return problems;
+  if (shown.isCount && !wanted.isCounting) differ("the counter", "asked", "switched off");
+  if (shown.isSummary || shown.isCount) return problems;
   const policy = wanted.isCached ? wanted.policy : "none";
   if (!fits[policy](shown.markers)) differ("the policy", JSON.stringify(shown.markers), policy);
   const isSmall = shown.outputTokensMax <= smallOutputTokens;

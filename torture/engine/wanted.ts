@@ -57,7 +57,7 @@ export interface ChangeKind {
   readonly change: (wanted: Wanted) => Wanted;
 }
 
-/** What each of them does is seen on the wire, except for the counter: nobody is asked for exact counts yet. */
+/** What each of them does is seen on the wire. */
 export const changeKinds: readonly ChangeKind[] = [
   { name: "compaction", change: (w) => ({ ...w, isCompacting: !w.isCompacting }) },
   { name: "policy", isSeenAtOnce: true, change: (w) => ({ ...w, policy: nextPolicy(w.policy) }) },

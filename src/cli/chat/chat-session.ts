@@ -1,16 +1,13 @@
 // A conversation with an agent: opened, said something to, steered, stopped. Tells what happens as events.
-import { messagesFrom } from "../../core/assembly/thread.ts";
-import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
-import { StrataError } from "../../core/strata-error.ts";
-import type { TurnEnding, TurnRun } from "../../engine.ts";
+import type { TurnEnding } from "../../engine.ts";
+import type { ModelChange } from "../../engine/change-model.ts";
 import type { Engine } from "../../engine/create-engine.ts";
 import type { EngineSession } from "../../engine/engine-session.ts";
-import type { TurnHandle } from "../../engine/turn-handle.ts";
-import { describeEnding } from "./ending-words.ts";
 import type { ChatAbout } from "./state.ts";
 import { createTally, type Tally } from "./totals.ts";
+import { createTurnRunner } from "./turn-runner.ts";
 import type { ChatEvent } from "./update.ts";
 
 export interface ChatSession {
@@ -22,10 +19,12 @@ export interface ChatSession {
   goOn(): Promise<TurnEnding>;
   /** Says something to the agent while it works. */
   steer(text: string): void;
-  /** Ends the turn that runs. */
-  stop(): void;
+  /** Ends the turn that runs, and waits until it is over. */
+  stop(): Promise<void>;
   /** Goes on in another session. */
   change(session: EngineSession): Promise<void>;
+  /** Goes on with another model in the same session. */
+  useModel(name: string): Promise<ModelChange>;
   /** Tells the figures again, after something other than a turn changed them. */
   recount(): Promise<void>;
 }
@@ -33,8 +32,9 @@ export interface ChatSession {
 export interface ChatSetup {
   readonly engine: Engine;
   readonly ledger: Ledger;
-  readonly isSimulated: (model: ModelFacts) => boolean;
-  readonly modelNamed: (name: string) => string;
+  readonly isSimulated: boolean;
+  /** Facts of a model by the id it is recorded with; null for one that nobody knows any more. */
+  readonly findModel: (id: string) => ModelFacts | null;
   readonly workspace: string | null;
   readonly tell: (event: ChatEvent) => void;
 }
@@ -43,11 +43,16 @@ export async function openChatSession(
   setup: ChatSetup,
   first: EngineSession,
 ): Promise<ChatSession> {
-  const { tell } = setup;
-  const tally = createTally(setup.ledger, (totals) => tell({ type: "counted", totals }));
+  const { tell, ledger, findModel } = setup;
+  const tally = createTally({ ledger, findModel }, (totals) => tell({ type: "counted", totals }));
   let session = first;
   await tellOpened(setup, first, tally);
-  const runner = createRunner(setup, tally, (text) => session.run(text));
+  const runner = createTurnRunner({
+    tell,
+    tally,
+    next: (text) => session.run(text),
+    onMoved: () => tell({ type: "moved", about: aboutOf(setup, session) }),
+  });
   return {
     get session() {
       return session;
@@ -66,7 +71,7 @@ export async function openChatSession(
     },
     stop: () => {
       tell({ type: "stopping" });
-      runner.stop();
+      return runner.stop();
     },
     change: async (next) => {
       const before = session;
@@ -74,128 +79,28 @@ export async function openChatSession(
       await tellOpened(setup, next, tally);
       await before.close();
     },
+    useModel: async (name) => {
+      const change = await session.useModel(name);
+      if (change.model !== change.previousModel) await tellAbout(setup, session, tally);
+      return change;
+    },
     recount: () => tally.recount(session.session),
   };
 }
 
-interface Runner {
-  run(begin: () => TurnHandle): Promise<TurnEnding>;
-  steer(text: string): void;
-  stop(): void;
-  isBusy(): boolean;
-}
-
-/** What was said too late for a turn is what the next one begins with. */
-function createRunner(
-  { tell }: ChatSetup,
-  tally: Tally,
-  next: (text: string) => TurnHandle,
-): Runner {
-  let running: TurnHandle | null = null;
-  let isBusy = false;
-  let steered: string[] = [];
-  const runAll = async (begin: () => TurnHandle): Promise<TurnEnding> => {
-    for (running = begin(); ;) {
-      const { end, calls } = await watchTurn(running, tell, tally);
-      const left = unheard(steered, calls);
-      steered = [];
-      if (left.length === 0) return end;
-      if (end !== "done") {
-        const text = `The agent was not told: ${left.join(" / ")}`;
-        tell({ type: "noticed", level: "warning", text });
-        return end;
-      }
-      running = next(left.join("\n"));
-    }
-  };
-  return {
-    run: async (begin) => {
-      isBusy = true;
-      try {
-        return await runAll(begin);
-      } catch (error) {
-        tell({ type: "noticed", level: "error", text: toText(error) });
-        return "failed";
-      } finally {
-        steered = [];
-        running = null;
-        isBusy = false;
-      }
-    },
-    steer: (text) => {
-      steered.push(text);
-      running?.steer(text);
-    },
-    stop: () => running?.abort("stopped by the person"),
-    isBusy: () => isBusy,
-  };
-}
-
-/** Tells what comes of a turn until it is over. Throws what it failed with. */
-async function watchTurn(
-  handle: TurnHandle,
-  tell: ChatSetup["tell"],
-  tally: Tally,
-): Promise<TurnRun> {
-  const startMs = performance.now();
-  const clock = setInterval(() => {
-    tell({ type: "tick", seconds: Math.floor((performance.now() - startMs) / 1000) });
-  }, 1000);
-  try {
-    for await (const part of handle) {
-      if (part.type === "stream_end") await tally.turnEnded(part.run);
-      const isCalled = part.type === "phase" && part.phase === "running tools";
-      if (isCalled) await tally.callEnded(handle.turnId);
-      tell({ type: "part", part });
-    }
-    const run = await handle.result;
-    const ending = describeEnding(run);
-    if (ending !== null) tell({ type: "noticed", ...ending });
-    return run;
-  } finally {
-    clearInterval(clock);
+async function tellOpened(setup: ChatSetup, opened: EngineSession, tally: Tally): Promise<void> {
+  await tellAbout(setup, opened, tally);
+  for (const text of opened.session.warnings) {
+    setup.tell({ type: "noticed", level: "warning", text });
   }
 }
 
-/** The same conversation with another model: a session of its own, since other models read other bytes. */
-export async function switchModel(
-  { engine, modelNamed }: Pick<ChatSetup, "engine" | "modelNamed">,
-  { session }: EngineSession,
-  name: string,
-): Promise<EngineSession> {
-  const messages = messagesFrom(session.thread, 0);
-  const model = modelNamed(name);
-  return engine.open({ model, ...(messages.length === 0 ? {} : { messages }) });
+async function tellAbout(setup: ChatSetup, opened: EngineSession, tally: Tally): Promise<void> {
+  const about = aboutOf(setup, opened);
+  setup.tell({ type: "opened", about, totals: await tally.open(opened.session) });
 }
 
-async function tellOpened(
-  { isSimulated, workspace, tell }: ChatSetup,
-  { session }: EngineSession,
-  tally: Tally,
-): Promise<void> {
+function aboutOf({ isSimulated, workspace }: ChatSetup, { session }: EngineSession): ChatAbout {
   const { id: model, windowTokens } = session.model;
-  const about: ChatAbout = {
-    sessionId: session.id,
-    model,
-    windowTokens,
-    isSimulated: isSimulated(session.model),
-    workspace,
-  };
-  tell({ type: "opened", about, totals: await tally.open(session) });
-  for (const text of session.warnings) tell({ type: "noticed", level: "warning", text });
-}
-
-/** Of what was said meanwhile, what no call sent. */
-function unheard(steered: readonly string[], calls: readonly CallEntry[]): readonly string[] {
-  const sent = calls.flatMap((call) =>
-    call.sent.flatMap(({ role, content }) =>
-      role === "user" ? content.map((block) => (block.type === "text" ? block.text : "")) : [],
-    ),
-  );
-  return steered.filter((text) => !sent.includes(text));
-}
-
-export function toText(error: unknown): string {
-  if (error instanceof StrataError) return `${error.message}\n  ${error.hint}`;
-  return error instanceof Error ? error.message : String(error);
+  return { sessionId: session.id, model, windowTokens, isSimulated, workspace };
 }

@@ -14,30 +14,25 @@ export const run: CommandBody = async (input, io) => {
     : terminal === null
       ? "nobody"
       : "person";
-  return runChat(
-    wish,
-    {
-      open: (asks) => openChat(input, io, whom, asks),
-      whom,
-      terminal,
-      lines: readLines(),
-      colours: process.stdout.isTTY && process.stdout.hasColors(16, { ...io.env }),
-    },
-    io,
-  );
+  const edges: ChatEdges = {
+    open: (asks) => openChat(input, io, whom, asks),
+    whom,
+    terminal,
+    lines: readLines(),
+    colours: process.stdout.isTTY && process.stdout.hasColors(16, { ...io.env }),
+  };
+  try {
+    return await runChat(wish, edges, io);
+  } finally {
+    // A line that nobody waits for any more would keep the program.
+    process.stdin.destroy();
+  }
 };
 
 function readWish({ values, switches }: CommandInput): ChatWish {
   const prompt = values.get("prompt") ?? null;
   if (prompt !== null && prompt.trim() === "") {
     throw new StrataError("usage", "the prompt is empty", "say something: strata chat -p PROMPT");
-  }
-  if (values.has("resume") && values.has("model")) {
-    throw new StrataError(
-      "usage",
-      "--resume and --model do not go together: a session keeps its model",
-      "resume it, then say /model ID",
-    );
   }
   return {
     prompt,

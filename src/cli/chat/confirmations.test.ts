@@ -14,7 +14,7 @@ function open(whom: ConfirmationsSetup["whom"]): Watched {
   const told: string[] = [];
   const confirmations = createConfirmations({
     whom,
-    onAsked: ({ toolUseId }) => told.push(`asked ${toolUseId}`),
+    onAsked: ({ id }) => told.push(`asked ${id}`),
     onReady: (id) => told.push(`ready ${id}`),
     onSettled: (id) => told.push(`settled ${id}`),
     onRefused: (name) => told.push(`refused ${name}`),
@@ -36,12 +36,12 @@ function request(toolUseId: string, toolName: string, signal?: AbortSignal): Con
 test("a person is asked, and yes is for once", async () => {
   const { confirm, answer, told } = open("person");
   const first = confirm(request("u1", "write"));
-  answer("u1", "yes");
+  answer("1", "yes");
   expect(await first).toBe(true);
   const second = confirm(request("u2", "write"));
-  answer("u2", "no");
+  answer("2", "no");
   expect(await second).toBe(false);
-  expect(told).toEqual(["asked u1", "settled u1", "asked u2", "settled u2"]);
+  expect(told).toEqual(["asked 1", "settled 1", "asked 2", "settled 2"]);
 });
 
 test("always holds for that tool, also for those that wait, and for no other", async () => {
@@ -49,11 +49,11 @@ test("always holds for that tool, also for those that wait, and for no other", a
   const waiting = [request("u1", "write"), request("u2", "write"), request("u3", "bash")].map(
     confirm,
   );
-  answer("u1", "always");
+  answer("1", "always");
   expect(await Promise.all(waiting.slice(0, 2))).toEqual([true, true]);
   expect(await confirm(request("u4", "write"))).toBe(true);
-  expect(told).not.toContain("settled u3");
-  answer("u3", "no");
+  expect(told).not.toContain("settled 3");
+  answer("3", "no");
   expect(await waiting[2]).toBe(false);
 });
 
@@ -63,7 +63,7 @@ test("a question nobody waits for any more is taken back", async () => {
   const asked = confirm(request("u1", "write", controller.signal));
   controller.abort();
   expect(await asked).toBe(false);
-  expect(told).toEqual(["asked u1", "settled u1"]);
+  expect(told).toEqual(["asked 1", "settled 1"]);
 });
 
 test("with nobody to ask nothing runs, and that is told", async () => {
@@ -75,4 +75,18 @@ test("with nobody to ask nothing runs, and that is told", async () => {
 test("what an agent remembers is not asked about, since it can be undone", async () => {
   expect(await open("nobody").confirm(request("u1", "memory_add"))).toBe(true);
   expect(await open("everything is allowed").confirm(request("u1", "bash"))).toBe(true);
+});
+
+test("two uses of the same id are two questions, each with an answer of its own", async () => {
+  const { confirm, answer } = open("person");
+  const waiting = [request("call_0", "bash"), request("call_0", "write")].map(confirm);
+  answer("1", "no");
+  answer("2", "yes");
+  expect(await Promise.all(waiting)).toEqual([false, true]);
+});
+
+test("a tool that only begins like one of memory is asked about", async () => {
+  const { confirm, told } = open("nobody");
+  expect(await confirm(request("u1", "memory_wipe"))).toBe(false);
+  expect(told).toEqual(["refused memory_wipe"]);
 });

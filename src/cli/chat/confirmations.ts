@@ -8,8 +8,8 @@ export type Answer = "yes" | "no" | "always";
 
 export interface Confirmations {
   readonly confirm: Confirm;
-  /** To the question that was asked for that use. */
-  readonly answer: (toolUseId: string, answer: Answer) => void;
+  /** To the question with that id. */
+  readonly answer: (id: string, answer: Answer) => void;
 }
 
 export interface ConfirmationsSetup {
@@ -17,8 +17,8 @@ export interface ConfirmationsSetup {
   readonly whom: "person" | "nobody" | "everything is allowed";
   readonly onAsked: (question: Question) => void;
   /** Told when an answer counts. */
-  readonly onReady: (toolUseId: string) => void;
-  readonly onSettled: (toolUseId: string) => void;
+  readonly onReady: (id: string) => void;
+  readonly onSettled: (id: string) => void;
   /** Told where nobody could be asked. */
   readonly onRefused: (toolName: string) => void;
 }
@@ -35,15 +35,18 @@ export function createConfirmations(setup: ConfirmationsSetup): Confirmations {
   const { whom, onAsked, onReady, onSettled, onRefused } = setup;
   const waiting = new Map<string, Waiting>();
   const always = new Set<string>();
+  let askedCount = 0;
   const ask = async (request: ConfirmationRequest): Promise<boolean> => {
-    const { toolUseId, toolName, input, signal } = request;
+    const { toolName, input, signal } = request;
+    askedCount += 1;
+    const id = String(askedCount);
     const { promise, resolve } = Promise.withResolvers<Answer>();
     const giveUp = (): void => resolve("no");
-    waiting.set(toolUseId, { toolName, resolve });
+    waiting.set(id, { toolName, resolve });
     signal.addEventListener("abort", giveUp, { once: true });
     const preview = previewUse(input);
-    onAsked({ toolUseId, toolName: toPlainLine(toolName), preview, isReady: false });
-    const timer = setTimeout(() => onReady(toolUseId), readyAfterMs);
+    onAsked({ id, toolName: toPlainLine(toolName), preview, isReady: false });
+    const timer = setTimeout(() => onReady(id), readyAfterMs);
     try {
       if (signal.aborted) return false;
       const answer = await promise;
@@ -52,8 +55,8 @@ export function createConfirmations(setup: ConfirmationsSetup): Confirmations {
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", giveUp);
-      waiting.delete(toolUseId);
-      onSettled(toolUseId);
+      waiting.delete(id);
+      onSettled(id);
     }
   };
   return {
@@ -65,8 +68,8 @@ export function createConfirmations(setup: ConfirmationsSetup): Confirmations {
       onRefused(toPlainLine(toolName));
       return false;
     },
-    answer: (toolUseId, answer) => {
-      const answered = waiting.get(toolUseId);
+    answer: (id, answer) => {
+      const answered = waiting.get(id);
       answered?.resolve(answer);
       if (answer !== "always") return;
       // Others of the same tool that already wait are meant, too.
@@ -79,5 +82,8 @@ export function createConfirmations(setup: ConfirmationsSetup): Confirmations {
 
 /** What an agent remembers is kept in a journal, and `strata memory undo` takes it back. */
 function isUndone(toolName: string): boolean {
-  return toolName.startsWith("memory_");
+  return memoryTools.includes(toolName);
 }
+
+/** By their names: another tool may begin with the same letters. */
+const memoryTools: readonly string[] = ["memory_add", "memory_replace", "memory_consolidate"];

@@ -1,16 +1,28 @@
 // Why a turn did not end well, in words.
+import { StrataError } from "../../core/strata-error.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { ReplyStop } from "../../core/wire/reply.ts";
 import type { TurnRun } from "../../engine.ts";
 import type { NoticeLevel } from "./state.ts";
 
+export interface EndingWords {
+  readonly level: NoticeLevel;
+  readonly text: string;
+}
+
+/** Whether the turn is done and its last reply is not: it was longer than replies may be, or was refused in the middle. */
+export function isCutShort({ end, calls }: TurnRun): boolean {
+  return end === "done" && stopWords[calls.at(-1)?.stopReason ?? "unknown"] !== undefined;
+}
+
 /** Null where it ended as it should. */
-export function describeEnding({
-  end,
-  calls,
-}: TurnRun): { readonly level: NoticeLevel; readonly text: string } | null {
+export function describeEnding(run: TurnRun): EndingWords | null {
+  const { end, calls } = run;
   switch (end) {
-    case "done":
-      return null;
+    case "done": {
+      const text = stopWords[calls.at(-1)?.stopReason ?? "unknown"];
+      return text === undefined ? null : { level: "warning", text };
+    }
     case "cancelled":
       return {
         level: "warning",
@@ -37,6 +49,12 @@ export function describeEnding({
   }
 }
 
+const stopWords: Readonly<Partial<Record<ReplyStop, string>>> = {
+  max_tokens: "The reply is as long as replies may be, and was cut off there. Ask for the rest.",
+  context_window: "The reply was cut off: the window is full. /compact shortens the conversation.",
+  refusal: "The model refused to answer, or to go on.",
+};
+
 function describeFailure({ kind, detail }: ProviderFailure, hasBegun: boolean): string {
   const hint = hints[kind];
   const what = hasBegun ? "The reply broke off" : "The provider did not answer";
@@ -53,3 +71,8 @@ const hints: Readonly<Partial<Record<ProviderFailure["kind"], string>>> = {
   overloaded: "wait a little, then say it again",
   unreachable: "check the network and the base URL, then say it again",
 };
+
+export function toText(error: unknown): string {
+  if (error instanceof StrataError) return `${error.message}\n  ${error.hint}`;
+  return error instanceof Error ? error.message : String(error);
+}

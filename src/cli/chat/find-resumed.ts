@@ -1,47 +1,90 @@
 // Which session `--resume` means: one by its name, or the latest.
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
+import { StrataError } from "../../core/strata-error.ts";
 import { openStore } from "../../edge/stores/open-store.ts";
+import { findCallHabit } from "../../engine/recorded-seat.ts";
 import { needSession } from "../need-session.ts";
-import { nameOf, refuseMissing, type Place } from "../use-ledger.ts";
+import { simulationOf } from "../open-engine-side.ts";
+import { refuseMissing, type Place } from "../use-ledger.ts";
+import type { ChatPlaces } from "./chat-place.ts";
 import { findSessionId } from "./name-session.ts";
 
-export interface Resumed extends Pick<SessionRecord, "id" | "agent" | "workspacePath"> {
-  /** Whether its folder still is. */
-  readonly isThere: boolean;
+export interface Resumed extends Pick<SessionRecord, "id" | "agent"> {
+  readonly place: Place;
+  /** What its next turn goes to. */
+  readonly model: string;
+  /** Where it worked; null where that was a folder made for it, which is gone. */
+  readonly folder: string | null;
 }
 
 /** `latest`: of this folder where there is one, else of all. Sub-agents are not meant. */
 export async function findResumed(
-  where: string,
+  { place, other }: ChatPlaces,
   wanted: string,
-  workspace: string = process.cwd(),
+  given: string | undefined,
 ): Promise<Resumed> {
-  const place: Place = {
-    where,
-    name: nameOf(where),
-    origin: "--store, STRATA_STORE or the default",
-  };
+  const isLatest = wanted === "latest";
+  for (const each of isLatest || other === null ? [place] : [place, other]) {
+    const found = await useStore(each, async (ledger) => {
+      const record = await findRecord(ledger, wanted, given);
+      return record === null ? null : describe(ledger, record, each, given);
+    });
+    if (found !== null) return found;
+  }
+  if (!isLatest) await useStore(place, (ledger) => needSession(ledger, wanted, place));
+  return refuseMissing(place);
+}
+
+/** Null where there is no store. */
+async function useStore<Result>(
+  { where }: Place,
+  work: (ledger: Ledger) => Promise<Result>,
+): Promise<Result | null> {
   const store = await openStore(where);
-  if (store === null) return refuseMissing(place);
+  if (store === null) return null;
   try {
-    const { ledger } = store;
-    if (wanted !== "latest") {
-      const id = await findSessionId(ledger, wanted);
-      return await withFolder(await needSession(ledger, id, place));
-    }
-    const all = await ledger.listSessions({ limit: 500 });
-    const own = all.filter(({ parent }) => parent === null);
-    const here = own.find(({ workspacePath }) => workspacePath === resolve(workspace));
-    const found = here ?? own[0];
-    return found === undefined ? refuseMissing(place) : await withFolder(found);
+    return await work(store.ledger);
   } finally {
     await store.ledger.close();
   }
 }
 
-async function withFolder({ id, agent, workspacePath }: SessionRecord): Promise<Resumed> {
-  const stats = workspacePath === null ? null : await stat(workspacePath).catch(() => null);
-  return { id, agent, workspacePath, isThere: stats?.isDirectory() === true };
+async function findRecord(
+  ledger: Ledger,
+  wanted: string,
+  given: string = process.cwd(),
+): Promise<SessionRecord | null> {
+  if (wanted !== "latest") return ledger.findSession(await findSessionId(ledger, wanted));
+  const all = await ledger.listSessions({ limit: 500 });
+  const own = all.filter(({ parent }) => parent === null);
+  return own.find(({ workspacePath }) => workspacePath === resolve(given)) ?? own[0] ?? null;
+}
+
+async function describe(
+  ledger: Ledger,
+  record: SessionRecord,
+  place: Place,
+  given: string | undefined,
+): Promise<Resumed> {
+  const { id, agent } = record;
+  const model = (await findCallHabit(ledger, record))?.model ?? record.model;
+  const folder = given ?? (await findFolder(record));
+  return { id, agent, place, model, folder };
+}
+
+/** A folder that is gone is an error: another one is not what the session is about. */
+async function findFolder(record: SessionRecord): Promise<string | null> {
+  const { id, workspacePath: path } = record;
+  if (path === null) return null;
+  const stats = await stat(path).catch(() => null);
+  if (stats?.isDirectory() === true) return path;
+  if (simulationOf(record)?.isTemporary === true) return null;
+  throw new StrataError(
+    "not-found",
+    `the folder of session ${id} is gone: ${path}`,
+    "name the one it is to work in with --workspace",
+  );
 }

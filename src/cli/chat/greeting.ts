@@ -50,8 +50,17 @@ export function textOf({ content }: Message): string {
     .join(" ");
 }
 
+export interface Farewell {
+  readonly isRecorded: boolean;
+  /** What was typed and must be typed again to find the session. */
+  readonly typed: readonly string[];
+}
+
 /** What it cost, what that saved, and how to go on. */
-export function renderFarewell({ about, totals }: ChatState, isRecorded: boolean): string {
+export function renderFarewell(
+  { about, totals }: ChatState,
+  { isRecorded, typed }: Farewell,
+): string {
   if (!isRecorded || totals.callCount === 0) return "";
   const { costPicoUsd, savedPicoUsd, usage } = totals;
   const cached = hitRate(usage);
@@ -62,5 +71,12 @@ export function renderFarewell({ about, totals }: ChatState, isRecorded: boolean
       ? []
       : [`${formatUsdRounded(savedPicoUsd)} saved`]),
   ];
-  return `${parts.join(", ")}. Go on with: strata chat --resume ${about.sessionId}\n`;
+  const words = ["strata", "chat", "--resume", about.sessionId, ...typed].map(toShellWord);
+  return `${parts.join(", ")}. Go on with: ${words.join(" ")}\n`;
+}
+
+/** As a shell takes it for one word. */
+export function toShellWord(word: string): string {
+  const plain = toPlainLine(word);
+  return /^[\w./:@%+=,-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", "'\\''")}'`;
 }

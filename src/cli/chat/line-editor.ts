@@ -38,6 +38,8 @@ export function editLine(editor: Editor, key: Key): Editor {
   if (key.name === "paste-start" || key.name === "paste-end") {
     return { ...editor, isPasting: key.name === "paste-start" };
   }
+  // The end of what is pasted may never come.
+  if (isPasting && isInterrupt(key)) return { ...editor, isPasting: false };
   if (isPasting) return insert(editor, pastedText(key));
   const edit = editOf(key);
   switch (edit) {
@@ -68,6 +70,10 @@ export function editLine(editor: Editor, key: Key): Editor {
     case null:
       return insert(editor, typedText(key));
   }
+}
+
+function isInterrupt({ ctrl, name }: Key): boolean {
+  return ctrl === true && name === "c";
 }
 
 /** An empty line; what was typed is remembered. */

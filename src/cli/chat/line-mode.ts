@@ -1,5 +1,6 @@
 // A chat without a terminal: what is said comes as lines, one turn after the other, until there are no more.
 import type { TurnEnding } from "../../engine.ts";
+import type { Outside } from "./outside.ts";
 import { runSlash, type SlashContext } from "./run-slash.ts";
 import { readTyped } from "./slash-words.ts";
 
@@ -7,9 +8,14 @@ import { readTyped } from "./slash-words.ts";
 export async function runLines(
   context: SlashContext,
   lines: AsyncIterable<string>,
+  outside: Pick<Outside, "ended" | "isEnded">,
 ): Promise<TurnEnding> {
+  const reader = lines[Symbol.asyncIterator]();
   let ending: TurnEnding = "done";
-  for await (const line of lines) {
+  while (!outside.isEnded() && ending !== "cancelled") {
+    const next = await Promise.race([reader.next(), outside.ended]);
+    if (next === null || next.done === true) break;
+    const line = next.value;
     const typed = readTyped(line.replace(/\r$/, ""));
     if (typed.kind !== "words") context.tell({ type: "commanded", text: line.trim() });
     if (typed.kind === "unknown") {
@@ -17,7 +23,8 @@ export async function runLines(
     } else if (typed.kind === "command") {
       if (!(await runSlash(typed.spec, typed.rest, context))) break;
     } else if (typed.text !== "") ending = await context.chat.say(typed.text);
-    if (ending === "cancelled") break;
   }
+  // Not waited for: a reader that still waits for a line ends with the program.
+  reader.return?.().catch(() => {});
   return ending;
 }

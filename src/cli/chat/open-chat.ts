@@ -1,16 +1,19 @@
 // What a chat runs on: the engine as configured, in the session's folder, on a ledger that real money is not mixed with.
-import { dirname, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { ConfigOption } from "../../core/config/read-config.ts";
 import type { StrataConfig } from "../../core/config/schema.ts";
-import { modelOf } from "../../core/config/resolve-agent.ts";
 import { toConfigError } from "../../core/config/config-problem.ts";
+import { findModel } from "../../core/models/resolve-model.ts";
+import { nearestNames } from "../../core/nearest-names.ts";
+import { StrataError } from "../../core/strata-error.ts";
 import { loadConfig } from "../../edge/config/load-config.ts";
-import { isUsable } from "../../edge/providers/reach-choice.ts";
+import { isConnectionString } from "../../edge/stores/open-ledger.ts";
 import { readConfigPlaces } from "../config-places.ts";
 import type { CommandInput, Io } from "../command.ts";
 import { openEngineFor, type OpenEngineOptions } from "../open-engine.ts";
-import { readConfig, readStore, type Environment } from "../read-config.ts";
-import { findResumed, type Resumed } from "./find-resumed.ts";
+import type { Environment } from "../read-config.ts";
+import { findPlaces } from "./chat-place.ts";
+import { findResumed } from "./find-resumed.ts";
 import type { ChatEdges, OpenedChat } from "./run-chat.ts";
 import { fillWorkspace } from "./sample-workspace.ts";
 
@@ -23,29 +26,30 @@ export async function openChat(
   input: CommandInput,
   io: Io,
   whom: Whom,
-  { confirm, onNotice }: Asks,
+  asks: Asks,
 ): Promise<OpenedChat> {
   const { values } = input;
   const { env, config } = await readSettings(input, io, whom);
-  const store = placeOf(io.env, values.get("store"), config);
-  const resume = values.get("resume");
-  const given = values.get("workspace");
-  const resumed = resume === undefined ? null : await findResumed(store, resume, given);
-  const workspace = given ?? (await folderOf(resumed));
+  const [agent, model] = [values.get("agent"), values.get("model")];
+  requireAgent(config, agent);
+  const places = findPlaces({ env: io.env, config, store: values.get("store"), agent, model });
+  const [given, wanted] = [values.get("workspace"), values.get("resume")];
+  const resumed = wanted === undefined ? null : await findResumed(places, wanted, given);
   const options: OpenEngineOptions = {
+    ...asks,
     env,
-    store,
-    confirm,
-    onNotice,
-    typed: typedOptions(values),
-    ...optional("workspace", workspace),
-    ...optional("agent", values.get("agent") ?? resumed?.agent),
+    store: (resumed?.place ?? places.place).where,
+    // What is resumed is with its own model first.
+    typed: resumed === null ? typedOptions(model) : [],
+    ...optional("model", resumed?.model ?? model),
+    ...optional("workspace", given ?? resumed?.folder ?? undefined),
+    ...optional("agent", agent ?? resumed?.agent),
     ...optional("configFile", values.get("config")),
   };
   const opened = await openEngineFor(options);
-  const { engine, ledger, providers } = opened;
+  const { engine, ledger, catalogue, isSimulated, isTemporary } = opened;
   try {
-    if (opened.isTemporary) await fillWorkspace(opened.workspace);
+    if (isTemporary) await fillWorkspace(opened.workspace);
   } catch (error) {
     await opened.close();
     throw error;
@@ -53,9 +57,13 @@ export async function openChat(
   return {
     engine,
     ledger,
-    isSimulated: (model) => providers.choose(model).kind === "simulated",
-    modelNamed: (name) => modelOf(opened.config(), name),
+    isSimulated,
+    findModel: (id) => findModel(id, catalogue)?.facts ?? null,
     workspace: resolve(opened.workspace),
+    isTemporary,
+    agent: opened.agent,
+    configFile: values.get("config") ?? null,
+    typed: typedAgain(values),
     resumed: resumed?.id ?? null,
     close: () => opened.close(),
   };
@@ -70,11 +78,31 @@ function optional<Name extends string>(
   return filled;
 }
 
-function typedOptions(values: CommandInput["values"]): readonly ConfigOption[] {
-  const model = values.get("model");
+/** Where agents are configured, another name is a mistake. */
+function requireAgent({ agents }: StrataConfig, name: string | undefined): void {
+  if (name === undefined || agents.size === 0 || agents.has(name)) return;
+  const known = [...agents.keys()];
+  const [near] = nearestNames(name, known, 1);
+  throw new StrataError(
+    "usage",
+    `no agent is called ${name}`,
+    near === undefined ? `there are ${known.join(", ")}` : `did you mean ${near}?`,
+  );
+}
+
+function typedOptions(model: string | undefined): readonly ConfigOption[] {
   return model === undefined
     ? []
     : [{ name: "--model", path: ["models", "default"], value: model }];
+}
+
+/** A connection string may hold a password. */
+function typedAgain(values: CommandInput["values"]): readonly string[] {
+  return ["store", "config"].flatMap((name) => {
+    const value = values.get(name);
+    if (value === undefined) return [];
+    return [`--${name}`, isConnectionString(value) ? "…" : value];
+  });
 }
 
 /**
@@ -99,18 +127,4 @@ async function readSettings(
     isOpen(`tools.${name}`) ? [[`STRATA_TOOLS__${name.toUpperCase()}`, value] as const] : [],
   );
   return { env: { ...io.env, ...Object.fromEntries(more) }, config };
-}
-
-/** Where no place is named, simulated sessions have one of their own: what they cost is nobody's money. */
-function placeOf(env: Environment, given: string | undefined, config: StrataConfig): string {
-  const { value } = readStore(env, given, config.ledger.store);
-  const isUsual = value === join(readConfig(env).dataDirectory.value, "ledger.db");
-  const isSimulated = ![...config.providers.values()].some(isUsable);
-  return isUsual && isSimulated ? join(dirname(value), "simulated.db") : value;
-}
-
-/** Where a session worked before, if that is still there. */
-async function folderOf(resumed: Resumed | null): Promise<string | undefined> {
-  const path = resumed?.workspacePath ?? null;
-  return path !== null && resumed?.isThere === true ? path : undefined;
 }

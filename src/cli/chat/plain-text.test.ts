@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { toPlain, toPlainLine, toSafeJson } from "./plain-text.ts";
+import { toPlain, toPlainLine } from "./plain-text.ts";
 
 test("colours, titles and other sequences are gone, the words stay", () => {
   expect(toPlain("\u001b[31mred\u001b[0m and \u001b[1;4mbold\u001b[m")).toBe("red and bold");
@@ -38,11 +38,4 @@ test("nothing that steers a terminal is left of any text", () => {
 
 test("one line is one line", () => {
   expect(toPlainLine("  a\n\tb \u001b[2Jc ")).toBe("a b c");
-});
-
-test("JSON keeps its value and loses what a terminal would take for a command", () => {
-  const json = JSON.stringify({ text: "a\u009b31m\u2028\u202eb\u001b" });
-  const safe = toSafeJson(json);
-  expect(safe).toBe(String.raw`{"text":"a\u009b31m\u2028\u202eb\u001b"}`);
-  expect(JSON.parse(safe)).toEqual({ text: "a\u009b31m\u2028\u202eb\u001b" });
 });

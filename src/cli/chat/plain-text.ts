@@ -14,14 +14,6 @@ export function toPlainLine(text: string): string {
   return toPlain(text).replace(/\s+/g, " ").trim();
 }
 
-/** JSON of the same value that no terminal takes for a command. */
-export function toSafeJson(json: string): string {
-  return json.replace(
-    /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
 const suspect = /(?![\n\t])[\p{Cc}\u2028-\u202e\u2066-\u2069]/u;
 
 /** CSI with its parameters, as far as it came; OSC, DCS, APC, PM and SOS up to their end or the end of the line; all others. */

@@ -6,9 +6,9 @@ import type { ChatEvent } from "./update.ts";
 const interrupt = { name: "c", ctrl: true };
 const said: ChatEvent = { type: "said", text: "go" };
 const typed: ChatEvent = { type: "key", key: { name: "x", sequence: "x" } };
-const question = { toolUseId: "u1", toolName: "bash", preview: [], isReady: false };
+const question = { id: "1", toolName: "bash", preview: [], isReady: false };
 const asked: ChatEvent = { type: "asked", question };
-const ready: ChatEvent = { type: "ready", toolUseId: "u1" };
+const ready: ChatEvent = { type: "ready", id: "1" };
 
 test("Ctrl-C stops the turn, and quits while it is stopping", () => {
   expect(readKey(after(said), interrupt)).toEqual({ kind: "stop" });
@@ -37,7 +37,7 @@ test("y, n, a and Escape answer a question", () => {
   const state = after(said, asked, ready);
   const answers = ["y", "n", "a", "escape"].map((name) => readKey(state, { name }));
   expect(answers).toMatchObject([
-    { kind: "answer", toolUseId: "u1", answer: "yes" },
+    { kind: "answer", id: "1", answer: "yes" },
     { answer: "no" },
     { answer: "always" },
     { answer: "no" },
@@ -57,4 +57,13 @@ test("in pasted text every key is text", () => {
   const pasting = after({ type: "key", key: { name: "paste-start" } });
   expect(readKey(pasting, { name: "return" })).toEqual({ kind: "edit" });
   expect(readKey(pasting, interrupt)).toEqual({ kind: "edit" });
+});
+
+test("Ctrl-C ends a paste whose end never comes, and the next one means what it says", () => {
+  const begun: ChatEvent = { type: "key", key: { name: "paste-start" } };
+  const pasting = after(begun, typed);
+  expect(readKey(pasting, interrupt)).toEqual({ kind: "edit" });
+  const ended = after(begun, typed, { type: "key", key: interrupt });
+  expect(ended.editor).toMatchObject({ isPasting: false, text: "x" });
+  expect(readKey(ended, interrupt)).toEqual({ kind: "clear" });
 });

@@ -6,7 +6,7 @@ import type { ChatState } from "./state.ts";
 export type Action =
   | { readonly kind: "edit" }
   | { readonly kind: "submit"; readonly text: string }
-  | { readonly kind: "answer"; readonly toolUseId: string; readonly answer: Answer }
+  | { readonly kind: "answer"; readonly id: string; readonly answer: Answer }
   /** Ends the turn. */
   | { readonly kind: "stop" }
   /** Takes the line away. */
@@ -30,7 +30,7 @@ export function readKey(state: ChatState, key: Key): Action {
   const [question] = questions;
   const answer = key.ctrl === true || key.meta === true ? undefined : answers[key.name ?? ""];
   if (question?.isReady === true && editor.text === "" && answer !== undefined) {
-    return { kind: "answer", toolUseId: question.toolUseId, answer };
+    return { kind: "answer", id: question.id, answer };
   }
   if ((key.name === "return" || key.name === "enter") && key.meta !== true) {
     return editor.text.trim() === "" ? { kind: "nothing" } : { kind: "submit", text: editor.text };

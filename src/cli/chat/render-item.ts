@@ -44,6 +44,11 @@ function linesOf(item: Item, options: RenderOptions): readonly string[] {
       return [renderTool(item, width, paint)];
     case "notice":
       return wrapText(item.text, width).map((line) => paint(noticeStyles[item.level], line));
+    case "preview":
+      return [
+        paint("yellow", cutToWidth(`? ${item.toolName}`, width)),
+        ...item.lines.flatMap((line) => wrapText(line, width - 2).map((each) => `  ${each}`)),
+      ];
     case "report":
       return wrapText(item.text.replace(/\n$/, ""), width);
     case "context":

@@ -75,17 +75,37 @@ test("a failed tool says why on its one line", () => {
 
 test("a question shows what would be done, and what is typed meanwhile stays in sight", () => {
   const preview = ["$ rm -rf build"];
-  const question = { toolUseId: "u1", toolName: "bash", preview, isReady: true };
+  const question = { id: "1", toolName: "bash", preview, isReady: true };
   const asked = after(said, { type: "asked", question });
-  expect(render(asked, options).slice(-2)).toEqual([
-    "  $ rm -rf build",
-    "Allow bash? y yes · n no · a always bash",
-  ]);
+  expect(render(asked, options).slice(2, 4)).toEqual(["? bash", "  $ rm -rf build"]);
+  expect(render(asked, options).slice(-1)).toEqual(["Allow bash? y yes · n no · a always bash"]);
   const typing = update(asked, { type: "key", key: { name: "w", sequence: "w" } });
   expect(render(typing, options).slice(-2)).toEqual([
     "Allow bash? on an empty line: y, n or a",
     "> w",
   ]);
+});
+
+test("what is asked about is written for good, before tools that run, however long it is", () => {
+  const preview = Array.from({ length: 40 }, (_, index) => `$ echo ${index}`);
+  const question = { id: "1", toolName: "bash", preview, isReady: true };
+  const asked = after(said, running, { type: "asked", question });
+  const { lines, live } = draw(asked, nothingPrinted, options);
+  expect(lines.slice(2)).toEqual(["", "? bash", ...preview.map((line) => `  ${line}`)].slice(1));
+  expect(live.at(-1)).toBe("Allow bash? (40 lines above) y yes · n no · a always bash");
+});
+
+function ask(id: string, toolName: string): ChatEvent {
+  const question = { id, toolName, preview: [`$ ${toolName}`], isReady: true };
+  return { type: "asked", question };
+}
+
+test("of several questions each is shown when it is asked", () => {
+  const both = after(said, ask("1", "bash"), ask("2", "write"));
+  expect(render(both, options)).toContain("  $ bash");
+  expect(render(both, options)).not.toContain("  $ write");
+  const next = update(both, { type: "answered", id: "1" });
+  expect(render(next, options)).toContain("  $ write");
 });
 
 test("the cursor stands where it is, also between wide characters and on later lines", () => {

@@ -1,6 +1,6 @@
 // The screen: what may still change is redrawn, what is finished scrolls up and is never touched again.
 import { createPaint, type RenderOptions } from "./paint.ts";
-import { renderItem, wrapText } from "./render-item.ts";
+import { renderItem } from "./render-item.ts";
 import { renderStatus } from "./render-status.ts";
 import { isOpen, type ChatState, type Item } from "./state.ts";
 import { charactersOf, cutToWidth, widthOf } from "./text-width.ts";
@@ -100,16 +100,17 @@ function drawQuestion({ questions, editor }: ChatState, options: RenderOptions):
   const [question] = questions;
   if (question === undefined) return null;
   const { toolName, preview } = question;
-  const shown = preview.flatMap((line) =>
-    wrapText(line, options.width - 2).map((each) => `  ${each}`),
-  );
+  const size = preview.length > previewLinesSeen ? ` (${preview.length} lines above)` : "";
   const more = questions.length > 1 ? ` (${questions.length - 1} more after this)` : "";
   const how =
     editor.text === "" ? `y yes · n no · a always ${toolName}` : "on an empty line: y, n or a";
-  const asked = cutToWidth(`Allow ${toolName}?${more} ${how}`, options.width - 1);
-  const lines = [...shown, createPaint(options)(["bold", "yellow"], asked)];
-  return { lines, cursor: { line: lines.length - 1, column: widthOf(asked) } };
+  const asked = cutToWidth(`Allow ${toolName}?${size}${more} ${how}`, options.width - 1);
+  const lines = [createPaint(options)(["bold", "yellow"], asked)];
+  return { lines, cursor: { line: 0, column: widthOf(asked) } };
 }
+
+/** What is longer may have scrolled away. */
+const previewLinesSeen = 10;
 
 const inputLinesMax = 10;
 

@@ -1,22 +1,24 @@
 // One chat from its first line to its last: opens, talks as whoever is there can be talked to, and closes.
 import type { ReadStream, WriteStream } from "node:tty";
 import type { Ledger } from "../../core/ledger/ledger.ts";
-import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { Confirm } from "../../edge/tools/confirmation.ts";
 import type { TurnEnding } from "../../engine.ts";
 import type { Engine } from "../../engine/create-engine.ts";
 import type { EngineSession } from "../../engine/engine-session.ts";
 import type { Io } from "../command.ts";
-import { openChatSession, toText, type ChatSession } from "./chat-session.ts";
+import { openChatSession, type ChatSetup } from "./chat-session.ts";
 import {
   createConfirmations,
   type Confirmations,
   type ConfirmationsSetup,
 } from "./confirmations.ts";
+import { goOn } from "./go-on.ts";
 import { renderFarewell, renderGreeting } from "./greeting.ts";
 import { runLines } from "./line-mode.ts";
+import { describeChange } from "./model-words.ts";
+import { watchOutside, type Outside } from "./outside.ts";
 import { waitForTurn } from "./wait-for-turn.ts";
-import type { SlashContext } from "./run-slash.ts";
+import type { SlashContext, SlashPlace } from "./run-slash.ts";
 import { createScreen, type Screen } from "./screen.ts";
 import { noTotals, openState, type ChatState } from "./state.ts";
 import { runTerminal } from "./terminal.ts";
@@ -24,14 +26,9 @@ import { update, type ChatEvent } from "./update.ts";
 import { createAnswerView, createJsonView, createTextView, type View } from "./views.ts";
 
 /** An engine, with what a chat must know of it. */
-export interface OpenedChat {
+export interface OpenedChat extends Omit<ChatSetup, "tell">, SlashPlace {
   readonly engine: Engine;
   readonly ledger: Ledger;
-  readonly isSimulated: (model: ModelFacts) => boolean;
-  /** The full name of what may be a nickname. */
-  readonly modelNamed: (name: string) => string;
-  /** The folder the agent works in. */
-  readonly workspace: string | null;
   /** The session to go on with; null for a new one. */
   readonly resumed: string | null;
   close(): Promise<void>;
@@ -60,44 +57,20 @@ export interface ChatWish {
   readonly isJson: boolean;
   /** Whether tools run without asking. */
   readonly isAllowed: boolean;
-  /** Of a new session; what is configured by default. */
+  /** Of a new session, or what a resumed one goes on with; what is configured by default. */
   readonly model: string | null;
 }
 
 /** The exit status. */
 export async function runChat(wish: ChatWish, edges: ChatEdges, io: Io): Promise<number> {
-  const terminal = wish.prompt === null && !wish.isJson ? edges.terminal : null;
-  const screen = terminal === null ? null : createScreen(terminal.output, edges.colours);
-  const view = chooseView(wish, screen, edges, io);
-  let state = openState(nowhere, noTotals);
-  const tell = (event: ChatEvent): void => {
-    state = update(state, event);
-    view(event, state);
-  };
-  const confirmations = createConfirmations({
-    whom: edges.whom,
-    onAsked: (question) => tell({ type: "asked", question }),
-    onReady: (toolUseId) => tell({ type: "ready", toolUseId }),
-    onSettled: (toolUseId) => tell({ type: "answered", toolUseId }),
-    onRefused: (name) => {
-      const text = `${name} was not allowed: nobody is at a terminal to ask. --yes allows every tool.`;
-      tell({ type: "noticed", level: "warning", text });
-    },
-  });
-  const onNotice = (text: string): void => tell({ type: "noticed", level: "info", text });
-  const opened = await edges.open({ confirm: confirmations.confirm, onNotice });
+  const over = Promise.withResolvers<void>();
+  const outside = watchOutside(io, over.promise);
   try {
-    const { session, isLeftOpen } = await openSession(opened, wish, io);
-    const chat = await openChatSession({ ...opened, tell }, session);
-    const context: SlashContext = { ...opened, chat, tell, state: () => state, env: io.env };
-    const talk: Talk = { wish, edges, context, confirmations, isLeftOpen };
-    const ending = await (terminal === null || screen === null
-      ? talkInLines(talk)
-      : talkAtTerminal(talk, { ...terminal, screen }));
-    if (!wish.isJson) io.error(renderFarewell(state, chat.session.session.isRecorded));
-    return statuses[ending];
+    const ending = await openAndTalk(wish, edges, io, outside);
+    return outside.status() ?? statuses[ending];
   } finally {
-    await opened.close();
+    outside.close();
+    over.resolve();
   }
 }
 
@@ -108,6 +81,55 @@ const statuses: Readonly<Record<TurnEnding, number>> = {
   "too many calls": 1,
   cancelled: 130,
 };
+
+async function openAndTalk(
+  wish: ChatWish,
+  edges: ChatEdges,
+  io: Io,
+  outside: Outside,
+): Promise<TurnEnding> {
+  const terminal = wish.prompt === null && !wish.isJson ? edges.terminal : null;
+  const screen = terminal === null ? null : createScreen(terminal.output, edges.colours);
+  const view = chooseView(wish, screen, edges, io);
+  let state = openState(nowhere, noTotals);
+  const tell = (event: ChatEvent): void => {
+    state = update(state, event);
+    view(event, state);
+  };
+  const confirmations = confirmBy(edges.whom, tell);
+  const onNotice = (text: string): void => tell({ type: "noticed", level: "info", text });
+  const opened = await edges.open({ confirm: confirmations.confirm, onNotice });
+  try {
+    const talkable = await openSession(opened, wish, io, outside);
+    if (talkable === null) return "cancelled";
+    const { session, isLeftOpen } = talkable;
+    const chat = await openChatSession({ ...opened, tell }, session);
+    const context: SlashContext = {
+      ...opened,
+      chat,
+      tell,
+      state: () => state,
+      outside,
+      env: io.env,
+    };
+    if (opened.resumed !== null && wish.model !== null) {
+      tell({
+        type: "noticed",
+        level: "info",
+        text: describeChange(await chat.useModel(wish.model)),
+      });
+    }
+    const talk: Talk = { wish, edges, context, confirmations, outside, isLeftOpen };
+    const ending = await (terminal === null || screen === null
+      ? talkInLines(talk)
+      : talkAtTerminal(talk, { ...terminal, screen }));
+    const { isRecorded } = chat.session.session;
+    if (!wish.isJson) io.error(renderFarewell(state, { isRecorded, typed: opened.typed }));
+    return ending;
+  } finally {
+    await opened.close();
+  }
+}
 
 const nowhere: ChatState["about"] = {
   sessionId: "",
@@ -127,17 +149,34 @@ function chooseView(wish: ChatWish, screen: Screen | null, edges: ChatEdges, io:
   return createTextView(io, { ...options, showsStatus });
 }
 
+function confirmBy(whom: ChatEdges["whom"], tell: (event: ChatEvent) => void): Confirmations {
+  return createConfirmations({
+    whom,
+    onAsked: (question) => tell({ type: "asked", question }),
+    onReady: (id) => tell({ type: "ready", id }),
+    onSettled: (id) => tell({ type: "answered", id }),
+    onRefused: (name) => {
+      const text = `${name} was not allowed: nobody is at a terminal to ask. --yes allows every tool.`;
+      tell({ type: "noticed", level: "warning", text });
+    },
+  });
+}
+
+/** Null where somebody gave up waiting for it. */
 async function openSession(
-  { engine, ledger, resumed, modelNamed }: OpenedChat,
+  { engine, ledger, resumed }: OpenedChat,
   { model }: ChatWish,
-  io: Io,
-): Promise<{ readonly session: EngineSession; readonly isLeftOpen: boolean }> {
+  { error }: Io,
+  outside: Outside,
+): Promise<{ readonly session: EngineSession; readonly isLeftOpen: boolean } | null> {
   if (resumed === null) {
-    const session = await engine.open(model === null ? {} : { model: modelNamed(model) });
+    const session = await engine.open(model === null ? {} : { model });
     return { session, isLeftOpen: false };
   }
-  const isLeftOpen = await waitForTurn(ledger, resumed, io);
-  return { session: await engine.resume(resumed), isLeftOpen };
+  const say = (text: string): void => error(`${text} Ctrl-C gives up.\n`);
+  const turn = await waitForTurn(ledger, resumed, { say, outside });
+  if (turn === "given up") return null;
+  return { session: await engine.resume(resumed), isLeftOpen: turn === "left open" };
 }
 
 interface Talk {
@@ -145,29 +184,19 @@ interface Talk {
   readonly edges: ChatEdges;
   readonly context: SlashContext;
   readonly confirmations: Confirmations;
+  readonly outside: Outside;
   readonly isLeftOpen: boolean;
 }
 
-async function talkInLines({ wish, edges, context, isLeftOpen }: Talk): Promise<TurnEnding> {
+async function talkInLines(talk: Talk): Promise<TurnEnding> {
+  const { wish, edges, context, outside, isLeftOpen } = talk;
   const { chat } = context;
-  // The first stops the turn; the next one is the system's to handle.
-  const onSignal = (signal: NodeJS.Signals): void => {
-    stopListening();
-    if (chat.isBusy) chat.stop();
-    else process.kill(process.pid, signal);
-  };
-  const stopListening = (): void => {
-    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
-  };
-  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
-  try {
-    if (isLeftOpen) await goOn(context);
-    return wish.prompt === null
-      ? await runLines(context, edges.lines)
-      : await chat.say(wish.prompt);
-  } finally {
-    stopListening();
-  }
+  void outside.ended.then(() => (chat.isBusy ? chat.stop() : null));
+  if (isLeftOpen) await goOn(context);
+  if (outside.isEnded()) return "cancelled";
+  return wish.prompt === null
+    ? await runLines(context, edges.lines, outside)
+    : await chat.say(wish.prompt);
 }
 
 async function talkAtTerminal(
@@ -178,22 +207,5 @@ async function talkAtTerminal(
   const text = renderGreeting(state(), chat.session.session, env["HOME"]);
   tell({ type: "reported", text });
   const first = isLeftOpen ? () => goOn(context) : null;
-  await runTerminal({ ...context, confirmations, ...terminal }, first);
-  return "done";
-}
-
-/** Somebody left the last turn open. */
-async function goOn({
-  chat,
-  tell,
-}: {
-  readonly chat: ChatSession;
-  readonly tell: SlashContext["tell"];
-}): Promise<void> {
-  tell({ type: "noticed", level: "info", text: "The last turn was left open; going on with it." });
-  try {
-    await chat.goOn();
-  } catch (error) {
-    tell({ type: "noticed", level: "error", text: toText(error) });
-  }
+  return runTerminal({ ...context, confirmations, ...terminal }, first);
 }

@@ -1,23 +1,43 @@
 // The commands of a chat, each told as events.
 import { stripVTControlCharacters } from "node:util";
-import { generatedTokens, promptTokens, writtenTokens } from "../../core/message/usage.ts";
+import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import { formatCount, formatPercent } from "../../replay/page/format-figures.ts";
+import { formatCount } from "../../replay/page/format-figures.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
 import type { CommandBody, Io } from "../command.ts";
-import { renderFacts } from "../table.ts";
-import { switchModel, toText, type ChatSession, type ChatSetup } from "./chat-session.ts";
+import { simulationOf } from "../open-engine-side.ts";
+import type { ChatSession, ChatSetup } from "./chat-session.ts";
+import { toText } from "./ending-words.ts";
 import { viewContext } from "./context-view.ts";
+import { describeChange } from "./model-words.ts";
 import { findSessionId, shortName } from "./name-session.ts";
+import { goOn } from "./go-on.ts";
+import { toShellWord } from "./greeting.ts";
+import { renderCost } from "./render-cost.ts";
 import { renderSessions } from "./render-sessions.ts";
 import { renderHelp, type SlashSpec } from "./slash-words.ts";
 import type { ChatState } from "./state.ts";
+import { waitForTurn, type Waiting } from "./wait-for-turn.ts";
 
-export interface SlashContext extends ChatSetup {
+/** Where a chat is, beyond its session. */
+export interface SlashPlace {
+  /** The folder the agent works in. */
+  readonly workspace: string | null;
+  /** Whether that was made for a simulated agent. */
+  readonly isTemporary: boolean;
+  readonly agent: string;
+  /** From `--config`. */
+  readonly configFile: string | null;
+  /** What must be typed again to find its sessions. */
+  readonly typed: readonly string[];
+}
+
+export interface SlashContext extends ChatSetup, SlashPlace {
   readonly chat: ChatSession;
   readonly state: () => ChatState;
   readonly env: Io["env"];
+  readonly outside: Waiting["outside"];
 }
 
 /** Whether the chat goes on. What goes wrong is told. */
@@ -80,8 +100,11 @@ function report({ tell }: Pick<SlashContext, "tell">, text: string): void {
 async function reportRun(context: SlashContext, run: CommandBody): Promise<void> {
   let text = "";
   const collect = (more: string): void => void (text += more);
-  const { workspace, env } = context;
-  const values = new Map(workspace === null ? [] : [["workspace", workspace] as const]);
+  const { workspace, configFile, env } = context;
+  const values = new Map([
+    ...(workspace === null ? [] : [["workspace", workspace] as const]),
+    ...(configFile === null ? [] : [["config", configFile] as const]),
+  ]);
   await run({ operands: [], switches: new Set(), values }, { out: collect, error: collect, env });
   report(context, text);
 }
@@ -97,14 +120,7 @@ async function changeModel(id: string, context: SlashContext): Promise<void> {
     );
     return;
   }
-  const next = await switchModel(context, chat.session, id);
-  const before = session.model.id;
-  await chat.change(next);
-  const { model, thread } = next.session;
-  const text =
-    `${model.id} goes on in session ${next.id}. Nothing of it is cached yet: the next call sends ` +
-    `${formatTokens(thread.end.tokens)} tokens anew. The session with ${before} stays as it is.`;
-  tell({ type: "noticed", level: "info", text });
+  tell({ type: "noticed", level: "info", text: describeChange(await chat.useModel(id)) });
 }
 
 /** A session is in the ledger from its first turn on. */
@@ -146,34 +162,37 @@ const reasons: Readonly<Record<string, string>> = {
 
 async function showSessions(typed: string, context: SlashContext): Promise<void> {
   const { engine, ledger, chat } = context;
-  if (typed !== "") {
-    await chat.change(await engine.resume(await findSessionId(ledger, typed)));
+  if (typed === "") {
+    report(context, await renderSessions(ledger, chat.session.id));
     return;
   }
-  report(context, await renderSessions(ledger, chat.session.id));
+  const id = await findSessionId(ledger, typed);
+  const record = await ledger.findSession(id);
+  if (record !== null) requireHere(record, context);
+  const { tell, outside } = context;
+  const say = (text: string): void => tell({ type: "noticed", level: "info", text });
+  const turn = await waitForTurn(ledger, id, { say, outside });
+  if (turn === "given up") return;
+  if (chat.isBusy) throw new StrataError("conflict", "a turn began meanwhile", "stop it first");
+  await chat.change(await engine.resume(id));
+  if (turn === "left open") await goOn(context);
 }
 
-function renderCost({ totals, about }: ChatState): string {
-  const { usage, callCount, costPicoUsd, savedPicoUsd } = totals;
-  if (callCount === 0) return "Nothing was paid for yet.";
-  const prompt = promptTokens(usage);
-  const share = (tokens: number): string =>
-    `${formatTokens(tokens)} tokens, ${formatPercent(prompt === 0 ? 0 : tokens / prompt)} of what was sent`;
-  const simulated = about.isSimulated ? ", in simulated dollars: nothing is paid" : "";
-  const without = savedPicoUsd === null ? null : costPicoUsd + savedPicoUsd;
-  return renderFacts([
-    ["cost", `${formatUsdRounded(costPicoUsd)} for ${formatCount(callCount, "call")}${simulated}`],
-    ["without a cache", without === null ? null : formatUsdRounded(without)],
-    ["saved", savedPicoUsd === null ? null : savedText(savedPicoUsd, without ?? 0n)],
-    ["read from cache", share(usage.cacheReadTokens)],
-    ["written to cache", share(writtenTokens(usage))],
-    ["not cached", share(usage.uncachedTokens)],
-    ["made by the model", `${formatTokens(generatedTokens(usage))} tokens`],
-  ]);
-}
-
-function savedText(saved: bigint, without: bigint): string {
-  if (saved < 0n) return `-${formatUsdRounded(-saved)}: what was written is not read yet`;
-  const share = without === 0n ? 0 : Number((saved * 10_000n) / without) / 10_000;
-  return `${formatUsdRounded(saved)}, ${formatPercent(share)}`;
+/** A session goes on in its own folder and as its own agent; this chat has one of each. */
+function requireHere(
+  record: SessionRecord,
+  { workspace, isTemporary, typed, ...here }: SlashContext,
+): void {
+  const { id, agent, workspacePath } = record;
+  const isMade = isTemporary && simulationOf(record)?.isTemporary === true;
+  const isPlace = workspacePath === null || workspacePath === workspace || isMade;
+  if (isPlace && agent === here.agent) return;
+  const words = ["strata", "chat", "--resume", id, ...typed].map(toShellWord);
+  throw new StrataError(
+    "input-invalid",
+    isPlace
+      ? `session ${id} is of the agent ${agent}, and this is ${here.agent}`
+      : `session ${id} works in ${workspacePath}, and this chat in ${workspace ?? "no folder"}`,
+    `go on with it by: ${words.join(" ")}`,
+  );
 }

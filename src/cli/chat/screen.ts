@@ -9,7 +9,7 @@ export interface Screen {
   show(state: ChatState): void;
   /** At once, on an empty screen. */
   clear(state: ChatState): void;
-  /** Takes away what is drawn below the finished lines. */
+  /** Takes away what is drawn below the finished lines; nothing is drawn after that. */
   end(): void;
 }
 
@@ -32,6 +32,7 @@ export function createScreen(
   let shown: Pick<Drawing, "live" | "cursor"> = { live: [], cursor: { line: 0, column: 0 } };
   let latest: ChatState | null = null;
   let timer: NodeJS.Timeout | null = null;
+  let isEnded = false;
   let drawnMs = -intervalMs;
 
   /** Back to where the drawing began, and nothing below. Lines that a narrower window broke are counted as they stand. */
@@ -56,6 +57,7 @@ export function createScreen(
   };
   return {
     show: (state) => {
+      if (isEnded) return;
       latest = state;
       if (timer !== null) return;
       const waitMs = drawnMs + intervalMs - performance.now();
@@ -63,6 +65,7 @@ export function createScreen(
       else timer = setTimeout(drawNow, waitMs);
     },
     clear: (state) => {
+      if (isEnded) return;
       output.write("\u001b[2J\u001b[H");
       shown = { live: [], cursor: { line: 0, column: 0 } };
       latest = state;
@@ -73,8 +76,7 @@ export function createScreen(
       if (timer !== null) clearTimeout(timer);
       drawNow();
       output.write(erase());
-      shown = { live: [], cursor: { line: 0, column: 0 } };
-      latest = null;
+      isEnded = true;
     },
   };
 }

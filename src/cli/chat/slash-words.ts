@@ -15,7 +15,7 @@ export const slashSpecs: readonly SlashSpec[] = [
   {
     name: "model",
     rest: "[ID]",
-    meaning: "the model; with an id, go on with another one",
+    meaning: "the model; with an id, go on with another one in the same session",
     needsIdle: true,
   },
   { name: "cost", rest: "", meaning: "what was paid and what caching saved", needsIdle: false },
@@ -49,14 +49,15 @@ export type Typed =
   | { readonly kind: "unknown"; readonly text: string };
 
 export function readTyped(line: string): Typed {
-  const match = /^\/([a-z]*)(?:\s+(.*))?$/su.exec(line.trimEnd());
+  const match = /^\/([a-z]*)(?:\s+(.*))?$/isu.exec(line.trimEnd());
   if (match === null) return { kind: "words", text: line.trim() };
-  const [, name = "", rest = ""] = match;
+  const [, word = "", rest = ""] = match;
+  const name = word.toLowerCase();
   const spec = slashSpecs.find((each) => each.name === (name === "exit" ? "quit" : name));
   if (spec !== undefined) return { kind: "command", spec, rest: rest.trim() };
   const names = slashSpecs.map((each) => each.name);
   const [near] = nearestNames(name, names, 1);
-  const hint = near === undefined ? "/help lists what there is" : `did you mean /${near}?`;
+  const hint = near === undefined ? "/help lists what there is." : `did you mean /${near}?`;
   const text = `There is no /${name}; ${hint} A space before the slash says it to the agent.`;
   return { kind: "unknown", text };
 }

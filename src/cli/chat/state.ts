@@ -45,6 +45,8 @@ export type Item =
   | { readonly kind: "notice"; readonly level: NoticeLevel; readonly text: string }
   /** As it was typed. */
   | { readonly kind: "command"; readonly text: string }
+  /** What somebody is asked to allow, all of it. */
+  | { readonly kind: "preview"; readonly toolName: string; readonly lines: readonly string[] }
   /** What a command of the chat shows. */
   | { readonly kind: "report"; readonly text: string }
   | { readonly kind: "context"; readonly view: ContextView };
@@ -72,7 +74,8 @@ export interface RunningTurn {
 }
 
 export interface Question {
-  readonly toolUseId: string;
+  /** Its own: providers may give two uses the same one. */
+  readonly id: string;
   readonly toolName: string;
   /** What would be done, as lines. */
   readonly preview: readonly string[];

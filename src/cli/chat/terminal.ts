@@ -1,6 +1,7 @@
 // A chat at a terminal: keys in, a screen out, until somebody quits.
 import { emitKeypressEvents } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
+import type { TurnEnding } from "../../engine.ts";
 import type { Confirmations } from "./confirmations.ts";
 import type { Key } from "./line-editor.ts";
 import { readKey, type Action } from "./read-key.ts";
@@ -15,12 +16,15 @@ export interface TerminalSetup extends SlashContext {
   readonly output: WriteStream;
 }
 
-/** Resolves when somebody quits; a turn that runs then is stopped. `first` runs before anything is typed. */
+/**
+ * Resolves when somebody quits: `cancelled` where a turn was stopped for that. The terminal is given back at once, the
+ * turn is waited for. `first` runs before anything is typed.
+ */
 export async function runTerminal(
   setup: TerminalSetup,
   first: (() => Promise<unknown>) | null,
-): Promise<void> {
-  const { chat, state, screen, input, output } = setup;
+): Promise<TurnEnding> {
+  const { chat, state, screen, input, output, outside } = setup;
   const quit = Promise.withResolvers<void>();
   const act = createActs(setup, quit.resolve, (work) => {
     work.then(() => screen.show(state()), quit.reject);
@@ -40,25 +44,28 @@ export async function runTerminal(
   emitKeypressEvents(input);
   input.on("keypress", onKey).on("end", onEnd);
   output.on("resize", onResize);
-  const ends = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  for (const signal of ends) process.on(signal, onEnd);
+  void outside.ended.then(onEnd);
   process.on("SIGCONT", takeOver);
   takeOver();
   input.resume();
+  let isStopped = false;
+  let stopped: Promise<void> = Promise.resolve();
   try {
     if (first !== null) first().catch(quit.reject);
     await quit.promise;
-    chat.stop();
+    isStopped = chat.isBusy;
+    if (isStopped) stopped = chat.stop();
   } finally {
     screen.end();
     input.off("keypress", onKey).off("end", onEnd);
     output.off("resize", onResize);
-    for (const signal of ends) process.off(signal, onEnd);
     process.off("SIGCONT", takeOver);
     output.write(pasteOff);
     input.setRawMode(false);
     input.pause();
   }
+  await stopped;
+  return isStopped ? "cancelled" : "done";
 }
 
 /** Terminals then say where pasted text begins and ends, so that its lines are not taken for keys. */
@@ -88,9 +95,9 @@ function createActs(
         tell({ type: "entered" });
         return later(submit(action.text));
       case "answer":
-        return confirmations.answer(action.toolUseId, action.answer);
+        return confirmations.answer(action.id, action.answer);
       case "stop":
-        return chat.stop();
+        return later(chat.stop());
       case "clear":
         return tell({ type: "entered" });
       case "warn":

@@ -14,9 +14,11 @@ test("an input without words, or one that is no JSON, says nothing", () => {
   expect(aboutUse("{")).toBe("");
 });
 
-test("escape codes in an input reach nobody", () => {
+test("escape codes in an input reach no terminal, and in what is asked about they hide nothing", () => {
   expect(aboutUse(String.raw`{"path":"a\u001b[31m.ts"}`)).toBe("a.ts");
-  expect(previewUse({ command: "ls\u001b]0;x\u0007" })).toEqual(["$ ls"]);
+  expect(previewUse({ command: "echo hi \u001b]0; rm -rf . \u0007" })).toEqual([
+    "$ echo hi ␛]0; rm -rf . ␇",
+  ]);
 });
 
 test("an edit is shown as what goes and what comes", () => {
@@ -28,9 +30,19 @@ test("an edit is shown as what goes and what comes", () => {
   ]);
 });
 
-test("a long file is shown by its beginning, with what is missing", () => {
-  const lines = Array.from({ length: 20 }, (_, index) => String(index));
-  const preview = previewUse({ path: "a.txt", content: lines.join("\n") });
-  expect(preview.slice(0, 2)).toEqual(["a.txt", "+ 0"]);
-  expect(preview.slice(-2)).toEqual(["… 12 more lines", "49 B in all"]);
+test("a long command is shown to its last line, and a long file, too", () => {
+  const lines = Array.from({ length: 200 }, (_, index) => `echo ${index}`);
+  expect(previewUse({ command: lines.join("\n") })).toEqual(lines.map((line) => `$ ${line}`));
+  const preview = previewUse({ path: "a.txt", content: "0\n1" });
+  expect(preview).toEqual(["a.txt", "+ 0", "+ 1", "3 B in all"]);
+});
+
+test("what else an input says is shown, too", () => {
+  expect(previewUse({ command: "ls", timeout: 5 })).toEqual(["$ ls", "{", '  "timeout": 5', "}"]);
+  expect(previewUse({ command: "ls", content: "x" })).toEqual([
+    "{",
+    '  "command": "ls",',
+    '  "content": "x"',
+    "}",
+  ]);
 });

@@ -1,8 +1,8 @@
-// A tool use in a few words, and what it would do in a few lines.
+// A tool use in a few words, and what it would do in full.
 import { countBytes } from "../../core/layers/cut-middle.ts";
 import type { ToolInput } from "../../core/tools/tool.ts";
-import { formatBytes } from "../render-ledger.ts";
-import { toPlain, toPlainLine } from "./plain-text.ts";
+import { formatBytes, toPrintable } from "../render-ledger.ts";
+import { toPlainLine } from "./plain-text.ts";
 
 /** What a person would name first: a path, a command, a pattern. */
 const telling = ["command", "pattern", "query", "path", "name", "skill", "file", "url"];
@@ -20,27 +20,41 @@ function wordsOf(value: unknown): string {
   return typeof value === "string" ? toPlainLine(value.slice(0, 500)) : "";
 }
 
-/** What somebody is asked to allow. Long texts are cut, and how much is missing is told. */
+/** What somebody is asked to allow: all of it, with nothing in it that a terminal would hide. */
 export function previewUse(input: ToolInput): readonly string[] {
-  const { path, command, content, old, new: replacement } = input;
-  const target = typeof path === "string" ? [toPlainLine(path)] : [];
-  if (typeof command === "string") return [...target, ...cutLines(command, "$ ")];
-  if (typeof old === "string" && typeof replacement === "string") {
-    return [...target, ...cutLines(old, "- "), ...cutLines(replacement, "+ ")];
+  const { path, ...rest } = input;
+  if (path !== undefined && typeof path !== "string") return toJsonLines(input);
+  const target = path === undefined ? [] : [toVisible(path).replaceAll("\n", "\\n")];
+  const { command, content, old, new: replacement, ...others } = rest;
+  const more = Object.keys(others).length === 0 ? [] : toJsonLines(others);
+  const isOnly = (...names: readonly string[]): boolean =>
+    Object.keys(rest).length === names.length + Object.keys(others).length;
+  if (typeof command === "string" && isOnly("command")) {
+    return [...target, ...markLines(command, "$ "), ...more];
   }
-  if (typeof content === "string") {
-    return [...target, ...cutLines(content, "+ "), `${formatBytes(countBytes(content))} in all`];
+  if (typeof content === "string" && isOnly("content")) {
+    const size = `${formatBytes(countBytes(content))} in all`;
+    return [...target, ...markLines(content, "+ "), ...more, size];
   }
-  return cutLines(JSON.stringify(input, null, 2), "");
+  if (typeof old === "string" && typeof replacement === "string" && isOnly("old", "new")) {
+    return [...target, ...markLines(old, "- "), ...markLines(replacement, "+ "), ...more];
+  }
+  return toJsonLines(input);
 }
 
-const linesShown = 8;
+function toJsonLines(value: object): readonly string[] {
+  return markLines(JSON.stringify(value, null, 2), "");
+}
 
-function cutLines(text: string, mark: string): readonly string[] {
-  const lines = toPlain(text).split("\n");
-  const shown = lines.slice(0, linesShown).map((line) => `${mark}${line}`);
-  const more = lines.length - shown.length;
-  return more === 0 ? shown : [...shown, `… ${more} more ${more === 1 ? "line" : "lines"}`];
+function markLines(text: string, mark: string): readonly string[] {
+  return toVisible(text)
+    .split("\n")
+    .map((line) => `${mark}${line}`);
+}
+
+/** Control characters are shown and not left out: a shell may take what follows them for a command. */
+function toVisible(text: string): string {
+  return toPrintable(text.replaceAll("\r\n", "\n"));
 }
 
 function readInput(json: string): Readonly<Record<string, unknown>> {

@@ -2,7 +2,7 @@
 import type { CallRecord } from "../../core/ledger/call-entry.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
-import { addUsage, generatedTokens, promptTokens } from "../../core/message/usage.ts";
+import { addUsage, generatedTokens, promptTokens, type Usage } from "../../core/message/usage.ts";
 import { findCost, savingsOverNoCache } from "../../core/models/cost.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { TurnRun } from "../../engine.ts";
@@ -19,23 +19,31 @@ export interface Tally {
   recount(session: Session): Promise<void>;
 }
 
-export function createTally(ledger: Ledger, tell: (totals: Totals) => void): Tally {
+export interface TallyEdges {
+  readonly ledger: Ledger;
+  /** By the id a call is recorded with. */
+  readonly findModel: FindModel;
+}
+
+type FindModel = (id: string) => ModelFacts | null;
+
+export function createTally(edges: TallyEdges, tell: (totals: Totals) => void): Tally {
+  const { ledger } = edges;
   let totals = noTotals;
-  let model: ModelFacts | null = null;
   let estimate = 0;
+  let find = edges.findModel;
   const open = async (session: Session): Promise<Totals> => {
-    ({ model } = session);
+    find = knowing(session.model, edges.findModel);
     estimate = session.thread.end.tokens;
-    totals = await readTotals(ledger, session);
+    totals = await readTotals(ledger, session, find);
     return totals;
   };
   return {
     open,
-    callEnded: async (turnId) => {
-      if (model !== null) tell(addCalls(totals, await ledger.readCalls(turnId), model));
-    },
+    callEnded: async (turnId) => tell(addCalls(totals, await ledger.readCalls(turnId), find)),
     turnEnded: async ({ calls, end, session }) => {
-      const counted = addCalls(totals, calls, session.model);
+      find = knowing(session.model, edges.findModel);
+      const counted = addCalls(totals, calls, find);
       const record = await ledger.findSession(session.id);
       const { tokens } = session.thread.end;
       // What a turn that came to nothing said is taken back.
@@ -53,16 +61,20 @@ export function createTally(ledger: Ledger, tell: (totals: Totals) => void): Tal
   };
 }
 
-function addCalls(totals: Totals, calls: readonly CallRecord[], model: ModelFacts): Totals {
-  return calls.reduce((sum, call) => addCall(sum, call, model), totals);
+/** A session's own model is known with the way it is reached by, which decides on prices. */
+function knowing(model: ModelFacts, find: FindModel): FindModel {
+  return (id) => (id === model.id ? model : find(id));
 }
 
-function addCall(totals: Totals, call: CallRecord, model: ModelFacts): Totals {
+function addCalls(totals: Totals, calls: readonly CallRecord[], find: FindModel): Totals {
+  return calls.reduce((sum, call) => addCall(sum, call, find(call.model)), totals);
+}
+
+function addCall(totals: Totals, call: CallRecord, model: ModelFacts | null): Totals {
   const { usage } = call;
   const costPicoUsd = totals.costPicoUsd + (call.costPicoUsd ?? 0n);
   if (usage === null) return { ...totals, costPicoUsd };
-  const isPriced = findCost(usage, model, { at: call.startMs }).cost !== null;
-  const saved = isPriced ? savingsOverNoCache(usage, model, { at: call.startMs }) : null;
+  const saved = model === null ? null : savedBy(usage, model, call.startMs);
   return {
     usage: addUsage(totals.usage, usage),
     callCount: totals.callCount + 1,
@@ -73,12 +85,17 @@ function addCall(totals: Totals, call: CallRecord, model: ModelFacts): Totals {
   };
 }
 
+/** Null where prices are not known. */
+function savedBy(usage: Usage, model: ModelFacts, at: number): bigint | null {
+  const isPriced = findCost(usage, model, { at }).cost !== null;
+  return isPriced ? savingsOverNoCache(usage, model, { at }) : null;
+}
+
 /** Of a session that is open, from what the ledger has of it since it was opened or forked. */
-async function readTotals(ledger: Ledger, session: Session): Promise<Totals> {
-  const { id, model } = session;
-  const record = await ledger.findSession(id);
+async function readTotals(ledger: Ledger, session: Session, find: FindModel): Promise<Totals> {
+  const record = await ledger.findSession(session.id);
   const calls = record === null ? [] : await readCalls(ledger, record);
-  const totals = addCalls(noTotals, calls, model);
+  const totals = addCalls(noTotals, calls, find);
   return {
     ...totals,
     costPicoUsd: record?.costPicoUsd ?? 0n,

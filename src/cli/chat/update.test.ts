@@ -71,7 +71,7 @@ test("a result that is an error says what is wrong on one line, without escape c
 });
 
 test("a turn that ends leaves nothing open and asks nothing", () => {
-  const question = { toolUseId: "u1", toolName: "bash", preview: [], isReady: true };
+  const question = { id: "1", toolName: "bash", preview: [], isReady: true };
   const state = after(
     said,
     token("half"),
@@ -82,6 +82,7 @@ test("a turn that ends leaves nothing open and asks nothing", () => {
   expect(state.questions).toEqual([]);
   expect(state.items.slice(1)).toMatchObject([
     { kind: "answer", isOpen: false },
+    { kind: "preview", toolName: "bash" },
     { kind: "tool", status: "cancelled" },
   ]);
 });
@@ -120,4 +121,22 @@ test("another session keeps what is on the screen and what is typed", () => {
 test("a key takes the warning back that one more Ctrl-C quits", () => {
   const warned = after({ type: "quitting", isQuitting: true });
   expect(update(warned, { type: "key", key: { name: "left" } }).isQuitting).toBe(false);
+});
+
+test("who answers is told where the model changes, or a wish could not be met", () => {
+  const stays = { type: "route", model: "b", provider: "p", by: "sticky", passedOver: [] } as const;
+  expect(after(said, part({ ...stays, previousModel: null })).items).toHaveLength(1);
+  const moved = after(said, part({ ...stays, by: "rule", previousModel: "a" }));
+  expect(moved.items[1]).toEqual({
+    kind: "notice",
+    level: "info",
+    text: "b answers, by a rule of models.routing; it was a before.",
+  });
+  const passedOver = [{ name: "c", by: "message", reason: "no_vision_support" }] as const;
+  const other = after(said, part({ ...stays, passedOver, previousModel: null }));
+  expect(other.items[1]).toEqual({
+    kind: "notice",
+    level: "warning",
+    text: "c, asked for with the message, cannot take this turn: it sees no images. b answers.",
+  });
 });

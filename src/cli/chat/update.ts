@@ -1,10 +1,8 @@
 // What happened → the next state. Pure: everything that takes time or talks to the world is in chat-session.ts.
-import { countBytes } from "../../core/layers/cut-middle.ts";
-import type { ToolResultBlock } from "../../core/message/message.ts";
 import type { TurnPart } from "../../engine/turn-handle.ts";
 import type { ContextView } from "./context-view.ts";
 import { editLine, takeLine, type Key } from "./line-editor.ts";
-import { toPlainLine } from "./plain-text.ts";
+import { describeRoute } from "./model-words.ts";
 import {
   isOpen,
   openState,
@@ -14,14 +12,16 @@ import {
   type NoticeLevel,
   type Question,
   type RunningTurn,
-  type ToolItem,
   type Totals,
 } from "./state.ts";
-import { aboutUse } from "./tool-words.ts";
+import { updateQuestions } from "./update-questions.ts";
+import { updateTool } from "./update-tool.ts";
 
 export type ChatEvent =
   /** Another session, or the first. */
   | { readonly type: "opened"; readonly about: ChatAbout; readonly totals: Totals }
+  /** The same session, with another model. */
+  | { readonly type: "moved"; readonly about: ChatAbout }
   | { readonly type: "said"; readonly text: string }
   /** What begins with a slash, as it was typed. */
   | { readonly type: "commanded"; readonly text: string }
@@ -33,8 +33,8 @@ export type ChatEvent =
   | { readonly type: "reported"; readonly text: string }
   | { readonly type: "context"; readonly view: ContextView }
   | { readonly type: "asked"; readonly question: Question }
-  | { readonly type: "ready"; readonly toolUseId: string }
-  | { readonly type: "answered"; readonly toolUseId: string }
+  | { readonly type: "ready"; readonly id: string }
+  | { readonly type: "answered"; readonly id: string }
   | { readonly type: "key"; readonly key: Key }
   /** The line was taken. */
   | { readonly type: "entered" }
@@ -46,6 +46,8 @@ export function update(state: ChatState, event: ChatEvent): ChatState {
       const { items, editor } = state;
       return { ...openState(event.about, event.totals), items, editor };
     }
+    case "moved":
+      return { ...state, about: event.about };
     case "said": {
       const isSteering = state.turn !== null;
       const started = state.turn ?? newTurn;
@@ -69,19 +71,9 @@ export function update(state: ChatState, event: ChatEvent): ChatState {
     case "context":
       return add(closeAnswer(state), { kind: "context", view: event.view });
     case "asked":
-      return { ...state, questions: [...state.questions, event.question] };
     case "ready":
-      return {
-        ...state,
-        questions: state.questions.map((each) =>
-          each.toolUseId === event.toolUseId ? { ...each, isReady: true } : each,
-        ),
-      };
     case "answered":
-      return {
-        ...state,
-        questions: state.questions.filter(({ toolUseId }) => toolUseId !== event.toolUseId),
-      };
+      return updateQuestions(closeAnswer(state), event);
     case "key":
       return { ...state, editor: editLine(state.editor, event.key), isQuitting: false };
     case "entered":
@@ -102,8 +94,10 @@ function updatePart(state: ChatState, part: TurnPart): ChatState {
   switch (part.type) {
     case "stream_start":
       return { ...state, turn: state.turn ?? newTurn };
-    case "route":
-      return state;
+    case "route": {
+      const words = describeRoute(part);
+      return words === null ? state : add(closeAnswer(state), { kind: "notice", ...words });
+    }
     case "token":
       return addWords(withTurn(state, { isThinking: false }), part.text);
     case "reasoning":
@@ -116,44 +110,6 @@ function updatePart(state: ChatState, part: TurnPart): ChatState {
     case "stream_error":
       return { ...closeAll(state), turn: null, questions: [] };
   }
-}
-
-type ToolStatus = Extract<TurnPart, { readonly type: "tool_status" }>;
-
-function updateTool(state: ChatState, part: ToolStatus): ChatState {
-  const at = state.items.findLastIndex(
-    (item) => item.kind === "tool" && item.toolUseId === part.toolUseId && isOpen(item),
-  );
-  const found = state.items[at];
-  const before: ToolItem =
-    found?.kind === "tool"
-      ? found
-      : {
-          kind: "tool",
-          toolUseId: part.toolUseId,
-          name: toPlainLine(part.name),
-          about: "",
-          status: "asked",
-          bytes: null,
-          problem: null,
-        };
-  const { use, result } = part;
-  const after: ToolItem = {
-    ...before,
-    status: part.status,
-    ...(use === undefined ? {} : { about: aboutUse(use.inputJson) }),
-    ...(result === undefined ? {} : describeResult(result)),
-  };
-  return at === -1 ? add(state, after) : { ...state, items: state.items.with(at, after) };
-}
-
-function describeResult({
-  content,
-  isError,
-}: ToolResultBlock): Pick<ToolItem, "bytes" | "problem"> {
-  const text = content.map((block) => (block.type === "text" ? block.text : "")).join("");
-  const bytes = countBytes(text);
-  return { bytes, problem: isError ? toPlainLine(text.slice(0, 2000)) : null };
 }
 
 /** Each line is an item of its own, so that what is finished can be forgotten by whoever draws. */

@@ -2,7 +2,7 @@
 import type { Io } from "../command.ts";
 import { toJsonLine } from "../render-ledger.ts";
 import type { RenderOptions } from "./paint.ts";
-import { toSafeJson } from "./plain-text.ts";
+import { toPlain } from "./plain-text.ts";
 import { renderItem } from "./render-item.ts";
 import { renderStatus } from "./render-status.ts";
 import { drawItems, nothingPrinted } from "./render.ts";
@@ -28,16 +28,19 @@ export function createTextView({ out }: Pick<Io, "out">, options: TextViewOption
   };
 }
 
-/** For scripts: what the agent says goes out, everything else aside. */
+/** For scripts: what the agent says goes out as it is said, everything else aside. A blank line is between two turns. */
 export function createAnswerView({ out, error }: Io, options: RenderOptions): View {
   let shown = 0;
+  let separator = "";
   return (_, { items }) => {
     for (let item = items[shown]; item !== undefined && !isOpen(item); item = items[shown]) {
-      const write = item.kind === "answer" ? out : error;
-      if (item.kind !== "person") {
-        for (const line of renderItem(item, null, options)) write(`${line}\n`);
-      }
       shown += 1;
+      if (item.kind === "answer") {
+        out(`${separator}${toPlain(item.text.replace(/\r$/, ""))}\n`);
+        separator = "";
+      } else if (item.kind === "person") {
+        separator = items.slice(0, shown).some(({ kind }) => kind === "answer") ? "\n" : "";
+      } else for (const line of renderItem(item, null, options)) error(`${line}\n`);
     }
   };
 }
@@ -45,7 +48,7 @@ export function createAnswerView({ out, error }: Io, options: RenderOptions): Vi
 export function createJsonView({ out }: Pick<Io, "out">): View {
   return (event, state) => {
     const value = toJsonValue(event, state);
-    if (value !== null) out(toSafeJson(toJsonLine(value)));
+    if (value !== null) out(toJsonLine(value));
   };
 }
 
@@ -62,12 +65,12 @@ function toJsonValue(event: ChatEvent, { totals, about }: ChatState): object | n
       return { type: "report", text: event.text };
     case "context":
       return { type: "context", ...event.view };
-    case "asked":
-      return { type: "confirmation", ...event.question };
     case "part":
       return toJsonPart(event.part, { totals, about });
+    case "asked":
     case "commanded":
     case "counted":
+    case "moved":
     case "stopping":
     case "tick":
     case "ready":

@@ -1,25 +1,30 @@
 // A session whose last turn is open: somebody works on it, or did until their process died.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Ledger } from "../../core/ledger/ledger.ts";
-import type { Io } from "../command.ts";
+import type { Outside } from "./outside.ts";
+
+export interface Waiting {
+  /** Told once where it takes a while. */
+  readonly say: (text: string) => void;
+  readonly outside: Pick<Outside, "ended" | "isEnded">;
+}
 
 /** Whether there is a turn to go on with. Waits while somebody works on it, or their lease has not ended yet. */
 export async function waitForTurn(
   ledger: Pick<Ledger, "findSession" | "findUnfinished">,
   sessionId: string,
-  { error }: Pick<Io, "error">,
-): Promise<boolean> {
-  for (let isSaid = false; ; isSaid = true) {
+  { say, outside }: Waiting,
+): Promise<"no turn" | "left open" | "given up"> {
+  for (let isSaid = false; !outside.isEnded(); isSaid = true) {
     const record = await ledger.findSession(sessionId);
-    if (record === null || record.openTurnId === null) return false;
-    if ((await ledger.findUnfinished(sessionId)) !== null) return true;
+    if (record === null || record.openTurnId === null) return "no turn";
+    if ((await ledger.findUnfinished(sessionId)) !== null) return "left open";
     if (!isSaid) {
-      error(
-        "Somebody works on the session, or did a moment ago: waiting until the turn is free. Ctrl-C gives up.\n",
-      );
+      say("Somebody works on the session, or did a moment ago: waiting until the turn is free.");
     }
-    await sleep(intervalMs);
+    await Promise.race([sleep(intervalMs), outside.ended]);
   }
+  return "given up";
 }
 
 const intervalMs = 500;

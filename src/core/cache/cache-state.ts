@@ -64,16 +64,25 @@ export function keptMsOf(lifetime: Lifetime, rules: CacheRules): number {
   return (found?.seconds ?? 0) * 1000;
 }
 
+/** What the last reply told, where the prompt still begins with what it was told of; null otherwise. */
+export function countsAs(
+  measured: Measured | null,
+  blocks: { at(index: number): PromptBlock | undefined },
+): Measured | null {
+  return measured !== null && blocks.at(measured.block)?.key === measured.key ? measured : null;
+}
+
 /** Counts up to a block, corrected by what the last reply told about the prompt before it. */
 export type Ruler = (block: number) => number;
 
 export function createRuler(
   blocks: { at(index: number): PromptBlock | undefined },
-  measured: Measured | null,
+  told: Measured | null,
 ): Ruler {
   // An array counts from its end below 0; nothing comes before the first block.
   const endOf: Ruler = (block) => (block < 0 ? 0 : (blocks.at(block)?.endTokens ?? 0));
-  if (measured === null || blocks.at(measured.block)?.key !== measured.key) return endOf;
+  const measured = countsAs(told, blocks);
+  if (measured === null) return endOf;
   const counted = endOf(measured.block);
   return (block) =>
     block >= measured.block || counted === 0

@@ -77,12 +77,12 @@ const shortNames: ReadonlySet<string> = new Set([
 /** One underscore where there should be two is the likeliest mistake. */
 function guessName(name: string): string {
   const paths = describeSettings().filter(({ isInEnvironment }) => isInEnvironment);
-  const ours = [...shortNames].filter((each) => each.startsWith(prefix));
-  const known = [...ours, ...paths.map(({ path }) => variableOf(path))];
+  const short = [...shortNames].filter((each) => each.startsWith(prefix));
+  const known = [...short, ...paths.map(({ path }) => variableOf(path))];
   const ends = known.map((each) => each.slice(prefix.length));
   const [near] = nearestNames(name.slice(prefix.length, 128), ends, 1);
   return near === undefined
-    ? `known: ${ours.join(", ")}, and paths`
+    ? `known: ${short.join(", ")}, and paths`
     : `did you mean ${prefix}${near}?`;
 }
 

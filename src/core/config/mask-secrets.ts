@@ -25,9 +25,14 @@ export function maskSecrets(value: unknown, name = ""): unknown {
 
 /** For text whose name is not known: addresses with a password, and keys that say what they are. */
 export function maskText(text: string): string {
-  const named = patterns.reduce((rest, [pattern, by]) => rest.replace(pattern, by), text);
-  return takeRandom(named, masked);
+  const seen = text.slice(0, lengthMax);
+  const named = patterns.reduce((rest, [pattern, by]) => rest.replace(pattern, by), seen);
+  const rest = text.length > lengthMax ? `… (of ${text.length} characters)` : "";
+  return `${takeRandom(named, masked)}${rest}`.toWellFormed();
 }
+
+/** More is neither looked at nor shown: patterns take their time. */
+const lengthMax = 10_000;
 
 /** For an address: of what follows its question mark only the names are shown. */
 export function maskAddress(address: string): string {
@@ -91,7 +96,7 @@ function wordsOf(name: string): readonly string[] {
 
 const patterns: readonly Replacement[] = [
   // scheme://user:secret@host; a secret may hold what should have been escaped.
-  [/([a-z][a-z0-9+.-]{0,31}:\/\/)([^\s:/?#@]{0,128}):[^\s]{0,4096}@/gi, `$1$2:${masked}@`],
+  [/([a-z][a-z0-9+.-]{0,31}:\/\/)([^\s:/?#@]{0,128}):[^\s]{0,1024}@/gi, `$1$2:${masked}@`],
   // The same with spaces in it.
   [/([a-z][a-z0-9+.-]{0,31}:\/\/)([^\s:/?#@]{0,128}):[^\r\n@/]{0,1024}@/gi, `$1$2:${masked}@`],
   [/([a-z][a-z0-9+.-]{0,31}:\/\/)[^\s:/?#@]{1,1024}@/gi, `$1${masked}@`],

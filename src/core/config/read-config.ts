@@ -49,9 +49,14 @@ export function readConfig(sources: ConfigSources): ReadConfig {
   const root = fillKeys(mergeNodes(layers), env);
   const config = readWhole(root, { path: "", report, findElsewhere, homeFolder, isWhole: true });
   const distinct = distinctProblems(problems);
+  let settings: readonly Setting[] | null = null;
   return {
     config: hasErrors(distinct) ? null : config,
-    settings: listSettings(root),
+    // Masked one by one, which most callers have no use for.
+    get settings() {
+      settings ??= listSettings(root);
+      return settings;
+    },
     problems: distinct,
   };
 }

@@ -1,5 +1,4 @@
 // Whether a file is still the one that was read: what the file system says of it, without opening it.
-import type { BigIntStats } from "node:fs";
 import { stat } from "node:fs/promises";
 
 export interface FileStamp {
@@ -20,7 +19,16 @@ export async function lookAt(path: string): Promise<FileStamp | null> {
   }
 }
 
-export function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): FileStamp {
+/** Of what a file system says of a file. */
+export interface FileStats {
+  readonly dev: bigint;
+  readonly ino: bigint;
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
+}
+
+export function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: FileStats): FileStamp {
   const latestNs = mtimeNs > ctimeNs ? mtimeNs : ctimeNs;
   return {
     word: [dev, ino, size, mtimeNs, ctimeNs].join(" "),

@@ -31,7 +31,9 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const problems = distinctProblems([...own, ...read.problems]);
   return {
     config: hasErrors(problems) ? null : read.config,
-    settings: read.settings,
+    get settings() {
+      return read.settings;
+    },
     problems,
     filesThere: there.map(({ file }) => file.path),
   };

@@ -53,6 +53,7 @@ export function foldEvent(event: StrataEvent, context: FoldContext): void {
     case "session.deleted":
     case "turn.started":
     case "turn.resumed":
+    case "route.decided":
     case "tool.input_invalid":
     case "tool.confirmation_resolved":
     case "compaction.started":

@@ -13,6 +13,8 @@ export interface ModelToReach extends Pick<ModelFacts, "id" | "provider" | "rout
   readonly isOwnRoute: boolean;
 }
 
+export const noKey = "no provider has a key";
+
 /**
  * The simulator answers where it is asked for by name, and where nothing at all is configured. A model whose provider
  * is missing while others are there is an error: nobody wants made-up answers by mistake.
@@ -31,7 +33,7 @@ export function chooseProvider(
     if (isUsable(settings)) return { kind: "configured", name, settings };
   }
   if (![...providers.values()].some(isUsable)) {
-    return { kind: "simulated", why: "no provider has a key" };
+    return { kind: "simulated", why: noKey };
   }
   throw unreachable(model, names.at(-1) ?? model.provider, providers);
 }

@@ -32,11 +32,6 @@ export function createProviderPool(onProblem: (problem: StrataError) => void): P
   const current = new Map<string, Held>();
   const refused = new Set<string>();
 
-  const letGo = (held: Held): void => {
-    if (!held.isReplaced || held.underWay > 0) return;
-    all.delete(held);
-    void held.provider.close().catch(() => {});
-  };
   const hold = (place: ProviderPlace, settings: ProviderConfig): Held => {
     const { protocol } = place;
     const key = keyOfSettings(settings);
@@ -48,7 +43,7 @@ export function createProviderPool(onProblem: (problem: StrataError) => void): P
     current.set(nameOf(place), held);
     if (before !== undefined) {
       before.isReplaced = true;
-      letGo(before);
+      letGo(before, all);
     }
     return held;
   };
@@ -81,7 +76,7 @@ export function createProviderPool(onProblem: (problem: StrataError) => void): P
             return await used.provider.send(call);
           } finally {
             used.underWay -= 1;
-            letGo(used);
+            letGo(used, all);
           }
         },
       };
@@ -91,6 +86,13 @@ export function createProviderPool(onProblem: (problem: StrataError) => void): P
       all.clear();
     },
   };
+}
+
+/** Once nobody uses it, and nobody will. */
+function letGo(held: Held, all: Set<Held>): void {
+  if (!held.isReplaced || held.underWay > 0) return;
+  all.delete(held);
+  void held.provider.close().catch(() => {});
 }
 
 function nameOf({ name, protocol }: ProviderPlace): string {

@@ -156,6 +156,14 @@ describe("without any key", () => {
     ]);
   });
 
+  test("whoever asked for the simulator by name is not told to set a key", async () => {
+    const notices: string[] = [];
+    await open(() => "providers: { anthropic: { kind: simulator } }", notices).reach(model);
+    expect(notices).toEqual([
+      "answers are simulated: providers.anthropic is of the kind simulator.",
+    ]);
+  });
+
   test("a model of somebody else is refused", async () => {
     const { facts } = resolveModel("deepseek-chat");
     await expect(open(() => "{}").reach(facts)).rejects.toThrow(

@@ -6,7 +6,7 @@ import type { Protocol } from "../../core/wire/protocol.ts";
 import type { SimulatorOptions } from "../../simulator/index.ts";
 import type { Provider } from "./provider.ts";
 import { withPlanBetas, type PlanBetas } from "./reach-betas.ts";
-import { chooseProvider, type ProviderChoice } from "./reach-choice.ts";
+import { chooseProvider, noKey, type ProviderChoice } from "./reach-choice.ts";
 import { findModelName, withModelNames } from "./reach-names.ts";
 import { createProviderPool } from "./reach-pool.ts";
 import { protocolOfKind, simulatedProtocol } from "./reach-settings.ts";
@@ -26,6 +26,15 @@ export interface ReachedModel {
   readonly protocol: Protocol;
   readonly provider: Pick<Provider, "send">;
   readonly isSimulated: boolean;
+  readonly counting: CountingPlace;
+}
+
+/** Where prompts for a model can be counted: at the same address, with the same key. */
+export interface CountingPlace {
+  /** The same for all models that are reached there. */
+  readonly name: string;
+  readonly hasKey: boolean;
+  open(counting: Protocol): Pick<Provider, "send">;
 }
 
 export interface Providers {
@@ -52,7 +61,12 @@ export function reachProviders(options: ReachOptions): Providers {
     const provider = await simulated.open(protocol);
     if (!isSaid) onNotice(simulationNotice(why));
     isSaid = true;
-    return { protocol: withPlanBetas(protocol, betas), provider, isSimulated: true };
+    const counting: CountingPlace = {
+      name: `simulator\n${protocol.name}`,
+      hasKey: true,
+      open: (asked) => ({ send: async (call) => (await simulated.open(asked)).send(call) }),
+    };
+    return { protocol: withPlanBetas(protocol, betas), provider, isSimulated: true, counting };
   };
   return {
     choose,
@@ -68,7 +82,18 @@ export function reachProviders(options: ReachOptions): Providers {
       const nameOf = (asked: ModelFacts): string | null =>
         findModelName((latest() ?? settings).modelNames, asked, catalogue);
       const spoken = withModelNames(withPlanBetas(protocol, betas), nameOf);
-      return { protocol: spoken, provider, isSimulated: false };
+      const counting: CountingPlace = {
+        name: `${name}\n${protocol.name}`,
+        hasKey: settings.apiKey !== null || settings.headers.size > 0,
+        open: (asked) =>
+          pool.open({
+            name: `${name}, counting`,
+            protocol: asked,
+            settings: triedOnce(settings),
+            latest: () => triedOnce(latest()),
+          }),
+      };
+      return { protocol: spoken, provider, isSimulated: false, counting };
     },
     close: async () => {
       await Promise.all([pool.close(), simulated.close()]);
@@ -76,9 +101,17 @@ export function reachProviders(options: ReachOptions): Providers {
   };
 }
 
-/** One line for people. */
+/** A count that fails is not worth waiting for another one. */
+function triedOnce<Settings extends ProviderConfig | null>(settings: Settings): Settings {
+  if (settings === null) return settings;
+  return { ...settings, retries: { ...settings.retries, attemptsMax: 1 } };
+}
+
+/** One line for people. Whoever asked for the simulator by name is not told how to do without. */
 export function simulationNotice(why: string): string {
-  return `answers are simulated: ${why}. Set ANTHROPIC_API_KEY or OPENAI_API_KEY to ask a real model.`;
+  const advice =
+    why === noKey ? " Set ANTHROPIC_API_KEY or OPENAI_API_KEY to ask a real model." : "";
+  return `answers are simulated: ${why}.${advice}`;
 }
 
 const noBetas: PlanBetas = { any: [], long: [] };

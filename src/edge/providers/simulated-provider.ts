@@ -21,7 +21,7 @@ export function createSimulatedProviders(
   how: Pick<ProviderOptions, "timeouts" | "retries"> = {},
 ): SimulatedProviders {
   let listening: Promise<OpenServer> | null = null;
-  const opened = new Map<Protocol["name"], Promise<Provider>>();
+  const opened = new Map<Protocol["path"], Promise<Provider>>();
   const open = async (protocol: Protocol): Promise<Provider> => {
     listening ??= createSimulator({ model: createAgent(), ...options }).listen({ port: 0 });
     const { url } = await listening;
@@ -33,8 +33,8 @@ export function createSimulatedProviders(
   };
   return {
     open: (protocol) => {
-      const known = opened.get(protocol.name) ?? open(protocol);
-      opened.set(protocol.name, known);
+      const known = opened.get(protocol.path) ?? open(protocol);
+      opened.set(protocol.path, known);
       return known;
     },
     close: async () => {

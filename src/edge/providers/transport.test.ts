@@ -75,26 +75,6 @@ describe("a request", () => {
     );
   });
 
-  test.each([
-    ["x-bad", "b\u2603ta"],
-    ["transfer-encoding", "chunked"],
-    ["upgrade", "x"],
-    ["expect", "100-continue"],
-  ])("with a header %s that cannot be sent fails, and is not tried again", async (name, value) => {
-    let calls = 0;
-    const server = await openHttp((_request, response) => {
-      calls += 1;
-      response.end('{"text":"hi"}');
-    });
-    const request = { ...toyRequest("{}"), headers: { [name]: value } };
-    const { outcome, attempts } = await openProvider(server.url).send({ request, stream: false });
-    expect(outcome).toMatchObject({
-      kind: "invalid-request",
-      detail: expect.stringContaining("it cannot be sent"),
-    });
-    expect({ calls, attempts: attempts.length }).toEqual({ calls: 0, attempts: 1 });
-  });
-
   test("takes the connection of the one before", async () => {
     const server = await openHttp((_request, response, index) => {
       if (index % 2 === 0) response.end('{"text":"hi"}');

@@ -46,6 +46,7 @@ export function notesContract(open: OpenLedger): void {
     const types = world.told.filter(({ turnId }) => turnId === "turn-8").map(({ type }) => type);
     expect(types).toEqual([
       "turn.started",
+      "route.decided",
       "compaction.started",
       "compaction.completed",
       "llm.call_started",

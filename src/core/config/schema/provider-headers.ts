@@ -5,7 +5,7 @@ import { masked, maskText } from "../mask-secrets.ts";
 import { named, type Surroundings } from "../sections.ts";
 import { joinPath, reportError, type Spec } from "../spec.ts";
 
-export const headers: Spec<ReadonlyMap<string, string>> = named(
+export const headersSpec: Spec<ReadonlyMap<string, string>> = named(
   "headers to send with every request",
   headerValue(),
 );

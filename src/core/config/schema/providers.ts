@@ -4,7 +4,7 @@ import { leaf, optionalChoice, text, whole } from "../leaves.ts";
 import { maskAddress, maskText } from "../mask-secrets.ts";
 import { named, ownOnly, section, type Surroundings } from "../sections.ts";
 import { reportError, type Spec } from "../spec.ts";
-import { checkHeaderNames, headers as headersSpec, hide } from "./provider-headers.ts";
+import { checkHeaderNames, headersSpec, hide } from "./provider-headers.ts";
 
 export const providerKinds = [
   "anthropic",

@@ -8,9 +8,11 @@ import { needSession } from "./session-rows.ts";
 import { busyWith, commitOnce, conflict, seqStep, triesMax, type Store } from "./store.ts";
 import { type HeldTurn } from "./held-turn.ts";
 import { newTurnRow } from "./turn-rows.ts";
+import { checkName } from "./write-session.ts";
 
 /** The pointer is read afresh, and the commit checks that it is still what was read (X-35). */
 export async function openTurn(store: Store, turn: NewTurn): Promise<HeldTurn> {
+  checkName(turn.id, "turn");
   checkFoundation(`turn ${turn.id}`, turn.foundation);
   for (let tries = 1; tries <= triesMax; tries += 1) {
     const known = await needSession(store, turn.sessionId);

@@ -111,13 +111,13 @@ export function branchRow(id: number, fork: TurnPlace | null): Row {
 }
 
 /** What people and shells can write, and every database keeps. */
-export function checkName(id: string): void {
+export function checkName(id: string, what: "session" | "turn" = "session"): void {
   // oxlint-disable-next-line no-control-regex
   const isFit = id !== "" && id.length <= 200 && !/[\u0000-\u001f\u007f]/.test(id);
   if (isFit && id.isWellFormed()) return;
   throw new StrataError(
     "input-invalid",
-    `${JSON.stringify(id)} cannot name a session`,
+    `${JSON.stringify(id)} cannot name a ${what}`,
     "use 1 to 200 characters without line breaks or control characters",
   );
 }

@@ -174,7 +174,15 @@ export const migrations: readonly Migration[] = [
         UNIQUE (turn_id, number)
       )`,
       `CREATE INDEX calls_session ON calls (session_id)`,
-      `CREATE INDEX calls_started ON calls (started_ms)`,
+      // All that is counted and summed up of calls, in order of time: a tenth of their rows, and it grows at its end only.
+      `CREATE INDEX calls_window ON calls (
+        started_ms, session_id, model, provider, status, number, ended_ms,
+        uncached_tokens, read_tokens, write_5m_tokens, write_30m_tokens, write_1h_tokens, write_12h_tokens, write_24h_tokens,
+        output_tokens, reasoning_tokens, cost_pico_usd, turn_id
+      )`,
+      // The few of which more is read.
+      `CREATE INDEX calls_failed ON calls (started_ms) WHERE status <> 'complete'`,
+      `CREATE INDEX calls_discarded ON calls (started_ms) WHERE SUBSTR(outcome_json, 1, 15) = '{"discarded":[{'`,
       `CREATE TABLE tool_calls (
         turn_id TEXT NOT NULL REFERENCES turns (id),
         tool_use_id TEXT NOT NULL,
@@ -237,22 +245,6 @@ export const migrations: readonly Migration[] = [
       // Whoever plans over several sessions sees in the commit whether others did in between.
       `CREATE TABLE counters (name TEXT PRIMARY KEY, value BIGINT NOT NULL)`,
       `INSERT INTO counters (name, value) VALUES ('deletions', 0)`,
-    ],
-  },
-  {
-    number: 2,
-    name: "analytics read calls of a window from an index",
-    statements: [
-      `DROP INDEX calls_started`,
-      // All that is counted and summed up of calls, in order of time: a tenth of their rows, and it grows at its end only.
-      `CREATE INDEX calls_window ON calls (
-        started_ms, session_id, model, provider, status, number, ended_ms,
-        uncached_tokens, read_tokens, write_5m_tokens, write_30m_tokens, write_1h_tokens, write_12h_tokens, write_24h_tokens,
-        output_tokens, reasoning_tokens, cost_pico_usd, turn_id
-      )`,
-      // The few of which more is read.
-      `CREATE INDEX calls_failed ON calls (started_ms) WHERE status <> 'complete'`,
-      `CREATE INDEX calls_discarded ON calls (started_ms) WHERE SUBSTR(outcome_json, 1, 15) = '{"discarded":[{'`,
     ],
   },
 ];

@@ -6,7 +6,7 @@ import { StrataError } from "../../../core/strata-error.ts";
 
 export function makePrivate(file: string): void {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file));
     // Before SQLite makes it with the user's default permissions; its own further files take over these.
     closeSync(openSync(file, "a", 0o600));
   } catch (error) {
@@ -19,6 +19,18 @@ export function makePrivate(file: string): void {
       "name a file in a folder this user may write to, with --store",
       { cause: error },
     );
+  }
+}
+
+/** One after the other: Node's own way never ends below a folder where none can be made, such as /proc. */
+function makeFolder(path: string): void {
+  if (exists(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Somebody else was faster.
+    if (!isSystemError(error) || error.code !== "EEXIST") throw error;
   }
 }
 

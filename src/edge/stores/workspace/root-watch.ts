@@ -107,10 +107,7 @@ export function openRootWatch(
 }
 
 /** Counts from the first change, not the last: what is written all the time is read all the same. */
-function createDebounce(
-  delayMs: () => number,
-  run: () => void,
-): { hear(): void; cancel(): void } {
+function createDebounce(delayMs: () => number, run: () => void): { hear(): void; cancel(): void } {
   let timer: NodeJS.Timeout | undefined;
   const fire = (): void => {
     timer = undefined;

@@ -1,0 +1,40 @@
+// What ends a chat from outside: a signal, or nobody who reads what is written any more.
+import type { Io } from "../command.ts";
+
+export interface Outside {
+  /** Resolves with null at the first of them. */
+  readonly ended: Promise<null>;
+  isEnded(): boolean;
+  /** The exit status where a signal ended it; null where none did. */
+  status(): number | null;
+  close(): void;
+}
+
+const numbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+const signals = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
+
+/** Only the first is waited for: the next signal is the system's to handle. `over`: once everything is closed. */
+export function watchOutside({ whenGone }: Pick<Io, "whenGone">, over: Promise<unknown>): Outside {
+  const { promise: ended, resolve } = Promise.withResolvers<null>();
+  let isEnded = false;
+  let status: number | null = null;
+  const close = (): void => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+  const end = (): void => {
+    isEnded = true;
+    close();
+    resolve(null);
+  };
+  const onSignal = (signal: NodeJS.Signals): void => {
+    const known = signals.find((each) => each === signal);
+    status = known === undefined ? null : 128 + numbers[known];
+    end();
+  };
+  for (const signal of signals) process.on(signal, onSignal);
+  whenGone?.(() => {
+    end();
+    return over;
+  });
+  return { ended, isEnded: () => isEnded, status: () => status, close };
+}

@@ -1,0 +1,40 @@
+// Questions whether a tool may run → the next state. What is asked about stands above its question, all of it.
+import { isOpen, type ChatState, type Item, type Question } from "./state.ts";
+
+export type QuestionEvent =
+  | { readonly type: "asked"; readonly question: Question }
+  | { readonly type: "ready"; readonly id: string }
+  | { readonly type: "answered"; readonly id: string };
+
+/** One is asked at a time; what it is about is shown when its time comes. */
+export function updateQuestions(state: ChatState, event: QuestionEvent): ChatState {
+  const questions = nextQuestions(state.questions, event);
+  const [first] = questions;
+  const isNew = first !== undefined && first.id !== state.questions[0]?.id;
+  const items = isNew ? withPreview(state.items, first) : state.items;
+  return { ...state, questions, items };
+}
+
+function nextQuestions(questions: readonly Question[], event: QuestionEvent): readonly Question[] {
+  switch (event.type) {
+    case "asked":
+      return [...questions, event.question];
+    case "ready":
+      return questions.map((each) => (each.id === event.id ? { ...each, isReady: true } : each));
+    case "answered":
+      return questions.filter(({ id }) => id !== event.id);
+  }
+}
+
+/** Before whatever may still change, so that it is written for good and never cut to a window. */
+function withPreview(
+  items: readonly Item[],
+  { toolName, preview: lines }: Question,
+): readonly Item[] {
+  const open = items.findIndex(isOpen);
+  return items.toSpliced(open === -1 ? items.length : open, 0, {
+    kind: "preview",
+    toolName,
+    lines,
+  });
+}

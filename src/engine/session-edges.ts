@@ -1,0 +1,110 @@
+// What the turns of an open session need of the world; what can change is brought up to date before every call.
+import { builtInCatalogue, type Catalogue } from "../core/models/catalogue.ts";
+import type { ModelFacts } from "../core/models/model-facts.ts";
+import type { Edges, TurnEnding } from "../engine.ts";
+import type { Compaction } from "./compaction.ts";
+import type { EngineContext, EngineEdges, Reached } from "./create-engine.ts";
+import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
+import type { FoundationSetup } from "./session-foundation.ts";
+import type { Session } from "./session.ts";
+import { tellingTools } from "./tool-parts.ts";
+import type { HandleParts } from "./turn-handle.ts";
+import { foundationOf, type World } from "./world.ts";
+
+/** A session in this process, as it stands. */
+export interface OpenState {
+  session: Session;
+  reached: Reached;
+  readonly world: World;
+  /** Of a turn that runs, as its next call sees it. */
+  calling: Session;
+  lastEnd: TurnEnding;
+}
+
+export interface EdgesWish {
+  /** Of the turn that runs. */
+  readonly parts?: HandleParts;
+  /** Where no turn runs. */
+  readonly signal?: AbortSignal;
+}
+
+export async function toEdges(
+  { edges, readConfig }: EngineContext,
+  open: OpenState,
+  { parts, signal }: EdgesWish = {},
+): Promise<Edges> {
+  const { session, world, reached } = open;
+  let config = await readConfig();
+  const summariser = (await edges.summariser?.()) ?? null;
+  const runTools: Edges["runTools"] = (uses, call) =>
+    world.tools?.runAll(uses, call) ?? Promise.resolve([]);
+  return {
+    provider: reached.provider,
+    ...(reached.counter === undefined ? {} : { counter: reached.counter }),
+    ledger: edges.ledger,
+    now: edges.now ?? Date.now,
+    runTools: parts === undefined ? runTools : tellingTools(runTools, parts.tell),
+    get compaction(): Compaction {
+      return {
+        ...compactionOf(config),
+        refresh: async () => ({ ...(await foundationOf(world, session.role)), ...formOf(session) }),
+        ...(summariser === null ? {} : { summariser }),
+        ...(world.skills === undefined ? {} : { skills: world.skills }),
+      };
+    },
+    onRecorded: (recorded) => {
+      open.session = recorded;
+    },
+    beforeCall: async () => {
+      config = await readConfig();
+    },
+    renew: (before) => {
+      open.calling = renew(before, config, edges);
+      return open.calling;
+    },
+    ...(edges.events === undefined ? {} : { events: edges.events }),
+    ...(signal === undefined ? {} : { signal }),
+    ...(parts === undefined ? {} : partEdges(parts)),
+  };
+}
+
+function partEdges({ signal, onPart, onPhase, takeSteered }: HandleParts): Partial<Edges> {
+  return { signal, onPart, onPhase, takeSteered };
+}
+
+/** Markers, prices and limits change no byte of what was sent; the layout would, and how words are spelled. */
+function renew(before: Session, config: EngineConfig, { catalogue }: EngineEdges): Session {
+  const { layout } = before.policy;
+  const model = withLimits(before.model, catalogue);
+  const { outputTokensMax } = optionsOf(config, model);
+  return {
+    ...before,
+    model,
+    options: { ...before.options, outputTokensMax },
+    policy: { ...policyOf(config), layout },
+  };
+}
+
+/** A model that is not known any more stays as it was. */
+function withLimits(before: ModelFacts, catalogue: Catalogue = builtInCatalogue): ModelFacts {
+  const { id, route } = before;
+  if (!catalogue.ids.includes(id) || !catalogue.routesOf(id).includes(route)) return before;
+  const now = catalogue.factsOf(id, { route });
+  if (now === before) return before;
+  const { windowTokens, inputTokensMax, outputTokensMax, prices, cache } = now;
+  return { ...before, windowTokens, inputTokensMax, outputTokensMax, prices, cache };
+}
+
+function compactionOf({ compaction, reserves }: EngineConfig): Compaction {
+  return {
+    ...(compaction === undefined ? {} : { settings: compaction }),
+    ...(reserves === undefined ? {} : { reserves }),
+  };
+}
+
+/** Documents, memory, skills and tools as they are now go into the same form. */
+function formOf({ model, protocol, policy }: Session): Pick<FoundationSetup, FormField> {
+  return { model, protocol, policy };
+}
+
+type FormField = "model" | "protocol" | "policy";

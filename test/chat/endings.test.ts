@@ -1,0 +1,134 @@
+// Goal: a chat ends as it should, whatever ends it: what was said is whole, the status says how, nothing is left behind.
+// Method: the command on the simulator over loopback; signals and closed pipes with the program in a process of its own.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openLedger } from "../../src/edge/stores/open-ledger.ts";
+import { toProgram } from "../run-strata.ts";
+import { openChatKit, openTerminal, resumedBy, type ChatKit } from "./chat-kit.ts";
+
+let kit: ChatKit;
+
+beforeEach(async () => {
+  kit = await openChatKit();
+});
+
+afterEach(() => kit.close());
+
+test("a script gets what the agent said to the byte, tabs and blanks with it", async () => {
+  const text = "Here:\n\n\tall:  \n\t\tgcc\n\n";
+  await kit.provide([{ text }]);
+  const { out } = await kit.chat({ prompt: "a makefile", words: ["--workspace", kit.folder] });
+  expect(out).toBe(text);
+});
+
+test("a reply that is cut off is told as that, and a script can see it", async () => {
+  await kit.provide([{ text: "One two", stop: "output limit" }]);
+  const { status, error } = await kit.chat({ prompt: "count" });
+  expect(status).toBe(1);
+  expect(error).toContain("The reply is as long as replies may be, and was cut off there.");
+});
+
+test("what went wrong is said before the status line", async () => {
+  await kit.provide([{ text: "One two", stop: "output limit" }]);
+  const { out } = await kit.chat({ lines: ["count"], showsStatus: true });
+  expect(out).toMatch(/One two\n\nThe reply is as long .*\n\n\d.* of 1\.0M .*\n$/);
+});
+
+test("the answer to a turn that was left open and the one to the prompt are apart", async () => {
+  await kit.provide([{ text: "One." }, { text: "Two." }, { text: "Three." }]);
+  const id = resumedBy(await kit.chat({ prompt: "first" }));
+  const ledger = await openLedger(join(kit.folder, "data", "ledger.db"));
+  const record = await ledger.findSession(id);
+  const content = [{ type: "text", text: "second" }] as const;
+  const turn = await ledger.openTurn({
+    id: "left-open",
+    sessionId: id,
+    parentTurnId: record?.headTurnId ?? null,
+    model: record?.model ?? "",
+    provider: record?.provider ?? "",
+    role: "unified",
+    startMs: Date.now(),
+    messages: [{ message: { role: "user", content }, tokens: 5 }],
+  });
+  await turn.release();
+  await ledger.close();
+  const { out } = await kit.chat({ prompt: "third", words: ["--resume", id] });
+  expect(out).toBe("Two.\n\nThree.\n");
+});
+
+test("whoever quits while a turn runs has the terminal back, and the turn is over", async () => {
+  await kit.provide([{ text: "late" }], 5000);
+  const terminal = openTerminal();
+  const ran = kit.chat({ words: ["--workspace", kit.folder], terminal });
+  await terminal.press([/\/help\s+lists\s+commands/, "go\r"], [/working/, "/quit\r"]);
+  expect((await ran).status).toBe(130);
+  expect(terminal.isRaw()).toBe(false);
+  expect(terminal.shown()).not.toContain("Stopped.");
+  const ledger = await openLedger(join(kit.folder, "data", "ledger.db"));
+  const [session] = await ledger.listSessions({});
+  expect(session?.openTurnId).toBeNull();
+  await ledger.close();
+});
+
+test("how to go on names what was typed, as a shell takes it", async () => {
+  await kit.provide([{ text: "One." }]);
+  const store = join(kit.folder, "my ledger.db");
+  const { error } = await kit.chat({ prompt: "hi", words: ["--store", store] });
+  expect(error).toMatch(new RegExp(`--resume [\\w-]+ --store '${store}'\n$`));
+});
+
+describe("in a process of its own", () => {
+  let temporary: string;
+  beforeEach(() => {
+    temporary = mkdtempSync(join(tmpdir(), "strata-ends-"));
+  });
+  afterEach(() => rmSync(temporary, { recursive: true, force: true }));
+
+  function start(...words: readonly string[]): ReturnType<typeof spawn> {
+    const [program = "", ...rest] = toProgram(["chat", ...words]);
+    const env = { PATH: process.env["PATH"], HOME: kit.folder, TMPDIR: temporary };
+    return spawn(program, rest, { env: { ...env, STRATA_DATA_DIR: kit.folder } });
+  }
+
+  function workspaces(): readonly string[] {
+    return readdirSync(temporary).filter((name) => name.startsWith("strata-workspace-"));
+  }
+
+  test.each([
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const)("%s while nothing runs leaves no folder behind", async (signal, status) => {
+    const child = start();
+    child.stdin?.write("hello\n");
+    let out = "";
+    for await (const chunk of child.stdout ?? []) {
+      out += String(chunk);
+      if (out.includes("The last result was")) break;
+    }
+    await sleep(300);
+    expect(workspaces()).toHaveLength(1);
+    child.kill(signal);
+    const [code] = await once(child, "exit");
+    expect(code).toBe(status);
+    expect(workspaces()).toEqual([]);
+  });
+
+  test("a reader that goes leaves no folder and no open turn behind", async () => {
+    const child = start("-p", "What is here?", "--json");
+    child.stdin?.end();
+    await once(child.stdout ?? child, "data");
+    child.stdout?.destroy();
+    const [code] = await once(child, "exit");
+    expect(code).toBe(0);
+    expect(workspaces()).toEqual([]);
+    const ledger = await openLedger(join(kit.folder, "simulated.db"));
+    const sessions = await ledger.listSessions({});
+    expect(sessions.filter(({ openTurnId }) => openTurnId !== null)).toEqual([]);
+    await ledger.close();
+  });
+});

@@ -1,0 +1,70 @@
+// Goal: another model inside the same session: what it does to the cache is said, the bill and the history stay. Method:
+// the command on the simulator over loopback, which bills each model's cache on its own.
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { eventsIn, openChatKit, resumedBy, type ChatKit } from "./chat-kit.ts";
+
+let kit: ChatKit;
+
+beforeEach(async () => {
+  kit = await openChatKit();
+});
+
+afterEach(() => kit.close());
+
+const lines = [
+  "Look around",
+  "/model claude-haiku-5-5",
+  "And now?",
+  "/model claude-sonnet-5-5",
+  "Once more",
+  "/model claude-sonnet-5-5",
+];
+
+test("a model is changed and changed back in one session; what is cached, and what the next call costs, is said", async () => {
+  await kit.provide(null);
+  const { out, error } = await kit.chat({ lines, words: ["--workspace", kit.folder] });
+  expect(out).toMatch(
+    /claude-haiku-5-5 answers from now on\. Nothing is cached there yet: the next call sends \S+ tokens anew, about \$0\.\d+\./,
+  );
+  expect(out).toMatch(
+    /claude-sonnet-5-5 answers again: the next call reads \S+ of \S+ tokens from its cache, about \$0\.\d+\./,
+  );
+  expect(out).toContain("The cache of claude-haiku-5-5 stays as it is");
+  expect(out).toContain("claude-sonnet-5-5 answers already.");
+  expect(resumedBy({ error })).not.toBe("");
+});
+
+test("all turns are of one session, the bill goes on, and the first model reads its cache again", async () => {
+  await kit.provide(null);
+  const ran = await kit.chat({ lines, words: ["--workspace", kit.folder, "--json"] });
+  const events = eventsIn(ran);
+  const sessions = events.filter(({ type }) => type === "session");
+  expect(sessions.map(({ model }) => model)).toEqual([
+    "claude-sonnet-5-5",
+    "claude-haiku-5-5",
+    "claude-sonnet-5-5",
+  ]);
+  expect(new Set(sessions.map(({ sessionId }) => sessionId)).size).toBe(1);
+  const routes = events.filter(({ type }) => type === "route");
+  expect(routes.map(({ model, by }) => `${String(model)} ${String(by)}`)).toEqual([
+    "claude-sonnet-5-5 global_default",
+    "claude-haiku-5-5 sticky",
+    "claude-sonnet-5-5 sticky",
+  ]);
+  const ends = events.filter(({ type }) => type === "stream_end");
+  expect(ends.at(-1)).toMatchObject({
+    totals: { callCount: 9, savedPicoUsd: expect.stringMatching(/^\d+$/) },
+  });
+  const [first] = (ends.at(-1)?.["calls"] ?? []) as { usage: { cacheReadTokens: number } }[];
+  expect(first?.usage.cacheReadTokens).toBeGreaterThan(1000);
+});
+
+test("a resumed session goes on with the model that is named, and that is said", async () => {
+  await kit.provide(null);
+  const first = await kit.chat({ prompt: "Look around", words: ["--workspace", kit.folder] });
+  const words = ["--resume", resumedBy(first), "--model", "claude-haiku-5-5"];
+  const { status, error } = await kit.chat({ prompt: "And now?", words });
+  expect(status).toBe(0);
+  expect(error).toContain("claude-haiku-5-5 answers from now on.");
+  expect(resumedBy({ error })).toBe(resumedBy(first));
+});
