@@ -168,7 +168,7 @@ async function runCalls(
   const end = async (how: TurnEnding): Promise<TurnRun> => {
     const endMs = edges.now();
     const session = await closeTurn({ turn, how, endMs });
-    events.ended(how, [...earlier, ...calls], endMs);
+    events.ended(how, [...earlier, ...calls], endMs, edges.signal?.reason);
     return { session, calls, end: how };
   };
   try {

@@ -4,9 +4,15 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { plantedKey } from "../harness/planted-key.ts";
-import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import type { ScriptStep } from "../src/simulator/index.ts";
-import { eventsIn, openChatKit, openTerminal, resumedBy, type ChatKit } from "./chat/chat-kit.ts";
+import {
+  eventsIn,
+  leaveOpen,
+  openChatKit,
+  openTerminal,
+  resumedBy,
+  type ChatKit,
+} from "./chat/chat-kit.ts";
 
 let kit: ChatKit;
 let chat: ChatKit["chat"];
@@ -76,21 +82,7 @@ test("a turn that a process left open is gone on with", async () => {
   await provide([{ text: "One." }, { text: "Two." }]);
   const first = await chat({ prompt: "first" });
   const id = resumedBy(first);
-  const ledger = await openLedger(join(folder, "data", "ledger.db"));
-  const record = await ledger.findSession(id);
-  const content = [{ type: "text", text: "second" }] as const;
-  const turn = await ledger.openTurn({
-    id: "left-open",
-    sessionId: id,
-    parentTurnId: record?.headTurnId ?? null,
-    model: record?.model ?? "",
-    provider: record?.provider ?? "",
-    role: "unified",
-    startMs: Date.now(),
-    messages: [{ message: { role: "user", content }, tokens: 5 }],
-  });
-  await turn.release();
-  await ledger.close();
+  await leaveOpen(join(folder, "data", "ledger.db"), id);
   const { out } = await chat({ words: ["--resume", id] });
   expect(out).toContain("The last turn was left open; going on with it.\n\nTwo.\n");
 });

@@ -11,6 +11,7 @@ import { isConnectionString } from "../edge/stores/open-ledger.ts";
 import { parseAddress } from "../edge/stores/postgres/connection-string.ts";
 import type { CommandInput, Io } from "./command.ts";
 import { readStore, type Environment } from "./read-config.ts";
+import { toPrintable } from "./render-ledger.ts";
 
 export interface Place {
   /** A path or a connection string. Never printed. */
@@ -48,7 +49,7 @@ export function createOnProblem({ error }: Pick<Io, "error">): (problem: unknown
   return (problem) => {
     const said = problem instanceof Error ? problem.message : String(problem);
     const hint = problem instanceof StrataError ? `\n  ${problem.hint}` : "";
-    error(`strata: warning: ${said}${hint}\n`);
+    error(toPrintable(`strata: warning: ${said}${hint}\n`));
   };
 }
 

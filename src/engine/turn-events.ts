@@ -28,7 +28,8 @@ export interface TurnEvents {
   resumed(turn: Pick<RunningTurn, "callCount" | "toolCallCount">): void;
   callStarted(number: number, estimatedTokens: number): void;
   callSettled(entry: CallEntry, before: Session): void;
-  ended(how: TurnEnding, calls: readonly CallEntry[], endMs: number): void;
+  /** `reason`: of the signal that stopped it. */
+  ended(how: TurnEnding, calls: readonly CallEntry[], endMs: number, reason?: unknown): void;
 }
 
 export type FirstCall = Pick<PreparedCall, "assembly" | "plan" | "promptTokens">;
@@ -73,13 +74,13 @@ export function createTurnEvents(
       const miss = findMiss(before, entry);
       if (miss !== null) tell({ type: "cache.miss", payload: miss });
     },
-    ended: (how, calls, endMs) => {
+    ended: (how, calls, endMs, reason) => {
       const sums = toTurnSums(calls, endMs);
       const stopReason = calls.at(-1)?.stopReason ?? "unknown";
       if (how === "done") {
         tell({ type: "turn.completed", payload: { stop_reason: stopReason, ...sums } });
       } else if (how === "cancelled") {
-        tell({ type: "turn.cancelled", payload: toCancelled(sums) });
+        tell({ type: "turn.cancelled", payload: toCancelled(sums, reason) });
       } else {
         tell({ type: "turn.failed", payload: { ...toTurnError(how, calls.at(-1)), ...sums } });
       }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { CallEntry } from "../core/ledger/call-entry.ts";
 import { noUsage } from "../core/message/usage.ts";
-import { toFailed, toTurnSums } from "./turn-payloads.ts";
+import { toCancelled, toFailed, toTurnSums } from "./turn-payloads.ts";
 
 const startMs = 1_800_000_000_000;
 
@@ -74,4 +74,13 @@ test("a turn took no time, where the clock was set back", () => {
 test("retries are counted as such, whatever was billed", () => {
   expect(toFailed(entry({ attemptCount: 4 })).retry_count).toBe(3);
   expect(toFailed(entry({ discarded: [noUsage, noUsage] })).retry_count).toBe(0);
+});
+
+test.each([
+  ["a time limit is over", new DOMException("over", "TimeoutError"), "timeout"],
+  ["whoever asked has gone", new Error("client_disconnect"), "client_disconnect"],
+  ["somebody stops it", new Error("aborted"), "user_cancel"],
+  ["nobody says why", undefined, "user_cancel"],
+])("where %s, that is why the turn was cancelled", (_name, reason, told) => {
+  expect(toCancelled(toTurnSums([], startMs), reason).reason).toBe(told);
 });

@@ -111,11 +111,18 @@ function totalCost(calls: readonly CallEntry[]): bigint | null {
   return known.reduce((sum, each) => sum + each, 0n);
 }
 
-export function toCancelled({
-  llm_call_count: partial_llm_calls,
-  tool_call_count: partial_tool_calls,
-}: TurnSums): PayloadOf<"turn.cancelled"> {
-  return { reason: "user_cancel", partial_llm_calls, partial_tool_calls };
+export function toCancelled(
+  { llm_call_count: partial_llm_calls, tool_call_count: partial_tool_calls }: TurnSums,
+  reason: unknown,
+): PayloadOf<"turn.cancelled"> {
+  return { reason: toCancelReason(reason), partial_llm_calls, partial_tool_calls };
+}
+
+/** As `AbortSignal.timeout` says it; a server says `client_disconnect`. Whatever else it is, somebody wanted it. */
+function toCancelReason(reason: unknown): PayloadOf<"turn.cancelled">["reason"] {
+  if (!(reason instanceof Error)) return "user_cancel";
+  if (reason.name === "TimeoutError") return "timeout";
+  return reason.message === "client_disconnect" ? "client_disconnect" : "user_cancel";
 }
 
 type TurnError = Pick<PayloadOf<"turn.failed">, "error_kind" | "error_message_redacted">;

@@ -11,6 +11,7 @@ import { chatCommand } from "../../src/cli/chat-command.ts";
 import { openChat } from "../../src/cli/chat/open-chat.ts";
 import { runChat, type ChatEdges, type ChatWish } from "../../src/cli/chat/run-chat.ts";
 import { parseInput } from "../../src/cli/command.ts";
+import { openLedger } from "../../src/edge/stores/open-ledger.ts";
 import { createTestIo, type Ran } from "../../src/cli/test-kit.ts";
 import {
   createAgent,
@@ -95,6 +96,25 @@ async function runTyped(
 /** The id that the last line of a chat names. */
 export function resumedBy({ error }: Pick<Ran, "error">): string {
   return /--resume ([\w-]+)/.exec(error)?.[1] ?? "";
+}
+
+/** Another process begins a turn of a session, says `second` in it, and dies. */
+export async function leaveOpen(store: string, sessionId: string): Promise<void> {
+  const ledger = await openLedger(store);
+  const record = await ledger.findSession(sessionId);
+  const content = [{ type: "text", text: "second" }] as const;
+  const turn = await ledger.openTurn({
+    id: "left-open",
+    sessionId,
+    parentTurnId: record?.headTurnId ?? null,
+    model: record?.model ?? "",
+    provider: record?.provider ?? "",
+    role: "unified",
+    startMs: Date.now(),
+    messages: [{ message: { role: "user", content }, tokens: 5 }],
+  });
+  await turn.release();
+  await ledger.close();
 }
 
 /** Of `--json`. */

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
 import { toProgram } from "../run-strata.ts";
-import { openChatKit, openTerminal, resumedBy, type ChatKit } from "./chat-kit.ts";
+import { leaveOpen, openChatKit, openTerminal, resumedBy, type ChatKit } from "./chat-kit.ts";
 
 let kit: ChatKit;
 
@@ -42,21 +42,7 @@ test("what went wrong is said before the status line", async () => {
 test("the answer to a turn that was left open and the one to the prompt are apart", async () => {
   await kit.provide([{ text: "One." }, { text: "Two." }, { text: "Three." }]);
   const id = resumedBy(await kit.chat({ prompt: "first" }));
-  const ledger = await openLedger(join(kit.folder, "data", "ledger.db"));
-  const record = await ledger.findSession(id);
-  const content = [{ type: "text", text: "second" }] as const;
-  const turn = await ledger.openTurn({
-    id: "left-open",
-    sessionId: id,
-    parentTurnId: record?.headTurnId ?? null,
-    model: record?.model ?? "",
-    provider: record?.provider ?? "",
-    role: "unified",
-    startMs: Date.now(),
-    messages: [{ message: { role: "user", content }, tokens: 5 }],
-  });
-  await turn.release();
-  await ledger.close();
+  await leaveOpen(join(kit.folder, "data", "ledger.db"), id);
   const { out } = await kit.chat({ prompt: "third", words: ["--resume", id] });
   expect(out).toBe("Two.\n\nThree.\n");
 });

@@ -5,7 +5,7 @@ import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { plantedOpenaiKey } from "../../harness/planted-key.ts";
-import { openChatKit, resumedBy, type ChatKit } from "./chat-kit.ts";
+import { leaveOpen, openChatKit, resumedBy, type ChatKit } from "./chat-kit.ts";
 
 let kit: ChatKit;
 
@@ -98,6 +98,16 @@ test("a session of another folder is not gone on with here, and one is told how 
   const { out } = await kit.chat({ lines: [`/sessions ${id}`], words: ["--workspace", here] });
   expect(out).toContain(`session ${id} works in ${there}, and this chat in ${here}`);
   expect(out).toContain(`strata chat --resume ${id}`);
+});
+
+test("a session of this folder is gone on with here, and with it the turn that somebody left open", async () => {
+  await kit.provide([{ text: "One." }, { text: "Two." }, { text: "Three." }]);
+  const words = ["--workspace", kit.folder];
+  const id = resumedBy(await kit.chat({ prompt: "first", words }));
+  await leaveOpen(join(kit.folder, "data", "ledger.db"), id);
+  const { out, error } = await kit.chat({ words, lines: [`/sessions ${id}`, "third"] });
+  expect(out).toMatch(/The last turn was left open; going on with it\.\n\nTwo\.\n[\s\S]*Three\.\n/);
+  expect(resumedBy({ error })).toBe(id);
 });
 
 test("an agent that nobody configured is a mistake where others are", async () => {

@@ -10,7 +10,7 @@ export interface ProcessTask {
   readonly store: string;
 }
 
-/** Without words: goes on with the turn that another process left open, once its lease has run out. */
+/** Without words: goes on with the turn that another process left open. Its lease is good for long, but nobody holds it any more. */
 export interface Order {
   readonly sessionId: string;
   readonly words: string | null;

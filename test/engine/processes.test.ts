@@ -51,7 +51,7 @@ async function makeStage(kind: "sqlite" | "postgres"): Promise<Stage> {
   place.configure(`
 models: { default: claude-sonnet-4-6 }
 tools: { toolset: read-only }
-ledger: { lease_seconds: 1 }
+ledger: { lease_seconds: 600 }
 providers: { anthropic: { base_url: "${url}", api_key: ${plantedKey} } }
 `);
   const stage: Stage = {

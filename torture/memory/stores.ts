@@ -4,7 +4,7 @@ import { mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/prom
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { hashContent } from "../../src/core/hash.ts";
-import { identifySelf } from "../../src/edge/stores/memory/lock-holder.ts";
+import { identifySelf } from "../../src/edge/stores/process-identity.ts";
 import { openMemoryStore } from "../../src/edge/stores/memory/memory-store.ts";
 import type { StoreKind, WriterTask } from "./told.ts";
 

@@ -3,6 +3,7 @@ import type { Confirm, ConfirmationRequest } from "../../edge/tools/confirmation
 import { toPlainLine } from "./plain-text.ts";
 import type { Question } from "./state.ts";
 import { previewUse } from "./tool-words.ts";
+import type { ChatEvent } from "./update.ts";
 
 export type Answer = "yes" | "no" | "always";
 
@@ -78,6 +79,23 @@ export function createConfirmations(setup: ConfirmationsSetup): Confirmations {
       }
     },
   };
+}
+
+/** Questions, answers and refusals as events of a chat. */
+export function confirmByTelling(
+  whom: ConfirmationsSetup["whom"],
+  tell: (event: ChatEvent) => void,
+): Confirmations {
+  return createConfirmations({
+    whom,
+    onAsked: (question) => tell({ type: "asked", question }),
+    onReady: (id) => tell({ type: "ready", id }),
+    onSettled: (id) => tell({ type: "answered", id }),
+    onRefused: (name) => {
+      const text = `${name} was not allowed: nobody is at a terminal to ask. --yes allows every tool.`;
+      tell({ type: "noticed", level: "warning", text });
+    },
+  });
 }
 
 /** What an agent remembers is kept in a journal, and `strata memory undo` takes it back. */

@@ -57,8 +57,8 @@ export function describeRoute({
 const sources: Readonly<Record<RouteSource, string>> = {
   message: "asked for with the message",
   sticky: "which the session stays with",
-  rule: "by a rule of models.routing",
-  pattern: "by a pattern of models.routing",
+  rule: "by a rule of routing",
+  pattern: "by a pattern of routing",
   delegate: "asked for by whoever gave the task",
   workspace_default: "by the workspace's default",
   global_default: "by default",

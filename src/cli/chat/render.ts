@@ -100,7 +100,11 @@ function drawQuestion({ questions, editor }: ChatState, options: RenderOptions):
   const [question] = questions;
   if (question === undefined) return null;
   const { toolName, preview } = question;
-  const size = preview.length > previewLinesSeen ? ` (${preview.length} lines above)` : "";
+  const rows = preview.reduce(
+    (sum, { length }) => sum + Math.ceil((length + 1) / options.width),
+    0,
+  );
+  const size = rows > previewRowsSeen ? ` (${rows} lines above)` : "";
   const more = questions.length > 1 ? ` (${questions.length - 1} more after this)` : "";
   const how =
     editor.text === "" ? `y yes · n no · a always ${toolName}` : "on an empty line: y, n or a";
@@ -110,7 +114,7 @@ function drawQuestion({ questions, editor }: ChatState, options: RenderOptions):
 }
 
 /** What is longer may have scrolled away. */
-const previewLinesSeen = 10;
+const previewRowsSeen = 10;
 
 const inputLinesMax = 10;
 

@@ -7,11 +7,7 @@ import type { Engine } from "../../engine/create-engine.ts";
 import type { EngineSession } from "../../engine/engine-session.ts";
 import type { Io } from "../command.ts";
 import { openChatSession, type ChatSetup } from "./chat-session.ts";
-import {
-  createConfirmations,
-  type Confirmations,
-  type ConfirmationsSetup,
-} from "./confirmations.ts";
+import { confirmByTelling, type Confirmations, type ConfirmationsSetup } from "./confirmations.ts";
 import { goOn } from "./go-on.ts";
 import { renderFarewell, renderGreeting } from "./greeting.ts";
 import { runLines } from "./line-mode.ts";
@@ -96,7 +92,7 @@ async function openAndTalk(
     state = update(state, event);
     view(event, state);
   };
-  const confirmations = confirmBy(edges.whom, tell);
+  const confirmations = confirmByTelling(edges.whom, tell);
   const onNotice = (text: string): void => tell({ type: "noticed", level: "info", text });
   const opened = await edges.open({ confirm: confirmations.confirm, onNotice });
   try {
@@ -147,19 +143,6 @@ function chooseView(wish: ChatWish, screen: Screen | null, edges: ChatEdges, io:
   // Before a session is open there is nothing to draw around what is told.
   if (screen !== null) return (_, state) => state.about !== nowhere && screen.show(state);
   return createTextView(io, { ...options, showsStatus });
-}
-
-function confirmBy(whom: ChatEdges["whom"], tell: (event: ChatEvent) => void): Confirmations {
-  return createConfirmations({
-    whom,
-    onAsked: (question) => tell({ type: "asked", question }),
-    onReady: (id) => tell({ type: "ready", id }),
-    onSettled: (id) => tell({ type: "answered", id }),
-    onRefused: (name) => {
-      const text = `${name} was not allowed: nobody is at a terminal to ask. --yes allows every tool.`;
-      tell({ type: "noticed", level: "warning", text });
-    },
-  });
 }
 
 /** Null where somebody gave up waiting for it. */

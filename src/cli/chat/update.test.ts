@@ -130,7 +130,7 @@ test("who answers is told where the model changes, or a wish could not be met", 
   expect(moved.items[1]).toEqual({
     kind: "notice",
     level: "info",
-    text: "b answers, by a rule of models.routing; it was a before.",
+    text: "b answers, by a rule of routing; it was a before.",
   });
   const passedOver = [{ name: "c", by: "message", reason: "no_vision_support" }] as const;
   const other = after(said, part({ ...stays, passedOver, previousModel: null }));

@@ -1,6 +1,5 @@
 // A ledger on a database. What it promises is written in core/ledger; what it stores, in ../sql.
-import { randomInt, randomUUID } from "node:crypto";
-import { hostname } from "node:os";
+import { randomInt } from "node:crypto";
 import type { Ledger } from "../../../core/ledger/ledger.ts";
 import { createMakeEvent } from "../../events/make-event.ts";
 import { createRandomBytes } from "../../events/schedule.ts";
@@ -16,6 +15,7 @@ import { findToolResult } from "./find-tool-result.ts";
 import { readHistory } from "./read-history.ts";
 import { searchHistory } from "./search-history.ts";
 import { sessionParts } from "./sessions.ts";
+import { newHolder } from "./lease-holder.ts";
 import { leaseMsMax, type Store } from "./store.ts";
 import { threadParts } from "./threads.ts";
 import { transferParts } from "./transfer.ts";
@@ -69,7 +69,7 @@ function toStore(database: Database, { holder, leaseMs = 30_000, now }: LedgerOp
   }
   return {
     database,
-    newHolder: () => `${holder ?? `${hostname()}:${process.pid}`}:${randomUUID().slice(0, 8)}`,
+    newHolder: () => newHolder(holder),
     leaseMs,
     now: now ?? Date.now,
     clock: () =>

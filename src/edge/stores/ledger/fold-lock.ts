@@ -1,8 +1,9 @@
 // The lock on compacting a session: a holder, a fencing token, a lifetime, a heartbeat.
 import type { FoldLock } from "../../../core/ledger/ledger.ts";
 import type { Guard } from "../sql/database.ts";
-import { integer, text } from "../sql/read-row.ts";
+import { integer, text, textOrNull } from "../sql/read-row.ts";
 import { keepAlive } from "./heartbeat.ts";
+import { isHolderGone } from "./lease-holder.ts";
 import { needSession } from "./session-rows.ts";
 import { commitOnce, isFree, mayRepeat, type Store } from "./store.ts";
 import { commitFold, giveUpFold, type HeldLock } from "./commit-fold.ts";
@@ -17,17 +18,20 @@ export async function lockFolding(store: Store, sessionId: string): Promise<Fold
     writes: [{ into: "compaction_locks_v1", rows: [unheld], orIgnore: true }],
     landed: mayRepeat,
   });
-  const [row] = await database.query("SELECT token FROM compaction_locks_v1 WHERE session_id = ?", [
-    sessionId,
-  ]);
+  const [row] = await database.query(
+    "SELECT token, holder FROM compaction_locks_v1 WHERE session_id = ?",
+    [sessionId],
+  );
   const token = (row === undefined ? 0 : integer(row, "token")) + 1;
   const clock = store.clock();
+  const before = row === undefined ? null : textOrNull(row, "holder");
+  const gone = before !== null && isHolderGone(before) ? before : null;
   const free = isFree("holder", "expires_ms", clock);
   const result = await commitOnce(store, {
     guards: [
       {
         name: "lock",
-        sql: `UPDATE compaction_locks_v1 SET holder = ?, token = ?, locked_at = ?, expires_ms = ${clock.sql} + ? WHERE session_id = ? AND token = ? AND ${free.sql}`,
+        sql: `UPDATE compaction_locks_v1 SET holder = ?, token = ?, locked_at = ?, expires_ms = ${clock.sql} + ? WHERE session_id = ? AND token = ? AND (${free.sql} OR holder = ?)`,
         values: [
           holder,
           token,
@@ -37,6 +41,7 @@ export async function lockFolding(store: Store, sessionId: string): Promise<Fold
           sessionId,
           token - 1,
           ...free.values,
+          gone,
         ],
       },
     ],

@@ -7,11 +7,12 @@ import type {
 } from "../../../core/ledger/session-record.ts";
 import { hashContent } from "../../../core/hash.ts";
 import { agentRoles } from "../../../core/message/assembled-context.ts";
-import type { ResultRow } from "../sql/database.ts";
+import type { Guard, ResultRow } from "../sql/database.ts";
 import { integer, money, oneOf, text, textOrNull } from "../sql/read-row.ts";
 import { storable, storableJson, storableOrNull } from "../sql/storable.ts";
 import type { Row } from "../sql/tables.ts";
-import { isFree, notFound, seqStep, type Store } from "./store.ts";
+import { isHolderGone } from "./lease-holder.ts";
+import { isFree, mayRepeat, notFound, seqStep, type Store } from "./store.ts";
 
 /** A session as writers need it: the record, and what their guards check. */
 export interface KnownSession {
@@ -36,7 +37,24 @@ const columns = `id, agent, role, model, provider, parent_session_id, parent_tur
   turn_count, CAST(cost_pico_usd AS TEXT) AS cost_pico_usd, created_ms, updated_ms, lease_holder, lease_token,
   lease_expires_ms, version, context_json, setup_json`;
 
+/** A lease of a process that is gone is given back at once: nobody needs to wait for its end. */
 export async function findKnown(store: Store, id: string): Promise<KnownSession | null> {
+  const known = await readKnown(store, id);
+  const { holder, isLive } = known?.lease ?? {};
+  if (isLive !== true || holder == null || !isHolderGone(holder)) return known;
+  const taken: Guard = {
+    name: "session",
+    sql: "UPDATE sessions SET lease_expires_ms = 0 WHERE id = ? AND lease_holder = ?",
+    values: [id, holder],
+  };
+  const done = await store.database
+    .commit({ guards: [taken], writes: [], landed: mayRepeat })
+    .catch(() => null);
+  // Whoever may only read waits, as anybody else does.
+  return done === null ? known : readKnown(store, id);
+}
+
+async function readKnown(store: Store, id: string): Promise<KnownSession | null> {
   const free = isFree("lease_holder", "lease_expires_ms", store.clock());
   const [row] = await store.database.query(
     `SELECT ${columns}, CASE WHEN ${free.sql} THEN 0 ELSE 1 END AS is_live FROM sessions WHERE id = ?`,

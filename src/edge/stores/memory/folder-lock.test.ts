@@ -18,7 +18,8 @@ import { readBounded } from "../scoped-read.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { holdLock, type HeldLock } from "./folder-lock.ts";
 import { lookAtLock, sweepLeftovers, type LockOptions } from "./lock-files.ts";
-import { decodeHolder, encodeHolder, identifySelf, isGone } from "./lock-holder.ts";
+import { identifySelf, isGone } from "../process-identity.ts";
+import { decodeHolder, encodeHolder } from "./lock-holder.ts";
 
 let path = "";
 let folder: HeldFolder;

@@ -23,7 +23,7 @@ import {
   type LockOptions,
   type SeenLock,
 } from "./lock-files.ts";
-import { identifySelf, isGone } from "./lock-holder.ts";
+import { identifySelf, isGone } from "../process-identity.ts";
 
 /** Longer than any write takes, and not longer than a person waits. */
 export const defaultLockOptions: LockOptions = { lifetimeMs: 5000, waitMsMax: 20_000 };

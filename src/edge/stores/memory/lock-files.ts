@@ -5,13 +5,8 @@ import { ToolError } from "../../../core/tools/tool.ts";
 import { hasCode, unlessMissing } from "../scoped-failure.ts";
 import type { ScopedFolder } from "../scope-root.ts";
 import type { HeldFolder } from "./held-folder.ts";
-import {
-  decodeHolder,
-  encodeHolder,
-  identifySelf,
-  type LockHolder,
-  type ProcessIdentity,
-} from "./lock-holder.ts";
+import { identifySelf, type ProcessIdentity } from "../process-identity.ts";
+import { decodeHolder, encodeHolder, type LockHolder } from "./lock-holder.ts";
 
 export interface LockOptions {
   /** After it, others take the lock away. */

@@ -1,0 +1,30 @@
+// The name of whoever holds a lease: readable, of one turn or fold alone, and enough to tell whether that process is gone.
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { hashContent } from "../../../core/hash.ts";
+import { identifySelf, isGone } from "../process-identity.ts";
+
+/** Named by whoever opens the ledger, nobody can tell whether it is still there. */
+export function newHolder(name?: string): string {
+  const token = randomUUID().slice(0, 8);
+  if (name !== undefined) return `${name}:${token}`;
+  const { pid, place, started } = identifySelf();
+  return `${hostname()}:${pid}:${token}@${shorten(place)}.${started ?? ""}`;
+}
+
+/** True only where it is certain: a process of this machine that has ended. */
+export function isHolderGone(holder: string): boolean {
+  const [, pid, place, started] = /:(\d+):[0-9a-f]{8}@([0-9a-f]{16})\.(\d*)$/.exec(holder) ?? [];
+  const self = identifySelf();
+  if (pid === undefined || started === undefined || place !== shorten(self.place)) return false;
+  const identity = {
+    pid: Number(pid),
+    place: self.place,
+    started: started === "" ? null : started,
+  };
+  return isGone(identity, self);
+}
+
+function shorten(place: string): string {
+  return hashContent(place).slice(0, 16);
+}
