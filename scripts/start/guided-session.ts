@@ -72,6 +72,8 @@ export async function runGuided(options: GuidedOptions): Promise<GuidedSession> 
     const wish = { prompt: null, isJson: false, isAllowed: false, model: null };
     // How to go on with it is not said: it ends with the program.
     const status = await runChat(wish, edges, { out, error: () => {}, env: {} });
+    // Somebody stopped it.
+    if (status > 128) process.exit(status);
     if (status !== 0) throw new Error(`the chat ended with status ${status}`);
   } catch (error) {
     await store.ledger.close();

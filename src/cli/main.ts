@@ -19,7 +19,10 @@ async function start(): Promise<void> {
   const end = (status: number): void => {
     if (isEnding) return;
     isEnding = true;
-    void Promise.allSettled(ends.map((each) => each())).then(() => process.exit(status));
+    const exit = (): never => process.exit(status);
+    // Whatever does not end by then is left as it is.
+    setTimeout(exit, 10_000).unref();
+    void Promise.allSettled(ends.map((each) => each())).then(exit);
   };
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {

@@ -26,11 +26,9 @@ export function keepToSide(providers: Providers, isSimulated: boolean): SidedPro
     (providers.choose(model).kind === "simulated") === isSimulated;
   return {
     ...providers,
-    canReach: (model) => reached.has(keyOf(model)) || unlessRefused(() => isHere(model)),
+    canReach: (model) => unlessRefused(() => isHere(model) || reached.has(keyOf(model))),
     reach: async (model) => {
-      const before = reached.get(keyOf(model));
-      if (before !== undefined && !unlessRefused(() => isHere(model))) return before;
-      if (!isHere(model)) throw otherSide(model, isSimulated);
+      if (!isHere(model)) return reached.get(keyOf(model)) ?? refuse(model, isSimulated);
       const found = await providers.reach(model);
       reached.set(keyOf(model), found);
       return found;
@@ -52,8 +50,8 @@ function unlessRefused(find: () => boolean): boolean {
   }
 }
 
-function otherSide({ id }: ModelFacts, isSimulated: boolean): StrataError {
-  return new StrataError(
+function refuse({ id }: ModelFacts, isSimulated: boolean): never {
+  throw new StrataError(
     "input-invalid",
     isSimulated
       ? `${id} is real, and what runs here is simulated`

@@ -110,6 +110,16 @@ test("a session of this folder is gone on with here, and with it the turn that s
   expect(resumedBy({ error })).toBe(id);
 });
 
+test("a session goes on with its own model where the usual one cannot be asked", async () => {
+  await kit.provide([{ text: "One." }, { text: "Two." }]);
+  kit.env["STRATA_MODELS__DEFAULT"] = "gpt-6.1-sol";
+  await expect(kit.chat({ prompt: "hi" })).rejects.toThrow("gpt-6.1-sol cannot be reached");
+  const words = ["--model", "claude-haiku-5-5", "--workspace", kit.folder];
+  const id = resumedBy(await kit.chat({ prompt: "hi", words }));
+  const { out } = await kit.chat({ prompt: "hi", words: ["--resume", id] });
+  expect(out).toBe("Two.\n");
+});
+
 test("an agent that nobody configured is a mistake where others are", async () => {
   const file = join(kit.folder, "agents.yaml");
   await writeFile(file, "agents: { reviewer: { policy: adaptive } }\n");

@@ -2,6 +2,7 @@
 import { dirname, join } from "node:path";
 import { resolveAgent } from "../../core/config/resolve-agent.ts";
 import type { StrataConfig } from "../../core/config/schema.ts";
+import { StrataError } from "../../core/strata-error.ts";
 import { isSimulatedBy } from "../open-engine-side.ts";
 import { usualModel } from "../open-engine-parts.ts";
 import { readConfig, readStore, type Environment } from "../read-config.ts";
@@ -20,10 +21,13 @@ export interface WhoseChat {
   readonly store: string | undefined;
   readonly agent: string | undefined;
   readonly model: string | undefined;
+  /** A session that goes on has a model of its own: whether the usual one can be asked does not matter. */
+  readonly isResumed: boolean;
 }
 
 /** Where no place is named, simulated sessions have one of their own. */
-export function findPlaces({ env, config, store, agent, model }: WhoseChat): ChatPlaces {
+export function findPlaces(chat: WhoseChat): ChatPlaces {
+  const { env, config, store } = chat;
   const { value: where, origin } = readStore(env, store, config.ledger.store);
   const usual = { where, name: nameOf(where), origin };
   if (where !== join(readConfig(env).dataDirectory.value, "ledger.db")) {
@@ -31,7 +35,17 @@ export function findPlaces({ env, config, store, agent, model }: WhoseChat): Cha
   }
   const path = join(dirname(where), "simulated.db");
   const simulated = { where: path, name: path, origin };
-  const named = model ?? resolveAgent(config, agent ?? "agent").model;
-  const isSimulated = isSimulatedBy(config, named ?? usualModel(config.providers));
-  return isSimulated ? { place: simulated, other: usual } : { place: usual, other: simulated };
+  return isSimulated(chat)
+    ? { place: simulated, other: usual }
+    : { place: usual, other: simulated };
+}
+
+function isSimulated({ config, agent = "agent", model, isResumed }: WhoseChat): boolean {
+  try {
+    const named = model ?? resolveAgent(config, agent).model ?? usualModel(config.providers);
+    return isSimulatedBy(config, named);
+  } catch (error) {
+    if (isResumed && error instanceof StrataError) return false;
+    throw error;
+  }
 }

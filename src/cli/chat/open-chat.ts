@@ -32,8 +32,15 @@ export async function openChat(
   const { env, config } = await readSettings(input, io, whom);
   const [agent, model] = [values.get("agent"), values.get("model")];
   requireAgent(config, agent);
-  const places = findPlaces({ env: io.env, config, store: values.get("store"), agent, model });
   const [given, wanted] = [values.get("workspace"), values.get("resume")];
+  const places = findPlaces({
+    env: io.env,
+    config,
+    store: values.get("store"),
+    agent,
+    model,
+    isResumed: wanted !== undefined,
+  });
   const resumed = wanted === undefined ? null : await findResumed(places, wanted, given);
   const options: OpenEngineOptions = {
     ...asks,

@@ -7,6 +7,8 @@ import { describeProblem } from "../../core/config/config-problem.ts";
 import { loadConfig } from "./load-config.ts";
 import { readConfigFile } from "./read-config-file.ts";
 
+const makePipe = "mkfifo";
+
 let folder = "";
 let path = "";
 beforeEach(() => {
@@ -47,7 +49,7 @@ describe("a file", () => {
   });
 
   test("that is a pipe is said to be no file, and nobody waits for it", async () => {
-    execFileSync("mkfifo", [path]);
+    execFileSync(makePipe, [path]);
     const reading = await readConfigFile({ path, isFound: true, isNamed: false });
     expect(reading).toMatchObject({ problems: [{ message: "the file is no file" }] });
   });
