@@ -48,6 +48,17 @@ describe("forks", () => {
     expect(second?.readTokens).toBe(kept);
   });
 
+  test("go to the model of the turn that asks for them, whatever the session stays with", async () => {
+    const scene = await openScene(talk([forkTask], () => say("I know it all.")));
+    const parent = await scene.engine.open();
+    const { end } = await parent.run("Now fork.", { model: "claude-haiku-4-5" }).result;
+    expect(end).toBe("done");
+    const forks = await childrenOf(scene, parent);
+    expect(forks.map(({ model }) => model)).toEqual(["claude-haiku-4-5"]);
+    const [, origin, fork] = bills(scene);
+    expect(fork?.readTokens).toBe((origin?.readTokens ?? 0) + written(origin));
+  });
+
   test("do not wait for each other: what they share is written already", async () => {
     const tasks = [forkTask, { ...forkTask, task: "Say less." }];
     const answer = talk(tasks, () => say("I know it all."));

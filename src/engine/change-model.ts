@@ -1,9 +1,9 @@
 // A session that is told to go on with another model, and what that means for its next call.
 import { StrataError } from "../core/strata-error.ts";
 import type { EngineContext } from "./create-engine.ts";
-import { findNamed } from "./find-named.ts";
+import { findNamed, spell } from "./find-named.ts";
 import { foresee, type Foreseen } from "./foresee.ts";
-import { moveTo, type Seated } from "./route-turn.ts";
+import { moveTo, tellSkills, type NamedModel, type Seated } from "./route-turn.ts";
 import type { World } from "./world.ts";
 
 export interface ModelChange {
@@ -26,27 +26,31 @@ export async function changeModel(
   name: string,
 ): Promise<ChangedModel> {
   const { edges } = context;
-  const model = findNamed(name, edges);
+  const config = await context.readConfig();
   const { session } = seated;
-  const { promptTokens } = foresee(session, 0);
-  if (promptTokens > model.inputTokensMax) {
-    throw new StrataError(
-      "input-invalid",
-      `the conversation takes about ${promptTokens} tokens, and ${model.id} takes ${model.inputTokensMax}`,
-      "shorten it first, or choose a model with a larger window",
-    );
-  }
-  const to = await moveTo(context, seated, world, model);
+  const named = { name: spell(name, edges), model: findNamed(name, edges) };
+  const to = await moveTo(context, seated, world, named);
   const nowMs = (edges.now ?? Date.now)();
-  const { reserves } = await context.readConfig();
+  const next = foresee(to.session, nowMs, config);
+  const isMoved = to.session !== session;
+  if (isMoved && next.promptTokens > next.limitTokens) throw tooLong(named, next);
+  if (isMoved) tellSkills(world, session, to.session);
   return {
-    session: { ...to.session, staysWith: { model: name, isChosen: true } },
+    session: { ...to.session, staysWith: { model: named.name, chosenBy: "person" } },
     reached: to.reached,
     told: {
-      model: model.id,
+      model: named.model.id,
       previousModel: session.model.id,
-      next: foresee(to.session, nowMs, reserves),
-      before: foresee(session, nowMs, reserves),
+      next,
+      before: foresee(session, nowMs, config),
     },
   };
+}
+
+function tooLong({ model }: NamedModel, { promptTokens, limitTokens }: Foreseen): StrataError {
+  return new StrataError(
+    "input-invalid",
+    `the conversation takes about ${promptTokens} tokens of ${model.id}, which takes ${limitTokens} before it has to be folded`,
+    "shorten it first, or choose a model with a larger window",
+  );
 }

@@ -12,7 +12,7 @@ import type { PromptCounter } from "./count-prompt.ts";
 import { createEngineSession, type EngineSession, type OpenedSession } from "./engine-session.ts";
 import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
 import { openSession, type SessionOrigin } from "./session.ts";
-import { findNamed, findRecorded, type Naming } from "./find-named.ts";
+import { findNamed, findRecorded, spell, type Naming } from "./find-named.ts";
 import { findSeat } from "./recorded-seat.ts";
 import { resumeSession } from "./stored-session.ts";
 import type { Emitter } from "./tell.ts";
@@ -102,6 +102,7 @@ export function createEngine(
     fork: async ({ sessionId, turnId, id = randomUUID() }) => {
       requireOpen();
       if (turnId !== undefined) await checkOnThread(edges.ledger, sessionId, turnId);
+      await checkReach(edges, sessionId);
       const from = turnId === undefined ? { sessionId } : { turnId };
       await edges.ledger.forkSession({ id, from, like: sessionId });
       return keep(resumeOld(context, id));
@@ -117,6 +118,14 @@ export function createEngine(
 
 function closed(): StrataError {
   return new StrataError("conflict", "the engine is closed", "create another one");
+}
+
+/** A fork that nobody can open is not made. */
+async function checkReach(edges: EngineEdges, sessionId: string): Promise<void> {
+  const record = await edges.ledger.findSession(sessionId);
+  const seat = record === null ? null : await findSeat(edges.ledger, record);
+  if (seat === null) return;
+  await edges.reach(findRecorded({ model: seat.model, name: seat.setup?.calls.name }, edges));
 }
 
 async function checkOnThread(ledger: Ledger, sessionId: string, turnId: string): Promise<void> {
@@ -136,7 +145,8 @@ export interface EngineContext {
 async function openNew(context: EngineContext, options: OpenOptions): Promise<OpenedSession> {
   const { edges } = context;
   const config = await context.readConfig();
-  const model = findNamed(options.model ?? config.model, edges);
+  const modelName = spell(options.model ?? config.model, edges);
+  const model = findNamed(modelName, edges);
   const { agent = "agent", role = "unified", workspacePath } = config;
   const { id = randomUUID(), messages, origin } = options;
   checkMessages(messages ?? []);
@@ -147,6 +157,7 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
       id,
       agent,
       model,
+      modelName,
       protocol: reached.protocol,
       policy: policyOf(config),
       counter: edges.counter,
@@ -157,7 +168,9 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
       ...(origin === undefined ? {} : { origin }),
       ...(options.model === undefined
         ? {}
-        : { staysWith: { model: options.model, isChosen: true } }),
+        : {
+            staysWith: { model: modelName, chosenBy: origin === undefined ? "person" : "delegate" },
+          }),
     });
     return { session, world, reached };
   });
@@ -176,8 +189,7 @@ async function resumeOld(context: EngineContext, id: string): Promise<OpenedSess
   }
   const seat = await findSeat(edges.ledger, record);
   const habit = seat?.setup?.calls;
-  const name = seat?.model ?? record.model;
-  const model = findRecorded({ model: name, route: habit?.route }, edges);
+  const model = findRecorded({ model: seat?.model ?? record.model, name: habit?.name }, edges);
   const reached = await edges.reach(model);
   const session = await resumeSession(edges.ledger, id, {
     model,

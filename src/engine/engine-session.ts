@@ -10,7 +10,7 @@ import type { FoldRun } from "./fold-session.ts";
 import { createOwnLoop, type ChangeEdges, type OwnLoop, type StartTurn } from "./own-loop.ts";
 import type { Session } from "./session.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";
-import { routeTurn, toRoutePart } from "./route-turn.ts";
+import { routeTurn, toRoutePart, type Seated } from "./route-turn.ts";
 import { toEdges, type OpenState } from "./session-edges.ts";
 import { tellEnded } from "./tell-ended.ts";
 import { createTurnHandle, type HandleParts, type TurnHandle } from "./turn-handle.ts";
@@ -63,6 +63,14 @@ export function createEngineSession(
 ): EngineSession {
   const open: OpenState = { session: opened, reached, world, calling: opened, lastEnd: "done" };
   const work = createWork(opened.id);
+  let closing: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    const how = await work.end();
+    onClosed?.();
+    const disposition = how === "aborted" ? "abandoned" : dispositionOf(open.lastEnd);
+    await tellEnded(context.edges, open.session, disposition);
+    await world.close?.();
+  };
   const start: StartTurn = (said, options, change) => {
     work.requireIdle();
     const id = said === null ? null : (options.id ?? randomUUID());
@@ -93,14 +101,7 @@ export function createEngineSession(
         return told;
       }),
     planCompaction: async () => planCompaction(open.session, await toEdges(context, open)),
-    close: async () => {
-      const how = await work.end();
-      if (how === null) return;
-      onClosed?.();
-      const disposition = how === "aborted" ? "abandoned" : dispositionOf(open.lastEnd);
-      await tellEnded(context.edges, open.session, disposition);
-      await world.close?.();
-    },
+    close: () => (closing ??= close()),
   };
 }
 
@@ -128,15 +129,27 @@ async function runOne(
     }
     const wish = { event: toEvent(said), model: options.model ?? null };
     const { route, ...routed } = await routeTurn(context, open, world, wish);
+    const before = { session: open.session, reached: open.reached };
     Object.assign(open, routed);
     parts.tell(toRoutePart(open.session, route));
     const turn = { id: parts.handle.turnId, event: wish.event, route, ...more };
-    return runTurn(open.session, turn, change(await toEdges(context, open, { parts })));
+    try {
+      return await runTurn(open.session, turn, change(await toEdges(context, open, { parts })));
+    } catch (error) {
+      // A turn that could not be opened moves nobody: another one may wait to be gone on with.
+      const record = await context.edges.ledger.findSession(open.session.id).catch(() => null);
+      if (record?.openTurnId !== turn.id) Object.assign(open, withRecord(before, open.session));
+      throw error;
+    }
   };
   const run = await go();
   open.session = run.session;
   open.lastEnd = run.end;
   return { ...run, unsaid: parts.takeSteered() };
+}
+
+function withRecord(before: Seated, { isRecorded, headTurnId, openedMs }: Session): Seated {
+  return { ...before, session: { ...before.session, isRecorded, headTurnId, openedMs } };
 }
 
 function dispositionOf(last: TurnEnding): "completed" | "error" {

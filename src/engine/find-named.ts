@@ -1,7 +1,8 @@
 // A model by whatever name people give it.
-import { builtInCatalogue, type Catalogue } from "../core/models/catalogue.ts";
+import type { Catalogue } from "../core/models/catalogue.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
-import { resolveModel } from "../core/models/resolve-model.ts";
+import { findModel, resolveModel } from "../core/models/resolve-model.ts";
+import { nameOf } from "./session.ts";
 
 export interface Naming {
   /** What a short name stands for; names are as they are by default. */
@@ -9,17 +10,25 @@ export interface Naming {
   readonly catalogue?: Catalogue;
 }
 
+/** As `Session.modelName`: what a short name stands for right now, the same for all spellings of the same. */
+export function spell(name: string, { nameModel, catalogue }: Naming): string {
+  const given = nameModel?.(name) ?? name;
+  const facts = findModel(given, catalogue)?.facts;
+  if (facts === undefined) return given;
+  const plain = nameOf(facts);
+  return findModel(plain, catalogue)?.facts === facts ? plain : given;
+}
+
 /** An unknown one is an error with the nearest known names. */
-export function findNamed(name: string, { nameModel, catalogue }: Naming): ModelFacts {
-  return resolveModel(nameModel?.(name) ?? name, catalogue).facts;
+export function findNamed(name: string, naming: Naming): ModelFacts {
+  return resolveModel(spell(name, naming), naming.catalogue).facts;
 }
 
 /** As a session was recorded with it. */
 export function findRecorded(
-  { model, route }: { readonly model: string; readonly route?: string | undefined },
-  { catalogue = builtInCatalogue }: Naming,
+  { model, name }: { readonly model: string; readonly name?: string | undefined },
+  { catalogue }: Naming,
 ): ModelFacts {
-  const { facts } = resolveModel(model, catalogue);
-  const isKnown = route !== undefined && catalogue.routesOf(facts.id).includes(route);
-  return isKnown ? catalogue.factsOf(facts.id, { route }) : facts;
+  const spelled = name === undefined ? null : findModel(name, catalogue);
+  return (spelled ?? resolveModel(model, catalogue)).facts;
 }

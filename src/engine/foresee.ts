@@ -1,6 +1,8 @@
 // What the next call of a session would send if nothing new were said, and what of it the provider still keeps.
 import { pricePrompt, type PromptPrice } from "../core/compaction/plan/weigh-fold.ts";
-import { planBudget, type Reserves } from "../core/tokens/budget.ts";
+import { settingsOf, type Compaction } from "./compaction.ts";
+import { limitsOf } from "./decide.ts";
+import type { EngineConfig } from "./engine-config.ts";
 import { prepareCall } from "./prepare-call.ts";
 import type { Session } from "./session.ts";
 
@@ -10,22 +12,32 @@ export interface Foreseen {
   readonly cachedTokens: number;
   /** What the model's window leaves for prompts. */
   readonly availableTokens: number;
+  /** From here on its history would be folded. */
+  readonly limitTokens: number;
   /** Of that prompt; null where the model has no price. */
   readonly price: PromptPrice | null;
 }
 
-export function foresee(session: Session, nowMs: number, reserves?: Reserves): Foreseen {
+export function foresee(
+  session: Session,
+  nowMs: number,
+  { compaction: settings, reserves }: Pick<EngineConfig, "compaction" | "reserves"> = {},
+): Foreseen {
   const { model, toldVolatile: volatile } = session;
-  const { promptTokens, plan, assembly } = prepareCall({
-    session,
-    current: [],
-    volatile,
-    startMs: nowMs,
-  });
+  const prepared = prepareCall({ session, current: [], volatile, startMs: nowMs });
+  const { promptTokens, plan } = prepared;
+  const compaction: Compaction = {
+    ...(settings === undefined ? {} : { settings }),
+    ...(reserves === undefined ? {} : { reserves }),
+  };
+  const limits = limitsOf({ session, prepared, compaction });
+  const { availableTokens, guardTokens, thresholdTokens } = limits;
+  const isFolding = settingsOf(compaction).isEnabled;
   return {
     promptTokens,
     cachedTokens: plan.expected.readTokens,
-    availableTokens: planBudget(model, assembly.usedTokens, reserves).availableTokens,
+    availableTokens,
+    limitTokens: isFolding ? Math.min(guardTokens, thresholdTokens) : guardTokens,
     price: pricePrompt(model, nowMs, promptTokens),
   };
 }

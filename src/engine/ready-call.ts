@@ -86,7 +86,7 @@ async function record(
   startMs: number,
   edges: Edges,
 ): Promise<RunningTurn> {
-  if (turn.isStaged) return turn;
+  if (turn.isStaged) return { ...turn, ...seated(turn) };
   const { thread } = turn.session;
   const open = await recordSent(turn, turn.open, { thread, assembly, startMs }, edges);
   return { ...turn, ...seated(turn), open, isStaged: true };
@@ -94,7 +94,7 @@ async function record(
 
 /** A model that is new to the session came with this turn. */
 function seated({ id, before, session }: RunningTurn): Pick<RunningTurn, "before" | "session"> {
-  const seat = { turnId: id, isRecorded: false };
+  const seat = { turnId: id, isRecorded: false, after: null };
   return before.seat.isRecorded
     ? { before, session }
     : { before: { ...before, seat }, session: { ...session, seat } };

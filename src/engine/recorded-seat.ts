@@ -20,12 +20,14 @@ export interface KeptSetup {
   readonly permissions: readonly string[];
   readonly madeOf: Session["madeOf"];
   readonly calls: CallHabit;
+  /** As `SeatPlace.after`, where that is known. */
+  readonly ownAfter?: string;
 }
 
 /** How a session's calls are made: another spelling or other options would be another prefix. */
 export interface CallHabit extends ModelName {
-  /** By which the model is reached; its provider's own API where absent. */
-  readonly route?: string;
+  /** As `Session.modelName`; absent in what earlier versions kept. */
+  readonly name?: string;
   readonly protocol: ProtocolName;
   readonly policy: PolicyName;
   /** As it was configured; absent where it is the policy's own. */
@@ -38,13 +40,15 @@ export function keptSetupOf(session: Session): KeptSetup {
   const calls = {
     model: model.id,
     provider: model.provider,
-    route: model.route,
+    name: session.modelName,
     protocol: session.protocol.name,
     policy: session.policy.name,
     layout: session.policy.layout,
     options,
   };
-  return { padding, preactivated, toolsLeft, permissions, madeOf, calls };
+  const { after } = session.seat;
+  const own = after === null ? {} : { ownAfter: after };
+  return { padding, preactivated, toolsLeft, permissions, madeOf, calls, ...own };
 }
 
 export interface RecordedSeat extends ModelName {
@@ -70,12 +74,13 @@ export async function findSeat(
   const { model, provider } = name;
   if (brought !== null) {
     const { turnId, foundationHash, setupJson } = brought;
-    const place = { turnId, isRecorded: turnId !== record.openTurnId };
+    const place = { turnId, isRecorded: turnId !== record.openTurnId, after: null };
     return { model, provider, place, foundationHash, setup: parseSetup(setupJson) };
   }
   if (!isSame(name, first)) return null;
   const foundationHash = fold?.foundationHash ?? record.foundationHash;
-  return { model, provider, place: firstSeat, foundationHash, setup };
+  const place = { ...firstSeat, after: setup?.ownAfter ?? null };
+  return { model, provider, place, foundationHash, setup };
 }
 
 /** How the session is called from now on; null where that was not recorded. */
@@ -138,14 +143,27 @@ export async function readShown(
   { place, ...name }: Listener,
 ): Promise<readonly ThreadMessage[]> {
   const fold = await ledger.findFold(of);
-  const shown: ThreadMessage[] = [];
-  let isThere = place.turnId === null && place.isRecorded;
-  for await (const each of ledger.readThread(of)) {
-    isThere ||= each.turnId === place.turnId;
+  const read: ThreadMessage[] = [];
+  for await (const each of ledger.readThread(of)) read.push(each);
+  const from = findOwnFrom(read, place);
+  const isFirst = place.turnId === null && place.isRecorded;
+  return read.map((each, at) => {
     // What a fold copied was said to the model it was made for.
-    const isToIt = each.turnId === fold?.turnId ? place.turnId === null : isSame(each, name);
-    const isOwn = isThere && isToIt;
-    shown.push(isOwn ? each : { ...each, message: withoutThinking(each.message) });
+    const isOwn = each.turnId === fold?.turnId ? isFirst : at >= from && isSame(each, name);
+    return isOwn ? each : { ...each, message: withoutThinking(each.message) };
+  });
+}
+
+/** From here on a model is shown what it thought. */
+function findOwnFrom(
+  read: readonly ThreadMessage[],
+  { turnId, isRecorded, after }: SeatPlace,
+): number {
+  if (turnId !== null) {
+    const at = read.findIndex((each) => each.turnId === turnId);
+    return at === -1 ? read.length : at;
   }
-  return shown;
+  if (!isRecorded) return read.length;
+  // Where that turn is folded, all that is left came later.
+  return after === null ? 0 : read.findLastIndex((each) => each.turnId === after) + 1;
 }

@@ -14,6 +14,7 @@ import type { CallOptions } from "../core/wire/protocol.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { EngineContext, Reached } from "./create-engine.ts";
 import { optionsOf, policyOf, routingOf, type EngineConfig } from "./engine-config.ts";
+import { spell } from "./find-named.ts";
 import { foresee } from "./foresee.ts";
 import type { Session, StaysWith } from "./session.ts";
 import { switchModel } from "./switch-model.ts";
@@ -59,18 +60,35 @@ export async function routeTurn(
 ): Promise<RoutedTurn> {
   const { session } = seated;
   const config = await context.readConfig();
-  const decision = decide(context, config, session, wish);
-  if (decision.kind === "none") throw nobody(session, decision.passedOver);
-  const { model, by, passedOver } = decision;
-  const to = await moveTo(context, seated, world, model);
-  const isMoved = to.session !== session;
-  const nowMs = (context.edges.now ?? Date.now)();
-  const { cachedTokens } = isMoved ? foresee(session, nowMs) : nothingKept;
-  return {
-    session: { ...to.session, staysWith: staysWithAfter(session, decision) },
-    reached: to.reached,
-    route: { by, passedOver, left: isMoved ? { model: session.model.id, cachedTokens } : null },
-  };
+  const tooSmall = new Set<ModelFacts>();
+  for (;;) {
+    const decision = decide(context, config, session, { ...wish, tooSmall });
+    if (decision.kind === "none") throw nobody(session, decision.passedOver);
+    const { model, by, passedOver } = decision;
+    const name = spell(decision.name, context.edges);
+    const to = await moveTo(context, seated, world, { name, model });
+    const isMoved = to.session !== session;
+    if (isMoved && !fits(to.session, wish.event, config)) {
+      tooSmall.add(model);
+      continue;
+    }
+    if (isMoved) tellSkills(world, session, to.session);
+    const nowMs = (context.edges.now ?? Date.now)();
+    const { cachedTokens } = isMoved ? foresee(session, nowMs) : nothingKept;
+    return {
+      session: { ...to.session, staysWith: staysWithAfter(session, by, name) },
+      reached: to.reached,
+      route: { by, passedOver, left: isMoved ? { model: session.model.id, cachedTokens } : null },
+    };
+  }
+}
+
+/** Whether nothing of the conversation would have to be folded for it at once. */
+function fits(session: Session, { content }: AgentEvent, config: EngineConfig): boolean {
+  const { promptTokens, limitTokens } = foresee(session, 0, config);
+  const { counter } = session.thread.foundation;
+  const said = counter.message({ role: "user", content: toBlocks(content) });
+  return promptTokens + said <= limitTokens;
 }
 
 export function toRoutePart({ model }: Session, { by, passedOver, left }: Route): TurnPart {
@@ -85,38 +103,40 @@ export async function moveTo(
   { edges, readConfig }: EngineContext,
   { session, reached }: Seated,
   world: World,
-  model: ModelFacts,
+  { name: modelName, model }: NamedModel,
 ): Promise<Seated> {
-  if (isWith(session, model)) return { session, reached };
+  if (session.modelName === modelName) return { session, reached };
   const config = await readConfig();
   const next = await edges.reach(model);
   const { protocol } = next;
-  const options = optionsFor(config, model, protocol.name === reached.protocol.name);
-  const to = { model, protocol, policy: policyOf(config), options };
+  const usual = findModel(spell(config.model, edges), edges.catalogue)?.facts;
+  const options = optionsFor(config, model, usual?.provider === model.provider);
+  const to = { model, modelName, protocol, policy: policyOf(config), options };
   const { ledger, counter } = edges;
   const context = (): ReturnType<typeof foundationOf> => foundationOf(world, session.role);
   const moved = await switchModel(session, to, { ledger, counter, context });
-  tellSkills(world, session, moved);
   return { session: moved, reached: next };
 }
 
-export function isWith({ model }: Session, other: ModelFacts): boolean {
-  return model.id === other.id && model.provider === other.provider && model.route === other.route;
+export interface NamedModel {
+  /** As `Session.modelName`. */
+  readonly name: string;
+  readonly model: ModelFacts;
 }
 
-/** What is said in a provider's own spelling means nothing to another one. */
-function optionsFor(config: EngineConfig, model: ModelFacts, isSameProtocol: boolean): CallOptions {
+/** What is configured in a provider's own spelling means nothing to another one. */
+function optionsFor(config: EngineConfig, model: ModelFacts, isSameProvider: boolean): CallOptions {
   const { thinkingJson, extraJson, betas, ...plain } = optionsOf(config, model);
   const own = {
     ...(thinkingJson === undefined ? {} : { thinkingJson }),
     ...(extraJson === undefined ? {} : { extraJson }),
     ...(betas === undefined ? {} : { betas }),
   };
-  return isSameProtocol ? { ...plain, ...own } : plain;
+  return isSameProvider ? { ...plain, ...own } : plain;
 }
 
 /** Whole bodies were in the system text of one model alone. */
-function tellSkills({ skills }: World, before: Session, after: Session): void {
+export function tellSkills({ skills }: World, before: Session, after: Session): void {
   const gone = before.preactivated.filter(
     ({ name }) => !after.preactivated.some((each) => each.name === name),
   );
@@ -124,43 +144,52 @@ function tellSkills({ skills }: World, before: Session, after: Session): void {
   skills?.preactivate(after.preactivated);
 }
 
+interface WishAtHand extends RouteWish {
+  readonly tooSmall: ReadonlySet<ModelFacts>;
+}
+
 function decide(
   { edges }: EngineContext,
   config: EngineConfig,
   session: Session,
-  { event, model: message }: RouteWish,
+  { event, model: message, tooSmall }: WishAtHand,
 ): RouteDecision {
   const routing = routingOf(config);
-  const { staysWith, origin } = session;
-  const isSticky = staysWith !== null && (staysWith.isChosen || routing.isSticky);
-  const isDelegated = origin !== undefined && staysWith?.isChosen === true;
+  const { staysWith } = session;
+  const isDelegated = staysWith?.chosenBy === "delegate";
+  const isSticky = staysWith?.chosenBy === "person" || (routing.isSticky && !isDelegated);
   return decideRoute(
     describeTurn(session, event),
     {
       message,
-      sticky: isSticky && !isDelegated ? staysWith.model : null,
+      sticky: isSticky ? (staysWith?.model ?? null) : null,
       routing,
       delegate: isDelegated ? staysWith.model : null,
       globalDefault: config.model,
     },
     {
-      find: (name) => findModel(edges.nameModel?.(name) ?? name, edges.catalogue)?.facts ?? null,
+      find: (name) => findModel(spell(name, edges), edges.catalogue)?.facts ?? null,
       isReachable: (model) => edges.canReach?.(model) ?? true,
-      isCurrent: (model) => isWith(session, model),
+      isCurrent: (model) => findModel(session.modelName, edges.catalogue)?.facts === model,
+      isTooSmall: (model) => tooSmall.has(model),
     },
   );
 }
 
 function describeTurn(session: Session, event: AgentEvent): RouteTurn {
-  const { agent, role, thread, options } = session;
+  const { agent, role, thread, options, otherSeats, cache } = session;
   const { foundation } = thread;
   const blocks = toBlocks(event.content);
+  // Models count differently: the largest of what is known, so that a rule holds whoever was last.
+  const known = otherSeats.map(({ left }) => left?.thread.end.tokens ?? 0);
+  const size = Math.max(thread.end.tokens, ...known);
   return {
     agent,
     role,
     words: blocks.map(wordsOf).join("\n"),
     hasImages: blocks.some(({ type }) => type === "image"),
-    promptTokens: thread.end.tokens + foundation.counter.message({ role: "user", content: blocks }),
+    hasEarlierImages: cache.contents.hasImages,
+    promptTokens: size + foundation.counter.message({ role: "user", content: blocks }),
     needsTools: foundation.tools.length > 0,
     needsSystemPrompt: foundation.system.length > 0,
     needsStructuredOutput: options.outputSchemaJson !== undefined,
@@ -172,16 +201,10 @@ function wordsOf(block: Block): string {
 }
 
 /** What is wished for one message is for that message; what somebody chose stays chosen. */
-function staysWithAfter(
-  { staysWith, model }: Session,
-  { by, name }: Pick<Decided, "by" | "name">,
-): StaysWith {
-  if (by === "message") return staysWith ?? { model: model.id, isChosen: false };
-  const isChosen = (by === "sticky" || by === "delegate") && staysWith?.isChosen === true;
-  return { model: name, isChosen };
+function staysWithAfter({ staysWith }: Session, by: RouteSource, name: string): StaysWith | null {
+  const isChosen = staysWith !== null && staysWith.chosenBy !== null;
+  return by === "message" || isChosen ? staysWith : { model: name, chosenBy: null };
 }
-
-type Decided = Extract<RouteDecision, { readonly kind: "decided" }>;
 
 function nobody({ id }: Session, passedOver: readonly PassedOver[]): StrataError {
   const why = passedOver.map(({ name, by, reason }) => `${name} (${by}): ${reason}`).join("; ");

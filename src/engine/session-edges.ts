@@ -1,6 +1,7 @@
 // What the turns of an open session need of the world; what can change is brought up to date before every call.
 import { builtInCatalogue, type Catalogue } from "../core/models/catalogue.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
+import { findModel } from "../core/models/resolve-model.ts";
 import type { Edges, TurnEnding } from "../engine.ts";
 import type { Compaction } from "./compaction.ts";
 import type { EngineContext, EngineEdges, Reached } from "./create-engine.ts";
@@ -75,7 +76,7 @@ function partEdges({ signal, onPart, onPhase, takeSteered }: HandleParts): Parti
 /** Markers, prices and limits change no byte of what was sent; the layout would, and how words are spelled. */
 function renew(before: Session, config: EngineConfig, { catalogue }: EngineEdges): Session {
   const { layout } = before.policy;
-  const model = withLimits(before.model, catalogue);
+  const model = withLimits(before, catalogue);
   const { outputTokensMax } = optionsOf(config, model);
   return {
     ...before,
@@ -86,11 +87,12 @@ function renew(before: Session, config: EngineConfig, { catalogue }: EngineEdges
 }
 
 /** A model that is not known any more stays as it was. */
-function withLimits(before: ModelFacts, catalogue: Catalogue = builtInCatalogue): ModelFacts {
-  const { id, route } = before;
-  if (!catalogue.ids.includes(id) || !catalogue.routesOf(id).includes(route)) return before;
-  const now = catalogue.factsOf(id, { route });
-  if (now === before) return before;
+function withLimits(
+  { model: before, modelName }: Session,
+  catalogue: Catalogue = builtInCatalogue,
+): ModelFacts {
+  const now = findModel(modelName, catalogue)?.facts;
+  if (now === undefined || now === before || now.id !== before.id) return before;
   const { windowTokens, inputTokensMax, outputTokensMax, prices, cache } = now;
   return { ...before, windowTokens, inputTokensMax, outputTokensMax, prices, cache };
 }

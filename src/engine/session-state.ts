@@ -9,6 +9,7 @@ import { keepSpent, readSpent } from "./spent.ts";
 
 /** Of one model. */
 interface KeptSeat extends Partial<ModelName> {
+  readonly name?: string;
   readonly cache: CacheState;
   readonly pace: Pace;
   readonly toldVolatile?: unknown;
@@ -28,6 +29,7 @@ interface KeptState extends KeptSeat {
 
 type Kept =
   | "model"
+  | "modelName"
   | "cache"
   | "pace"
   | "thread"
@@ -40,7 +42,7 @@ type Kept =
 export function toStateText(session: Pick<Session, Kept>, turnId: string | null): JsonText {
   const { model, cache, pace, folding, toldVolatile, otherSeats, staysWith } = session;
   const { keptVolatile } = session.thread;
-  const name = { model: model.id, provider: model.provider };
+  const name = { model: model.id, provider: model.provider, name: session.modelName };
   const spent = keepSpent(session.spent);
   const learned = { ...name, cache, pace, folding, spent, toldVolatile };
   const others = otherSeats.map(toKept);
@@ -49,9 +51,8 @@ export function toStateText(session: Pick<Session, Kept>, turnId: string | null)
   return JSON.stringify(state);
 }
 
-function toKept(seat: OtherSeat): KeptSeat {
-  const { model, provider, cache, pace, toldVolatile } = seat;
-  return { model, provider, cache, pace, toldVolatile };
+function toKept({ left: _left, ...seat }: OtherSeat): KeptSeat {
+  return seat;
 }
 
 /** What was kept, onto a session with the thread it was kept for. Another program's state is not trusted. */
@@ -78,8 +79,9 @@ export function withState(session: Session, text: JsonText | null): Session {
   };
 }
 
-function toSeat(kept: KeptSeat, { model }: Session): OtherSeat {
+function toSeat(kept: KeptSeat, { model, modelName }: Session): OtherSeat {
   return {
+    name: kept.name ?? modelName,
     model: kept.model ?? model.id,
     provider: kept.provider ?? model.provider,
     cache: { ...openCacheState(), ...kept.cache },

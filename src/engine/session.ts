@@ -33,6 +33,8 @@ export interface Session {
   /** Whether the ledger knows it: from its first turn on. */
   readonly isRecorded: boolean;
   readonly model: ModelFacts;
+  /** By which a catalogue finds the model again: route, region and window are in the spelling. */
+  readonly modelName: string;
   readonly protocol: Protocol;
   readonly policy: Policy;
   readonly role: AgentRole;
@@ -76,12 +78,16 @@ export interface SeatPlace {
   readonly turnId: string | null;
   /** False as long as no turn that brings it is completed. */
   readonly isRecorded: boolean;
+  /** Up to this turn its own thoughts are not shown to it either; null where they all are. */
+  readonly after: string | null;
 }
 
 /** What is known of a model that the session was with. */
 export interface OtherSeat {
   readonly model: string;
   readonly provider: string;
+  /** As `Session.modelName`: what was kept for a model by one route is of no use by another. */
+  readonly name: string;
   readonly cache: CacheState;
   readonly pace: Pace;
   readonly toldVolatile: string | null;
@@ -93,6 +99,7 @@ export interface OtherSeat {
 export type LeftSeat = Pick<
   Session,
   | "model"
+  | "modelName"
   | "protocol"
   | "policy"
   | "options"
@@ -106,9 +113,10 @@ export type LeftSeat = Pick<
 >;
 
 export interface StaysWith {
+  /** As `Session.modelName`. */
   readonly model: string;
-  /** Whether somebody asked for it by name: then rules and patterns are not asked. */
-  readonly isChosen: boolean;
+  /** Who asked for it by name: where a person did, rules and patterns are not asked. Null for nobody. */
+  readonly chosenBy: "person" | "delegate" | null;
 }
 
 /** The session, turn and tool use it was asked for in, and its task (X-31). */
@@ -133,6 +141,8 @@ export interface SessionSetup {
   /** The folder it works in, for the record. */
   readonly workspacePath?: string;
   readonly model: ModelFacts;
+  /** As somebody spelled it, with its route; made from the facts by default. */
+  readonly modelName?: string;
   readonly protocol: Protocol;
   readonly policy: Policy;
   /** Everything the system prompt is made of, except the skill index. */
@@ -164,7 +174,7 @@ export interface SessionSkill {
 }
 
 /** Recorded with the session. */
-export const firstSeat: SeatPlace = { turnId: null, isRecorded: true };
+export const firstSeat: SeatPlace = { turnId: null, isRecorded: true, after: null };
 
 /** Makes T0 to T2; nothing of them is made again until a fold. */
 export function openSession(setup: SessionSetup): Session {
@@ -180,6 +190,7 @@ export function openSession(setup: SessionSetup): Session {
     headTurnId: null,
     isRecorded: false,
     model,
+    modelName: setup.modelName ?? nameOf(model),
     protocol,
     policy,
     role: context.role,
@@ -198,6 +209,11 @@ export function openSession(setup: SessionSetup): Session {
     warnings: [...warningsOf(setup), ...earlier.warnings],
     ...(setup.origin === undefined ? {} : { origin: setup.origin }),
   };
+}
+
+/** A catalogue finds the same model on the same route by it. */
+export function nameOf({ id, route }: Pick<ModelFacts, "id" | "route">): string {
+  return `${route}/${id}`;
 }
 
 /** Thinking that is bound to what preceded it cannot be replayed on another foundation. */

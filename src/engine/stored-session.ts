@@ -23,7 +23,7 @@ import {
 import { withState } from "./session-state.ts";
 import { nothingSpent } from "./spent.ts";
 import { tellOpened } from "./turn-events.ts";
-import type { LeftSeat, Session, SessionSetup } from "./session.ts";
+import { nameOf, type LeftSeat, type Session, type SessionSetup } from "./session.ts";
 
 /** The same session, known to the ledger, with the conversation it goes on from as its first turn. */
 export async function recordSession(
@@ -118,13 +118,17 @@ export async function resumeSession(
     spent: nothingSpent,
     toldVolatile: null,
     otherSeats: [],
-    staysWith: { model: seat.model, isChosen: false },
+    staysWith: { model: nameIn(seat, model), chosenBy: null },
     openedMs: record.createdMs,
     workspacePath: record.workspacePath,
     ...(record.parent === null ? {} : { origin: { parent: record.parent } }),
     warnings: [],
   };
   return withState(session, await ledger.readState(id));
+}
+
+function nameIn({ setup }: Pick<RecordedSeat, "setup">, model: ModelFacts): string {
+  return setup?.calls.name ?? nameOf(model);
 }
 
 /** Tools and system text as they were recorded, with the conversation as the model is shown it. */
@@ -150,6 +154,7 @@ export async function restoreSeat(
   const { padding, preactivated, toolsLeft, permissions, madeOf } = kept;
   return {
     model,
+    modelName: nameIn({ setup: kept }, model),
     protocol,
     policy,
     options,

@@ -20,8 +20,8 @@ export async function openFork(asked: AskedAgent, delegation: Delegation): Promi
   const { id, mark, origin, task } = asked;
   const { edges, readConfig, makeWorld } = delegation;
   const habit = await findCallHabit(edges.ledger, asked.parent);
-  const name = habit?.model ?? asked.parent.model;
-  const model = findRecorded({ model: name, route: habit?.route }, edges);
+  const named = { model: habit?.model ?? asked.parent.model, name: habit?.name };
+  const model = findRecorded(named, edges);
   const reached = await edges.reach(model);
   const config = await readConfig();
   const policy = policyOf(config);
@@ -43,6 +43,8 @@ export async function openFork(asked: AskedAgent, delegation: Delegation): Promi
     isRecorded: false,
     seat: firstSeat,
     otherSeats: [],
+    // With another model it would read nothing of what its origin wrote.
+    staysWith: { model: parent.modelName, chosenBy: "person" },
     openedMs: null,
     thread: appendMessages(openThread(thread.foundation), sent),
     pace: openPace("worker"),

@@ -1,6 +1,7 @@
 // A worker: its own toolset and rules, the same for all its siblings; what it is to do is its first message (C-12).
 import { workerTask } from "../core/layers/roles.ts";
 import { createEngine } from "./create-engine.ts";
+import { findCallHabit } from "./recorded-seat.ts";
 import type { Session } from "./session.ts";
 import type { AskedAgent, ReadyAgent } from "./sub-agent-run.ts";
 import type { Delegation } from "./sub-agent.ts";
@@ -24,7 +25,9 @@ export async function openWorker(asked: AskedAgent, delegation: Delegation): Pro
       },
     },
   );
-  const agent = await engine.open({ id, model: options.model ?? parent.model, origin });
+  const habit = await findCallHabit(edges.ledger, parent);
+  const model = options.model ?? habit?.name ?? parent.model;
+  const agent = await engine.open({ id, model, origin });
   const scoped =
     task.scope === null ? undefined : await options.environmentFor?.(task.scope, parent.id);
   return {

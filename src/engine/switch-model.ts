@@ -12,7 +12,10 @@ import { firstSeat, type LeftSeat, type OtherSeat, type Session } from "./sessio
 import { restoreSeat, type ResumeSetup } from "./stored-session.ts";
 
 /** How the other model is called. */
-export type SwitchTo = Pick<ResumeSetup, "model" | "protocol" | "policy" | "options">;
+export interface SwitchTo extends Pick<ResumeSetup, "model" | "protocol" | "policy" | "options"> {
+  /** As `Session.modelName`. */
+  readonly modelName: string;
+}
 
 export interface SwitchEdges {
   readonly ledger: Ledger;
@@ -21,8 +24,10 @@ export interface SwitchEdges {
   readonly context: () => Promise<Omit<FoundationSetup, "model" | "protocol" | "policy">>;
 }
 
-/** A session remembers so many models besides its own; one that it forgot is read or made again. */
-const otherSeatsMax = 4;
+/** Of so many other models the conversation stays at hand; that of others is read again. */
+const leftSeatsMax = 4;
+/** And of so many what is known of their caches. */
+const otherSeatsMax = 16;
 
 /** Nothing is recorded until its next turn is. */
 export async function switchModel(
@@ -31,10 +36,13 @@ export async function switchModel(
   edges: SwitchEdges,
 ): Promise<Session> {
   const wanted: ModelName = { model: to.model.id, provider: to.model.provider };
-  const known = session.otherSeats.find((each) => isSame(each, wanted));
+  const known = session.otherSeats.find(({ name }) => name === to.modelName);
   const seat =
     (await goBack(session, to, known?.left ?? null, edges)) ?? (await lay(session, to, edges));
-  const others = session.otherSeats.filter((each) => each !== known);
+  // One seat for each model: the same model by another route takes its place.
+  const others = [...(session.isRecorded ? [leave(session)] : []), ...session.otherSeats].filter(
+    (each) => !isSame(each, wanted),
+  );
   const { keptVolatile } = session.thread;
   return {
     ...session,
@@ -45,17 +53,22 @@ export async function switchModel(
     toldVolatile: known?.toldVolatile ?? null,
     // Sizes are another model's.
     folding: { ...session.folding, noPlace: null },
-    otherSeats: session.isRecorded ? [leave(session), ...others].slice(0, otherSeatsMax) : others,
+    otherSeats: others
+      .slice(0, otherSeatsMax)
+      .map((each, at) => (at < leftSeatsMax ? each : { ...each, left: null })),
   };
 }
 
 function leave(session: Session): OtherSeat {
-  const { model, protocol, policy, options, thread, seat, cache, pace, toldVolatile } = session;
+  const { model, modelName, protocol, policy, options, thread, seat } = session;
+  const { cache, pace, toldVolatile } = session;
   const { padding, preactivated, toolsLeft, permissions, madeOf } = session;
   const made = { padding, preactivated, toolsLeft, permissions, madeOf };
   // One that no turn was completed with is in no ledger, and is made again as things are then.
-  const left = seat.isRecorded ? { model, protocol, policy, options, thread, seat, ...made } : null;
-  return { model: model.id, provider: model.provider, cache, pace, toldVolatile, left };
+  const called = { model, modelName, protocol, policy, options };
+  const left = seat.isRecorded ? { ...called, thread, seat, ...made } : null;
+  const name = { model: model.id, provider: model.provider, name: modelName };
+  return { ...name, cache, pace, toldVolatile, left };
 }
 
 /** With what was said since, without anybody's thoughts. Markers and limits are as they are configured now. */
@@ -66,10 +79,14 @@ async function goBack(
   { ledger, counter }: SwitchEdges,
 ): Promise<LeftSeat | null> {
   if (!session.isRecorded) return null;
+  // Another way of speaking to it would be other bytes.
+  if (left !== null && left.protocol.name !== to.protocol.name) return null;
   if (left !== null) {
+    const { model, protocol } = to;
     const since = messagesFrom(session.thread, left.thread.messages.length);
     const policy = { ...to.policy, layout: left.policy.layout };
-    return { ...left, policy, thread: appendMessages(left.thread, since.map(withoutThinking)) };
+    const thread = appendMessages(left.thread, since.map(withoutThinking));
+    return { ...left, model, protocol, policy, thread };
   }
   const record = await ledger.findSession(session.id);
   if (record === null) return null;
@@ -77,8 +94,7 @@ async function goBack(
   const seat = await findSeat(ledger, record, name);
   if (seat === null || seat.setup === null || !seat.place.isRecorded) return null;
   const { options, protocol, layout = to.policy.layout } = seat.setup.calls;
-  // Another way of speaking to it would be other bytes.
-  if (protocol !== to.protocol.name) return null;
+  if (protocol !== to.protocol.name || seat.setup.calls.name !== to.modelName) return null;
   return restoreSeat(ledger, record, seat, {
     ...to,
     policy: { ...to.policy, layout },
@@ -100,6 +116,6 @@ async function lay(
     ...to,
     ...laid,
     thread: appendMessages(openThread(foundation), said.map(withoutThinking)),
-    seat: session.isRecorded ? { turnId: null, isRecorded: false } : firstSeat,
+    seat: session.isRecorded ? { ...firstSeat, isRecorded: false } : firstSeat,
   };
 }

@@ -11,8 +11,8 @@ export interface Work {
     run: (signal: AbortSignal) => Promise<Result>,
     outer?: AbortSignal,
   ): Promise<Result>;
-  /** Aborts and awaits what runs; null where it was ended before. */
-  end(): Promise<"idle" | "aborted" | null>;
+  /** Aborts and awaits what runs, and lets nothing more begin. */
+  end(): Promise<"idle" | "aborted">;
 }
 
 export function createWork(sessionId: string): Work {
@@ -45,7 +45,6 @@ export function createWork(sessionId: string): Work {
       );
     },
     end: async () => {
-      if (isEnded) return null;
       isEnded = true;
       if (running === null) return "idle";
       running.abort("the session is closed");

@@ -95,7 +95,7 @@ export function writeFold(
   const base: Session = {
     ...(laid === null ? next : withFoundation(next, laid)),
     folding,
-    seat: firstSeat,
+    seat: { ...firstSeat, after: findForeignEnd(scene) },
     // Another model would be shown the folded history: what it was sent before is of no use.
     otherSeats: next.otherSeats.map((each) => ({ ...each, left: null })),
   };
@@ -227,6 +227,15 @@ function firstKept(
 
 function isSplit({ history }: FoldScene, at: number): boolean {
   return history[at] !== undefined && history[at]?.turnId === history[at - 1]?.turnId;
+}
+
+/** The last turn before the model came: what it thought up to there is not shown to it from now on, either. */
+function findForeignEnd({ session, history, open }: FoldScene): string | null {
+  const { turnId, isRecorded, after } = session.seat;
+  if (turnId === null && isRecorded) return after;
+  const own = turnId ?? open?.id;
+  const from = history.findIndex((each) => each.turnId === own);
+  return history[(from === -1 ? history.length : from) - 1]?.turnId ?? null;
 }
 
 /** Its tools and system text are the session's own, or those of the fold before. */

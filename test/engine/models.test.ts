@@ -2,6 +2,7 @@
 // in three protocols, compared with what it received and billed, and with the same session read from the ledger.
 import { describe, expect, test } from "vitest";
 import type { CallEntry } from "../../src/core/ledger/call-entry.ts";
+import type { TurnRun } from "../../src/engine.ts";
 import type { EngineSession, RunOptions } from "../../src/engine/engine-session.ts";
 import type { TurnPart } from "../../src/engine/turn-handle.ts";
 import { asksForSummary } from "../../src/simulator/behaviours/summariser.ts";
@@ -197,7 +198,7 @@ describe("what each model is shown", () => {
     const { engine } = await start(place);
     const session = await engine.open();
     await say(session, "One. ".repeat(30_000));
-    await expect(session.useModel("gpt-4")).rejects.toThrow("and gpt-4 takes 8192");
+    await expect(session.useModel("gpt-4")).rejects.toThrow("tokens of gpt-4, which takes");
     const change = await session.useModel("small");
     expect(change).toMatchObject({ model: haiku, previousModel: sonnet });
     expect(change.next.cachedTokens).toBe(0);
@@ -205,7 +206,7 @@ describe("what each model is shown", () => {
     expect(change.before.cachedTokens).toBeGreaterThan(30_000);
     expect((await say(session, "Two.")).model).toBe(haiku);
     expect((await say(session, "Three.")).model).toBe(haiku);
-    expect(session.session.staysWith).toEqual({ model: "small", isChosen: true });
+    expect(session.session.staysWith).toEqual({ model: `claude-api/${haiku}`, chosenBy: "person" });
   });
 });
 
@@ -249,9 +250,98 @@ describe("another process goes on", () => {
   });
 });
 
+describe("what is particular to a model", () => {
+  test("region and window of the name it was opened by hold for every call, also after a restart", async () => {
+    const { place } = await setUp(answers(2));
+    const one = await start(place);
+    const session = await one.engine.open({ id: "s", model: "claude-sonnet-4-5[1m]" });
+    await say(session, "One.");
+    expect(session.session.model.windowTokens).toBe(1_000_000);
+    await one.close();
+    const two = await start(place);
+    const resumed = await two.engine.resume("s");
+    await say(resumed, "Two.");
+    expect(resumed.session.model.windowTokens).toBe(1_000_000);
+  });
+
+  test("the same model by another route has facts, key and bytes of its own", async () => {
+    const other = `
+  bedrock: { kind: openai-compatible, base_url: "URL/v1", api_key: ${plantedKey} }`;
+    const { place, bodies, url } = await setUp(answers(4));
+    place.configure(configOf(url).trimEnd() + other.replace("URL", url));
+    const { engine } = await start(place);
+    const session = await engine.open();
+    await say(session, "One.");
+    await say(session, "Two.", { model: haiku });
+    await session.useModel(`bedrock/${sonnet}`);
+    const { route, protocol } = { ...session.session.model, protocol: session.session.protocol };
+    expect([route, protocol.name]).toEqual(["bedrock", "openai-chat"]);
+    const third = await session.run("Three.").result;
+    expect(bodies[2]?.includes('"type":"function"')).toBe(true);
+    expect(third.calls[0]?.usage?.cacheReadTokens ?? 0).toBe(0);
+    await session.useModel(sonnet);
+    expect(session.session.model.route).toBe("claude-api");
+  });
+
+  test("a model that would have to fold at once is passed over, and the cache of the other stays", async () => {
+    const { place } = await setUp(answers(3));
+    const { engine, ledger } = await start(place);
+    const session = await engine.open({ id: "s" });
+    await say(session, "One. ".repeat(80_000));
+    expect(await routeOf(session, "Two.", { model: haiku })).toMatchObject({
+      model: sonnet,
+      passedOver: [{ name: haiku, by: "message", reason: "exceeds_context_window" }],
+    });
+    expect(await ledger.readFolds("s")).toEqual([]);
+  });
+
+  test("an image said before keeps models without eyes out; a choice stays a choice, by what it meant", async () => {
+    const { place, url } = await setUp(answers(4));
+    const { engine } = await start(place);
+    const session = await engine.open();
+    await session.useModel("small");
+    const source = { kind: "base64" as const, mediaType: "image/png", data: "iVBORw0KGgo=" };
+    const event = { content: [{ type: "image" as const, source }], source: "human" };
+    await session.run(event).result;
+    expect(await routeOf(session, "And?", { model: "gpt-3.5-turbo" })).toMatchObject({
+      model: haiku,
+      passedOver: [{ reason: "no_vision_support" }],
+    });
+    place.configure(configOf(url).replace(`small: ${haiku}`, "small: claude-opus-4-6"));
+    expect((await say(session, "Still you?")).model).toBe(haiku);
+  });
+
+  test("thoughts that were taken away at a fold stay away, for whoever reads the session", async () => {
+    const thoughts = Array.from({ length: 14 }, (_, at) => ({
+      thinking: `thought ${at}`,
+      text: `Answer ${at}.`,
+    }));
+    const steps: readonly ScriptStep[] = [
+      { when: asksForSummary, reply: createSummariser(), times: "always" },
+      ...thoughts,
+    ];
+    const short = "context_optimization: { compaction: { enabled: true, tail_keep_tokens: 4000 } }";
+    const { place } = await setUp(steps, short);
+    const one = await start(place);
+    const session = await one.engine.open({ id: "s" });
+    const words = "Look at src/parse.ts. ".repeat(150);
+    for (let turn = 1; turn <= 4; turn += 1) await say(session, `${turn} ${words}`);
+    for (let turn = 5; turn <= 10; turn += 1)
+      await say(session, `${turn} ${words}`, { model: gpt });
+    await say(session, "Small.");
+    expect((await session.compact()).kind).toBe("folded");
+    await say(session, `Again. ${words}`, { model: gpt });
+    expect((await session.compact()).kind).toBe("folded");
+    const { key } = session.session.thread.end;
+    await one.close();
+    const two = await start(place);
+    expect((await two.engine.resume("s")).session.thread.end.key).toBe(key);
+  });
+});
+
 test("any course of models, folds and restarts keeps every word and every prefix", async () => {
   let folds = 0;
-  for (let seed = 1; seed <= 4; seed += 1) folds += await goAnyWay(random(seed));
+  for (let seed = 1; seed <= 6; seed += 1) folds += await goAnyWay(random(seed));
   expect(folds).toBeGreaterThan(5);
 }, 60_000);
 
@@ -274,7 +364,9 @@ async function goAnyWay(any: (below: number) => number): Promise<number> {
     steps.push({ ...(any(2) === 0 ? { thinking: `thought ${turn}` } : {}), text: `reply ${turn}` });
     const model = models[any(3)] ?? sonnet;
     const options = any(3) === 0 ? {} : { model };
-    const { end, calls } = await session.run(word, options).result;
+    const { end, calls } = await (any(4) === 0
+      ? letGo(session, word, options)
+      : session.run(word, options).result);
     expect(end).toBe("done");
     expect(calls.map(({ verdict }) => verdict?.kind)).not.toContain("read less");
     if (any(5) === 0) await session.compact({});
@@ -292,6 +384,13 @@ async function goAnyWay(any: (below: number) => number): Promise<number> {
   for (const word of said) expect(whole.filter((text) => text.includes(word))).toHaveLength(1);
   for await (const problem of started.ledger.check()) expect.fail(problem);
   return (await started.ledger.readFolds("s", 100)).length;
+}
+
+/** Lets a turn go before its first call is sent, and takes it up again. */
+async function letGo(session: EngineSession, text: string, options: RunOptions): Promise<TurnRun> {
+  await session.prepare(text, options);
+  await session.release();
+  return session.resume().result;
 }
 
 /** Whole numbers below a limit. */

@@ -134,9 +134,12 @@ test("while it compacts or runs, nothing else begins; closing waits for it", asy
   expect(() => session.run("Three.")).toThrow("a turn runs in session");
   await expect(session.useModel("claude-opus-5-5")).rejects.toThrow("it is being changed");
   await expect(session.compact()).rejects.toThrow("it is being changed");
-  const closing = session.close();
+  let isClosed = false;
+  const closing = session.close().then(() => (isClosed = true));
+  const again = session.close().then(() => isClosed);
   summary.resolve("Nothing but words was said.");
   await closing;
+  expect(await again).toBe(true);
   expect((await folding).kind).toBe("unchanged");
   expect(() => session.run("Four.")).toThrow("is closed");
 });

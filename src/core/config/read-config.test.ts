@@ -206,7 +206,7 @@ describe("mistakes", () => {
       "routing:\n  rules:\n  - model: claude-opus-5-5\n  patterns:\n  - model: claude-opus-5-5\n    match: '('\n";
     expect(problemsOf(yaml)).toEqual([
       "3:5: routing.rules.0.when is missing; add when",
-      '6:12: routing.patterns.0.match is "(", but must be text that is a regular expression of at most 500 characters; mend it, or remove it',
+      '6:12: routing.patterns.0.match is "(", but must be text that is a regular expression of at most 500 characters, without repetitions inside a repetition; mend it, or remove it',
     ]);
   });
 });

@@ -17,6 +17,7 @@ function turn(more: Partial<RouteTurn> = {}): RouteTurn {
     role: "unified",
     words: "Fix the parser",
     hasImages: false,
+    hasEarlierImages: false,
     promptTokens: 1_000,
     needsTools: true,
     needsSystemPrompt: true,
@@ -40,6 +41,7 @@ const facts: RouteFacts = {
   find: (name) => findModel(name)?.facts ?? null,
   isReachable: ({ provider }) => provider !== "deepseek",
   isCurrent: () => false,
+  isTooSmall: () => false,
 };
 
 function routed(...[what, who]: [Partial<RouteTurn>, Partial<RouteWishes>]): unknown {

@@ -34,7 +34,10 @@ export interface RouteTurn {
   readonly role: AgentRole;
   /** What the user said. */
   readonly words: string;
+  /** In this message. */
   readonly hasImages: boolean;
+  /** Said before, and sent again. */
+  readonly hasEarlierImages: boolean;
   readonly promptTokens: number;
   readonly needsTools: boolean;
   readonly needsSystemPrompt: boolean;
@@ -59,6 +62,8 @@ export interface RouteFacts {
   readonly isReachable: (model: ModelFacts) => boolean;
   /** Whether the session is with it: there a history that does not fit is shortened. */
   readonly isCurrent: (model: ModelFacts) => boolean;
+  /** Whether its history was found to be too long for it. */
+  readonly isTooSmall: (model: ModelFacts) => boolean;
 }
 
 export interface PassedOver {
@@ -142,13 +147,14 @@ function matches(pattern: string, words: string): boolean {
 function findRefusal(
   model: ModelFacts,
   turn: RouteTurn,
-  { isReachable, isCurrent }: RouteFacts,
+  { isReachable, isCurrent, isTooSmall }: RouteFacts,
 ): RouteRefusal | null {
   const { capabilities: can } = model;
   if (!isReachable(model)) return "provider_unavailable";
-  if (turn.hasImages && !can.images) return "no_vision_support";
-  if (turn.promptTokens > model.inputTokensMax && !isCurrent(model))
-    return "exceeds_context_window";
+  const hasImages = turn.hasImages || turn.hasEarlierImages;
+  if (hasImages && !can.images) return "no_vision_support";
+  const isTooLong = turn.promptTokens > model.inputTokensMax || isTooSmall(model);
+  if (isTooLong && !isCurrent(model)) return "exceeds_context_window";
   if (turn.needsTools && !can.tools) return "no_tool_support";
   if (turn.needsSystemPrompt && !can.systemPrompt) return "no_system_prompt_support";
   if (turn.needsStructuredOutput && !can.structuredOutput) return "no_structured_output_support";

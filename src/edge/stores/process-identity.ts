@@ -24,7 +24,12 @@ export function identifySelf(): ProcessIdentity {
   return self;
 }
 
-/** True only where it is certain. */
+/** Where the system tells neither its boot nor its process numbering, a name and a number may be another machine's. */
+export function isPlaceCertain({ place, started }: ProcessIdentity): boolean {
+  return started !== null && place.split(" ").every((part) => part !== "");
+}
+
+/** True only where it is certain, if the place is. */
 export function isGone(holder: ProcessIdentity, { place }: ProcessIdentity): boolean {
   if (holder.place !== place) return false;
   try {

@@ -97,7 +97,8 @@ const pattern: Spec<RoutingPattern> = section(
   {
     model: modelName("where the turn goes"),
     match: text("a regular expression on the words of the user", {
-      allowed: "text that is a regular expression of at most 500 characters",
+      allowed:
+        "text that is a regular expression of at most 500 characters, without repetitions inside a repetition",
       isFit: isExpression,
     }),
   },
@@ -149,8 +150,11 @@ function isEmpty(node: ConfigNode | undefined): boolean {
     : node.kind === "scalar" && node.value === "";
 }
 
+/** A repetition of what repeats, or of alternatives, can take for ever on a few words. */
+const nestedRepetition = /\((?:[^()\\]|\\.)*(?:[+*|]|\{\d)(?:[^()\\]|\\.)*\)(?:[+*]|\{\d)/;
+
 function isExpression(given: string): boolean {
-  if (given.length > 500) return false;
+  if (given.length > 500 || nestedRepetition.test(given)) return false;
   try {
     return new RegExp(given, "iu").source !== "";
   } catch {

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { hashContent } from "../../../core/hash.ts";
-import { identifySelf, isGone } from "../process-identity.ts";
+import { identifySelf, isGone, isPlaceCertain } from "../process-identity.ts";
 
 /** Named by whoever opens the ledger, nobody can tell whether it is still there. */
 export function newHolder(name?: string): string {
@@ -16,6 +16,7 @@ export function newHolder(name?: string): string {
 export function isHolderGone(holder: string): boolean {
   const [, pid, place, started] = /:(\d+):[0-9a-f]{8}@([0-9a-f]{16})\.(\d*)$/.exec(holder) ?? [];
   const self = identifySelf();
+  if (!isPlaceCertain(self)) return false;
   if (pid === undefined || started === undefined || place !== shorten(self.place)) return false;
   const identity = {
     pid: Number(pid),
