@@ -43,10 +43,10 @@ export async function verifyStore(options: VerifyOptions): Promise<Findings> {
     const ids = (await ledger.listSessions()).map(({ id }) => id);
     let takenOver = 0;
     for (const id of ids) {
-      const first = await ledger.lockFolding(id);
-      const lock = first ?? (await lockInTime(ledger, id, leaseMs));
+      const isLeft = await isLockHeld(database, id);
+      const lock = (await ledger.lockFolding(id)) ?? (await lockInTime(ledger, id, leaseMs));
       if (lock === null) problems.push(`nobody can take the lock on session ${id} over`);
-      if (first === null && lock !== null) takenOver += 1;
+      if (isLeft && lock !== null) takenOver += 1;
       await lock?.release();
     }
     problems.push(...(await goOn(ledger, ids, options)), ...(await compareAll(ledger, journal)));
@@ -94,6 +94,18 @@ const billSql = `SELECT s.id, CAST(s.cost_pico_usd AS TEXT) AS cost,
   CAST(COALESCE((SELECT SUM(c.cost_pico_usd) FROM calls c WHERE c.session_id = s.id), 0)
     + COALESCE((SELECT SUM(f.cost_pico_usd) FROM compactions_v1 f WHERE f.session_id = s.id), 0) AS TEXT) AS billed
   FROM sessions s`;
+
+/** Nobody is at work any more: whoever is named there was killed. */
+async function isLockHeld(
+  database: Awaited<ReturnType<typeof openDatabase>>,
+  sessionId: string,
+): Promise<boolean> {
+  const rows = await database.query(
+    "SELECT 1 AS held FROM compaction_locks_v1 WHERE session_id = ? AND holder IS NOT NULL",
+    [sessionId],
+  );
+  return rows.length > 0;
+}
 
 async function lockInTime(
   ledger: Ledger,
