@@ -7,7 +7,7 @@ import {
   type PromptPrice,
   type Weighing,
 } from "../core/compaction/plan/weigh-fold.ts";
-import type { Edges } from "../engine.ts";
+import type { Edges } from "./edges.ts";
 import { decideByHistory, limitsOf, type FoldOccasion } from "./decide.ts";
 import { foldWhereDue, type FoldRequest, type FoldRun } from "./fold-session.ts";
 import { countTurns, readScene, type FoldScene } from "./fold-scene.ts";

@@ -18,7 +18,7 @@ import {
 } from "../core/compaction/summary/fold-messages.ts";
 import { outlineHistory } from "../core/compaction/summary/outline.ts";
 import { previousNotes } from "../core/compaction/summary/read-fold-message.ts";
-import type { Edges } from "../engine.ts";
+import type { Edges } from "./edges.ts";
 import { compactAtProvider } from "./compact-at-provider.ts";
 import { canRecall, settingsOf } from "./compaction.ts";
 import { answeredIn, freedSkills } from "./freed-skills.ts";

@@ -5,7 +5,7 @@ import { afterFailure } from "../core/compaction/plan/folding-state.ts";
 import type { ClearingPlan } from "../core/compaction/plan/plan-clearing.ts";
 import type { FoldLock, OpenTurn } from "../core/ledger/ledger.ts";
 import { StrataError } from "../core/strata-error.ts";
-import type { Edges } from "../engine.ts";
+import type { Edges } from "./edges.ts";
 import { settingsOf } from "./compaction.ts";
 import {
   decideByHistory,

@@ -7,7 +7,7 @@ import type { EncodedRequest } from "../core/wire/encoded-request.ts";
 import type { ProtocolName } from "../core/wire/protocol.ts";
 import type { Provider } from "../edge/providers/provider.ts";
 import { usualTimeouts } from "../edge/providers/timeouts.ts";
-import type { CallAtHand, Edges } from "../engine.ts";
+import type { CallAtHand, Edges } from "./edges.ts";
 import { reservesOf } from "./compaction.ts";
 
 export interface OwnCall {

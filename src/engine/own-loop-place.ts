@@ -5,7 +5,7 @@ import { StrataError } from "../core/strata-error.ts";
 import type { ProviderFailure } from "../core/wire/failure.ts";
 import type { Reply } from "../core/wire/reply.ts";
 import type { Sent } from "../edge/providers/run-attempts.ts";
-import type { CallAtHand, Edges, TurnRun } from "../engine.ts";
+import type { CallAtHand, Edges, TurnRun } from "./edges.ts";
 import type { Compaction } from "./compaction.ts";
 import { toOwnCall, type OwnCall } from "./own-loop-call.ts";
 import type { ReplyReading } from "./own-loop-reply.ts";

@@ -4,7 +4,7 @@ import type { CallEntry } from "../core/ledger/call-entry.ts";
 import type { ToolUseBlock } from "../core/message/message.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { StreamPart } from "../core/wire/reply.ts";
-import type { TurnRun } from "../engine.ts";
+import type { TurnRun } from "./edges.ts";
 import type { OwnCall } from "./own-loop-call.ts";
 import type { Stop } from "./own-loop-place.ts";
 import { readReply } from "./own-loop-reply.ts";

@@ -4,7 +4,7 @@ import type { CallEntry } from "../core/ledger/call-entry.ts";
 import type { Message } from "../core/message/message.ts";
 import type { ProviderFailure } from "../core/wire/failure.ts";
 import type { Reply } from "../core/wire/reply.ts";
-import type { Edges } from "../engine.ts";
+import type { Edges } from "./edges.ts";
 import type { OwnCall } from "./own-loop-call.ts";
 import {
   released,

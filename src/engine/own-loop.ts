@@ -1,7 +1,7 @@
 // For applications with an agent loop of their own: they send the calls and run the tools, we do the rest.
 import type { AgentEvent } from "../core/layers/event.ts";
 import { StrataError } from "../core/strata-error.ts";
-import type { Edges, TurnRun } from "../engine.ts";
+import type { Edges, TurnRun } from "./edges.ts";
 import type { RunOptions } from "./engine-session.ts";
 import { giveAnswers, type ToolAnswer } from "./own-loop-answers.ts";
 import type { OwnCall } from "./own-loop-call.ts";

@@ -1,7 +1,7 @@
 // The next call of a turn, recorded and ready to be sent; the history shortened first where that is due.
 import type { Section } from "../core/layers/section.ts";
 import type { EncodedRequest } from "../core/wire/encoded-request.ts";
-import type { Edges } from "../engine.ts";
+import type { Edges } from "./edges.ts";
 import { isMemory } from "./compaction.ts";
 import { countWhereClose } from "./count-prompt.ts";
 import { foldWhereDue, type FoldRequest } from "./fold-session.ts";

@@ -9,7 +9,7 @@ import { messageSources, type NewMessage } from "../core/ledger/turn-record.ts";
 import type { Message } from "../core/message/message.ts";
 import type { DispatchContext } from "../edge/tools/dispatch-options.ts";
 import type { SharedChain } from "../edge/tools/tool-trace.ts";
-import type { Edges, TurnEnding } from "../engine.ts";
+import type { Edges, TurnEnding } from "./edges.ts";
 import { keptSetupOf } from "./recorded-seat.ts";
 import { toStateText } from "./session-state.ts";
 import type { Session } from "./session.ts";

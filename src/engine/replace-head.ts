@@ -3,7 +3,7 @@ import type { CacheState } from "../core/cache/cache-state.ts";
 import type { ClearingPlan } from "../core/compaction/plan/plan-clearing.ts";
 import { decodeIndex } from "../core/compaction/index/fold-index.ts";
 import { countLead } from "../core/compaction/plan/cut-places.ts";
-import type { Edges } from "../engine.ts";
+import type { Edges } from "./edges.ts";
 import { recordedTrigger } from "./fold-events.ts";
 import { makeNotes, type MadeNotes } from "./fold-notes.ts";
 import type { FoldScene } from "./fold-scene.ts";

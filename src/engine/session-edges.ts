@@ -2,7 +2,7 @@
 import { builtInCatalogue, type Catalogue } from "../core/models/catalogue.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { findModel } from "../core/models/resolve-model.ts";
-import type { Edges, TurnEnding } from "../engine.ts";
+import type { Edges, TurnEnding } from "./edges.ts";
 import type { Compaction } from "./compaction.ts";
 import type { EngineContext, EngineEdges, Reached } from "./create-engine.ts";
 import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";

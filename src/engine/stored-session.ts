@@ -11,7 +11,7 @@ import type { ModelFacts } from "../core/models/model-facts.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { createTokenCounter } from "../core/tokens/token-counter.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
-import type { Edges } from "../engine.ts";
+import type { Edges } from "./edges.ts";
 import { newMessages } from "./record-turn.ts";
 import {
   findSeat,

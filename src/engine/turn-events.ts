@@ -5,7 +5,7 @@ import type { CallEntry } from "../core/ledger/call-entry.ts";
 import { encodeMessage } from "../core/message/encode-message.ts";
 import type { Message } from "../core/message/message.ts";
 import { toPreactivationDrafts } from "../core/skills/activation-events.ts";
-import type { TurnEnding } from "../engine.ts";
+import type { TurnEnding } from "./edges.ts";
 import { findMiss } from "./find-miss.ts";
 import type { PreparedCall } from "./prepare-call.ts";
 import type { RunningTurn } from "./record-turn.ts";

@@ -11,7 +11,7 @@ import {
   writtenTokens,
 } from "../core/message/usage.ts";
 import { planBudget } from "../core/tokens/budget.ts";
-import type { TurnEnding } from "../engine.ts";
+import type { TurnEnding } from "./edges.ts";
 import type { Route } from "./route-turn.ts";
 import type { Session } from "./session.ts";
 import type { FirstCall } from "./turn-events.ts";

@@ -6,7 +6,7 @@ import type { ThreadMessage, TurnRecord } from "../core/ledger/turn-record.ts";
 import type { ToolUseBlock } from "../core/message/message.ts";
 import type { ReplyStop } from "../core/wire/reply.ts";
 import { StrataError } from "../core/strata-error.ts";
-import type { Edges, TurnEnding } from "../engine.ts";
+import type { Edges, TurnEnding } from "./edges.ts";
 import { answerTools } from "./answer-tools.ts";
 import { callOf, type RunningTurn } from "./record-turn.ts";
 import type { Session } from "./session.ts";

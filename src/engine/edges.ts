@@ -1,0 +1,88 @@
+// What a turn needs of the world, what it is given, and what comes of it.
+import type { AgentEvent, EventMoment } from "../core/layers/event.ts";
+import type { Section } from "../core/layers/section.ts";
+import type { CallEntry } from "../core/ledger/call-entry.ts";
+import type { Ledger } from "../core/ledger/ledger.ts";
+import type { Message } from "../core/message/message.ts";
+import type { StreamPart } from "../core/wire/reply.ts";
+import type { Provider } from "../edge/providers/provider.ts";
+import type { RunTools } from "./answer-tools.ts";
+import type { Compaction } from "./compaction.ts";
+import type { PromptCounter } from "./count-prompt.ts";
+import type { ReadyCall } from "./ready-call.ts";
+import type { RunningTurn } from "./record-turn.ts";
+import type { Route } from "./route-turn.ts";
+import type { Session } from "./session.ts";
+import type { Emitter } from "./tell.ts";
+
+/** Everything a turn needs of the world. */
+export interface Edges {
+  readonly provider: Pick<Provider, "send">;
+  readonly ledger: Ledger;
+  /** Runs the tools a reply asked for: a tool message for each use. What it throws is told to the model. */
+  readonly runTools: RunTools;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Told what happens, as events; nobody by default. */
+  readonly events?: Emitter;
+  /** How the history is shortened; by default only where nothing else fits the window. */
+  readonly compaction?: Compaction;
+  /** Asked how long a prompt is where the estimate may be on the wrong side of a limit; nobody by default. */
+  readonly counter?: PromptCounter;
+  readonly signal?: AbortSignal;
+  /** Told what streams in, as it comes. */
+  readonly onPart?: (part: StreamPart) => void;
+  /** Told what the turn does from now on. */
+  readonly onPhase?: (phase: TurnPhase) => void;
+  /** Told of the session once the ledger knows it. */
+  readonly onRecorded?: (session: Session) => void;
+  /** Told of each call that is about to be sent; what it sends is recorded. */
+  readonly onReady?: (ready: CallAtHand) => void;
+  /** Told what each call came to, once that is recorded. */
+  readonly onSettled?: (entry: CallEntry) => void;
+  /** Asked before every call, so that whatever else is here can be brought up to date. */
+  readonly beforeCall?: () => Promise<void>;
+  /** Asked after that: the session to call with, where what is configured for it has changed. */
+  readonly renew?: (session: Session) => Session;
+  /** What was said to the agent while the turn runs; each is given once, with the next call. */
+  readonly takeSteered?: () => readonly Message[];
+}
+
+export type TurnPhase = "preparing" | "compacting" | "calling" | "running tools" | "over";
+
+export interface TurnToRun {
+  /** One that no turn of the ledger has; made by default. */
+  readonly id?: string;
+  readonly event: AgentEvent;
+  /** Who decided on the session's model; it stays with it by default. */
+  readonly route?: Route;
+  /** More that holds for this turn only, such as what changed in memory; asked before every call if it can change. */
+  readonly volatile?: readonly Section[] | (() => Promise<readonly Section[]>);
+  /** A turn that asks for tools more often than this ends. */
+  readonly callsMax?: number;
+}
+
+export interface TurnToResume extends Pick<TurnToRun, "volatile" | "callsMax"> {
+  /** What holds now; the event's own words are in the ledger. */
+  readonly moment?: EventMoment;
+}
+
+export interface TurnRun {
+  /** Goes on from here. Of a turn that did not end well, the messages are taken back. */
+  readonly session: Session;
+  readonly calls: readonly CallEntry[];
+  readonly end: TurnEnding;
+  /** What was said to the agent while it worked and came too late for a call; absent where nobody can say anything. */
+  readonly unsaid?: readonly Message[];
+}
+
+/** `cut off`: the reply ended inside or before a tool use that cannot be run. */
+export type TurnEnding = "done" | "failed" | "cancelled" | "cut off" | "too many calls";
+
+/** A call with the turn it is made for. */
+export interface CallAtHand {
+  readonly turn: RunningTurn;
+  readonly call: ReadyCall;
+  /** From 1 within the turn. */
+  readonly number: number;
+}
