@@ -13,7 +13,7 @@ import { createEngineSession, type EngineSession, type OpenedSession } from "./e
 import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
 import { openSession, type SessionOrigin } from "./session.ts";
 import { findNamed, findRecorded, spell, type Naming } from "./find-named.ts";
-import { findSeat } from "./recorded-seat.ts";
+import { findSeat, needRecord } from "./recorded-seat.ts";
 import { resumeSession } from "./stored-session.ts";
 import type { Emitter } from "./tell.ts";
 import type { Summariser } from "./summarise-transcript.ts";
@@ -179,14 +179,7 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
 async function resumeOld(context: EngineContext, id: string): Promise<OpenedSession> {
   const { edges } = context;
   const config = await context.readConfig();
-  const record = await edges.ledger.findSession(id);
-  if (record === null) {
-    throw new StrataError(
-      "not-found",
-      `there is no session ${id}`,
-      "list them with `strata sessions`",
-    );
-  }
+  const record = await needRecord(edges.ledger, id);
   const seat = await findSeat(edges.ledger, record);
   const habit = seat?.setup?.calls;
   const model = findRecorded({ model: seat?.model ?? record.model, name: habit?.name }, edges);

@@ -7,6 +7,7 @@ import type { RoutingConfig } from "../core/config/schema/models.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
 import type { Reserves } from "../core/tokens/budget.ts";
 import type { CallOptions } from "../core/wire/protocol.ts";
+import type { Compaction } from "./compaction.ts";
 
 export interface EngineConfig {
   /** Any spelling of a model's name. */
@@ -47,4 +48,14 @@ export function optionsOf(
   const most = outputTokensMax ?? Number.MAX_SAFE_INTEGER;
   const { outputTokensMax: asked = outputTokensUsual } = options ?? {};
   return { stream: true, ...options, outputTokensMax: Math.min(asked, most) };
+}
+
+export function compactionOf({
+  compaction,
+  reserves,
+}: Pick<EngineConfig, "compaction" | "reserves">): Compaction {
+  return {
+    ...(compaction === undefined ? {} : { settings: compaction }),
+    ...(reserves === undefined ? {} : { reserves }),
+  };
 }

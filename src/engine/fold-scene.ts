@@ -29,8 +29,7 @@ export async function readScene(
   ledger: Ledger,
 ): Promise<FoldScene> {
   const of = open === null ? { sessionId: session.id } : { turnId: open.id };
-  const read = await readShown(ledger, of, listenerOf(session));
-  const lead = await ledger.findFold(of);
+  const { messages: read, fold: lead } = await readShown(ledger, of, listenerOf(session));
   const { history, storedLength } = placeLead(read, lead?.turnId ?? null, leadIn(lead));
   const staged = stagedCount === 0 ? [] : history.slice(-stagedCount).map(({ message }) => message);
   return { session, open, history, storedLength, staged, lead };

@@ -1,8 +1,8 @@
 // What the next call of a session would send if nothing new were said, and what of it the provider still keeps.
 import { pricePrompt, type PromptPrice } from "../core/compaction/plan/weigh-fold.ts";
-import { settingsOf, type Compaction } from "./compaction.ts";
+import { settingsOf } from "./compaction.ts";
 import { limitsOf } from "./decide.ts";
-import type { EngineConfig } from "./engine-config.ts";
+import { compactionOf, type EngineConfig } from "./engine-config.ts";
 import { prepareCall } from "./prepare-call.ts";
 import type { Session } from "./session.ts";
 
@@ -21,15 +21,12 @@ export interface Foreseen {
 export function foresee(
   session: Session,
   nowMs: number,
-  { compaction: settings, reserves }: Pick<EngineConfig, "compaction" | "reserves"> = {},
+  config: Pick<EngineConfig, "compaction" | "reserves"> = {},
 ): Foreseen {
   const { model, toldVolatile: volatile } = session;
   const prepared = prepareCall({ session, current: [], volatile, startMs: nowMs });
   const { promptTokens, plan } = prepared;
-  const compaction: Compaction = {
-    ...(settings === undefined ? {} : { settings }),
-    ...(reserves === undefined ? {} : { reserves }),
-  };
+  const compaction = compactionOf(config);
   const limits = limitsOf({ session, prepared, compaction });
   const { availableTokens, guardTokens, thresholdTokens } = limits;
   const isFolding = settingsOf(compaction).isEnabled;

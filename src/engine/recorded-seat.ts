@@ -7,6 +7,7 @@ import type { Ledger, ModelName, ThreadOf } from "../core/ledger/ledger.ts";
 import type { SessionRecord } from "../core/ledger/session-record.ts";
 import type { ThreadMessage } from "../core/ledger/turn-record.ts";
 import { withoutThinking } from "../core/message/without-thinking.ts";
+import { StrataError } from "../core/strata-error.ts";
 import type { LoadedSkill } from "../core/skills/activation-events.ts";
 import type { LeftTool } from "../core/tools/select-tools.ts";
 import type { CallOptions, ProtocolName } from "../core/wire/protocol.ts";
@@ -83,6 +84,17 @@ export async function findSeat(
   return { model, provider, place, foundationHash, setup };
 }
 
+/** A session that nobody recorded is an error. */
+export async function needRecord(ledger: Ledger, id: string): Promise<SessionRecord> {
+  const record = await ledger.findSession(id);
+  if (record !== null) return record;
+  throw new StrataError(
+    "not-found",
+    `there is no session ${id}`,
+    "list them with `strata sessions`",
+  );
+}
+
 /** How the session is called from now on; null where that was not recorded. */
 export async function findCallHabit(
   ledger: Ledger,
@@ -136,22 +148,29 @@ export function listenerOf({ model, seat }: Pick<Session, "model" | "seat">): Li
   return { model: model.id, provider: model.provider, place: seat };
 }
 
+export interface Shown {
+  readonly messages: readonly ThreadMessage[];
+  /** The fold that leads it; null for none. */
+  readonly fold: FoldRecord | null;
+}
+
 /** A conversation as a model is shown it: with its own thoughts since it came, and without those of others. */
 export async function readShown(
   ledger: Ledger,
   of: ThreadOf,
   { place, ...name }: Listener,
-): Promise<readonly ThreadMessage[]> {
+): Promise<Shown> {
   const fold = await ledger.findFold(of);
   const read: ThreadMessage[] = [];
   for await (const each of ledger.readThread(of)) read.push(each);
   const from = findOwnFrom(read, place);
   const isFirst = place.turnId === null && place.isRecorded;
-  return read.map((each, at) => {
+  const messages = read.map((each, at) => {
     // What a fold copied was said to the model it was made for.
     const isOwn = each.turnId === fold?.turnId ? isFirst : at >= from && isSame(each, name);
     return isOwn ? each : { ...each, message: withoutThinking(each.message) };
   });
+  return { messages, fold };
 }
 
 /** From here on a model is shown what it thought. */

@@ -5,8 +5,7 @@ import { findModel } from "../core/models/resolve-model.ts";
 import type { Edges, TurnEnding } from "./edges.ts";
 import type { Compaction } from "./compaction.ts";
 import type { EngineContext, EngineEdges, Reached } from "./create-engine.ts";
-import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
-import type { FoundationSetup } from "./session-foundation.ts";
+import { compactionOf, optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
 import type { Session } from "./session.ts";
 import { tellingTools } from "./tool-parts.ts";
 import type { HandleParts } from "./turn-handle.ts";
@@ -35,6 +34,7 @@ export async function toEdges(
   { parts, signal }: EdgesWish = {},
 ): Promise<Edges> {
   const { session, world, reached } = open;
+  const { model, protocol, policy, role } = session;
   let config = await readConfig();
   const summariser = (await edges.summariser?.()) ?? null;
   const runTools: Edges["runTools"] = (uses, call) =>
@@ -48,7 +48,7 @@ export async function toEdges(
     get compaction(): Compaction {
       return {
         ...compactionOf(config),
-        refresh: async () => ({ ...(await foundationOf(world, session.role)), ...formOf(session) }),
+        refresh: async () => ({ ...(await foundationOf(world, role)), model, protocol, policy }),
         ...(summariser === null ? {} : { summariser }),
         ...(world.skills === undefined ? {} : { skills: world.skills }),
       };
@@ -96,17 +96,3 @@ function withLimits(
   const { windowTokens, inputTokensMax, outputTokensMax, prices, cache } = now;
   return { ...before, windowTokens, inputTokensMax, outputTokensMax, prices, cache };
 }
-
-function compactionOf({ compaction, reserves }: EngineConfig): Compaction {
-  return {
-    ...(compaction === undefined ? {} : { settings: compaction }),
-    ...(reserves === undefined ? {} : { reserves }),
-  };
-}
-
-/** Documents, memory, skills and tools as they are now go into the same form. */
-function formOf({ model, protocol, policy }: Session): Pick<FoundationSetup, FormField> {
-  return { model, protocol, policy };
-}
-
-type FormField = "model" | "protocol" | "policy";

@@ -19,6 +19,7 @@ import {
   readShown,
   type CallHabit,
   type RecordedSeat,
+  needRecord,
 } from "./recorded-seat.ts";
 import { withState } from "./session-state.ts";
 import { nothingSpent } from "./spent.ts";
@@ -91,14 +92,7 @@ export async function resumeSession(
   id: string,
   setup: ResumeSetup,
 ): Promise<Session> {
-  const record = await ledger.findSession(id);
-  if (record === null) {
-    throw new StrataError(
-      "not-found",
-      `there is no session ${id}`,
-      "list them with `strata sessions`",
-    );
-  }
+  const record = await needRecord(ledger, id);
   const { model, pace } = setup;
   const seat = await findSeat(ledger, record, { model: model.id, provider: model.provider });
   if (seat === null) throw neverWith(record, model);
@@ -150,7 +144,7 @@ export async function restoreSeat(
   const counter = createTokenCounter(textCounter, model.tokenizer);
   const foundation = restoreFoundation(text, { spelling: protocol.spelling(model), counter });
   const listener = { model: name, provider, place };
-  const said = await readShown(ledger, { sessionId: record.id }, listener);
+  const { messages: said } = await readShown(ledger, { sessionId: record.id }, listener);
   const { padding, preactivated, toolsLeft, permissions, madeOf } = kept;
   return {
     model,

@@ -75,7 +75,8 @@ async function readSent(
   listener: Listener,
 ): Promise<readonly Message[]> {
   const of = turnId === undefined ? { sessionId } : { turnId };
-  const messages = (await readShown(ledger, of, listener)).map(({ message }) => message);
+  const shown = await readShown(ledger, of, listener);
+  const messages = shown.messages.map(({ message }) => message);
   if (toolUseId === undefined) return messages;
   const asking = messages.findLastIndex(({ content }) =>
     content.some((block) => block.type === "tool_use" && block.id === toolUseId),
