@@ -345,13 +345,8 @@ export { compactSession, planCompaction, type CompactionPlan } from "./engine/co
 export type { FoldRun } from "./engine/fold-session.ts";
 export type { FoundationSetup } from "./engine/session-foundation.ts";
 export type { Summariser } from "./engine/summarise-transcript.ts";
-export {
-  openSession,
-  type SectionNote,
-  type Session,
-  type SessionSetup,
-  type SessionSkill,
-} from "./engine/session.ts";
+export { openSession } from "./engine/open-session.ts";
+export type { SectionNote, Session, SessionSetup, SessionSkill } from "./engine/session.ts";
 export { resumeSession, type ResumeSetup } from "./engine/stored-session.ts";
 export {
   resumeTurn,

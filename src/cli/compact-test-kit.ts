@@ -5,7 +5,7 @@ import { cheapCounter } from "../core/tokens/cheap-counter.ts";
 import { createProvider } from "../edge/providers/provider.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
 import { runTurn } from "../engine.ts";
-import { openSession } from "../engine/session.ts";
+import { openSession } from "../engine/open-session.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
 import {
   createScripted,

@@ -5,7 +5,8 @@ import { messagesFrom } from "../core/assembly/thread.ts";
 import { decodeMessage } from "../core/message/decode-message.ts";
 import { encodeMessage } from "../core/message/encode-message.ts";
 import { validateConversation } from "../core/message/validate-conversation.ts";
-import { openSession, type Session } from "./session.ts";
+import { openSession } from "./open-session.ts";
+import type { Session } from "./session.ts";
 import { resumeSession } from "./stored-session.ts";
 import {
   asCompacted,

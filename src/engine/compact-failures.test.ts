@@ -6,7 +6,8 @@ import { openaiChat } from "../core/wire/openai-chat/index.ts";
 import type { CallOptions } from "../core/wire/protocol.ts";
 import { type ScriptStep } from "../simulator/index.ts";
 import { type CompactionRequest } from "./compact-at-provider.ts";
-import { openSession, type Session } from "./session.ts";
+import { openSession } from "./open-session.ts";
+import type { Session } from "./session.ts";
 import {
   asCompacted,
   asFailed,

@@ -5,6 +5,7 @@ import { toSkillIndex } from "../core/assembly/skill-index.ts";
 import { toSystemBlocks } from "../core/assembly/system-blocks.ts";
 import { expectedCalls, type Pace } from "../core/cache/pace.ts";
 import { hashContent } from "../core/hash.ts";
+import { countBytes } from "../core/layers/cut-middle.ts";
 import type { Section } from "../core/layers/section.ts";
 import { toSections } from "../core/layers/to-sections.ts";
 import { encodeToolDefinition, type ToolDefinition } from "../core/message/tool-definition.ts";
@@ -84,12 +85,12 @@ function toPreactivated(
 }
 
 function toNote({ name, layer, text }: Section): SectionNote {
-  return { name, layer, hash: hashContent(text), bytes: Buffer.byteLength(text) };
+  return { name, layer, hash: hashContent(text), bytes: countBytes(text) };
 }
 
 function toSourceNote([name, note]: readonly [string, object]): SectionNote {
   const text = JSON.stringify(note);
-  const size = { hash: hashContent(text), bytes: Buffer.byteLength(text) };
+  const size = { hash: hashContent(text), bytes: countBytes(text) };
   return { name, layer: "session", ...size, note };
 }
 

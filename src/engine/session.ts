@@ -1,5 +1,4 @@
 // A session: what is fixed when it starts, and what grows with every call. A value; a failed call changes nothing.
-import { randomUUID } from "node:crypto";
 import type { PaddingPlan } from "../core/assembly/padding.ts";
 import { appendMessages, openThread, type Thread } from "../core/assembly/thread.ts";
 import { openCacheState, type CacheState } from "../core/cache/cache-state.ts";
@@ -176,8 +175,8 @@ export interface SessionSkill {
 /** Recorded with the session. */
 export const firstSeat: SeatPlace = { turnId: null, isRecorded: true, after: null };
 
-/** Makes T0 to T2; nothing of them is made again until a fold. */
-export function openSession(setup: SessionSetup): Session {
+/** Makes T0 to T2; nothing of them is made again until a compaction. */
+export function toSession(setup: SessionSetup & { readonly id: string }): Session {
   const { model, protocol, policy, context, options } = setup;
   const pace = openPace(setup.pace ?? "human");
   const counter = createTokenCounter(setup.counter, model.tokenizer);
@@ -185,7 +184,7 @@ export function openSession(setup: SessionSetup): Session {
   const earlier = replayable(setup.messages ?? [], model);
   return {
     ...laid,
-    id: setup.id ?? randomUUID(),
+    id: setup.id,
     agent: setup.agent ?? "agent",
     headTurnId: null,
     isRecorded: false,

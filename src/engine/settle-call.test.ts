@@ -9,7 +9,8 @@ import { anthropicMessages } from "../core/wire/anthropic-messages/index.ts";
 import type { ProviderFailure } from "../core/wire/failure.ts";
 import type { Reply } from "../core/wire/reply.ts";
 import type { Attempt } from "../edge/providers/run-attempts.ts";
-import { openSession, type Session } from "./session.ts";
+import { openSession } from "./open-session.ts";
+import type { Session } from "./session.ts";
 import { settleCall, type FinishedCall, type SettledCall } from "./settle-call.ts";
 
 const startMs = 1_800_000_000_000;

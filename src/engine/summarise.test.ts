@@ -25,7 +25,8 @@ import {
   type Reply,
   type Simulator,
 } from "../simulator/index.ts";
-import { openSession, type Session } from "./session.ts";
+import { openSession } from "./open-session.ts";
+import type { Session } from "./session.ts";
 import { summarise, type SummaryEdges, type SummaryOutcome } from "./summarise.ts";
 import type { SummaryRequest } from "./summary-request.ts";
 import { connect, say, speak } from "./test-kit.ts";

@@ -5,7 +5,8 @@ import type { EventMoment } from "../core/layers/event.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
 import { cheapCounter } from "../core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../core/wire/anthropic-messages/index.ts";
-import { openSession, type Session } from "./session.ts";
+import { openSession } from "./open-session.ts";
+import type { Session } from "./session.ts";
 import { createMoments } from "./tell-moment.ts";
 
 const startMs = Date.UTC(2026, 10, 16, 8);
