@@ -4,17 +4,11 @@ import { readEvent } from "./core/layers/event.ts";
 import type { CallEntry } from "./core/ledger/call-entry.ts";
 import type { ToolUseBlock } from "./core/message/message.ts";
 import type { CallToSend } from "./edge/providers/run-attempts.ts";
-import type { Route } from "./engine/route-turn.ts";
+import type { Route } from "./core/routing/decide-route.ts";
 import { answerTools } from "./engine/answer-tools.ts";
 import { labelsOf } from "./engine/count-prompt.ts";
-import type {
-  CallAtHand,
-  Edges,
-  TurnEnding,
-  TurnRun,
-  TurnToResume,
-  TurnToRun,
-} from "./engine/edges.ts";
+import type { TurnEnding } from "./engine/turn-ending.ts";
+import type { CallAtHand, Edges, TurnRun, TurnToResume, TurnToRun } from "./engine/edges.ts";
 import { limitResults } from "./engine/limit-results.ts";
 import { fold, readyCall, type NextCall, type ReadyCall } from "./engine/ready-call.ts";
 import { callOf, closeTurn, type RunningTurn } from "./engine/record-turn.ts";
@@ -26,14 +20,8 @@ import { createTurnEvents, type TurnEvents } from "./engine/turn-events.ts";
 import { recordSession } from "./engine/stored-session.ts";
 import { endingOf, isOverflow, loadUnfinished } from "./engine/unfinished-turn.ts";
 
-export type {
-  Edges,
-  TurnEnding,
-  TurnPhase,
-  TurnRun,
-  TurnToResume,
-  TurnToRun,
-} from "./engine/edges.ts";
+export type { TurnEnding } from "./engine/turn-ending.ts";
+export type { Edges, TurnPhase, TurnRun, TurnToResume, TurnToRun } from "./engine/edges.ts";
 
 /** One turn, from what happened to what it cost. */
 export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): Promise<TurnRun> {
@@ -220,7 +208,8 @@ async function goOn(
   if (ending !== null && steered.length === 0) return ending;
   if (uses.length > 0) edges.onPhase?.("running tools");
   const answers = uses.length === 0 ? [] : await answerTools(uses, edges.runTools, turn.call);
-  const limited = limitResults(answers, turn.session, edges.compaction, teller);
+  const limited = limitResults(answers, turn.session, edges.compaction);
+  for (const payload of limited.cuts) teller.tell({ type: "compaction.completed", payload });
   const current = [...limited.messages, ...steered];
   return { ...turn, current, wholes: limited.wholes, isStaged: false };
 }

@@ -9,7 +9,7 @@ import { compactSession } from "../engine/compact-session.ts";
 import type { FoldRequest, FoldRun } from "../engine/fold-session.ts";
 import type { Session } from "../engine/session.ts";
 import { knownCost, sumCalls } from "../engine/summary-bill.ts";
-import type { SummaryCall } from "../engine/summarise-call.ts";
+import type { SummaryCall } from "../engine/summary-bill.ts";
 import type { Io } from "./command.ts";
 import type { ShownFold } from "./render-fold.ts";
 import { createOnProblem } from "./use-ledger.ts";

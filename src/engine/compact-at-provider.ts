@@ -11,7 +11,7 @@ import { findHindrance, whyNoCompaction } from "./compact-hindrance.ts";
 import { planReading } from "./plan-reading.ts";
 import type { Session } from "./session.ts";
 import { settleCall } from "./settle-call.ts";
-import type { SummaryCall } from "./summarise-call.ts";
+import type { SummaryCall } from "./summary-bill.ts";
 
 export interface CompactionRequest {
   /** What is to be compacted: the session's thread, or its beginning up to a boundary. */

@@ -10,7 +10,8 @@ import {
 import type { Edges } from "./edges.ts";
 import { decideByHistory, limitsOf, type FoldOccasion } from "./decide.ts";
 import { foldWhereDue, type FoldRequest, type FoldRun } from "./fold-session.ts";
-import { countTurns, readScene, type FoldScene } from "./fold-scene.ts";
+import { readScene } from "./read-scene.ts";
+import { countTurns, type FoldScene } from "./fold-scene.ts";
 import { prepareCall, type PreparedCall } from "./prepare-call.ts";
 import type { Session } from "./session.ts";
 import { createTeller } from "./tell.ts";

@@ -2,7 +2,8 @@
 import { countsAs } from "../core/cache/cache-state.ts";
 import type { EncodedRequest } from "../core/wire/encoded-request.ts";
 import type { Counter } from "../edge/counters/counter.ts";
-import { settingsOf, type Compaction } from "./compaction.ts";
+import { settingsOf } from "./compaction-rules.ts";
+import type { Compaction } from "./compaction.ts";
 import { limitsOf } from "./decide.ts";
 import type { PreparedCall } from "./prepare-call.ts";
 import type { Session } from "./session.ts";

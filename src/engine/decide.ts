@@ -21,7 +21,7 @@ import { planClearing, type ClearingPlan } from "../core/compaction/plan/plan-cl
 import type { CompactionSettings } from "../core/compaction/plan/settings.ts";
 import { expectCallsLeft, weighFold, type Weighing } from "../core/compaction/plan/weigh-fold.ts";
 import { planBudget } from "../core/tokens/budget.ts";
-import { reservesOf, settingsOf, tellHowOf, type Compaction } from "./compaction.ts";
+import { reservesOf, settingsOf, tellHowOf, type CompactionRules } from "./compaction-rules.ts";
 import type { FoldScene } from "./fold-scene.ts";
 import type { PreparedCall } from "./prepare-call.ts";
 import type { Session } from "./session.ts";
@@ -35,7 +35,7 @@ export interface FoldOccasion {
   readonly asked?: "overflow_recovery" | "manual";
   /** False where nobody will be asked for a summary. */
   readonly mayAskModel?: boolean;
-  readonly compaction: Compaction | undefined;
+  readonly compaction: CompactionRules | undefined;
 }
 
 /** By sizes alone: costs the same however long the history is. */

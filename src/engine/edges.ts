@@ -11,9 +11,10 @@ import type { Compaction } from "./compaction.ts";
 import type { PromptCounter } from "./count-prompt.ts";
 import type { ReadyCall } from "./ready-call.ts";
 import type { RunningTurn } from "./record-turn.ts";
-import type { Route } from "./route-turn.ts";
+import type { Route } from "../core/routing/decide-route.ts";
 import type { Session } from "./session.ts";
 import type { Emitter } from "./tell.ts";
+import type { TurnEnding } from "./turn-ending.ts";
 
 /** Everything a turn needs of the world. */
 export interface Edges {
@@ -75,9 +76,6 @@ export interface TurnRun {
   /** What was said to the agent while it worked and came too late for a call; absent where nobody can say anything. */
   readonly unsaid?: readonly Message[];
 }
-
-/** `cut off`: the reply ended inside or before a tool use that cannot be run. */
-export type TurnEnding = "done" | "failed" | "cancelled" | "cut off" | "too many calls";
 
 /** A call with the turn it is made for. */
 export interface CallAtHand {

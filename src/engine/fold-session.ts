@@ -6,7 +6,7 @@ import type { ClearingPlan } from "../core/compaction/plan/plan-clearing.ts";
 import type { FoldLock, OpenTurn } from "../core/ledger/ledger.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { Edges } from "./edges.ts";
-import { settingsOf } from "./compaction.ts";
+import { settingsOf } from "./compaction-rules.ts";
 import {
   decideByHistory,
   decideBySize,
@@ -20,7 +20,8 @@ import {
   type FoldFailure,
   type SkipOutcome,
 } from "./fold-events.ts";
-import { readScene, type FoldScene } from "./fold-scene.ts";
+import { readScene } from "./read-scene.ts";
+import type { FoldScene } from "./fold-scene.ts";
 import { freedSkills } from "./freed-skills.ts";
 import type { PreparedCall } from "./prepare-call.ts";
 import { replaceHead, type ReplacedHead } from "./replace-head.ts";
@@ -29,7 +30,7 @@ import type { Session } from "./session.ts";
 import { spend } from "./spent.ts";
 import { knownCost, sumCalls } from "./summary-bill.ts";
 import { cancelledByCaller } from "./summarise-attempts.ts";
-import type { SummaryCall } from "./summarise-call.ts";
+import type { SummaryCall } from "./summary-bill.ts";
 import type { Teller } from "./tell.ts";
 import { writeFold, type Replacement, type WrittenFold } from "./write-fold.ts";
 
@@ -201,7 +202,7 @@ async function foldLocked(locked: LockedFold, edges: Edges): Promise<FoldRun> {
   const told = events.completed(written.fold, author);
   try {
     if (scene.open === null) await lock.commit(written.fold, told.events);
-    else await scene.open.fold(written.fold, lock, told.events);
+    else await locked.request.open?.fold(written.fold, lock, told.events);
   } catch (error) {
     if (!isLost(error)) throw error;
     return failed({ errorClass: "lock_lost", reasons: [error.message] });

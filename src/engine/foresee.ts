@@ -1,6 +1,6 @@
 // What the next call of a session would send if nothing new were said, and what of it the provider still keeps.
 import { pricePrompt, type PromptPrice } from "../core/compaction/plan/weigh-fold.ts";
-import { settingsOf } from "./compaction.ts";
+import { settingsOf } from "./compaction-rules.ts";
 import { limitsOf } from "./decide.ts";
 import { compactionOf, type EngineConfig } from "./engine-config.ts";
 import { prepareCall } from "./prepare-call.ts";

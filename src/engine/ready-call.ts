@@ -2,7 +2,7 @@
 import type { Section } from "../core/layers/section.ts";
 import type { EncodedRequest } from "../core/wire/encoded-request.ts";
 import type { Edges } from "./edges.ts";
-import { isMemory } from "./compaction.ts";
+import { isMemory } from "./compaction-rules.ts";
 import { countWhereClose } from "./count-prompt.ts";
 import { foldWhereDue, type FoldRequest } from "./fold-session.ts";
 import { prepareCall, type PreparedCall } from "./prepare-call.ts";

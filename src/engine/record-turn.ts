@@ -1,7 +1,8 @@
 // What a running turn tells the ledger: what is about to be sent, and how it ended.
 import type { Assembly } from "../core/assembly/assemble.ts";
 import { keepFoundation } from "../core/assembly/kept-foundation.ts";
-import { messagesFrom, messageTokens, type Thread } from "../core/assembly/thread.ts";
+import type { Thread } from "../core/assembly/thread.ts";
+import { newMessages } from "./new-messages.ts";
 import type { EventContext } from "../core/layers/event.ts";
 import type { Section } from "../core/layers/section.ts";
 import type { OpenTurn } from "../core/ledger/ledger.ts";
@@ -9,8 +10,9 @@ import { messageSources, type NewMessage } from "../core/ledger/turn-record.ts";
 import type { Message } from "../core/message/message.ts";
 import type { DispatchContext } from "../edge/tools/dispatch-options.ts";
 import type { SharedChain } from "../edge/tools/tool-trace.ts";
-import type { Edges, TurnEnding } from "./edges.ts";
-import { keptSetupOf } from "./recorded-seat.ts";
+import type { TurnEnding } from "./turn-ending.ts";
+import type { Edges } from "./edges.ts";
+import { keptSetupOf } from "./kept-setup.ts";
 import { toStateText } from "./session-state.ts";
 import type { Session } from "./session.ts";
 
@@ -84,15 +86,6 @@ export async function recordSent(
     },
     messages: messages.map((each) => ({ ...each, ...noteOf(turn) })),
   });
-}
-
-/** Messages of a thread from a place on, as the ledger keeps them. */
-export function newMessages(thread: Thread, from: number): readonly NewMessage[] {
-  const tokens = messageTokens(thread, from);
-  return messagesFrom(thread, from).map((message, index) => ({
-    message,
-    tokens: tokens[index] ?? 0,
-  }));
 }
 
 function withWhole(message: NewMessage, { wholes }: RunningTurn, at: number): NewMessage {

@@ -1,4 +1,5 @@
 // What takes the place of the folded part, by the cheapest rung of the ladder that frees enough.
+import { randomUUID } from "node:crypto";
 import type { CacheState } from "../core/cache/cache-state.ts";
 import type { ClearingPlan } from "../core/compaction/plan/plan-clearing.ts";
 import { decodeIndex } from "../core/compaction/index/fold-index.ts";
@@ -12,7 +13,7 @@ import { answeredIn } from "./freed-skills.ts";
 import { layForSession, type LaidFoundation } from "./session-foundation.ts";
 import type { Session } from "./session.ts";
 import { sumCalls } from "./summary-bill.ts";
-import type { SummaryCall } from "./summarise-call.ts";
+import type { SummaryCall } from "./summary-bill.ts";
 import type { Replacement } from "./write-fold.ts";
 
 export type ReplacedHead = (
@@ -81,11 +82,15 @@ export async function replaceHead(
   return { kind: "replaced", replacement, reasons, calls, cache };
 }
 
-type Common = Pick<Replacement, "trigger" | "promptTokens" | "startMs" | "endMs" | "metadata">;
+type Common = Pick<
+  Replacement,
+  "id" | "trigger" | "promptTokens" | "startMs" | "endMs" | "metadata"
+>;
 
 function commonOf({ due }: LockedFold, startMs: number, { now }: Edges): Common {
   const { trigger, targetTokens, weighing, numbers } = due;
   return {
+    id: randomUUID(),
     trigger: recordedTrigger(trigger),
     promptTokens: numbers.usedTokens,
     startMs,

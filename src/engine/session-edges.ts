@@ -2,7 +2,8 @@
 import { builtInCatalogue, type Catalogue } from "../core/models/catalogue.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { findModel } from "../core/models/resolve-model.ts";
-import type { Edges, TurnEnding } from "./edges.ts";
+import type { TurnEnding } from "./turn-ending.ts";
+import type { Edges } from "./edges.ts";
 import type { Compaction } from "./compaction.ts";
 import type { EngineContext, EngineEdges, Reached } from "./create-engine.ts";
 import { compactionOf, optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";

@@ -11,11 +11,17 @@ import type { WithCall } from "../core/ledger/ledger.ts";
 import type { EncodedRequest } from "../core/wire/encoded-request.ts";
 import type { ProviderFailure } from "../core/wire/failure.ts";
 import type { Reply } from "../core/wire/reply.ts";
-import type { Sent } from "../edge/providers/run-attempts.ts";
 import { billReplies, type CallBill } from "./call-bill.ts";
 import { toStateText } from "./session-state.ts";
 import type { Session } from "./session.ts";
 import { nothingSpent, type Spent } from "./spent.ts";
+
+/** What came of a request, after all its attempts. */
+export interface SentCall {
+  readonly outcome: Reply | ProviderFailure;
+  /** A reply that a failure ended is discarded, and billed. */
+  readonly attempts: readonly { readonly discarded: Reply | null }[];
+}
 
 export interface FinishedCall {
   readonly turnId: string;
@@ -23,7 +29,7 @@ export interface FinishedCall {
   readonly assembly: Assembly;
   readonly plan: CachePlan;
   readonly request: EncodedRequest;
-  readonly sent: Pick<Sent, "outcome" | "attempts">;
+  readonly sent: SentCall;
   readonly startMs: number;
   readonly endMs: number;
   /** Paid for before and booked with this call. A call of a turn books it; one for a summary books itself. */

@@ -2,7 +2,7 @@
 import type { ReplyNote } from "../core/ledger/call-entry.ts";
 import { lifetimes, type Usage } from "../core/message/usage.ts";
 import { sumCalls } from "./summary-bill.ts";
-import type { SummaryCall } from "./summarise-call.ts";
+import type { SummaryCall } from "./summary-bill.ts";
 
 export interface Spent {
   readonly usages: readonly Usage[];

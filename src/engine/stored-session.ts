@@ -12,15 +12,9 @@ import { StrataError } from "../core/strata-error.ts";
 import { createTokenCounter } from "../core/tokens/token-counter.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
 import type { Edges } from "./edges.ts";
-import { newMessages } from "./record-turn.ts";
-import {
-  findSeat,
-  keptSetupOf,
-  readShown,
-  type CallHabit,
-  type RecordedSeat,
-  needRecord,
-} from "./recorded-seat.ts";
+import { newMessages } from "./new-messages.ts";
+import { keptSetupOf, type CallHabit } from "./kept-setup.ts";
+import { findSeat, readShown, type RecordedSeat, needRecord } from "./recorded-seat.ts";
 import { withState } from "./session-state.ts";
 import { nothingSpent } from "./spent.ts";
 import { tellOpened } from "./turn-events.ts";

@@ -8,7 +8,8 @@ import {
 import { addIdentifiers } from "../core/compaction/summary/add-identifiers.ts";
 import type { Message } from "../core/message/message.ts";
 import { isRetryable, type ProviderFailure } from "../core/wire/failure.ts";
-import { askForSummary, type CallEdges, type Speaker, type SummaryCall } from "./summarise-call.ts";
+import { askForSummary, type CallEdges, type Speaker } from "./summarise-call.ts";
+import type { SummaryCall } from "./summary-bill.ts";
 
 export interface SummaryQuestion {
   readonly speaker: Speaker;

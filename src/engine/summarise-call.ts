@@ -11,12 +11,7 @@ import type { Provider } from "../edge/providers/provider.ts";
 import { planReading } from "./plan-reading.ts";
 import type { Session } from "./session.ts";
 import { settleCall } from "./settle-call.ts";
-
-/** What it cost is as exact as with any other call. */
-export type SummaryCall = Pick<
-  CallEntry,
-  "startMs" | "endMs" | "model" | "status" | "usage" | "discarded" | "costPicoUsd" | "failure"
-> & { readonly provider: string };
+import type { SummaryCall } from "./summary-bill.ts";
 
 /** Whoever is asked: a model with what it is shown before the question. */
 export interface Speaker {

@@ -22,7 +22,8 @@ import {
   type Attempted,
   type SummaryQuestion,
 } from "./summarise-attempts.ts";
-import { countRequest, optionsFor, type Speaker, type SummaryCall } from "./summarise-call.ts";
+import { countRequest, optionsFor, type Speaker } from "./summarise-call.ts";
+import type { SummaryCall } from "./summary-bill.ts";
 import { demandsOf, wishOf, type SummaryRequest } from "./summary-request.ts";
 
 /** A model that writes summaries, and takes no part in the conversation. */

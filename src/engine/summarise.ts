@@ -10,7 +10,8 @@ import {
   type SummaryFailure,
   type SummaryQuestion,
 } from "./summarise-attempts.ts";
-import { countRequest, optionsFor, type SummaryCall } from "./summarise-call.ts";
+import { countRequest, optionsFor } from "./summarise-call.ts";
+import type { SummaryCall } from "./summary-bill.ts";
 import { summariseTranscript, type Summariser } from "./summarise-transcript.ts";
 import { demandsOf, wishOf, type SummaryRequest } from "./summary-request.ts";
 

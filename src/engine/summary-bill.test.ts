@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Usage } from "../core/message/usage.ts";
-import type { SummaryCall } from "./summarise-call.ts";
+import type { SummaryCall } from "./summary-bill.ts";
 import { knownCost, sumCalls } from "./summary-bill.ts";
 
 const usage: Usage = {

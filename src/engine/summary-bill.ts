@@ -1,6 +1,12 @@
 // What all calls for one summary cost together, for the record of the fold.
 import { generatedTokens, promptTokens } from "../core/message/usage.ts";
-import type { SummaryCall } from "./summarise-call.ts";
+import type { CallEntry } from "../core/ledger/call-entry.ts";
+
+/** One call for a summary. What it cost is as exact as with any other call. */
+export type SummaryCall = Pick<
+  CallEntry,
+  "startMs" | "endMs" | "model" | "status" | "usage" | "discarded" | "costPicoUsd" | "failure"
+> & { readonly provider: string };
 
 export interface SummaryBill {
   readonly inputTokens: number;

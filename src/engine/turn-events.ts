@@ -5,11 +5,11 @@ import type { CallEntry } from "../core/ledger/call-entry.ts";
 import { encodeMessage } from "../core/message/encode-message.ts";
 import type { Message } from "../core/message/message.ts";
 import { toPreactivationDrafts } from "../core/skills/activation-events.ts";
-import type { TurnEnding } from "./edges.ts";
+import type { TurnEnding } from "./turn-ending.ts";
 import { findMiss } from "./find-miss.ts";
-import type { PreparedCall } from "./prepare-call.ts";
+import type { FirstCall } from "./turn-payloads.ts";
 import type { RunningTurn } from "./record-turn.ts";
-import type { Route } from "./route-turn.ts";
+import type { Route } from "../core/routing/decide-route.ts";
 import type { Session } from "./session.ts";
 import { unlessRefused, type Emitter, type Said, type Teller } from "./tell.ts";
 import {
@@ -31,8 +31,6 @@ export interface TurnEvents {
   /** `reason`: of the signal that stopped it. */
   ended(how: TurnEnding, calls: readonly CallEntry[], endMs: number, reason?: unknown): void;
 }
-
-export type FirstCall = Pick<PreparedCall, "assembly" | "plan" | "promptTokens">;
 
 /** Where nobody decides, a session stays with its model. */
 export const stays: Route = { by: "sticky", passedOver: [], left: null };

@@ -11,12 +11,14 @@ import {
   writtenTokens,
 } from "../core/message/usage.ts";
 import { planBudget } from "../core/tokens/budget.ts";
-import type { TurnEnding } from "./edges.ts";
-import type { Route } from "./route-turn.ts";
+import type { TurnEnding } from "./turn-ending.ts";
+import type { Route } from "../core/routing/decide-route.ts";
 import type { Session } from "./session.ts";
-import type { FirstCall } from "./turn-events.ts";
+import type { PreparedCall } from "./prepare-call.ts";
 
 type About = "model" | "provider";
+
+export type FirstCall = Pick<PreparedCall, "assembly" | "plan" | "promptTokens">;
 
 export function toCompleted(
   entry: CallEntry,

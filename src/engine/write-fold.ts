@@ -1,5 +1,4 @@
 // A fold as it is recorded, and the session that goes on from it.
-import { randomUUID } from "node:crypto";
 import type { Foundation } from "../core/assembly/foundation.ts";
 import { keepFoundation } from "../core/assembly/kept-foundation.ts";
 import { appendMessages, openThread, type Thread } from "../core/assembly/thread.ts";
@@ -13,10 +12,10 @@ import { makeValid } from "../core/compaction/summary/make-valid.ts";
 import type { FoldDetails, NewFold } from "../core/ledger/fold-record.ts";
 import type { Message } from "../core/message/message.ts";
 import { countTurns, type FoldScene } from "./fold-scene.ts";
-import { newMessages } from "./record-turn.ts";
+import { newMessages } from "./new-messages.ts";
 import type { LaidFoundation } from "./session-foundation.ts";
 import { toStateText } from "./session-state.ts";
-import { keptSetupOf } from "./recorded-seat.ts";
+import { keptSetupOf } from "./kept-setup.ts";
 import { firstSeat, type Session } from "./session.ts";
 
 /** What stands for the history up to a place, and what is known of how it came about. */
@@ -31,6 +30,8 @@ export interface Replacement extends Pick<
   | "outputTokens"
   | "costPicoUsd"
 > {
+  /** The name of the turn that records it. */
+  readonly id: string;
   /** What stands for the folded part. */
   readonly lead: FoldMessages;
   /** The history as it goes on; other than it was where results were cleared. */
@@ -91,7 +92,7 @@ export function writeFold(
     effectiveShareMin,
     summary: replacement.summaryState,
   });
-  const id = randomUUID();
+  const { id } = replacement;
   const base: Session = {
     ...(laid === null ? next : withFoundation(next, laid)),
     folding,
