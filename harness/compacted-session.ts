@@ -33,7 +33,7 @@ import {
   type CompactionRequest,
   type ProviderCompaction,
 } from "../src/engine/compact-at-provider.ts";
-import { type Session, type SessionSetup } from "../src/engine/session.ts";
+import { type Session, type SessionSetup } from "../src/core/session/session.ts";
 
 export interface World {
   readonly simulator: Simulator;

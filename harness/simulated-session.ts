@@ -5,7 +5,7 @@ import { createProvider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { runTurn, type TurnRun } from "../src/engine.ts";
 import { openSession } from "../src/engine/open-session.ts";
-import type { Session, SessionSetup } from "../src/engine/session.ts";
+import type { Session, SessionSetup } from "../src/core/session/session.ts";
 import type { AgentEvent } from "../src/core/layers/event.ts";
 import type { Section } from "../src/core/layers/section.ts";
 import type { Ledger } from "../src/core/ledger/ledger.ts";

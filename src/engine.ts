@@ -7,20 +7,20 @@ import type { CallToSend } from "./edge/providers/run-attempts.ts";
 import type { Route } from "./core/routing/decide-route.ts";
 import { answerTools } from "./engine/answer-tools.ts";
 import { labelsOf } from "./engine/count-prompt.ts";
-import type { TurnEnding } from "./engine/turn-ending.ts";
+import type { TurnEnding } from "./core/turn/turn-ending.ts";
 import type { CallAtHand, Edges, TurnRun, TurnToResume, TurnToRun } from "./engine/edges.ts";
-import { limitResults } from "./engine/limit-results.ts";
+import { limitResults } from "./core/turn/limit-results.ts";
 import { fold, readyCall, type NextCall, type ReadyCall } from "./engine/ready-call.ts";
 import { callOf, closeTurn, type RunningTurn } from "./engine/record-turn.ts";
-import type { Session } from "./engine/session.ts";
-import { settleCall } from "./engine/settle-call.ts";
+import type { Session } from "./core/session/session.ts";
+import { settleCall } from "./core/turn/settle-call.ts";
 import { createTeller, type Teller } from "./engine/tell.ts";
 import { createMoments } from "./engine/tell-moment.ts";
 import { createTurnEvents, type TurnEvents } from "./engine/turn-events.ts";
 import { recordSession } from "./engine/stored-session.ts";
 import { endingOf, isOverflow, loadUnfinished } from "./engine/unfinished-turn.ts";
 
-export type { TurnEnding } from "./engine/turn-ending.ts";
+export type { TurnEnding } from "./core/turn/turn-ending.ts";
 export type { Edges, TurnPhase, TurnRun, TurnToResume, TurnToRun } from "./engine/edges.ts";
 
 /** One turn, from what happened to what it cost. */

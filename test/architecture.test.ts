@@ -38,6 +38,8 @@ const ORDER = [
   "core/ledger",
   "core/recall",
   "core/compaction",
+  "core/session",
+  "core/turn",
   "simulator",
   "edge/config",
   "edge/events",

@@ -2,7 +2,7 @@
 import { StrataError } from "../core/strata-error.ts";
 import type { OpenStore } from "../edge/stores/open-store.ts";
 import { planCompaction } from "../engine/compact-session.ts";
-import { canRecall } from "../engine/compaction-rules.ts";
+import { canRecall } from "../core/session/compaction-rules.ts";
 import type { CommandBody, CommandInput, Io } from "./command.ts";
 import { canAsk, confirm } from "./confirm.ts";
 import { foldRecorded } from "./fold-recorded.ts";

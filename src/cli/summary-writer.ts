@@ -9,7 +9,7 @@ import type { Protocol } from "../core/wire/protocol.ts";
 import type { Endpoint } from "../edge/providers/endpoints.ts";
 import { createProvider, type Provider } from "../edge/providers/provider.ts";
 import type { Edges } from "../engine.ts";
-import type { Session } from "../engine/session.ts";
+import type { Session } from "../core/session/session.ts";
 import type { Summariser } from "../engine/summarise-transcript.ts";
 import { formatCount } from "../replay/page/format-figures.ts";
 import type { Progress } from "./progress.ts";

@@ -6,7 +6,7 @@ import { decodeMessage } from "../core/message/decode-message.ts";
 import { encodeMessage } from "../core/message/encode-message.ts";
 import { validateConversation } from "../core/message/validate-conversation.ts";
 import { openSession } from "./open-session.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 import { resumeSession } from "./stored-session.ts";
 import {
   asCompacted,

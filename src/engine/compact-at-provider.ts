@@ -9,9 +9,9 @@ import type { CallOptions, ProtocolCompaction } from "../core/wire/protocol.ts";
 import type { Provider } from "../edge/providers/provider.ts";
 import { findHindrance, whyNoCompaction } from "./compact-hindrance.ts";
 import { planReading } from "./plan-reading.ts";
-import type { Session } from "./session.ts";
-import { settleCall } from "./settle-call.ts";
-import type { SummaryCall } from "./summary-bill.ts";
+import type { Session } from "../core/session/session.ts";
+import { settleCall } from "../core/turn/settle-call.ts";
+import type { SummaryCall } from "../core/session/summary-bill.ts";
 
 export interface CompactionRequest {
   /** What is to be compacted: the session's thread, or its beginning up to a boundary. */

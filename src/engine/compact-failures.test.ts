@@ -7,7 +7,7 @@ import type { CallOptions } from "../core/wire/protocol.ts";
 import { type ScriptStep } from "../simulator/index.ts";
 import { type CompactionRequest } from "./compact-at-provider.ts";
 import { openSession } from "./open-session.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 import {
   asCompacted,
   asFailed,

@@ -8,12 +8,12 @@ import {
   type Weighing,
 } from "../core/compaction/plan/weigh-fold.ts";
 import type { Edges } from "./edges.ts";
-import { decideByHistory, limitsOf, type FoldOccasion } from "./decide.ts";
+import { decideByHistory, limitsOf, type FoldOccasion } from "../core/turn/decide.ts";
 import { foldWhereDue, type FoldRequest, type FoldRun } from "./fold-session.ts";
 import { readScene } from "./read-scene.ts";
-import { countTurns, type FoldScene } from "./fold-scene.ts";
-import { prepareCall, type PreparedCall } from "./prepare-call.ts";
-import type { Session } from "./session.ts";
+import { countTurns, type FoldScene } from "../core/turn/fold-scene.ts";
+import { prepareCall, type PreparedCall } from "../core/turn/prepare-call.ts";
+import type { Session } from "../core/session/session.ts";
 import { createTeller } from "./tell.ts";
 
 export type CompactionPlan = {

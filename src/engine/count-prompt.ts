@@ -2,11 +2,11 @@
 import { countsAs } from "../core/cache/cache-state.ts";
 import type { EncodedRequest } from "../core/wire/encoded-request.ts";
 import type { Counter } from "../edge/counters/counter.ts";
-import { settingsOf } from "./compaction-rules.ts";
+import { settingsOf } from "../core/session/compaction-rules.ts";
 import type { Compaction } from "./compaction.ts";
-import { limitsOf } from "./decide.ts";
-import type { PreparedCall } from "./prepare-call.ts";
-import type { Session } from "./session.ts";
+import { limitsOf } from "../core/turn/decide.ts";
+import type { PreparedCall } from "../core/turn/prepare-call.ts";
+import type { Session } from "../core/session/session.ts";
 
 export type PromptCounter = Pick<Counter, "count" | "noteBill">;
 

@@ -12,7 +12,7 @@ import type { PromptCounter } from "./count-prompt.ts";
 import { createEngineSession, type EngineSession, type OpenedSession } from "./engine-session.ts";
 import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
 import { openSession } from "./open-session.ts";
-import type { SessionOrigin } from "./session.ts";
+import type { SessionOrigin } from "../core/session/session.ts";
 import { findNamed, findRecorded, spell, type Naming } from "./find-named.ts";
 import { findSeat, needRecord } from "./recorded-seat.ts";
 import { resumeSession } from "./stored-session.ts";

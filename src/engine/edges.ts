@@ -12,9 +12,9 @@ import type { PromptCounter } from "./count-prompt.ts";
 import type { ReadyCall } from "./ready-call.ts";
 import type { RunningTurn } from "./record-turn.ts";
 import type { Route } from "../core/routing/decide-route.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 import type { Emitter } from "./tell.ts";
-import type { TurnEnding } from "./turn-ending.ts";
+import type { TurnEnding } from "../core/turn/turn-ending.ts";
 
 /** Everything a turn needs of the world. */
 export interface Edges {

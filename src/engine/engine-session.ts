@@ -8,7 +8,7 @@ import { compactSession, planCompaction, type CompactionPlan } from "./compact-s
 import type { EngineContext, Reached } from "./create-engine.ts";
 import type { FoldRun } from "./fold-session.ts";
 import { createOwnLoop, type ChangeEdges, type OwnLoop, type StartTurn } from "./own-loop.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";
 import { routeTurn, toRoutePart, type Seated } from "./route-turn.ts";
 import { toEdges, type OpenState } from "./session-edges.ts";

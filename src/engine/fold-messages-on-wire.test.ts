@@ -17,7 +17,7 @@ import type { Protocol } from "../core/wire/protocol.ts";
 import { closeAll } from "../edge/providers/test-kit.ts";
 import { createAgent, createSimulator, type Model } from "../simulator/index.ts";
 import { openSession } from "./open-session.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 import { askForSummary } from "./summarise-call.ts";
 import { summarise } from "./summarise.ts";
 import { connect, say, speak } from "./test-kit.ts";

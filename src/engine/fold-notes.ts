@@ -20,12 +20,12 @@ import { outlineHistory } from "../core/compaction/summary/outline.ts";
 import { previousNotes } from "../core/compaction/summary/read-fold-message.ts";
 import type { Edges } from "./edges.ts";
 import { compactAtProvider } from "./compact-at-provider.ts";
-import { canRecall, settingsOf } from "./compaction-rules.ts";
+import { canRecall, settingsOf } from "../core/session/compaction-rules.ts";
 import { answeredIn, freedSkills } from "./freed-skills.ts";
-import type { FoldScene } from "./fold-scene.ts";
+import type { FoldScene } from "../core/turn/fold-scene.ts";
 import { summarise } from "./summarise.ts";
-import type { SummaryCall } from "./summary-bill.ts";
-import type { NotesBy } from "./write-fold.ts";
+import type { SummaryCall } from "../core/session/summary-bill.ts";
+import type { NotesBy } from "../core/turn/write-fold.ts";
 
 export interface NotesWish {
   readonly boundary: Boundary;

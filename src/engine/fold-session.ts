@@ -6,14 +6,14 @@ import type { ClearingPlan } from "../core/compaction/plan/plan-clearing.ts";
 import type { FoldLock, OpenTurn } from "../core/ledger/ledger.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { Edges } from "./edges.ts";
-import { settingsOf } from "./compaction-rules.ts";
+import { settingsOf } from "../core/session/compaction-rules.ts";
 import {
   decideByHistory,
   decideBySize,
   isKnownWhole,
   planClearingOf,
   type FoldOccasion,
-} from "./decide.ts";
+} from "../core/turn/decide.ts";
 import {
   createFoldEvents,
   type FoldEvents,
@@ -21,18 +21,18 @@ import {
   type SkipOutcome,
 } from "./fold-events.ts";
 import { readScene } from "./read-scene.ts";
-import type { FoldScene } from "./fold-scene.ts";
+import type { FoldScene } from "../core/turn/fold-scene.ts";
 import { freedSkills } from "./freed-skills.ts";
-import type { PreparedCall } from "./prepare-call.ts";
+import type { PreparedCall } from "../core/turn/prepare-call.ts";
 import { replaceHead, type ReplacedHead } from "./replace-head.ts";
-import { toStateText } from "./session-state.ts";
-import type { Session } from "./session.ts";
-import { spend } from "./spent.ts";
-import { knownCost, sumCalls } from "./summary-bill.ts";
+import { toStateText } from "../core/session/session-state.ts";
+import type { Session } from "../core/session/session.ts";
+import { spend } from "../core/session/spent.ts";
+import { knownCost, sumCalls } from "../core/session/summary-bill.ts";
 import { cancelledByCaller } from "./summarise-attempts.ts";
-import type { SummaryCall } from "./summary-bill.ts";
+import type { SummaryCall } from "../core/session/summary-bill.ts";
 import type { Teller } from "./tell.ts";
-import { writeFold, type Replacement, type WrittenFold } from "./write-fold.ts";
+import { writeFold, type Replacement, type WrittenFold } from "../core/turn/write-fold.ts";
 
 export interface FoldRequest {
   readonly session: Session;

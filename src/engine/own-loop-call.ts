@@ -8,7 +8,7 @@ import type { ProtocolName } from "../core/wire/protocol.ts";
 import type { Provider } from "../edge/providers/provider.ts";
 import { usualTimeouts } from "../edge/providers/timeouts.ts";
 import type { CallAtHand, Edges } from "./edges.ts";
-import { reservesOf } from "./compaction-rules.ts";
+import { reservesOf } from "../core/session/compaction-rules.ts";
 
 export interface OwnCall {
   readonly turnId: string;

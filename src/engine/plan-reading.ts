@@ -4,7 +4,7 @@ import type { CachePlan } from "../core/cache/cache-plan.ts";
 import { openCacheState } from "../core/cache/cache-state.ts";
 import { openPace } from "../core/cache/pace.ts";
 import { planCache } from "../core/cache/plan-cache.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 
 /** `keepsPrefix`: whether the request begins as the session's calls do. */
 export function planReading(

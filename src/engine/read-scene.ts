@@ -2,9 +2,9 @@
 import { placeLead } from "../core/compaction/fold-lead.ts";
 import type { FoldRecord } from "../core/ledger/fold-record.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
-import type { FoldScene } from "./fold-scene.ts";
+import type { FoldScene } from "../core/turn/fold-scene.ts";
 import { listenerOf, readShown } from "./recorded-seat.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 
 export async function readScene(
   session: Session,

@@ -2,10 +2,10 @@
 import type { Section } from "../core/layers/section.ts";
 import type { EncodedRequest } from "../core/wire/encoded-request.ts";
 import type { Edges } from "./edges.ts";
-import { isMemory } from "./compaction-rules.ts";
+import { isMemory } from "../core/session/compaction-rules.ts";
 import { countWhereClose } from "./count-prompt.ts";
 import { foldWhereDue, type FoldRequest } from "./fold-session.ts";
-import { prepareCall, type PreparedCall } from "./prepare-call.ts";
+import { prepareCall, type PreparedCall } from "../core/turn/prepare-call.ts";
 import { recordSent, type RunningTurn } from "./record-turn.ts";
 import type { Teller } from "./tell.ts";
 

@@ -2,7 +2,7 @@
 import type { Assembly } from "../core/assembly/assemble.ts";
 import { keepFoundation } from "../core/assembly/kept-foundation.ts";
 import type { Thread } from "../core/assembly/thread.ts";
-import { newMessages } from "./new-messages.ts";
+import { newMessages } from "../core/turn/new-messages.ts";
 import type { EventContext } from "../core/layers/event.ts";
 import type { Section } from "../core/layers/section.ts";
 import type { OpenTurn } from "../core/ledger/ledger.ts";
@@ -10,11 +10,11 @@ import { messageSources, type NewMessage } from "../core/ledger/turn-record.ts";
 import type { Message } from "../core/message/message.ts";
 import type { DispatchContext } from "../edge/tools/dispatch-options.ts";
 import type { SharedChain } from "../edge/tools/tool-trace.ts";
-import type { TurnEnding } from "./turn-ending.ts";
+import type { TurnEnding } from "../core/turn/turn-ending.ts";
 import type { Edges } from "./edges.ts";
-import { keptSetupOf } from "./kept-setup.ts";
-import { toStateText } from "./session-state.ts";
-import type { Session } from "./session.ts";
+import { keptSetupOf } from "../core/session/kept-setup.ts";
+import { toStateText } from "../core/session/session-state.ts";
+import type { Session } from "../core/session/session.ts";
 
 /** A turn with everything its next call needs. */
 export interface RunningTurn {

@@ -6,8 +6,8 @@ import type { SessionRecord } from "../core/ledger/session-record.ts";
 import type { ThreadMessage } from "../core/ledger/turn-record.ts";
 import { withoutThinking } from "../core/message/without-thinking.ts";
 import { StrataError } from "../core/strata-error.ts";
-import type { CallHabit, KeptSetup } from "./kept-setup.ts";
-import { firstSeat, type SeatPlace, type Session } from "./session.ts";
+import type { CallHabit, KeptSetup } from "../core/session/kept-setup.ts";
+import { firstSeat, type SeatPlace, type Session } from "../core/session/session.ts";
 
 export interface RecordedSeat extends ModelName {
   readonly place: SeatPlace;

@@ -7,14 +7,14 @@ import { countLead } from "../core/compaction/plan/cut-places.ts";
 import type { Edges } from "./edges.ts";
 import { recordedTrigger } from "./fold-events.ts";
 import { makeNotes, type MadeNotes } from "./fold-notes.ts";
-import type { FoldScene } from "./fold-scene.ts";
+import type { FoldScene } from "../core/turn/fold-scene.ts";
 import type { LockedFold } from "./fold-session.ts";
 import { answeredIn } from "./freed-skills.ts";
-import { layForSession, type LaidFoundation } from "./session-foundation.ts";
-import type { Session } from "./session.ts";
-import { sumCalls } from "./summary-bill.ts";
-import type { SummaryCall } from "./summary-bill.ts";
-import type { Replacement } from "./write-fold.ts";
+import { layForSession, type LaidFoundation } from "../core/session/session-foundation.ts";
+import type { Session } from "../core/session/session.ts";
+import { sumCalls } from "../core/session/summary-bill.ts";
+import type { SummaryCall } from "../core/session/summary-bill.ts";
+import type { Replacement } from "../core/turn/write-fold.ts";
 
 export type ReplacedHead = (
   | { readonly kind: "replaced"; readonly replacement: Replacement }

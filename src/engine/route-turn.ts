@@ -17,7 +17,7 @@ import type { EngineContext, Reached } from "./create-engine.ts";
 import { optionsOf, policyOf, routingOf, type EngineConfig } from "./engine-config.ts";
 import { spell } from "./find-named.ts";
 import { foresee } from "./foresee.ts";
-import type { Session, StaysWith } from "./session.ts";
+import type { Session, StaysWith } from "../core/session/session.ts";
 import { switchModel } from "./switch-model.ts";
 import type { TurnPart } from "./turn-handle.ts";
 import { foundationOf, type World } from "./world.ts";

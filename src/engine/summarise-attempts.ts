@@ -9,7 +9,7 @@ import { addIdentifiers } from "../core/compaction/summary/add-identifiers.ts";
 import type { Message } from "../core/message/message.ts";
 import { isRetryable, type ProviderFailure } from "../core/wire/failure.ts";
 import { askForSummary, type CallEdges, type Speaker } from "./summarise-call.ts";
-import type { SummaryCall } from "./summary-bill.ts";
+import type { SummaryCall } from "../core/session/summary-bill.ts";
 
 export interface SummaryQuestion {
   readonly speaker: Speaker;

@@ -9,9 +9,9 @@ import type { ProviderFailure } from "../core/wire/failure.ts";
 import type { Reply, StreamPart } from "../core/wire/reply.ts";
 import type { Provider } from "../edge/providers/provider.ts";
 import { planReading } from "./plan-reading.ts";
-import type { Session } from "./session.ts";
-import { settleCall } from "./settle-call.ts";
-import type { SummaryCall } from "./summary-bill.ts";
+import type { Session } from "../core/session/session.ts";
+import { settleCall } from "../core/turn/settle-call.ts";
+import type { SummaryCall } from "../core/session/summary-bill.ts";
 
 /** Whoever is asked: a model with what it is shown before the question. */
 export interface Speaker {

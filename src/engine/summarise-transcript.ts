@@ -15,7 +15,7 @@ import type { ModelFacts } from "../core/models/model-facts.ts";
 import type { TokenCounter } from "../core/tokens/token-counter.ts";
 import type { CallOptions, Protocol } from "../core/wire/protocol.ts";
 import type { Provider } from "../edge/providers/provider.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 import {
   runSummaryAttempts,
   type AttemptEdges,
@@ -23,7 +23,7 @@ import {
   type SummaryQuestion,
 } from "./summarise-attempts.ts";
 import { countRequest, optionsFor, type Speaker } from "./summarise-call.ts";
-import type { SummaryCall } from "./summary-bill.ts";
+import type { SummaryCall } from "../core/session/summary-bill.ts";
 import { demandsOf, wishOf, type SummaryRequest } from "./summary-request.ts";
 
 /** A model that writes summaries, and takes no part in the conversation. */

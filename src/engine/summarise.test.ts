@@ -26,7 +26,7 @@ import {
   type Simulator,
 } from "../simulator/index.ts";
 import { openSession } from "./open-session.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 import { summarise, type SummaryEdges, type SummaryOutcome } from "./summarise.ts";
 import type { SummaryRequest } from "./summary-request.ts";
 import { connect, say, speak } from "./test-kit.ts";

@@ -2,7 +2,7 @@
 import type { CacheState } from "../core/cache/cache-state.ts";
 import { summaryInstruction } from "../core/compaction/summary/instruction.ts";
 import type { Provider } from "../edge/providers/provider.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 import {
   runSummaryAttempts,
   type AttemptEdges,
@@ -11,7 +11,7 @@ import {
   type SummaryQuestion,
 } from "./summarise-attempts.ts";
 import { countRequest, optionsFor } from "./summarise-call.ts";
-import type { SummaryCall } from "./summary-bill.ts";
+import type { SummaryCall } from "../core/session/summary-bill.ts";
 import { summariseTranscript, type Summariser } from "./summarise-transcript.ts";
 import { demandsOf, wishOf, type SummaryRequest } from "./summary-request.ts";
 

@@ -2,7 +2,7 @@
 import type { PayloadOf } from "../core/events/event.ts";
 import { toUsd } from "../core/events/payload-spelling.ts";
 import type { EngineEdges } from "./create-engine.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 import { unlessRefused } from "./tell.ts";
 
 /** Nothing of a session that nobody recorded. A ledger that cannot be asked any more keeps nobody from closing. */

@@ -6,7 +6,7 @@ import { resolveModel } from "../core/models/resolve-model.ts";
 import { cheapCounter } from "../core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../core/wire/anthropic-messages/index.ts";
 import { openSession } from "./open-session.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 import { createMoments } from "./tell-moment.ts";
 
 const startMs = Date.UTC(2026, 10, 16, 8);

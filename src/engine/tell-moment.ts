@@ -1,7 +1,7 @@
 // What holds for the next call only. It is paid for with every call that says it, so it is said where it is news.
 import { describeMoment, type EventMoment } from "../core/layers/event.ts";
 import type { Section } from "../core/layers/section.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 
 /** Told once more in a turn that goes on, after so long. */
 const againMs = 60_000;

@@ -7,8 +7,8 @@ import type { Protocol } from "../core/wire/protocol.ts";
 import { anthropicEndpoint, openaiEndpoint } from "../edge/providers/endpoints.ts";
 import type { Provider, ProviderOptions } from "../edge/providers/provider.ts";
 import { closeLater, openProvider } from "../edge/providers/test-kit.ts";
-import type { Session } from "./session.ts";
-import { settleCall, type SettledCall } from "./settle-call.ts";
+import type { Session } from "../core/session/session.ts";
+import { settleCall, type SettledCall } from "../core/turn/settle-call.ts";
 
 export function say(role: Role, text: string): Message {
   return { role, content: [{ type: "text", text }] };

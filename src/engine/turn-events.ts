@@ -5,12 +5,12 @@ import type { CallEntry } from "../core/ledger/call-entry.ts";
 import { encodeMessage } from "../core/message/encode-message.ts";
 import type { Message } from "../core/message/message.ts";
 import { toPreactivationDrafts } from "../core/skills/activation-events.ts";
-import type { TurnEnding } from "./turn-ending.ts";
-import { findMiss } from "./find-miss.ts";
-import type { FirstCall } from "./turn-payloads.ts";
+import type { TurnEnding } from "../core/turn/turn-ending.ts";
+import { findMiss } from "../core/turn/find-miss.ts";
+import type { FirstCall } from "../core/turn/turn-payloads.ts";
 import type { RunningTurn } from "./record-turn.ts";
 import type { Route } from "../core/routing/decide-route.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 import { unlessRefused, type Emitter, type Said, type Teller } from "./tell.ts";
 import {
   toCancelled,
@@ -20,7 +20,7 @@ import {
   toRouted,
   toTurnSums,
   toTurnError,
-} from "./turn-payloads.ts";
+} from "../core/turn/turn-payloads.ts";
 
 export interface TurnEvents {
   /** With the call it is about to make. Who decided on the model is told with it, once per turn. */

@@ -6,11 +6,11 @@ import type { ThreadMessage, TurnRecord } from "../core/ledger/turn-record.ts";
 import type { ToolUseBlock } from "../core/message/message.ts";
 import type { ReplyStop } from "../core/wire/reply.ts";
 import { StrataError } from "../core/strata-error.ts";
-import type { TurnEnding } from "./turn-ending.ts";
+import type { TurnEnding } from "../core/turn/turn-ending.ts";
 import type { Edges } from "./edges.ts";
 import { answerTools } from "./answer-tools.ts";
 import { callOf, type RunningTurn } from "./record-turn.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 
 export interface UnfinishedRun {
   readonly turn: Omit<RunningTurn, "volatile" | "callsMax">;

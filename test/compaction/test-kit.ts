@@ -28,7 +28,7 @@ import { compactSession } from "../../src/engine/compact-session.ts";
 import type { Compaction } from "../../src/engine/compaction.ts";
 import type { FoldRun } from "../../src/engine/fold-session.ts";
 import { openSession } from "../../src/engine/open-session.ts";
-import type { Session, SessionSetup } from "../../src/engine/session.ts";
+import type { Session, SessionSetup } from "../../src/core/session/session.ts";
 import { resumeSession } from "../../src/engine/stored-session.ts";
 import { createSimulator, type Model, type Simulator } from "../../src/simulator/index.ts";
 import { all, startMs } from "../ledger/test-kit.ts";

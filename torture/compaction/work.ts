@@ -16,7 +16,7 @@ import { createProvider, type Provider } from "../../src/edge/providers/provider
 import { resumeTurn, runTurn, type Edges, type TurnRun } from "../../src/engine.ts";
 import { compactSession } from "../../src/engine/compact-session.ts";
 import { openSession } from "../../src/engine/open-session.ts";
-import type { SessionSetup } from "../../src/engine/session.ts";
+import type { SessionSetup } from "../../src/core/session/session.ts";
 import { resumeSession } from "../../src/engine/stored-session.ts";
 import { isConflict } from "../ledger/stage.ts";
 import { createFiller } from "./speak.ts";

@@ -14,7 +14,7 @@ import { createTokenCounter } from "../../core/tokens/token-counter.ts";
 import type { CallOptions } from "../../core/wire/protocol.ts";
 import type { RunningTurn } from "../../engine/record-turn.ts";
 import { openSession } from "../../engine/open-session.ts";
-import type { Session } from "../../engine/session.ts";
+import type { Session } from "../../core/session/session.ts";
 import { resumeSession } from "../../engine/stored-session.ts";
 import type { TurnEvents } from "../../engine/turn-events.ts";
 import type { ReachedModel } from "./reach-model.ts";

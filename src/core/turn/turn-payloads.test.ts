@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { CallEntry } from "../core/ledger/call-entry.ts";
-import { noUsage } from "../core/message/usage.ts";
+import type { CallEntry } from "../ledger/call-entry.ts";
+import { noUsage } from "../message/usage.ts";
 import { toCancelled, toFailed, toTurnSums } from "./turn-payloads.ts";
 
 const startMs = 1_800_000_000_000;

@@ -1,11 +1,11 @@
 // Whether a call read less than its session had sent before, and why, from what the session knew of the cache.
-import { isLive, type CacheState } from "../core/cache/cache-state.ts";
-import type { PayloadOf } from "../core/events/event.ts";
-import { toUsd } from "../core/events/payload-spelling.ts";
-import type { CallEntry } from "../core/ledger/call-entry.ts";
-import { findCost } from "../core/models/cost.ts";
-import { noUsage } from "../core/message/usage.ts";
-import type { Session } from "./session.ts";
+import { isLive, type CacheState } from "../cache/cache-state.ts";
+import type { PayloadOf } from "../events/event.ts";
+import { toUsd } from "../events/payload-spelling.ts";
+import type { CallEntry } from "../ledger/call-entry.ts";
+import { findCost } from "../models/cost.ts";
+import { noUsage } from "../message/usage.ts";
+import type { Session } from "../session/session.ts";
 
 /** Shortfalls below this are rounding of what is counted and of what is kept. */
 const lostTokensMin = 1024;

@@ -1,10 +1,10 @@
 // What the ledger keeps of how a session is set up for its model.
-import type { PaddingPlan } from "../core/assembly/padding.ts";
-import type { Policy, PolicyName } from "../core/cache/policy.ts";
-import type { ModelName } from "../core/ledger/ledger.ts";
-import type { LoadedSkill } from "../core/skills/activation-events.ts";
-import type { LeftTool } from "../core/tools/select-tools.ts";
-import type { CallOptions, ProtocolName } from "../core/wire/protocol.ts";
+import type { PaddingPlan } from "../assembly/padding.ts";
+import type { Policy, PolicyName } from "../cache/policy.ts";
+import type { ModelName } from "../ledger/ledger.ts";
+import type { LoadedSkill } from "../skills/activation-events.ts";
+import type { LeftTool } from "../tools/select-tools.ts";
+import type { CallOptions, ProtocolName } from "../wire/protocol.ts";
 import type { Session } from "./session.ts";
 
 /** What a session was opened with and cannot be read from its messages. */

@@ -1,6 +1,6 @@
 // What all calls for one summary cost together, for the record of the fold.
-import { generatedTokens, promptTokens } from "../core/message/usage.ts";
-import type { CallEntry } from "../core/ledger/call-entry.ts";
+import { generatedTokens, promptTokens } from "../message/usage.ts";
+import type { CallEntry } from "../ledger/call-entry.ts";
 
 /** One call for a summary. What it cost is as exact as with any other call. */
 export type SummaryCall = Pick<

@@ -1,11 +1,11 @@
 // What the next call sends, and what is expected of it.
-import { assemble, type Assembly } from "../core/assembly/assemble.ts";
-import { volatileText } from "../core/assembly/system-blocks.ts";
-import type { CachePlan } from "../core/cache/cache-plan.ts";
-import { planCache } from "../core/cache/plan-cache.ts";
-import type { Section } from "../core/layers/section.ts";
-import type { Message } from "../core/message/message.ts";
-import type { Session } from "./session.ts";
+import { assemble, type Assembly } from "../assembly/assemble.ts";
+import { volatileText } from "../assembly/system-blocks.ts";
+import type { CachePlan } from "../cache/cache-plan.ts";
+import { planCache } from "../cache/plan-cache.ts";
+import type { Section } from "../layers/section.ts";
+import type { Message } from "../message/message.ts";
+import type { Session } from "../session/session.ts";
 
 export interface CallToPrepare {
   readonly session: Session;

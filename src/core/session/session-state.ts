@@ -1,9 +1,9 @@
 // What a session learned, as text: kept beside its turns, so that a restart or another node goes on from it.
-import { openCacheState, type CacheState } from "../core/cache/cache-state.ts";
-import type { Pace } from "../core/cache/pace.ts";
-import { toFoldingState } from "../core/compaction/plan/folding-state.ts";
-import type { ModelName } from "../core/ledger/ledger.ts";
-import type { JsonText } from "../core/message/message.ts";
+import { openCacheState, type CacheState } from "../cache/cache-state.ts";
+import type { Pace } from "../cache/pace.ts";
+import { toFoldingState } from "../compaction/plan/folding-state.ts";
+import type { ModelName } from "../ledger/ledger.ts";
+import type { JsonText } from "../message/message.ts";
 import type { OtherSeat, Session, StaysWith } from "./session.ts";
 import { keepSpent, readSpent } from "./spent.ts";
 

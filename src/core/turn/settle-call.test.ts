@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { assemble } from "../core/assembly/assemble.ts";
-import { planCache } from "../core/cache/plan-cache.ts";
-import { findPolicy } from "../core/cache/policies.ts";
-import type { Usage } from "../core/message/usage.ts";
-import { resolveModel } from "../core/models/resolve-model.ts";
-import { cheapCounter } from "../core/tokens/cheap-counter.ts";
-import { anthropicMessages } from "../core/wire/anthropic-messages/index.ts";
-import type { ProviderFailure } from "../core/wire/failure.ts";
-import type { Reply } from "../core/wire/reply.ts";
-import type { Attempt } from "../edge/providers/run-attempts.ts";
-import { openSession } from "./open-session.ts";
-import type { Session } from "./session.ts";
+import { assemble } from "../assembly/assemble.ts";
+import { planCache } from "../cache/plan-cache.ts";
+import { findPolicy } from "../cache/policies.ts";
+import type { Usage } from "../message/usage.ts";
+import { resolveModel } from "../models/resolve-model.ts";
+import { cheapCounter } from "../tokens/cheap-counter.ts";
+import { anthropicMessages } from "../wire/anthropic-messages/index.ts";
+import type { ProviderFailure } from "../wire/failure.ts";
+import type { Reply } from "../wire/reply.ts";
+import type { Attempt } from "../../edge/providers/run-attempts.ts";
+import { openSession } from "../../engine/open-session.ts";
+import type { Session } from "../session/session.ts";
 import { settleCall, type FinishedCall, type SettledCall } from "./settle-call.ts";
 
 const startMs = 1_800_000_000_000;

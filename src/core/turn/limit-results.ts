@@ -1,10 +1,10 @@
 // Results of tools that are too large for the window: cut before they are stored and sent, kept whole beside that.
-import { cutResult, shareTokens } from "../core/compaction/plan/cut-result.ts";
-import { findEffectiveTokens } from "../core/compaction/plan/fold-limits.ts";
-import type { PayloadOf } from "../core/events/event.ts";
-import type { Message } from "../core/message/message.ts";
-import { settingsOf, tellHowOf, type CompactionRules } from "./compaction-rules.ts";
-import type { Session } from "./session.ts";
+import { cutResult, shareTokens } from "../compaction/plan/cut-result.ts";
+import { findEffectiveTokens } from "../compaction/plan/fold-limits.ts";
+import type { PayloadOf } from "../events/event.ts";
+import type { Message } from "../message/message.ts";
+import { settingsOf, tellHowOf, type CompactionRules } from "../session/compaction-rules.ts";
+import type { Session } from "../session/session.ts";
 
 export interface LimitedResults {
   readonly messages: readonly Message[];

@@ -1,19 +1,19 @@
 // Calls and turns as events tell of them: counts, classes and dollars, no content.
-import type { PayloadOf } from "../core/events/event.ts";
-import { toErrorClass, toUsd } from "../core/events/payload-spelling.ts";
-import type { CallEntry } from "../core/ledger/call-entry.ts";
-import type { Block } from "../core/message/message.ts";
+import type { PayloadOf } from "../events/event.ts";
+import { toErrorClass, toUsd } from "../events/payload-spelling.ts";
+import type { CallEntry } from "../ledger/call-entry.ts";
+import type { Block } from "../message/message.ts";
 import {
   generatedTokens,
   noUsage,
   promptTokens,
   totalUsage,
   writtenTokens,
-} from "../core/message/usage.ts";
-import { planBudget } from "../core/tokens/budget.ts";
+} from "../message/usage.ts";
+import { planBudget } from "../tokens/budget.ts";
 import type { TurnEnding } from "./turn-ending.ts";
-import type { Route } from "../core/routing/decide-route.ts";
-import type { Session } from "./session.ts";
+import type { Route } from "../routing/decide-route.ts";
+import type { Session } from "../session/session.ts";
 import type { PreparedCall } from "./prepare-call.ts";
 
 type About = "model" | "provider";

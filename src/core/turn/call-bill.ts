@@ -1,9 +1,9 @@
 // What a call cost, with the attempts before it: the sum of what is known, and a note where that is not all.
-import type { CallEntry, ReplyNote } from "../core/ledger/call-entry.ts";
-import { findCost } from "../core/models/cost.ts";
-import type { ModelFacts } from "../core/models/model-facts.ts";
-import type { Reply } from "../core/wire/reply.ts";
-import { describeUnpriced, type Spent } from "./spent.ts";
+import type { CallEntry, ReplyNote } from "../ledger/call-entry.ts";
+import { findCost } from "../models/cost.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
+import type { Reply } from "../wire/reply.ts";
+import { describeUnpriced, type Spent } from "../session/spent.ts";
 
 export interface Billed {
   /** Null for a call that failed. */

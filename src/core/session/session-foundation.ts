@@ -1,19 +1,19 @@
 // What a session stands on: T0 to T2, made when it starts and again at a fold that breaks the cache anyway.
-import { layFoundation, type Foundation } from "../core/assembly/foundation.ts";
-import { planPadding, toPaddingSection, type PaddingPlan } from "../core/assembly/padding.ts";
-import { toSkillIndex } from "../core/assembly/skill-index.ts";
-import { toSystemBlocks } from "../core/assembly/system-blocks.ts";
-import { expectedCalls, type Pace } from "../core/cache/pace.ts";
-import { hashContent } from "../core/hash.ts";
-import { countBytes } from "../core/layers/cut-middle.ts";
-import type { Section } from "../core/layers/section.ts";
-import { toSections } from "../core/layers/to-sections.ts";
-import { encodeToolDefinition, type ToolDefinition } from "../core/message/tool-definition.ts";
-import type { LoadedSkill } from "../core/skills/activation-events.ts";
-import { fitIndex } from "../core/skills/fit-index.ts";
-import { sizeTokensOf, versionOf } from "../core/skills/skill.ts";
-import type { TokenCounter } from "../core/tokens/token-counter.ts";
-import { selectTools } from "../core/tools/select-tools.ts";
+import { layFoundation, type Foundation } from "../assembly/foundation.ts";
+import { planPadding, toPaddingSection, type PaddingPlan } from "../assembly/padding.ts";
+import { toSkillIndex } from "../assembly/skill-index.ts";
+import { toSystemBlocks } from "../assembly/system-blocks.ts";
+import { expectedCalls, type Pace } from "../cache/pace.ts";
+import { hashContent } from "../hash.ts";
+import { countBytes } from "../layers/cut-middle.ts";
+import type { Section } from "../layers/section.ts";
+import { toSections } from "../layers/to-sections.ts";
+import { encodeToolDefinition, type ToolDefinition } from "../message/tool-definition.ts";
+import type { LoadedSkill } from "../skills/activation-events.ts";
+import { fitIndex } from "../skills/fit-index.ts";
+import { sizeTokensOf, versionOf } from "../skills/skill.ts";
+import type { TokenCounter } from "../tokens/token-counter.ts";
+import { selectTools } from "../tools/select-tools.ts";
 import type { SectionNote, Session, SessionSetup, SessionSkill } from "./session.ts";
 
 /** Everything of a setup that the tools and the system text are made of. */

@@ -1,12 +1,9 @@
 // How a history is shortened, as data, and what follows from it.
-import {
-  defaultCompactionSettings,
-  type CompactionSettings,
-} from "../core/compaction/plan/settings.ts";
-import { byHistoryRead, byRunningAgain, type TellHow } from "../core/compaction/plan/tell-how.ts";
-import type { Section } from "../core/layers/section.ts";
-import type { ModelFacts } from "../core/models/model-facts.ts";
-import { defaultReserves, type Reserves } from "../core/tokens/budget.ts";
+import { defaultCompactionSettings, type CompactionSettings } from "../compaction/plan/settings.ts";
+import { byHistoryRead, byRunningAgain, type TellHow } from "../compaction/plan/tell-how.ts";
+import type { Section } from "../layers/section.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
+import { defaultReserves, type Reserves } from "../tokens/budget.ts";
 import type { Session } from "./session.ts";
 
 /** Everything has a default: without any of it a history is shortened only where nothing else fits the window. */

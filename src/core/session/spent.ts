@@ -1,6 +1,6 @@
 // Calls for summaries that came to nothing: paid for, and booked with the next call of the session.
-import type { ReplyNote } from "../core/ledger/call-entry.ts";
-import { lifetimes, type Usage } from "../core/message/usage.ts";
+import type { ReplyNote } from "../ledger/call-entry.ts";
+import { lifetimes, type Usage } from "../message/usage.ts";
 import { sumCalls } from "./summary-bill.ts";
 import type { SummaryCall } from "./summary-bill.ts";
 

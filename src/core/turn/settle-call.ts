@@ -1,20 +1,20 @@
 // After a call: what the session knows now, and the entry that records it.
-import type { Assembly } from "../core/assembly/assemble.ts";
-import { appendMessages, messagesFrom, messageTokens } from "../core/assembly/thread.ts";
-import type { CachePlan } from "../core/cache/cache-plan.ts";
-import type { CacheState } from "../core/cache/cache-state.ts";
-import { learnFromReply } from "../core/cache/learn-from-reply.ts";
-import { learnPace } from "../core/cache/pace.ts";
-import { afterCall, afterTurn, type FoldingState } from "../core/compaction/plan/folding-state.ts";
-import type { CallEntry } from "../core/ledger/call-entry.ts";
-import type { WithCall } from "../core/ledger/ledger.ts";
-import type { EncodedRequest } from "../core/wire/encoded-request.ts";
-import type { ProviderFailure } from "../core/wire/failure.ts";
-import type { Reply } from "../core/wire/reply.ts";
+import type { Assembly } from "../assembly/assemble.ts";
+import { appendMessages, messagesFrom, messageTokens } from "../assembly/thread.ts";
+import type { CachePlan } from "../cache/cache-plan.ts";
+import type { CacheState } from "../cache/cache-state.ts";
+import { learnFromReply } from "../cache/learn-from-reply.ts";
+import { learnPace } from "../cache/pace.ts";
+import { afterCall, afterTurn, type FoldingState } from "../compaction/plan/folding-state.ts";
+import type { CallEntry } from "../ledger/call-entry.ts";
+import type { WithCall } from "../ledger/ledger.ts";
+import type { EncodedRequest } from "../wire/encoded-request.ts";
+import type { ProviderFailure } from "../wire/failure.ts";
+import type { Reply } from "../wire/reply.ts";
 import { billReplies, type CallBill } from "./call-bill.ts";
-import { toStateText } from "./session-state.ts";
-import type { Session } from "./session.ts";
-import { nothingSpent, type Spent } from "./spent.ts";
+import { toStateText } from "../session/session-state.ts";
+import type { Session } from "../session/session.ts";
+import { nothingSpent, type Spent } from "../session/spent.ts";
 
 /** What came of a request, after all its attempts. */
 export interface SentCall {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { noUsage } from "../core/message/usage.ts";
+import { noUsage } from "../message/usage.ts";
 import { keepSpent, nothingSpent, readSpent, type Spent } from "./spent.ts";
 
 const usage = { ...noUsage, uncachedTokens: 7, cacheWriteTokens: { "5m": 3 } };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Usage } from "../core/message/usage.ts";
+import type { Usage } from "../message/usage.ts";
 import type { SummaryCall } from "./summary-bill.ts";
 import { knownCost, sumCalls } from "./summary-bill.ts";
 
