@@ -18,7 +18,11 @@ import { createTeller, type Teller } from "./engine/tell.ts";
 import { createMoments } from "./engine/tell-moment.ts";
 import { createTurnEvents, type TurnEvents } from "./engine/turn-events.ts";
 import { recordSession } from "./engine/stored-session.ts";
-import { endingOf, isOverflow, loadUnfinished } from "./engine/unfinished-turn.ts";
+import { endingOf, isOverflow } from "./core/turn/turn-ending.ts";
+import { loadUnfinished } from "./engine/unfinished-turn.ts";
+import { createBlindShadow, createShadow, type Shadow } from "./engine/shadow.ts";
+import type { TurnEvent } from "./core/turn/turn.ts";
+import { stays } from "./core/turn/turn-events.ts";
 
 export type { TurnEnding } from "./core/turn/turn-ending.ts";
 export type { Edges, TurnPhase, TurnRun, TurnToResume, TurnToRun } from "./engine/edges.ts";
@@ -51,7 +55,10 @@ export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): 
       callsMax: turn.callsMax ?? 50,
     },
     edges,
-    turn.route === undefined ? {} : { route: turn.route },
+    {
+      event: { moment: turn.event, context: null, startIso: iso, toldMs: null },
+      ...(turn.route === undefined ? {} : { route: turn.route }),
+    },
   );
 }
 
@@ -70,7 +77,9 @@ export async function resumeTurn(
   const volatile = perCall(moments, turn.volatile);
   const running = { ...unfinished.turn, volatile, callsMax: turn.callsMax ?? 50 };
   const { ending } = unfinished;
-  if (ending === null) return runCalls(running, edges, { earlier: unfinished.calls });
+  const startIso = new Date(startMs).toISOString();
+  const event = { moment: turn.moment ?? {}, context: null, startIso, toldMs };
+  if (ending === null) return runCalls(running, edges, { earlier: unfinished.calls, event });
   const { open } = running;
   try {
     const events = createTurnEvents(createTeller(edges.events, running.call), running);
@@ -89,22 +98,25 @@ interface TurnSoFar {
   readonly route?: Route;
   /** Calls of the turn that another process made. */
   readonly earlier?: readonly CallEntry[];
+  readonly event: TurnEvent;
 }
 
 async function runCalls(
   first: RunningTurn,
   edges: Edges,
-  { route, earlier = [] }: TurnSoFar,
+  { route, earlier, event }: TurnSoFar,
 ): Promise<TurnRun> {
   const teller = createTeller(edges.events, first.call);
   const events = createTurnEvents(teller, first);
   const calls: CallEntry[] = [];
+  const shadow = toShadow(first, { event, ...(earlier && { earlier }) }, edges);
   let turn = first;
   let isRecovering = false;
   const end = async (how: TurnEnding): Promise<TurnRun> => {
+    shadow.same(shadow.expect("close").how ?? how, how, "ending");
     const endMs = edges.now();
     const session = await closeTurn({ turn, how, endMs });
-    events.ended(how, [...earlier, ...calls], endMs, edges.signal?.reason);
+    events.ended(how, [...(earlier ?? []), ...calls], endMs, edges.signal?.reason);
     return { session, calls, end: how };
   };
   try {
@@ -118,11 +130,12 @@ async function runCalls(
         if (number === 1) events.started(turn.current, prepared, route);
         else if (calls.length === 0) events.resumed(first);
       };
-      const next = { turn, startMs, mayFold: !isRecovering, onRecorded };
+      const next = { turn, startMs, mayFold: !isRecovering, onRecorded, shadow };
       const ready = await readyCall(next, edges, teller);
       // A fold may have taken its time.
       const sentMs = edges.now();
-      const made = await makeCall({ ...ready, number, startMs: sentMs }, edges, events);
+      shadow.same(shadow.expect("send").number ?? number, number, "number");
+      const made = await makeCall({ ...ready, number, startMs: sentMs }, edges, events, shadow);
       ({ turn } = made);
       calls.push(made.entry);
       if (isOverflow(made.entry) && !isRecovering) {
@@ -131,14 +144,16 @@ async function runCalls(
           nowMs: edges.now(),
           asked: "overflow_recovery" as const,
         };
+        shadow.expect("compact");
         const shorter = await fold(turn, why, edges, teller);
+        shadow.compacted(shorter);
         isRecovering = shorter.isFolded;
         ({ turn } = shorter);
         if (isRecovering) continue;
       }
       isRecovering = false;
       const isLast = number === first.callsMax;
-      const after = await goOn({ turn, entry: made.entry, isLast }, edges, teller);
+      const after = await goOn({ turn, entry: made.entry, isLast }, edges, teller, shadow);
       if (typeof after === "string") return await end(after);
       turn = after;
     }
@@ -150,6 +165,36 @@ async function runCalls(
   }
 }
 
+function toShadow(
+  { id, before, session, current, isStaged, callsMax, toolCallCount }: RunningTurn,
+  { event, earlier }: Pick<TurnSoFar, "event" | "earlier">,
+  edges: Edges,
+): Shadow {
+  const last = earlier?.at(-1);
+  const isHard = last !== undefined && isOverflow(last);
+  return (isHard ? createBlindShadow : createShadow)({
+    id,
+    event,
+    route: stays,
+    limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },
+    before,
+    session,
+    current,
+    fullResults: new Map(),
+    isStored: isStaged,
+    earlier: earlier ?? [],
+    calls: [],
+    isCompacted: false,
+    said: [],
+    aborted: null,
+    rules: { compaction: edges.compaction ?? {}, canCount: edges.counter !== undefined },
+    resumed: earlier === undefined ? null : { toolCalls: toolCallCount },
+    isAnnounced: false,
+    at: { after: "begin" },
+    news: [],
+  });
+}
+
 interface CallToMake extends CallAtHand {
   readonly startMs: number;
 }
@@ -159,6 +204,7 @@ async function makeCall(
   { turn, call, number, startMs }: CallToMake,
   edges: Edges,
   events: TurnEvents,
+  shadow: Shadow,
 ): Promise<{ readonly turn: RunningTurn; readonly entry: CallEntry }> {
   const { session } = turn;
   const { assembly, plan, request, volatile, promptTokens } = call;
@@ -168,8 +214,11 @@ async function makeCall(
   const sent = await edges.provider.send({ request, ...howToSend(session.options, edges) });
   const { spent } = session;
   const made = { turnId: turn.id, number, assembly, plan, request, spent, volatile };
-  const settled = settleCall(session, { ...made, sent, startMs, endMs: edges.now() });
+  const endMs = edges.now();
+  const settled = settleCall(session, { ...made, sent, startMs, endMs });
+  shadow.apply({ did: "send", sent, notes: request.notes, startMs, endMs });
   await turn.open?.append(settled.entry, settled.more);
+  shadow.settled(settled.entry);
   events.callSettled(settled.entry, session);
   noteBill(call, settled.entry, session, edges);
   edges.onSettled?.(settled.entry);
@@ -198,6 +247,7 @@ async function goOn(
   { turn, entry, isLast }: AnsweredCall,
   edges: Edges,
   teller: Teller,
+  shadow: Shadow,
 ): Promise<RunningTurn | TurnEnding> {
   if (entry.status !== "complete") return failedHow(entry);
   const uses = toolUsesOf(entry);
@@ -205,9 +255,12 @@ async function goOn(
   // With the last call that is allowed, what was said meanwhile would only undo the reply.
   const isOpen = !isLast && (ending === null || ending === "done");
   const steered = isOpen ? (edges.takeSteered?.() ?? []) : [];
+  if (steered.length > 0) shadow.apply({ did: "say", messages: steered });
   if (ending !== null && steered.length === 0) return ending;
+  if (uses.length > 0) shadow.same(shadow.expect("run tools").uses ?? uses, uses, "uses");
   if (uses.length > 0) edges.onPhase?.("running tools");
   const answers = uses.length === 0 ? [] : await answerTools(uses, edges.runTools, turn.call);
+  if (uses.length > 0) shadow.apply({ did: "run tools", answers });
   const limited = limitResults(answers, turn.session, edges.compaction);
   for (const payload of limited.cuts) teller.tell({ type: "compaction.completed", payload });
   const current = [...limited.messages, ...steered];

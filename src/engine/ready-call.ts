@@ -5,7 +5,9 @@ import type { Edges } from "./edges.ts";
 import { isMemory } from "../core/session/compaction-rules.ts";
 import { countWhereClose } from "./count-prompt.ts";
 import { foldWhereDue, type FoldRequest } from "./fold-session.ts";
+import { volatileText } from "../core/assembly/system-blocks.ts";
 import { prepareCall, type PreparedCall } from "../core/turn/prepare-call.ts";
+import type { Shadow } from "./shadow.ts";
 import { recordSent, type RunningTurn } from "./record-turn.ts";
 import type { Teller } from "./tell.ts";
 
@@ -20,22 +22,44 @@ export interface NextCall {
   readonly mayFold: boolean;
   /** Called once what will be sent is recorded, before anything else happens. */
   readonly onRecorded: (recorded: RunningTurn, prepared: PreparedCall) => void;
+  readonly shadow: Shadow;
 }
 
 export async function readyCall(
-  { turn, startMs, mayFold, onRecorded }: NextCall,
+  { turn, startMs, mayFold, onRecorded, shadow }: NextCall,
   edges: Edges,
   teller: Teller,
 ): Promise<{ readonly turn: RunningTurn; readonly call: ReadyCall }> {
+  shadow.expect("refresh");
   const volatile = await volatileOf(turn, startMs);
+  shadow.refreshed(turn.session, startMs, volatile, edges);
   const { session, current } = turn;
-  const estimated = prepareCall({ session, current, volatile, startMs });
+  const step = shadow.expect("prepare");
+  shadow.same(step.current, current, "current");
+  shadow.same(step.volatile, toText(volatile), "volatile");
+  shadow.same(step.nowMs, startMs, "nowMs");
+  const estimated = prepareCall({ session, current, volatile: toText(volatile), startMs });
+  shadow.apply({ did: "prepare", assembly: estimated.assembly, plan: estimated.plan });
+  if (!turn.isStaged) shadow.same(shadow.expect("record").opens, turn.open === null, "opens");
   const recorded = await record(turn, estimated, startMs, edges);
+  if (!turn.isStaged) shadow.apply({ did: "record" });
   onRecorded(recorded, estimated);
   if (!mayFold) return { turn: recorded, call: encode(recorded, estimated) };
   const toRequest = (call: PreparedCall): EncodedRequest => encode(recorded, call).request;
   const prepared = await countWhereClose(session, estimated, toRequest, edges);
+  if (prepared.countedTokens !== undefined) {
+    shadow.expect("count");
+    shadow.apply({ did: "count", tokens: prepared.countedTokens });
+  }
+  const wasDue = shadow.is("compact");
   const run = await fold(recorded, { prepared, nowMs: startMs }, edges, teller);
+  if (wasDue) shadow.compacted(run);
+  else
+    shadow.same(
+      run.isFolded || run.isTight || run.turn.session !== recorded.session,
+      false,
+      "not due",
+    );
   // What is recorded has its head already, and is sent as it is recorded.
   const hasHead = session.policy.layout.volatile === "message-head";
   if (!run.isFolded && (!run.isTight || hasHead)) {
@@ -49,10 +73,19 @@ export async function readyCall(
   const again = prepareCall({
     session: after,
     current: rest,
-    volatile: told,
+    volatile: toText(told),
     startMs: edges.now(),
   });
+  const later = shadow.expect("prepare");
+  shadow.same(later.current, rest, "current again");
+  shadow.same(later.volatile, toText(told), "volatile again");
+  shadow.same(later.nowMs, null, "nowMs again");
+  shadow.apply({ did: "prepare", assembly: again.assembly, plan: again.plan });
   return { turn: run.turn, call: encode(run.turn, again) };
+}
+
+function toText(sections: readonly Section[] | null): string | null {
+  return sections === null ? null : volatileText(sections);
 }
 
 export interface TurnFold {

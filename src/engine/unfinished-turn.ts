@@ -4,9 +4,8 @@ import type { CallEntry, CallRecord } from "../core/ledger/call-entry.ts";
 import type { OpenTurn } from "../core/ledger/ledger.ts";
 import type { ThreadMessage, TurnRecord } from "../core/ledger/turn-record.ts";
 import type { ToolUseBlock } from "../core/message/message.ts";
-import type { ReplyStop } from "../core/wire/reply.ts";
 import { StrataError } from "../core/strata-error.ts";
-import type { TurnEnding } from "../core/turn/turn-ending.ts";
+import { endingOf, isOverflow, type TurnEnding } from "../core/turn/turn-ending.ts";
 import type { Edges } from "./edges.ts";
 import { answerTools } from "./answer-tools.ts";
 import { callOf, type RunningTurn } from "./record-turn.ts";
@@ -132,20 +131,6 @@ function withReply(call: CallRecord, messages: readonly ThreadMessage[]): CallEn
 
 function endingAfter(last: CallRecord, uses: readonly ToolUseBlock[]): TurnEnding | null {
   return last.status === "complete" ? endingOf(last.stopReason, uses) : "failed";
-}
-
-/** The provider takes less than it was sent: a shorter prompt may do better. */
-export function isOverflow({ failure }: Pick<CallRecord, "failure">): boolean {
-  return failure?.kind === "context-overflow" || failure?.kind === "request-too-large";
-}
-
-/** How a turn with this last reply ends; null where another call follows. */
-export function endingOf(
-  stopReason: ReplyStop | null,
-  uses: readonly ToolUseBlock[],
-): TurnEnding | null {
-  if (uses.length > 0) return stopReason === "tool_use" ? null : "cut off";
-  return stopReason === "pause_turn" ? null : "done";
 }
 
 function toMessage({ message }: ThreadMessage): ThreadMessage["message"] {

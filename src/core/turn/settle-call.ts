@@ -28,7 +28,7 @@ export interface FinishedCall {
   readonly number: number;
   readonly assembly: Assembly;
   readonly plan: CachePlan;
-  readonly request: EncodedRequest;
+  readonly request: Pick<EncodedRequest, "notes">;
   readonly sent: SentCall;
   readonly startMs: number;
   readonly endMs: number;

@@ -6,14 +6,13 @@ import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Message, ToolUseBlock } from "../../core/message/message.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
-import type { TurnEnding } from "../../engine.ts";
+import { endingOf, type TurnEnding } from "../../core/turn/turn-ending.ts";
 import { prepareCall, type PreparedCall } from "../../core/turn/prepare-call.ts";
 import { callOf, closeTurn, recordSent, type RunningTurn } from "../../engine/record-turn.ts";
 import { settleCall } from "../../core/turn/settle-call.ts";
 import { recordSession } from "../../engine/stored-session.ts";
 import { createTeller, type Emitter } from "../../engine/tell.ts";
 import { createTurnEvents } from "../../engine/turn-events.ts";
-import { endingOf } from "../../engine/unfinished-turn.ts";
 import { isToRepeat, type Conversation, type FoundConversation } from "./conversations.ts";
 
 export interface BookEdges {
