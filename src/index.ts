@@ -378,7 +378,7 @@ export type {
 } from "./engine/own-loop.ts";
 export type { OwnCall } from "./engine/own-loop-call.ts";
 export { offerTools } from "./engine/own-loop-tools.ts";
-export { sendsNothing } from "./engine/own-loop-turn.ts";
+export { sendsNothing } from "./engine/own-loop-tools.ts";
 export { explainMiss, type CallTiming, type MissQuestion } from "./core/diagnosis/explain-miss.ts";
 export { missCauses, type Explanation, type MissCause } from "./core/diagnosis/explanation.ts";
 export { lintRequest, type LintFinding } from "./core/diagnosis/lint-request.ts";

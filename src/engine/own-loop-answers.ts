@@ -3,35 +3,32 @@ import type { Block, Message, ToolUseBlock } from "../core/message/message.ts";
 import type { Violation } from "../core/message/violation.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { describeFlaw, findFlaw } from "./answer-tools.ts";
-import type { OwnTurn } from "./own-loop-turn.ts";
 
-/** What a tool gave for one use. Uses without an answer are said to have given none. */
+/** What a tool gave for one use. The model is told which uses got no answer. */
 export interface ToolAnswer {
   readonly toolUseId: string;
   readonly content: string | readonly Block[];
   readonly isError?: boolean;
 }
 
-/** Throws where they are not for what the turn waits for, and goes on with it otherwise. */
-export async function giveAnswers(turn: OwnTurn, answers: readonly ToolAnswer[]): Promise<void> {
-  const stop = await turn.stop();
-  checkAnswers(answers, stop.kind === "tools" ? stop.uses : []);
-  if (stop.kind === "tools") turn.answerTools(answers.map(toMessage));
-}
-
-function checkAnswers(answers: readonly ToolAnswer[], uses: readonly ToolUseBlock[]): void {
+/** Throws where one of them is not for a use that the turn waits for. */
+export function toToolMessages(
+  answers: readonly ToolAnswer[],
+  uses: readonly ToolUseBlock[],
+): readonly Message[] {
   const open = new Set(uses.map(({ id }) => id));
-  for (const answer of answers) {
+  return answers.map((answer) => {
     const { toolUseId } = answer;
-    const flaw = findFlaw(toMessage(answer));
+    const message = toMessage(answer);
+    const flaw = findFlaw(message);
     if (flaw !== null) throw noAnswer(answer, flaw);
-    if (open.delete(toolUseId)) continue;
+    if (open.delete(toolUseId)) return message;
     throw new StrataError(
       "input-invalid",
       `there is no open tool use ${toolUseId}`,
       "answer each use of the last reply once, by its id",
     );
-  }
+  });
 }
 
 function noAnswer({ toolUseId }: ToolAnswer, flaw: Violation): StrataError {

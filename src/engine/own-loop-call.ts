@@ -7,7 +7,10 @@ import type { EncodedRequest } from "../core/wire/encoded-request.ts";
 import type { ProtocolName } from "../core/wire/protocol.ts";
 import type { Provider } from "../edge/providers/provider.ts";
 import { usualTimeouts } from "../edge/providers/timeouts.ts";
-import type { CallAtHand, Edges } from "./edges.ts";
+import type { Step } from "../core/turn/step.ts";
+import type { StartedCall } from "../engine.ts";
+import type { Edges } from "./edges.ts";
+import type { RunningTurn } from "./turn/running-turn.ts";
 import { reservesOf } from "../core/session/compaction-rules.ts";
 
 export interface OwnCall {
@@ -32,13 +35,20 @@ export interface OwnCall {
 
 type CallEdges = Pick<Edges, "provider" | "compaction">;
 
-export function toOwnCall(ready: CallAtHand, edges: CallEdges): OwnCall {
-  const { turn, call, number } = ready;
-  const { request, plan } = call;
+/** A call that begins, with the turn it is made for. */
+export interface CallAtHand extends Pick<StartedCall, "request"> {
+  readonly running: RunningTurn;
+  readonly step: Extract<Step, { readonly do: "send" }>;
+}
+
+export function toOwnCall(call: CallAtHand, edges: CallEdges): OwnCall {
+  const { running, step, request } = call;
+  const { plan } = step.prepared;
+  const { turn } = running;
   const { protocol } = turn.session;
   return {
     turnId: turn.id,
-    number,
+    number: step.number,
     protocol: protocol.name,
     path: protocol.path,
     headers: request.headers,
@@ -46,7 +56,7 @@ export function toOwnCall(ready: CallAtHand, edges: CallEdges): OwnCall {
     plan,
     toObject: () => request.toObject(),
     toBytes: () => joined(request),
-    toContext: () => toContext(ready, edges),
+    toContext: () => toContext(call, edges),
   };
 }
 
@@ -61,23 +71,24 @@ function joined({ pieces, byteLength }: EncodedRequest): Uint8Array<ArrayBuffer>
 }
 
 function toContext(
-  { turn, call }: CallAtHand,
+  { running, step }: CallAtHand,
   { provider, compaction }: CallEdges,
 ): AssembledContext<TokenBudget> {
-  const { session, before, open, id } = turn;
+  const { turn, lease, tools } = running;
+  const { session, before, id } = turn;
   const { model, role, options, permissions, workspacePath } = session;
   const { temperature, thinkingJson, extraJson, outputTokensMax } = options;
-  return toAssembledContext(call.assembly, model, {
+  return toAssembledContext(step.prepared.assembly, model, {
     runId: id,
     role,
     toolsetName: role,
     permissionsGranted: permissions,
     responseTokensMax: outputTokensMax,
     sessionLabel: session.id,
-    parentTurnId: open === null ? before.headTurnId : open.parentTurnId,
+    parentTurnId: lease === null ? before.headTurnId : lease.parentTurnId,
     workspacePath: workspacePath ?? "",
     timeoutMs: limitOf(provider),
-    ...(turn.call.signal === undefined ? {} : { abortSignal: turn.call.signal }),
+    ...(tools.signal === undefined ? {} : { abortSignal: tools.signal }),
     reserves: reservesOf(compaction),
     ...(temperature === undefined ? {} : { temperature }),
     ...(thinkingJson === undefined ? {} : { thinkingConfigJson: thinkingJson }),

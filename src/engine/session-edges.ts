@@ -57,10 +57,8 @@ export async function toEdges(
     onRecorded: (recorded) => {
       open.session = recorded;
     },
-    beforeCall: async () => {
+    refresh: async (before) => {
       config = await readConfig();
-    },
-    renew: (before) => {
       open.calling = renew(before, config, edges);
       return open.calling;
     },

@@ -12,7 +12,7 @@ import { createEngine, type Engine, type EngineEdges } from "../../src/engine/cr
 import type { EngineConfig } from "../../src/engine/engine-config.ts";
 import type { OwnCall } from "../../src/engine/own-loop-call.ts";
 import { offerTools } from "../../src/engine/own-loop-tools.ts";
-import { sendsNothing } from "../../src/engine/own-loop-turn.ts";
+import { sendsNothing } from "../../src/engine/own-loop-tools.ts";
 import { createScripted, createSimulator, type ScriptStep } from "../../src/simulator/index.ts";
 
 export const manual: string = "Every answer names the file and the line it speaks of. ".repeat(200);

@@ -175,6 +175,7 @@ function answered(turn: Turn, { answers }: ResultOf<"run tools">): Turn {
 }
 
 function needCall({ at }: Turn): CallAtHand {
-  assert("call" in at, `a call is at hand after ${at.after}`);
-  return at.call;
+  const call = "call" in at ? at.call : null;
+  assert(call !== null, `a call is at hand after ${at.after}`);
+  return call;
 }

@@ -1,7 +1,7 @@
 // What holds for one call alone. It is paid for with every call that says it, so it is said only when it is news.
 import { describeMoment } from "../layers/event.ts";
 import type { Section } from "../layers/section.ts";
-import type { TurnEvent, Turn } from "./turn.ts";
+import type { Turn } from "./turn.ts";
 
 /** A turn that goes on says the time again after this long. */
 const againMs = 60_000;
@@ -17,19 +17,17 @@ export function sayMoment(
   { event, before }: Pick<Turn, "event" | "before">,
   { nowMs, nowIso }: { readonly nowMs: number; readonly nowIso: string },
 ): SaidMoment {
-  const { toldMs } = event;
+  const { toldMs, moment, startIso } = event;
   const { role } = before;
+  if (moment === null) return { sections: [], toldMs };
+  const first = (): Section => describeMoment(moment, role, { iso: startIso });
   // Before the messages, another text would be another prefix for all of them.
   if (before.policy.layout.volatile === "system-tail") {
-    return { sections: [describeFirst(event, role)], toldMs };
+    return { sections: [first()], toldMs };
   }
-  if (toldMs === null) return { sections: [describeFirst(event, role)], toldMs: nowMs };
+  if (toldMs === null) return { sections: [first()], toldMs: nowMs };
   const isNews = nowMs - toldMs >= againMs;
-  const later = { ...event.moment, hookData: [] };
+  const later = { ...moment, hookData: [] };
   const section = describeMoment(later, role, isNews ? { iso: nowIso } : null);
   return { sections: section.text === "" ? [] : [section], toldMs: isNews ? nowMs : toldMs };
-}
-
-function describeFirst({ moment, startIso }: TurnEvent, role: Turn["before"]["role"]): Section {
-  return describeMoment(moment, role, { iso: startIso });
 }

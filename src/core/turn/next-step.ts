@@ -76,9 +76,11 @@ function send(turn: Turn, { prepared }: CallAtHand): Step {
   return { do: "send", prepared, number: callCountOf(turn) + 1 };
 }
 
-function afterReply(turn: Turn, call: CallAtHand): Step {
+function afterReply(turn: Turn, call: CallAtHand | null): Step {
   const last = lastCall(turn);
-  if (isOverflow(last) && mayRetry(turn)) return compact("overflow", call, null);
+  if (isOverflow(last) && mayRetry(turn)) {
+    return call === null ? begin(turn) : compact("overflow", call, null);
+  }
   if (last.status !== "complete") {
     return mayRepeat(turn, last) ? begin(turn) : close(endingOfFailed(last));
   }
@@ -116,7 +118,7 @@ export function upcoming(turn: Turn): readonly Message[] {
 
 /** A provider that paused goes on from its own words; text that is stored at a message's head stays as it is. */
 function saysMoment(turn: Turn): boolean {
-  if (upcoming(turn).length === 0) return false;
+  if (turn.event.moment === null || upcoming(turn).length === 0) return false;
   return !(turn.isStored && turn.session.policy.layout.volatile === "message-head");
 }
 

@@ -49,7 +49,8 @@ export interface Turn {
 
 /** What the turn is about besides its words. */
 export interface TurnEvent {
-  readonly moment: EventMoment;
+  /** Null where the application says in its own words what holds for a call. */
+  readonly moment: EventMoment | null;
   /** The ledger's note on the first message; null where it has one already. */
   readonly context: (EventContext & { readonly injectedAt: string }) | null;
   /** The time as the first call says it. */
@@ -95,7 +96,8 @@ export type Stage =
   /** Nothing more is done to the prompt. */
   | { readonly after: "settle prompt"; readonly call: CallAtHand }
   | { readonly after: "send"; readonly sent: CallToRecord }
-  | { readonly after: "record reply"; readonly call: CallAtHand }
+  /** `call` is null where another process made it. */
+  | { readonly after: "record reply"; readonly call: CallAtHand | null }
   | { readonly after: "end"; readonly how: TurnEnding };
 
 /** What holds for one call: its time, and text that is sent with this call alone. */

@@ -168,7 +168,7 @@ async function giveUp(
   onProblem(error);
   if (conversation === null) return;
   conversations.drop(conversation);
-  await conversation.turn?.open?.release().catch(onProblem);
+  await conversation.turn?.lease?.release().catch(onProblem);
 }
 
 /** Passes a stream on, and books it before it ends. */

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { findPolicy } from "../core/cache/policies.ts";
-import type { PolicyName } from "../core/cache/policy.ts";
-import type { EventMoment } from "../core/layers/event.ts";
-import { resolveModel } from "../core/models/resolve-model.ts";
-import { cheapCounter } from "../core/tokens/cheap-counter.ts";
-import { anthropicMessages } from "../core/wire/anthropic-messages/index.ts";
-import { openSession } from "./open-session.ts";
-import type { Session } from "../core/session/session.ts";
-import { createMoments } from "./tell-moment.ts";
+import { findPolicy } from "../cache/policies.ts";
+import type { PolicyName } from "../cache/policy.ts";
+import type { EventMoment } from "../layers/event.ts";
+import { resolveModel } from "../models/resolve-model.ts";
+import { cheapCounter } from "../tokens/cheap-counter.ts";
+import { anthropicMessages } from "../wire/anthropic-messages/index.ts";
+import { openSession } from "../../engine/open-session.ts";
+import type { Session } from "../session/session.ts";
+import { sayMoment } from "./call-moment.ts";
 
 const startMs = Date.UTC(2026, 10, 16, 8);
 
@@ -28,12 +28,18 @@ function tellAt(
   policy: PolicyName = "adaptive",
   toldMs: number | null = null,
 ): readonly string[] {
-  const moments = createMoments(event, session(policy), { startMs, toldMs });
-  return seconds.map((each) =>
-    moments(startMs + each * 1000)
-      .map(({ text }) => text)
-      .join(" / "),
-  );
+  const before = session(policy);
+  const startIso = new Date(startMs).toISOString();
+  let about = { moment: event, context: null, startIso, toldMs };
+  return seconds.map((each) => {
+    const nowMs = startMs + each * 1000;
+    const said = sayMoment(
+      { event: about, before },
+      { nowMs, nowIso: new Date(nowMs).toISOString() },
+    );
+    about = { ...about, toldMs: said.toldMs };
+    return said.sections.map(({ text }) => text).join(" / ");
+  });
 }
 
 const atEight = "Current time: 2026-11-16T08:00:00.000Z\nTimezone: UTC";
