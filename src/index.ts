@@ -338,13 +338,17 @@ export {
   defaultCompactionSettings,
   type CompactionSettings,
 } from "./core/compaction/plan/settings.ts";
-export type { Compaction } from "./engine/compaction.ts";
+export type { Compaction } from "./engine/compaction/compaction.ts";
 export { withDelegation, type DelegationOptions } from "./engine/sub-agent.ts";
 export { openWorkspaceWorld } from "./engine/workspace-world.ts";
-export { compactSession, planCompaction, type CompactionPlan } from "./engine/compact-session.ts";
-export type { FoldRun } from "./engine/fold-session.ts";
+export {
+  compactSession,
+  planCompaction,
+  type CompactionPlan,
+} from "./engine/compaction/compact-session.ts";
+export type { FoldRun } from "./engine/compaction/fold-session.ts";
 export type { FoundationSetup } from "./core/session/session-foundation.ts";
-export type { Summariser } from "./engine/summarise-transcript.ts";
+export type { Summariser } from "./engine/compaction/summarise-transcript.ts";
 export { openSession } from "./engine/open-session.ts";
 export type { SectionNote, Session, SessionSetup, SessionSkill } from "./core/session/session.ts";
 export { resumeSession, type ResumeSetup } from "./engine/stored-session.ts";

@@ -1,7 +1,7 @@
 // strata compact: shows what a fold would do, and does it.
 import { StrataError } from "../core/strata-error.ts";
 import type { OpenStore } from "../edge/stores/open-store.ts";
-import { planCompaction } from "../engine/compact-session.ts";
+import { planCompaction } from "../engine/compaction/compact-session.ts";
 import { canRecall } from "../core/session/compaction-rules.ts";
 import type { CommandBody, CommandInput, Io } from "./command.ts";
 import { canAsk, confirm } from "./confirm.ts";

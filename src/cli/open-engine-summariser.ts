@@ -6,7 +6,7 @@ import type { TextCounter } from "../core/tokens/o200k/counter.ts";
 import { createTokenCounter } from "../core/tokens/token-counter.ts";
 import type { Providers } from "../edge/providers/reach-providers.ts";
 import { optionsOf } from "../engine/engine-config.ts";
-import type { Summariser } from "../engine/summarise-transcript.ts";
+import type { Summariser } from "../engine/compaction/summarise-transcript.ts";
 
 export interface SummariserEdges {
   readonly catalogue: Catalogue;

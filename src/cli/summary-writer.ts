@@ -10,7 +10,7 @@ import type { Endpoint } from "../edge/providers/endpoints.ts";
 import { createProvider, type Provider } from "../edge/providers/provider.ts";
 import type { Edges } from "../engine.ts";
 import type { Session } from "../core/session/session.ts";
-import type { Summariser } from "../engine/summarise-transcript.ts";
+import type { Summariser } from "../engine/compaction/summarise-transcript.ts";
 import { formatCount } from "../replay/page/format-figures.ts";
 import type { Progress } from "./progress.ts";
 import { findEndpoint, usualProtocol } from "./provider-protocols.ts";

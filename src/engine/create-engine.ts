@@ -17,7 +17,7 @@ import { findNamed, findRecorded, spell, type Naming } from "./find-named.ts";
 import { findSeat, needRecord } from "./recorded-seat.ts";
 import { resumeSession } from "./stored-session.ts";
 import type { Emitter } from "./tell.ts";
-import type { Summariser } from "./summarise-transcript.ts";
+import type { Summariser } from "./compaction/summarise-transcript.ts";
 import { emptyWorld, foundationOf, type World, type WorldOwner } from "./world.ts";
 
 /** How a model is reached. */

@@ -7,7 +7,7 @@ import type { Message } from "../core/message/message.ts";
 import type { StreamPart } from "../core/wire/reply.ts";
 import type { Provider } from "../edge/providers/provider.ts";
 import type { RunTools } from "./answer-tools.ts";
-import type { Compaction } from "./compaction.ts";
+import type { Compaction } from "./compaction/compaction.ts";
 import type { PromptCounter } from "./count-prompt.ts";
 import type { Route } from "../core/routing/decide-route.ts";
 import type { Session } from "../core/session/session.ts";

@@ -5,9 +5,13 @@ import { StrataError } from "../core/strata-error.ts";
 import { finish } from "../engine.ts";
 import type { TurnEnding } from "../core/turn/turn-ending.ts";
 import type { TurnRun } from "./edges.ts";
-import { compactSession, planCompaction, type CompactionPlan } from "./compact-session.ts";
+import {
+  compactSession,
+  planCompaction,
+  type CompactionPlan,
+} from "./compaction/compact-session.ts";
 import type { EngineContext, Reached } from "./create-engine.ts";
-import type { FoldRun } from "./fold-session.ts";
+import type { FoldRun } from "./compaction/fold-session.ts";
 import { createOwnLoop, type LoopOf, type OwnLoop } from "./own-loop.ts";
 import type { Session } from "../core/session/session.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";

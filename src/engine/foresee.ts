@@ -1,7 +1,7 @@
 // What the next call of a session would send if nothing new were said, and what of it the provider still keeps.
 import { pricePrompt, type PromptPrice } from "../core/compaction/plan/weigh-fold.ts";
 import { settingsOf } from "../core/session/compaction-rules.ts";
-import { limitsOf } from "../core/turn/decide.ts";
+import { limitsOf } from "../core/turn/compaction/decide.ts";
 import { compactionOf, type EngineConfig } from "./engine-config.ts";
 import { prepareCall } from "../core/turn/prepare-call.ts";
 import type { Session } from "../core/session/session.ts";

@@ -4,7 +4,7 @@ import type { ModelFacts } from "../core/models/model-facts.ts";
 import { findModel } from "../core/models/resolve-model.ts";
 import type { TurnEnding } from "../core/turn/turn-ending.ts";
 import type { Edges } from "./edges.ts";
-import type { Compaction } from "./compaction.ts";
+import type { Compaction } from "./compaction/compaction.ts";
 import type { EngineContext, EngineEdges, Reached } from "./create-engine.ts";
 import { compactionOf, optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
 import type { Session } from "../core/session/session.ts";

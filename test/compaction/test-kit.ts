@@ -24,9 +24,9 @@ import { createProvider, type Provider } from "../../src/edge/providers/provider
 import type { Timeouts } from "../../src/edge/providers/timeouts.ts";
 import { createDispatcher } from "../../src/edge/tools/dispatcher.ts";
 import { resumeTurn, runTurn, type Edges, type TurnRun, type TurnToRun } from "../../src/engine.ts";
-import { compactSession } from "../../src/engine/compact-session.ts";
-import type { Compaction } from "../../src/engine/compaction.ts";
-import type { FoldRun } from "../../src/engine/fold-session.ts";
+import { compactSession } from "../../src/engine/compaction/compact-session.ts";
+import type { Compaction } from "../../src/engine/compaction/compaction.ts";
+import type { FoldRun } from "../../src/engine/compaction/fold-session.ts";
 import { openSession } from "../../src/engine/open-session.ts";
 import type { Session, SessionSetup } from "../../src/core/session/session.ts";
 import { resumeSession } from "../../src/engine/stored-session.ts";

@@ -14,7 +14,7 @@ import { bodyText } from "../../src/core/wire/encoded-request.ts";
 import { anthropicEndpoint } from "../../src/edge/providers/endpoints.ts";
 import { createProvider, type Provider } from "../../src/edge/providers/provider.ts";
 import { resumeTurn, runTurn, type Edges, type TurnRun } from "../../src/engine.ts";
-import { compactSession } from "../../src/engine/compact-session.ts";
+import { compactSession } from "../../src/engine/compaction/compact-session.ts";
 import { openSession } from "../../src/engine/open-session.ts";
 import type { SessionSetup } from "../../src/core/session/session.ts";
 import { resumeSession } from "../../src/engine/stored-session.ts";

@@ -2,7 +2,7 @@
 import { countsAs } from "../cache/cache-state.ts";
 import { settingsOf, type CompactionRules } from "../session/compaction-rules.ts";
 import type { Session } from "../session/session.ts";
-import { limitsOf } from "./decide.ts";
+import { limitsOf } from "./compaction/decide.ts";
 import type { PreparedCall } from "./prepare-call.ts";
 
 /** As a rule, estimates of what was not billed yet are off by less than this. */

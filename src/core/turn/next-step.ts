@@ -3,7 +3,7 @@ import { volatileText } from "../assembly/system-blocks.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
 import { assert } from "../assert.ts";
 import type { Message, ToolUseBlock } from "../message/message.ts";
-import { decideBySize } from "./decide.ts";
+import { decideBySize } from "./compaction/decide.ts";
 import { isNearLimit } from "./near-limit.ts";
 import type { Step } from "./step.ts";
 import { callCountOf, recordedCall, type CallAtHand, type CallMoment, type Turn } from "./turn.ts";

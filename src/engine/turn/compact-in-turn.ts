@@ -2,7 +2,7 @@
 import { assert } from "../../core/assert.ts";
 import type { CompactionResult, Step } from "../../core/turn/step.ts";
 import type { StepEdges } from "../edges.ts";
-import { foldWhereDue } from "../fold-session.ts";
+import { foldWhereDue } from "../compaction/fold-session.ts";
 import type { RunningTurn } from "./running-turn.ts";
 
 export async function compactInTurn(

@@ -7,7 +7,7 @@ import type { Message } from "../../../src/core/message/message.ts";
 import { noActivations, type Activation } from "../../../src/core/skills/activation.ts";
 import { bodyText } from "../../../src/core/wire/encoded-request.ts";
 import type { Edges } from "../../../src/engine.ts";
-import { compactSession, planCompaction } from "../../../src/engine/compact-session.ts";
+import { compactSession, planCompaction } from "../../../src/engine/compaction/compact-session.ts";
 import type { Bill } from "../../../src/simulator/billing/bill.ts";
 import type { OpenLedger } from "../../ledger/stores.ts";
 import { callsTool, isAsked, reply, thinking, words, writesSummaries } from "../speakers.ts";

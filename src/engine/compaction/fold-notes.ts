@@ -1,31 +1,31 @@
 // What stands for the folded part: the provider's own compaction, a summary, or an outline that needs no model.
-import { appendMessages, openThread } from "../core/assembly/thread.ts";
-import type { CacheState } from "../core/cache/cache-state.ts";
-import type { HistoryMessage } from "../core/compaction/history.ts";
+import { appendMessages, openThread } from "../../core/assembly/thread.ts";
+import type { CacheState } from "../../core/cache/cache-state.ts";
+import type { HistoryMessage } from "../../core/compaction/history.ts";
 import {
   buildIndex,
   decodeIndex,
   identifiersOf,
   type FoldIndex,
-} from "../core/compaction/index/fold-index.ts";
-import { summaryInstruction } from "../core/compaction/summary/instruction.ts";
-import type { Boundary } from "../core/compaction/plan/find-boundary.ts";
-import { planNoteSizes, type NoteSizes } from "../core/compaction/plan/fold-limits.ts";
+} from "../../core/compaction/index/fold-index.ts";
+import { summaryInstruction } from "../../core/compaction/summary/instruction.ts";
+import type { Boundary } from "../../core/compaction/plan/find-boundary.ts";
+import { planNoteSizes, type NoteSizes } from "../../core/compaction/plan/fold-limits.ts";
 import {
   toFoldMessages,
   type FoldMessages,
   type FoldParts,
-} from "../core/compaction/summary/fold-messages.ts";
-import { outlineHistory } from "../core/compaction/summary/outline.ts";
-import { previousNotes } from "../core/compaction/summary/read-fold-message.ts";
-import type { Edges } from "./edges.ts";
+} from "../../core/compaction/summary/fold-messages.ts";
+import { outlineHistory } from "../../core/compaction/summary/outline.ts";
+import { previousNotes } from "../../core/compaction/summary/read-fold-message.ts";
+import type { Edges } from "../edges.ts";
 import { compactAtProvider } from "./compact-at-provider.ts";
-import { canRecall, settingsOf } from "../core/session/compaction-rules.ts";
-import { answeredIn, freedSkills } from "./freed-skills.ts";
-import type { FoldScene } from "../core/turn/fold-scene.ts";
+import { canRecall, settingsOf } from "../../core/session/compaction-rules.ts";
+import { answeredIn, freedSkills } from "../../core/turn/compaction/freed-skills.ts";
+import type { FoldScene } from "../../core/turn/compaction/compaction-input.ts";
 import { summarise } from "./summarise.ts";
-import type { SummaryCall } from "../core/session/summary-bill.ts";
-import type { NotesBy } from "../core/turn/write-fold.ts";
+import type { SummaryCall } from "../../core/session/summary-bill.ts";
+import type { NotesBy } from "../../core/turn/compaction/write-fold.ts";
 
 export interface NotesWish {
   readonly boundary: Boundary;

@@ -1,13 +1,13 @@
 // Goal: a provider's own compaction takes the place of a conversation, at the cost that was expected. Method: whole
 // sessions over loopback on the simulator, compacted between two turns, compared with the simulator's own record.
 import { afterEach, describe, expect, test } from "vitest";
-import { messagesFrom } from "../core/assembly/thread.ts";
-import { decodeMessage } from "../core/message/decode-message.ts";
-import { encodeMessage } from "../core/message/encode-message.ts";
-import { validateConversation } from "../core/message/validate-conversation.ts";
-import { openSession } from "./open-session.ts";
-import type { Session } from "../core/session/session.ts";
-import { resumeSession } from "./stored-session.ts";
+import { messagesFrom } from "../../core/assembly/thread.ts";
+import { decodeMessage } from "../../core/message/decode-message.ts";
+import { encodeMessage } from "../../core/message/encode-message.ts";
+import { validateConversation } from "../../core/message/validate-conversation.ts";
+import { openSession } from "../open-session.ts";
+import type { Session } from "../../core/session/session.ts";
+import { resumeSession } from "../stored-session.ts";
 import {
   asCompacted,
   claude,
@@ -28,7 +28,7 @@ import {
   type Kind,
   goOn,
   type ReadPart,
-} from "../../harness/compacted-session.ts";
+} from "../../../harness/compacted-session.ts";
 
 afterEach(closeWorlds);
 

@@ -1,7 +1,7 @@
 // Skills whose bodies a fold takes out of sight.
-import type { HistoryMessage } from "../core/compaction/history.ts";
-import type { Activation } from "../core/skills/activation.ts";
-import type { Compaction } from "./compaction.ts";
+import type { HistoryMessage } from "../../compaction/history.ts";
+import type { Activation } from "../../skills/activation.ts";
+import type { Compaction } from "../../../engine/compaction/compaction.ts";
 
 /** Those whose body came with one of these results. Changes nothing: the fold may still come to nothing. */
 export function freedSkills(

@@ -1,26 +1,26 @@
 // Goal: what stands for a folded part is taken by every provider. Method: the messages of a fold and a kept tail,
 // written by each protocol, answered by the simulator.
 import { afterEach, describe, expect, test } from "vitest";
-import { appendMessages, openThread } from "../core/assembly/thread.ts";
-import { itemsOf } from "../core/growing/growing-list.ts";
-import { findPolicy } from "../core/cache/policies.ts";
-import { makeValid } from "../core/compaction/summary/make-valid.ts";
-import { toFoldMessages, type FoldShape } from "../core/compaction/summary/fold-messages.ts";
-import type { Message } from "../core/message/message.ts";
-import { validateConversation } from "../core/message/validate-conversation.ts";
-import { resolveModel } from "../core/models/resolve-model.ts";
-import { cheapCounter } from "../core/tokens/cheap-counter.ts";
-import { anthropicMessages } from "../core/wire/anthropic-messages/index.ts";
-import { openaiChat } from "../core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../core/wire/openai-responses/index.ts";
-import type { Protocol } from "../core/wire/protocol.ts";
-import { closeAll } from "../edge/providers/test-kit.ts";
-import { createAgent, createSimulator, type Model } from "../simulator/index.ts";
-import { openSession } from "./open-session.ts";
-import type { Session } from "../core/session/session.ts";
+import { appendMessages, openThread } from "../../core/assembly/thread.ts";
+import { itemsOf } from "../../core/growing/growing-list.ts";
+import { findPolicy } from "../../core/cache/policies.ts";
+import { makeValid } from "../../core/compaction/summary/make-valid.ts";
+import { toFoldMessages, type FoldShape } from "../../core/compaction/summary/fold-messages.ts";
+import type { Message } from "../../core/message/message.ts";
+import { validateConversation } from "../../core/message/validate-conversation.ts";
+import { resolveModel } from "../../core/models/resolve-model.ts";
+import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
+import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
+import { openaiChat } from "../../core/wire/openai-chat/index.ts";
+import { openaiResponses } from "../../core/wire/openai-responses/index.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import { closeAll } from "../../edge/providers/test-kit.ts";
+import { createAgent, createSimulator, type Model } from "../../simulator/index.ts";
+import { openSession } from "../open-session.ts";
+import type { Session } from "../../core/session/session.ts";
 import { askForSummary } from "./summarise-call.ts";
 import { summarise } from "./summarise.ts";
-import { connect, say, speak } from "./test-kit.ts";
+import { connect, say, speak } from "../test-kit.ts";
 
 afterEach(closeAll);
 

@@ -1,10 +1,10 @@
 // Reads a conversation from the ledger at the moment it may be compacted.
-import { placeLead } from "../core/compaction/fold-lead.ts";
-import type { FoldRecord } from "../core/ledger/fold-record.ts";
-import type { Ledger } from "../core/ledger/ledger.ts";
-import type { FoldScene } from "../core/turn/fold-scene.ts";
-import { listenerOf, readShown } from "./recorded-seat.ts";
-import type { Session } from "../core/session/session.ts";
+import { placeLead } from "../../core/compaction/fold-lead.ts";
+import type { FoldRecord } from "../../core/ledger/fold-record.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import type { FoldScene } from "../../core/turn/compaction/compaction-input.ts";
+import { listenerOf, readShown } from "../recorded-seat.ts";
+import type { Session } from "../../core/session/session.ts";
 
 export async function readScene(
   session: Session,

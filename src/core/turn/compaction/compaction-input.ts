@@ -1,9 +1,9 @@
 // A conversation at the moment it may be folded: what the model is shown, with its places in the ledger.
-import type { HistoryMessage } from "../compaction/history.ts";
-import type { OpenTurn } from "../ledger/ledger.ts";
-import type { FoldRecord } from "../ledger/fold-record.ts";
-import type { Message } from "../message/message.ts";
-import type { Session } from "../session/session.ts";
+import type { HistoryMessage } from "../../compaction/history.ts";
+import type { OpenTurn } from "../../ledger/ledger.ts";
+import type { FoldRecord } from "../../ledger/fold-record.ts";
+import type { Message } from "../../message/message.ts";
+import type { Session } from "../../session/session.ts";
 
 export interface FoldScene {
   /** Its thread ends before what is staged. */

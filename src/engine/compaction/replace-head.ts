@@ -1,20 +1,20 @@
 // What takes the place of the folded part, by the cheapest rung of the ladder that frees enough.
 import { randomUUID } from "node:crypto";
-import type { CacheState } from "../core/cache/cache-state.ts";
-import type { ClearingPlan } from "../core/compaction/plan/plan-clearing.ts";
-import { decodeIndex } from "../core/compaction/index/fold-index.ts";
-import { countLead } from "../core/compaction/plan/cut-places.ts";
-import type { Edges } from "./edges.ts";
-import { recordedTrigger } from "./fold-events.ts";
+import type { CacheState } from "../../core/cache/cache-state.ts";
+import type { ClearingPlan } from "../../core/compaction/plan/plan-clearing.ts";
+import { decodeIndex } from "../../core/compaction/index/fold-index.ts";
+import { countLead } from "../../core/compaction/plan/cut-places.ts";
+import type { Edges } from "../edges.ts";
+import { recordedTrigger } from "../../core/turn/compaction/compaction-events.ts";
 import { makeNotes, type MadeNotes } from "./fold-notes.ts";
-import type { FoldScene } from "../core/turn/fold-scene.ts";
+import type { FoldScene } from "../../core/turn/compaction/compaction-input.ts";
 import type { LockedFold } from "./fold-session.ts";
-import { answeredIn } from "./freed-skills.ts";
-import { layForSession, type LaidFoundation } from "../core/session/session-foundation.ts";
-import type { Session } from "../core/session/session.ts";
-import { sumCalls } from "../core/session/summary-bill.ts";
-import type { SummaryCall } from "../core/session/summary-bill.ts";
-import type { Replacement } from "../core/turn/write-fold.ts";
+import { answeredIn } from "../../core/turn/compaction/freed-skills.ts";
+import { layForSession, type LaidFoundation } from "../../core/session/session-foundation.ts";
+import type { Session } from "../../core/session/session.ts";
+import { sumCalls } from "../../core/session/summary-bill.ts";
+import type { SummaryCall } from "../../core/session/summary-bill.ts";
+import type { Replacement } from "../../core/turn/compaction/write-fold.ts";
 
 export type ReplacedHead = (
   | { readonly kind: "replaced"; readonly replacement: Replacement }

@@ -1,15 +1,15 @@
 // Attempts at one summary: each judged, each told what was wrong with the one before it.
-import { retryInstruction } from "../core/compaction/summary/instruction.ts";
+import { retryInstruction } from "../../core/compaction/summary/instruction.ts";
 import {
   judgeSummary,
   lostIdentifiers,
   type SummaryDemands,
-} from "../core/compaction/summary/judge.ts";
-import { addIdentifiers } from "../core/compaction/summary/add-identifiers.ts";
-import type { Message } from "../core/message/message.ts";
-import { isRetryable, type ProviderFailure } from "../core/wire/failure.ts";
+} from "../../core/compaction/summary/judge.ts";
+import { addIdentifiers } from "../../core/compaction/summary/add-identifiers.ts";
+import type { Message } from "../../core/message/message.ts";
+import { isRetryable, type ProviderFailure } from "../../core/wire/failure.ts";
 import { askForSummary, type CallEdges, type Speaker } from "./summarise-call.ts";
-import type { SummaryCall } from "../core/session/summary-bill.ts";
+import type { SummaryCall } from "../../core/session/summary-bill.ts";
 
 export interface SummaryQuestion {
   readonly speaker: Speaker;

@@ -1,17 +1,17 @@
 // One call for a summary: what is sent, what it cost, and what came of it.
-import { assemble, type Assembly } from "../core/assembly/assemble.ts";
-import type { CacheState } from "../core/cache/cache-state.ts";
-import { cleanSummary } from "../core/compaction/summary/clean-summary.ts";
-import type { CallEntry } from "../core/ledger/call-entry.ts";
-import type { Message } from "../core/message/message.ts";
-import type { CallOptions } from "../core/wire/protocol.ts";
-import type { ProviderFailure } from "../core/wire/failure.ts";
-import type { Reply, StreamPart } from "../core/wire/reply.ts";
-import type { Provider } from "../edge/providers/provider.ts";
+import { assemble, type Assembly } from "../../core/assembly/assemble.ts";
+import type { CacheState } from "../../core/cache/cache-state.ts";
+import { cleanSummary } from "../../core/compaction/summary/clean-summary.ts";
+import type { CallEntry } from "../../core/ledger/call-entry.ts";
+import type { Message } from "../../core/message/message.ts";
+import type { CallOptions } from "../../core/wire/protocol.ts";
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { Reply, StreamPart } from "../../core/wire/reply.ts";
+import type { Provider } from "../../edge/providers/provider.ts";
 import { planReading } from "./plan-reading.ts";
-import type { Session } from "../core/session/session.ts";
-import { settleCall } from "../core/turn/settle-call.ts";
-import type { SummaryCall } from "../core/session/summary-bill.ts";
+import type { Session } from "../../core/session/session.ts";
+import { settleCall } from "../../core/turn/settle-call.ts";
+import type { SummaryCall } from "../../core/session/summary-bill.ts";
 
 /** Whoever is asked: a model with what it is shown before the question. */
 export interface Speaker {

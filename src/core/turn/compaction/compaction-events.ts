@@ -1,10 +1,10 @@
 // What a fold tells of: its beginning, its end, why it came to nothing, or why it did not begin (N-24).
-import type { PayloadOf } from "../core/events/event.ts";
-import { toUsd } from "../core/events/payload-spelling.ts";
-import type { FoldTrigger } from "../core/compaction/plan/decide-fold.ts";
-import { hashContent } from "../core/hash.ts";
-import type { FoldDetails, NewFold } from "../core/ledger/fold-record.ts";
-import type { PreparedEvents, Teller } from "./tell.ts";
+import type { PayloadOf } from "../../events/event.ts";
+import { toUsd } from "../../events/payload-spelling.ts";
+import type { FoldTrigger } from "../../compaction/plan/decide-fold.ts";
+import { hashContent } from "../../hash.ts";
+import type { FoldDetails, NewFold } from "../../ledger/fold-record.ts";
+import type { PreparedEvents, Teller } from "../../../engine/tell.ts";
 
 export type SkipOutcome = PayloadOf<"compaction.skipped">["outcome"];
 

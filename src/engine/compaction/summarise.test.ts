@@ -1,35 +1,35 @@
 // Goal: a summary comes, or a clear failure with everything it cost. Method: real sockets to the simulator, which
 // bills, and fails in every way it is asked to.
 import { afterEach, describe, expect, test } from "vitest";
-import { findPolicy } from "../core/cache/policies.ts";
-import type { HistoryMessage } from "../core/compaction/history.ts";
-import { foldMarkers } from "../core/compaction/summary/fold-markers.ts";
-import { itemsOf } from "../core/growing/growing-list.ts";
-import type { CallEntry } from "../core/ledger/call-entry.ts";
-import type { Message } from "../core/message/message.ts";
-import { promptTokens } from "../core/message/usage.ts";
-import { resolveModel } from "../core/models/resolve-model.ts";
-import { cheapCounter } from "../core/tokens/cheap-counter.ts";
-import { createTokenCounter } from "../core/tokens/token-counter.ts";
-import { anthropicMessages } from "../core/wire/anthropic-messages/index.ts";
-import { openaiChat } from "../core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../core/wire/openai-responses/index.ts";
-import type { CallOptions, Protocol } from "../core/wire/protocol.ts";
-import type { StreamPart } from "../core/wire/reply.ts";
-import type { Provider, ProviderOptions } from "../edge/providers/provider.ts";
-import { closeAll } from "../edge/providers/test-kit.ts";
+import { findPolicy } from "../../core/cache/policies.ts";
+import type { HistoryMessage } from "../../core/compaction/history.ts";
+import { foldMarkers } from "../../core/compaction/summary/fold-markers.ts";
+import { itemsOf } from "../../core/growing/growing-list.ts";
+import type { CallEntry } from "../../core/ledger/call-entry.ts";
+import type { Message } from "../../core/message/message.ts";
+import { promptTokens } from "../../core/message/usage.ts";
+import { resolveModel } from "../../core/models/resolve-model.ts";
+import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
+import { createTokenCounter } from "../../core/tokens/token-counter.ts";
+import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
+import { openaiChat } from "../../core/wire/openai-chat/index.ts";
+import { openaiResponses } from "../../core/wire/openai-responses/index.ts";
+import type { CallOptions, Protocol } from "../../core/wire/protocol.ts";
+import type { StreamPart } from "../../core/wire/reply.ts";
+import type { Provider, ProviderOptions } from "../../edge/providers/provider.ts";
+import { closeAll } from "../../edge/providers/test-kit.ts";
 import {
   createAgent,
   createSimulator,
   type Model,
   type Reply,
   type Simulator,
-} from "../simulator/index.ts";
-import { openSession } from "./open-session.ts";
-import type { Session } from "../core/session/session.ts";
+} from "../../simulator/index.ts";
+import { openSession } from "../open-session.ts";
+import type { Session } from "../../core/session/session.ts";
 import { summarise, type SummaryEdges, type SummaryOutcome } from "./summarise.ts";
-import type { SummaryRequest } from "./summary-request.ts";
-import { connect, say, speak } from "./test-kit.ts";
+import type { SummaryRequest } from "../../core/turn/compaction/summary-request.ts";
+import { connect, say, speak } from "../test-kit.ts";
 
 afterEach(closeAll);
 

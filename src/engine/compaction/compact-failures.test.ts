@@ -1,13 +1,13 @@
 // Goal: a compaction that is not to be had, or fails, is told with what it cost. Method: models, routes and settings
 // without one, and a simulator that refuses, breaks off or says something else.
 import { afterEach, describe, expect, test } from "vitest";
-import type { Message } from "../core/message/message.ts";
-import { openaiChat } from "../core/wire/openai-chat/index.ts";
-import type { CallOptions } from "../core/wire/protocol.ts";
-import { type ScriptStep } from "../simulator/index.ts";
+import type { Message } from "../../core/message/message.ts";
+import { openaiChat } from "../../core/wire/openai-chat/index.ts";
+import type { CallOptions } from "../../core/wire/protocol.ts";
+import { type ScriptStep } from "../../simulator/index.ts";
 import { type CompactionRequest } from "./compact-at-provider.ts";
-import { openSession } from "./open-session.ts";
-import type { Session } from "../core/session/session.ts";
+import { openSession } from "../open-session.ts";
+import type { Session } from "../../core/session/session.ts";
 import {
   asCompacted,
   asFailed,
@@ -23,7 +23,7 @@ import {
   tools,
   type Kind,
   type World,
-} from "../../harness/compacted-session.ts";
+} from "../../../harness/compacted-session.ts";
 
 afterEach(closeWorlds);
 

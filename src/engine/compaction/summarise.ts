@@ -1,8 +1,8 @@
 // The summary of a conversation that is about to be folded: asked for, judged, asked for again, or given up.
-import type { CacheState } from "../core/cache/cache-state.ts";
-import { summaryInstruction } from "../core/compaction/summary/instruction.ts";
-import type { Provider } from "../edge/providers/provider.ts";
-import type { Session } from "../core/session/session.ts";
+import type { CacheState } from "../../core/cache/cache-state.ts";
+import { summaryInstruction } from "../../core/compaction/summary/instruction.ts";
+import type { Provider } from "../../edge/providers/provider.ts";
+import type { Session } from "../../core/session/session.ts";
 import {
   runSummaryAttempts,
   type AttemptEdges,
@@ -11,9 +11,13 @@ import {
   type SummaryQuestion,
 } from "./summarise-attempts.ts";
 import { countRequest, optionsFor } from "./summarise-call.ts";
-import type { SummaryCall } from "../core/session/summary-bill.ts";
+import type { SummaryCall } from "../../core/session/summary-bill.ts";
 import { summariseTranscript, type Summariser } from "./summarise-transcript.ts";
-import { demandsOf, wishOf, type SummaryRequest } from "./summary-request.ts";
+import {
+  demandsOf,
+  wishOf,
+  type SummaryRequest,
+} from "../../core/turn/compaction/summary-request.ts";
 
 export interface SummaryEdges extends AttemptEdges {
   readonly provider: Pick<Provider, "send">;

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { findPolicy } from "../core/cache/policies.ts";
-import { resolveModel } from "../core/models/resolve-model.ts";
-import { cheapCounter } from "../core/tokens/cheap-counter.ts";
-import { anthropicMessages } from "../core/wire/anthropic-messages/index.ts";
-import type { CallOptions } from "../core/wire/protocol.ts";
-import { openSession } from "./open-session.ts";
-import type { Session } from "../core/session/session.ts";
+import { findPolicy } from "../../core/cache/policies.ts";
+import { resolveModel } from "../../core/models/resolve-model.ts";
+import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
+import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
+import type { CallOptions } from "../../core/wire/protocol.ts";
+import { openSession } from "../open-session.ts";
+import type { Session } from "../../core/session/session.ts";
 import { optionsFor } from "./summarise-call.ts";
 
 function open(options: Partial<CallOptions>, model = "claude-sonnet-4-6"): Session {

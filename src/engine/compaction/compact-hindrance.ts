@@ -1,6 +1,6 @@
 // What speaks against asking a provider to compact, seen before anything is sent.
-import type { Message } from "../core/message/message.ts";
-import type { ModelFacts } from "../core/models/model-facts.ts";
+import type { Message } from "../../core/message/message.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
 
 /** Why a model does not compact, or not with these options; null where it does. */
 export function whyNoCompaction(

@@ -1,20 +1,20 @@
 // A fold that somebody asks for, between turns: looked at first, then made.
-import type { Boundary } from "../core/compaction/plan/find-boundary.ts";
-import type { FoldNumbers, NoFoldReason } from "../core/compaction/plan/decide-fold.ts";
-import type { FoldLimits } from "../core/compaction/plan/fold-limits.ts";
+import type { Boundary } from "../../core/compaction/plan/find-boundary.ts";
+import type { FoldNumbers, NoFoldReason } from "../../core/compaction/plan/decide-fold.ts";
+import type { FoldLimits } from "../../core/compaction/plan/fold-limits.ts";
 import {
   pricePrompt,
   type PromptPrice,
   type Weighing,
-} from "../core/compaction/plan/weigh-fold.ts";
-import type { Edges } from "./edges.ts";
-import { decideByHistory, limitsOf, type FoldOccasion } from "../core/turn/decide.ts";
+} from "../../core/compaction/plan/weigh-fold.ts";
+import type { Edges } from "../edges.ts";
+import { decideByHistory, limitsOf, type FoldOccasion } from "../../core/turn/compaction/decide.ts";
 import { foldWhereDue, type FoldRequest, type FoldRun } from "./fold-session.ts";
-import { readScene } from "./read-scene.ts";
-import { countTurns, type FoldScene } from "../core/turn/fold-scene.ts";
-import { prepareCall, type PreparedCall } from "../core/turn/prepare-call.ts";
-import type { Session } from "../core/session/session.ts";
-import { createTeller } from "./tell.ts";
+import { readScene } from "./read-input.ts";
+import { countTurns, type FoldScene } from "../../core/turn/compaction/compaction-input.ts";
+import { prepareCall, type PreparedCall } from "../../core/turn/prepare-call.ts";
+import type { Session } from "../../core/session/session.ts";
+import { createTeller } from "../tell.ts";
 
 export type CompactionPlan = {
   readonly scene: FoldScene;

@@ -1,21 +1,21 @@
 // A summary from the conversation as text: by another model, or in parts where no window holds it whole.
-import { layFoundation } from "../core/assembly/foundation.ts";
-import { openThread } from "../core/assembly/thread.ts";
-import { openCacheState } from "../core/cache/cache-state.ts";
-import { findPolicy } from "../core/cache/policies.ts";
-import { chunkHistory, chunkTokensMax, countSafety } from "../core/compaction/summary/chunks.ts";
+import { layFoundation } from "../../core/assembly/foundation.ts";
+import { openThread } from "../../core/assembly/thread.ts";
+import { openCacheState } from "../../core/cache/cache-state.ts";
+import { findPolicy } from "../../core/cache/policies.ts";
+import { chunkHistory, chunkTokensMax, countSafety } from "../../core/compaction/summary/chunks.ts";
 import {
   mergeInstruction,
   summariserSystem,
   transcriptInstruction,
-} from "../core/compaction/summary/instruction.ts";
-import { renderTranscript } from "../core/compaction/summary/transcript.ts";
-import type { Message } from "../core/message/message.ts";
-import type { ModelFacts } from "../core/models/model-facts.ts";
-import type { TokenCounter } from "../core/tokens/token-counter.ts";
-import type { CallOptions, Protocol } from "../core/wire/protocol.ts";
-import type { Provider } from "../edge/providers/provider.ts";
-import type { Session } from "../core/session/session.ts";
+} from "../../core/compaction/summary/instruction.ts";
+import { renderTranscript } from "../../core/compaction/summary/transcript.ts";
+import type { Message } from "../../core/message/message.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import type { TokenCounter } from "../../core/tokens/token-counter.ts";
+import type { CallOptions, Protocol } from "../../core/wire/protocol.ts";
+import type { Provider } from "../../edge/providers/provider.ts";
+import type { Session } from "../../core/session/session.ts";
 import {
   runSummaryAttempts,
   type AttemptEdges,
@@ -23,8 +23,12 @@ import {
   type SummaryQuestion,
 } from "./summarise-attempts.ts";
 import { countRequest, optionsFor, type Speaker } from "./summarise-call.ts";
-import type { SummaryCall } from "../core/session/summary-bill.ts";
-import { demandsOf, wishOf, type SummaryRequest } from "./summary-request.ts";
+import type { SummaryCall } from "../../core/session/summary-bill.ts";
+import {
+  demandsOf,
+  wishOf,
+  type SummaryRequest,
+} from "../../core/turn/compaction/summary-request.ts";
 
 /** A model that writes summaries, and takes no part in the conversation. */
 export interface Summariser {

@@ -1,31 +1,35 @@
 // Whether a conversation is folded before the next call, and the numbers behind it.
-import { chanceWithin } from "../cache/pace.ts";
-import { keptMsOf } from "../cache/cache-state.ts";
-import { decideFold, type FoldDecision, type FoldTrigger } from "../compaction/plan/decide-fold.ts";
+import { chanceWithin } from "../../cache/pace.ts";
+import { keptMsOf } from "../../cache/cache-state.ts";
+import {
+  decideFold,
+  type FoldDecision,
+  type FoldTrigger,
+} from "../../compaction/plan/decide-fold.ts";
 import {
   findBoundary,
   type BoundarySizes,
   type Boundary,
-} from "../compaction/plan/find-boundary.ts";
+} from "../../compaction/plan/find-boundary.ts";
 import {
   planFoldLimits,
   planNoteSizes,
   toBoundaryWish,
   type FoldLimits,
-} from "../compaction/plan/fold-limits.ts";
-import { planClearing, type ClearingPlan } from "../compaction/plan/plan-clearing.ts";
-import type { CompactionSettings } from "../compaction/plan/settings.ts";
-import { expectCallsLeft, weighFold, type Weighing } from "../compaction/plan/weigh-fold.ts";
-import { planBudget } from "../tokens/budget.ts";
+} from "../../compaction/plan/fold-limits.ts";
+import { planClearing, type ClearingPlan } from "../../compaction/plan/plan-clearing.ts";
+import type { CompactionSettings } from "../../compaction/plan/settings.ts";
+import { expectCallsLeft, weighFold, type Weighing } from "../../compaction/plan/weigh-fold.ts";
+import { planBudget } from "../../tokens/budget.ts";
 import {
   reservesOf,
   settingsOf,
   tellHowOf,
   type CompactionRules,
-} from "../session/compaction-rules.ts";
-import type { FoldScene } from "./fold-scene.ts";
-import type { PreparedCall } from "./prepare-call.ts";
-import type { Session } from "../session/session.ts";
+} from "../../session/compaction-rules.ts";
+import type { FoldScene } from "./compaction-input.ts";
+import type { PreparedCall } from "../prepare-call.ts";
+import type { Session } from "../../session/session.ts";
 
 /** The next call, and why somebody may want a fold before it. */
 export interface FoldOccasion {

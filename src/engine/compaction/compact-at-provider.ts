@@ -1,17 +1,22 @@
 // The provider's own compaction: it is sent the conversation and gives back what stands for it.
-import { assemble, type Assembly } from "../core/assembly/assemble.ts";
-import { appendMessages, messagesFrom, openThread, type Thread } from "../core/assembly/thread.ts";
-import type { CacheState } from "../core/cache/cache-state.ts";
-import type { CallEntry } from "../core/ledger/call-entry.ts";
-import type { Message } from "../core/message/message.ts";
-import type { ProviderFailure } from "../core/wire/failure.ts";
-import type { CallOptions, ProtocolCompaction } from "../core/wire/protocol.ts";
-import type { Provider } from "../edge/providers/provider.ts";
+import { assemble, type Assembly } from "../../core/assembly/assemble.ts";
+import {
+  appendMessages,
+  messagesFrom,
+  openThread,
+  type Thread,
+} from "../../core/assembly/thread.ts";
+import type { CacheState } from "../../core/cache/cache-state.ts";
+import type { CallEntry } from "../../core/ledger/call-entry.ts";
+import type { Message } from "../../core/message/message.ts";
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { CallOptions, ProtocolCompaction } from "../../core/wire/protocol.ts";
+import type { Provider } from "../../edge/providers/provider.ts";
 import { findHindrance, whyNoCompaction } from "./compact-hindrance.ts";
 import { planReading } from "./plan-reading.ts";
-import type { Session } from "../core/session/session.ts";
-import { settleCall } from "../core/turn/settle-call.ts";
-import type { SummaryCall } from "../core/session/summary-bill.ts";
+import type { Session } from "../../core/session/session.ts";
+import { settleCall } from "../../core/turn/settle-call.ts";
+import type { SummaryCall } from "../../core/session/summary-bill.ts";
 
 export interface CompactionRequest {
   /** What is to be compacted: the session's thread, or its beginning up to a boundary. */

@@ -1,38 +1,42 @@
 // One fold: decide, lock, make what stands for the folded part, commit; or leave everything as it is.
-import type { FoldDecision, FoldNumbers } from "../core/compaction/plan/decide-fold.ts";
-import type { Boundary, BoundarySizes } from "../core/compaction/plan/find-boundary.ts";
-import { afterFailure } from "../core/compaction/plan/folding-state.ts";
-import type { ClearingPlan } from "../core/compaction/plan/plan-clearing.ts";
-import type { FoldLock, OpenTurn } from "../core/ledger/ledger.ts";
-import { StrataError } from "../core/strata-error.ts";
-import type { Edges } from "./edges.ts";
-import { settingsOf } from "../core/session/compaction-rules.ts";
+import type { FoldDecision, FoldNumbers } from "../../core/compaction/plan/decide-fold.ts";
+import type { Boundary, BoundarySizes } from "../../core/compaction/plan/find-boundary.ts";
+import { afterFailure } from "../../core/compaction/plan/folding-state.ts";
+import type { ClearingPlan } from "../../core/compaction/plan/plan-clearing.ts";
+import type { FoldLock, OpenTurn } from "../../core/ledger/ledger.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import type { Edges } from "../edges.ts";
+import { settingsOf } from "../../core/session/compaction-rules.ts";
 import {
   decideByHistory,
   decideBySize,
   isKnownWhole,
   planClearingOf,
   type FoldOccasion,
-} from "../core/turn/decide.ts";
+} from "../../core/turn/compaction/decide.ts";
 import {
   createFoldEvents,
   type FoldEvents,
   type FoldFailure,
   type SkipOutcome,
-} from "./fold-events.ts";
-import { readScene } from "./read-scene.ts";
-import type { FoldScene } from "../core/turn/fold-scene.ts";
-import { freedSkills } from "./freed-skills.ts";
-import type { PreparedCall } from "../core/turn/prepare-call.ts";
+} from "../../core/turn/compaction/compaction-events.ts";
+import { readScene } from "./read-input.ts";
+import type { FoldScene } from "../../core/turn/compaction/compaction-input.ts";
+import { freedSkills } from "../../core/turn/compaction/freed-skills.ts";
+import type { PreparedCall } from "../../core/turn/prepare-call.ts";
 import { replaceHead, type ReplacedHead } from "./replace-head.ts";
-import { toStateText } from "../core/session/session-state.ts";
-import type { Session } from "../core/session/session.ts";
-import { spend } from "../core/session/spent.ts";
-import { knownCost, sumCalls } from "../core/session/summary-bill.ts";
+import { toStateText } from "../../core/session/session-state.ts";
+import type { Session } from "../../core/session/session.ts";
+import { spend } from "../../core/session/spent.ts";
+import { knownCost, sumCalls } from "../../core/session/summary-bill.ts";
 import { cancelledByCaller } from "./summarise-attempts.ts";
-import type { SummaryCall } from "../core/session/summary-bill.ts";
-import type { Teller } from "./tell.ts";
-import { writeFold, type Replacement, type WrittenFold } from "../core/turn/write-fold.ts";
+import type { SummaryCall } from "../../core/session/summary-bill.ts";
+import type { Teller } from "../tell.ts";
+import {
+  writeFold,
+  type Replacement,
+  type WrittenFold,
+} from "../../core/turn/compaction/write-fold.ts";
 
 export interface FoldRequest {
   readonly session: Session;

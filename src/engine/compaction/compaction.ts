@@ -1,7 +1,7 @@
 // How an agent's history is shortened: what an application may say about it.
-import type { SkillActivationRegistry } from "../core/skills/skill-registry.ts";
-import type { CompactionRules } from "../core/session/compaction-rules.ts";
-import type { FoundationSetup } from "../core/session/session-foundation.ts";
+import type { SkillActivationRegistry } from "../../core/skills/skill-registry.ts";
+import type { CompactionRules } from "../../core/session/compaction-rules.ts";
+import type { FoundationSetup } from "../../core/session/session-foundation.ts";
 import type { Summariser } from "./summarise-transcript.ts";
 
 export interface Compaction extends CompactionRules {

@@ -1,22 +1,22 @@
 // A fold as it is recorded, and the session that goes on from it.
-import type { Foundation } from "../assembly/foundation.ts";
-import { keepFoundation } from "../assembly/kept-foundation.ts";
-import { appendMessages, openThread, type Thread } from "../assembly/thread.ts";
-import { toCopiedRuns, type FoldLead } from "../compaction/fold-lead.ts";
-import type { HistoryMessage } from "../compaction/history.ts";
-import { encodeIndex, type FoldIndex } from "../compaction/index/fold-index.ts";
-import { afterFold, type FoldOutcome } from "../compaction/plan/folding-state.ts";
-import type { CompactionSettings } from "../compaction/plan/settings.ts";
-import type { FoldMessages } from "../compaction/summary/fold-messages.ts";
-import { makeValid } from "../compaction/summary/make-valid.ts";
-import type { FoldDetails, NewFold } from "../ledger/fold-record.ts";
-import type { Message } from "../message/message.ts";
-import { countTurns, type FoldScene } from "./fold-scene.ts";
-import { newMessages } from "./new-messages.ts";
-import type { LaidFoundation } from "../session/session-foundation.ts";
-import { toStateText } from "../session/session-state.ts";
-import { keptSetupOf } from "../session/kept-setup.ts";
-import { firstSeat, type Session } from "../session/session.ts";
+import type { Foundation } from "../../assembly/foundation.ts";
+import { keepFoundation } from "../../assembly/kept-foundation.ts";
+import { appendMessages, openThread, type Thread } from "../../assembly/thread.ts";
+import { toCopiedRuns, type FoldLead } from "../../compaction/fold-lead.ts";
+import type { HistoryMessage } from "../../compaction/history.ts";
+import { encodeIndex, type FoldIndex } from "../../compaction/index/fold-index.ts";
+import { afterFold, type FoldOutcome } from "../../compaction/plan/folding-state.ts";
+import type { CompactionSettings } from "../../compaction/plan/settings.ts";
+import type { FoldMessages } from "../../compaction/summary/fold-messages.ts";
+import { makeValid } from "../../compaction/summary/make-valid.ts";
+import type { FoldDetails, NewFold } from "../../ledger/fold-record.ts";
+import type { Message } from "../../message/message.ts";
+import { countTurns, type FoldScene } from "./compaction-input.ts";
+import { newMessages } from "../new-messages.ts";
+import type { LaidFoundation } from "../../session/session-foundation.ts";
+import { toStateText } from "../../session/session-state.ts";
+import { keptSetupOf } from "../../session/kept-setup.ts";
+import { firstSeat, type Session } from "../../session/session.ts";
 
 /** What stands for the history up to a place, and what is known of how it came about. */
 export interface Replacement extends Pick<

@@ -1,9 +1,9 @@
 // What is to be summarised, and what a summary of it must be.
-import type { Thread } from "../core/assembly/thread.ts";
-import type { HistoryMessage } from "../core/compaction/history.ts";
-import type { SummaryWish } from "../core/compaction/summary/instruction.ts";
-import type { SummaryDemands } from "../core/compaction/summary/judge.ts";
-import type { Message } from "../core/message/message.ts";
+import type { Thread } from "../../assembly/thread.ts";
+import type { HistoryMessage } from "../../compaction/history.ts";
+import type { SummaryWish } from "../../compaction/summary/instruction.ts";
+import type { SummaryDemands } from "../../compaction/summary/judge.ts";
+import type { Message } from "../../message/message.ts";
 
 export interface SummaryRequest {
   /** The conversation as it stands. */
