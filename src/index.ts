@@ -346,7 +346,7 @@ export {
   planCompaction,
   type CompactionPlan,
 } from "./engine/compaction/compact-session.ts";
-export type { FoldRun } from "./engine/compaction/fold-session.ts";
+export type { CompactionOutcome } from "./core/turn/compaction/compacting.ts";
 export type { FoundationSetup } from "./core/session/session-foundation.ts";
 export type { Summariser } from "./engine/compaction/summarise-transcript.ts";
 export { openSession } from "./engine/open-session.ts";

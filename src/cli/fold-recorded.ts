@@ -6,7 +6,7 @@ import { createEventBus, type EventBus } from "../edge/events/event-bus.ts";
 import type { BusProblem } from "../edge/events/problem.ts";
 import type { Edges } from "../engine.ts";
 import { compactSession } from "../engine/compaction/compact-session.ts";
-import type { FoldRequest, FoldRun } from "../engine/compaction/fold-session.ts";
+import type { CompactionRequest, CompactionOutcome } from "../core/turn/compaction/compacting.ts";
 import type { Session } from "../core/session/session.ts";
 import { knownCost, sumCalls } from "../core/session/summary-bill.ts";
 import type { SummaryCall } from "../core/session/summary-bill.ts";
@@ -17,7 +17,7 @@ import { createOnProblem } from "./use-ledger.ts";
 /** Whoever interrupts it once leaves everything as it was. */
 export async function foldRecorded(
   session: Session,
-  wish: Pick<FoldRequest, "focus" | "mayAskModel">,
+  wish: Pick<CompactionRequest, "focus" | "mayAskModel">,
   edges: Pick<Edges, "ledger" | "provider" | "compaction">,
   io: Io,
 ): Promise<ShownFold> {
@@ -64,7 +64,7 @@ function watchOutcome(bus: EventBus): () => Outcome | null {
 
 function notFolded(
   id: string,
-  { why, spent }: Extract<FoldRun, { readonly kind: "unchanged" }>,
+  { why, spent }: Extract<CompactionOutcome, { readonly kind: "unchanged" }>,
   outcome: Outcome | null,
 ): StrataError {
   const cost = describeSpent(spent);

@@ -11,7 +11,7 @@ import {
   type CompactionPlan,
 } from "./compaction/compact-session.ts";
 import type { EngineContext, Reached } from "./create-engine.ts";
-import type { FoldRun } from "./compaction/fold-session.ts";
+import type { CompactionOutcome } from "../core/turn/compaction/compacting.ts";
 import { createOwnLoop, type LoopOf, type OwnLoop } from "./own-loop.ts";
 import type { Session } from "../core/session/session.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";
@@ -31,7 +31,7 @@ export interface EngineSession extends OwnLoop {
   /** Goes on with a turn that a process left open. */
   resume(options?: RunOptions): TurnHandle;
   /** Shortens its history now. */
-  compact(options?: CompactOptions): Promise<FoldRun>;
+  compact(options?: CompactOptions): Promise<CompactionOutcome>;
   /** Goes on with another model from the next turn on, and says what that does to the cache. */
   useModel(name: string): Promise<ModelChange>;
   /** What `compact` would do. */

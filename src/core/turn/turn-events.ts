@@ -7,7 +7,7 @@ import type { Route } from "../routing/decide-route.ts";
 import type { Session } from "../session/session.ts";
 import { findMiss } from "./find-miss.ts";
 import type { PreparedCall } from "./prepare-call.ts";
-import type { Turn } from "./turn.ts";
+import { callCountOf, type Turn } from "./turn.ts";
 import type { TurnEnding } from "./turn-ending.ts";
 import {
   toCancelled,
@@ -24,9 +24,9 @@ export const stays: Route = { by: "sticky", passedOver: [], left: null };
 /** The same turn, with the events of its beginning where they were not given yet. */
 export function announce(turn: Turn, first: PreparedCall): Turn {
   if (turn.isAnnounced) return turn;
-  const { before, resumed, route, news } = turn;
+  const { before, route, news } = turn;
   const begun: readonly EventBody[] =
-    resumed === null
+    callCountOf(turn) === 0
       ? [
           { type: "turn.started", payload: toStarted(turn, first.promptTokens) },
           {

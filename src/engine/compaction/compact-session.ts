@@ -9,15 +9,19 @@ import {
 } from "../../core/compaction/plan/weigh-fold.ts";
 import type { Edges } from "../edges.ts";
 import { decideByHistory, limitsOf, type FoldOccasion } from "../../core/turn/compaction/decide.ts";
-import { foldWhereDue, type FoldRequest, type FoldRun } from "./fold-session.ts";
-import { readScene } from "./read-input.ts";
-import { countTurns, type FoldScene } from "../../core/turn/compaction/compaction-input.ts";
+import type {
+  CompactionOutcome,
+  CompactionRequest,
+} from "../../core/turn/compaction/compacting.ts";
+import { runCompaction } from "./run-compaction.ts";
+import { readInput } from "./read-input.ts";
+import { countTurns, type CompactionInput } from "../../core/turn/compaction/compaction-input.ts";
 import { prepareCall, type PreparedCall } from "../../core/turn/prepare-call.ts";
 import type { Session } from "../../core/session/session.ts";
 import { createTeller } from "../tell.ts";
 
 export type CompactionPlan = {
-  readonly scene: FoldScene;
+  readonly scene: CompactionInput;
   /** Of the conversation, without those that only tell of a fold. */
   readonly turns: number;
   readonly limits: FoldLimits;
@@ -37,10 +41,10 @@ export type CompactionPlan = {
 export async function planCompaction(
   session: Session,
   edges: Pick<Edges, "ledger" | "now" | "compaction">,
-  { mayAskModel = true }: Pick<FoldRequest, "mayAskModel"> = {},
+  { mayAskModel = true }: Pick<CompactionRequest, "mayAskModel"> = {},
 ): Promise<CompactionPlan> {
   const nowMs = edges.now();
-  const scene = await readScene(session, null, 0, edges.ledger);
+  const scene = await readInput(session, null, 0, edges.ledger);
   const occasion: FoldOccasion = {
     session,
     prepared: prepareNext(session, nowMs),
@@ -63,14 +67,14 @@ export async function planCompaction(
 /** Folds a session that no turn runs in. `focus` says what the summary should dwell on. */
 export async function compactSession(
   session: Session,
-  { focus, mayAskModel }: Pick<FoldRequest, "focus" | "mayAskModel">,
+  { focus, mayAskModel }: Pick<CompactionRequest, "focus" | "mayAskModel">,
   edges: Edges,
-): Promise<FoldRun> {
+): Promise<CompactionOutcome> {
   const about = { sessionId: session.id, turnId: null, chain: { current: null } };
   const nowMs = edges.now();
   const request = {
     session,
-    open: null,
+    lease: null,
     stagedCount: 0,
     prepared: prepareNext(session, nowMs),
     nowMs,
@@ -78,7 +82,7 @@ export async function compactSession(
     ...(focus === undefined ? {} : { focus }),
     ...(mayAskModel === undefined ? {} : { mayAskModel }),
   };
-  return foldWhereDue(request, edges, createTeller(edges.events, about));
+  return runCompaction(request, edges, createTeller(edges.events, about));
 }
 
 /** The prompt as it stands, without anything new. */

@@ -2,16 +2,16 @@
 import { placeLead } from "../../core/compaction/fold-lead.ts";
 import type { FoldRecord } from "../../core/ledger/fold-record.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
-import type { FoldScene } from "../../core/turn/compaction/compaction-input.ts";
+import type { CompactionInput } from "../../core/turn/compaction/compaction-input.ts";
 import { listenerOf, readShown } from "../recorded-seat.ts";
 import type { Session } from "../../core/session/session.ts";
 
-export async function readScene(
+export async function readInput(
   session: Session,
-  open: FoldScene["open"],
+  open: CompactionInput["open"],
   stagedCount: number,
   ledger: Ledger,
-): Promise<FoldScene> {
+): Promise<CompactionInput> {
   const of = open === null ? { sessionId: session.id } : { turnId: open.id };
   const { messages: read, fold: lead } = await readShown(ledger, of, listenerOf(session));
   const { history, storedLength } = placeLead(read, lead?.turnId ?? null, leadIn(lead));

@@ -2,7 +2,7 @@
 import { assert } from "../../core/assert.ts";
 import type { CompactionResult, Step } from "../../core/turn/step.ts";
 import type { StepEdges } from "../edges.ts";
-import { foldWhereDue } from "../compaction/fold-session.ts";
+import { runCompaction } from "../compaction/run-compaction.ts";
 import type { RunningTurn } from "./running-turn.ts";
 
 export async function compactInTurn(
@@ -13,10 +13,10 @@ export async function compactInTurn(
   const { session, current } = turn;
   const { ledger } = edges;
   assert(ledger !== undefined, "only a recorded history is compacted");
-  const run = await foldWhereDue(
+  const run = await runCompaction(
     {
       session,
-      open: lease,
+      lease,
       stagedCount: current.length,
       prepared,
       nowMs: nowMs ?? edges.now(),

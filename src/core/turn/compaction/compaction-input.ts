@@ -5,7 +5,7 @@ import type { FoldRecord } from "../../ledger/fold-record.ts";
 import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 
-export interface FoldScene {
+export interface CompactionInput {
   /** Its thread ends before what is staged. */
   readonly session: Session;
   /** The turn that runs; null between turns. */
@@ -21,7 +21,7 @@ export interface FoldScene {
 }
 
 /** Turns of it, without those that only tell of a fold. */
-export function countTurns({ history, lead }: Pick<FoldScene, "history" | "lead">): number {
+export function countTurns({ history, lead }: Pick<CompactionInput, "history" | "lead">): number {
   const ids = new Set(history.map(({ turnId }) => turnId));
   return lead !== null && ids.has(lead.turnId) ? ids.size - 1 : ids.size;
 }

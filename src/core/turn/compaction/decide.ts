@@ -27,7 +27,7 @@ import {
   tellHowOf,
   type CompactionRules,
 } from "../../session/compaction-rules.ts";
-import type { FoldScene } from "./compaction-input.ts";
+import type { CompactionInput } from "./compaction-input.ts";
 import type { PreparedCall } from "../prepare-call.ts";
 import type { Session } from "../../session/session.ts";
 
@@ -56,7 +56,7 @@ export function decideBySize(occasion: FoldOccasion): FoldDecision<BoundarySizes
 /** With the history at hand. */
 export function decideByHistory(
   occasion: FoldOccasion,
-  { history }: Pick<FoldScene, "history">,
+  { history }: Pick<CompactionInput, "history">,
 ): FoldDecision {
   const settings = settingsOf(occasion.compaction);
   return decide(occasion, (limits, targetTokens) =>
@@ -83,7 +83,7 @@ export interface ClearingWish {
 
 /** Null where a summary is wanted, or stands for more: unless nothing can be folded, clearing must be enough alone. */
 export function planClearingOf(
-  { session, history }: FoldScene,
+  { session, history }: CompactionInput,
   { occasion, boundary, trigger, targetTokens }: ClearingWish,
 ): ClearingPlan | null {
   const { promptTokens } = occasion.prepared;

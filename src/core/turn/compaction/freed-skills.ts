@@ -1,14 +1,13 @@
-// Skills whose bodies a fold takes out of sight.
+// Skills whose bodies a compaction takes out of sight.
 import type { HistoryMessage } from "../../compaction/history.ts";
 import type { Activation } from "../../skills/activation.ts";
-import type { Compaction } from "../../../engine/compaction/compaction.ts";
 
-/** Those whose body came with one of these results. Changes nothing: the fold may still come to nothing. */
+/** Those whose body came with one of these results. */
 export function freedSkills(
   resultsGone: ReadonlySet<string>,
-  skills: Compaction["skills"],
+  loaded: readonly Activation[],
 ): readonly Activation[] {
-  return skills?.state().loaded.filter(({ toolUseId }) => resultsGone.has(toolUseId)) ?? [];
+  return loaded.filter(({ toolUseId }) => resultsGone.has(toolUseId));
 }
 
 /** The tool uses that are answered in these messages. */

@@ -11,7 +11,7 @@ import type { FoldMessages } from "../../compaction/summary/fold-messages.ts";
 import { makeValid } from "../../compaction/summary/make-valid.ts";
 import type { FoldDetails, NewFold } from "../../ledger/fold-record.ts";
 import type { Message } from "../../message/message.ts";
-import { countTurns, type FoldScene } from "./compaction-input.ts";
+import { countTurns, type CompactionInput } from "./compaction-input.ts";
 import { newMessages } from "../new-messages.ts";
 import type { LaidFoundation } from "../../session/session-foundation.ts";
 import { toStateText } from "../../session/session-state.ts";
@@ -69,7 +69,7 @@ export interface WrittenFold {
 }
 
 export function writeFold(
-  scene: FoldScene,
+  scene: CompactionInput,
   replacement: Replacement,
   next: Session,
   { auto }: Pick<CompactionSettings, "auto">,
@@ -132,7 +132,7 @@ interface Folded {
 }
 
 function layFolded(
-  scene: FoldScene,
+  scene: CompactionInput,
   { lead, history, at, changedTo }: Replacement,
   foundation: Foundation,
   { model }: Session,
@@ -163,7 +163,7 @@ function layFolded(
 
 /** What changed, or was said by a fold before, this one says itself: and where thinking must go, all that is kept. */
 function findKeptFrom(
-  { history, storedLength, staged }: FoldScene,
+  { history, storedLength, staged }: CompactionInput,
   changedTo: number,
   model: Session["model"],
 ): number {
@@ -184,7 +184,7 @@ interface Sizes extends Pick<FoldDetails, "tokensBefore" | "tokensAfter" | "summ
 }
 
 function detailsOf(
-  scene: FoldScene,
+  scene: CompactionInput,
   replacement: Replacement,
   { keptFrom, ...sizes }: Sizes,
 ): Omit<FoldDetails, "metadataJson"> {
@@ -216,7 +216,7 @@ function detailsOf(
 }
 
 function firstKept(
-  { history, open }: FoldScene,
+  { history, open }: CompactionInput,
   keptFrom: number,
 ): Pick<FoldDetails, "firstKeptTurnId" | "firstKeptIndex"> {
   const first = history[keptFrom];
@@ -226,12 +226,12 @@ function firstKept(
   return { firstKeptTurnId: open.id, firstKeptIndex: (last?.index ?? -1) + 1 };
 }
 
-function isSplit({ history }: FoldScene, at: number): boolean {
+function isSplit({ history }: CompactionInput, at: number): boolean {
   return history[at] !== undefined && history[at]?.turnId === history[at - 1]?.turnId;
 }
 
 /** The last turn before the model came: what it thought up to there is not shown to it from now on, either. */
-function findForeignEnd({ session, history, open }: FoldScene): string | null {
+function findForeignEnd({ session, history, open }: CompactionInput): string | null {
   const { turnId, isRecorded, after } = session.seat;
   if (turnId === null && isRecorded) return after;
   const own = turnId ?? open?.id;
