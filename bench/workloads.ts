@@ -22,6 +22,7 @@ const models = ["claude-sonnet-4-6", "claude-haiku-4-5"] as const;
 
 export const experiment: Experiment = {
   summary: "three scripted workloads under six policies, on both stores: what each costs",
+  cpuRatioMax: 1.15,
   async run({ progress }) {
     const server = await startPostgres();
     const stores = { sqlite: ":memory:", postgres: await server.createDatabase() };

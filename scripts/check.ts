@@ -7,6 +7,7 @@ const checks: readonly (readonly [name: string, command: string, ...args: string
   ["types", "tsc"],
   ["unused code", "knip"],
   ["generated docs", "node", "scripts/generate-docs.ts", "--check"],
+  ["requirements", "node", "scripts/check-requirements.ts"],
 ];
 
 const failed = checks.filter(([name, command, ...args]) => {
