@@ -109,7 +109,8 @@ async function carryOut(
       noteBill(running.turn, step.entry, edges);
       return { did: "record reply" };
     case "run tools":
-      edges.onPhase?.("running tools");
+      // A resumed turn says what it does from its first call on.
+      if (running.turn.isAnnounced) edges.onPhase?.("running tools");
       return {
         did: "run tools",
         answers: await answerTools(step.uses, edges.runTools, running.tools),

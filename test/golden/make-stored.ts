@@ -28,7 +28,7 @@ async function store(side: Side): Promise<void> {
     await process.say(session, `Step ${step}: look at it.\n${textOf(`module-${step}.ts`, 70)}`);
   }
   const { kind } = await session.compact();
-  if (kind !== "folded") throw new Error("nothing was compacted");
+  if (kind !== "compacted") throw new Error("nothing was compacted");
   await process.say(session, "And a.ts?", { model: side.otherModel });
   const hangs = stage.hangAt(9);
   void process.watch(session.run("And the others?", { id: stage.nextTurnId() }));

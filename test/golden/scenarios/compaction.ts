@@ -7,9 +7,13 @@ import type { Scenarios } from "../scenario.ts";
 import type { Stage } from "../stage.ts";
 import { textOf } from "../world.ts";
 
-/** A fold, in what a user sees of it. */
+/** A compaction, in what a user sees of it. The records say `folded` for compacted. */
 function note(stage: Stage, run: Awaited<ReturnType<EngineSession["compact"]>>): void {
-  stage.results.push({ fold: run.kind, why: run.kind === "unchanged" ? run.why : null });
+  const isUnchanged = run.kind === "unchanged";
+  stage.results.push({
+    fold: isUnchanged ? "unchanged" : "folded",
+    why: isUnchanged ? run.why : null,
+  });
 }
 
 export const compaction: Scenarios = {
