@@ -379,10 +379,10 @@ export type {
   RecordedCall,
   RecordOptions,
   ToolAnswer,
-} from "./engine/own-loop.ts";
-export type { OwnCall } from "./engine/own-loop-call.ts";
-export { offerTools } from "./engine/own-loop-tools.ts";
-export { sendsNothing } from "./engine/own-loop-tools.ts";
+} from "./engine/own-loop/own-loop.ts";
+export type { OwnCall } from "./engine/own-loop/own-call.ts";
+export { offerTools } from "./engine/own-loop/application-side.ts";
+export { sendsNothing } from "./engine/own-loop/application-side.ts";
 export { explainMiss, type CallTiming, type MissQuestion } from "./core/diagnosis/explain-miss.ts";
 export { missCauses, type Explanation, type MissCause } from "./core/diagnosis/explanation.ts";
 export { lintRequest, type LintFinding } from "./core/diagnosis/lint-request.ts";

@@ -12,7 +12,7 @@ import {
 } from "./compaction/compact-session.ts";
 import type { EngineContext, Reached } from "./create-engine.ts";
 import type { CompactionOutcome } from "../core/turn/compaction/compacting.ts";
-import { createOwnLoop, type LoopOf, type OwnLoop } from "./own-loop.ts";
+import { createOwnLoop, type LoopOf, type OwnLoop } from "./own-loop/own-loop.ts";
 import type { Session } from "../core/session/session.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";
 import { settleTurn, withTurn, type TurnWish } from "./session-turn.ts";

@@ -11,7 +11,7 @@ import { stays } from "../../core/turn/turn-events.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
 import { advance, close, startCall, take, type StepEdges } from "../../engine.ts";
-import { sendsNothing } from "../../engine/own-loop-tools.ts";
+import { sendsNothing } from "../../engine/own-loop/application-side.ts";
 import { recordSession } from "../../engine/stored-session.ts";
 import type { Emitter } from "../../engine/tell.ts";
 import { newTurn } from "../../engine/turn/begin-turn.ts";

@@ -10,7 +10,7 @@ import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
-import { readError } from "../../engine/own-loop-reply.ts";
+import { readError } from "../../engine/own-loop/read-reply.ts";
 import type { Emitter } from "../../engine/tell.ts";
 import { bookCall, endTurn } from "./book-call.ts";
 import { createConversations, type Conversation, type Conversations } from "./conversations.ts";

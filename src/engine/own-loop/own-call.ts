@@ -1,17 +1,17 @@
 // A call that an application sends itself: the request as bytes and as an object, and what it was made of.
-import { toAssembledContext } from "../core/assembly/assembled-context.ts";
-import type { CachePlan } from "../core/cache/cache-plan.ts";
-import type { AssembledContext } from "../core/message/assembled-context.ts";
-import type { TokenBudget } from "../core/tokens/budget.ts";
-import type { EncodedRequest } from "../core/wire/encoded-request.ts";
-import type { ProtocolName } from "../core/wire/protocol.ts";
-import type { Provider } from "../edge/providers/provider.ts";
-import { usualTimeouts } from "../edge/providers/timeouts.ts";
-import type { Step } from "../core/turn/step.ts";
-import type { StartedCall } from "../engine.ts";
-import type { Edges } from "./edges.ts";
-import type { RunningTurn } from "./turn/running-turn.ts";
-import { reservesOf } from "../core/session/compaction-rules.ts";
+import { toAssembledContext } from "../../core/assembly/assembled-context.ts";
+import type { CachePlan } from "../../core/cache/cache-plan.ts";
+import type { AssembledContext } from "../../core/message/assembled-context.ts";
+import type { TokenBudget } from "../../core/tokens/budget.ts";
+import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
+import type { ProtocolName } from "../../core/wire/protocol.ts";
+import type { Provider } from "../../edge/providers/provider.ts";
+import { usualTimeouts } from "../../edge/providers/timeouts.ts";
+import type { Step } from "../../core/turn/step.ts";
+import type { StartedCall } from "../../engine.ts";
+import type { Edges } from "../edges.ts";
+import type { RunningTurn } from "../turn/running-turn.ts";
+import { reservesOf } from "../../core/session/compaction-rules.ts";
 
 export interface OwnCall {
   readonly turnId: string;

@@ -1,15 +1,15 @@
 // One turn whose calls an application sends and whose tools it runs. Everything else is the engine's interpreter.
-import type { CallEntry } from "../core/ledger/call-entry.ts";
-import type { ToolUseBlock } from "../core/message/message.ts";
-import type { ProviderFailure } from "../core/wire/failure.ts";
-import type { Reply } from "../core/wire/reply.ts";
-import { advance, close, startCall, type StartedCall } from "../engine.ts";
-import { answerTools } from "./answer-tools.ts";
-import type { TurnRun } from "./edges.ts";
-import { toOwnCall, type OwnCall } from "./own-loop-call.ts";
-import { toToolMessages, type ToolAnswer } from "./own-loop-answers.ts";
-import type { SessionTurn } from "./session-turn.ts";
-import { apply } from "./turn/running-turn.ts";
+import type { CallEntry } from "../../core/ledger/call-entry.ts";
+import type { ToolUseBlock } from "../../core/message/message.ts";
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { Reply } from "../../core/wire/reply.ts";
+import { advance, close, startCall, type StartedCall } from "../../engine.ts";
+import { answerTools } from "../answer-tools.ts";
+import type { TurnRun } from "../edges.ts";
+import { toOwnCall, type OwnCall } from "./own-call.ts";
+import { toToolMessages, type ToolAnswer } from "./tool-answers.ts";
+import type { SessionTurn } from "../session-turn.ts";
+import { apply } from "../turn/running-turn.ts";
 
 /** What the turn waits for, or that it is over. */
 export type Stop =

@@ -1,15 +1,15 @@
 // For applications with an agent loop of their own: they send the calls and run the tools, the engine does the rest.
-import { assert } from "../core/assert.ts";
-import type { AgentEvent } from "../core/layers/event.ts";
-import type { CallEntry } from "../core/ledger/call-entry.ts";
-import type { ToolUseBlock } from "../core/message/message.ts";
-import { StrataError } from "../core/strata-error.ts";
-import type { StreamPart } from "../core/wire/reply.ts";
-import type { TurnRun } from "./edges.ts";
-import type { RunOptions } from "./engine-session.ts";
-import type { ToolAnswer } from "./own-loop-answers.ts";
-import type { OwnCall } from "./own-loop-call.ts";
-import { readReply } from "./own-loop-reply.ts";
+import { assert } from "../../core/assert.ts";
+import type { AgentEvent } from "../../core/layers/event.ts";
+import type { CallEntry } from "../../core/ledger/call-entry.ts";
+import type { ToolUseBlock } from "../../core/message/message.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import type { StreamPart } from "../../core/wire/reply.ts";
+import type { TurnRun } from "../edges.ts";
+import type { RunOptions } from "../engine-session.ts";
+import type { ToolAnswer } from "./tool-answers.ts";
+import type { OwnCall } from "./own-call.ts";
+import { readReply } from "./read-reply.ts";
 import {
   findEntry,
   giveAnswers,
@@ -18,10 +18,10 @@ import {
   goOn,
   type Stop,
   type Waiting,
-} from "./own-turn.ts";
-import type { SessionTurn } from "./session-turn.ts";
-import { release } from "./turn/running-turn.ts";
-import type { TurnHandle } from "./turn-handle.ts";
+} from "./own-steps.ts";
+import type { SessionTurn } from "../session-turn.ts";
+import { release } from "../turn/running-turn.ts";
+import type { TurnHandle } from "../turn-handle.ts";
 
 export type { ToolAnswer };
 

@@ -1,8 +1,8 @@
 // What an application's tools gave, checked before anything is changed by it.
-import type { Block, Message, ToolUseBlock } from "../core/message/message.ts";
-import type { Violation } from "../core/message/violation.ts";
-import { StrataError } from "../core/strata-error.ts";
-import { describeFlaw, findFlaw } from "./answer-tools.ts";
+import type { Block, Message, ToolUseBlock } from "../../core/message/message.ts";
+import type { Violation } from "../../core/message/violation.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { describeFlaw, findFlaw } from "../answer-tools.ts";
 
 /** What a tool gave for one use. The model is told which uses got no answer. */
 export interface ToolAnswer {

@@ -1,10 +1,10 @@
 // What an application got from a provider in its own way → our reply, or why there is none. Read tolerantly, never thrown.
-import { redact } from "../core/events/redact.ts";
-import type { ProviderFailure } from "../core/wire/failure.ts";
-import type { Protocol } from "../core/wire/protocol.ts";
-import type { Reply, StreamPart } from "../core/wire/reply.ts";
-import { bodyOf, fieldOf, headersOf, messageOf, namesOf, toJson } from "./own-loop-fields.ts";
-import { untilAborted } from "./until-aborted.ts";
+import { redact } from "../../core/events/redact.ts";
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import type { Reply, StreamPart } from "../../core/wire/reply.ts";
+import { bodyOf, fieldOf, headersOf, messageOf, namesOf, toJson } from "./sdk-fields.ts";
+import { untilAborted } from "../until-aborted.ts";
 
 export interface ReplyReading {
   readonly protocol: Protocol;
