@@ -10,7 +10,7 @@ export async function checkStore({ value: where, origin }: Setting<string>): Pro
   const name = "ledger";
   try {
     // Loaded here, because a Node without SQLite must get as far as saying so.
-    const { nameOf } = await import("./use-ledger.ts");
+    const { nameOf } = await import("./ledger-place.ts");
     const place = `${nameOf(where)} (from ${origin})`;
     return { name, state: "ok", detail: `${place}, ${await describe(where)}` };
   } catch (error) {

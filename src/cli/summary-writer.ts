@@ -11,8 +11,6 @@ import { createProvider, type Provider } from "../edge/providers/provider.ts";
 import type { Edges } from "../engine.ts";
 import type { Session } from "../engine/session.ts";
 import type { Summariser } from "../engine/summarise-transcript.ts";
-import { formatCount } from "../replay/page/format-figures.ts";
-import type { Progress } from "./progress.ts";
 import { findEndpoint, usualProtocol } from "./provider-protocols.ts";
 import type { Environment } from "./read-config.ts";
 
@@ -65,12 +63,20 @@ export function chooseWriter(
   );
 }
 
+/** How far a summary is. */
+export type WriterProgress =
+  | { readonly kind: "reading"; readonly model: string }
+  | { readonly kind: "writing"; readonly model: string; readonly characters: number }
+  | { readonly kind: "ended" };
+
+type OnProgress = (progress: WriterProgress) => void;
+
 export interface OpenWriter {
   readonly edges: Pick<Edges, "provider" | "compaction">;
   close(): Promise<void>;
 }
 
-export async function openWriter(writer: Writer, progress: Progress): Promise<OpenWriter> {
+export async function openWriter(writer: Writer, onProgress: OnProgress): Promise<OpenWriter> {
   if (writer.kind === "nobody") {
     return { edges: { provider: { send: refuseToSend } }, close: () => Promise.resolve() };
   }
@@ -81,7 +87,7 @@ export async function openWriter(writer: Writer, progress: Progress): Promise<Op
     return { edges: { provider, compaction: { summariser } }, close: () => Promise.resolve() };
   }
   const opened = openProvider(writer);
-  const provider = telling(opened, model.id, progress);
+  const provider = telling(opened, model.id, onProgress);
   const close = (): Promise<void> => opened.close();
   if (writer.isOwn) return { edges: { provider }, close };
   const summariser = await toSummariser(model, writer.protocol, provider);
@@ -120,11 +126,15 @@ function refuseToSend(): Promise<never> {
 }
 
 /** Says how far the summary is while it streams in. */
-function telling(provider: Provider, name: string, progress: Progress): Pick<Provider, "send"> {
+function telling(
+  provider: Provider,
+  model: string,
+  onProgress: OnProgress,
+): Pick<Provider, "send"> {
   return {
     send: async (call) => {
       let characters = 0;
-      progress.tell(`${name} reads the conversation`);
+      onProgress({ kind: "reading", model });
       try {
         return await provider.send({
           ...call,
@@ -132,11 +142,11 @@ function telling(provider: Provider, name: string, progress: Progress): Pick<Pro
             call.onPart?.(part);
             if (part.type !== "text-delta") return;
             characters += part.text.length;
-            progress.tell(`${name} writes the summary: ${formatCount(characters, "character")}`);
+            onProgress({ kind: "writing", model, characters });
           },
         });
       } finally {
-        progress.end();
+        onProgress({ kind: "ended" });
       }
     },
   };

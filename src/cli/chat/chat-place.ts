@@ -6,12 +6,12 @@ import { StrataError } from "../../core/strata-error.ts";
 import { isSimulatedBy } from "../open-engine-side.ts";
 import { usualModel } from "../open-engine-parts.ts";
 import { readConfig, readStore, type Environment } from "../read-config.ts";
-import { nameOf, type Place } from "../use-ledger.ts";
+import { nameOf, type LedgerPlace } from "../ledger-place.ts";
 
 export interface ChatPlaces {
-  readonly place: Place;
+  readonly place: LedgerPlace;
   /** Where sessions of the other kind are; null where all are in one place, which somebody named. */
-  readonly other: Place | null;
+  readonly other: LedgerPlace | null;
 }
 
 export interface WhoseChat {

@@ -1,0 +1,38 @@
+// One piece of work on the configured ledger and its database: opened for it, closed after it.
+import { makeStore, openStore, type OpenStore } from "../edge/stores/open-store.ts";
+import { atLedgerPlace, type LedgerPlace, type LedgerWish } from "./ledger-place.ts";
+
+export interface StoreWish extends LedgerWish {
+  /** Told of problems that do not end the work. */
+  readonly onProblem: (problem: unknown) => void;
+}
+
+export type StoreWork<Result> = (store: OpenStore, place: LedgerPlace) => Promise<Result>;
+
+/** Makes no ledger: where there is none, `ifMissing` gives the result. */
+export function withStore<Result>(
+  wish: StoreWish,
+  work: StoreWork<Result>,
+  ifMissing: (place: LedgerPlace) => Result,
+): Promise<Result> {
+  return atLedgerPlace(wish, async (place) => {
+    const store = await openStore(place.where, { onProblem: wish.onProblem });
+    return store === null ? ifMissing(place) : closing(store, () => work(store, place));
+  });
+}
+
+/** The ledger is made where there is none. */
+export function withMadeStore<Result>(wish: StoreWish, work: StoreWork<Result>): Promise<Result> {
+  return atLedgerPlace(wish, async (place) => {
+    const store = await makeStore(place.where, { onProblem: wish.onProblem });
+    return closing(store, () => work(store, place));
+  });
+}
+
+async function closing<Result>(store: OpenStore, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } finally {
+    await store.ledger.close();
+  }
+}
