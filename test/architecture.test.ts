@@ -48,6 +48,7 @@ const ORDER = [
   "edge/exporters",
   "engine",
   "integrations",
+  "host",
   "analytics",
   "replay",
   "gateway",
@@ -59,7 +60,7 @@ const ORDER = [
 // The referee does not play: this is all it may import, and only these may import it.
 const REFEREE = {
   mayImport: ["simulator", "core/assert", "core/strata-error", "core/models"],
-  importedBy: ["simulator", "edge/providers", "replay", "cli", "index"],
+  importedBy: ["simulator", "edge/providers", "host", "replay", "cli", "index"],
 };
 
 interface Import {

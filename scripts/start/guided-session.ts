@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describeBusProblem } from "../../src/cli/open-engine-parts.ts";
+import { describeBusProblem } from "../../src/host/open-engine-parts.ts";
 import { fillWorkspace } from "../../src/cli/chat/sample-workspace.ts";
 import { runChat, type ChatEdges, type OpenedChat } from "../../src/cli/chat/run-chat.ts";
 import type { PolicyName } from "../../src/core/cache/policy.ts";

@@ -10,7 +10,7 @@ import { needSession } from "./need-session.ts";
 import { describePlan, type Planned } from "./planned-fold.ts";
 import { formatCount } from "../replay/page/format-figures.ts";
 import { createProgress, type Progress } from "./progress.ts";
-import { readCatalogue } from "./read-catalogue.ts";
+import { readCatalogue } from "../host/read-catalogue.ts";
 import { askToFold, renderPlan } from "./render-compaction.ts";
 import {
   renderFoldFacts,
@@ -20,14 +20,14 @@ import {
   type ShownFold,
 } from "./render-fold.ts";
 import { toJsonLine } from "./render-ledger.ts";
-import { refuseBusy, resumeRecorded, type Resumed } from "./resume-recorded.ts";
+import { refuseBusy, resumeRecorded, type Resumed } from "../host/resume-recorded.ts";
 import {
   chooseWriter,
   openWriter,
   type OpenWriter,
   type Writer,
   type WriterProgress,
-} from "./summary-writer.ts";
+} from "../host/summary-writer.ts";
 import { useLedger } from "./use-ledger.ts";
 
 export const run: CommandBody = (input, io) => {

@@ -5,7 +5,7 @@ import { styleText } from "node:util";
 import { exitStatusOf } from "../core/strata-error.ts";
 import type { CommandBody } from "./command.ts";
 import { checkStore } from "./check-store.ts";
-import { readConfig } from "./read-config.ts";
+import { readConfig } from "../host/environment.ts";
 
 export interface Finding {
   readonly name: string;

@@ -6,7 +6,7 @@ import { openMemoryStore, type MemoryStore } from "../edge/stores/memory/memory-
 import type { MemorySettings } from "../engine/workspace-settings.ts";
 import type { CommandInput, Io } from "./command.ts";
 import { readConfigPlaces } from "./config-places.ts";
-import { readWorldSettings } from "./configured-world.ts";
+import { readWorldSettings } from "../host/world-settings.ts";
 
 /** The store belongs to this command alone, and keeps as many versions as is configured. */
 export function useMemory(

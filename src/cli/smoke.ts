@@ -8,7 +8,7 @@ import { StrataError } from "../core/strata-error.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
 import type { EngineSession } from "../engine/engine-session.ts";
 import type { CommandBody, CommandInput, Io } from "./command.ts";
-import { openEngineFor, type OpenEngine } from "./open-engine.ts";
+import { openEngineFor, type OpenEngine } from "../host/open-host.ts";
 import { toJsonLine, toPrintable } from "./render-ledger.ts";
 import {
   checkSmoke,

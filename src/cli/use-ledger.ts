@@ -1,9 +1,9 @@
 // Commands on a ledger: --store says which, problems are printed beside the result.
 import { StrataError } from "../core/strata-error.ts";
 import type { CommandInput, Io } from "./command.ts";
-import { atLedgerPlace, refuseMissing, type LedgerPlace } from "./ledger-place.ts";
+import { atLedgerPlace, refuseMissing, type LedgerPlace } from "../host/ledger-place.ts";
 import { toPrintable } from "./render-ledger.ts";
-import { withMadeStore, withStore, type StoreWish, type StoreWork } from "./with-store.ts";
+import { withMadeStore, withStore, type StoreWish, type StoreWork } from "../host/with-store.ts";
 
 /** A ledger that is not there yet is an error, unless the command has something else to say. */
 export function useLedger(

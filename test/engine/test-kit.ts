@@ -1,6 +1,6 @@
 // What the tests here begin with: the places, simulators and engines of the torture runs, closed with the test.
 import { onTestFinished } from "vitest";
-import type { OpenEngineOptions } from "../../src/cli/open-engine.ts";
+import type { OpenEngineOptions } from "../../src/host/open-host.ts";
 import type { SimulatorOptions } from "../../src/simulator/index.ts";
 import {
   openPlace,

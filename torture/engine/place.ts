@@ -6,7 +6,7 @@ import {
   openEngineFor,
   type OpenEngine,
   type OpenEngineOptions,
-} from "../../src/cli/open-engine.ts";
+} from "../../src/host/open-host.ts";
 import type { StrataEvent } from "../../src/core/events/event.ts";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
 import {

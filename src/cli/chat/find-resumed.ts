@@ -7,9 +7,9 @@ import { StrataError } from "../../core/strata-error.ts";
 import { openStore } from "../../edge/stores/open-store.ts";
 import { findCallHabit } from "../../engine/recorded-seat.ts";
 import { needSession } from "../need-session.ts";
-import { simulationOf } from "../open-engine-side.ts";
-import { refuseMissing, type LedgerPlace } from "../ledger-place.ts";
-import type { ChatPlaces } from "./chat-place.ts";
+import { simulationOf } from "../../host/open-engine-side.ts";
+import { refuseMissing, type LedgerPlace } from "../../host/ledger-place.ts";
+import type { ChatPlaces } from "../../host/choose-ledger-place.ts";
 import { findSessionId } from "./name-session.ts";
 
 export interface Resumed extends Pick<SessionRecord, "id" | "agent"> {

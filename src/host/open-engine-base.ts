@@ -15,7 +15,7 @@ import {
 } from "../edge/stores/workspace/workspace-cache.ts";
 import { createLiveCatalogue } from "../engine/config-catalogue.ts";
 import { toEngineConfig } from "../engine/from-config.ts";
-import type { OpenEngineOptions } from "./open-engine.ts";
+import type { OpenEngineOptions } from "./open-host.ts";
 import { keepToSide, type SidedProviders } from "./open-engine-side.ts";
 import {
   describeBusProblem,
@@ -24,8 +24,8 @@ import {
   usualModel,
   type FollowedConfig,
 } from "./open-engine-parts.ts";
-import { keepSweeping } from "./open-engine-sweep.ts";
-import { readStore } from "./read-config.ts";
+import { keepSweeping } from "./sweep-events.ts";
+import { readStore } from "./environment.ts";
 
 export interface EngineBase {
   readonly agent: string;

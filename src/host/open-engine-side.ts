@@ -9,7 +9,7 @@ import { chooseProvider } from "../edge/providers/reach-choice.ts";
 import type { Providers, ReachedModel } from "../edge/providers/reach-providers.ts";
 import { createLiveCatalogue } from "../engine/config-catalogue.ts";
 import type { World } from "../engine/world.ts";
-import { readProviderAccess } from "./read-config.ts";
+import { readProviderAccess } from "./environment.ts";
 
 export interface SidedProviders extends Providers {
   /** Whether there is somebody who answers for it on this side. */

@@ -14,7 +14,7 @@ import { closeAll, closeLater } from "../edge/providers/test-kit.ts";
 import type { EngineSession } from "../engine/engine-session.ts";
 import { createScripted, createSimulator } from "../simulator/index.ts";
 import { openNodeServer } from "../simulator/node-server.ts";
-import { openEngineFor, type OpenEngine, type OpenEngineOptions } from "./open-engine.ts";
+import { openEngineFor, type OpenEngine, type OpenEngineOptions } from "./open-host.ts";
 import { usualModel } from "./open-engine-parts.ts";
 
 let folder = "";

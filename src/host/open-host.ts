@@ -27,12 +27,12 @@ import { toDelegationOptions } from "../engine/sub-agent-config.ts";
 import type { WorldSettings } from "../engine/workspace-settings.ts";
 import { openWorkspaceWorld } from "../engine/workspace-world.ts";
 import type { SimulatorOptions } from "../simulator/index.ts";
-import { createCounters, type Counters } from "./open-engine-counters.ts";
+import { createCounters, type Counters } from "./open-counters.ts";
 import { openBase, type Closing, type EngineBase } from "./open-engine-base.ts";
 import { continueEvents, usualSkillsRoot, type FollowedConfig } from "./open-engine-parts.ts";
 import { markSimulated, requireSide } from "./open-engine-side.ts";
-import { createFindSummariser } from "./open-engine-summariser.ts";
-import type { Environment } from "./read-config.ts";
+import { createFindSummariser } from "./open-summariser.ts";
+import type { Environment } from "./environment.ts";
 
 export interface OpenEngineOptions {
   /**

@@ -1,12 +1,12 @@
 // Where a chat's sessions are kept: what a simulated one costs is nobody's money, and is kept apart from what is.
 import { dirname, join } from "node:path";
-import { resolveAgent } from "../../core/config/resolve-agent.ts";
-import type { StrataConfig } from "../../core/config/schema.ts";
-import { StrataError } from "../../core/strata-error.ts";
-import { isSimulatedBy } from "../open-engine-side.ts";
-import { usualModel } from "../open-engine-parts.ts";
-import { readConfig, readStore, type Environment } from "../read-config.ts";
-import { nameOf, type LedgerPlace } from "../ledger-place.ts";
+import { resolveAgent } from "../core/config/resolve-agent.ts";
+import type { StrataConfig } from "../core/config/schema.ts";
+import { StrataError } from "../core/strata-error.ts";
+import { isSimulatedBy } from "./open-engine-side.ts";
+import { usualModel } from "./open-engine-parts.ts";
+import { readConfig, readStore, type Environment } from "./environment.ts";
+import { nameOf, type LedgerPlace } from "./ledger-place.ts";
 
 export interface ChatPlaces {
   readonly place: LedgerPlace;

@@ -12,7 +12,7 @@ import type { Edges } from "../engine.ts";
 import type { Session } from "../engine/session.ts";
 import type { Summariser } from "../engine/summarise-transcript.ts";
 import { findEndpoint, usualProtocol } from "./provider-protocols.ts";
-import type { Environment } from "./read-config.ts";
+import type { Environment } from "./environment.ts";
 
 export type Writer =
   | {

@@ -9,7 +9,7 @@ import {
   type Endpoint,
   type EndpointOptions,
 } from "../edge/providers/endpoints.ts";
-import { readProviderAccess, type Environment } from "./read-config.ts";
+import { readProviderAccess, type Environment } from "./environment.ts";
 
 export type FoundEndpoint =
   | {

@@ -13,7 +13,7 @@ import { openConfig } from "../edge/config/open-config.ts";
 import type { EventBus } from "../edge/events/event-bus.ts";
 import type { BusProblem } from "../edge/events/problem.ts";
 import { isUsable } from "../edge/providers/reach-choice.ts";
-import type { Environment } from "./read-config.ts";
+import type { Environment } from "./environment.ts";
 
 export interface FollowedConfig {
   /** As it was last looked at. */

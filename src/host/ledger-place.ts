@@ -9,7 +9,7 @@ import { findConfigFiles } from "../edge/config/find-config-files.ts";
 import { loadConfig } from "../edge/config/load-config.ts";
 import { isConnectionString } from "../edge/stores/open-ledger.ts";
 import { parseAddress } from "../edge/stores/postgres/connection-string.ts";
-import { readStore, type Setting } from "./read-config.ts";
+import { readStore, type Setting } from "./environment.ts";
 
 export interface LedgerPlace {
   /** A path or a connection string. Never printed. */
