@@ -31,7 +31,7 @@ import { createCounters, type Counters } from "./open-counters.ts";
 import { openBase, type Closing, type EngineBase } from "./open-engine-base.ts";
 import { continueEvents, usualSkillsRoot, type FollowedConfig } from "./open-engine-parts.ts";
 import { markSimulated, requireSide } from "./open-engine-side.ts";
-import { createFindSummariser } from "./open-summariser.ts";
+import { createFindSummariser } from "./find-summariser.ts";
 import type { Environment } from "./environment.ts";
 
 export interface OpenEngineOptions {
