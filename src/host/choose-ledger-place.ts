@@ -1,49 +1,47 @@
-// Where a chat's sessions are kept: what a simulated one costs is nobody's money, and is kept apart from what is.
+// Which ledger sessions go to: simulated ones cost no money, so they are kept apart from real ones.
 import { dirname, join } from "node:path";
-import { resolveAgent } from "../core/config/resolve-agent.ts";
+import type { Environment } from "../core/config/environment.ts";
 import type { StrataConfig } from "../core/config/schema.ts";
 import { StrataError } from "../core/strata-error.ts";
-import { isSimulatedBy } from "./open-engine-side.ts";
-import { usualModel } from "./open-engine-parts.ts";
-import { readConfig, readStore, type Environment } from "./environment.ts";
-import { nameOf, type LedgerPlace } from "./ledger-place.ts";
+import { isSimulatedModel, usualModel } from "./choose-model.ts";
+import { readDataDirectory, readStore } from "./environment.ts";
+import { nameOf, simulatedFile, type LedgerPlace } from "./ledger-place.ts";
 
-export interface ChatPlaces {
+export interface LedgerPlaces {
   readonly place: LedgerPlace;
-  /** Where sessions of the other kind are; null where all are in one place, which somebody named. */
+  /** Where sessions of the other kind are; null where the user named a place, which holds both kinds. */
   readonly other: LedgerPlace | null;
 }
 
-export interface WhoseChat {
+export interface SessionWish {
   readonly env: Environment;
   readonly config: StrataConfig;
   /** From `--store`. */
   readonly store: string | undefined;
   readonly agent: string | undefined;
   readonly model: string | undefined;
-  /** A session that goes on has a model of its own: whether the usual one can be asked does not matter. */
+  /** A resumed session has a model of its own, so an agent's model that cannot be reached is no error. */
   readonly isResumed: boolean;
 }
 
-/** Where no place is named, simulated sessions have one of their own. */
-export function findPlaces(chat: WhoseChat): ChatPlaces {
-  const { env, config, store } = chat;
+/** Where no place is named, simulated sessions go to a file beside the ledger. */
+export function chooseLedgerPlace(wish: SessionWish): LedgerPlaces {
+  const { env, config, store } = wish;
   const { value: where, origin } = readStore(env, store, config.ledger.store);
   const usual = { where, name: nameOf(where), origin };
-  if (where !== join(readConfig(env).dataDirectory.value, "ledger.db")) {
+  if (where !== join(readDataDirectory(env).value, "ledger.db")) {
     return { place: usual, other: null };
   }
-  const path = join(dirname(where), "simulated.db");
+  const path = join(dirname(where), simulatedFile);
   const simulated = { where: path, name: path, origin };
-  return isSimulated(chat)
+  return isSimulated(wish)
     ? { place: simulated, other: usual }
     : { place: usual, other: simulated };
 }
 
-function isSimulated({ config, agent = "agent", model, isResumed }: WhoseChat): boolean {
+function isSimulated({ config, agent = "agent", model, isResumed }: SessionWish): boolean {
   try {
-    const named = model ?? resolveAgent(config, agent).model ?? usualModel(config.providers);
-    return isSimulatedBy(config, named);
+    return isSimulatedModel(config, model ?? usualModel(config, agent));
   } catch (error) {
     if (isResumed && error instanceof StrataError) return false;
     throw error;

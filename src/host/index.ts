@@ -9,4 +9,4 @@ export { openConfig, type LiveConfig, type OpenConfigOptions } from "../edge/con
 export { reachProviders, type Providers } from "../edge/providers/reach-providers.ts";
 export { createLiveCatalogue } from "../engine/config-catalogue.ts";
 export { toEngineConfig, toWorldSettings } from "../engine/from-config.ts";
-export { openEngineFor, type OpenEngine, type OpenEngineOptions } from "./open-host.ts";
+export { openHost, type Host, type HostOptions } from "./open-host.ts";

@@ -60,9 +60,12 @@ export function nameOf(where: string): string {
   return isConnectionString(where) ? parseAddress(where).where : where;
 }
 
+/** Simulated sessions are kept here, beside the ledger of the data directory. */
+export const simulatedFile = "simulated.db";
+
 /** The file for simulated sessions beside a ledger's; null where there is none, or the ledger is that file. */
 export function findSimulatedBeside({ where }: Pick<LedgerPlace, "where">): string | null {
-  const simulated = join(dirname(where), "simulated.db");
+  const simulated = join(dirname(where), simulatedFile);
   const isThere = !isConnectionString(where) && where !== simulated && existsSync(simulated);
   return isThere ? simulated : null;
 }

@@ -1,67 +1,61 @@
-// An engine on this machine for one agent: as configured, in a folder, on a ledger, with events and metrics.
+// host: configuration → ledger, providers, events, engine; every program starts here.
+import { resolve } from "node:path";
+import type { Environment } from "../core/config/environment.ts";
 import type { ConfigOption } from "../core/config/read-config.ts";
 import type { StrataConfig } from "../core/config/schema.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
 import type { Catalogue } from "../core/models/catalogue.ts";
-import { findModel } from "../core/models/resolve-model.ts";
-import { modelOf } from "../core/config/resolve-agent.ts";
 import { loadO200k, type TextCounter } from "../core/tokens/o200k/counter.ts";
 import type { CallOptions } from "../core/wire/protocol.ts";
 import type { EventBus } from "../edge/events/event-bus.ts";
-import { createMetrics, type Metrics } from "../edge/exporters/metrics.ts";
+import type { Metrics } from "../edge/exporters/metrics.ts";
 import type { Providers } from "../edge/providers/reach-providers.ts";
 import type { Confirm } from "../edge/tools/confirmation.ts";
 import type { SettledUse } from "../edge/tools/dispatch-options.ts";
-import { createEngine, type Engine, type EngineEdges } from "../engine/create-engine.ts";
-import type { EngineConfig } from "../engine/engine-config.ts";
-import {
-  toCounterSettings,
-  toEngineConfig,
-  toSummariserName,
-  toWorldSettings,
-} from "../engine/from-config.ts";
-import { unlessRefused } from "../engine/tell.ts";
-import { withDelegation } from "../engine/sub-agent.ts";
-import { toDelegationOptions } from "../engine/sub-agent-config.ts";
-import type { WorldSettings } from "../engine/workspace-settings.ts";
-import { openWorkspaceWorld } from "../engine/workspace-world.ts";
+import { createLiveCatalogue } from "../engine/config-catalogue.ts";
+import type { Engine } from "../engine/create-engine.ts";
 import type { SimulatorOptions } from "../simulator/index.ts";
-import { createCounters, type Counters } from "./open-counters.ts";
-import { openBase, type Closing, type EngineBase } from "./open-engine-base.ts";
-import { continueEvents, usualSkillsRoot, type FollowedConfig } from "./open-engine-parts.ts";
-import { markSimulated, requireSide } from "./open-engine-side.ts";
-import { createFindSummariser } from "./find-summariser.ts";
-import type { Environment } from "./environment.ts";
+import { usualModel } from "./choose-model.ts";
+import { followConfig } from "./follow-config.ts";
+import { createHostMetrics } from "./host-metrics.ts";
+import { openCounters, type Counters } from "./open-counters.ts";
+import { openEngine } from "./open-engine.ts";
+import { openEvents } from "./open-events.ts";
+import { openConfiguredLedger } from "./open-ledger.ts";
+import { openProviders } from "./open-providers.ts";
+import { openWorkspace } from "./open-workspace.ts";
+import { sweepOldEvents } from "./sweep-events.ts";
 
-export interface OpenEngineOptions {
-  /**
-   * The folder to work in. Without one, a simulated agent gets an empty folder of its own and may only look; any
-   * other works in the folder of the process.
-   */
-  readonly workspace?: string;
-  /** `agent` by default. */
-  readonly agent?: string;
-  /** What its first session is with, where that is not the agent's: decides whether everything here is simulated. */
-  readonly model?: string;
-  readonly role?: AgentRole;
-  /** From `--config`. */
-  readonly configFile?: string;
+export interface HostOptions {
+  /** The variables of the process. Nothing below reads them by itself. */
   readonly env: Environment;
-  /** What else was typed, as `--model`; stronger than files and variables. */
+  /** From `--config`; instead of the files that are looked for. */
+  readonly configFile?: string;
+  /** Other options that were typed, as `--model`; stronger than files and variables. */
   readonly typed?: readonly ConfigOption[];
-  /** Where a person's own configuration and skills are; the user's home by default. */
+  /** Where the user's own configuration and skills are; the home folder by default. */
   readonly homeFolder?: string;
   /** From `--store`: a file or a connection string. */
   readonly store?: string;
-  /** Instead of any store; whoever gives it closes it. */
+  /** Used instead of any store. The caller closes it. */
   readonly ledger?: Ledger;
-  /** Told what a person should know, one notice at a time; no key is in any. */
-  readonly onNotice?: (notice: string) => void;
-  /** Asked before commands and the like; without it they are refused. */
+  /** Whose settings hold; `agent` by default. */
+  readonly agent?: string;
+  readonly role?: AgentRole;
+  /** The model of the first session, where it is not the agent's. Decides whether all models here are simulated. */
+  readonly model?: string;
+  /**
+   * The folder to work in. By default a simulated agent gets an empty temporary folder in which it may only read, and
+   * a real one works in the current folder.
+   */
+  readonly workspace?: string;
+  /** Asked before tools that need a confirmation; without it they are refused. */
   readonly confirm?: Confirm;
   /** Told how each use of a tool ended. */
   readonly onSettled?: (settled: SettledUse) => void;
+  /** Told what a person should know, one notice at a time. Notices hold no keys. */
+  readonly onNotice?: (notice: string) => void;
   /** The o200k vocabulary by default, which takes a moment to load. */
   readonly counter?: TextCounter;
   /** How calls are made, such as the longest reply. */
@@ -69,70 +63,86 @@ export interface OpenEngineOptions {
   readonly simulator?: SimulatorOptions;
 }
 
-export interface OpenEngine {
-  readonly engine: Engine;
-  readonly agent: string;
-  /** As it was last looked at, which is before every call. Holds keys: print settings, which are masked. */
+export interface Host {
+  /** As last looked at, which is before every call. Holds keys: print settings, which are masked. */
   readonly config: () => StrataConfig;
+  readonly catalogue: Catalogue;
   readonly ledger: Ledger;
   readonly events: EventBus;
-  readonly metrics: Metrics;
   readonly providers: Providers;
-  /** Where a simulated agent was given none, a temporary one. */
-  readonly workspace: string;
-  readonly isTemporary: boolean;
-  readonly catalogue: Catalogue;
-  /** Whether models are played by the simulator. All of them or none: a model of the other kind is refused. */
+  /** Whether models are played by the simulator: all of them or none. A model of the other kind is refused. */
   readonly isSimulated: boolean;
+  readonly counters: Counters;
+  /** The path of the folder. */
+  readonly workspace: string;
+  /** Whether the folder was made for this host; `close` removes it. */
+  readonly isTemporary: boolean;
+  readonly metrics: Metrics;
+  readonly agent: string;
+  readonly engine: Engine;
   close(): Promise<void>;
 }
 
-export async function openEngineFor(options: OpenEngineOptions): Promise<OpenEngine> {
+/** Opens everything for one agent, as configured. Where a part fails, the parts before it are closed again. */
+export async function openHost(options: HostOptions): Promise<Host> {
   const opened: Closing[] = [];
+  const keep: Keep = (part) => {
+    opened.push(part);
+    return part;
+  };
   try {
-    const base = await openBase(options, opened);
-    const { agent, config, usual, workspace, events, ledger } = base;
-    const { role = "unified", callOptions } = options;
-    const readConfig = async (): Promise<EngineConfig> => {
-      const around = { role, workspacePath: workspace, model: usual };
-      const read = toEngineConfig(await config.current(), agent, around);
-      return callOptions === undefined ? read : { ...read, options: callOptions };
-    };
-    const counter = options.counter ?? (await loadO200k());
-    const agents = new Map<string, string>();
-    const metrics = openMetrics(base, agents);
-    const counters = createCounters({
-      settings: () => toCounterSettings(config.now(), agent),
-      textCounter: counter,
-      onNotice: options.onNotice ?? (() => {}),
-    });
-    opened.push(counters);
-    const plain = toEdges(base, { ...options, counter, counters, agents, readConfig });
-    const edges = withDelegation(readConfig, plain, perConfig(config, toDelegationOptions));
-    const engine = continuing(createEngine(readConfig, edges), base);
-    opened.push(engine);
-    const { providers, catalogue, isTemporary, isSimulated } = base;
-    return {
-      engine,
-      agent,
-      config: () => config.now(),
-      ledger,
-      events,
-      metrics,
-      providers,
-      catalogue,
-      workspace,
-      isTemporary,
-      isSimulated,
-      close: () => closeAll(opened),
-    };
+    const parts = await openParts(options, keep);
+    return { ...parts, close: () => closeAll(opened) };
   } catch (error) {
     await closeAll(opened).catch(() => {});
     throw error;
   }
 }
 
-/** The latest first; what fails does not keep the others open. */
+/** Each part stands on those before it. `keep` is told at once of a part that must be closed. */
+async function openParts(options: HostOptions, keep: Keep): Promise<Omit<Host, "close">> {
+  const { env, store, configFile, typed, homeFolder, simulator } = options;
+  const { agent = "agent", role = "unified", onNotice = () => {} } = options;
+
+  const folder = resolve(options.workspace ?? ".");
+  const where = { workspace: folder, configFile, env, homeFolder, typed, onNotice };
+  const config = await followConfig(where);
+  const catalogue = createLiveCatalogue(() => config.now());
+
+  const ledger =
+    options.ledger ?? keep(await openConfiguredLedger(config.now(), { env, store, onNotice }));
+  keep(sweepOldEvents({ ledger, config, onNotice }));
+  const events = keep(openEvents({ ledger, onNotice }));
+
+  const usual = usualModel(config.now(), agent);
+  const firstModel = options.model ?? usual;
+  const providers = keep(openProviders({ config, catalogue, firstModel, onNotice, simulator }));
+  const { isSimulated } = providers;
+  const textCounter = options.counter ?? (await loadO200k());
+  const counters = keep(openCounters({ config, agent, textCounter, onNotice }));
+
+  const workspace = keep(await openWorkspace(config, options.workspace, isSimulated));
+  const { path, isTemporary, documents } = workspace;
+  const agents = new Map<string, string>();
+  const metrics = createHostMetrics({ events, catalogue, documents, agents, agent });
+
+  const parts = { config, catalogue, ledger, events, providers, textCounter, counters, workspace };
+  const onSession = (id: string, of: string): void => void agents.set(id, of);
+  const owner = { ...options, agent, role, usualModel: usual, onNotice, onSession };
+  const engine = keep(openEngine(parts, owner));
+
+  const opened = { catalogue, ledger, events, providers, counters, metrics, agent, engine };
+  const place = { workspace: path, isTemporary, isSimulated };
+  return { ...opened, ...place, config: () => config.now() };
+}
+
+type Keep = <Part extends Closing>(part: Part) => Part;
+
+interface Closing {
+  close(): Promise<void>;
+}
+
+/** The latest first. A part that fails to close does not keep the others open. */
 async function closeAll(opened: Closing[]): Promise<void> {
   const failures: unknown[] = [];
   for (const each of opened.splice(0).toReversed()) {
@@ -143,115 +153,4 @@ async function closeAll(opened: Closing[]): Promise<void> {
     }
   }
   if (failures.length > 0) throw failures[0];
-}
-
-function openMetrics(base: EngineBase, agents: ReadonlyMap<string, string>): Metrics {
-  const { events, documents, agent, catalogue } = base;
-  const metrics = createMetrics({
-    agentOf: (sessionId) => agents.get(sessionId) ?? agent,
-    priceOf: (model, provider) => {
-      const found = findModel(model, catalogue)?.facts ?? null;
-      return found?.provider === provider ? found : null;
-    },
-  });
-  events.subscribe((event) => metrics.observe(event));
-  metrics.addWorkspaceCache(documents);
-  return metrics;
-}
-
-interface EdgesOf extends OpenEngineOptions {
-  readonly counter: TextCounter;
-  readonly counters: Counters;
-  /** By session; told of each that is opened. */
-  readonly agents: Map<string, string>;
-  readonly readConfig: () => Promise<EngineConfig>;
-}
-
-function toEdges(base: EngineBase, of: EdgesOf): EngineEdges {
-  const { workspace, isTemporary, isSimulated, ledger, events, documents } = base;
-  const { providers, catalogue, config } = base;
-  const { counter, agents, confirm, onSettled, onNotice = () => {} } = of;
-  const makeWorld = openWorkspaceWorld({
-    workspace,
-    ledger,
-    events,
-    documents,
-    settings: createSettings(base, usualSkillsRoot(of.homeFolder)),
-    readOnly: isTemporary,
-    onNotice,
-    ...(confirm === undefined ? {} : { confirm }),
-    ...(onSettled === undefined ? {} : { onSettled }),
-  });
-  const findSummariser = createFindSummariser({ catalogue, providers, counter, onNotice });
-  return {
-    ledger,
-    events,
-    catalogue,
-    counter,
-    reach: async (model) => {
-      const reached = await providers.reach(model);
-      return { ...reached, counter: of.counters.of(reached) };
-    },
-    nameModel: (name) => modelOf(config.now(), name),
-    canReach: (model) => providers.canReach(model),
-    world: async (owner) => {
-      agents.set(owner.sessionId, owner.agent);
-      const world = await makeWorld(owner);
-      return isSimulated ? markSimulated(world, { isTemporary }) : world;
-    },
-    summariser: async () => {
-      const { model: own } = await of.readConfig();
-      return findSummariser(toSummariserName(config.now()), own);
-    },
-  };
-}
-
-/** A simulated agent never runs commands. */
-function createSettings(
-  { config, agent, isSimulated }: EngineBase,
-  skillsRoot: string,
-): () => WorldSettings {
-  return perConfig(config, (from) => {
-    const settings = toWorldSettings(from, agent, { skillsRoot });
-    const tools = { ...settings.tools, ...(isSimulated ? { allowBash: false } : {}) };
-    return { ...settings, tools };
-  });
-}
-
-/** The same object as long as the configuration is. */
-function perConfig<Value>(
-  config: FollowedConfig,
-  make: (from: StrataConfig) => Value,
-): () => Value {
-  let made: { readonly from: StrataConfig; readonly value: Value } | null = null;
-  return () => {
-    const from = config.now();
-    if (made?.from !== from) made = { from, value: make(from) };
-    return made.value;
-  };
-}
-
-/** Events of a session that goes on come after those that are stored, and begin with that it does. */
-function continuing(engine: Engine, { events, ledger, isSimulated }: EngineBase): Engine {
-  const checkSide = async (id: string): Promise<void> => {
-    const record = await ledger.findSession(id);
-    if (record !== null) requireSide(record, isSimulated);
-  };
-  return {
-    ...engine,
-    fork: async (from) => {
-      await checkSide(from.sessionId);
-      return engine.fork(from);
-    },
-    resume: async (id) => {
-      await checkSide(id);
-      const last = await continueEvents(events, ledger, id);
-      const resumed = await engine.resume(id);
-      const { key } = resumed.session.thread.foundation;
-      const payload = { workspace_hash: key, last_event_id_at_resume: last };
-      const resuming = { type: "session.resumed", sessionId: id, payload } as const;
-      unlessRefused(() => events.emit({ ...resuming, parentEventId: last }));
-      return resumed;
-    },
-  };
 }

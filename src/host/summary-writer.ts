@@ -1,4 +1,5 @@
 // Who writes the summary of a fold: the session's own model, another one, or nobody.
+import type { Environment } from "../core/config/environment.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
 import type { Catalogue } from "../core/models/catalogue.ts";
@@ -12,7 +13,6 @@ import type { Edges } from "../engine.ts";
 import type { Session } from "../engine/session.ts";
 import type { Summariser } from "../engine/summarise-transcript.ts";
 import { findEndpoint, usualProtocol } from "./provider-protocols.ts";
-import type { Environment } from "./environment.ts";
 
 export type Writer =
   | {

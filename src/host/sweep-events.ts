@@ -1,21 +1,25 @@
-// Old events leave the ledger as long as an engine is open, as ledger.events_kept_days says.
+// Removes old events from the ledger while a host is open, as ledger.events_kept_days says.
 import type { Ledger } from "../core/ledger/ledger.ts";
-import type { Closing } from "./open-engine-base.ts";
+import type { FollowedConfig } from "./follow-config.ts";
 
-export interface SweepSettings {
+export interface SweepOptions {
   readonly ledger: Pick<Ledger, "sweepEvents">;
-  /** Asked each time; null for never. */
-  readonly keptDays: () => number | null;
-  readonly onProblem: (problem: unknown) => void;
+  readonly config: FollowedConfig;
+  readonly onNotice: (notice: string) => void;
 }
 
-/** At once and then once a day; nobody waits for it, and it keeps no process alive. */
-export function keepSweeping({ ledger, keptDays, onProblem }: SweepSettings): Closing {
+/** Sweeps at once and then once a day. The timer keeps no process alive; `close` waits for a sweep under way. */
+export function sweepOldEvents({ ledger, config, onNotice }: SweepOptions): {
+  close(): Promise<void>;
+} {
   let sweeping: Promise<unknown> = Promise.resolve();
   const sweep = (): void => {
-    const days = keptDays();
+    const days = config.now().ledger.eventsKeptDays;
     if (days === null) return;
-    sweeping = ledger.sweepEvents(Date.now() - days * dayMs).catch(onProblem);
+    sweeping = ledger.sweepEvents(Date.now() - days * dayMs).catch((problem: unknown) => {
+      const why = problem instanceof Error ? problem.message : String(problem);
+      onNotice(`old events were not swept: ${why}`);
+    });
   };
   sweep();
   const timer = setInterval(sweep, dayMs).unref();

@@ -7,9 +7,9 @@ import { StrataError } from "../../core/strata-error.ts";
 import { openStore } from "../../edge/stores/open-store.ts";
 import { findCallHabit } from "../../engine/recorded-seat.ts";
 import { needSession } from "../need-session.ts";
-import { simulationOf } from "../../host/open-engine-side.ts";
+import { simulationOf } from "../../host/simulated-session.ts";
 import { refuseMissing, type LedgerPlace } from "../../host/ledger-place.ts";
-import type { ChatPlaces } from "../../host/choose-ledger-place.ts";
+import type { LedgerPlaces } from "../../host/choose-ledger-place.ts";
 import { findSessionId } from "./name-session.ts";
 
 export interface Resumed extends Pick<SessionRecord, "id" | "agent"> {
@@ -22,7 +22,7 @@ export interface Resumed extends Pick<SessionRecord, "id" | "agent"> {
 
 /** `latest`: of this folder where there is one, else of all. Sub-agents are not meant. */
 export async function findResumed(
-  { place, other }: ChatPlaces,
+  { place, other }: LedgerPlaces,
   wanted: string,
   given: string | undefined,
 ): Promise<Resumed> {
