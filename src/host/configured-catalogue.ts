@@ -1,12 +1,11 @@
 // Model facts and prices as the configuration has them, so that savings are priced as costs were.
-import { homedir } from "node:os";
 import { toCatalogueChanges } from "../core/config/check-whole.ts";
 import { describeProblem } from "../core/config/config-problem.ts";
 import type { Environment } from "../core/config/environment.ts";
 import type { StrataConfig } from "../core/config/schema.ts";
 import { builtInCatalogue, createCatalogue, type Catalogue } from "../core/models/catalogue.ts";
-import { findConfigFiles } from "../edge/config/find-config-files.ts";
 import { loadConfig } from "../edge/config/load-config.ts";
+import { findConfigPlaces } from "./read-config-once.ts";
 
 export interface ConfiguredPrices {
   readonly env: Environment;
@@ -24,7 +23,7 @@ async function readUsableConfig({
   env,
   onProblem,
 }: ConfiguredPrices): Promise<StrataConfig | null> {
-  const files = findConfigFiles({ env, workspace: process.cwd(), homeFolder: homedir() });
+  const files = findConfigPlaces({ env });
   const all = await loadConfig({ files, env });
   if (all.config !== null) return all.config;
   const [problem] = all.problems.filter(({ severity }) => severity === "error");

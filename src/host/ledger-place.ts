@@ -1,15 +1,12 @@
 // Where the ledger is and who said so; errors about the place name the setting it came from.
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Environment } from "../core/config/environment.ts";
-import { toConfigError } from "../core/config/config-problem.ts";
 import { StrataError } from "../core/strata-error.ts";
-import { findConfigFiles } from "../edge/config/find-config-files.ts";
-import { loadConfig } from "../edge/config/load-config.ts";
 import { isConnectionString } from "../edge/stores/open-ledger.ts";
 import { parseAddress } from "../edge/stores/postgres/connection-string.ts";
 import { readStore, type Setting } from "./environment.ts";
+import { findConfigPlaces, readConfigOnce } from "./read-config-once.ts";
 
 export interface LedgerPlace {
   /** A path or a connection string. Never printed. */
@@ -48,11 +45,9 @@ async function findStore({ env, store }: LedgerWish): Promise<Setting<string>> {
  * they may not say where the ledger is, so a broken one is no obstacle.
  */
 async function readConfiguredStore(env: Environment): Promise<string | null> {
-  const places = findConfigFiles({ env, workspace: process.cwd(), homeFolder: homedir() });
-  const files = places.filter(({ isFound }) => !isFound);
-  const { config, problems } = await loadConfig({ files, env });
-  if (config !== null) return config.ledger.store;
-  throw toConfigError(problems.filter(({ severity }) => severity === "error"));
+  const files = findConfigPlaces({ env }).filter(({ isFound }) => !isFound);
+  const { config } = await readConfigOnce({ files, env });
+  return config.ledger.store;
 }
 
 /** For people: without the password. */

@@ -1,4 +1,4 @@
-// Who writes the summary of a fold: the session's own model, another one, or nobody.
+// Which model writes the summary of a recorded session: its own, another one, or none.
 import type { Environment } from "../core/config/environment.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
@@ -22,19 +22,19 @@ export type Writer =
       readonly endpoint: Endpoint;
       /** The variables the endpoint is from. */
       readonly origin: string;
-      /** Whether it is the session's own, which reads the conversation from its cache. */
+      /** The session's own model reads the conversation from its cache. */
       readonly isOwn: boolean;
     }
-  /** A model that is only planned with: it cannot be asked for want of `missing`. */
+  /** Only planned with: the model cannot be asked because of `missing`. */
   | { readonly kind: "planned"; readonly model: ModelFacts; readonly missing: string }
-  /** `missing`: what it takes to ask a model; null where none is wanted. */
+  /** `missing`: why no model can be asked; null where none is wanted. */
   | { readonly kind: "nobody"; readonly missing: string | null };
 
 export interface WriterWish {
   readonly isModelWanted: boolean;
-  /** Another one than the session's. */
+  /** A model instead of the session's own. */
   readonly summarizer: string | undefined;
-  /** Whether nobody will be asked in any case. */
+  /** No model will be asked, so a missing key is no error. */
   readonly isDryRun: boolean;
 }
 
@@ -87,7 +87,7 @@ export async function openWriter(writer: Writer, onProgress: OnProgress): Promis
     return { edges: { provider, compaction: { summariser } }, close: () => Promise.resolve() };
   }
   const opened = openProvider(writer);
-  const provider = telling(opened, model.id, onProgress);
+  const provider = reporting(opened, model.id, onProgress);
   const close = (): Promise<void> => opened.close();
   if (writer.isOwn) return { edges: { provider }, close };
   const summariser = await toSummariser(model, writer.protocol, provider);
@@ -125,8 +125,8 @@ function refuseToSend(): Promise<never> {
   return Promise.reject(new Error("a fold without a model asks one"));
 }
 
-/** Says how far the summary is while it streams in. */
-function telling(
+/** Reports progress while the summary streams in. */
+function reporting(
   provider: Provider,
   model: string,
   onProgress: OnProgress,

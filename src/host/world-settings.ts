@@ -1,13 +1,12 @@
 // What is configured about documents, memory, skills and tools of a workspace.
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { toConfigError } from "../core/config/config-problem.ts";
 import type { Environment } from "../core/config/environment.ts";
-import { loadConfig } from "../edge/config/load-config.ts";
 import type { ConfigFile } from "../edge/config/read-config-file.ts";
 import { toWorldSettings } from "../engine/from-config.ts";
 import type { WorldSettings } from "../engine/workspace-settings.ts";
 import { perConfig, type FollowedConfig } from "./follow-config.ts";
+import { readConfigOnce } from "./read-config-once.ts";
 
 export interface WhoseSettings {
   readonly agent: string;
@@ -33,8 +32,7 @@ export async function readWorldSettings(
   files: readonly ConfigFile[],
   env: Environment,
 ): Promise<WorldSettings> {
-  const { config, problems } = await loadConfig({ files, env, homeFolder: homedir() });
-  if (config === null) throw toConfigError(problems.filter(({ severity }) => severity === "error"));
+  const { config } = await readConfigOnce({ files, env });
   return toWorldSettings(config, "agent", { skillsRoot: usualSkillsRoot() });
 }
 

@@ -3,14 +3,13 @@ import { resolve } from "node:path";
 import type { Environment } from "../../core/config/environment.ts";
 import type { ConfigOption } from "../../core/config/read-config.ts";
 import type { StrataConfig } from "../../core/config/schema.ts";
-import { toConfigError } from "../../core/config/config-problem.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { nearestNames } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import { loadConfig } from "../../edge/config/load-config.ts";
 import { isConnectionString } from "../../edge/stores/open-ledger.ts";
 import { readConfigPlaces } from "../config-places.ts";
 import type { CommandInput, Io } from "../command.ts";
+import { readConfigOnce } from "../../host/read-config-once.ts";
 import { openHost, type HostOptions } from "../../host/open-host.ts";
 import { chooseLedgerPlace } from "../../host/choose-ledger-place.ts";
 import { findResumed } from "./find-resumed.ts";
@@ -122,8 +121,7 @@ async function readSettings(
   whom: Whom,
 ): Promise<{ readonly env: Environment; readonly config: StrataConfig }> {
   const files = readConfigPlaces(input, io);
-  const { config, settings, problems } = await loadConfig({ files, env: io.env });
-  if (config === null) throw toConfigError(problems.filter(({ severity }) => severity === "error"));
+  const { config, settings } = await readConfigOnce({ files, env: io.env });
   const isOpen = (path: string): boolean =>
     settings.some((each) => each.path === path && each.origin.kind === "default");
   const wanted: Readonly<Record<string, string>> =
