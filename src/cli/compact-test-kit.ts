@@ -14,7 +14,7 @@ import {
   type ScriptStep,
   type Simulator,
 } from "../simulator/index.ts";
-import { findEndpoint, usualProtocol } from "./provider-protocols.ts";
+import { findEndpoint, usualProtocol } from "../host/provider-protocols.ts";
 
 export interface SimulatedProvider {
   readonly simulator: Simulator;

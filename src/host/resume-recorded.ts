@@ -1,4 +1,4 @@
-// A session as the ledger has it, for commands that work on it between turns.
+// A session as the ledger has it, for work on it between turns.
 import { findPolicy } from "../core/cache/policies.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import type { SessionRecord } from "../core/ledger/session-record.ts";
@@ -15,11 +15,11 @@ import { protocolNamed } from "./provider-protocols.ts";
 
 export interface Resumed {
   readonly session: Session;
-  /** On average; 1 where there was none. */
+  /** On average; 1 where there were no turns. */
   readonly callsPerTurn: number;
 }
 
-/** With the model it is with, called as its calls are. */
+/** With its own model, and with the protocol, policy and options of its calls. */
 export async function resumeRecorded(
   ledger: Ledger,
   record: SessionRecord,
@@ -44,7 +44,7 @@ export async function resumeRecorded(
   return { session, callsPerTurn: await countCallsPerTurn(ledger, id) };
 }
 
-/** Folding is for sessions that nobody is working in. */
+/** Refuses an archived session and one with an open turn. */
 export async function refuseBusy(
   { database, ledger }: OpenStore,
   { id, openTurnId, status }: SessionRecord,

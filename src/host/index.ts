@@ -1,4 +1,4 @@
-// `strata-context/config`: a program's own agent as strata.yaml says, and the configuration itself.
+// `strata-context/config`: opens what a program runs on as strata.yaml says, and reads the configuration itself.
 export { resolveAgent, type ResolvedAgent } from "../core/config/resolve-agent.ts";
 export type { ConfigOption, ReadConfig } from "../core/config/read-config.ts";
 export type { StrataConfig } from "../core/config/schema.ts";
@@ -9,4 +9,4 @@ export { openConfig, type LiveConfig, type OpenConfigOptions } from "../edge/con
 export { reachProviders, type Providers } from "../edge/providers/reach-providers.ts";
 export { createLiveCatalogue } from "../engine/config-catalogue.ts";
 export { toEngineConfig, toWorldSettings } from "../engine/from-config.ts";
-export { openEngineFor, type OpenEngine, type OpenEngineOptions } from "./open-engine.ts";
+export { openHost, type Host, type HostOptions } from "./open-host.ts";

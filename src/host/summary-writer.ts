@@ -1,4 +1,5 @@
-// Who writes the summary of a fold: the session's own model, another one, or nobody.
+// Which model writes the summary of a recorded session: its own, another one, or none.
+import type { Environment } from "../core/config/environment.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
 import type { Catalogue } from "../core/models/catalogue.ts";
@@ -11,10 +12,7 @@ import { createProvider, type Provider } from "../edge/providers/provider.ts";
 import type { Edges } from "../engine.ts";
 import type { Session } from "../core/session/session.ts";
 import type { Summariser } from "../engine/compaction/summarise-transcript.ts";
-import { formatCount } from "../replay/page/format-figures.ts";
-import type { Progress } from "./progress.ts";
 import { findEndpoint, usualProtocol } from "./provider-protocols.ts";
-import type { Environment } from "./read-config.ts";
 
 export type Writer =
   | {
@@ -24,19 +22,19 @@ export type Writer =
       readonly endpoint: Endpoint;
       /** The variables the endpoint is from. */
       readonly origin: string;
-      /** Whether it is the session's own, which reads the conversation from its cache. */
+      /** The session's own model reads the conversation from its cache. */
       readonly isOwn: boolean;
     }
-  /** A model that is only planned with: it cannot be asked for want of `missing`. */
+  /** Only planned with: the model cannot be asked because of `missing`. */
   | { readonly kind: "planned"; readonly model: ModelFacts; readonly missing: string }
-  /** `missing`: what it takes to ask a model; null where none is wanted. */
+  /** `missing`: why no model can be asked; null where none is wanted. */
   | { readonly kind: "nobody"; readonly missing: string | null };
 
 export interface WriterWish {
   readonly isModelWanted: boolean;
-  /** Another one than the session's. */
+  /** A model instead of the session's own. */
   readonly summarizer: string | undefined;
-  /** Whether nobody will be asked in any case. */
+  /** No model will be asked, so a missing key is no error. */
   readonly isDryRun: boolean;
 }
 
@@ -65,12 +63,20 @@ export function chooseWriter(
   );
 }
 
+/** How far a summary is. */
+export type WriterProgress =
+  | { readonly kind: "reading"; readonly model: string }
+  | { readonly kind: "writing"; readonly model: string; readonly characters: number }
+  | { readonly kind: "ended" };
+
+type OnProgress = (progress: WriterProgress) => void;
+
 export interface OpenWriter {
   readonly edges: Pick<Edges, "provider" | "compaction">;
   close(): Promise<void>;
 }
 
-export async function openWriter(writer: Writer, progress: Progress): Promise<OpenWriter> {
+export async function openWriter(writer: Writer, onProgress: OnProgress): Promise<OpenWriter> {
   if (writer.kind === "nobody") {
     return { edges: { provider: { send: refuseToSend } }, close: () => Promise.resolve() };
   }
@@ -81,7 +87,7 @@ export async function openWriter(writer: Writer, progress: Progress): Promise<Op
     return { edges: { provider, compaction: { summariser } }, close: () => Promise.resolve() };
   }
   const opened = openProvider(writer);
-  const provider = telling(opened, model.id, progress);
+  const provider = reporting(opened, model.id, onProgress);
   const close = (): Promise<void> => opened.close();
   if (writer.isOwn) return { edges: { provider }, close };
   const summariser = await toSummariser(model, writer.protocol, provider);
@@ -119,12 +125,16 @@ function refuseToSend(): Promise<never> {
   return Promise.reject(new Error("a fold without a model asks one"));
 }
 
-/** Says how far the summary is while it streams in. */
-function telling(provider: Provider, name: string, progress: Progress): Pick<Provider, "send"> {
+/** Reports progress while the summary streams in. */
+function reporting(
+  provider: Provider,
+  model: string,
+  onProgress: OnProgress,
+): Pick<Provider, "send"> {
   return {
     send: async (call) => {
       let characters = 0;
-      progress.tell(`${name} reads the conversation`);
+      onProgress({ kind: "reading", model });
       try {
         return await provider.send({
           ...call,
@@ -132,11 +142,11 @@ function telling(provider: Provider, name: string, progress: Progress): Pick<Pro
             call.onPart?.(part);
             if (part.type !== "text-delta") return;
             characters += part.text.length;
-            progress.tell(`${name} writes the summary: ${formatCount(characters, "character")}`);
+            onProgress({ kind: "writing", model, characters });
           },
         });
       } finally {
-        progress.end();
+        onProgress({ kind: "ended" });
       }
     },
   };

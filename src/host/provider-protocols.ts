@@ -9,7 +9,8 @@ import {
   type Endpoint,
   type EndpointOptions,
 } from "../edge/providers/endpoints.ts";
-import { readProviderAccess, type Environment } from "./read-config.ts";
+import type { Environment } from "../core/config/environment.ts";
+import { readProviderAccess } from "./environment.ts";
 
 export type FoundEndpoint =
   | {

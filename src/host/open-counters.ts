@@ -1,13 +1,16 @@
-// Who counts prompts exactly, as configured by now: one counter for each place where models are reached.
+// Exact prompt counts by the provider, as configured: one counter for each place where models are reached.
 import type { TextCounter } from "../core/tokens/o200k/counter.ts";
 import { createCounter, type Counter } from "../edge/counters/counter.ts";
 import { findCountApi } from "../edge/counters/count-api.ts";
 import type { ReachedModel } from "../edge/providers/reach-providers.ts";
 import type { PromptCounter } from "../engine/count-prompt.ts";
+import { toCounterSettings } from "../engine/from-config.ts";
+import type { FollowedConfig } from "./follow-config.ts";
 
 export interface CountersOptions {
   /** Asked before every count: a change holds from the next one on. */
-  readonly settings: () => { readonly backend: string; readonly capacity: number };
+  readonly config: FollowedConfig;
+  readonly agent: string;
   readonly textCounter: TextCounter;
   readonly onNotice: (notice: string) => void;
 }
@@ -17,10 +20,11 @@ export interface Counters {
   close(): Promise<void>;
 }
 
-export function createCounters({ settings, textCounter, onNotice }: CountersOptions): Counters {
+export function openCounters(options: CountersOptions): Counters {
+  const { config, agent, textCounter, onNotice } = options;
   const opened = new Map<string, Counter>();
   const find = (reached: ReachedModel): Counter => {
-    const { capacity, ...configured } = settings();
+    const { capacity, ...configured } = toCounterSettings(config.now(), agent);
     const { protocol, counting } = reached;
     const backend = backendFor(configured.backend, reached);
     const key = `${counting.name}\n${backend}\n${capacity}`;
@@ -30,6 +34,7 @@ export function createCounters({ settings, textCounter, onNotice }: CountersOpti
       backend,
       protocol,
       hasKey: counting.hasKey,
+      // The sender belongs to the providers, which close it.
       openSender: (asked) => ({ ...counting.open(asked), close: () => Promise.resolve() }),
       textCounter,
       capacity,
@@ -49,7 +54,7 @@ export function createCounters({ settings, textCounter, onNotice }: CountersOpti
   };
 }
 
-/** Where nobody counts exactly, the estimate that the session corrects with every reply is nearer than a plain formula. */
+/** Without exact counts, the session's estimate is better than a plain formula: every reply corrects it. */
 function backendFor(configured: string, { protocol, counting }: ReachedModel): string {
   if (configured !== "auto") return configured;
   return findCountApi(protocol.name) === null || !counting.hasKey ? "local" : configured;

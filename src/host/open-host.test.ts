@@ -14,8 +14,8 @@ import { closeAll, closeLater } from "../edge/providers/test-kit.ts";
 import type { EngineSession } from "../engine/engine-session.ts";
 import { createScripted, createSimulator } from "../simulator/index.ts";
 import { openNodeServer } from "../simulator/node-server.ts";
-import { openEngineFor, type OpenEngine, type OpenEngineOptions } from "./open-engine.ts";
-import { usualModel } from "./open-engine-parts.ts";
+import { openHost, type Host, type HostOptions } from "./open-host.ts";
+import { usualModel } from "./choose-model.ts";
 
 let folder = "";
 let notices: string[] = [];
@@ -318,7 +318,7 @@ function toolsOf({ session }: EngineSession): readonly string[] {
 }
 
 function modelFor(yaml: string, env: Record<string, string> = {}): string {
-  return usualModel(configOf(yaml, { env }).providers);
+  return usualModel(configOf(yaml, { env }), "agent");
 }
 
 function write(yaml: string): string {
@@ -327,17 +327,17 @@ function write(yaml: string): string {
   return path;
 }
 
-async function eventsOf({ ledger }: OpenEngine): Promise<readonly StrataEvent[]> {
+async function eventsOf({ ledger }: Host): Promise<readonly StrataEvent[]> {
   const events: StrataEvent[] = [];
   for await (const event of ledger.readEvents({ sessionId: "s" })) events.push(event);
   return events;
 }
 
-type Options = Omit<OpenEngineOptions, "env"> & { readonly env?: Record<string, string> };
+type Options = Omit<HostOptions, "env"> & { readonly env?: Record<string, string> };
 
-async function open(options: Options): Promise<OpenEngine> {
+async function open(options: Options): Promise<Host> {
   const env = { STRATA_DATA_DIR: folder, ...options.env };
-  const opened: OpenEngine = await openEngineFor({
+  const opened: Host = await openHost({
     counter: cheapCounter,
     homeFolder: folder,
     onNotice: (notice) => void notices.push(notice),

@@ -1,29 +1,18 @@
-// The only file that reads environment variables. Below it, configuration is a plain value.
+// Variables that say where data and the ledger are, and how a provider is reached. Settings of strata.yaml that can be
+// given as variables are in core/config/environment.ts.
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import type { Environment } from "../core/config/environment.ts";
 import { readStorePlace } from "../core/config/store-place.ts";
 import { StrataError } from "../core/strata-error.ts";
 
-/** A setting and where it came from, so that a user can ask why. */
+/** A value and where it came from. */
 export interface Setting<T> {
   readonly value: T;
   readonly origin: string;
 }
 
-export interface Config {
-  /** Where sessions and caches are kept. */
-  readonly dataDirectory: Setting<string>;
-  /** Where the ledger is: a file, or the connection string of a server. */
-  readonly store: Setting<string>;
-}
-
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-export function readConfig(env: Environment): Config {
-  return { dataDirectory: readDataDirectory(env), store: readStore(env) };
-}
-
-/** What `--store` says, else STRATA_STORE, else what is configured, else a file in the data directory. */
+/** Where the ledger is: `--store`, else STRATA_STORE, else the configuration, else a file in the data directory. */
 export function readStore(
   env: Environment,
   given?: string,
@@ -37,7 +26,7 @@ export function readStore(
   return { value: join(value, "ledger.db"), origin: `the data directory, from ${origin}` };
 }
 
-/** How a provider is reached, as the programs of its vendor read it. */
+/** How a provider is reached, by the variables that its vendor's own programs read. */
 export interface ProviderAccess {
   /** The variables that hold key and address. */
   readonly keyName: string;
@@ -48,7 +37,7 @@ export interface ProviderAccess {
   readonly baseUrl: string | null;
 }
 
-/** Null for a provider that no variables are known of. */
+/** Null for a provider without known variables. */
 export function readProviderAccess(env: Environment, provider: string): ProviderAccess | null {
   const names = providerVariables.get(provider);
   if (names === undefined) return null;
@@ -68,7 +57,8 @@ function textOf(value: string | undefined): string | null {
   return text === "" ? null : text;
 }
 
-function readDataDirectory(env: Environment): Setting<string> {
+/** Where sessions and caches are kept. */
+export function readDataDirectory(env: Environment): Setting<string> {
   const own = env["STRATA_DATA_DIR"];
   if (own !== undefined && own !== "") return absolute(own, "STRATA_DATA_DIR");
   const shared = env["XDG_DATA_HOME"];
@@ -94,7 +84,7 @@ function checkedStore(text: string, origin: string): Setting<string> {
   if (place.kind === "server") return { value: place.address, origin };
   if (place.kind === "refused") throw refusedStore(`the store, from ${origin}, ${place.why}`);
   const { path } = place;
-  // Typed here, a path means this folder; a variable is read from every folder.
+  // A typed path is meant from this folder; a variable is read in every folder.
   if (origin === "--store") return { value: resolve(path), origin };
   if (path.startsWith("~/")) return { value: join(homedir(), path.slice(2)), origin };
   if (isAbsolute(path)) return { value: path, origin };

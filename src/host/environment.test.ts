@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readStore } from "./read-config.ts";
+import { readStore } from "./environment.ts";
 
 const env = { STRATA_DATA_DIR: "/data" };
 
