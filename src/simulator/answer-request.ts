@@ -1,4 +1,4 @@
-// One request, from HTTP to HTTP: checked, routed, struck by a fault or answered by a surface, and recorded.
+// Handles one HTTP request: checks and routes it, applies a fault or lets a surface answer, and records it.
 import { isFields } from "../core/models/read-fields.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { Billing } from "./billing/billing.ts";
@@ -14,7 +14,7 @@ import type { Provider, Refusal } from "./provider-words.ts";
 import { readBody } from "./read-body.ts";
 import type { CallRecord, Route, SimRequest, SimResponse, Surface } from "./surface.ts";
 
-/** Everything a simulator remembers; a reset puts a new one in its place. */
+/** The state of a simulator. A reset replaces it. */
 export interface World {
   readonly speakers: readonly Speaker[];
   readonly billing: Billing;
@@ -28,12 +28,12 @@ export interface World {
   readonly bodyBytesMax: number;
 }
 
-/** A provider with the surface that speaks for it. */
-export interface Speaker extends Pick<Provider, "isMeant" | "refuse"> {
+/** A provider with its surface. */
+export interface Speaker extends Pick<Provider, "isClient" | "refuse"> {
   readonly surface: Surface;
 }
 
-/** What stops a request before it reaches a provider or a control route; null when nothing does. */
+/** Refuses foreign hosts, foreign origins and CORS preflights; null if the request may pass. */
 export function refuseStranger(request: Request): Response | null {
   const { hostname } = new URL(request.url);
   const host = request.headers.get("host")?.toLowerCase().replace(/:\d*$/, "") ?? hostname;
@@ -49,7 +49,7 @@ export function refuseStranger(request: Request): Response | null {
     : null;
 }
 
-/** Answers a provider's client. Whatever happens, there is an answer and an entry in the ledger. */
+/** Answers a provider's client. Every request gets an answer and an entry in the ledger. */
 export async function answerRequest(request: Request, world: World): Promise<Response> {
   const { clock, ledger, latency, ids } = world;
   const { pathname, searchParams } = new URL(request.url);
@@ -67,7 +67,7 @@ export async function answerRequest(request: Request, world: World): Promise<Res
     problem: null,
     billed: null,
   });
-  const addressed = world.speakers.filter(({ isMeant }) => isMeant(headers));
+  const addressed = world.speakers.filter(({ isClient }) => isClient(headers));
   const target = findRoute(request.method, pathname, [...addressed, ...world.speakers]);
   const speaker = target?.speaker ?? addressed[0] ?? world.speakers[0];
   const refuse = (refusal: Refusal): SimResponse =>
@@ -88,7 +88,7 @@ export async function answerRequest(request: Request, world: World): Promise<Res
   try {
     answer = await respond();
   } catch (error) {
-    // A script that does not match, a model of the user's that throws, or a mistake of ours.
+    // A script did not match, the user's model threw, or we have a bug.
     const problem = describeProblem(error);
     change({ problem });
     answer = { response: refuse({ status: 500, message: problem }) };
@@ -173,7 +173,7 @@ function notFound(method: string, path: string): Refusal {
   return { status: 404, message: `Not found: ${method} ${path}` };
 }
 
-/** Every provider writes `error.message`. */
+/** All providers put the text in `error.message`. */
 function refusalIn({ status, body }: SimResponse): string | null {
   if (status < 400 || typeof body !== "string") return null;
   try {
@@ -186,7 +186,7 @@ function refusalIn({ status, body }: SimResponse): string | null {
   }
 }
 
-/** The record keeps many calls, and a message may quote a whole body. */
+/** The ledger keeps many calls, and a message can quote a whole body. */
 function shorten(message: string): string {
   return message.length <= 500 ? message : `${message.slice(0, 500)}…`;
 }

@@ -1,4 +1,4 @@
-// How a test steers a running simulator: its clock, its faults, its memory. Off unless asked for.
+// HTTP routes for tests to control the simulator: clock, faults, state. Off by default.
 import { isFields, readFields, readMultiplier } from "../core/models/read-fields.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { World } from "./answer-request.ts";
@@ -69,7 +69,7 @@ function describeState({ clock, billing, ledger, faults }: World): unknown {
 function describeLedger({ ledger }: World, query: URLSearchParams): unknown {
   const after = Number(query.get("after") ?? 0);
   if (!Number.isFinite(after)) {
-    throw new StrataError("input-invalid", "after is no number", "give the number of a call");
+    throw new StrataError("input-invalid", "after is not a number", "give the number of a call");
   }
   const calls = ledger.list().filter(({ number }) => number > after);
   return { calls: calls.map(toCallView), dropped: ledger.dropped };
@@ -80,7 +80,7 @@ function describeClock(clock: Clock): { kind: Clock["kind"]; nowMs: number; now:
   return { kind: clock.kind, nowMs, now: new Date(nowMs).toISOString() };
 }
 
-/** The request is well formed, but the clock cannot do it. */
+/** The request is valid, but the clock cannot do it. */
 class ClockConflict extends StrataError {}
 
 async function moveClock(clock: Clock, body: unknown): Promise<void> {
@@ -102,7 +102,7 @@ async function moveClock(clock: Clock, body: unknown): Promise<void> {
   }
 }
 
-/** Commands are short; a longer body is a mistake. */
+/** Control requests are short; a longer body is a mistake. */
 const commandBytesMax = 1_000_000;
 
 async function readJson(request: Request): Promise<unknown> {

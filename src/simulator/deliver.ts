@@ -1,4 +1,4 @@
-// From a surface's answer to bytes: event by event at the client's pace, late or broken where a fault says so.
+// Sends a surface's answer: event by event as the client reads, delayed or broken if a fault says so.
 import { setImmediate } from "node:timers/promises";
 import type { CallOutcome } from "./call-ledger.ts";
 import type { Clock } from "./clock.ts";
@@ -14,9 +14,9 @@ export interface Delivery {
   readonly fault: StreamFault | null;
   readonly clock: Clock;
   readonly latency: Latency;
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Told once, when the last byte is out or none will follow. */
+  /** Called once, after the last byte. */
   readonly onEnd: (outcome: CallOutcome, problem?: unknown) => void;
 }
 
@@ -25,7 +25,7 @@ const encoder = new TextEncoder();
 export async function deliver(response: SimResponse, delivery: Delivery): Promise<Response> {
   const { fault, clock, latency, signal } = delivery;
   const { bill, status, headers } = response;
-  // Requests sent together are all billed before the first of them is answered.
+  // Requests sent together are all billed before the first one is answered.
   await setImmediate();
   const slowMs = fault?.kind === "slow first byte" ? fault.delayMs : 0;
   if (latency.firstByteMs + slowMs > 0) await clock.wait(latency.firstByteMs + slowMs, signal);
@@ -54,14 +54,14 @@ export async function deliver(response: SimResponse, delivery: Delivery): Promis
   });
 }
 
-/** A body that is to break comes in pieces, so that there is a place to break it. */
+/** Splits a plain body in two if a fault has to break it. */
 function toBody(body: SimResponse["body"], fault: StreamFault | null): SimResponse["body"] {
   if (typeof body !== "string" || fault === null || fault.kind === "slow first byte") return body;
   const half = body.slice(0, Math.ceil(body.length / 2));
   return fault.kind === "malformed" ? half : [half, body.slice(half.length)];
 }
 
-/** A body without events has two halves: what is to break breaks between them at the latest. */
+/** A plain body has two pieces, so the fault must strike after the first at the latest. */
 function inTheMiddle(fault: StreamFault | null): StreamFault | null {
   return fault !== null && isBreaking(fault)
     ? { ...fault, afterEvents: Math.min(fault.afterEvents, 1) }
@@ -133,7 +133,7 @@ function isBreaking(
   return fault.kind !== "slow first byte";
 }
 
-/** An event whose JSON stops half-way, ended like a whole one. */
+/** An event whose JSON stops half-way, with the usual end of an event. */
 function brokenEvent(event: string): string {
   const data = event.indexOf("data:");
   const start = data === -1 ? 0 : data;

@@ -1,6 +1,6 @@
-// The simulator talks to this machine only: names and addresses that mean it.
+// Recognises this machine: the simulator talks to nothing else.
 
-/** A host as a URL spells it, without the port. */
+/** Takes a host as a URL spells it, without the port. */
 export function isLoopback(hostname: string): boolean {
   return (
     hostname === "localhost" ||
@@ -10,7 +10,7 @@ export function isLoopback(hostname: string): boolean {
   );
 }
 
-/** A page of another site may not use the simulator, even where its browser would send the request. */
+/** Pages of other sites may not use the simulator, even if the browser would send the request. */
 export function isForeignOrigin(origin: string): boolean {
   const url = URL.parse(origin);
   return url === null || !isLoopback(url.hostname);

@@ -1,4 +1,4 @@
-// The thin Node server around a function from Request to Response. Loopback only.
+// A thin Node server around a function from Request to Response. Loopback only.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,7 +6,7 @@ import { StrataError } from "../core/strata-error.ts";
 import { isLoopback } from "./loopback.ts";
 
 export interface ListenOptions {
-  /** 0 for any free one, which is the default. */
+  /** Default: 0, any free port. */
   readonly port?: number;
   readonly host?: string;
 }
@@ -79,7 +79,7 @@ async function serve(
     closing.removeEventListener("abort", leave);
     if (!outgoing.writableFinished) leave();
   });
-  // A socket may fail at any moment; the client is told by the connection's end.
+  // A socket can fail at any time; the client sees the connection end.
   outgoing.on("error", leave);
   try {
     const request = toRequest(incoming, leaving.signal);
@@ -89,14 +89,14 @@ async function serve(
     }
     await send(await handler(request), outgoing);
   } catch {
-    // The stream was cut, on purpose or because the client left. What is on the wire stays unfinished.
+    // The stream was cut by a fault or by the client, so the response stays unfinished.
     outgoing.destroy();
   }
-  // What was not read of the request must not be taken for the next one.
+  // The unread rest of this request must not be parsed as the next one.
   incoming.removeAllListeners("data").resume();
 }
 
-/** Null for what is no request a web server can have, as a URL with a broken host. */
+/** Null for an invalid request, such as a URL with a broken host. */
 function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | null {
   const { method = "GET", headers, url = "" } = incoming;
   if (!url.startsWith("/")) return null;
@@ -105,7 +105,7 @@ function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | nu
       value === undefined ? [] : [value].flat().map((each): [string, string] => [name, each]),
     );
     const hasBody = method !== "GET" && method !== "HEAD";
-    // Joined, not resolved: a path that begins with two slashes must not choose the host.
+    // Concatenated, not resolved: a path that begins with two slashes must not set the host.
     return new Request(`http://${headers.host ?? "unknown.invalid"}${url}`, {
       method,
       headers: list,
@@ -117,7 +117,7 @@ function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | nu
   }
 }
 
-/** At the reader's pace. Unlike Node's own adapter it leaves the connection usable when nobody reads to the end. */
+/** Pulls on demand. Unlike Node's adapter it keeps the connection usable if the body is not read to the end. */
 function toStream(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   let isOpen = true;
   const whileOpen = (step: () => void): void => {
@@ -167,7 +167,7 @@ async function send(response: Response, outgoing: ServerResponse): Promise<void>
       if (!write(next.value)) await drained(outgoing);
     }
   } catch (error) {
-    // A stream that is cut is cut after what it has sent.
+    // A cut must come after everything sent so far.
     await lastWritten;
     throw error;
   }
@@ -175,7 +175,7 @@ async function send(response: Response, outgoing: ServerResponse): Promise<void>
   outgoing.end();
 }
 
-/** Resolves when more can be written, or when nobody reads any more. */
+/** Resolves when more can be written, or when the client is gone. */
 function drained(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     if (outgoing.destroyed) return resolve();

@@ -1,6 +1,6 @@
-// A request's body as text, within a limit that holds whatever the client announced.
+// Reads a request's body as text, up to a limit that does not trust content-length.
 
-/** Null where it is longer than allowed. */
+/** Null if the body exceeds `bytesMax`. */
 export async function readBody(request: Request, bytesMax: number): Promise<string | null> {
   if (Number(request.headers.get("content-length") ?? 0) > bytesMax) return null;
   if (request.body === null) return "";

@@ -1,4 +1,4 @@
-// How many tokens one block takes in the prompt; the same for counting and for billing.
+// Tokens of one block in the prompt; the same for counting and billing.
 import type { Tokenizer } from "../../core/models/model-facts.ts";
 import type { PromptCounter } from "../count-tokens.ts";
 import { readImageSize } from "../image-size.ts";
@@ -78,7 +78,7 @@ function imageSizeOf(block: JsonObject): ReturnType<typeof readImageSize> {
 /** The middle of the published 1,500 to 3,000 tokens per page. */
 const tokensPerPage = 2250;
 
-/** Text by its tokens; a PDF by its pages where the file shows them, else as one page; so too what is elsewhere. */
+/** Text by tokens, a PDF by its pages. One page if the pages cannot be counted or the document is a URL. */
 function documentTokens(block: JsonObject, { counter, tokenizer }: TokenScale): number {
   const source = block.fields.get("source");
   if (source?.kind !== "object") return 0;

@@ -18,7 +18,7 @@ const long = [
 const base = { model: "claude-opus-5", max_tokens: 500, messages: long };
 const summarise = { ...base, compaction: { type: "summarize", instructions: "Keep names." } };
 
-/** A conversation that goes on after a summary. */
+/** A conversation that continues after a summary. */
 function goOn(block: Any, ...rest: readonly Any[]): Any {
   return {
     ...base,

@@ -1,4 +1,4 @@
-// How much of a reply comes out: up to a stop sequence, the asked limit, or the end of the window.
+// Cuts a reply at a stop sequence, at the client's limit, or at the end of the window.
 import type { Reply, ReplyPart } from "../prompt.ts";
 import { toolUseTokens, type TokenScale } from "./block-tokens.ts";
 
@@ -14,14 +14,14 @@ export interface CutReply {
   readonly parts: readonly ReplyPart[];
   readonly stopReason: StopReason;
   readonly stopSequence: string | null;
-  /** All that was generated, thinking included. */
+  /** Everything generated, including thinking. */
   readonly outputTokens: number;
   readonly thinkingTokens: number;
 }
 
 export interface ReplyLimits {
   readonly tokensMax: number;
-  /** Why it stops there. */
+  /** The stop reason at the limit. */
   readonly atLimit: "max_tokens" | "model_context_window_exceeded";
   readonly stopSequences: readonly string[];
   readonly thinks: boolean;
@@ -33,7 +33,7 @@ const stops: Readonly<Record<Reply["stop"], StopReason>> = {
   "output limit": "max_tokens",
 };
 
-/** A tool use that does not fit whole is left out; text and thinking are cut. */
+/** Cuts text and thinking; leaves out a tool use that does not fit. */
 export function cutReply(reply: Reply, limits: ReplyLimits, scale: TokenScale): CutReply {
   const parts: ReplyPart[] = [];
   let outputTokens = 0;
@@ -85,7 +85,7 @@ function upToSequence(
   return { part: { ...part, text: part.text.slice(0, part.text.indexOf(found)) }, sequence: found };
 }
 
-/** The longest beginning that fits, by halving. */
+/** The longest beginning that fits, by binary search. */
 function cutPart(part: ReplyPart, room: number, scale: TokenScale): ReplyPart | null {
   if (part.kind === "tool use") return null;
   let fits = 0;

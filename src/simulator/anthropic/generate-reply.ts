@@ -1,4 +1,4 @@
-// The reply to a prompt: what the model says, up to its limits, as blocks or as one summary.
+// Makes the reply to a prompt: the model's output within its limits, as blocks or as one summary.
 import type { SurfaceContext } from "../surface.ts";
 import { cutReply, type CutReply, type ReplyLimits } from "./cut-reply.ts";
 import { toPrompt } from "./prompt-view.ts";
@@ -15,7 +15,7 @@ type Made = Pick<
   "blocks" | "stopReason" | "stopSequence" | "outputTokens" | "thinkingTokens"
 >;
 
-/** What the simulated model says, cut to what may come out and signed. */
+/** Asks the simulated model, cuts its output to the limits and signs it. */
 export function generateReply(
   request: MessagesRequest,
   prompt: RenderedPrompt,
@@ -39,7 +39,7 @@ export function generateReply(
 
 const nothingGenerated = { outputTokens: 0, thinkingTokens: 0 };
 
-/** A summary is one block or none: where the model did not finish one, the reply is empty. */
+/** A summary is one block. If the model did not finish it, the reply is empty. */
 function summarised(cut: CutReply, { state }: RenderedPrompt): Made {
   const content = cut.parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
   if (cut.stopReason !== "end_turn" || content === "") return { ...cut, blocks: [] };

@@ -11,7 +11,7 @@ import {
   type Any,
 } from "./test-kit.ts";
 
-/** 512 tokens are enough to be kept. */
+/** The cache minimum is 512 tokens. */
 const model = "claude-opus-5";
 
 const base = (): Any => ({
@@ -327,7 +327,7 @@ function withInput(input: string): string {
   );
 }
 
-/** What is written anew by the second of two requests. */
+/** The tokens that the second of two requests writes again. */
 function rewritten(first: Any, second: Any): number {
   const client = createClient();
   client.create(first);

@@ -1,4 +1,4 @@
-// Content blocks as a request gives them: known kinds checked, unknown kinds kept as they are.
+// Reads content blocks: checks known kinds, keeps unknown kinds as sent.
 import { jsonObject, jsonText, type Json, type JsonObject } from "../json-source.ts";
 import {
   asBoolean,
@@ -13,11 +13,11 @@ import {
 import { extraInput, invalid } from "./refusal.ts";
 
 export interface ReadBlock {
-  /** As error messages name it: messages.0.content.1 */
+  /** As in error messages: messages.0.content.1 */
   readonly path: string;
   readonly type: string;
   readonly json: JsonObject;
-  /** Its own marker and those of blocks inside it, in order. */
+  /** The markers of the block and of blocks inside it, in order. */
   readonly marks: readonly ReadMark[];
 }
 
@@ -27,7 +27,7 @@ export interface ReadMark {
   readonly ttl: "5m" | "1h";
 }
 
-/** A text is the same as a list with one text block. */
+/** A string is a list with one text block. */
 export function readContent(json: Json | null, path: string): ReadBlock[] {
   if (json?.kind === "string") return json.text === "" ? [] : [textBlock(json.text, `${path}.0`)];
   return asList(json, path).items.map((item, index) => readBlock(item, `${path}.${index}`));
@@ -44,7 +44,7 @@ export function readMark(json: Json, path: string): ReadMark {
   return { path, ttl: ttl ?? "5m" };
 }
 
-/** The blocks inside a block: what a tool gave back, what a document or a search is made of. */
+/** The blocks inside a block: content of a tool result, a document or a search result. */
 export function childrenOf(block: JsonObject): readonly JsonObject[] {
   const source = block.fields.get("source");
   const content =

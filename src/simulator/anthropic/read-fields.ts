@@ -1,8 +1,8 @@
-// Small readers of request fields; each complaint has the provider's words and the field's path.
+// Readers of request fields. Errors have the provider's words and the field's path.
 import type { Json, JsonList, JsonObject } from "../json-source.ts";
 import { extraInput, invalid, type Refusal } from "./refusal.ts";
 
-/** The field, or null where it is absent or null. */
+/** The field; null if it is absent or null. */
 export function fieldOf(object: JsonObject, name: string): Json | null {
   const value = object.fields.get(name);
   return value === undefined || (value.kind === "literal" && value.value === null) ? null : value;
@@ -58,7 +58,7 @@ export function asOneOf<Choice extends string>(
   throw invalid(`${path}: Input should be ${list}`);
 }
 
-/** The value where the field is given, null where it is absent or null. */
+/** Reads a field; null if it is absent or null. */
 export function optional<Value>(
   object: JsonObject,
   name: string,
@@ -75,7 +75,7 @@ export function refuseExtras(object: JsonObject, known: ReadonlySet<string>, pat
   }
 }
 
-/** The text of a field that may be missing or of another kind; for what is shown, never for checks. */
+/** The text of a field, or `otherwise` if it has none. For display, never for checks. */
 export function textOr(object: JsonObject, name: string, otherwise: string): string {
   const value = object.fields.get(name);
   return value?.kind === "string" ? value.text : otherwise;

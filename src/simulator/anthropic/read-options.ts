@@ -1,4 +1,4 @@
-// What a request says besides its prompt: thinking, tool choice, effort, limits.
+// Reads the options of a request: thinking, tool choice, effort, limits.
 import { compactJson, type JsonObject } from "../json-source.ts";
 import {
   asBoolean,
@@ -14,7 +14,7 @@ import {
 import { extraInput, invalid, notSimulated } from "./refusal.ts";
 
 export interface RequestOptions {
-  /** Null where tokens are only counted. */
+  /** Null if tokens are only counted. */
   readonly maxTokens: number | null;
   readonly stream: boolean;
   readonly stopSequences: readonly string[];
@@ -25,12 +25,12 @@ export interface RequestOptions {
   /** The format of the output as JSON text. */
   readonly outputFormat: string | null;
   readonly speed: "standard" | "fast";
-  /** Whether context editing was asked to keep all thinking. */
+  /** Whether the client asked context editing to keep all thinking. */
   readonly keepsAllThinking: boolean;
   readonly hasContextManagement: boolean;
   readonly taskBudgetRemaining: boolean;
   readonly compaction: { readonly instructions: string | null } | null;
-  /** Null where diagnostics were not asked for. */
+  /** Null if the client did not ask for diagnostics. */
   readonly diagnostics: { readonly previousMessageId: string | null } | null;
 }
 
@@ -75,7 +75,7 @@ export function readOptions(body: JsonObject, betas: ReadonlySet<string>): Reque
   };
 }
 
-/** The effort an output_config asks for; null where it asks for none. */
+/** The effort in an output_config, or null. */
 export function readEffort(config: JsonObject, path: string): string | null {
   return optional(config, "effort", path, (value, at) => asOneOf(value, efforts, at));
 }
@@ -133,7 +133,7 @@ function readToolChoice(body: JsonObject): Pick<RequestOptions, "toolChoice" | "
   };
 }
 
-/** Only keeping all thinking is simulated; other edits would change the prompt and its price. */
+/** Simulates only "keep all thinking"; other edits would change the prompt and its price. */
 function readContextManagement(
   body: JsonObject,
   betas: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-// The body of a request, read once: what is malformed is refused here, what is merely wrong in validate-*.
+// Parses the body of a request. Malformed requests are refused here, invalid ones in validate-*.
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { JsonFault, readJson, type Json, type JsonObject } from "../json-source.ts";
 import { modelOf } from "./model-version.ts";
@@ -25,10 +25,10 @@ export interface MessagesRequest {
   readonly tools: readonly ReadTool[];
   readonly system: readonly ReadBlock[];
   readonly messages: readonly ReadMessage[];
-  /** The marker for the whole request. */
+  /** The request-level marker. */
   readonly automatic: ReadMark | null;
   readonly options: RequestOptions;
-  /** Which of temperature, top_p and top_k were given, and whether with another value than the default. */
+  /** Which of temperature, top_p and top_k were given, and whether with their default. */
   readonly sampling: readonly { readonly name: string; readonly isDefault: boolean }[];
 }
 
@@ -36,9 +36,9 @@ export interface ReadMessage {
   readonly index: number;
   readonly role: "user" | "assistant" | "system";
   readonly blocks: readonly ReadBlock[];
-  /** Shown for one turn only. */
+  /** Visible for one turn only. */
   readonly clearsAtNextUser: boolean;
-  /** Settings for the turns after it; a message that carries them may be without content. */
+  /** Settings for the turns after it. A message with settings can be without content. */
   readonly outputConfig: JsonObject | null;
 }
 
@@ -100,7 +100,7 @@ function readBody(bodyText: string): JsonObject {
   }
 }
 
-/** A server that ignored the field would answer without the conversation, and nobody would notice. */
+/** Refused, because ignoring the field would silently answer without the conversation. */
 function refuseThread(body: JsonObject): void {
   if (fieldOf(body, "thread") === null) return;
   throw invalid("thread: this request is not supported on a thread", {

@@ -1,4 +1,4 @@
-// Tool definitions as a request gives them.
+// Reads tool definitions.
 import { fieldOf, asBoolean, asList, asObject, asOneOf, asText, optional } from "./read-fields.ts";
 import type { Json, JsonObject } from "../json-source.ts";
 import { readMark, type ReadMark } from "./read-blocks.ts";
@@ -9,13 +9,13 @@ export interface ReadTool {
   readonly name: string;
   readonly json: JsonObject;
   readonly mark: ReadMark | null;
-  /** Outside the prompt until a tool_reference or a tool_addition brings it in. */
+  /** Not in the prompt until a tool_reference or a tool_addition loads it. */
   readonly deferred: boolean;
-  /** Web search and fetch are rendered with the system prompt: switching them leaves other tools cached. */
+  /** Web search and fetch are rendered with the system prompt, so switching them keeps other tools cached. */
   readonly isWebTool: boolean;
 }
 
-/** Deferred tools are looked up here where something names them. */
+/** For finding deferred tools by name. */
 export type ToolsByName = ReadonlyMap<string, ReadTool>;
 
 export function readTools(json: Json | null): readonly ReadTool[] {

@@ -1,4 +1,4 @@
-// A request as the provider takes it: checked, rendered, counted, marked. Counting and billing both start here.
+// Checks, renders, counts and marks a request. Counting and billing both start here.
 import type { BillableBlock, BillableMarker } from "../billing/billable-request.ts";
 import type { PromptCounter } from "../count-tokens.ts";
 import { validateCompaction } from "./compaction.ts";
@@ -12,7 +12,7 @@ import { validateMessages } from "./validate-messages.ts";
 import { validateOptions } from "./validate-options.ts";
 
 export interface RenderedPrompt extends Bound {
-  /** One per unit, and the opening of the reply at the end. */
+  /** One per unit, plus the opening of the reply at the end. */
   readonly blocks: readonly BillableBlock[];
   readonly markers: readonly BillableMarker[];
   readonly totalTokens: number;
@@ -31,8 +31,8 @@ export function renderPrompt(request: MessagesRequest, counter: PromptCounter): 
 }
 
 /**
- * Adds what stands around the blocks: the tool prompt before the first tool, what a forced choice adds
- * to it before the first message (it leaves tools and system cached), and the frame of each turn.
+ * Adds the tokens around the blocks: the tool prompt before the first tool, the addition for a forced choice before
+ * the first message (where it keeps tools and system cached), and the frame of each turn.
  */
 function toBlocks(
   units: readonly PromptUnit[],
@@ -49,7 +49,7 @@ function toBlocks(
   return units.map((unit, index) => {
     const isMessage = unit.origin === "messages";
     const isFirstMessage = isMessage && units[index - 1]?.origin !== "messages";
-    // What is not rendered opens no turn and ends none.
+    // A unit that is not rendered neither opens nor ends a turn.
     const isNewTurn = isMessage && unit.tokens > 0 && unit.role !== speaker;
     if (isNewTurn) speaker = unit.role;
     const around =
@@ -66,13 +66,13 @@ function toBlocks(
   });
 }
 
-/** What follows the last block of the client; no marker can cover it, so a fully marked prompt still pays it. */
+/** The tokens after the client's last block. No marker covers them, so even a fully marked prompt pays for them. */
 function opening({ facts }: MessagesRequest, counter: PromptCounter): BillableBlock {
   const tokens = counter.constant("reply", facts.tokenizer);
   return { hash: "reply", tokens, tier: "messages", run: null, boundary: null };
 }
 
-/** A count may be of any length; a prompt to be answered must fit. */
+/** Prompts of any length can be counted, but only those that fit can be answered. */
 export function validateLength(
   { totalTokens: tokens }: RenderedPrompt,
   { facts, options }: MessagesRequest,

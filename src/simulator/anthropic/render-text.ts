@@ -1,4 +1,4 @@
-// What of a block reaches the model, as text: equal texts mean equal rendered bytes. Markers never do.
+// Renders a block to the text that reaches the model, without markers. Equal texts mean equal rendered bytes.
 import { compactJson, type Json, type JsonObject } from "../json-source.ts";
 import { textOr } from "./read-fields.ts";
 import { typeOf } from "./read-blocks.ts";
@@ -6,7 +6,7 @@ import type { ReadTool, ToolsByName } from "./read-tools.ts";
 import { invalid } from "./refusal.ts";
 import { toolChangeOf } from "./tool-changes.ts";
 
-/** One block, with what is inside it. Unknown kinds are taken as they are written. */
+/** One block with its inner blocks. Unknown kinds are rendered as sent. */
 export function renderBlock(block: JsonObject, tools: ToolsByName): string {
   const type = typeOf(block);
   const change = toolChangeOf(block, tools);
@@ -29,7 +29,7 @@ export function renderBlock(block: JsonObject, tools: ToolsByName): string {
   return objectText(fields);
 }
 
-/** A tool definition; how it is to be loaded or streamed is not rendered. */
+/** A tool definition, without its settings for loading and streaming. */
 export function renderTool({ json }: ReadTool): string {
   const fields = new Map<string, string>();
   for (const name of [...json.fields.keys()].toSorted()) {
@@ -42,7 +42,7 @@ export function renderTool({ json }: ReadTool): string {
   return objectText(fields);
 }
 
-/** The tools that references in these blocks bring in. */
+/** The tools that references in this block load. */
 export function referencedTools(block: JsonObject): readonly string[] {
   if (typeOf(block) === "tool_reference") return [textOr(block, "tool_name", "")];
   return [...block.fields.values()].flatMap((value) =>
@@ -73,7 +73,7 @@ const unrenderedOfTools: ReadonlySet<string> = new Set([
   "eager_input_streaming",
 ]);
 
-/** An explicit default is the same as nothing. */
+/** An explicit default counts as absent. */
 function isAbsent(type: string, name: string, value: Json): boolean {
   if (name === "cache_control" || isNull(value)) return true;
   const text = `${type}.${name}`;
@@ -85,7 +85,7 @@ function isAbsent(type: string, name: string, value: Json): boolean {
   return false;
 }
 
-/** Whether a citations field switches them on; any other value is the default. */
+/** Whether a citations field enables citations. */
 export function isCiting(citations: Json | undefined): boolean {
   if (citations?.kind !== "object") return false;
   const enabled = citations.fields.get("enabled");
@@ -108,7 +108,7 @@ function renderField(name: string, value: Json, tools: ToolsByName): string {
   if (name === "source" && value.kind === "object") {
     const content = value.fields.get("content");
     if (content?.kind === "list") return renderList(content.items, tools);
-    // What matters of a file is what is in it, not how its fields were written down.
+    // For a file the content matters, not the order of its fields.
     const fields = [...value.fields.keys()].toSorted();
     return objectText(new Map(fields.map((key) => [key, fieldText(value, key)])));
   }

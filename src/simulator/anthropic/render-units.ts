@@ -1,4 +1,4 @@
-// The prompt piece by piece, as the provider would render it: tools, system, messages, one unit per block.
+// Renders the prompt in order of tools, system and messages, one unit per block.
 import type { PromptCounter } from "../count-tokens.ts";
 import type { BilledTier } from "../billing/billable-request.ts";
 import { blockTokens, toolTokens, type TokenScale } from "./block-tokens.ts";
@@ -19,11 +19,11 @@ export interface PromptUnit {
   readonly hash: string;
   readonly tokens: number;
   readonly marks: readonly ReadMark[];
-  /** Whether automatic caching may end a prefix here. */
+  /** Whether automatic caching can end a prefix here. */
   readonly mayBeMarked: boolean;
 }
 
-/** Every block of the request, before thinking is looked at. */
+/** Every block of the request, before thinking is filtered. */
 export function renderUnits(request: MessagesRequest, counter: PromptCounter): PromptUnit[] {
   const scale: TokenScale = { counter, tokenizer: request.facts.tokenizer };
   const byName = new Map(request.tools.map((tool) => [tool.name, tool]));
@@ -39,7 +39,7 @@ export function renderUnits(request: MessagesRequest, counter: PromptCounter): P
   ];
 }
 
-/** The hash a block of an assistant message has once it is sent back. */
+/** The hash that a block of an assistant message will have when it is sent back. */
 export function assistantHash(block: JsonObject, tools: ToolsByName): string {
   return hashText("assistant", renderBlock(block, tools));
 }
@@ -59,7 +59,7 @@ function toolUnit(tool: ReadTool, tier: BilledTier, scale: TokenScale): PromptUn
   };
 }
 
-/** A system message shown for one turn stays in the prefix, but costs nothing once it is cleared. */
+/** A system message for one turn stays in the prefix and costs nothing after it is cleared. */
 function messageUnits(
   message: ReadMessage,
   hasLaterUser: boolean,
@@ -81,7 +81,7 @@ function messageUnits(
   return outputConfig === null ? units : [configUnit(message, outputConfig), ...units];
 }
 
-/** Settings among the messages cost nothing, but what follows was said under them. */
+/** Settings among the messages cost no tokens, but the prefix after them depends on them. */
 function configUnit({ index, role }: ReadMessage, json: JsonObject): PromptUnit {
   return {
     path: `messages.${index}.output_config`,

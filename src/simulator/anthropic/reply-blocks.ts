@@ -1,4 +1,4 @@
-// The content blocks of a reply; thinking gets a signature that binds it to everything before it.
+// The content blocks of a reply. The signature of thinking binds it to everything before it.
 import type { ReplyPart } from "../prompt.ts";
 import type { SurfaceContext } from "../surface.ts";
 import { compactJson, jsonObject, jsonText, readJson, type JsonObject } from "../json-source.ts";
@@ -52,7 +52,7 @@ export function toReplyBlocks(
   });
 }
 
-/** The block as JSON text, as a client gets it. */
+/** The block as JSON text for the client. */
 export function blockText(block: ReplyBlock): string {
   if (block.type === "compaction")
     return JSON.stringify({

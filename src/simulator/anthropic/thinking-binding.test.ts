@@ -1,4 +1,4 @@
-// Goal: thinking sent back is bound to what stood before it (providers.md §1.9). Method: real conversations, edited.
+// Goal: thinking sent back is bound to everything before it (providers.md §1.9). Method: real conversations, edited.
 import { describe, expect, test } from "vitest";
 import { createClient, marked, text, tool, type Any, type Client } from "./test-kit.ts";
 

@@ -1,4 +1,4 @@
-// Thinking sent back: which blocks the model still sees, and whether the conversation before them is unchanged.
+// Thinking sent back: which blocks the model still sees, and whether the conversation before them changed.
 import { shortHash } from "../hash-text.ts";
 import { versionOf } from "./model-version.ts";
 import { textOr } from "./read-fields.ts";
@@ -8,7 +8,7 @@ import { invalid, type Refusal } from "./refusal.ts";
 import type { PromptUnit } from "./render-units.ts";
 import { readSummarySignature, readThinkingSignature, type ThinkingOrigin } from "./signature.ts";
 
-/** Where the chain of a conversation stands; what is generated next is bound to it. */
+/** Chain hashes of the conversation so far. The next reply is bound to them. */
 export interface BindingState {
   /** Tools and system. */
   readonly ground: string;
@@ -30,7 +30,7 @@ export interface Bound {
   readonly transformations: readonly InputTransformation[];
 }
 
-/** Removes what the model does not see any more; a broken binding is an error or one more removal. */
+/** Removes thinking the model no longer sees. A broken binding is an error, or removes the block if the client says so. */
 export function bindThinking(all: readonly PromptUnit[], request: MessagesRequest): Bound {
   const given = withoutPriorThinking(all, request);
   let state: BindingState = { ground: "", messages: "", previous: "" };
@@ -53,7 +53,7 @@ export function bindThinking(all: readonly PromptUnit[], request: MessagesReques
     if (reason !== null)
       transformations.push({ type: "thinking_dropped", path: unit.path, reason });
     else units.push(unit);
-    // A block of another model is skipped, not edited away: those after it still stand on it.
+    // A block of another model is skipped but stays in the chain: later blocks are bound to it.
     if (reason !== "prefix_binding_mismatch") state = { ...state, previous: thoughtId(unit) };
   }
   return { units, state, transformations };
@@ -65,7 +65,7 @@ export function stepped(
   unit: Pick<PromptUnit, "origin" | "hash" | "type" | "json">,
 ): BindingState {
   if (unit.origin !== "messages") return { ...state, ground: shortHash(state.ground, unit.hash) };
-  // A summary stands for the messages it was made of, so what came after them stays bound.
+  // A summary replaces the messages it was made of, so later blocks stay bound.
   const summary =
     unit.type === "compaction" ? readSummarySignature(textOr(unit.json, "signature", "")) : null;
   return { ...state, messages: summary?.messages ?? shortHash(state.messages, unit.hash) };
@@ -83,7 +83,7 @@ export function isThought({ type }: Pick<PromptUnit, "type">): boolean {
   return type === "thinking" || type === "redacted_thinking";
 }
 
-/** Older models forget earlier thinking when the user says something new. */
+/** Older models drop earlier thinking when the user sends a new message. */
 function withoutPriorThinking(
   units: readonly PromptUnit[],
   { facts, options }: MessagesRequest,
@@ -105,7 +105,7 @@ function whyUnreadable(
   if (origin !== null && versionOf(origin.model) > versionOf(facts.id))
     return "model_binding_mismatch";
   if (!facts.capabilities.thinkingBoundToPrefix) return null;
-  // A leading run may be removed, oldest first, so the first block kept need not name the one before it.
+  // Clients may remove the oldest thinking, so the first block need not follow the one it names.
   const follows = origin !== null && (isFirst || origin.previous === state.previous);
   return follows && origin.prefix === prefixOf(state) ? null : "prefix_binding_mismatch";
 }

@@ -1,4 +1,4 @@
-// Tools that a system message adds or removes: by the name of a defined one, or with a definition of its own.
+// Tools that a system message adds or removes: by the name of a defined tool, or with a new definition.
 import type { JsonObject } from "../json-source.ts";
 import { typeOf } from "./read-blocks.ts";
 import { asObject, fieldOf, textOr } from "./read-fields.ts";
@@ -7,11 +7,11 @@ import { readTool, type ReadTool, type ToolsByName } from "./read-tools.ts";
 export interface ToolChange {
   readonly kind: "addition" | "removal";
   readonly name: string;
-  /** What the change brings into the prompt; null where the name is enough. */
+  /** The definition added to the prompt; null if the name is enough. */
   readonly definition: ReadTool | null;
 }
 
-/** The change a block makes; null where it makes none. */
+/** The change a block makes, or null. */
 export function toolChangeOf(block: JsonObject, tools: ToolsByName): ToolChange | null {
   const type = typeOf(block);
   if (type !== "tool_addition" && type !== "tool_removal") return null;

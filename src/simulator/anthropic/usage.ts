@@ -1,4 +1,4 @@
-// A bill in the provider's words, and in dollars.
+// The bill as the provider's usage object, and in dollars.
 import { findCost } from "../../core/models/cost.ts";
 import { formatUsd } from "../../core/models/pico-usd.ts";
 import type { Bill } from "../billing/bill.ts";
@@ -9,7 +9,7 @@ export interface Generated {
   readonly thinkingTokens: number;
 }
 
-/** The part of usage that is known before the reply, and again in the last event. */
+/** The part of usage known before the reply; repeated in the last event. */
 function inputUsage(bill: Bill): Readonly<Record<string, unknown>> {
   const written = Object.values(bill.writeTokens).reduce((sum, tokens) => sum + tokens, 0);
   return {
@@ -37,7 +37,7 @@ const nothing: Bill = {
   reason: { kind: "no marker" },
 };
 
-/** A summary is billed as an iteration of its own; the totals of the message then stay at zero. */
+/** A summary is billed as its own iteration; the message's totals stay at zero. */
 export function usageOf(
   bill: Bill,
   generated: Generated,
@@ -57,7 +57,7 @@ export function usageOf(
   };
 }
 
-/** Cumulative, and without what only the first event carries. */
+/** Cumulative, without the fields of the first event only. */
 export function deltaUsageOf(
   bill: Bill,
   generated: Generated,
@@ -82,7 +82,7 @@ function outputUsage({
   };
 }
 
-/** Shown to clients of a beta, for a summary, and for pre-warming. */
+/** Present for clients of a beta, for a summary, and for pre-warming. */
 function iterations(
   bill: Bill,
   { outputTokens }: Generated,
@@ -101,7 +101,7 @@ function iterations(
   };
 }
 
-/** Dollars in full; null where there is no price. Fast mode's prices are not among the facts. */
+/** Exact dollars; null without a price. Our facts have no prices for fast mode. */
 export function costUsdOf(
   bill: Bill,
   { outputTokens, thinkingTokens }: Generated,

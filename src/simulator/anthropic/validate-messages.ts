@@ -1,4 +1,4 @@
-// Whether the messages make a conversation this model takes: roles, contents, tool uses with their results.
+// Validates the conversation: roles, contents, and tool uses with their results.
 import { textOr } from "./read-fields.ts";
 import type { ReadBlock } from "./read-blocks.ts";
 import type { MessagesRequest, ReadMessage } from "./read-request.ts";
@@ -67,7 +67,7 @@ interface Turn {
   readonly blocks: { readonly message: number; readonly block: ReadBlock }[];
 }
 
-/** Consecutive messages of one role are one turn; system messages stand outside. */
+/** Consecutive messages of one role are one turn; system messages belong to none. */
 function toTurns(messages: readonly ReadMessage[]): readonly Turn[] {
   const turns: Turn[] = [];
   for (const { role, index, blocks } of messages) {

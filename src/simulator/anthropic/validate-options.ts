@@ -1,4 +1,4 @@
-// Whether the model takes the options of a request: thinking, tool choice, limits, sampling, pre-warming.
+// Validates options against the model: thinking, tool choice, limits, sampling, pre-warming.
 import { lineOf, versionOf } from "./model-version.ts";
 import type { ReadThinking } from "./read-options.ts";
 import type { MessagesRequest } from "./read-request.ts";
@@ -37,7 +37,7 @@ function validateThinking(request: MessagesRequest): void {
   if (thinking === null) return;
   const { capabilities, id } = facts;
   if (thinking.type === "between_tools") {
-    // Published for Sonnet 5.5 alone.
+    // Published for Sonnet 5.5 only.
     if (id !== "claude-sonnet-5-5") throw thinkingTypeRefused("between_tools");
     return;
   }
@@ -88,7 +88,7 @@ function validateSampling({ sampling, facts, options }: MessagesRequest): void {
   }
 }
 
-/** max_tokens 0 writes the cache and generates nothing; it cannot go with what shapes a reply. */
+/** max_tokens 0 writes the cache and generates nothing; it excludes options that shape a reply. */
 function validatePrewarm({ options }: MessagesRequest): void {
   refuseTogether("max_tokens: 0", [
     [options.stream, "stream"],
@@ -99,7 +99,7 @@ function validatePrewarm({ options }: MessagesRequest): void {
   ]);
 }
 
-/** What a request for a summary may not carry. */
+/** Refuses options that a request for a summary cannot have. */
 export function validateCompactionRequest({ options, facts }: MessagesRequest): void {
   const isNew = versionOf(facts.id) >= 406 || lineOf(facts.id) === "mythos";
   if (!isNew || lineOf(facts.id) === "haiku")

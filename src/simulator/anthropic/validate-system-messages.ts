@@ -1,4 +1,4 @@
-// System messages among the messages: whether the model takes them, where they stand, what they may say.
+// Validates system messages among the messages: model support, placement, content.
 import type { ReadBlock } from "./read-blocks.ts";
 import { asObject, asText, fieldOf } from "./read-fields.ts";
 import type { MessagesRequest, ReadMessage } from "./read-request.ts";
@@ -74,7 +74,7 @@ function refuseToolChanges({ blocks }: ReadMessage): void {
     throw invented(`${change.path}: ${change.type} belongs in a system message`);
 }
 
-/** System messages with content stand between a user turn and an assistant turn, or last. */
+/** System messages with content must be between a user turn and an assistant turn, or last. */
 function validatePlacements(messages: readonly ReadMessage[]): void {
   let before: ReadMessage | null = null;
   let waiting: ReadMessage | null = null;

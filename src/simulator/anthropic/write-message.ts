@@ -1,4 +1,4 @@
-// A reply as one JSON message or as a stream of events.
+// Writes a reply as one JSON message or as a stream of events.
 import type { Bill } from "../billing/bill.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import type { StopReason } from "./cut-reply.ts";
@@ -29,7 +29,7 @@ export function messageText(outcome: Outcome): string {
   });
 }
 
-/** Each text is one whole event. */
+/** Each string is one event. */
 export function* messageEvents(outcome: Outcome): Generator<string> {
   const { bill, request, blocks, stopReason, stopSequence } = outcome;
   const begun = message(outcome, "[]", {
@@ -64,7 +64,7 @@ export function* messageEvents(outcome: Outcome): Generator<string> {
   yield event("message_stop", '{"type":"message_stop"}');
 }
 
-/** The content is text already, because tool inputs keep the spelling they were generated with. */
+/** Takes the content as JSON text, because tool inputs keep the spelling they were generated with. */
 function message(
   outcome: Outcome,
   content: string,
@@ -93,7 +93,7 @@ function event(name: string, data: string): string {
 
 const ping = event("ping", '{"type":"ping"}');
 
-/** A block before its content; a summary comes whole. */
+/** A block before its content; a summary is sent in one piece. */
 function opened(block: ReplyBlock): string {
   switch (block.type) {
     case "text":
@@ -126,7 +126,7 @@ function deltas(block: ReplyBlock): readonly Readonly<Record<string, string>>[] 
   }
 }
 
-/** A few pieces however long the text; no character is split. */
+/** A few pieces for text of any length; never splits a character. */
 function pieces(text: string): readonly string[] {
   const size = Math.max(24, Math.ceil(text.length / 8));
   const cut: string[] = [];

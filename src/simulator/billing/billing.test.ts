@@ -1,4 +1,4 @@
-// The examples of the providers' documents for Claude, and one for each reading where they are silent.
+// The examples in the provider's documents for Claude, and one for each option.
 import { describe, expect, test } from "vitest";
 import {
   modelOf,

@@ -1,4 +1,4 @@
-// Authorization: Bearer KEY. Any key is good: it only names who shares a cache.
+// Authorization: Bearer KEY. Any key is accepted; it only decides who shares a cache.
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import { toErrorResponse } from "./api-error.ts";
 
@@ -20,6 +20,6 @@ export function authenticate(
 const noKey =
   "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY), or as the password field (with blank username) if you're accessing the API from your browser and are prompted for a username and password. You can obtain an API key from https://platform.openai.com/account/api-keys.";
 
-/** The provider shows a part of the key; here none of it is repeated. */
+/** The provider shows part of the key; the simulator shows none of it. */
 const wrongKey =
   "Incorrect API key provided: ****. You can find your API key at https://platform.openai.com/account/api-keys.";

@@ -1,4 +1,4 @@
-// A chat completion, whole or chunk by chunk.
+// A chat completion, as one object or as chunks.
 import type { SurfaceContext } from "../surface.ts";
 import { piecesOf } from "./pieces.ts";
 import type { Call } from "./run-call.ts";
@@ -20,7 +20,7 @@ interface ChatCall {
   readonly isCustom: boolean;
 }
 
-/** Chat shows no reasoning; only its tokens are counted. */
+/** Chat does not show reasoning; only its tokens count. */
 export function toChatCompletion(call: Call, context: SurfaceContext): ChatReply {
   const { request, produced, open, rendering } = call;
   const texts = produced.parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));

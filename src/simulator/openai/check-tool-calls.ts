@@ -1,8 +1,8 @@
-// Every tool use needs its output and every output its use; the two APIs complain differently.
+// Every tool use needs an output and every output a use; the error texts of the two APIs differ.
 import { invalid } from "./api-error.ts";
 import type { Item } from "./items.ts";
 
-/** In the words of the Responses API. */
+/** Checks tool uses against outputs, with the error texts of the Responses API. */
 export function checkToolCalls(items: readonly Item[]): void {
   const made = new Set<string>();
   const answered = new Set<string>();

@@ -1,4 +1,4 @@
-// POST /v1/responses/compact: all user messages, then one item that only the provider can read.
+// POST /v1/responses/compact: returns all user messages and one item that only the provider can read.
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import { readBody } from "./fields.ts";
 import { jsonHeaders, limitHeaders } from "./headers.ts";

@@ -34,7 +34,7 @@ const samples = {
 
 const counter = createPromptCounter();
 
-/** How many more tokens the pieces have than the text, as a share of the text's. */
+/** Extra tokens of the pieces, as a share of the tokens of the text. */
 function drift(text: string): number {
   const sum = cutText(text).reduce((total, piece) => total + counter.text(piece, "o200k"), 0);
   const whole = counter.text(text, "o200k");

@@ -1,11 +1,11 @@
-// Cuts text where its beginning can be counted alone, for providers that keep any prefix in steps.
+// Cuts text into pieces that can be counted separately, for providers that keep any prefix in steps.
 
-/** From here on a piece ends at the next good place: a dozen words, or a line of code. */
+/** Beyond this length a piece ends at the next good place: after about a dozen words or a line of code. */
 const pieceMin = 64;
-/** Here it ends anyway. Even Chinese takes about one token a character, so less than a step of 128 is lost. */
+/** A piece ends here at the latest. Chinese has about one token per character, so less than a step of 128 is lost. */
 const pieceMax = 96;
 
-/** Texts that begin alike give the same first pieces. Joined, the pieces are the text. */
+/** Texts with the same beginning give the same first pieces. The pieces joined are the text. */
 export function cutText(text: string): readonly string[] {
   const pieces: string[] = [];
   let start = 0;
@@ -20,15 +20,15 @@ export function cutText(text: string): readonly string[] {
 }
 
 const letter = /[\p{L}\p{M}]/u;
-/** An apostrophe may belong to the word before it. */
+/** Without the apostrophe, which can belong to the word before it. */
 const sign = /[^\s\p{L}\p{M}\p{N}']/u;
 
-/** Where the tokenizer starts anew whatever follows, so that no token is lost or won. */
+/** Where a token always ends, so that the cut does not change the token count. */
 function isGoodPlace(text: string, at: number): boolean {
   const before = text.charAt(at - 1);
   const after = text.charAt(at);
   if (after === " ") return !isSpace(before);
-  // Signs, line ends and slashes may be one token.
+  // A sign, line ends and a slash can form one token.
   if (before === "\n") return !["\n", "\r", "/"].includes(after);
   return letter.test(before) && sign.test(after);
 }

@@ -1,9 +1,9 @@
-// Reads fields of a request; every complaint names the parameter as the provider does.
+// Reads fields of a request. Every error names the parameter as the provider does.
 import { invalid, missing, wrongType, wrongValue } from "./api-error.ts";
 import type { Json, JsonObject } from "../json-source.ts";
 import { parseJson } from "./json.ts";
 
-/** An object of the request and the way to it. */
+/** An object of the request and its path. */
 export interface Place {
   readonly object: JsonObject;
   readonly path: string;
@@ -13,7 +13,7 @@ export function pathOf(place: Place, key: string): string {
   return place.path === "" ? key : `${place.path}.${key}`;
 }
 
-/** The body of a request. */
+/** Parses the body of a request. */
 export function readBody(bodyText: string): Place {
   const body = parseJson(bodyText);
   if (body === null || body.kind !== "object") {
@@ -26,7 +26,7 @@ export function readBody(bodyText: string): Place {
   return { object: body, path: "" };
 }
 
-/** Null where the field is absent or null: the provider takes both for a default. */
+/** Null if the field is absent or null; the provider uses the default for both. */
 export function find(place: Place, key: string): Json | null {
   const value = place.object.fields.get(key);
   return value === undefined || (value.kind === "literal" && value.value === null) ? null : value;
@@ -91,7 +91,7 @@ export function findPlace(place: Place, key: string): Place | null {
   return { object: value, path: pathOf(place, key) };
 }
 
-/** Every element of a list of objects, with its place. */
+/** The elements of a list of objects, with their paths. */
 export function findPlaces(place: Place, key: string): readonly Place[] | null {
   const value = find(place, key);
   if (value === null) return null;

@@ -1,4 +1,4 @@
-// The model a request names, on OpenAI's own API.
+// Finds the model of a request on OpenAI's own API.
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
@@ -6,7 +6,7 @@ import { ApiError } from "./api-error.ts";
 
 const ownRoute = "openai-api";
 
-/** Anything else than an id of the provider's own is not found. */
+/** Finds only OpenAI's own model ids. */
 export function findOpenaiModel(name: string, catalogue: Catalogue): ModelFacts {
   const found = name.includes("/") ? null : findModel(name, catalogue);
   const facts = found?.facts;

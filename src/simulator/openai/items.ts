@@ -1,20 +1,20 @@
-// A conversation in one form for both APIs: what the provider renders, item by item.
+// The items of a conversation, in one form for both APIs.
 import type { Lifetime } from "../billing/billable-request.ts";
 
 export type Item =
   | {
       readonly kind: "message";
       readonly role: Role;
-      /** What is rendered beside the role: a name, a phase. */
+      /** Rendered beside the role: a name or a phase. */
       readonly label: string;
       readonly parts: readonly Part[];
     }
   | {
       readonly kind: "tool use";
       readonly callId: string;
-      /** With its namespace, where it has one. */
+      /** Includes the namespace, if any. */
       readonly name: string;
-      /** JSON, or free text where the tool takes that. */
+      /** JSON, or free text if the tool takes that. */
       readonly input: string;
       readonly isCustom: boolean;
     }
@@ -29,17 +29,17 @@ export type Item =
   | {
       readonly kind: "reasoning";
       readonly summary: string;
-      /** What the provider gave the client to carry; null where the client left it out. */
+      /** The provider's sealed text that the client sends back; null if the client left it out. */
       readonly sealed: string | null;
     }
   | { readonly kind: "compaction"; readonly sealed: string }
   | { readonly kind: "configuration"; readonly effort: string | null; readonly source: string }
-  /** Anything else is rendered as it came, without its id. */
+  /** Any other item, rendered as sent, without its id. */
   | { readonly kind: "other"; readonly type: string; readonly source: string };
 
 export type Role = "system" | "developer" | "user" | "assistant";
 
-/** A source is the part as the client sent it, without its breakpoint. */
+/** `source` is the part as the client sent it, without its breakpoint. */
 export type Part = { readonly marker: Marker | null } & (
   | { readonly kind: "text"; readonly text: string }
   | {
@@ -50,9 +50,9 @@ export type Part = { readonly marker: Marker | null } & (
   | { readonly kind: "file" | "audio"; readonly source: string; readonly tokens: number }
 );
 
-/** An explicit breakpoint of the client. */
+/** An explicit breakpoint set by the client. */
 export interface Marker {
-  /** Null for the lifetime of the request. */
+  /** Null: the lifetime set for the request. */
   readonly lifetime: Lifetime | null;
   readonly path: string;
 }
@@ -61,14 +61,14 @@ export interface ToolDefinition {
   readonly name: string;
   readonly namespace: string | null;
   readonly description: string;
-  /** `hosted`: the provider runs it itself, so the simulated model never calls it. */
+  /** `hosted`: the provider runs it, so the simulated model never calls it. */
   readonly kind: "function" | "custom" | "hosted";
   readonly inputSchema: unknown;
-  /** Not in the prompt until a search has loaded it. */
+  /** Not in the prompt until a search loads it. */
   readonly isDeferred: boolean;
 }
 
-/** Text of an item's parts, as a model reads it. */
+/** The text of an item's parts, as the model sees it. */
 export function textOf(parts: readonly Part[]): string {
   return parts.map((part) => (part.kind === "text" ? part.text : `[${part.kind}]`)).join("\n");
 }

@@ -1,7 +1,7 @@
-// What this provider does with JSON besides reading it.
+// JSON helpers of the OpenAI surface.
 import { JsonFault, readJson, type Json, type JsonObject } from "../json-source.ts";
 
-/** Null where the text is no JSON, or nested deeper than is read. */
+/** Null if the text is not JSON, or nested too deeply. */
 export function parseJson(text: string): Json | null {
   try {
     return readJson(text, "kept");
@@ -11,7 +11,7 @@ export function parseJson(text: string): Json | null {
   }
 }
 
-/** The object without some of its own keys. */
+/** A copy without some top-level keys. */
 export function withoutKeys(value: JsonObject, keys: readonly string[]): JsonObject {
   const fields = new Map([...value.fields].filter(([key]) => !keys.includes(key)));
   return { kind: "object", fields };

@@ -1,4 +1,4 @@
-// Goal: how long and for whom GPT-5.6 and later keep a prefix. Method: a clock that is set by hand.
+// Goal: how long and for whom GPT-5.6 and later keep a prefix. Method: a manual clock.
 import { describe, expect, test } from "vitest";
 import {
   countInput,

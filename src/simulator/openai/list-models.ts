@@ -1,4 +1,4 @@
-// GET /v1/models: what the catalogue knows of OpenAI and what is still served.
+// GET /v1/models: OpenAI's models in the catalogue that are not retired.
 import { listModels, type Catalogue } from "../../core/models/catalogue.ts";
 import type { SimResponse, SurfaceContext } from "../surface.ts";
 import { jsonHeaders } from "./headers.ts";

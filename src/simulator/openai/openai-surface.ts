@@ -1,4 +1,4 @@
-// The OpenAI API: chat completions, responses, counting, compaction and the list of models.
+// The OpenAI surface: chat completions, responses, counting, compaction and the list of models.
 import { builtInCatalogue, type Catalogue } from "../../core/models/catalogue.ts";
 import type { Route, Surface, SurfaceContext } from "../surface.ts";
 import { ApiError, toErrorResponse } from "./api-error.ts";
@@ -13,9 +13,9 @@ import { createResponseStore } from "./stored-responses.ts";
 
 export interface OpenaiSurfaceOptions {
   readonly catalogue?: Catalogue;
-  /** How many responses are remembered for previous_response_id and diagnostics. */
+  /** How many responses are stored for previous_response_id and diagnostics. */
   readonly responsesMax?: number;
-  /** How many characters of conversations they hold together. */
+  /** How many characters the stored responses hold in total. */
   readonly responseCharactersMax?: number;
 }
 
@@ -47,7 +47,7 @@ export function createOpenaiSurface(options: OpenaiSurfaceOptions = {}): Surface
   };
 }
 
-/** What is wrong with a request becomes its answer; what is wrong with us does not. */
+/** Turns errors of the request into answers; our own errors pass through. */
 function post(path: string, handle: Route["handle"]): Route {
   return {
     method: "POST",

@@ -1,4 +1,4 @@
-// How a stream cuts text: small pieces that never tear a character apart.
+// Cuts text into small pieces for a stream, never inside a character.
 
 const pieceCharacters = 24;
 

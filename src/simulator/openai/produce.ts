@@ -1,4 +1,4 @@
-// What the simulated model produced, counted, and cut where the client set a limit.
+// The simulated model's output, counted and cut to the client's limit.
 import type { Tokenizer } from "../../core/models/model-facts.ts";
 import type { PromptCounter } from "../count-tokens.ts";
 import type { Reply } from "../prompt.ts";
@@ -6,7 +6,7 @@ import type { ToolDefinition } from "./items.ts";
 
 export interface Produced {
   readonly parts: readonly ProducedPart[];
-  /** Reasoning included, as the provider counts. */
+  /** Includes reasoning, as the provider counts. */
   readonly outputTokens: number;
   readonly reasoningTokens: number;
   readonly isCut: boolean;
@@ -74,7 +74,7 @@ function toPart(part: Reply["parts"][number], tools: readonly ToolDefinition[]):
   return { kind: "tool use", name: part.name, namespace, isCustom, input, isWhole: true };
 }
 
-/** A JSON string stands for its text; anything else is the text itself. */
+/** The text of a JSON string; any other input is used as text. */
 function freeText(inputJson: string): string {
   if (!inputJson.startsWith('"')) return inputJson;
   try {
@@ -85,7 +85,7 @@ function freeText(inputJson: string): string {
   }
 }
 
-/** The longest beginning that is not over the limit. */
+/** The longest beginning within the limit. */
 function fitText(
   text: string,
   tokensMax: number,

@@ -1,4 +1,4 @@
-// prompt_cache_options: who sets breakpoints, how long they live, and whether anything is generated.
+// prompt_cache_options: who sets breakpoints, their lifetime, and whether to generate a reply.
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { unknownParameter, unsupportedParameter } from "./api-error.ts";
 import { find, findFlag, findOneOf, findPlace, findText, pathOf, type Place } from "./fields.ts";
@@ -8,7 +8,7 @@ export interface CacheOptions {
   readonly mode: "implicit" | "explicit";
   readonly lifetime: "30m" | "12h";
   readonly prewarm: boolean;
-  /** The response to compare with; asks for diagnostics. */
+  /** Asks for diagnostics against this response. */
   readonly comparisonId: string | null;
 }
 
@@ -39,7 +39,7 @@ export function readCacheOptions(
   };
 }
 
-/** Models before breakpoints refuse them. The wording is unverified. */
+/** Models without breakpoints refuse them. The wording is unverified. */
 export function checkMarkers(items: readonly Item[], facts: ModelFacts): void {
   if (facts.cache.markers !== null) return;
   const marked = items.flatMap(partsOf).find(({ marker }) => marker !== null)?.marker;

@@ -1,4 +1,4 @@
-// Messages of the Chat Completions API, in the one form both APIs share.
+// Converts messages of the Chat Completions API to items.
 import { invalid, missing, notSimulated, wrongValue } from "./api-error.ts";
 import { find, findPlace, findPlaces, findText, pathOf, textAt, type Place } from "./fields.ts";
 import type { Item, Role } from "./items.ts";
@@ -68,7 +68,7 @@ function readToolCall(place: Place): Item {
   };
 }
 
-/** Tool messages follow at once, in any order, one for every call. */
+/** Tool messages must directly follow their calls, in any order, one per call. */
 function checkAnswers(messages: readonly Place[]): void {
   const open = new Set<string>();
   let caller = -1;

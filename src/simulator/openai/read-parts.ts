@@ -1,4 +1,4 @@
-// Content of messages and tool outputs: text, images, files, audio, and breakpoints on them.
+// Reads the content of messages and tool outputs: text, images, files, audio, and breakpoints on them.
 import { invalid, missing, unknownParameter, wrongValue } from "./api-error.ts";
 import {
   find,
@@ -16,7 +16,7 @@ import type { Marker, Part } from "./items.ts";
 import { compactJson } from "../json-source.ts";
 import { withoutKeys } from "./json.ts";
 
-/** What an API calls its parts; a breakpoint may stand on all of them but those of the model's own. */
+/** An API's names for parts. All parts except the model's own can carry a breakpoint. */
 export type Spelling = Readonly<Record<string, PartKind>>;
 
 type PartKind = "text" | "model's text" | "refusal" | "image" | "file" | "audio";
@@ -41,7 +41,7 @@ function readPart(place: Place, spelling: Spelling): Part {
     case "text":
     case "model's text": {
       const text = textAt(place, "text");
-      // Unverified wording; that empty text carries none is documented.
+      // The wording is unverified; the documents say that empty text cannot carry a breakpoint.
       if (marker !== null && text === "") {
         throw invalid(`Invalid '${marker.path}': the text is empty.`, marker.path, "invalid_value");
       }
@@ -66,7 +66,7 @@ function readMarker(place: Place): Marker | null {
   return { lifetime: findOneOf(breakpoint, "ttl", ["30m", "12h"]), path: breakpoint.path };
 }
 
-/** Chat nests the address in an object, Responses does not. */
+/** Chat nests the URL in an object, Responses does not. */
 function readImage(place: Place, marker: Marker | null): Part {
   const nested = find(place, "image_url")?.kind === "object" ? findPlace(place, "image_url") : null;
   const url = nested === null ? findText(place, "image_url") : textAt(nested, "url");
@@ -77,7 +77,7 @@ function readImage(place: Place, marker: Marker | null): Part {
   return { kind: "image", source: sourceOf(place), size, marker };
 }
 
-/** Files are not opened: they count as pages of a document, by their length. */
+/** Files are not opened: their length is converted to pages. */
 const fileBytesPerPage = 50_000;
 const fileTokensPerPage = 1_500;
 
@@ -90,7 +90,7 @@ function readFile(place: Place, marker: Marker | null): Part {
   return { kind: "file", source: sourceOf(place), tokens: pages * fileTokensPerPage, marker };
 }
 
-/** Ten tokens a second of uncompressed speech. */
+/** Ten tokens per second of uncompressed speech. */
 const audioBytesPerToken = 3_200;
 
 function readAudio(place: Place, marker: Marker | null): Part {

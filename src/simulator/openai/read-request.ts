@@ -1,4 +1,4 @@
-// A request of either API after reading: everything that rendering, billing and answering need.
+// A parsed request of either API, for rendering, billing and answering.
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { CacheOptions } from "./read-cache-options.ts";
 import type { Item, ToolDefinition } from "./items.ts";
@@ -20,14 +20,14 @@ export interface ReadRequest {
   readonly outputTokensMax: number | null;
 }
 
-/** Tools the simulated model may call: those of the request and those that came with items. */
+/** Tools the simulated model may call: from the request and from items. */
 export function callableTools({ tools, items }: ReadRequest): readonly ToolDefinition[] {
   const own = tools.flatMap((entry) => entry.tools).filter(({ isDeferred }) => !isDeferred);
   const added = items.flatMap((item) => (item.kind === "tools" ? item.tools : []));
   return [...own, ...added].filter(({ kind }) => kind !== "hosted");
 }
 
-/** The last change in the conversation wins over the request. */
+/** The last change in the conversation overrides the request. */
 export function effortOf({ items, settings }: ReadRequest): string {
   const last = items.findLast((item) => item.kind === "configuration" && item.effort !== null);
   return last?.kind === "configuration" && last.effort !== null ? last.effort : settings.effort;

@@ -1,4 +1,4 @@
-// Input items of the Responses API, in the one form both APIs share. Unknown items pass as they are.
+// Converts input items of the Responses API to items. Unknown items are kept as sent.
 import { ApiError, missing, notSimulated, unknownParameter, wrongValue } from "./api-error.ts";
 import {
   find,
@@ -30,7 +30,7 @@ const inputParts: Spelling = {
 const outputParts: Spelling = { output_text: "model's text", refusal: "refusal" };
 const roles: readonly Role[] = ["assistant", "system", "developer", "user"];
 
-/** The input as items; a string is one user message. */
+/** A string is one user message. */
 export function readInput(body: Place, findItem: FindItem): readonly Item[] {
   const input = find(body, "input");
   if (input === null) return [];

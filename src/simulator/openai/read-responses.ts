@@ -1,4 +1,4 @@
-// The body of POST /v1/responses and its neighbours, read into a request.
+// Parses the body of POST /v1/responses and its sub-routes.
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { invalid, missing, notSimulated, unsupportedParameter } from "./api-error.ts";
@@ -26,7 +26,7 @@ import type { ResponseStore } from "./stored-responses.ts";
 
 export interface ReadResponses {
   readonly request: ReadRequest;
-  /** Everything said so far, also what is not rendered any more. */
+  /** The whole conversation, including items that are no longer rendered. */
   readonly conversation: readonly Item[];
 }
 
@@ -65,7 +65,7 @@ export function readResponses(
   return { request, conversation };
 }
 
-/** What an earlier response was told and said, then what is new. */
+/** The conversation of an earlier response with its reply, then the new input. */
 function readConversation(body: Place, { store, workspace }: Known): readonly Item[] {
   const previousId = findText(body, "previous_response_id");
   const input = readInput(body, (id) => store.findItem(workspace, id));
@@ -97,7 +97,7 @@ function checkSampling(body: Place, facts: ModelFacts, { effort }: Settings): vo
   if (effort !== "none") throw unsupportedParameter("temperature");
 }
 
-/** Unverified wording; that effort changes inside a conversation from GPT-6 on only is documented. */
+/** The wording is unverified; the documents say that only GPT-6 and later can change effort within a conversation. */
 function checkUpdates(items: readonly Item[], facts: ModelFacts): void {
   const isUpdated = items.some(({ kind }) => kind === "configuration");
   if (isUpdated && !facts.capabilities.midConversationEffort) {
@@ -108,7 +108,7 @@ function checkUpdates(items: readonly Item[], facts: ModelFacts): void {
 
 type ReasoningContext = "current_turn" | "all_turns";
 
-/** Models with breakpoints see all their reasoning, earlier ones only that of the current turn. */
+/** Models with breakpoints see all their reasoning, older ones only that of the current turn. */
 function reasoningContext(body: Place, facts: ModelFacts): ReasoningContext {
   const reasoning = findPlace(body, "reasoning");
   const choices = ["auto", "current_turn", "all_turns"] as const;

@@ -1,4 +1,4 @@
-// What of a request besides its text decides whether a prefix is found, with defaults read as absent.
+// Settings of a request that decide whether a prefix is found. Explicit defaults count as absent.
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { BillableRequest } from "../billing/billable-request.ts";
 import efforts from "./data/default-efforts.json" with { type: "json" };
@@ -7,21 +7,21 @@ import { compactJson } from "../json-source.ts";
 
 export interface Settings {
   readonly billable: BillableRequest["settings"];
-  /** Effort in force before any item of the conversation changes it. */
+  /** The effort before any item of the conversation changes it. */
   readonly effort: string;
   readonly verbosity: string;
   readonly parallelToolCalls: boolean;
-  /** As the reply names it. */
+  /** The name in the reply. */
   readonly serviceTier: string;
   readonly cacheKey: string | null;
-  /** How long a model without breakpoints is asked to keep what it saw; null for as long as it pleases. */
+  /** Requested lifetime for models without breakpoints; null if the client leaves it to the provider. */
   readonly retention: "24h" | null;
 }
 
 const allEfforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 const serviceTiers = ["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"] as const;
 
-/** Chat names effort, verbosity and format at the top; Responses nests them. */
+/** Chat has effort, verbosity and format at the top level; Responses nests them. */
 export function readSettings(body: Place, api: "chat" | "responses", facts: ModelFacts): Settings {
   const nested = api === "responses";
   const text = nested ? findPlace(body, "text") : null;
@@ -44,7 +44,7 @@ export function readSettings(body: Place, api: "chat" | "responses", facts: Mode
       ...(effort === defaultEffort(facts) ? {} : { effort }),
       ...(verbosity === "medium" ? {} : { verbosity }),
       ...(serviceTier === "default" ? {} : { "service tier": serviceTier }),
-      // Before breakpoints the key only chose a machine.
+      // On models without breakpoints the key only chooses a machine.
       ...(cacheKey === null || facts.cache.markers === null ? {} : { "cache key": cacheKey }),
     },
     effort,
@@ -56,10 +56,10 @@ export function readSettings(body: Place, api: "chat" | "responses", facts: Mode
   };
 }
 
-/** What is kept in memory may be lost after ten minutes; a model that keeps all for longer has no such place. */
+/** In-memory prefixes can be lost after ten minutes. A model that promises longer has no in-memory retention. */
 const inMemorySecondsMin = 600;
 
-/** Breakpoints have lifetimes of their own, which retention does not change. */
+/** Breakpoints have their own lifetimes, which retention does not change. */
 function readRetention(body: Place, { cache }: ModelFacts): Settings["retention"] {
   const isOnlyDay =
     cache.markers !== null || (cache.automatic?.keptSecondsMin ?? 0) > inMemorySecondsMin;
@@ -69,7 +69,7 @@ function readRetention(body: Place, { cache }: ModelFacts): Settings["retention"
   return asked === "24h" && canKeepDay ? asked : null;
 }
 
-/** `none` for models that do not reason. */
+/** `none` for models without reasoning. */
 function defaultEffort(facts: ModelFacts): string {
   const listed = Object.entries(efforts.models).find(([id]) => id === facts.id)?.[1];
   return facts.capabilities.thinking ? (listed ?? efforts.default) : "none";

@@ -1,10 +1,10 @@
-// tool_choice of both APIs: free, forbidden, demanded, one tool, or a few of them.
+// tool_choice of both APIs: auto, none, required, one tool, or a list of allowed tools.
 import { missing, wrongValue } from "./api-error.ts";
 import { find, findPlace, findPlaces, findText, textAt, unfit, type Place } from "./fields.ts";
 
 export interface ToolChoice {
   readonly choice: "auto" | "none" | "any" | { readonly name: string };
-  /** Null where every tool may be called. */
+  /** Null if every tool is allowed. */
   readonly allowed: readonly string[] | null;
 }
 

@@ -1,12 +1,12 @@
-// Tool definitions of both APIs: functions, custom tools, namespaces, and what the provider runs itself.
+// Tool definitions of both APIs: functions, custom tools, namespaces, and tools the provider runs.
 import { missing, unknownParameter } from "./api-error.ts";
 import { find, findFlag, findPlace, findPlaces, findText, textAt, type Place } from "./fields.ts";
 import type { ToolDefinition } from "./items.ts";
 import { compactJson, toPlainValue } from "../json-source.ts";
 
-/** A definition as the client sent it; a namespace holds several tools. */
+/** One definition of the client; a namespace contains several tools. */
 export interface ToolEntry {
-  /** What is hashed: the client's own text, spaces aside. */
+  /** The text that is hashed: as the client sent it, without white space. */
   readonly source: string;
   readonly isDeferred: boolean;
   readonly tools: readonly ToolDefinition[];

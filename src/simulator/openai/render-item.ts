@@ -1,4 +1,4 @@
-// One item of a conversation as the provider renders it: the pieces that are hashed and counted.
+// Renders one item of a conversation into the pieces that are hashed and counted.
 import type { BillableBlock, BilledTier } from "../billing/billable-request.ts";
 import type { PromptCounter, TokenConstant } from "../count-tokens.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
@@ -7,22 +7,22 @@ import { isToolOutput, isToolUse, type Item, type Marker, type Part } from "./it
 import { foreignTokens, unseal } from "./sealed.ts";
 
 export interface Piece {
-  /** Equal content is rendered equal. */
+  /** Equal content means equal rendered bytes. */
   readonly content: string;
   readonly tokens: number;
   readonly tier: BilledTier;
   readonly run: BillableBlock["run"];
   readonly medium: "text" | "image" | "audio";
-  /** The client's breakpoint at its end. */
+  /** The client's breakpoint at the end of the piece. */
   readonly marker: Marker | null;
 }
 
-/** How much things take with one model. */
+/** How to count tokens for one model. */
 export interface Scale {
   text(text: string): number;
   constant(name: TokenConstant): number;
   image(size: Parameters<PromptCounter["image"]>[0]): number;
-  /** Whether text is cut, because the provider keeps any prefix of it. */
+  /** Whether to cut text into pieces, because the provider keeps any prefix of it. */
   readonly cutsText: boolean;
 }
 
@@ -35,7 +35,7 @@ export function createScale({ tokenizer, cache }: ModelFacts, counter: PromptCou
   };
 }
 
-/** Ids of items are not rendered; ids of calls are, for they tie an output to its use. */
+/** Item ids are not rendered. Call ids are, because they connect an output to its use. */
 export function renderItem(item: Item, tier: BilledTier, scale: Scale): readonly Piece[] {
   const one = (content: string, tokens: number, run: Piece["run"] = null): readonly Piece[] => [
     { content, tokens, tier, run, medium: "text", marker: null },
@@ -68,7 +68,7 @@ export function renderItem(item: Item, tier: BilledTier, scale: Scale): readonly
   }
 }
 
-/** The head, a role or the call it answers, is part of the first piece. */
+/** The head (a role, or the call it answers) is part of the first piece. */
 function renderParts(
   head: string,
   parts: readonly Part[],

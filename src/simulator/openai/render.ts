@@ -1,4 +1,4 @@
-// The prompt as the provider renders it: blocks to bill, breakpoints, and where a prefix may end by itself.
+// Renders the prompt: blocks to bill, explicit breakpoints, and implicit boundaries.
 import type { BillableBlock, BillableMarker } from "../billing/billable-request.ts";
 import type { PromptCounter } from "../count-tokens.ts";
 import { hashText } from "../hash-text.ts";
@@ -14,10 +14,10 @@ export interface Rendering {
   readonly audioTokens: number;
 }
 
-/** Counting and billing both read this, so they cannot disagree. */
+/** Counting and billing both use this, so they agree. */
 export function render(request: ReadRequest, counter: PromptCounter): Rendering {
   const scale = createScale(request.facts, counter);
-  // Tools come first: whatever follows is lost when they change.
+  // Tools come first: a change to them invalidates everything after them.
   const pieces = [...toolPieces(request, scale)];
   const boundaries: Boundaries = { initial: -1, eligible: [] };
   const items = [...instructionItems(request), ...request.items];
@@ -57,12 +57,12 @@ function instructionItems({ instructions }: ReadRequest): readonly Item[] {
 
 /** Indices of pieces. */
 interface Boundaries {
-  /** The last developer message before anything else; -1 for none. */
+  /** The last of the developer messages at the start; -1 for none. */
   initial: number;
   readonly eligible: number[];
 }
 
-/** A user message, or the last of the tool outputs that come together. */
+/** A user message, or the last of a group of tool outputs. */
 function isEligible(item: Item, next: Item | undefined): boolean {
   if (item.kind === "message") return item.role === "user";
   return isToolOutput(item) && (next === undefined || !isToolOutput(next));
@@ -73,7 +73,7 @@ function toRendering(
   { initial, eligible }: Boundaries,
   { cache }: ReadRequest,
 ): Rendering {
-  // With nothing after it, the initial group itself is where the latest eligible message ends.
+  // Without an eligible message, the end of the initial group takes its place.
   const endings = new Set(eligible.length === 0 ? [initial] : eligible);
   return {
     blocks: pieces.map(({ content, tokens, tier, run }, index) => ({

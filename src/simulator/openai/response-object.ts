@@ -1,4 +1,4 @@
-// The response object: what was asked, what came out, what it took.
+// The response object: settings, output and usage.
 import type { SurfaceContext } from "../surface.ts";
 import type { Diagnostics } from "./diagnose.ts";
 import { find, findText, type Place } from "./fields.ts";
@@ -21,7 +21,7 @@ export function statusOf({ call }: ResponseReply): "completed" | "incomplete" {
   return call.produced.isCut ? "incomplete" : "completed";
 }
 
-/** As it stands when the first event goes out. */
+/** The state at the first event. */
 export function toBegunResponse(reply: ResponseReply): object {
   return { ...fixedPart(reply), status: "in_progress", output: [], usage: null };
 }

@@ -1,4 +1,4 @@
-// Output items of a response: reasoning, messages and tool calls, as the client and the store see them.
+// Output items of a response: reasoning, messages and tool calls, for the client and for the store.
 import type { SurfaceContext } from "../surface.ts";
 import type { Item } from "./items.ts";
 import { parseJson } from "./json.ts";
@@ -6,7 +6,7 @@ import type { Produced, ProducedPart } from "./produce.ts";
 import { readItem } from "./read-responses-input.ts";
 import { seal } from "./sealed.ts";
 
-/** One item on the wire; `body` is what it streams piece by piece. */
+/** One item on the wire; `body` is the text that is streamed. */
 export type OutputItem = { readonly id: string; readonly status: "completed" | "incomplete" } & (
   | { readonly kind: "message"; readonly body: string }
   | { readonly kind: "reasoning"; readonly body: string; readonly sealed: string }
@@ -22,7 +22,7 @@ export type OutputItem = { readonly id: string; readonly status: "completed" | "
 export interface Shown {
   /** Whether the client sees a summary of the reasoning. */
   readonly summary: boolean;
-  /** Whether the client may carry the reasoning itself. */
+  /** Whether the client gets the sealed reasoning. */
   readonly sealed: boolean;
 }
 
@@ -52,7 +52,7 @@ function toOutputItem(part: ProducedPart, { newId }: SurfaceContext): OutputItem
   }
 }
 
-/** An item before it has streamed anything. */
+/** An item before its content is streamed. */
 export function toBegun(item: OutputItem, shown: Shown): object {
   const wire = { ...toWire({ ...item, body: "" }, shown), status: "in_progress" };
   return item.kind === "message" ? { ...wire, content: [] } : wire;
@@ -82,7 +82,7 @@ export function toTextPart(text: string): object {
   return { type: "output_text", annotations: [], logprobs: [], text };
 }
 
-/** The item as it will be read when the client sends it back: through the same door. */
+/** The item as it is read when the client sends it back, by the same reader. */
 export function toItem(output: OutputItem): Item | null {
   const object = parseJson(JSON.stringify(toWire(output, { summary: true, sealed: true })));
   if (object === null || object.kind !== "object") return null;

@@ -1,4 +1,4 @@
-// Usage objects of both APIs. The input total includes what was read and what was written.
+// Usage objects of both APIs. The input total includes tokens read and written.
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { Bill } from "../billing/bill.ts";
 import type { Produced } from "./produce.ts";
@@ -40,7 +40,7 @@ export function toResponsesUsage(bill: Bill, produced: Produced, facts: ModelFac
     input_tokens: bill.totalTokens,
     input_tokens_details: {
       cached_tokens: reportedRead(bill, facts),
-      // The SDK types it as always there; models without write prices write nothing.
+      // The SDK types it as required; models without write prices write nothing.
       cache_write_tokens: writtenTokens(bill),
       ...(facts.cache.markers === null ? {} : { cache_write_tokens_details: perLifetime }),
     },
@@ -50,7 +50,7 @@ export function toResponsesUsage(bill: Bill, produced: Produced, facts: ModelFac
   };
 }
 
-/** Rounded down where the model reports reads in steps. */
+/** Rounded down if the model reports reads in steps. */
 export function reportedRead({ readTokens }: Bill, { cache }: ModelFacts): number {
   const step = cache.automatic?.reportedInSteps ?? 1;
   return Math.floor(readTokens / step) * step;
