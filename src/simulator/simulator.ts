@@ -13,7 +13,7 @@ import { createIds } from "./ids.ts";
 import type { Model } from "./model.ts";
 import { openNodeServer, type ListenOptions, type OpenServer } from "./node-server.ts";
 import { parseFaultRules, type FaultSpec } from "./parse-faults.ts";
-import type { Provider } from "./provider-words.ts";
+import { providers, type Provider } from "./provider-words.ts";
 
 export interface SimulatorOptions {
   /** The simulated model. Default: echo. */
@@ -52,6 +52,11 @@ export interface Simulator {
 }
 
 const bodyBytesMax = 32 * 1024 * 1024;
+
+/** A simulator of every provider it knows. */
+export function createSimulator(options: SimulatorOptions = {}): Simulator {
+  return createSimulatorOf(providers, options);
+}
 
 /** A simulator of only these providers. */
 export function createSimulatorOf(

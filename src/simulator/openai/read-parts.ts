@@ -11,7 +11,7 @@ import {
   unfit,
   type Place,
 } from "./fields.ts";
-import { imageSize } from "./image-size.ts";
+import { readImageSize, type ImageSize } from "../image-size.ts";
 import type { Marker, Part } from "./items.ts";
 import { compactJson } from "../json-source.ts";
 import { withoutKeys } from "./json.ts";
@@ -75,6 +75,12 @@ function readImage(place: Place, marker: Marker | null): Part {
   const detail = findText(nested ?? place, "detail") ?? "auto";
   const size = detail === "low" ? { width: 512, height: 512 } : imageSize(url ?? "");
   return { kind: "image", source: sourceOf(place), size, marker };
+}
+
+/** Width and height of an image in a data URL; null without image data or for an unknown format. */
+export function imageSize(url: string): ImageSize | null {
+  const head = /^data:image\/[\w.+-]+;base64,/.exec(url)?.[0];
+  return head === undefined ? null : readImageSize(url.slice(head.length));
 }
 
 /** Files are not opened: their length is converted to pages. */

@@ -2,7 +2,6 @@
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { invalid, missing, notSimulated, unsupportedParameter } from "./api-error.ts";
-import { checkToolCalls } from "./check-tool-calls.ts";
 import {
   find,
   findCount,
@@ -133,4 +132,25 @@ function outputLimit(body: Place, facts: ModelFacts): number | null {
     throw invalid(message, "max_output_tokens", "integer_above_max_value");
   }
   return limit;
+}
+
+/** Every tool use needs an output and every output a use; the error texts of the two APIs differ. */
+function checkToolCalls(items: readonly Item[]): void {
+  const made = new Set<string>();
+  const answered = new Set<string>();
+  for (const item of items) if (item.kind === "tool output") answered.add(item.callId);
+  for (const item of items) {
+    if (item.kind === "tool use") {
+      made.add(item.callId);
+      if (!answered.has(item.callId)) {
+        const call = item.isCustom ? "custom tool call" : "function call";
+        throw invalid(`No tool output found for ${call} ${item.callId}.`, "input", null);
+      }
+    }
+    if (item.kind === "tool output" && !made.has(item.callId)) {
+      const output = item.isCustom ? "custom tool call output" : "function call output";
+      const message = `No tool call found for ${output} with call_id ${item.callId}.`;
+      throw invalid(message, "input", null);
+    }
+  }
 }

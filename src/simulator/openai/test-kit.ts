@@ -3,8 +3,7 @@ import { createBilling } from "../billing/billing.ts";
 import { createPromptCounter, type PromptCounter } from "../count-tokens.ts";
 import type { Prompt, Reply } from "../prompt.ts";
 import type { CallRecord, SimResponse, Surface } from "../surface.ts";
-import { createOpenaiSurface } from "./index.ts";
-import type { OpenaiSurfaceOptions } from "./openai-surface.ts";
+import { createOpenaiSurface, type OpenaiSurfaceOptions } from "./index.ts";
 
 export interface Kit {
   readonly surface: Surface;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { imageSize } from "./image-size.ts";
+import { imageSize } from "./read-parts.ts";
 
 function dataUrl(type: string, bytes: readonly number[]): string {
   return `data:image/${type};base64,${Buffer.from(bytes).toString("base64")}`;
