@@ -168,14 +168,14 @@ function withWords(request: RecordedRequest): RecordedRequest {
   return { ...request, append };
 }
 
-/** A question, and a call of a tool with its result: 13,000 tokens, all kept. */
+/** A question, and a tool call with its result: 13,000 tokens, all cached. */
 function toolTurn(): RecordedRequest[] {
   const use: RecordedBlock = { ...block("use", 500), role: "assistant", kind: "tool_use" };
   const result: RecordedBlock = { ...block("result", 500), kind: "tool_result" };
   return [opening(), { ...reply(30_000, usageOf(12_000, 1000)), append: [use, result] }];
 }
 
-/** The model's answer to that, and what the user says next. */
+/** The model's answer and the user's next message. */
 function question(usage: Usage): RecordedRequest {
   return { ...reply(90_000, usage), keep: 5 };
 }

@@ -128,7 +128,7 @@ test("names and reasons from recordings are text wherever they stand", () => {
   ];
   const page = renderReplayPage(fullReport(hostile), calls);
   expect(page).not.toContain("<img");
-  // Opened and closed by the page itself: its data and its script.
+  // The page's own two elements: its data and its script.
   expect(page.match(/<\/script/g)).toHaveLength(2);
   expect(page).not.toContain("<!--");
   // A quote inside an attribute would make the rest of the name markup.
@@ -148,7 +148,7 @@ test("a replay of nothing is still a page", () => {
   expect(page).toContain("No policy was replayed.");
 });
 
-/** Every part that a report can have, with one name for everything. */
+/** A report with every optional part, and one name for everything. */
 function fullReport(name: string): ReplayReport {
   const policies = [makePolicy(name, 3), makePolicy(`${name}2`, 5)];
   const recorded = { ...makeFigures(4), requests: 10, warmStartTokens: 5 };

@@ -35,7 +35,7 @@ async function read(paths: readonly string[] = [folder]): Promise<Recorded[]> {
   return collect(readRecordings(paths, { counter: charactersCounter }));
 }
 
-/** Each value in a few words, with paths as seen from the folder. */
+/** Each value as short text, with paths relative to the folder. */
 function shown(recorded: readonly Recorded[]): string[] {
   return recorded.map((each) => {
     if (each.type === "session") return `session ${relative(folder, each.session.file)}`;
