@@ -1,4 +1,4 @@
-// Counting tokens: linear and exact on hostile input, and close to the bill on recorded sessions.
+// Token counting: linear and exact on hostile input, close to the bill on recorded sessions.
 import { quantile } from "../harness/measure.ts";
 import { atMost, type Check, type Experiment, type Figure } from "../harness/report.ts";
 import { loadO200k, type TextCounter } from "../src/core/tokens/o200k/counter.ts";

@@ -1,4 +1,4 @@
-// Three pieces of work end to end on the simulator, on both stores: what each policy costs, adaptive against the others.
+// Three tasks end to end on the simulator, on both stores: the cost of each policy, adaptive against the others.
 import { startPostgres } from "../harness/postgres.ts";
 import { atMost, exactly, type Check, type Experiment, type Figure } from "../harness/report.ts";
 import { workloads, type Workload, type WorkTurn } from "../harness/workloads.ts";

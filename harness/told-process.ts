@@ -1,4 +1,4 @@
-// Processes that tell what they do, one JSON value per line: started, listened to, stopped for a while, killed.
+// Child processes that report events as JSON lines and can be paused, resumed and killed.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -6,14 +6,14 @@ import { fileURLToPath } from "node:url";
 
 export interface ToldProcess<Told> {
   readonly pid: number;
-  /** Once it says `ready`; rejects where it ended before. */
+  /** Resolves when it reports `ready`; rejects if it ends before. */
   readonly ready: Promise<void>;
-  /** Resolves when it says something for which this holds, or after so long; whether it did. */
+  /** Waits for a matching event; false after `msMax` or when the process ends. */
   hears(isIt: (told: Told) => boolean, msMax: number): Promise<boolean>;
-  /** Stands still, leases and all, and goes on. */
+  /** Stops the process with SIGSTOP, so that its leases expire. */
   pause(): void;
   goOn(): void;
-  /** Resolves when it is gone and all it said was heard. True where it was alive until then. */
+  /** Resolves when it ended and all its events were received. True if it was still alive. */
   kill(): Promise<boolean>;
 }
 
@@ -59,7 +59,7 @@ export function startToldProcess<Told extends { readonly at: string }>({
   const ready = hears(({ at }) => at === "ready", readyMsMax).then((isReady) => {
     if (!isReady) throw new Error(`${name} ended before it was ready`);
   });
-  // Whoever kills it early does not wait for it.
+  // A caller that kills it early does not await `ready`.
   ready.catch(() => {});
   return {
     pid: child.pid ?? 0,
@@ -78,7 +78,7 @@ export function startToldProcess<Told extends { readonly at: string }>({
 
 const readyMsMax = 60_000;
 
-/** The last line of a killed process may be cut off. */
+/** The last line of a killed process can be incomplete. */
 function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);

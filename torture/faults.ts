@@ -1,5 +1,5 @@
-// Providers that fail in every way during many turns, over three protocols and on both databases: every turn ends in a
-// reply or in a clear failure on record, and the key is nowhere.
+// Providers that fail in every way during many turns, over three protocols and on both databases. Every turn ends with
+// a reply or a recorded failure, and the key does not leak.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -117,7 +117,7 @@ function checksOf(runs: readonly Faulted[], turns: number): readonly Check[] {
       runs.filter(({ isSearchSound }) => isSearchSound).length,
       runs.length,
     ),
-    // What a run of some length cannot miss; a short one may.
+    // A long run always covers these; a short one may not.
     ...(turns < 500
       ? []
       : [

@@ -1,5 +1,5 @@
-// Writers killed at any moment, on both databases, alone and four at a time, with the server restarted under them:
-// what was acknowledged is there, whole and in order, and nothing else is.
+// Kills writers at any moment, on both databases, alone and four at a time, and restarts the server under them. The
+// store then holds exactly the acknowledged commits, whole and in order.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -55,7 +55,7 @@ function storesOf({ options }: Settings): readonly StoreKind[] {
 
 interface Torture {
   readonly store: StoreKind;
-  /** Goes on until so many were killed in all. */
+  /** Stops after this many kills in total. */
   readonly kills: number;
   readonly seed: number;
   readonly folder: string;
@@ -66,7 +66,7 @@ interface Torture {
 
 /** Three writers alone, one after the other, then four at once. */
 const cycle: readonly RoundKind[] = ["alone", "alone", "alone", "together"];
-/** Then a new store, so that being killed while it is made comes again, too. */
+/** After this many rounds a new store starts, so that kills during its creation are covered too. */
 const roundsPerStore = 16;
 
 async function torture(options: Torture): Promise<void> {
@@ -120,7 +120,7 @@ function checksOf(tally: Tally, kills: number, hasServer: boolean): ReturnType<t
     exactly("writers that gave up by themselves", tally.gaveUp, 0),
     exactly("writers that did not go on after a restart", tally.stuck, 0),
     atLeast("acknowledged commits checked", tally.acknowledged, kills),
-    // What a run of some length cannot miss; a short one may.
+    // A long run always covers these; a short one may not.
     ...(kills < 50
       ? []
       : [

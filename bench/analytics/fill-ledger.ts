@@ -1,4 +1,4 @@
-// A week of a team's work, as rows: sessions with turns of two calls each, some that fail, folds, misses and every event.
+// A week of a team's work as rows: sessions with turns of two calls each, failures, folds, misses and all events.
 import { createSampleTurn } from "../../harness/ledger-turns.ts";
 import { loadSessions } from "../../harness/ledger-load.ts";
 import { createRandom, type Random } from "../../harness/random-message.ts";
@@ -6,7 +6,7 @@ import { createEventIds } from "../../src/core/events/event-ids.ts";
 import type { Commit, Database } from "../../src/edge/stores/sql/database.ts";
 import type { Row } from "../../src/edge/stores/sql/tables.ts";
 
-/** When the week ends. */
+/** The end of the week. */
 export const endMs: number = Date.UTC(2026, 10, 16);
 
 const weekMs = 7 * 86_400_000;
@@ -36,7 +36,7 @@ export async function fillLedger(
       },
     },
   );
-  // A server does that by itself as rows come in; after so many at once, it would begin in the middle of a measurement.
+  // A server vacuums by itself; after this many rows it would start during a measurement.
   if (database.kind === "postgres") await database.query("VACUUM (ANALYZE)");
 }
 
@@ -53,7 +53,7 @@ interface Life {
   readonly sessions: number;
 }
 
-/** The same rows at other times, on other models, with prompts that grow, and what was told of them. */
+/** The same rows with other times and models, growing prompts, and their events. */
 function livelier(commit: Commit, life: Life): Commit {
   const { random, number, sessions } = life;
   const startMs = endMs - weekMs + Math.floor((number / sessions) * (weekMs - 20 * 3_600_000));
@@ -193,7 +193,7 @@ interface Told {
   readonly random: Random;
 }
 
-/** Six per turn, and what else happens now and then: half a million in all. */
+/** Six per turn plus occasional others: half a million in all. */
 function toEvents({ sessionId, turns, calls, random }: Told): readonly Row[] {
   const ids = createEventIds();
   const newBytes = (): Uint8Array =>

@@ -1,8 +1,8 @@
 // An index as a reader takes it: what stands there, and below a folder's line the paths it is meant for.
 
 /**
- * `folder/: a b` means folder/a and folder/b; an indented line continues the folder of the last one that is not.
- * An identifier counts as found where it stands in this text, literally or as folder and name.
+ * Expands the paths of an index: `folder/: a b` means folder/a and folder/b; an indented line continues the folder of
+ * the last line that is not indented. An identifier counts as found if the expanded text contains it.
  */
 export function readIndexText(text: string): string {
   let outer = "";

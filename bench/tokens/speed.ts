@@ -14,7 +14,7 @@ export function timeInputs(
   return medianMsOf(candidates, { rounds: 15, warmups: 2 });
 }
 
-/** |ours - library's| / library's. The library takes special tokens as text here, as we do. */
+/** |ours - library's| / library's. Both treat special tokens as text. */
 export function countError(text: string, counter: TextCounter): number {
   const unguarded = countUnguarded(text, { disallowedSpecial: new Set() });
   return Math.abs(counter.count(text) - unguarded) / unguarded;

@@ -1,22 +1,22 @@
-// What nodes said, and whether sessions show exactly that: the old history or the new one.
+// Checks that sessions show exactly what nodes reported: the old history or the new one.
 import type { Told, Tried } from "./told.ts";
 
 export interface Journal {
   hear(node: string, told: Told): void;
-  /** Nobody may be writing. Each problem in words, and once. */
+  /** Call while no node writes. Returns each problem once, in words. */
   compare(shown: ShownSession): readonly string[];
-  /** Folds of those who had lost their lock, in words. */
+  /** Folds committed by nodes that had lost their lock, in words. */
   findLate(): readonly string[];
-  /** Folds that were refused, because of a lost lock or another head. */
+  /** Folds refused because of a lost lock or another head. */
   refusedFolds(): number;
 }
 
 export interface ShownSession {
   readonly id: string;
   readonly head: string | null;
-  /** Of its thread. */
+  /** Digest of the thread. */
   readonly digest: string;
-  /** Every turn and fold on the way to the head. */
+  /** Every turn and fold on the path to the head. */
   readonly path: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export function createJournal(): Journal {
     compare: ({ id, head, digest, path }) => {
       const problems: string[] = [];
       const there = new Set(path);
-      // Nobody heard what became of these: they are there or not, and known from now on.
+      // The outcome of these was never reported: they exist or not, and the store decides from now on.
       for (const [name, commit] of trying) {
         if (commit.sessionId !== id) continue;
         if (there.has(commit.head)) done.set(commit.head, commit);

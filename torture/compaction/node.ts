@@ -1,4 +1,4 @@
-// A node that works until it is killed. Says on stdout what it is about to commit, and when that is done.
+// A node that works until it is killed. Reports on stdout before and after each commit.
 import { writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { createRandom } from "../../harness/random-message.ts";
@@ -37,12 +37,12 @@ async function run(task: NodeTask): Promise<void> {
   tell({ at: "ready" });
   for (;;) {
     await worker.work(sessions[Math.floor(random() * sessions.length)] ?? "");
-    // Lets timers run, and others at a session that is taken.
+    // Lets timers run, and gives other nodes a chance at a busy session.
     await wait(random() * 5);
   }
 }
 
-/** In the pipe before anything else happens: what a killed process said is heard all the same. */
+/** Written synchronously, so that reports of a killed process are not lost. */
 function tell(told: Told): void {
   const bytes = Buffer.from(`${JSON.stringify(told)}\n`);
   for (let written = 0; written < bytes.length;) {

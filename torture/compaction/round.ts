@@ -1,4 +1,4 @@
-// One round: nodes work, are stopped and killed while they fold; then the store is looked at.
+// One round: nodes work, and are paused and killed while they fold; then the store is checked.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Random } from "../../harness/random-message.ts";
 import type { PlantedFault } from "./faults.ts";
@@ -17,7 +17,7 @@ export interface Store {
 export interface Tally {
   readonly counts: Map<Counted | RoundKind, number>;
   kills: number;
-  /** Of nodes that held a lock. */
+  /** Kills of nodes that held a lock. */
   killsInFolds: number;
   takenOver: number;
   refusedFolds: number;
@@ -37,7 +37,7 @@ export interface Round {
   readonly progress: (line: string) => void;
 }
 
-/** Short, so that nobody waits long for a lock that nobody holds. */
+/** Short, so that abandoned locks expire soon. */
 const leaseMs = 400;
 
 export async function playRound(options: Round): Promise<void> {
@@ -110,7 +110,7 @@ function startNodes(
   });
 }
 
-/** Mostly while it holds a lock, at any moment of a fold; often right when that is committed. */
+/** Mostly while the node holds a lock, at any moment of a fold; often exactly at its commit. */
 async function waitForMoment(node: NodeProcess, random: Random): Promise<void> {
   const chance = random();
   if (chance < 0.2) return wait(random() * 400);
@@ -127,7 +127,7 @@ function isFoldCommit(told: Told): boolean {
   return told.at === "try" && told.tried.token !== undefined;
 }
 
-/** Whoever takes a lock stands still until another one has it, and goes on while that one is at work. */
+/** Pauses a node with a lock until another node has the lock, and resumes it while that one works. */
 async function makeLate(nodes: readonly NodeProcess[]): Promise<void> {
   const [late, other] = nodes;
   if (late === undefined || other === undefined) return;

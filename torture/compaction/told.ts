@@ -1,11 +1,11 @@
-// What nodes say while they work, each line before anything else happens.
+// Events that nodes report while they work.
 
 export type Told =
   | { readonly at: "ready" }
   /** About to commit something after which the session points at `head` and shows this thread. */
   | { readonly at: "try"; readonly n: number; readonly us: number; readonly tried: Tried }
   | { readonly at: "done"; readonly n: number; readonly us: number }
-  /** The ledger said that somebody else was first: nothing of it may be there. */
+  /** The ledger refused because of a conflict: nothing of the commit may exist. */
   | { readonly at: "refused"; readonly n: number }
   | {
       readonly at: "locked";
@@ -21,7 +21,7 @@ export interface Tried {
   readonly sessionId: string;
   readonly head: string;
   readonly digest: string;
-  /** Of a fold: the lock it is committed with. */
+  /** For a fold: the token of its lock. */
   readonly token?: number;
 }
 
@@ -29,7 +29,7 @@ export type Counted =
   | "turns"
   | "folds"
   | "folds inside a turn"
-  | "folds in vain"
+  | "useless folds"
   | "locks held by others"
   | "resumed"
   | "abandoned"
@@ -37,7 +37,7 @@ export type Counted =
 
 export type Tell = (told: Told) => void;
 
-/** Microseconds of a clock that all processes of this machine share. */
+/** Microseconds on a clock shared by all processes of this machine. */
 export function nowUs(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }

@@ -1,4 +1,4 @@
-// After a round: nobody writes any more, and every session shows the old history or the new one, and goes on.
+// After a round, with no writers left: every session shows the old history or the new one, and can continue.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Random } from "../../harness/random-message.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
@@ -23,9 +23,9 @@ export interface VerifyOptions {
 
 export interface Findings {
   readonly problems: readonly string[];
-  /** What the ledger's own check says. */
+  /** Results of the ledger's own check. */
   readonly checked: readonly string[];
-  /** Locks that somebody had left behind and that could be taken. */
+  /** Abandoned locks that could be taken over. */
   readonly takenOver: number;
 }
 
@@ -56,7 +56,7 @@ export async function verifyStore(options: VerifyOptions): Promise<Findings> {
   }
 }
 
-/** A server goes on with what a killed process sent last. */
+/** A server may still execute the last statement of a killed process. */
 async function waitForOthers(database: Database): Promise<void> {
   if (database.kind === "sqlite") return;
   for (;;) {
@@ -95,7 +95,7 @@ const billSql = `SELECT s.id, CAST(s.cost_pico_usd AS TEXT) AS cost,
     + COALESCE((SELECT SUM(f.cost_pico_usd) FROM compactions_v1 f WHERE f.session_id = s.id), 0) AS TEXT) AS billed
   FROM sessions s`;
 
-/** Nobody is at work any more: whoever is named there was killed. */
+/** No node is running, so a recorded holder was killed. */
 async function isLockHeld(
   database: Awaited<ReturnType<typeof openDatabase>>,
   sessionId: string,
@@ -120,7 +120,7 @@ async function lockInTime(
   }
 }
 
-/** Whatever was left is gone on with, by the same code as everywhere. */
+/** Continues every unfinished turn with the normal code. */
 async function goOn(
   ledger: Ledger,
   ids: readonly string[],

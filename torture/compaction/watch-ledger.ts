@@ -1,4 +1,4 @@
-// A ledger that says what is about to be committed, and when that is done.
+// A ledger that reports before and after each commit.
 import type { NewFold } from "../../src/core/ledger/fold-record.ts";
 import type { FoldLock, Ledger, OpenTurn } from "../../src/core/ledger/ledger.ts";
 import { isConflict } from "../ledger/stage.ts";
@@ -52,10 +52,10 @@ type Attempt = (tried: Tried, work: () => Promise<void>) => Promise<void>;
 interface Watched {
   readonly ledger: Ledger;
   readonly opened: OpenTurn;
-  /** What the session shows without the turn. */
+  /** The session's thread without the turn. */
   readonly earlier: readonly Item[];
   readonly attempt: Attempt;
-  /** Sessions in which a turn runs. */
+  /** Sessions with a running turn. */
   readonly running: Set<string>;
 }
 
@@ -91,7 +91,7 @@ function watchTurn({ ledger, opened, earlier: first, attempt, running }: Watched
   };
 }
 
-/** Of a turn that was folded before it was taken over, the rest counts. */
+/** The first message of a turn that still counts, if the turn was folded before it was taken over. */
 async function startOf(ledger: Ledger, turnId: string): Promise<number> {
   const fold = await ledger.findFold({ turnId });
   return fold?.firstKeptTurnId === turnId ? fold.firstKeptIndex : 0;

@@ -1,4 +1,4 @@
-// One round: writers start, are disturbed and killed; then the store is looked at.
+// One round: writers start, are disturbed and killed; then the store is checked.
 import { setTimeout as wait } from "node:timers/promises";
 import type { PostgresServer } from "../../harness/postgres.ts";
 import type { Random } from "../../harness/random-message.ts";
@@ -13,7 +13,7 @@ export type RoundKind = "alone" | "together";
 export interface Store {
   readonly where: string;
   readonly journal: Journal;
-  /** Null where there is no server. */
+  /** Null without a server. */
   readonly restart: PostgresServer["restart"] | null;
 }
 
@@ -26,7 +26,7 @@ export interface Round {
   readonly progress: (line: string) => void;
 }
 
-/** Short, so that nobody waits long for a turn that nobody works on. */
+/** Short, so that leases of killed writers expire soon. */
 const leaseMs = 500;
 const runForMsMax = 500;
 
@@ -58,7 +58,7 @@ export async function playRound(options: Round): Promise<void> {
   for (const problem of found.problems.slice(0, shownMax)) progress(`PROBLEM ${problem}`);
 }
 
-/** A store that cannot be opened or read is a problem like any other. */
+/** A store that cannot be opened or read counts as a problem. */
 function cannotLook(error: unknown): Findings {
   const words = error instanceof Error ? String(error.stack) : String(error);
   const problems = [`the store cannot be looked at: ${words}`];
@@ -89,7 +89,7 @@ function countOne(tally: Tally, what: Counted): void {
   else tally[what] += 1;
 }
 
-/** Now and then before it has opened the store. */
+/** Sometimes kills before the writer has opened the store. */
 async function killAlone(writers: readonly Writer[], random: Random, tally: Tally): Promise<void> {
   for (const writer of writers) {
     if (random() < 0.12) await wait(100 + random() * 300);
@@ -98,7 +98,7 @@ async function killAlone(writers: readonly Writer[], random: Random, tally: Tall
   }
 }
 
-/** One stands still until its lease is over, the server goes and comes back, then one after the other is killed. */
+/** Pauses one writer until its lease expires, restarts the server, then kills the writers one after the other. */
 async function disturbAndKill(writers: readonly Writer[], options: Round): Promise<void> {
   const { store, round, random, tally } = options;
   await Promise.allSettled(writers.map(({ ready }) => ready));
@@ -108,7 +108,7 @@ async function disturbAndKill(writers: readonly Writer[], options: Round): Promi
   tally.stalled += 1;
   await wait(leaseMs * 1.5);
   stalled?.goOn();
-  // Every other round of four.
+  // Every second round with four writers.
   if (store.restart !== null && round % 8 === 3) {
     await restartUnder(writers, store.restart, options);
   }

@@ -1,4 +1,4 @@
-// A process that writes until it is killed. Says on stdout what it is about to commit, and when that is done.
+// A process that writes until it is killed. Reports on stdout before and after each commit.
 import { writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { createRandom } from "../../harness/random-message.ts";
@@ -11,9 +11,9 @@ export interface WriterTask {
   readonly where: string;
   readonly seed: number;
   readonly leaseMs: number;
-  /** Sessions nobody else writes to. */
+  /** Sessions of this writer only. */
   readonly own: readonly string[];
-  /** Sessions others write to, too. */
+  /** Sessions that other writers use too. */
   readonly shared: readonly string[];
 }
 
@@ -58,12 +58,12 @@ async function write({ where, seed, leaseMs, own, shared }: WriterTask): Promise
     const sessions = shared.length > 0 && random() < 0.5 ? shared : mine;
     const forked = await playScene(stage, sessions[Math.floor(random() * sessions.length)] ?? "");
     if (forked !== null) mine.push(forked);
-    // Lets timers run, and others at a session that is taken.
+    // Lets timers run, and gives other writers a chance at a busy session.
     if (random() < 0.2) await wait(random() * 5);
   }
 }
 
-/** In the pipe before anything else happens: what a killed process said is heard all the same. */
+/** Written synchronously, so that reports of a killed process are not lost. */
 function tell(told: Told): void {
   const bytes = Buffer.from(`${JSON.stringify(told)}\n`);
   for (let written = 0; written < bytes.length;) {

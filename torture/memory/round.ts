@@ -1,4 +1,4 @@
-// One round: writers on one workspace, killed and stalled until it is full; then everything is accounted for.
+// One round: writers on one workspace are killed and stalled until it is full; then every entry is checked.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Random } from "../../harness/random-message.ts";
 import { makeEntry } from "./entry.ts";
@@ -18,7 +18,7 @@ import { startWriter, type Writer } from "./writers.ts";
 export interface Tally extends Watched {
   kills: number;
   stalls: number;
-  /** Killed or stalled with the lock in their hands. */
+  /** Writers killed or stalled while they held the lock. */
   whileHolding: number;
   rounds: number;
   elsewhere: number;
@@ -34,7 +34,7 @@ export interface Round {
   readonly workspace: string;
   readonly number: number;
   readonly writers: number;
-  /** At most so many in this round. */
+  /** The limit for this round. */
   readonly killsMax: number;
   readonly lifetimeMs: number;
   readonly isElsewhere: boolean;
@@ -43,7 +43,7 @@ export interface Round {
   readonly tally: Tally;
 }
 
-/** So that all of them at once stay below it. */
+/** Low enough that all entries together stay below the cap. */
 const entriesMax = 150;
 
 export async function playRound(round: Round): Promise<void> {
@@ -53,7 +53,7 @@ export async function playRound(round: Round): Promise<void> {
   const watching = watch(workspace, account, tally, () => isOver);
   const start = createStarter(round, account);
   await disturb(round, account, start);
-  // Whatever the killed left behind, the next one gets through.
+  // The next writer must succeed, whatever the killed ones left behind.
   const probe = await openTortured({ ...start.task("probe0"), lifetimeMs });
   const entry = makeEntry("probe0", 1);
   account.tried.add(entry);
@@ -67,7 +67,7 @@ export async function playRound(round: Round): Promise<void> {
   settle(round, account);
 }
 
-/** Kills one writer after the other and starts another in its place; in the end kills all. */
+/** Kills writers one after the other and replaces each; in the end kills all. */
 async function disturb(round: Round, account: Account, start: Starter): Promise<void> {
   const { writers, killsMax, random, tally, lifetimeMs } = round;
   const running: Writer[] = Array.from({ length: writers }, () => start.one());
@@ -75,7 +75,7 @@ async function disturb(round: Round, account: Account, start: Starter): Promise<
   let kills = 0;
   while (kills < killsMax - writers && !account.isFull) {
     await wait(random() * 120);
-    // Half of the time whoever is in the middle of a write, else anybody.
+    // Half of the time the writer that holds the lock, otherwise any.
     const holding = random() < 0.5 ? await findHolder(round, running) : -1;
     const index = holding === -1 ? Math.floor(random() * writers) : holding;
     const victim = running[index];
@@ -98,7 +98,7 @@ async function disturb(round: Round, account: Account, start: Starter): Promise<
   tally.kills += kills + ended.filter(Boolean).length;
 }
 
-/** -1 where nobody was seen with the lock. */
+/** -1 if no lock holder was found. */
 async function findHolder({ workspace }: Round, running: readonly Writer[]): Promise<number> {
   for (let look = 0; look < 200; look += 1) {
     const pid = holderPid(workspace);

@@ -1,4 +1,4 @@
-// What a writer says: what it is about to do, and what became of it.
+// The task of a writer, and the events it reports.
 
 export type Told =
   | { readonly at: "ready" }
@@ -20,7 +20,7 @@ export interface WriterTask {
   readonly name: string;
   readonly seed: number;
   readonly lifetimeMs: number;
-  /** As on a machine of its own: nobody can see whether it is alive. */
+  /** As on another machine: others cannot see whether it is alive. */
   readonly isElsewhere: boolean;
   readonly entriesMax: number;
   readonly store: StoreKind;

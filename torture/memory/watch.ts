@@ -1,4 +1,4 @@
-// Looks at a workspace all the time: the file is one complete version with all that was accepted, and no lock stays.
+// Checks a workspace continuously: the file is one complete version with all accepted entries, and no lock stays.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -6,14 +6,14 @@ import { checkText } from "./entry.ts";
 import type { Told } from "./told.ts";
 
 export interface Account {
-  /** Entries whose writers were told that they are kept. */
+  /** Entries whose writes were acknowledged. */
   readonly accepted: Set<string>;
-  /** Entries that somebody tried to write and never heard of again. */
+  /** Entries of writes without a known outcome. */
   readonly tried: Set<string>;
-  /** Versions that an accepted write replaced; nobody else may have. */
+  /** Versions replaced by an accepted write; no second write may replace the same version. */
   readonly replaced: Set<string>;
   readonly problems: string[];
-  /** Pids of those who are about to write and can run. */
+  /** Pids of running processes that are about to write. */
   readonly waiting: Set<number>;
   writes: number;
   refused: number;
@@ -67,7 +67,7 @@ export interface Look {
   readonly strays: readonly string[];
 }
 
-/** What was accepted before the file is read must be in it. */
+/** The file must contain every entry accepted before it is read. */
 export function lookAt(workspace: string, account: Account): Look {
   const due = [...account.accepted];
   const { entries, problem } = checkText(readText(join(workspace, ".strata", "MEMORY.md")));
@@ -103,7 +103,7 @@ export async function watch(
     const token = tokenOf(workspace);
     const holder = holderPid(workspace);
     const now = performance.now();
-    // A lock that nobody wants is in nobody's way.
+    // A lock matters only if another writer waits for it.
     const isWanted = [...account.waiting].some((pid) => pid !== holder);
     if (token !== "" && token === lock.token && isWanted) {
       watched.lockMsMax = Math.max(watched.lockMsMax, now - lock.sinceMs);
@@ -115,7 +115,7 @@ export async function watch(
   }
 }
 
-/** Who holds the lock of either kind of store; null where nobody does, or it is not known yet. */
+/** The pid of the lock holder for both kinds of stores; null if unknown or not held. */
 export function holderPid(workspace: string): number | null {
   const token = tokenOf(workspace);
   const own = readText(

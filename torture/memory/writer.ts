@@ -1,4 +1,4 @@
-// A process that writes memory until it is killed. Says on stdout what it is about to write, and when that is done.
+// A process that writes memory until it is killed. Reports on stdout before and after each write.
 import { randomBytes } from "node:crypto";
 import { writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
@@ -38,7 +38,7 @@ async function write(task: WriterTask): Promise<void> {
   }
 }
 
-/** Every entry in another order, below a line that no other version has. */
+/** Every entry in another order, below a unique line. */
 function shuffled(entries: readonly string[], random: () => number): string {
   const mixed = entries
     .map((entry) => ({ entry, at: random() }))
@@ -46,7 +46,7 @@ function shuffled(entries: readonly string[], random: () => number): string {
   return `# ${randomBytes(8).toString("hex")}\n${mixed.map(({ entry }) => `${entry}\n`).join("")}`;
 }
 
-/** In the pipe before anything else happens: what a killed process said is heard all the same. */
+/** Written synchronously, so that reports of a killed process are not lost. */
 function tell(told: Told): void {
   const bytes = Buffer.from(`${JSON.stringify(told)}\n`);
   for (let written = 0; written < bytes.length;) {
