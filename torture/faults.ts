@@ -20,7 +20,7 @@ export const experiment: Experiment = {
   summary: "providers fail during turns: a reply or a clear failure on record, no key anywhere",
   options: {
     turns: "how many on each database, 1000 by default",
-    rate: "share of requests that something happens to, in percent, 50 by default",
+    rate: "share of requests with a fault, in percent, 50 by default",
     seed: "where to start, 1 by default",
     store: "sqlite or postgres only; both by default",
   },

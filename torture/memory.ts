@@ -14,7 +14,7 @@ import {
   type Settings,
 } from "../harness/report.ts";
 import { playRound, type Tally } from "./memory/round.ts";
-import { storeKinds, type StoreKind } from "./memory/told.ts";
+import { storeKinds, type StoreKind } from "./memory/writer-task.ts";
 
 export const experiment: Experiment = {
   summary:

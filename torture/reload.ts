@@ -33,7 +33,7 @@ export const experiment: Experiment = {
         atLeast("changes", run.goodChanges + run.brokenChanges, changes),
         exactly("turns that failed", run.failedTurns.length, 0),
         exactly("calls otherwise than the file said", run.late.length, 0),
-        exactly("broken files not reported once, or others reported", run.untold.length, 0),
+        exactly("broken files not reported once, or others reported", run.misreported.length, 0),
         exactly(
           "problems of check(), of the trace, places where the key stands",
           run.problems.length,
@@ -44,6 +44,6 @@ export const experiment: Experiment = {
   },
 };
 
-function problemsOf({ failedTurns, late, untold, problems }: Reloaded): readonly string[] {
-  return [...failedTurns, ...late, ...untold, ...problems];
+function problemsOf({ failedTurns, late, misreported, problems }: Reloaded): readonly string[] {
+  return [...failedTurns, ...late, ...misreported, ...problems];
 }

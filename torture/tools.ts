@@ -92,7 +92,7 @@ async function runIn(arena: Arena, plan: Plan): ReturnType<Experiment["run"]> {
       ? null
       : startSwapper({ workspace: arena.workspace, canary: arena.canary, ...swapped });
   const random = createRandom(seed + 1);
-  let told = 0;
+  let reportedInputs = 0;
   let leftoverCount = 0;
   try {
     while (tally.inputs < count && tally.crashes < 20) {
@@ -105,8 +105,8 @@ async function runIn(arena: Arena, plan: Plan): ReturnType<Experiment["run"]> {
         ),
       );
       tally.slowestMs = Math.max(tally.slowestMs, performance.now() - startMs);
-      if (tally.inputs - told < 5000) continue;
-      told = tally.inputs;
+      if (tally.inputs - reportedInputs < 5000) continue;
+      reportedInputs = tally.inputs;
       leftoverCount += countLeftovers(arena);
       arena.restore();
       progress(`${tally.inputs} of ${count}; ${swapper?.swapCount() ?? 0} swaps`);

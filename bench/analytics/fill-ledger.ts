@@ -186,7 +186,7 @@ function foldOf(
   return { turn, fold };
 }
 
-interface Told {
+interface SessionRows {
   readonly sessionId: string;
   readonly turns: readonly Row[];
   readonly calls: readonly Row[];
@@ -194,12 +194,12 @@ interface Told {
 }
 
 /** Six per turn plus occasional others: half a million in all. */
-function toEvents({ sessionId, turns, calls, random }: Told): readonly Row[] {
+function toEvents({ sessionId, turns, calls, random }: SessionRows): readonly Row[] {
   const ids = createEventIds();
   const newBytes = (): Uint8Array =>
     Uint8Array.from({ length: 10 }, () => Math.floor(random() * 256));
   const rows: Row[] = [];
-  const tell = (type: string, at: Row, payload: object): void => {
+  const emit = (type: string, at: Row, payload: object): void => {
     const ms = Number(at["started_ms"]);
     rows.push({
       id: ids.next(ms, newBytes()),
@@ -214,41 +214,41 @@ function toEvents({ sessionId, turns, calls, random }: Told): readonly Row[] {
     });
   };
   for (const [index, turn] of turns.entries()) {
-    tell("turn.started", turn, { estimated_input_tokens: 20_000, has_images: false });
+    emit("turn.started", turn, { estimated_input_tokens: 20_000, has_images: false });
     if (index % 10 === 0)
-      tell("skill.loaded", turn, {
+      emit("skill.loaded", turn, {
         skill_id: `skill-${index}`,
         load_reason: "on_demand",
         load_size_tokens: 900,
         source: "global",
       });
     for (const call of calls.slice(index * 2, index * 2 + 2)) {
-      tell("llm.call_started", call, {
+      emit("llm.call_started", call, {
         model: "m",
         provider: "p",
         estimated_input_tokens: 20_000,
         request_id: "r",
         is_worker: false,
       });
-      tell("llm.call_completed", call, {
+      emit("llm.call_completed", call, {
         model: "m",
         provider: "p",
         input_tokens: 20_000,
         output_tokens: 420,
         cost_usd: "0.0123",
       });
-      if (random() < 0.05) tell("cache.miss", call, missed);
+      if (random() < 0.05) emit("cache.miss", call, missed);
     }
-    tell("turn.completed", turn, { stop_reason: "end_turn", llm_call_count: 2 });
+    emit("turn.completed", turn, { stop_reason: "end_turn", llm_call_count: 2 });
     if (index === 20)
-      tell("compaction.completed", turn, {
+      emit("compaction.completed", turn, {
         trigger: "context_limit",
         outcome: "ok",
         model: "m",
         cost_usd: "0.15",
       });
     if (index === 30)
-      tell("compaction.skipped", turn, { trigger: "context_limit", outcome: "too_soon" });
+      emit("compaction.skipped", turn, { trigger: "context_limit", outcome: "too_soon" });
   }
   return rows;
 }

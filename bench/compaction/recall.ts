@@ -6,7 +6,6 @@ import { buildIndex, type FoldIndex } from "../../src/core/compaction/index/fold
 import { readFoldCases, type FoldCase } from "./cases.ts";
 import { keepInstead } from "./keep-instead.ts";
 import { findNeeded, identifierKinds, stands, textOf, type IdentifierKind } from "./needed.ts";
-import { readIndexText } from "./read-index-text.ts";
 
 const indexTokensMax = 2_000;
 const summaryTokens = 1_500;
@@ -183,4 +182,25 @@ function sum(values: readonly number[]): number {
 
 function mean(values: readonly number[]): number {
   return sum(values) / values.length;
+}
+
+/**
+ * Expands the paths of an index: `folder/: a b` means folder/a and folder/b; an indented line continues the folder of
+ * the last line that is not indented. An identifier counts as found if the expanded text contains it.
+ */
+function readIndexText(text: string): string {
+  let outer = "";
+  const lines = text.split("\n").map((line) => {
+    const end = line.search(/[/\\]:(?: |$)/u);
+    if (end === -1) return line;
+    const isInner = line.startsWith(" ");
+    const folder = (isInner ? outer + line.slice(1, end) : line.slice(0, end)) + (line[end] ?? "");
+    if (!isInner) outer = folder;
+    const names = line
+      .slice(end + 2)
+      .split(" ")
+      .filter((name) => name !== "");
+    return [folder, ...names.map((name) => folder + name)].join("\n");
+  });
+  return lines.join("\n");
 }

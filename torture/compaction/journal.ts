@@ -1,8 +1,8 @@
 // Checks that sessions show exactly what nodes reported: the old history or the new one.
-import type { Told, Tried } from "./told.ts";
+import type { NodeEvent, Tried } from "./node-event.ts";
 
 export interface Journal {
-  hear(node: string, told: Told): void;
+  add(node: string, event: NodeEvent): void;
   /** Call while no node writes. Returns each problem once, in words. */
   compare(shown: ShownSession): readonly string[];
   /** Folds committed by nodes that had lost their lock, in words. */
@@ -32,15 +32,16 @@ export function createJournal(): Journal {
   const locks: { node: string; sessionId: string; token: number; us: number }[] = [];
   let refusedFolds = 0;
   return {
-    hear: (node, told) => {
-      if (told.at === "locked") locks.push({ node, ...told });
-      if (told.at === "try") trying.set(`${node} ${told.n}`, { ...told.tried, node, us: told.us });
-      if (told.at !== "done" && told.at !== "refused") return;
-      const name = `${node} ${told.n}`;
+    add: (node, event) => {
+      if (event.at === "locked") locks.push({ node, ...event });
+      if (event.at === "try")
+        trying.set(`${node} ${event.n}`, { ...event.tried, node, us: event.us });
+      if (event.at !== "done" && event.at !== "refused") return;
+      const name = `${node} ${event.n}`;
       const commit = trying.get(name);
       trying.delete(name);
       if (commit === undefined) return;
-      if (told.at === "done") done.set(commit.head, commit);
+      if (event.at === "done") done.set(commit.head, commit);
       else {
         if (commit.token !== undefined) refusedFolds += 1;
         refusals.add(commit.head);

@@ -7,7 +7,7 @@ import { openDatabase } from "../../src/edge/stores/open-ledger.ts";
 import type { Database } from "../../src/edge/stores/sql/database.ts";
 import type { Journal } from "./journal.ts";
 import { digestItems, readItems } from "./shadow.ts";
-import type { Counted } from "./told.ts";
+import type { Counted } from "./node-event.ts";
 import { watchLedger } from "./watch-ledger.ts";
 import { createWorker } from "./work.ts";
 
@@ -126,7 +126,7 @@ async function goOn(
   ids: readonly string[],
   { name, leaseMs, providerUrl, journal, random, count }: VerifyOptions,
 ): Promise<readonly string[]> {
-  const watched = watchLedger(ledger, (told) => journal.hear(`${name} checker`, told));
+  const watched = watchLedger(ledger, (event) => journal.add(`${name} checker`, event));
   const worker = createWorker({
     ledger: watched,
     providerUrl,

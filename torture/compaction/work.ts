@@ -19,7 +19,7 @@ import { openSession, type SessionSetup } from "../../src/engine/session.ts";
 import { resumeSession } from "../../src/engine/stored-session.ts";
 import { isConflict } from "../ledger/stage.ts";
 import { createFiller } from "./speak.ts";
-import type { Counted } from "./told.ts";
+import type { Counted } from "./node-event.ts";
 
 export interface Worker {
   /** Runs one turn or fold, whatever is due in the session. */
@@ -84,7 +84,7 @@ async function step(sessionId: string, stage: Stage): Promise<void> {
   if (record !== null && (foldsFirst || random() < 0.4)) {
     const run = await compactSession(session, {}, edges);
     const hasNothing = run.kind === "unchanged" && run.why === "no boundary";
-    if (run.kind === "unchanged" && run.spent.length > 0) count("useless folds");
+    if (run.kind === "unchanged" && run.spent.length > 0) count("folds without result");
     if (!foldsFirst || !hasNothing) return;
   }
   const fill = createFiller(random);

@@ -142,21 +142,21 @@ async function playTurn(
   const words = number === 0 ? canary : "Say this again, so that it takes a while. ".repeat(10);
   const handle = session.run(`Turn ${number}. ${words}`);
   let arrived = "";
-  let told = "";
+  let errorText = "";
   for await (const part of handle) {
     if (part.type === "phase" && part.phase === "calling") arrived = "";
     if (part.type === "token") arrived += part.text;
-    if (part.type === "stream_error") told = String(part.error);
+    if (part.type === "stream_error") errorText = String(part.error);
   }
   const ended = await handle.result.catch(() => null);
   const failure = ended?.calls.at(-1)?.failure ?? null;
   const texts =
-    told + JSON.stringify(failure) + JSON.stringify(ended?.calls.map(({ notes }) => notes));
+    errorText + JSON.stringify(failure) + JSON.stringify(ended?.calls.map(({ notes }) => notes));
   if (texts.includes(keyWord)) run.leaks.push(`what turn ${number} of ${session.id} says`);
   return {
     id: handle.turnId,
     sessionId: session.id,
-    end: ended?.end ?? `an error: ${told}`,
+    end: ended?.end ?? `an error: ${errorText}`,
     failure,
     arrived,
   };

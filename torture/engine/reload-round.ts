@@ -15,7 +15,7 @@ export interface Run {
   readonly ids: string[];
   readonly failedTurns: string[];
   readonly late: string[];
-  readonly untold: string[];
+  readonly misreported: string[];
   turns: number;
   requests: number;
   folds: number;
@@ -82,7 +82,7 @@ export async function playRound(
   { what, notices, isReading = false, rest }: Occasion,
 ): Promise<readonly Shown[]> {
   const { started, arrivals } = run;
-  const toldBefore = countTold(started);
+  const noticesBefore = countNotices(started);
   arrivals.shown.length = 0;
   const placed = new Map<number, Wanted["volatile"]>();
   const turns = slots.map(async (slot) => {
@@ -106,11 +106,11 @@ export async function playRound(
     if (shown.isSummary && !expectFolds(wanted)) run.late.push(`${what}: something was folded`);
     run.late.push(...found.map((problem) => `${what}: ${problem}`));
   }
-  const told = countTold(started) - toldBefore;
-  if (told !== notices) run.untold.push(`${what}: told ${told} times, not ${notices}`);
+  const given = countNotices(started) - noticesBefore;
+  if (given !== notices) run.misreported.push(`${what}: reported ${given} times, not ${notices}`);
   return arrivals.shown.map(([shown]) => shown);
 }
 
-function countTold({ notices }: Started): number {
+function countNotices({ notices }: Started): number {
   return notices.filter((each) => each.includes("what was configured before still holds")).length;
 }

@@ -49,7 +49,7 @@ export interface Reloaded {
   /** Calls that show another configuration than the one in force when they began. */
   readonly late: readonly string[];
   /** Broken files without exactly one notice, and valid files with one. */
-  readonly untold: readonly string[];
+  readonly misreported: readonly string[];
   /** Problems of the ledger, the trace and the key. */
   readonly problems: readonly string[];
 }
@@ -75,7 +75,7 @@ export async function runReload(options: ReloadOptions): Promise<Reloaded> {
   place.configure(toYaml(firstWanted, url));
   const started = await startEngine(place);
   const fill = createFiller(createRandom(options.seed));
-  const lists = { ids: [], failedTurns: [], late: [], untold: [] };
+  const lists = { ids: [], failedTurns: [], late: [], misreported: [] };
   const counts = { turns: 0, requests: 0, folds: 0 };
   try {
     return await play({ place, url, started, arrivals, fill, ...lists, ...counts }, options);
@@ -121,14 +121,14 @@ async function play(run: Run, options: ReloadOptions): Promise<Reloaded> {
     }
     if (isDue && number % 10 === 0) options.progress?.(describe(run, number));
   }
-  const { turns, requests, folds, failedTurns, late, untold } = run;
+  const { turns, requests, folds, failedTurns, late, misreported } = run;
   const counts = { turns, sessions: ids.length, requests, changes, folds };
-  const found = { failedTurns, late, untold, problems: await findProblems(started, ids) };
+  const found = { failedTurns, late, misreported, problems: await findProblems(started, ids) };
   return { ...counts, goodChanges: good, brokenChanges: broken, ...found };
 }
 
-function describe({ turns, late, failedTurns, untold }: Run, changes: number): string {
-  const found = late.length + failedTurns.length + untold.length;
+function describe({ turns, late, failedTurns, misreported }: Run, changes: number): string {
+  const found = late.length + failedTurns.length + misreported.length;
   return `${turns} turns, ${changes} changes, ${found} problems`;
 }
 
@@ -148,7 +148,7 @@ async function findProblems(started: Started, ids: readonly string[]): Promise<r
     if (findPlanted(JSON.stringify(events)) !== null)
       problems.push(`the key is in events of ${id}`);
   }
-  const told = started.notices.join("\n") + (await started.metrics.render());
-  if (findPlanted(told) !== null) problems.push("the key is in a notice, or in metrics");
+  const output = started.notices.join("\n") + (await started.metrics.render());
+  if (findPlanted(output) !== null) problems.push("the key is in a notice, or in metrics");
   return problems;
 }

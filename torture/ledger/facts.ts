@@ -50,7 +50,7 @@ export function digestText(role: string, content: string): string {
 }
 
 /** Events a writer reports before and after each commit. */
-export type Told =
+export type WriterEvent =
   | { readonly at: "ready" }
   | { readonly at: "try"; readonly n: number; readonly us: number; readonly tried: Tried }
   | { readonly at: "done"; readonly n: number; readonly us: number }

@@ -1,10 +1,10 @@
 // Checks that a store shows exactly what writers reported about their commits.
-import type { Facts, Told, Tried } from "./facts.ts";
+import type { Facts, WriterEvent, Tried } from "./facts.ts";
 import { createHolders } from "./holders.ts";
 
 export interface Journal {
   /** Takes an event of a writer, whose commits are sequential. */
-  hear(writer: string, told: Told): void;
+  add(writer: string, event: WriterEvent): void;
   /** Compares with the whole store while no writer runs. Returns each problem once, in words. */
   compare(shown: ReadonlyMap<string, string>): Comparison;
   /** Number of acknowledged commits. */
@@ -44,20 +44,20 @@ export function createJournal(): Journal {
     return !isKnown;
   };
   return {
-    hear: (writer, told) => {
-      if (told.at !== "try" && told.at !== "done" && told.at !== "refused") return;
-      const name = `${writer} ${told.n}`;
-      if (told.at === "try") {
-        trying.set(name, { ...told.tried, writer, us: told.us });
+    add: (writer, event) => {
+      if (event.at !== "try" && event.at !== "done" && event.at !== "refused") return;
+      const name = `${writer} ${event.n}`;
+      if (event.at === "try") {
+        trying.set(name, { ...event.tried, writer, us: event.us });
         return;
       }
       const tried = trying.get(name);
       if (tried === undefined) return;
       trying.delete(name);
-      if (told.at === "done") {
+      if (event.at === "done") {
         acknowledged += 1;
         keep(tried.facts);
-        holders.note({ ...tried, doneUs: told.us });
+        holders.note({ ...tried, doneUs: event.us });
       } else {
         refused += 1;
         if (tried.turnId !== undefined && tried.takesLease !== true) fenced += 1;

@@ -2,11 +2,12 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { PostgresServer } from "../../harness/postgres.ts";
 import type { Random } from "../../harness/random-message.ts";
-import type { Counted, Told } from "./facts.ts";
+import { startWorkerProcess, type WorkerProcess } from "../../harness/worker-process.ts";
+import type { Counted, WriterEvent } from "./facts.ts";
 import type { Journal } from "./journal.ts";
 import type { Tally } from "./tally.ts";
 import { verifyStore, type Findings } from "./verify.ts";
-import { startWriter, type Writer } from "./writers.ts";
+import type { WriterTask } from "./writer.ts";
 
 export type RoundKind = "alone" | "together";
 
@@ -68,19 +69,19 @@ function cannotLook(error: unknown): Findings {
 const shownMax = 5;
 
 function startWriters({ store, kind, round, random, tally, progress }: Round): readonly Writer[] {
-  const onTold = (writer: string, told: Told): void => {
-    store.journal.hear(writer, told);
-    if (told.at === "count") countOne(tally, told.what);
-    if (told.at !== "problem") return;
+  const onEvent = (writer: string, event: WriterEvent): void => {
+    store.journal.add(writer, event);
+    if (event.at === "count") countOne(tally, event.what);
+    if (event.at !== "problem") return;
     tally.gaveUp += 1;
-    progress(`writer ${writer} gave up: ${told.message}`);
+    progress(`writer ${writer} gave up: ${event.message}`);
   };
   return Array.from({ length: kind === "alone" ? 1 : 4 }, (_, index) => {
     const seed = Math.floor(random() * 2 ** 31);
     const own = ["a", "b"].map((name) => `${name}${index}`);
     const shared = kind === "alone" ? [] : ["shared-1", "shared-2"];
     const task = { where: store.where, seed, leaseMs, own, shared };
-    return startWriter(`${round}.${index}`, task, onTold);
+    return startWriter(`${round}.${index}`, task, onEvent);
   });
 }
 
@@ -107,7 +108,7 @@ async function disturbAndKill(writers: readonly Writer[], options: Round): Promi
   stalled?.pause();
   tally.stalled += 1;
   await wait(leaseMs * 1.5);
-  stalled?.goOn();
+  stalled?.resume();
   // Every second round with four writers.
   if (store.restart !== null && round % 8 === 3) {
     await restartUnder(writers, store.restart, options);
@@ -138,4 +139,28 @@ async function restartUnder(
       progress(`writer ${writer.name} does not go on after a restart (${mode})`);
     }
   }
+}
+
+interface Writer extends WorkerProcess<WriterEvent> {
+  readonly name: string;
+  /** Commits it acknowledged so far. */
+  acknowledged(): number;
+}
+
+function startWriter(
+  name: string,
+  task: WriterTask,
+  onEvent: (writer: string, event: WriterEvent) => void,
+): Writer {
+  let acknowledged = 0;
+  const started = startWorkerProcess<WriterEvent>({
+    program: new URL("writer.ts", import.meta.url),
+    name,
+    task,
+    onEvent: (event) => {
+      if (event.at === "done") acknowledged += 1;
+      onEvent(name, event);
+    },
+  });
+  return { name, ...started, acknowledged: () => acknowledged };
 }

@@ -201,15 +201,15 @@ function createStage(
     random,
     attempt: async (tried, work) => {
       n += 1;
-      journal.hear(name, { at: "try", n, us: nowUs(), tried });
+      journal.add(name, { at: "try", n, us: nowUs(), tried });
       try {
         await work();
       } catch (error) {
         if (!isConflict(error)) throw error;
-        journal.hear(name, { at: "refused", n });
+        journal.add(name, { at: "refused", n });
         return false;
       }
-      journal.hear(name, { at: "done", n, us: nowUs() });
+      journal.add(name, { at: "done", n, us: nowUs() });
       return true;
     },
     count,

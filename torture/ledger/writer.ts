@@ -3,7 +3,7 @@ import { writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { createRandom } from "../../harness/random-message.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
-import { nowUs, type Told } from "./facts.ts";
+import { nowUs, type WriterEvent } from "./facts.ts";
 import { playScene } from "./scenes.ts";
 import { isConflict, type Stage } from "./stage.ts";
 
@@ -20,7 +20,7 @@ export interface WriterTask {
 try {
   await write(JSON.parse(process.argv[2] ?? "") as WriterTask);
 } catch (error) {
-  tell({ at: "problem", message: error instanceof Error ? String(error.stack) : String(error) });
+  report({ at: "problem", message: error instanceof Error ? String(error.stack) : String(error) });
   process.exit(1);
 }
 
@@ -33,26 +33,26 @@ async function write({ where, seed, leaseMs, own, shared }: WriterTask): Promise
     random,
     attempt: async (tried, work) => {
       const n = (attempts += 1);
-      tell({ at: "try", n, us: nowUs(), tried });
+      report({ at: "try", n, us: nowUs(), tried });
       try {
         await work();
       } catch (error) {
         if (!isConflict(error)) throw error;
-        tell({ at: "refused", n });
+        report({ at: "refused", n });
         return false;
       }
-      tell({ at: "done", n, us: nowUs() });
+      report({ at: "done", n, us: nowUs() });
       return true;
     },
-    count: (what) => tell({ at: "count", what }),
+    count: (what) => report({ at: "count", what }),
     pause: (sessionId) => wait(shared.includes(sessionId) ? 50 + random() * 200 : 0),
     stall: (sessionId) => {
       if (!shared.includes(sessionId)) return;
-      tell({ at: "count", what: "stalled" });
+      report({ at: "count", what: "stalled" });
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, leaseMs * (1.1 + random() / 3));
     },
   };
-  tell({ at: "ready" });
+  report({ at: "ready" });
   const mine = [...own];
   for (;;) {
     const sessions = shared.length > 0 && random() < 0.5 ? shared : mine;
@@ -64,8 +64,8 @@ async function write({ where, seed, leaseMs, own, shared }: WriterTask): Promise
 }
 
 /** Written synchronously, so that reports of a killed process are not lost. */
-function tell(told: Told): void {
-  const bytes = Buffer.from(`${JSON.stringify(told)}\n`);
+function report(event: WriterEvent): void {
+  const bytes = Buffer.from(`${JSON.stringify(event)}\n`);
   for (let written = 0; written < bytes.length;) {
     try {
       written += writeSync(1, bytes, written);

@@ -1,19 +1,19 @@
 // One round: writers on one workspace are killed and stalled until it is full; then every entry is checked.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Random } from "../../harness/random-message.ts";
+import { startWorkerProcess, type WorkerProcess } from "../../harness/worker-process.ts";
 import { makeEntry } from "./entry.ts";
 import { openTortured } from "./stores.ts";
-import type { StoreKind, WriterTask } from "./told.ts";
 import {
-  hear,
   holderPid,
   lookAt,
+  noteEvent,
   openAccount,
   watch,
   type Account,
   type Watched,
 } from "./watch.ts";
-import { startWriter, type Writer } from "./writers.ts";
+import type { StoreKind, WriterEvent, WriterTask } from "./writer-task.ts";
 
 export interface Tally extends Watched {
   kills: number;
@@ -86,7 +86,7 @@ async function disturb(round: Round, account: Account, start: Starter): Promise<
       victim.pause();
       account.waiting.delete(victim.pid);
       await wait(lifetimeMs * (1.1 + random() / 4));
-      victim.goOn();
+      victim.resume();
       continue;
     }
     account.waiting.delete(victim.pid);
@@ -130,7 +130,7 @@ function createStarter(round: Round, account: Account): Starter {
     task,
     one: () => {
       const name = `w${String(number % 100).padStart(2, "0")}${String((count += 1)).padStart(3, "0")}`;
-      return startWriter(task(name), (pid, told) => hear(account, pid, told));
+      return startWriter(task(name), (pid, event) => noteEvent(account, pid, event));
     },
   };
 }
@@ -148,4 +148,16 @@ function settle({ workspace, isElsewhere, tally }: Round, account: Account): voi
     ...lost.map((entry) => `${entry} was accepted and is lost`),
     ...account.problems,
   );
+}
+
+type Writer = WorkerProcess<WriterEvent>;
+
+function startWriter(task: WriterTask, onEvent: (pid: number, event: WriterEvent) => void): Writer {
+  const writer: Writer = startWorkerProcess<WriterEvent>({
+    program: new URL("writer.ts", import.meta.url),
+    name: task.name,
+    task,
+    onEvent: (event) => onEvent(writer.pid, event),
+  });
+  return writer;
 }

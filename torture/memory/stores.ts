@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { hashContent } from "../../src/core/hash.ts";
 import { identifySelf } from "../../src/edge/stores/process-identity.ts";
 import { openMemoryStore } from "../../src/edge/stores/memory/memory-store.ts";
-import type { StoreKind, WriterTask } from "./told.ts";
+import type { StoreKind, WriterTask } from "./writer-task.ts";
 
 export interface TorturedStore {
   read(): Promise<string>;

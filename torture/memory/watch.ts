@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { checkText } from "./entry.ts";
-import type { Told } from "./told.ts";
+import type { WriterEvent } from "./writer-task.ts";
 
 export interface Account {
   /** Entries whose writes were acknowledged. */
@@ -33,20 +33,20 @@ export function openAccount(): Account {
   };
 }
 
-export function hear(account: Account, pid: number, told: Told): void {
-  if (told.at === "try") account.waiting.add(pid);
+export function noteEvent(account: Account, pid: number, event: WriterEvent): void {
+  if (event.at === "try") account.waiting.add(pid);
   else account.waiting.delete(pid);
-  switch (told.at) {
+  switch (event.at) {
     case "try":
-      if (told.entry !== null) account.tried.add(told.entry);
+      if (event.entry !== null) account.tried.add(event.entry);
       return;
     case "done":
       account.writes += 1;
-      if (told.entry !== null) account.accepted.add(told.entry);
-      if (account.replaced.has(told.before) && told.before !== told.after) {
+      if (event.entry !== null) account.accepted.add(event.entry);
+      if (account.replaced.has(event.before) && event.before !== event.after) {
         account.problems.push(`two accepted writes replaced the same version`);
       }
-      account.replaced.add(told.before);
+      account.replaced.add(event.before);
       return;
     case "refused":
       account.refused += 1;
@@ -55,7 +55,7 @@ export function hear(account: Account, pid: number, told: Told): void {
       account.isFull = true;
       return;
     case "problem":
-      account.problems.push(`a writer gave up: ${told.message}`);
+      account.problems.push(`a writer gave up: ${event.message}`);
       return;
     case "ready":
   }

@@ -5,35 +5,35 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createRandom } from "../../harness/random-message.ts";
 import { checkText, makeEntry } from "./entry.ts";
 import { openTortured } from "./stores.ts";
-import type { Told, WriterTask } from "./told.ts";
+import type { WriterEvent, WriterTask } from "./writer-task.ts";
 
 try {
   await write(JSON.parse(process.argv[2] ?? "") as WriterTask);
 } catch (error) {
-  tell({ at: "problem", message: error instanceof Error ? String(error.stack) : String(error) });
+  report({ at: "problem", message: error instanceof Error ? String(error.stack) : String(error) });
   process.exit(1);
 }
 
 async function write(task: WriterTask): Promise<void> {
   const store = await openTortured(task);
   const random = createRandom(task.seed);
-  tell({ at: "ready" });
+  report({ at: "ready" });
   for (let n = 1; ; n += 1) {
     const text = await store.read();
     const { entries } = checkText(text);
     if (entries.length >= task.entriesMax) {
-      tell({ at: "full" });
+      report({ at: "full" });
       await wait(20);
       continue;
     }
     const entry = random() < 0.85 ? makeEntry(task.name, n) : null;
-    tell({ at: "try", n, entry });
+    report({ at: "try", n, entry });
     const written =
       entry === null
         ? await store.consolidate(text, shuffled(entries, random))
         : await store.add(entry);
-    if (written === null) tell({ at: "refused", n });
-    else tell({ at: "done", n, entry, ...written });
+    if (written === null) report({ at: "refused", n });
+    else report({ at: "done", n, entry, ...written });
     if (random() < 0.3) await wait(random() * 10);
   }
 }
@@ -47,8 +47,8 @@ function shuffled(entries: readonly string[], random: () => number): string {
 }
 
 /** Written synchronously, so that reports of a killed process are not lost. */
-function tell(told: Told): void {
-  const bytes = Buffer.from(`${JSON.stringify(told)}\n`);
+function report(event: WriterEvent): void {
+  const bytes = Buffer.from(`${JSON.stringify(event)}\n`);
   for (let written = 0; written < bytes.length;) {
     try {
       written += writeSync(1, bytes, written);

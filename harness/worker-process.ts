@@ -4,59 +4,59 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-export interface ToldProcess<Told> {
+export interface WorkerProcess<Event> {
   readonly pid: number;
   /** Resolves when it reports `ready`; rejects if it ends before. */
   readonly ready: Promise<void>;
   /** Waits for a matching event; false after `msMax` or when the process ends. */
-  hears(isIt: (told: Told) => boolean, msMax: number): Promise<boolean>;
+  waitFor(isMatch: (event: Event) => boolean, msMax: number): Promise<boolean>;
   /** Stops the process with SIGSTOP, so that its leases expire. */
   pause(): void;
-  goOn(): void;
+  resume(): void;
   /** Resolves when it ended and all its events were received. True if it was still alive. */
   kill(): Promise<boolean>;
 }
 
-export interface ToldProgram<Told> {
+export interface WorkerProgram<Event> {
   readonly program: URL;
   readonly name: string;
   readonly task: unknown;
-  readonly onTold: (told: Told) => void;
+  readonly onEvent: (event: Event) => void;
 }
 
-export function startToldProcess<Told extends { readonly at: string }>({
+export function startWorkerProcess<Event extends { readonly at: string }>({
   program,
   name,
   task,
-  onTold,
-}: ToldProgram<Told>): ToldProcess<Told> {
+  onEvent,
+}: WorkerProgram<Event>): WorkerProcess<Event> {
   const words = [fileURLToPath(program), JSON.stringify(task)];
   const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
   const lines = createInterface({ input: child.stdout });
-  const heard = once(lines, "close");
-  const listeners = new Set<(told: Told) => void>();
+  const received = once(lines, "close");
+  const listeners = new Set<(event: Event) => void>();
   lines.on("line", (line) => {
-    const told = parseLine(line) as Told | null;
-    if (told === null) return;
-    onTold(told);
-    for (const listener of listeners) listener(told);
+    const event = parseLine(line) as Event | null;
+    if (event === null) return;
+    onEvent(event);
+    for (const listener of listeners) listener(event);
   });
-  const hears: ToldProcess<Told>["hears"] = (isIt, msMax) =>
+  const waitFor: WorkerProcess<Event>["waitFor"] = (isMatch, msMax) =>
     new Promise((resolve) => {
-      const end = (didHear: boolean): void => {
+      const end = (isFound: boolean): void => {
         clearTimeout(timer);
         listeners.delete(listener);
-        resolve(didHear);
+        resolve(isFound);
       };
-      const listener = (told: Told): void => {
-        if (isIt(told)) end(true);
+      const listener = (event: Event): void => {
+        if (isMatch(event)) end(true);
       };
       const timer = setTimeout(() => end(false), msMax);
       listeners.add(listener);
       lines.once("close", () => end(false));
     });
-  const ready = hears(({ at }) => at === "ready", readyMsMax).then((isReady) => {
+  const ready = waitFor(({ at }) => at === "ready", readyMsMax).then((isReady) => {
     if (!isReady) throw new Error(`${name} ended before it was ready`);
   });
   // A caller that kills it early does not await `ready`.
@@ -64,13 +64,13 @@ export function startToldProcess<Told extends { readonly at: string }>({
   return {
     pid: child.pid ?? 0,
     ready,
-    hears,
+    waitFor,
     pause: () => void child.kill("SIGSTOP"),
-    goOn: () => void child.kill("SIGCONT"),
+    resume: () => void child.kill("SIGCONT"),
     kill: async () => {
       const wasAlive = child.exitCode === null && child.kill("SIGKILL");
       await ended;
-      await heard;
+      await received;
       return wasAlive;
     },
   };

@@ -1,6 +1,6 @@
 // The task of a writer, and the events it reports.
 
-export type Told =
+export type WriterEvent =
   | { readonly at: "ready" }
   | { readonly at: "try"; readonly n: number; readonly entry: string | null }
   | {

@@ -1,6 +1,6 @@
 // Events that nodes report while they work.
 
-export type Told =
+export type NodeEvent =
   | { readonly at: "ready" }
   /** About to commit something after which the session points at `head` and shows this thread. */
   | { readonly at: "try"; readonly n: number; readonly us: number; readonly tried: Tried }
@@ -29,13 +29,13 @@ export type Counted =
   | "turns"
   | "folds"
   | "folds inside a turn"
-  | "useless folds"
+  | "folds without result"
   | "locks held by others"
   | "resumed"
   | "abandoned"
   | "conflicts";
 
-export type Tell = (told: Told) => void;
+export type Report = (event: NodeEvent) => void;
 
 /** Microseconds on a clock shared by all processes of this machine. */
 export function nowUs(): number {
