@@ -106,7 +106,7 @@ function figuresOf(tally: Tally, seed: number): Record<string, number> {
     abandoned: tally.abandoned,
     conflicts: tally.conflicts,
     "of them with a lost lease": tally.fenced,
-    "locks somebody else had": tally.locksTaken,
+    "locks held by others": tally.locksTaken,
     "server restarts": tally.restarts,
   };
 }
@@ -116,7 +116,7 @@ function checksOf(tally: Tally, kills: number, hasServer: boolean): ReturnType<t
     atLeast("kills", tally.kills, kills),
     exactly("losses", tally.losses, 0),
     exactly("problems of check()", tally.checked, 0),
-    exactly("half commits, rows nobody wrote, broken threads and bills", tally.problems, 0),
+    exactly("half commits, unknown rows, broken threads and bills", tally.problems, 0),
     exactly("writers that gave up by themselves", tally.gaveUp, 0),
     exactly("writers that did not go on after a restart", tally.stuck, 0),
     atLeast("acknowledged commits checked", tally.acknowledged, kills),

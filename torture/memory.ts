@@ -117,7 +117,7 @@ function checksOf(tally: Tally, kills: number, store: StoreKind): Check[] {
     atLeast("kills", tally.kills, kills),
     exactly("looks at a file that was not one complete version", tally.torn, 0),
     exactly("looks at a file without an accepted entry", tally.lost, 0),
-    exactly("entries nobody wrote", tally.strays, 0),
+    exactly("unknown entries", tally.strays, 0),
     exactly("losses at the end, forked versions, writers that gave up", tally.problems.length, 0),
     atMost(
       "longest a lock was held while others wanted it, ms",

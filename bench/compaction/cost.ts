@@ -149,7 +149,7 @@ function describeBook(name: string, book: Book): Record<string, Figure> {
   const figures: Record<string, Figure> = {
     [`${name}: cost vs best fixed`]: ratioToBest(book),
     [`${name}: cost vs best fixed of each session`]: ratio(own.costPicoUsd, book.bestOfEachPicoUsd),
-    [`${name}: sessions nobody folds`]: book.unfolded,
+    [`${name}: sessions never folded`]: book.unfolded,
   };
   for (const rule of ruleNames) {
     const { costPicoUsd, folds, forced, cold, foldedTokens } = byRule[rule];

@@ -76,8 +76,8 @@ function runUnder(
 }
 
 async function costUnder(policy: PolicyName, setup: GuideSetup): Promise<string> {
-  const nobody = { note: () => {}, seen: () => Promise.resolve() };
-  const session = await runUnder(policy, { ...setup, out: () => {} }, nobody);
+  const unwatched = { note: () => {}, seen: () => Promise.resolve() };
+  const session = await runUnder(policy, { ...setup, out: () => {} }, unwatched);
   try {
     const record = await session.store.ledger.findSession(session.sessionId);
     return formatUsdRounded(record?.costPicoUsd ?? 0n);

@@ -48,7 +48,7 @@ test("what waits on a virtual clock happens at its own time, in order", async ()
 test.each([
   ["virtual", createVirtualClock(0)],
   ["real", createRealClock()],
-] as const)("whoever waits on a %s clock can give up", async (_kind, clock) => {
+] as const)("a wait on a %s clock can be aborted", async (_kind, clock) => {
   const leaving = new AbortController();
   const waiting = clock.wait(3_600_000, leaving.signal);
   leaving.abort();

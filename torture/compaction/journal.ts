@@ -65,7 +65,7 @@ export function createJournal(): Journal {
         if (refusals.has(turnId))
           problems.push(`${turnId} of session ${id} was refused and is there`);
         else if (!done.has(turnId))
-          problems.push(`${turnId} of session ${id} is there and nobody wrote it`);
+          problems.push(`${turnId} of session ${id} exists but was never written`);
       }
       const expected = head === null ? undefined : done.get(head)?.digest;
       if (head !== null && expected !== undefined && expected !== digest) {

@@ -45,7 +45,7 @@ export async function verifyStore(options: VerifyOptions): Promise<Findings> {
     for (const id of ids) {
       const isLeft = await isLockHeld(database, id);
       const lock = (await ledger.lockFolding(id)) ?? (await lockInTime(ledger, id, leaseMs));
-      if (lock === null) problems.push(`nobody can take the lock on session ${id} over`);
+      if (lock === null) problems.push(`the lock on session ${id} cannot be taken over`);
       if (isLeft && lock !== null) takenOver += 1;
       await lock?.release();
     }
@@ -144,12 +144,12 @@ async function goOn(
         await wait(10);
       }
       if ((await ledger.findSession(id))?.openTurnId != null) {
-        problems.push(`the turn of session ${id} is found by nobody`);
+        problems.push(`the open turn of session ${id} is not found`);
       } else await worker.work(id);
     }
   } catch (error) {
     problems.push(
-      `nobody can go on: ${error instanceof Error ? String(error.stack) : String(error)}`,
+      `the session cannot continue: ${error instanceof Error ? String(error.stack) : String(error)}`,
     );
   } finally {
     await worker.close();

@@ -32,7 +32,7 @@ export async function checkTurn(
   if (last === undefined) return [...problems, `turn ${id}: no call is in the ledger`];
   if (isDone && last.status !== "complete") say(`its last call is ${last.status}`);
   if (isDone) return problems;
-  if (failure === null || failure.detail.trim() === "") say("nobody says why");
+  if (failure === null || failure.detail.trim() === "") say("the failure has no reason");
   if (last.failure?.kind !== failure?.kind)
     say(`the ledger says ${last.failure?.kind ?? "nothing"}`);
   // A reply without text may have been billed, and then counts as partial.

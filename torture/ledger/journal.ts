@@ -87,7 +87,7 @@ export function createJournal(): Journal {
         }
       }
       for (const name of shown.keys()) {
-        if (!known.has(name)) strays.push(`${name} is there and nobody wrote it`);
+        if (!known.has(name)) strays.push(`${name} exists but was never written`);
       }
       return { losses: losses.filter(isNew), strays: strays.filter(isNew) };
     },

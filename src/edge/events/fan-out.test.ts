@@ -7,7 +7,7 @@ const callsOf = (event: StrataEvent): unknown =>
   event.type === "turn.resumed" ? event.payload.llm_call_count : event.type;
 
 describe("a handler's mistakes", () => {
-  test("stay with it: others see the event, the emitter hears nothing, no event tells of it", async () => {
+  test("do not spread: others get the event, emit does not throw, and no event is emitted about it", async () => {
     const { bus, problems, store, time } = openTestBus();
     const seen: unknown[] = [];
     bus.subscribe(() => {

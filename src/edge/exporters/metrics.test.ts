@@ -301,7 +301,7 @@ describe("labels", () => {
     ]);
   });
 
-  test("a key that somebody put into a name is not shown", async () => {
+  test("a key inside a name is not shown", async () => {
     const secret = "0123456789abcdef".repeat(2);
     const kit = openTestMetrics({ agentOf: () => `bob:sk-ant-api03-${secret}` });
     call(kit, 1000, { model: `sk-ant-api03-${secret}` });

@@ -124,7 +124,7 @@ const bodyUsing = (input: string): string =>
   `{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":${input}}]}]}`;
 
 describe("a reading", () => {
-  test("tells how far it came", async () => {
+  test("reports progress", async () => {
     const first = write("a.jsonl", `${body("1")}\n`);
     const second = write("b.jsonl", `${body("22")}\n`);
     const told: number[][] = [];

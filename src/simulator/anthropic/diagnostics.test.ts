@@ -25,7 +25,7 @@ function told(change: (body: Any) => Any, betas: readonly string[] = []): Any {
   return client.create({ ...change(base), diagnostics }).body.diagnostics;
 }
 
-test("who does not ask is told nothing", () => {
+test("without a request for diagnostics there are none", () => {
   expect(createClient().create(base).body).not.toHaveProperty("diagnostics");
 });
 
@@ -78,7 +78,7 @@ test("where only settings differ, there is no answer", () => {
   expect(told((body) => body, ["some-beta"])).toEqual(unavailable);
 });
 
-test("a message of nobody, of another workspace, or of one who did not ask is not found", () => {
+test("an unknown message, one of another workspace, or one without diagnostics is not found", () => {
   const client = createClient();
   const notFound = { cache_miss_reason: { type: "previous_message_not_found" } };
   const after = (id: string): Any =>
@@ -91,7 +91,7 @@ test("a message of nobody, of another workspace, or of one who did not ask is no
   expect(after(id)).toEqual(notFound);
 });
 
-test("a stream tells it in its first event", () => {
+test("a stream has them in its first event", () => {
   const { text: stream } = createClient().create({ ...base, ...optIn, stream: true });
   expect(stream.split("\n\n")[0]).toContain('"diagnostics":null');
 });

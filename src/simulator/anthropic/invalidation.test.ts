@@ -256,7 +256,7 @@ describe("a new user turn after thinking", () => {
     expect(all).toBeGreaterThan(start1 + 80);
   });
 
-  test("older models keep it where context editing is told to keep all", () => {
+  test("older models keep it if context editing keeps all", () => {
     const keepAll = { edits: [{ type: "clear_thinking_20251015", keep: "all" }] };
     const [, all, read] = readings("claude-sonnet-4-5", { context_management: keepAll });
     expect(read).toBe(all);
