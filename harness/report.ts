@@ -57,6 +57,16 @@ export function wholeNumber(settings: Settings, name: string, otherwise: number)
   throw new UsageError(`--${name} must be a whole number from 1, not "${text}"`);
 }
 
+/** The databases to run on: --store names one, the default is both. */
+export function chosenStores({ options }: Settings): readonly StoreKind[] {
+  const { store } = options;
+  if (store === undefined) return ["sqlite", "postgres"];
+  if (store === "sqlite" || store === "postgres") return [store];
+  throw new UsageError("--store is sqlite or postgres");
+}
+
+export type StoreKind = "sqlite" | "postgres";
+
 /** A mistake in the command line. */
 export class UsageError extends Error {}
 

@@ -103,7 +103,8 @@ export async function runSimulated(run: SimulatedSession): Promise<SimulatedRun>
   };
 }
 
-function toResult({ id }: ToolUseBlock, text: string): Message {
+/** The message of a successful tool result. */
+export function toResult({ id }: ToolUseBlock, text: string): Message {
   const content = [{ type: "text" as const, text }];
   return {
     role: "tool",

@@ -1,6 +1,7 @@
 // Child processes that report events as JSON lines and can be paused, resumed and killed.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
@@ -85,4 +86,21 @@ function parseLine(line: string): unknown {
   } catch {
     return null;
   }
+}
+
+/** For the child: written synchronously, so that reports of a killed process are not lost. */
+export function reportEvent(event: { readonly at: string }): void {
+  const bytes = Buffer.from(`${JSON.stringify(event)}\n`);
+  for (let written = 0; written < bytes.length;) {
+    try {
+      written += writeSync(1, bytes, written);
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error;
+    }
+  }
+}
+
+/** Microseconds on a clock shared by all processes of this machine. */
+export function nowUs(): number {
+  return Number(process.hrtime.bigint() / 1000n);
 }

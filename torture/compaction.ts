@@ -7,12 +7,13 @@ import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 import { createRandom } from "../harness/random-message.ts";
 import {
   atLeast,
+  chosenStores,
   exactly,
-  UsageError,
   wholeNumber,
   type Check,
   type Experiment,
   type Settings,
+  type StoreKind,
 } from "../harness/report.ts";
 import { createSimulator } from "../src/simulator/index.ts";
 import { plantedFaults, type PlantedFault } from "./compaction/faults.ts";
@@ -30,7 +31,7 @@ export const experiment: Experiment = {
   async run(settings) {
     const kills = wholeNumber(settings, "kills", 200);
     const seed = wholeNumber(settings, "seed", 1);
-    const stores = storesOf(settings);
+    const stores = chosenStores(settings);
     const folder = mkdtempSync(join(tmpdir(), "strata-folds-"));
     const server = stores.includes("postgres") ? await startPostgres({ fsync: false }) : null;
     const simulator = createSimulator({ model: speak, callsMax: 10 });
@@ -54,15 +55,6 @@ export const experiment: Experiment = {
     return { figures: figuresOf(tally, seed), checks: checksOf(tally, kills, found) };
   },
 };
-
-type StoreKind = "sqlite" | "postgres";
-
-function storesOf({ options }: Settings): readonly StoreKind[] {
-  const { store } = options;
-  if (store === undefined) return ["sqlite", "postgres"];
-  if (store === "sqlite" || store === "postgres") return [store];
-  throw new UsageError("--store is sqlite or postgres");
-}
 
 interface Place {
   readonly folder: string;

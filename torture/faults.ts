@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { startPostgres } from "../harness/postgres.ts";
 import {
   atLeast,
+  chosenStores,
   exactly,
   UsageError,
   wholeNumber,
   type Check,
   type Experiment,
-  type Settings,
 } from "../harness/report.ts";
 import { runFaults, type Faulted } from "./engine/faults.ts";
 import { wireFaultNames } from "./engine/plant-faults.ts";
@@ -29,7 +29,7 @@ export const experiment: Experiment = {
     const seed = wholeNumber(settings, "seed", 1);
     const rate = wholeNumber(settings, "rate", 50) / 100;
     if (rate > 1) throw new UsageError("--rate is at most 100");
-    const stores = storesOf(settings);
+    const stores = chosenStores(settings);
     const folder = mkdtempSync(join(tmpdir(), "strata-faults-"));
     const server = stores.includes("postgres") ? await startPostgres({ fsync: false }) : null;
     const runs: Faulted[] = [];
@@ -55,13 +55,6 @@ export const experiment: Experiment = {
 };
 
 const shownMax = 10;
-
-function storesOf({ options }: Settings): readonly ("sqlite" | "postgres")[] {
-  const { store } = options;
-  if (store === undefined) return ["sqlite", "postgres"];
-  if (store === "sqlite" || store === "postgres") return [store];
-  throw new UsageError("--store is sqlite or postgres");
-}
 
 function figuresOf(runs: readonly Faulted[], seed: number): Record<string, number> {
   return {

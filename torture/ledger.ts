@@ -7,11 +7,12 @@ import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 import { createRandom } from "../harness/random-message.ts";
 import {
   atLeast,
+  chosenStores,
   exactly,
-  UsageError,
   wholeNumber,
   type Experiment,
   type Settings,
+  type StoreKind,
 } from "../harness/report.ts";
 import { openTally, type Tally } from "./ledger/tally.ts";
 import { playRound, type RoundKind, type Store } from "./ledger/round.ts";
@@ -27,7 +28,7 @@ export const experiment: Experiment = {
   async run(settings) {
     const kills = wholeNumber(settings, "kills", 200);
     const seed = wholeNumber(settings, "seed", 1);
-    const stores = storesOf(settings);
+    const stores = chosenStores(settings);
     const folder = mkdtempSync(join(tmpdir(), "strata-torture-"));
     const server = stores.includes("postgres") ? await startPostgres() : null;
     const tally = openTally();
@@ -43,15 +44,6 @@ export const experiment: Experiment = {
     return { figures: figuresOf(tally, seed), checks: checksOf(tally, kills, server !== null) };
   },
 };
-
-type StoreKind = "sqlite" | "postgres";
-
-function storesOf({ options }: Settings): readonly StoreKind[] {
-  const { store } = options;
-  if (store === undefined) return ["sqlite", "postgres"];
-  if (store === "sqlite" || store === "postgres") return [store];
-  throw new UsageError("--store is sqlite or postgres");
-}
 
 interface Torture {
   readonly store: StoreKind;

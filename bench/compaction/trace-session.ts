@@ -2,6 +2,7 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Block, Message } from "../../src/core/message/message.ts";
+import { asFields, asList, asNumber, asText, type Fields } from "../tokens/trace-reader.ts";
 
 export interface TraceStep {
   readonly model: string;
@@ -48,8 +49,6 @@ function toReply(value: unknown): Message | null {
   return content.length === 0 ? null : { role: "assistant", content };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 function toBlocks(content: unknown): Block[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return asList(content).map((value) => toBlock(asFields(value)));
@@ -89,20 +88,4 @@ function toBlock(fields: Fields): Block {
     default:
       return { type: "opaque", json: JSON.stringify(fields) };
   }
-}
-
-function asFields(value: unknown): Fields {
-  return typeof value === "object" && value !== null ? { ...value } : {};
-}
-
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function asText(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function asNumber(value: unknown): number {
-  return typeof value === "number" ? value : 0;
 }

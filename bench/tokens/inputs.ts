@@ -1,6 +1,7 @@
 // One megabyte of code, and one megabyte of each input that makes ordinary tokenizers slow.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createRandom } from "../../harness/random-message.ts";
 
 const inputBytes = 1_000_000;
 
@@ -24,7 +25,7 @@ export function readCode(): string {
 
 /** Each is one deterministic megabyte of UTF-8. */
 export function pathologicalInputs(): Readonly<Record<string, string>> {
-  const next = randomNumbers(20_261_115);
+  const next = createRandom(20_261_115);
   return {
     "one letter": "a".repeat(inputBytes),
     spaces: " ".repeat(inputBytes),
@@ -92,15 +93,4 @@ function pick(next: () => number, choices: readonly string[], characters: number
     length += charactersOf(choice).length;
   }
   return parts.join("");
-}
-
-/** Numbers in [0, 1), the same in every run (mulberry32). */
-export function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,4 +1,4 @@
-// Reads ctx-trace/1 sessions request by request as canonical messages, for this benchmark only.
+// Reads ctx-trace/1 sessions request by request as canonical messages.
 import { createReadStream, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -32,7 +32,7 @@ export async function* readSession(file: string): AsyncGenerator<TraceRequest> {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 function toRequest(record: Fields): TraceRequest {
   return {
@@ -123,18 +123,18 @@ function imageSource(width: unknown, height: unknown): MediaSource {
   return { kind: "base64", mediaType: "image/png", data: header.toString("base64") };
 }
 
-function asFields(value: unknown): Fields {
+export function asFields(value: unknown): Fields {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-function asList(value: unknown): readonly unknown[] {
+export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function asText(value: unknown): string {
+export function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-function asNumber(value: unknown): number {
+export function asNumber(value: unknown): number {
   return typeof value === "number" ? value : 0;
 }

@@ -36,8 +36,3 @@ export type Counted =
   | "conflicts";
 
 export type Report = (event: NodeEvent) => void;
-
-/** Microseconds on a clock shared by all processes of this machine. */
-export function nowUs(): number {
-  return Number(process.hrtime.bigint() / 1000n);
-}

@@ -1,13 +1,15 @@
 // A node that works until it is killed. Reports on stdout before and after each commit.
-import { writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { createRandom } from "../../harness/random-message.ts";
+import { reportEvent } from "../../harness/worker-process.ts";
 import { createLedger } from "../../src/edge/stores/ledger/create-ledger.ts";
 import { openDatabase } from "../../src/edge/stores/open-ledger.ts";
 import { plantFault, type PlantedFault } from "./faults.ts";
 import type { NodeEvent } from "./node-event.ts";
 import { watchLedger } from "./watch-ledger.ts";
 import { createWorker } from "./work.ts";
+
+const report: (event: NodeEvent) => void = reportEvent;
 
 export interface NodeTask {
   readonly where: string;
@@ -40,17 +42,5 @@ async function run(task: NodeTask): Promise<void> {
     await worker.work(sessions[Math.floor(random() * sessions.length)] ?? "");
     // Lets timers run, and gives other nodes a chance at a busy session.
     await wait(random() * 5);
-  }
-}
-
-/** Written synchronously, so that reports of a killed process are not lost. */
-function report(event: NodeEvent): void {
-  const bytes = Buffer.from(`${JSON.stringify(event)}\n`);
-  for (let written = 0; written < bytes.length;) {
-    try {
-      written += writeSync(1, bytes, written);
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error;
-    }
   }
 }

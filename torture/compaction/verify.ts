@@ -1,5 +1,6 @@
 // After a round, with no writers left: every session shows the old history or the new one, and can continue.
 import { setTimeout as wait } from "node:timers/promises";
+import { waitForOthers } from "../../harness/postgres.ts";
 import type { Random } from "../../harness/random-message.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import { createLedger } from "../../src/edge/stores/ledger/create-ledger.ts";
@@ -53,18 +54,6 @@ export async function verifyStore(options: VerifyOptions): Promise<Findings> {
     return { problems, checked, takenOver };
   } finally {
     await ledger.close();
-  }
-}
-
-/** A server may still execute the last statement of a killed process. */
-async function waitForOthers(database: Database): Promise<void> {
-  if (database.kind === "sqlite") return;
-  for (;;) {
-    const rows = await database.query(
-      "SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'strata'",
-    );
-    if (rows.length === 0) return;
-    await wait(5);
   }
 }
 

@@ -1,9 +1,10 @@
 // A ledger that reports before and after each commit.
+import { nowUs } from "../../harness/worker-process.ts";
 import type { NewFold } from "../../src/core/ledger/fold-record.ts";
 import type { FoldLock, Ledger, OpenTurn } from "../../src/core/ledger/ledger.ts";
 import { isConflict } from "../ledger/stage.ts";
 import { digestItems, foldItems, readItems, readOwn, type Item } from "./shadow.ts";
-import { nowUs, type Report, type Tried } from "./node-event.ts";
+import type { Report, Tried } from "./node-event.ts";
 
 export function watchLedger(ledger: Ledger, report: Report): Ledger {
   let attempts = 0;

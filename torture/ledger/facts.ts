@@ -66,9 +66,4 @@ export interface Tried {
   readonly takesLease?: boolean;
 }
 
-/** Microseconds on a clock shared by all processes of this machine. */
-export function nowUs(): number {
-  return Number(process.hrtime.bigint() / 1000n);
-}
-
 export type Counted = "resumed" | "abandoned" | "stalled" | "lock taken";

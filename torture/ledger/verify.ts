@@ -1,11 +1,12 @@
 // After a kill: the store opens, shows exactly what was acknowledged, and can continue.
 import { setTimeout as wait } from "node:timers/promises";
+import { waitForOthers } from "../../harness/postgres.ts";
+import { nowUs } from "../../harness/worker-process.ts";
 import type { Random } from "../../harness/random-message.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import { createLedger } from "../../src/edge/stores/ledger/create-ledger.ts";
 import { openDatabase } from "../../src/edge/stores/open-ledger.ts";
-import type { Database } from "../../src/edge/stores/sql/database.ts";
-import { digestOf, nowUs, type Counted } from "./facts.ts";
+import { digestOf, type Counted } from "./facts.ts";
 import type { Journal } from "./journal.ts";
 import { readStore, type StoreView, type TurnView } from "./read-store.ts";
 import { recover } from "./scenes.ts";
@@ -60,18 +61,6 @@ export async function verifyStore(options: VerifyOptions): Promise<Findings> {
 
 function withName(where: string): string {
   return where.startsWith("postgres") ? `${where}?application_name=checker` : where;
-}
-
-/** A server may still execute the last statement of a killed process. */
-async function waitForOthers(database: Database): Promise<void> {
-  if (database.kind === "sqlite") return;
-  for (;;) {
-    const rows = await database.query(
-      "SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'strata'",
-    );
-    if (rows.length === 0) return;
-    await wait(5);
-  }
 }
 
 /** Invariants between rows: one line of turns per session, and costs that add up. */

@@ -1,11 +1,13 @@
 // A process that writes until it is killed. Reports on stdout before and after each commit.
-import { writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { createRandom } from "../../harness/random-message.ts";
+import { nowUs, reportEvent } from "../../harness/worker-process.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
-import { nowUs, type WriterEvent } from "./facts.ts";
+import type { WriterEvent } from "./facts.ts";
 import { playScene } from "./scenes.ts";
 import { isConflict, type Stage } from "./stage.ts";
+
+const report: (event: WriterEvent) => void = reportEvent;
 
 export interface WriterTask {
   readonly where: string;
@@ -60,17 +62,5 @@ async function write({ where, seed, leaseMs, own, shared }: WriterTask): Promise
     if (forked !== null) mine.push(forked);
     // Lets timers run, and gives other writers a chance at a busy session.
     if (random() < 0.2) await wait(random() * 5);
-  }
-}
-
-/** Written synchronously, so that reports of a killed process are not lost. */
-function report(event: WriterEvent): void {
-  const bytes = Buffer.from(`${JSON.stringify(event)}\n`);
-  for (let written = 0; written < bytes.length;) {
-    try {
-      written += writeSync(1, bytes, written);
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error;
-    }
   }
 }

@@ -1,11 +1,13 @@
 // A process that writes memory until it is killed. Reports on stdout before and after each write.
 import { randomBytes } from "node:crypto";
-import { writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { createRandom } from "../../harness/random-message.ts";
+import { reportEvent } from "../../harness/worker-process.ts";
 import { checkText, makeEntry } from "./entry.ts";
 import { openTortured } from "./stores.ts";
 import type { WriterEvent, WriterTask } from "./writer-task.ts";
+
+const report: (event: WriterEvent) => void = reportEvent;
 
 try {
   await write(JSON.parse(process.argv[2] ?? "") as WriterTask);
@@ -44,16 +46,4 @@ function shuffled(entries: readonly string[], random: () => number): string {
     .map((entry) => ({ entry, at: random() }))
     .toSorted((left, right) => left.at - right.at);
   return `# ${randomBytes(8).toString("hex")}\n${mixed.map(({ entry }) => `${entry}\n`).join("")}`;
-}
-
-/** Written synchronously, so that reports of a killed process are not lost. */
-function report(event: WriterEvent): void {
-  const bytes = Buffer.from(`${JSON.stringify(event)}\n`);
-  for (let written = 0; written < bytes.length;) {
-    try {
-      written += writeSync(1, bytes, written);
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error;
-    }
-  }
 }
