@@ -23,10 +23,10 @@ export { createGrowingPrompt, type GrowingPrompt } from "./billing/growing-promp
 export { stingyBilling, type BillingOptions } from "./billing/options.ts";
 export type { Call, CallOutcome } from "./call-ledger.ts";
 export type { Clock } from "./clock.ts";
-export type { Latency } from "./deliver.ts";
+export type { Latency } from "./server/deliver.ts";
 export { describeCall, describeReason } from "./describe-call.ts";
 export type { Model } from "./model.ts";
-export type { ListenOptions, OpenServer } from "./node-server.ts";
+export type { ListenOptions, OpenServer } from "./server/node-server.ts";
 export type { FaultSpec } from "./parse-faults.ts";
 export type { Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "./prompt.ts";
 export { createSimulator, type Simulator, type SimulatorOptions } from "./simulator.ts";

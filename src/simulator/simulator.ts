@@ -1,17 +1,17 @@
 // A provider which bills like the real ones: requests in, responses out, and a record of every bill.
-import { answerControl, controlPrefix } from "./control-routes.ts";
-import { answerRequest, refuseStranger, type World } from "./answer-request.ts";
+import { answerControl, controlPrefix } from "./server/control-routes.ts";
+import { answerRequest, refuseStranger, type World } from "./server/answer-request.ts";
 import { createEcho } from "./behaviours/echo.ts";
 import { createBilling, type Billing } from "./billing/billing.ts";
 import type { BillingOptions } from "./billing/options.ts";
 import { createCallLedger, type Call } from "./call-ledger.ts";
 import { createRealClock, createVirtualClock, type Clock } from "./clock.ts";
 import { createPromptCounter } from "./count-tokens.ts";
-import type { Latency } from "./deliver.ts";
+import type { Latency } from "./server/deliver.ts";
 import { createFaultQueue } from "./faults.ts";
 import { createIds } from "./ids.ts";
 import type { Model } from "./model.ts";
-import { openNodeServer, type ListenOptions, type OpenServer } from "./node-server.ts";
+import { openNodeServer, type ListenOptions, type OpenServer } from "./server/node-server.ts";
 import { parseFaultRules, type FaultSpec } from "./parse-faults.ts";
 import { providers, type Provider } from "./provider-words.ts";
 

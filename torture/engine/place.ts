@@ -14,7 +14,7 @@ import {
   type Simulator,
   type SimulatorOptions,
 } from "../../src/simulator/index.ts";
-import { openNodeServer } from "../../src/simulator/node-server.ts";
+import { openNodeServer } from "../../src/simulator/server/node-server.ts";
 
 export interface Place {
   readonly folder: string;

@@ -1,13 +1,13 @@
 // POST /v1/messages and /v1/messages/count_tokens: read, render, answer, bill, write.
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import type { PromptMemory } from "./diagnostics.ts";
-import { generateReply } from "./generate-reply.ts";
-import { readRequest } from "./read-request.ts";
-import { renderPrompt, validateLength } from "./render-prompt.ts";
+import { generateReply } from "./reply/generate-reply.ts";
+import { readRequest } from "./request/read-request.ts";
+import { renderPrompt, validateLength } from "./render/render-prompt.ts";
 import { readBetas, type ApiVersion } from "./request-headers.ts";
 import { settingsOf } from "./settings.ts";
-import { costUsdOf } from "./usage.ts";
-import { messageEvents, messageText, type Outcome } from "./write-message.ts";
+import { costUsdOf } from "./reply/usage.ts";
+import { messageEvents, messageText, type Outcome } from "./reply/write-message.ts";
 
 interface Call {
   readonly requestId: string;

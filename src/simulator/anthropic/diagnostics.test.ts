@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { createClient, text, tool, words, type Any } from "./test-kit.ts";
 import { createPromptCounter } from "../count-tokens.ts";
 import { createPromptMemory } from "./diagnostics.ts";
-import { readRequest } from "./read-request.ts";
-import { renderPrompt } from "./render-prompt.ts";
+import { readRequest } from "./request/read-request.ts";
+import { renderPrompt } from "./render/render-prompt.ts";
 
 const base = {
   model: "claude-opus-5",

@@ -1,8 +1,8 @@
 // Says why a prompt could not be reused, by comparing it with the prompt of an earlier message.
 import { hashText } from "../hash-text.ts";
-import type { MessagesRequest } from "./read-request.ts";
-import type { RenderedPrompt } from "./render-prompt.ts";
-import type { PromptUnit } from "./render-units.ts";
+import type { MessagesRequest } from "./request/read-request.ts";
+import type { RenderedPrompt } from "./render/render-prompt.ts";
+import type { PromptUnit } from "./render/render-units.ts";
 import { settingsOf } from "./settings.ts";
 
 export type CacheMissReason =

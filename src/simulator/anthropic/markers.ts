@@ -1,9 +1,9 @@
 // The markers of a request: explicit ones, the request-level one, and their limits.
 import type { BillableMarker } from "../billing/billable-request.ts";
-import type { ReadMark } from "./read-blocks.ts";
-import type { MessagesRequest } from "./read-request.ts";
+import type { ReadMark } from "./request/read-blocks.ts";
+import type { MessagesRequest } from "./request/read-request.ts";
 import { invalid, invented } from "./refusal.ts";
-import type { PromptUnit } from "./render-units.ts";
+import type { PromptUnit } from "./render/render-units.ts";
 
 /** Refuses too many explicit markers, and 1h after 5m in the provider's order. */
 export function validateMarks({ tools, system, messages, facts }: MessagesRequest): void {

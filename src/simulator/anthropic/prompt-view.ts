@@ -1,12 +1,12 @@
 // Converts a request to the prompt of a simulated model.
 import type { Prompt, PromptTool, PromptTurn } from "../prompt.ts";
 import { compactJson, toPlainValue, type JsonObject } from "../json-source.ts";
-import { textOr } from "./read-fields.ts";
-import { childrenOf, typeOf, type ReadBlock } from "./read-blocks.ts";
-import type { MessagesRequest, ReadMessage } from "./read-request.ts";
-import { referencedTools } from "./render-text.ts";
-import { toolChangeOf } from "./tool-changes.ts";
-import { isThinking } from "./validate-options.ts";
+import { textOr } from "./request/read-fields.ts";
+import { childrenOf, typeOf, type ReadBlock } from "./request/read-blocks.ts";
+import type { MessagesRequest, ReadMessage } from "./request/read-request.ts";
+import { referencedTools } from "./render/render-text.ts";
+import { toolChangeOf } from "./request/tool-changes.ts";
+import { isThinking } from "./request/validate-options.ts";
 
 /** Builds tools and turns on demand: most models look only at the end of a long conversation. */
 export function toPrompt(request: MessagesRequest, outputTokensMax: number): Prompt {

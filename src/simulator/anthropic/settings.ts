@@ -1,10 +1,10 @@
 // Settings that decide whether a prefix is found. Explicit defaults count as absent.
 import type { BillableRequest } from "../billing/billable-request.ts";
 import type { JsonObject } from "../json-source.ts";
-import { isCiting } from "./render-text.ts";
-import { childrenOf, typeOf } from "./read-blocks.ts";
-import type { MessagesRequest } from "./read-request.ts";
-import { isThinking } from "./validate-options.ts";
+import { isCiting } from "./render/render-text.ts";
+import { childrenOf, typeOf } from "./request/read-blocks.ts";
+import type { MessagesRequest } from "./request/read-request.ts";
+import { isThinking } from "./request/validate-options.ts";
 
 export function settingsOf(request: MessagesRequest): BillableRequest["settings"] {
   const { options, tools, messages } = request;

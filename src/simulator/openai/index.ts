@@ -6,7 +6,7 @@ import { answerChat } from "./chat-completions.ts";
 import { answerCompact } from "./compact.ts";
 import { toFault } from "./faults.ts";
 import { jsonHeaders } from "./headers.ts";
-import type { Known } from "./read-responses.ts";
+import type { Known } from "./request/read-responses.ts";
 import { answerResponses, countInputTokens } from "./responses.ts";
 import { createResponseStore } from "./stored-responses.ts";
 

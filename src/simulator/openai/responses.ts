@@ -2,14 +2,14 @@
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import { unknownParameter } from "./api-error.ts";
 import { diagnose, type Diagnostics } from "./diagnose.ts";
-import { find, findFlag, findPlace, readBody, type Place } from "./fields.ts";
+import { find, findFlag, findPlace, readBody, type Place } from "./request/fields.ts";
 import { jsonHeaders, limitHeaders, streamHeaders } from "./headers.ts";
-import type { Item } from "./items.ts";
-import { readResponses, type Known, type ReadResponses } from "./read-responses.ts";
-import { render } from "./render.ts";
-import { statusOf, toResponse, toSeconds, type ResponseReply } from "./response-object.ts";
-import { responseEvents } from "./responses-events.ts";
-import { toItem, toOutputItems, type OutputItem, type Shown } from "./responses-output.ts";
+import type { Item } from "./request/items.ts";
+import { readResponses, type Known, type ReadResponses } from "./request/read-responses.ts";
+import { render } from "./render/render.ts";
+import { statusOf, toResponse, toSeconds, type ResponseReply } from "./reply/response-object.ts";
+import { responseEvents } from "./reply/responses-events.ts";
+import { toItem, toOutputItems, type OutputItem, type Shown } from "./reply/responses-output.ts";
 import { recordCall, runCall, type Call } from "./run-call.ts";
 import type { Compared } from "./stored-responses.ts";
 

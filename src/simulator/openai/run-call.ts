@@ -5,9 +5,9 @@ import type { OpenBill } from "../billing/billing.ts";
 import type { SurfaceContext } from "../surface.ts";
 import type { Prompt } from "../prompt.ts";
 import { contextOverflow } from "./faults.ts";
-import { nothingProduced, toProduced, type Produced } from "./produce.ts";
-import { callableTools, type ReadRequest } from "./read-request.ts";
-import { render, type Rendering } from "./render.ts";
+import { nothingProduced, toProduced, type Produced } from "./reply/produce.ts";
+import { callableTools, type ReadRequest } from "./request/read-request.ts";
+import { render, type Rendering } from "./render/render.ts";
 import { toPrompt } from "./to-prompt.ts";
 
 export interface Call {

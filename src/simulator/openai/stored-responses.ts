@@ -1,7 +1,7 @@
 // Stored responses for previous_response_id, item references and diagnostics, limited in size.
-import type { Item } from "./items.ts";
-import type { ReadRequest } from "./read-request.ts";
-import type { Rendering } from "./render.ts";
+import type { Item } from "./request/items.ts";
+import type { ReadRequest } from "./request/read-request.ts";
+import type { Rendering } from "./render/render.ts";
 
 export interface StoredResponse {
   readonly id: string;

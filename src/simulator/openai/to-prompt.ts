@@ -1,8 +1,8 @@
 // Converts a request to the prompt of a simulated model.
 import type { Prompt, PromptTool, PromptTurn } from "../prompt.ts";
-import { isInitial, textOf, type Item, type ToolDefinition } from "./items.ts";
-import { callableTools, effortOf, type ReadRequest } from "./read-request.ts";
-import { unseal } from "./sealed.ts";
+import { isInitial, textOf, type Item, type ToolDefinition } from "./request/items.ts";
+import { callableTools, effortOf, type ReadRequest } from "./request/read-request.ts";
+import { unseal } from "./render/sealed.ts";
 
 export function toPrompt(request: ReadRequest, wants: Prompt["wants"]): Prompt {
   const { facts, items, instructions, toolChoice } = request;
