@@ -1,4 +1,4 @@
-// A whole session over loopback: our engine on one side, the simulator on the other, and both sides' records.
+// A whole session over loopback between our engine and the simulator, with the records of both.
 import { plantedKey } from "./planted-key.ts";
 import { anthropicEndpoint, openaiEndpoint } from "../src/edge/providers/endpoints.ts";
 import { createProvider } from "../src/edge/providers/provider.ts";
@@ -21,10 +21,10 @@ import {
 } from "../src/simulator/index.ts";
 
 export interface SimulatedTurn {
-  /** How long after the turn before it begins. */
+  /** Time since the previous turn. */
   readonly afterMs: number;
   readonly text: AgentEvent["content"];
-  /** What the model answers, call by call: with tools until the last. */
+  /** The model's answers, call by call; all but the last use tools. */
   readonly replies: readonly ScriptStep[];
   readonly volatile?: readonly Section[];
 }
@@ -32,23 +32,23 @@ export interface SimulatedTurn {
 export interface SimulatedSession {
   readonly setup: SessionSetup;
   readonly turns: readonly SimulatedTurn[];
-  /** What a tool gives back. */
+  /** The result of a tool. */
   readonly toolResult: (use: ToolUseBlock) => string;
-  /** Time that passes between the calls of a turn. */
+  /** Time between the calls of a turn. */
   readonly callMs?: number;
   readonly simulator?: SimulatorOptions;
-  /** Told what happens. */
+  /** Receives the events. */
   readonly events?: Emitter;
-  /** One that ends with the run by default. */
+  /** Default: one in memory that ends with the run. */
   readonly ledger?: Ledger;
 }
 
 export interface SimulatedRun {
   /** Our record. */
   readonly calls: readonly CallEntry[];
-  /** The simulator's. */
+  /** The simulator's record. */
   readonly simulated: readonly Call[];
-  /** Calls of each turn, and how it ended. */
+  /** The calls of each turn and its end. */
   readonly turns: readonly TurnRun[];
   readonly session: Session;
 }
@@ -104,7 +104,8 @@ export async function runSimulated(run: SimulatedSession): Promise<SimulatedRun>
   };
 }
 
-function toResult({ id }: ToolUseBlock, text: string): Message {
+/** The message of a successful tool result. */
+export function toResult({ id }: ToolUseBlock, text: string): Message {
   const content = [{ type: "text" as const, text }];
   return {
     role: "tool",

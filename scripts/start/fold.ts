@@ -1,4 +1,4 @@
-// The end of the longer example: a session that outgrows its window is folded, and what was folded is found again.
+// The end of the longer example: a session outgrows its window and is folded, then folded content is recalled.
 import { findPolicy } from "../../src/core/cache/policies.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import type { Message } from "../../src/core/message/message.ts";
@@ -13,7 +13,7 @@ import { openSession } from "../../src/engine/open-session.ts";
 import type { Session } from "../../src/core/session/session.ts";
 import { createAgent, createSimulator } from "../../src/simulator/index.ts";
 
-/** Small, so that a few turns fill it. */
+/** Small enough for a few turns to fill. */
 const windowTokens = 24_000;
 const turns = 12;
 

@@ -67,7 +67,7 @@ describe("strata stats", () => {
     expect(await stats("turns", "--limit", "2", ...day)).toContain(
       "more rows; --limit shows more.",
     );
-    expect(await stats("savings", ...day)).toContain("Note: nothing is known of claude-x");
+    expect(await stats("savings", ...day)).toContain("Note: unknown models: claude-x");
   });
 
   describe("where something is configured", () => {

@@ -1,4 +1,4 @@
-// Messages of Chat Completions, as drafts.
+// Converts messages of Chat Completions to drafts.
 import { fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
 import type { BlockDraft, Drafting } from "./block-draft.ts";
 import { toolResult, toolUse } from "./counted-block.ts";
@@ -9,7 +9,7 @@ export function isSystemMessage(message: Fields): boolean {
   return message["role"] === "system" || message["role"] === "developer";
 }
 
-/** One message: its parts, and a block for each call it asks for. */
+/** One message: its parts, and a block for each tool call. */
 export function draftChatMessage(
   message: Fields,
   place: Omit<PartPlace, "role">,
@@ -28,7 +28,7 @@ export function draftChatMessage(
   }
   if (isSystemMessage(message)) return draftParts(content, { ...place, role: "system" }, drafting);
   if (role !== "assistant") return draftParts(content, { ...place, role: "user" }, drafting);
-  // A message that only asks for calls may say an empty text, which is nothing.
+  // A message with only tool calls may have empty text, which is not a block.
   const said = content === "" ? [] : draftParts(content, { ...place, role: "assistant" }, drafting);
   const calls = listIn(message, "tool_calls").map((call, index) =>
     draftCall(fieldsOf(call), said.length === 0 && index === 0, drafting),

@@ -1,9 +1,9 @@
-// A block of any shape as the canonical block whose tokens are counted. Stubs stand for what was taken out.
+// Converts a block of any shape to a canonical block for counting tokens. Stubs stand for removed content.
 import { isObject } from "../../core/message/check-shape.ts";
 import type { Block, JsonText, MediaSource } from "../../core/message/message.ts";
 import { countIn, fieldsIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
 
-/** Never fails: what is not understood is counted as the JSON it is. */
+/** Never fails: unknown blocks count as their JSON. */
 export function toCountedBlock(fields: Fields): Block {
   const type = textIn(fields, "type") ?? "";
   switch (type) {
@@ -36,7 +36,7 @@ export function toolUse(name: string | undefined, inputJson: JsonText): Block {
   return { type: "tool_use", id: "", name: name ?? "", inputJson };
 }
 
-/** Text, a list of blocks, or anything else as its JSON. */
+/** Takes text, a list of blocks, or any other value as JSON. */
 export function toolResult(content: unknown): Block {
   return { type: "tool_result", toolUseId: "", content: resultContent(content), isError: false };
 }
@@ -72,7 +72,7 @@ function sourceIn(fields: Fields): MediaSource | undefined {
   return { kind, mediaType: textIn(source, "media_type") ?? "", data };
 }
 
-/** The header of a picture is all that counting looks at. */
+/** Counting reads only the header of an image. */
 function pngOfSize(width: number, height: number): MediaSource {
   const header = Buffer.alloc(24);
   header.writeUInt32BE(0x89504e47, 0);

@@ -1,4 +1,4 @@
-// Tools, system text and messages in the Messages API's form, as drafts. Transcripts keep their messages in it too.
+// Converts tools, system text and messages of the Messages API to drafts. Transcripts use this form too.
 import type { BlockKind } from "../../core/assembly/prompt-block.ts";
 import { isObject } from "../../core/message/check-shape.ts";
 import { canonicalJsonOf } from "../../core/message/json-text.ts";
@@ -8,7 +8,7 @@ import { fieldsOf, listIn, textIn, type Fields } from "../../core/wire/openai-fi
 import { createDraft, type BlockDraft, type Drafting } from "./block-draft.ts";
 import { toCountedBlock } from "./counted-block.ts";
 
-/** The tools a request shows. A deferred one is outside the prompt until a message names it. */
+/** The tools of a request. A deferred tool is not in the prompt until a message names it. */
 export function draftTools(tools: unknown, drafting: Drafting): BlockDraft[] {
   return listOf(tools)
     .map(fieldsOf)
@@ -32,7 +32,7 @@ export function draftTools(tools: unknown, drafting: Drafting): BlockDraft[] {
     });
 }
 
-/** Text, or a list of blocks. */
+/** Takes text or a list of blocks. */
 export function draftSystem(system: unknown, drafting: Drafting): BlockDraft[] {
   return blocksOf(system).map((block, index, blocks) => {
     const isEmpty = textIn(block, "text") === "";
@@ -53,7 +53,7 @@ export function draftSystem(system: unknown, drafting: Drafting): BlockDraft[] {
   });
 }
 
-/** One message; a role that is neither the model's nor the system's speaks for the user. */
+/** One message. Roles other than the model's and the system's count as user. */
 export function draftMessage(message: Fields, drafting: Drafting): BlockDraft[] {
   const role = roleOf(textIn(message, "role"));
   const isClearing = message["clear_at"] === "next_user_message";
@@ -76,7 +76,7 @@ export function draftMessage(message: Fields, drafting: Drafting): BlockDraft[] 
   });
 }
 
-/** Text counts as a list of one block. */
+/** Text is a list of one block. */
 export function blocksOf(content: unknown): Fields[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return listOf(content).flatMap((item) => {
@@ -85,7 +85,7 @@ export function blocksOf(content: unknown): Fields[] {
   });
 }
 
-/** The marker on an object, or on a block inside it; one without a lifetime lives five minutes. */
+/** The marker on an object or on a block inside it. Default lifetime: five minutes. */
 export function markerOf(fields: Fields): Lifetime | null {
   const control = fields["cache_control"];
   if (isObject(control)) return control["ttl"] === "1h" ? "1h" : "5m";
@@ -95,8 +95,8 @@ export function markerOf(fields: Fields): Lifetime | null {
 }
 
 /**
- * Equal for content that a provider reads as equal: without markers, keys sorted, and text the same
- * whether it comes alone or as a list of one block. Only a tool's input keeps its order, which counts.
+ * Equal for content that a provider treats as equal: without markers, keys sorted, and text the same whether alone
+ * or as a list of one block. A tool's input keeps its key order, which matters.
  */
 export function toHashedJson(fields: Fields): JsonText {
   const plain = withoutMarkers(fields);
@@ -105,7 +105,7 @@ export function toHashedJson(fields: Fields): JsonText {
   try {
     return canonicalJsonOf(hashed);
   } catch {
-    // Nested deeper than is worth sorting.
+    // Too deeply nested to sort.
     return JSON.stringify(hashed);
   }
 }

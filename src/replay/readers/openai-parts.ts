@@ -1,4 +1,4 @@
-// The content of a message in either OpenAI form, as drafts: one for each part.
+// Converts message content of both OpenAI APIs to drafts, one per part.
 import type { BlockKind, PromptRole } from "../../core/assembly/prompt-block.ts";
 import { isObject } from "../../core/message/check-shape.ts";
 import type { Block } from "../../core/message/message.ts";
@@ -8,15 +8,15 @@ import { createDraft, type BlockDraft, type Drafting } from "./block-draft.ts";
 import { blocksOf, draftTools, toHashedJson } from "./message-blocks.ts";
 import type { RecordedBlock } from "../recording.ts";
 
-/** Where parts stand. */
+/** Context of the parts. */
 export interface PartPlace {
   readonly role: Exclude<PromptRole, "tools">;
   readonly tier: RecordedBlock["tier"];
-  /** How long a marker lives that does not say it. */
+  /** The default lifetime of markers. */
   readonly lifetime: Lifetime;
 }
 
-/** Text, or a list of parts. Only what a client says can carry a marker. */
+/** Takes text or a list of parts. Only the client's parts can carry a marker. */
 export function draftParts(content: unknown, place: PartPlace, drafting: Drafting): BlockDraft[] {
   return blocksOf(content).map((part, index, parts) => {
     const block = toBlock(part);
@@ -38,7 +38,7 @@ export function draftParts(content: unknown, place: PartPlace, drafting: Draftin
   });
 }
 
-/** One block that is a message by itself, such as a tool call. */
+/** A block that is a whole message, such as a tool call. */
 export function draftWhole(
   parts: {
     readonly fields: Fields;
@@ -63,7 +63,7 @@ export function draftWhole(
   );
 }
 
-/** Definitions carry no markers here. */
+/** Tool definitions carry no markers in these APIs. */
 export function draftFunctions(tools: unknown, drafting: Drafting): BlockDraft[] {
   return draftTools(tools, drafting).map((draft) => ({ ...draft, mayCarryMarker: false }));
 }

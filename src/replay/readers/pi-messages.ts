@@ -1,10 +1,10 @@
-// pi's own form of content and usage, in ours.
+// Converts pi's content and usage.
 import { isObject } from "../../core/message/check-shape.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import { countIn, fieldsOf, textIn, type Fields } from "../../core/wire/openai-fields.ts";
 import type { RecordedSession } from "../recording.ts";
 
-/** Blocks in the Messages API's form. */
+/** To blocks of the Messages API. */
 export function toContent(content: unknown): unknown {
   if (!Array.isArray(content)) return content;
   return content.map((item: unknown) => {
@@ -34,7 +34,7 @@ export function toContent(content: unknown): unknown {
   });
 }
 
-/** By the API it names, else by whom it was sent to. */
+/** From the API the message names, otherwise from its provider. */
 export function wireOf(message: Fields): RecordedSession["wire"] {
   const api = textIn(message, "api") ?? textIn(message, "provider") ?? "";
   if (/anthropic/.test(api)) return "anthropic-messages";
@@ -42,7 +42,7 @@ export function wireOf(message: Fields): RecordedSession["wire"] {
   return /openai/.test(api) ? "openai-responses" : null;
 }
 
-/** Null where the prompt was not counted. */
+/** Null if the prompt tokens are missing. */
 export function usageOf(message: Fields): Usage | null {
   const usage = message["usage"];
   if (!isObject(usage) || countIn(usage, "input") === undefined) return null;

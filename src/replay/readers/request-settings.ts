@@ -1,4 +1,4 @@
-// What besides blocks can invalidate a prefix, by our names. What a provider does anyway reads as absent.
+// Settings that can invalidate a prefix, by our names. The provider's defaults count as absent.
 import type { RequestChange } from "../../core/models/invalidation.ts";
 import { canonicalJsonOf } from "../../core/message/json-text.ts";
 import { isObject } from "../../core/message/check-shape.ts";
@@ -6,7 +6,7 @@ import { fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../core/wire
 
 export type Settings = Readonly<Partial<Record<RequestChange, string>>>;
 
-/** Of a request in the Messages API's form. */
+/** For a request of the Messages API. */
 export function messagesSettings(body: Fields): Settings {
   const choice = fieldsIn(body, "tool_choice");
   const output = fieldsIn(body, "output_config");
@@ -25,7 +25,7 @@ export function messagesSettings(body: Fields): Settings {
   });
 }
 
-/** Of a request in either OpenAI form: Responses nests what Chat Completions has at the top. */
+/** For a request of either OpenAI API. Responses nests what Chat Completions has at the top level. */
 export function openAiSettings(body: Fields): Settings {
   const text = fieldsIn(body, "text");
   const choice = body["tool_choice"];

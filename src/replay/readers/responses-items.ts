@@ -1,4 +1,4 @@
-// Input and output items of the Responses API, as drafts. Its own agent keeps its transcripts in them.
+// Converts items of the Responses API to drafts. Codex transcripts use them too.
 import { fieldsIn, listIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
 import type { BlockDraft, Drafting } from "./block-draft.ts";
 import { toolResult, toolUse } from "./counted-block.ts";
@@ -11,13 +11,13 @@ export function isOutputItem(item: Fields): boolean {
   return type === "reasoning" || type.endsWith("_call");
 }
 
-/** Instructions stand before all items and carry no markers. */
+/** Instructions come before all items and carry no markers. */
 export function draftInstructions(text: unknown, drafting: Drafting): BlockDraft[] {
   const place = { role: "system", tier: "T1", lifetime: "30m" } as const;
   return draftParts(text, place, drafting).map((draft) => ({ ...draft, mayCarryMarker: false }));
 }
 
-/** Ids and states are left out of what is compared: they change where nothing is said differently. */
+/** Ids and states are not compared: they change although the content is the same. */
 export function draftItem(
   { id: _id, status: _status, ...item }: Fields,
   place: Omit<PartPlace, "role">,
@@ -65,7 +65,7 @@ function draftTool(
   return draftWhole({ ...whole, role: "user", content, kind: "other" }, drafting);
 }
 
-/** Text, parts, or an object with its text inside. */
+/** Takes text, parts, or an object that contains text. */
 function outputOf(output: unknown): unknown {
   if (typeof output !== "object" || output === null || Array.isArray(output)) {
     return Array.isArray(output) ? output.map(toTextBlock) : output;
