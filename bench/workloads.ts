@@ -14,7 +14,7 @@ import { anthropicEndpoint } from "../src/edge/providers/endpoints.ts";
 import { createProvider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { runTurn } from "../src/engine.ts";
-import { openSession } from "../src/engine/open-session.ts";
+import { openSession } from "../src/engine/session/open-session.ts";
 import { createScripted, createSimulator } from "../src/simulator/index.ts";
 
 const policies = ["adaptive", "none", "metis", "nexo", "hermes", "nexus"] as const;

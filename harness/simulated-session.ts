@@ -4,12 +4,12 @@ import { anthropicEndpoint, openaiEndpoint } from "../src/edge/providers/endpoin
 import { createProvider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { runTurn, type TurnRun } from "../src/engine.ts";
-import { openSession } from "../src/engine/open-session.ts";
+import { openSession } from "../src/engine/session/open-session.ts";
 import type { Session, SessionSetup } from "../src/core/session/session.ts";
 import type { AgentEvent } from "../src/core/layers/event.ts";
 import type { Section } from "../src/core/layers/section.ts";
 import type { Ledger } from "../src/core/ledger/ledger.ts";
-import type { Emitter } from "../src/engine/tell.ts";
+import type { Emitter } from "../src/engine/events/tell.ts";
 import type { CallEntry } from "../src/core/ledger/call-entry.ts";
 import type { Message, ToolUseBlock } from "../src/core/message/message.ts";
 import {

@@ -1,5 +1,5 @@
 // Runs one turn in several sessions at once and checks which configuration their requests show.
-import type { EngineSession } from "../../src/engine/engine-session.ts";
+import type { EngineSession } from "../../src/engine/session/engine-session.ts";
 import type { OnRequest, Place, Started } from "./place.ts";
 import { compareShown, readShown, type Shown } from "./shown.ts";
 import { expectFolds, type Wanted } from "./wanted.ts";
