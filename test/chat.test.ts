@@ -55,9 +55,9 @@ test("events are one JSON value per line, with what each call cost", async () =>
   const { out } = await chat({ words: ["--json"], prompt: "hi" });
   const events = eventsIn({ out });
   expect(
-    events.map(({ type }) => type).filter((type) => type !== "phase" && type !== "token"),
-  ).toEqual(["session", "said", "stream_start", "route", "stream_end"]);
-  const text = events.flatMap((event) => (event["type"] === "token" ? [event["text"]] : []));
+    events.map(({ type }) => type).filter((type) => type !== "phase" && type !== "text"),
+  ).toEqual(["session", "said", "started", "route", "ended"]);
+  const text = events.flatMap((event) => (event["type"] === "text" ? [event["text"]] : []));
   expect(text.join("")).toBe("Hello\u009b31m");
   expect(out).not.toContain("\u009b");
   expect(events.at(-1)).toMatchObject({

@@ -51,7 +51,7 @@ test("all turns are of one session, the bill goes on, and the first model reads 
     "claude-haiku-5-5 sticky",
     "claude-sonnet-5-5 sticky",
   ]);
-  const ends = events.filter(({ type }) => type === "stream_end");
+  const ends = events.filter(({ type }) => type === "ended");
   expect(ends.at(-1)).toMatchObject({
     totals: { callCount: 9, savedPicoUsd: expect.stringMatching(/^\d+$/) },
   });

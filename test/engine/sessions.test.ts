@@ -91,7 +91,7 @@ test("a session whose first turn threw is resumed, and goes on", async () => {
   for await (const part of resumed) parts.push(part);
   expect((await resumed.result).end).toBe("done");
   expect(resumed.turnId).toBe(broken.turnId);
-  expect(parts[0]).toEqual({ type: "stream_start", turnId: broken.turnId });
+  expect(parts[0]).toEqual({ type: "started", turnId: broken.turnId });
   expect((await session.run("Three.").result).end).toBe("done");
 });
 

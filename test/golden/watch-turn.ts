@@ -63,6 +63,15 @@ export function describe(error: unknown): object {
   return { name: error.name, message: error.message, ...code };
 }
 
+/** Parts of a turn by the names the records were made with. */
+const recordedNames = {
+  started: "stream_start",
+  text: "token",
+  thinking: "reasoning",
+  ended: "stream_end",
+  failed: "stream_error",
+} as const;
+
 interface Words {
   readonly type: "token" | "reasoning";
   text: string;
@@ -72,20 +81,22 @@ interface Words {
 function addPart(seen: unknown[], part: TurnPart): void {
   const last = seen.at(-1);
   switch (part.type) {
-    case "token":
-    case "reasoning":
-      if (isWords(last) && last.type === part.type) {
+    case "text":
+    case "thinking": {
+      const type = recordedNames[part.type];
+      if (isWords(last) && last.type === type) {
         last.text += part.text;
         last.count += 1;
-      } else seen.push({ type: part.type, text: part.text, count: 1 } satisfies Words);
+      } else seen.push({ type, text: part.text, count: 1 } satisfies Words);
       return;
-    case "stream_end":
-      seen.push({ type: part.type, end: part.run.end });
+    }
+    case "ended":
+      seen.push({ type: recordedNames.ended, end: part.run.end });
       return;
-    case "stream_error":
-      seen.push({ type: part.type, error: describe(part.error) });
+    case "failed":
+      seen.push({ type: recordedNames.failed, error: describe(part.error) });
       return;
-    case "tool_status": {
+    case "tool": {
       const { toolUseId, name, status, use, result } = part;
       const input = use === undefined ? {} : { input: use.inputJson };
       const text = result === undefined ? {} : { result: JSON.stringify(result.content) };
@@ -95,7 +106,9 @@ function addPart(seen: unknown[], part: TurnPart): void {
     case "phase":
       seen.push(part.phase);
       return;
-    case "stream_start":
+    case "started":
+      seen.push({ ...part, type: recordedNames.started });
+      return;
     case "route":
       seen.push(part);
   }

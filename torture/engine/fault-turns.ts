@@ -145,8 +145,8 @@ async function playTurn(
   let errorText = "";
   for await (const part of handle) {
     if (part.type === "phase" && part.phase === "calling") arrived = "";
-    if (part.type === "token") arrived += part.text;
-    if (part.type === "stream_error") errorText = String(part.error);
+    if (part.type === "text") arrived += part.text;
+    if (part.type === "failed") errorText = String(part.error);
   }
   const ended = await handle.result.catch(() => null);
   const failure = ended?.calls.at(-1)?.failure ?? null;

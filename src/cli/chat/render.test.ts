@@ -25,7 +25,7 @@ const totals: Totals = {
 };
 
 const use = { type: "tool_use", id: "u1", name: "read", inputJson: '{"path":"a.ts"}' } as const;
-const status = { type: "tool_status", toolUseId: "u1", name: "read" } as const;
+const status = { type: "tool", toolUseId: "u1", name: "read" } as const;
 const running: ChatEvent = { type: "part", part: { ...status, status: "running", use } };
 const result = {
   type: "tool_result",
@@ -165,7 +165,7 @@ const words = fc.constantFrom(
 const happenings: fc.Arbitrary<ChatEvent> = fc.oneof(
   words.map((text) => token(text)),
   fc.constantFrom<ChatEvent>(said, running, read, noticed("mind\u001b]0;x\u0007 this")),
-  fc.constant<ChatEvent>({ type: "part", part: { type: "stream_error", error: null } }),
+  fc.constant<ChatEvent>({ type: "part", part: { type: "failed", error: null } }),
   fc.constant<ChatEvent>({ type: "key", key: { name: "x", sequence: "x" } }),
   fc.constant<ChatEvent>({ type: "entered" }),
 );
@@ -207,9 +207,7 @@ test("what is drawn below the finished lines is gone at the end", () => {
   const terminal = createTinyTerminal(60, 24);
   const screen = createScreen(terminal, false, 0);
   screen.show(after(said, token("Done.")));
-  screen.show(
-    after(said, token("Done."), { type: "part", part: { type: "stream_error", error: 0 } }),
-  );
+  screen.show(after(said, token("Done."), { type: "part", part: { type: "failed", error: 0 } }));
   screen.end();
   expect(terminal.lines()).toEqual(["> What is here?", "", "Done.", ""]);
 });

@@ -17,7 +17,7 @@ export function after(...events: readonly ChatEvent[]): ChatState {
 }
 
 export function token(text: string): ChatEvent {
-  return { type: "part", part: { type: "token", text } };
+  return { type: "part", part: { type: "text", text } };
 }
 
 export function noticed(text: string): ChatEvent {

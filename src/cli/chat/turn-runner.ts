@@ -88,7 +88,7 @@ async function watchTurn(
   try {
     for await (const part of handle) {
       if (part.type === "route" && part.previousModel !== null) onMoved();
-      if (part.type === "stream_end") {
+      if (part.type === "ended") {
         await tally.turnEnded(part.run);
         const ending = describeEnding(part.run);
         if (ending !== null) tell({ type: "noticed", ...ending });

@@ -6,7 +6,7 @@ import { toPlainLine } from "./plain-text.ts";
 import { isOpen, type ChatState, type ToolItem } from "./state.ts";
 import { aboutUse } from "./tool-words.ts";
 
-type ToolStatus = Extract<TurnPart, { readonly type: "tool_status" }>;
+type ToolStatus = Extract<TurnPart, { readonly type: "tool" }>;
 
 /** A use of a tool is one thing from when it is asked for until its result is there. */
 export function updateTool(state: ChatState, part: ToolStatus): ChatState {

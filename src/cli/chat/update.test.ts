@@ -9,7 +9,7 @@ function part(value: TurnPart): ChatEvent {
   return { type: "part", part: value };
 }
 
-const ended = part({ type: "stream_error", error: new Error("gone") });
+const ended = part({ type: "failed", error: new Error("gone") });
 
 test("each line of an answer is a thing of its own, and only the last is open", () => {
   const { items } = after(said, token("\n\nOne"), token(" line\nTwo\n"), token("lines"));
@@ -34,7 +34,7 @@ test("what is said while the agent works is steering", () => {
   ]);
 });
 
-const status = { type: "tool_status", toolUseId: "u1", name: "read" } as const;
+const status = { type: "tool", toolUseId: "u1", name: "read" } as const;
 const use = { type: "tool_use", id: "u1", name: "read", inputJson: '{"path":"a.ts"}' } as const;
 
 test("a tool is one thing from when it is asked for until its result is there", () => {
@@ -96,7 +96,7 @@ test("an answer that goes on after a notice begins a new one", () => {
 test("thinking, stopping and time are told of the turn that runs, and of none else", () => {
   const stopping = after(
     said,
-    part({ type: "reasoning", text: "hm" }),
+    part({ type: "thinking", text: "hm" }),
     { type: "tick", seconds: 3 },
     { type: "stopping" },
   );

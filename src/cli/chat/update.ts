@@ -92,22 +92,22 @@ const newTurn: RunningTurn = {
 
 function updatePart(state: ChatState, part: TurnPart): ChatState {
   switch (part.type) {
-    case "stream_start":
+    case "started":
       return { ...state, turn: state.turn ?? newTurn };
     case "route": {
       const words = describeRoute(part);
       return words === null ? state : add(closeAnswer(state), { kind: "notice", ...words });
     }
-    case "token":
+    case "text":
       return addWords(withTurn(state, { isThinking: false }), part.text);
-    case "reasoning":
+    case "thinking":
       return withTurn(state, { isThinking: true });
     case "phase":
       return withTurn(closeAnswer(state), { phase: part.phase, isThinking: false });
-    case "tool_status":
+    case "tool":
       return updateTool(withTurn(closeAnswer(state), { isThinking: false }), part);
-    case "stream_end":
-    case "stream_error":
+    case "ended":
+    case "failed":
       return { ...closeAll(state), turn: null, questions: [] };
   }
 }

@@ -23,7 +23,7 @@ export function createTextView({ out }: Pick<Io, "out">, options: TextViewOption
     const drawn = drawItems(state.items, printed, options);
     ({ printed } = drawn);
     for (const line of drawn.lines) out(`${line}\n`);
-    const isTurnOver = event.type === "part" && event.part.type === "stream_end";
+    const isTurnOver = event.type === "part" && event.part.type === "ended";
     if (options.showsStatus && isTurnOver) out(`\n${renderStatus(state, options)}\n`);
   };
 }
@@ -85,13 +85,13 @@ function toJsonValue(event: ChatEvent, { totals, about }: ChatState): object | n
 type Part = Extract<ChatEvent, { readonly type: "part" }>["part"];
 
 function toJsonPart(part: Part, { totals, about }: Pick<ChatState, "totals" | "about">): object {
-  if (part.type === "stream_error") {
+  if (part.type === "failed") {
     return {
       type: part.type,
       error: part.error instanceof Error ? part.error.message : String(part.error),
     };
   }
-  if (part.type !== "stream_end") return part;
+  if (part.type !== "ended") return part;
   const { end, calls } = part.run;
   return {
     type: part.type,

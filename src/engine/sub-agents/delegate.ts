@@ -99,8 +99,7 @@ function notStarted(kind: SubAgentKind, cause: StrataError): ToolError {
 /** For providers that do not tell when an answer begins: a stream has begun with its first part. */
 async function tellBegun(handle: TurnHandle, sibling: Sibling | null): Promise<void> {
   for await (const part of handle) {
-    const isReply =
-      part.type === "token" || part.type === "reasoning" || part.type === "tool_status";
+    const isReply = part.type === "text" || part.type === "thinking" || part.type === "tool";
     if (!isReply && !(part.type === "phase" && part.phase === "running tools")) continue;
     sibling?.begun();
     return;

@@ -21,7 +21,7 @@ function answer(toolUseId: string, isError: boolean): Message {
 function watch(runTools: RunTools): { readonly run: RunTools; readonly told: string[] } {
   const told: string[] = [];
   const tell = (part: TurnPart): void => {
-    if (part.type !== "tool_status") return;
+    if (part.type !== "tool") return;
     const has = part.use !== undefined ? " use" : part.result === undefined ? "" : " result";
     told.push(`${part.toolUseId} ${part.status}${has}`);
   };

@@ -25,10 +25,10 @@ export function tellingTools(runTools: RunTools, tell: (part: TurnPart) => void)
 }
 
 function aboutUse({ id, name }: ToolUseBlock): Pick<ToolStatus, "type" | "toolUseId" | "name"> {
-  return { type: "tool_status", toolUseId: id, name };
+  return { type: "tool", toolUseId: id, name };
 }
 
-type ToolStatus = Extract<TurnPart, { readonly type: "tool_status" }>;
+type ToolStatus = Extract<TurnPart, { readonly type: "tool" }>;
 
 /** A use without a result is answered with an error by the engine. */
 function settled(use: ToolUseBlock, result: ToolResultBlock | undefined): TurnPart {

@@ -6,7 +6,7 @@ import type { TurnPhase, TurnRun } from "./edges.ts";
 import { createPartQueue } from "./part-queue.ts";
 
 export type TurnPart =
-  | { readonly type: "stream_start"; readonly turnId: string }
+  | { readonly type: "started"; readonly turnId: string }
   | {
       /** Which model answers, who decided so, and who could not be asked. */
       readonly type: "route";
@@ -17,10 +17,10 @@ export type TurnPart =
       /** Null where the session stays with its model. */
       readonly previousModel: string | null;
     }
-  | { readonly type: "token"; readonly text: string }
-  | { readonly type: "reasoning"; readonly text: string }
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thinking"; readonly text: string }
   | {
-      readonly type: "tool_status";
+      readonly type: "tool";
       readonly toolUseId: string;
       readonly name: string;
       readonly status: "asked" | "running" | "succeeded" | "failed";
@@ -30,12 +30,12 @@ export type TurnPart =
       readonly result?: ToolResultBlock;
     }
   | { readonly type: "phase"; readonly phase: TurnPhase }
-  | { readonly type: "stream_end"; readonly run: TurnRun }
-  | { readonly type: "stream_error"; readonly error: unknown };
+  | { readonly type: "ended"; readonly run: TurnRun }
+  | { readonly type: "failed"; readonly error: unknown };
 
 /** Read it with `for await`, or wait for `result`; both can be done, and neither must be. */
 export interface TurnHandle extends AsyncIterable<TurnPart> {
-  /** Of a turn that is gone on with, empty until `stream_start`. */
+  /** Of a turn that is gone on with, empty until `started`. */
   readonly turnId: string;
   readonly result: Promise<TurnRun>;
   /** Ends the turn as soon as can be; what it said and cost is recorded. */
@@ -75,7 +75,7 @@ export function createTurnHandle(given: string | null, outer?: AbortSignal): Han
   let turnId = "";
   const identify = (id: string): void => {
     turnId = id;
-    queue.push({ type: "stream_start", turnId });
+    queue.push({ type: "started", turnId });
   };
   if (given !== null) identify(given);
   const end = (part: TurnPart): void => {
@@ -114,11 +114,11 @@ export function createTurnHandle(given: string | null, outer?: AbortSignal): Han
     settle: (run) => {
       run.then(
         (done) => {
-          end({ type: "stream_end", run: done });
+          end({ type: "ended", run: done });
           resolve(done);
         },
         (error: unknown) => {
-          end({ type: "stream_error", error });
+          end({ type: "failed", error });
           reject(error);
         },
       );
@@ -149,11 +149,11 @@ function createSteering(): { add(text: string): boolean; take(): readonly Messag
 function toTurnParts(part: StreamPart): readonly TurnPart[] {
   switch (part.type) {
     case "text-delta":
-      return [{ type: "token", text: part.text }];
+      return [{ type: "text", text: part.text }];
     case "thinking-delta":
-      return [{ type: "reasoning", text: part.text }];
+      return [{ type: "thinking", text: part.text }];
     case "tool-use-started":
-      return [{ type: "tool_status", toolUseId: part.id, name: part.name, status: "asked" }];
+      return [{ type: "tool", toolUseId: part.id, name: part.name, status: "asked" }];
     case "tool-input-delta":
       return [];
   }

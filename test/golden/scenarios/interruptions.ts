@@ -91,7 +91,7 @@ export const interruptions: Scenarios = {
       const handle = session.run("Tell me.", { id: stage.nextTurnId() });
       await process.watch(handle, {
         onPart: ({ type }) => {
-          if (type === "token") handle.abort("heard enough");
+          if (type === "text") handle.abort("heard enough");
         },
       });
       await process.say(session, "Sure?");
