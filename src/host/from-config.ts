@@ -30,6 +30,7 @@ export function toEngineConfig(
   const resolved = resolveAgent(config, agentId);
   return {
     agent: agentId,
+    ...(resolved.role === null ? {} : { role: resolved.role }),
     ...around,
     model: resolved.model ?? modelOf(config, around.model),
     policy: toPolicy(config, agentId),

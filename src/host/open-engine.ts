@@ -39,7 +39,7 @@ export interface EngineParts {
 /** Whose engine it is, and what the program around it does for it. */
 export interface EngineOwner {
   readonly agent: string;
-  readonly role: AgentRole;
+  readonly role?: AgentRole;
   /** The agent's model where the configuration names none. */
   readonly usualModel: string;
   readonly homeFolder?: string;
@@ -54,7 +54,8 @@ export interface EngineOwner {
 export function openEngine(parts: EngineParts, owner: EngineOwner): Engine {
   const { agent, role, usualModel, callOptions } = owner;
   const { config, workspace } = parts;
-  const around = { role, workspacePath: workspace.path, model: usualModel };
+  const asked = role === undefined ? {} : { role };
+  const around = { ...asked, workspacePath: workspace.path, model: usualModel };
   const readConfig = async (): Promise<EngineConfig> => {
     const read = toEngineConfig(await config.current(), agent, around);
     return callOptions === undefined ? read : { ...read, options: callOptions };

@@ -42,6 +42,7 @@ export interface HostOptions {
   readonly ledger?: Ledger;
   /** Whose settings hold; `agent` by default. */
   readonly agent?: string;
+  /** In place of the agent's configured one; its rules are part of the prompt. */
   readonly role?: AgentRole;
   /** The model of the first session, where it is not the agent's. Decides whether all models here are simulated. */
   readonly model?: string;
@@ -102,7 +103,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
 /** Each part stands on those before it. `keep` is told at once of a part that must be closed. */
 async function openParts(options: HostOptions, keep: Keep): Promise<Omit<Host, "close">> {
   const { env, store, configFile, typed, homeFolder, simulator } = options;
-  const { agent = "agent", role = "unified", onNotice = () => {} } = options;
+  const { agent = "agent", onNotice = () => {} } = options;
 
   const folder = resolve(options.workspace ?? ".");
   const where = { workspace: folder, configFile, env, homeFolder, typed, onNotice };
@@ -128,7 +129,7 @@ async function openParts(options: HostOptions, keep: Keep): Promise<Omit<Host, "
 
   const parts = { config, catalogue, ledger, events, providers, textCounter, counters, workspace };
   const onSession = (id: string, of: string): void => void agents.set(id, of);
-  const owner = { ...options, agent, role, usualModel: usual, onNotice, onSession };
+  const owner = { ...options, agent, usualModel: usual, onNotice, onSession };
   const engine = keep(openEngine(parts, owner));
 
   const opened = { catalogue, ledger, events, providers, counters, metrics, agent, engine };

@@ -89,6 +89,9 @@ export async function openProcess(stage: Stage, options: ProcessOptions): Promis
   };
   const config: EngineConfig = {
     model: side.model,
+    // The records were made when every session had a role and short prompts were padded.
+    role: "unified",
+    ...(isAdaptive(options.config?.policy) ? { padding: "auto" } : {}),
     reserves: { responseTokens: 1_000, toolTokens: 1_000 },
     ...options.config,
     options: {
@@ -188,4 +191,8 @@ function smallCatalogue(
 ): NonNullable<EngineEdges["catalogue"]> {
   const override = Object.fromEntries(models.map((model) => [model, { window }]));
   return createCatalogue({ origin: "the scenario", override });
+}
+
+function isAdaptive(policy: EngineConfig["policy"] = "adaptive"): boolean {
+  return (typeof policy === "string" ? policy : policy.name) === "adaptive";
 }

@@ -33,7 +33,7 @@ test("our own policy keeps volatile text behind everything that is stored and pa
   expect(findPolicy("adaptive").layout).toEqual({
     systemBlocks: "by stability",
     volatile: "message-tail",
-    padding: "auto",
+    padding: "off",
     toolOrder: "sorted",
   });
 });

@@ -14,11 +14,9 @@ import {
 const ourLayout: Layout = {
   systemBlocks: "by stability",
   volatile: "message-tail",
-  padding: "auto",
+  padding: "off",
   toolOrder: "sorted",
 };
-
-const unpadded: Layout = { ...ourLayout, padding: "off" };
 
 const policies: Readonly<Record<PolicyName, Omit<Policy, "name">>> = {
   adaptive: {
@@ -83,27 +81,27 @@ const policies: Readonly<Record<PolicyName, Omit<Policy, "name">>> = {
   },
   "tail-5m": {
     summary: "one moving marker at the tail, 5m",
-    layout: unpadded,
+    layout: ourLayout,
     markers: rules([{ at: "tail" }, "5m"]),
   },
   "tail-1h": {
     summary: "one moving marker at the tail, 1h",
-    layout: unpadded,
+    layout: ourLayout,
     markers: rules([{ at: "tail" }, "1h"]),
   },
   automatic: {
     summary: "one marker for the whole request, placed by the provider",
-    layout: unpadded,
+    layout: ourLayout,
     markers: rules([{ at: "request" }, "5m"]),
   },
   "latest-user": {
     summary: "end of the system prompt and the latest user message, 5m",
-    layout: unpadded,
+    layout: ourLayout,
     markers: rules([{ at: "latest user" }, "5m"], [{ at: "last stable system block" }, "5m"]),
   },
   "last-n": {
     summary: "end of the system prompt and the last three messages, 5m",
-    layout: unpadded,
+    layout: ourLayout,
     markers: rules(
       [{ at: "last messages", count: 3 }, "5m"],
       [{ at: "last stable system block" }, "5m"],
@@ -111,12 +109,12 @@ const policies: Readonly<Record<PolicyName, Omit<Policy, "name">>> = {
   },
   "system-only": {
     summary: "end of the tools and of the system prompt, 5m",
-    layout: unpadded,
+    layout: ourLayout,
     markers: rules([{ at: "last stable system block" }, "5m"], [{ at: "last tool" }, "5m"]),
   },
   none: {
     summary: "no markers",
-    layout: unpadded,
+    layout: ourLayout,
     markers: { kind: "rules", rules: [] },
   },
 };

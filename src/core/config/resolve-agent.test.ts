@@ -25,6 +25,7 @@ agents:
       workspaceCache: true,
       policy: "adaptive",
       toolset: "workspace",
+      role: null,
       model: "claude-haiku-4-5",
       modelFrom: "global default",
     });

@@ -1,4 +1,5 @@
 // What holds for one agent in this turn: the global settings with its own in their place (N-05).
+import type { AgentRole } from "../message/assembled-context.ts";
 import type { StrataConfig } from "./schema.ts";
 import type { PolicyName } from "./policy-names.ts";
 import type { ToolsetName } from "./schema/tools.ts";
@@ -10,6 +11,8 @@ export interface ResolvedAgent {
   readonly workspaceCache: boolean;
   readonly policy: PolicyName;
   readonly toolset: ToolsetName;
+  /** Null where none was asked for. */
+  readonly role: AgentRole | null;
   /** As providers and the catalogue know it; null where nobody chose one. */
   readonly model: string | null;
   /** Whose choice that is; null with the model. */
@@ -26,6 +29,7 @@ export function resolveAgent(config: StrataConfig, agentId: string): ResolvedAge
     workspaceCache: own?.switches.workspaceCache ?? config.workspaceCache.isEnabled,
     policy: own?.policy ?? config.policies.default,
     toolset: own?.toolset ?? config.tools.toolset,
+    role: own?.role ?? null,
     ...findModel(config, own?.model ?? null),
   };
 }

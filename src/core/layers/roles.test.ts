@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { describeEnvironment, scopeCapabilities, type Capability } from "./environment.ts";
 import { readEvent } from "./event.ts";
+import type { AgentRole } from "../message/assembled-context.ts";
 import { roleRules, workerTask } from "./roles.ts";
 import { toSections, type ContextParts } from "./to-sections.ts";
 
@@ -17,7 +18,7 @@ const parts: Omit<ContextParts, "role"> = {
   environment: describeEnvironment(capabilities, notes),
 };
 
-function textOf(role: ContextParts["role"], name: string): string | undefined {
+function textOf(role: AgentRole, name: string): string | undefined {
   return toSections({ ...parts, role }).find((section) => section.name === name)?.text;
 }
 
@@ -57,7 +58,7 @@ describe("manager and worker", () => {
   test("a manager is told the platform and its actions, a worker is not", () => {
     const event = { content: "Hi", source: "chat", platform: "Slack", platformActions: ["reply"] };
     const now = { iso: "2026-11-15T10:00:00.000Z" };
-    const volatileOf = (role: ContextParts["role"]): string =>
+    const volatileOf = (role: AgentRole): string =>
       readEvent(event, role, now)
         .volatile.map(({ text }) => text)
         .join("\n");

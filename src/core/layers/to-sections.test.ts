@@ -62,9 +62,8 @@ describe("sections", () => {
   });
 
   test("missing and blank parts have no section", () => {
-    expect(toSections({ role: "unified" }).map(({ name }) => name)).toEqual(["role rules"]);
+    expect(toSections({})).toEqual([]);
     const blank: ContextParts = {
-      role: "unified",
       workspaceRules: " \n",
       userIdentity: "",
       persona: { identity: null, soul: "\t" },
@@ -76,7 +75,14 @@ describe("sections", () => {
       contextFiles: [{ path: "empty.md", text: "\n" }],
       memory: { user: "", workspace: "\n" },
     };
-    expect(toSections(blank).map(({ name }) => name)).toEqual(["role rules"]);
+    expect(toSections(blank)).toEqual([]);
+  });
+
+  test("a role has rules in the prompt only where somebody asked for it", () => {
+    expect(toSections({ role: "unified" }).map(({ name }) => name)).toEqual(["role rules"]);
+    expect(toSections({ workspaceRules: "Be brief." }).map(({ name }) => name)).toEqual([
+      "workspace rules",
+    ]);
   });
 
   test("nothing of the machine, the day or memory is static", () => {

@@ -7,7 +7,8 @@ import { hasText, type Section } from "./section.ts";
 
 /** Each part may be missing or blank; it then has no section. */
 export interface ContextParts {
-  readonly role: AgentRole;
+  /** A role that somebody asked for; its rules are part of the prompt. None by default. */
+  readonly role?: AgentRole;
   /** AGENTS.md, or whatever the host puts first. Taken as it is written. */
   readonly workspaceRules?: string | null;
   readonly userIdentity?: string | null;
@@ -24,6 +25,9 @@ export interface ContextParts {
   readonly contextFiles?: readonly ContextFile[];
   readonly memory?: MemoryTexts;
 }
+
+/** What the section is called, in notes about a session and in `/context`. */
+export const roleRulesName = "role rules";
 
 export interface ContextFile {
   readonly path: string;
@@ -48,7 +52,7 @@ function staticSections(parts: ContextParts): Section[] {
     toStatic("permissions", "persona", describePermissions(parts.permissions ?? [])),
     toStatic("environment", "workspace", environment),
     toStatic("skills", "workspace", parts.skillIndex),
-    toStatic("role rules", "persona", roleRules(role)),
+    toStatic(roleRulesName, "persona", role === undefined ? null : roleRules(role)),
   ];
 }
 

@@ -15,6 +15,7 @@ import { sizeTokensOf, versionOf } from "../skills/skill.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
 import { selectTools } from "../tools/select-tools.ts";
 import type { SectionNote, Session, SessionSetup, SessionSkill } from "./session.ts";
+import { usualRole } from "./session-role.ts";
 
 /** Everything of a setup that the tools and the system text are made of. */
 export interface FoundationSetup extends Pick<
@@ -50,7 +51,7 @@ export function layForSession(
   const { tools, left } = selectTools({
     offered: setup.tools ?? [],
     granted: permissions,
-    role: context.role,
+    role: context.role ?? usualRole,
     order: policy.layout.toolOrder,
   });
   const { sections, padding } = paddedSections(setup, tools, counter, pace);

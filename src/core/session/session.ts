@@ -20,6 +20,7 @@ import type { LeftTool, OfferedTool } from "../tools/select-tools.ts";
 import type { CallOptions, Protocol } from "../wire/protocol.ts";
 import { makeValid } from "../compaction/summary/make-valid.ts";
 import { layForSession } from "./session-foundation.ts";
+import { usualRole } from "./session-role.ts";
 import { nothingSpent, type Spent } from "./spent.ts";
 
 export interface Session {
@@ -192,7 +193,7 @@ export function toSession(setup: SessionSetup & { readonly id: string }): Sessio
     modelName: setup.modelName ?? nameOf(model),
     protocol,
     policy,
-    role: context.role,
+    role: context.role ?? usualRole,
     workspacePath: setup.workspacePath ?? null,
     options,
     thread: appendMessages(openThread(foundation), earlier.messages),

@@ -16,6 +16,7 @@ import type { SessionOrigin } from "../../core/session/session.ts";
 import { findNamed, findRecorded, spell, type Naming } from "./find-named.ts";
 import { findSeat, needRecord } from "./recorded-seat.ts";
 import { resumeSession } from "./stored-session.ts";
+import { usualRole } from "../../core/session/session-role.ts";
 import type { Emitter } from "../events/tell.ts";
 import type { Summariser } from "../compaction/summarise-transcript.ts";
 import { emptyWorld, foundationOf, type World, type WorldOwner } from "../world/world.ts";
@@ -148,13 +149,14 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
   const config = await context.readConfig();
   const modelName = spell(options.model ?? config.model, edges);
   const model = findNamed(modelName, edges);
-  const { agent = "agent", role = "unified", workspacePath } = config;
+  const { agent = "agent", role: asked, workspacePath } = config;
+  const role = asked ?? usualRole;
   const { id = randomUUID(), messages, origin } = options;
   checkMessages(messages ?? []);
   const reached = await edges.reach(model);
   return inWorld(edges, { sessionId: id, agent, role }, async (world) => {
     const session = openSession({
-      ...(await foundationOf(world, role)),
+      ...(await foundationOf(world, asked)),
       id,
       agent,
       model,

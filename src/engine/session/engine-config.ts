@@ -1,4 +1,5 @@
 // What an engine is told: which model, how it is called, when histories are shortened. A plain value.
+import type { PaddingMode } from "../../core/assembly/layout.ts";
 import type { PaceKind } from "../../core/cache/pace.ts";
 import { findPolicy } from "../../core/cache/policies.ts";
 import type { Policy, PolicyName } from "../../core/cache/policy.ts";
@@ -14,9 +15,12 @@ export interface EngineConfig {
   readonly model: string;
   /** Who works, as users call it; `agent` by default. */
   readonly agent?: string;
+  /** Its rules are part of the prompt; no role and no rules by default. */
   readonly role?: AgentRole;
   /** `adaptive` by default. */
   readonly policy?: PolicyName | Policy;
+  /** Whether a prompt that is too short to be cached is made longer, in place of what the policy says. */
+  readonly padding?: PaddingMode;
   /** How calls are made: the longest reply, streaming, effort … */
   readonly options?: Partial<CallOptions>;
   readonly compaction?: CompactionSettings;
@@ -34,8 +38,9 @@ export function routingOf({ routing }: EngineConfig): RoutingConfig {
   return routing ?? { isSticky: true, rules: [], patterns: [], workspaceDefault: null };
 }
 
-export function policyOf({ policy = "adaptive" }: EngineConfig): Policy {
-  return typeof policy === "string" ? findPolicy(policy) : policy;
+export function policyOf({ policy = "adaptive", padding }: EngineConfig): Policy {
+  const found = typeof policy === "string" ? findPolicy(policy) : policy;
+  return padding === undefined ? found : { ...found, layout: { ...found.layout, padding } };
 }
 
 /** What a reply may take where nobody says otherwise. */

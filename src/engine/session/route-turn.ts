@@ -21,6 +21,7 @@ import type { Session, StaysWith } from "../../core/session/session.ts";
 import { switchModel } from "./switch-model.ts";
 import type { TurnPart } from "../turn/turn-handle.ts";
 import { foundationOf, type World } from "../world/world.ts";
+import { askedRoleOf } from "../../core/session/session-role.ts";
 
 /** Whom a session is with, and how that one is reached. */
 export interface Seated {
@@ -99,7 +100,7 @@ export async function moveTo(
   const options = optionsFor(config, model, usual?.provider === model.provider);
   const to = { model, modelName, protocol, policy: policyOf(config), options };
   const { ledger, counter } = edges;
-  const context = (): ReturnType<typeof foundationOf> => foundationOf(world, session.role);
+  const context = (): ReturnType<typeof foundationOf> => foundationOf(world, askedRoleOf(session));
   const moved = await switchModel(session, to, { ledger, counter, context });
   return { session: moved, reached: next };
 }

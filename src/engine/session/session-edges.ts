@@ -11,6 +11,7 @@ import type { Session } from "../../core/session/session.ts";
 import { tellingTools } from "../turn/tool-parts.ts";
 import type { HandleParts } from "../turn/turn-handle.ts";
 import { foundationOf, type World } from "../world/world.ts";
+import { askedRoleOf } from "../../core/session/session-role.ts";
 
 /** A session in this process, as it stands. */
 export interface OpenState {
@@ -35,7 +36,8 @@ export async function toEdges(
   { parts, signal }: EdgesWish = {},
 ): Promise<Edges> {
   const { session, world, reached } = open;
-  const { model, protocol, policy, role } = session;
+  const { model, protocol, policy } = session;
+  const role = askedRoleOf(session);
   let config = await readConfig();
   const summariser = (await edges.summariser?.()) ?? null;
   const runTools: Edges["runTools"] = (uses, call) =>

@@ -6,6 +6,7 @@ import type { SkillActivationRegistry } from "../../core/skills/skill-registry.t
 import type { Dispatcher } from "../../edge/tools/dispatcher.ts";
 import type { FoundationSetup } from "../../core/session/session-foundation.ts";
 import type { Session } from "../../core/session/session.ts";
+import { usualRole } from "../../core/session/session-role.ts";
 
 /** Whose world it is. */
 export interface WorldOwner {
@@ -38,11 +39,12 @@ export interface WorldContext extends Pick<
 /** Without documents, memory, skills or tools. */
 export const emptyWorld: World = { context: () => Promise.resolve({ parts: {} }) };
 
-/** Everything that tools and system text are made of by now. */
+/** Everything that tools and system text are made of by now. `asked`: the role whose rules are part of it. */
 export async function foundationOf(
   world: World,
-  role: AgentRole,
+  asked: AgentRole | undefined,
 ): Promise<Omit<FoundationSetup, "model" | "protocol" | "policy">> {
   const { parts, ...more } = await world.context();
-  return { context: { role, ...parts }, ...world.tools?.toolsFor(role), ...more };
+  const role = asked === undefined ? {} : { role: asked };
+  return { context: { ...role, ...parts }, ...world.tools?.toolsFor(asked ?? usualRole), ...more };
 }

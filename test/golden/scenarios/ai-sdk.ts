@@ -10,7 +10,7 @@ import {
   wrapLanguageModel,
   type ModelMessage,
 } from "ai";
-import { plantedKey, strataMiddleware } from "../kit.ts";
+import { findPolicy, plantedKey, strataMiddleware } from "../kit.ts";
 import { asks, look, script } from "../replies.ts";
 import type { Scenarios } from "../scenario.ts";
 import type { Stage } from "../stage.ts";
@@ -50,7 +50,9 @@ const tools = {
 
 async function play(stage: Stage, isStreamed: boolean): Promise<void> {
   const { ledger, events, end } = await stage.start();
+  const policy = findPolicy("adaptive");
   const middleware = strataMiddleware({
+    policy: { ...policy, layout: { ...policy.layout, padding: "auto" } },
     session: { ledger, id: "golden", agent: "ana", events },
     now: stage.now,
     onCall: ({ entry, lostMarkers, plan }) =>

@@ -1,4 +1,5 @@
 // agents.<id>: what one agent does differently. Of context_optimization only the four switches (N-05).
+import { agentRoles, type AgentRole } from "../../message/assembled-context.ts";
 import { optionalChoice, optionalFlag, text } from "../leaves.ts";
 import { named, ownOnly, section } from "../sections.ts";
 import type { Spec } from "../spec.ts";
@@ -9,6 +10,8 @@ export interface AgentConfig {
   readonly model: string | null;
   readonly policy: PolicyName | null;
   readonly toolset: ToolsetName | null;
+  /** Null for none. */
+  readonly role: AgentRole | null;
   readonly switches: AgentSwitches;
 }
 
@@ -42,12 +45,17 @@ const agent: Spec<AgentConfig> = section(
     model: text("its model; models.default without it"),
     policy: optionalChoice(policyNames, "its cache policy; policies.default without it"),
     toolset: ownOnly(optionalChoice(toolsetNames, "its tools; tools.toolset without it")),
+    role: optionalChoice(
+      agentRoles,
+      "its role, whose rules are part of the prompt; none without it",
+    ),
     context_optimization: switches,
   },
   (get) => ({
     model: get("model"),
     policy: get("policy"),
     toolset: get("toolset"),
+    role: get("role"),
     switches: get("context_optimization"),
   }),
 );

@@ -1,0 +1,15 @@
+// The role of a session: always there for its tools, told to the model only where somebody asked for it.
+import { roleRulesName } from "../layers/to-sections.ts";
+import type { AgentRole } from "../message/assembled-context.ts";
+import type { Session } from "./session.ts";
+
+/** Of a session for which no role was asked: it has the tools of every role but a worker's limits. */
+export const usualRole: AgentRole = "unified";
+
+/** The role whose rules are in the prompt; undefined for none. A session keeps what it was opened with. */
+export function askedRoleOf({
+  role,
+  madeOf,
+}: Pick<Session, "role" | "madeOf">): AgentRole | undefined {
+  return madeOf.some(({ name }) => name === roleRulesName) ? role : undefined;
+}
