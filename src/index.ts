@@ -367,10 +367,20 @@ export {
   type EngineEdges,
   type ForkFrom,
   type OpenOptions,
+  type SessionOptions,
   type Reached,
 } from "./engine/session/create-engine.ts";
+export { openEngine, type OpenedEngine, type OpenEngineOptions } from "./host/open-engine.ts";
+export {
+  defineTool,
+  type InputOf,
+  type ObjectSchema,
+  type ShortInput,
+  type ShortType,
+  type ToolToDefine,
+} from "./core/tools/define-tool.ts";
 export type { EngineConfig } from "./engine/session/engine-config.ts";
-export type { EngineSession, RunOptions } from "./engine/session/engine-session.ts";
+export type { EngineSession, RunOptions, Unfinished } from "./engine/session/engine-session.ts";
 export type { TurnHandle, TurnPart } from "./engine/turn/turn-handle.ts";
 export type { World, WorldContext, WorldOwner } from "./engine/world/world.ts";
 export type {

@@ -51,6 +51,13 @@ const providerVariables: ReadonlyMap<string, { readonly key: string; readonly ur
     ["openai", { key: "OPENAI_API_KEY", url: "OPENAI_BASE_URL" }],
   ]);
 
+/** All of them, and those that name beta headers. */
+export const providerVariableNames: readonly string[] = [
+  ...[...providerVariables.values()].flatMap(({ key, url }) => [key, url]),
+  "ANTHROPIC_CACHE_BETA",
+  "ANTHROPIC_CACHE_LONG_TTL_BETA",
+];
+
 /** A variable that is set to nothing is not set. */
 function textOf(value: string | undefined): string | null {
   const text = value?.trim() ?? "";

@@ -1,147 +1,177 @@
-// The engine of a host: one agent on the opened parts, with sub-agents, in its workspace.
-import { modelOf } from "../core/config/resolve-agent.ts";
+// The door: an engine from a few options. No file is read; keys come from the environment.
+import type { Environment } from "../core/config/environment.ts";
+import { readConfig, type ConfigOption } from "../core/config/read-config.ts";
+import { toConfigError } from "../core/config/config-problem.ts";
+import type { StrataConfig } from "../core/config/schema.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
-import type { AgentRole } from "../core/message/assembled-context.ts";
-import type { Catalogue } from "../core/models/catalogue.ts";
-import type { TextCounter } from "../core/tokens/o200k/counter.ts";
-import type { CallOptions } from "../core/wire/protocol.ts";
+import { builtInCatalogue, type Catalogue } from "../core/models/catalogue.ts";
+import { StrataError } from "../core/strata-error.ts";
+import { loadO200k, type TextCounter } from "../core/tokens/o200k/counter.ts";
 import type { EventBus } from "../edge/events/event-bus.ts";
+import { openLedger } from "../edge/stores/open-ledger.ts";
 import type { Confirm } from "../edge/tools/confirmation.ts";
-import type { SettledUse } from "../edge/tools/dispatch-options.ts";
+import { createDispatcher } from "../edge/tools/dispatcher.ts";
+import type { ScopedTool } from "../edge/tools/scoped-tool.ts";
 import { createEngine, type Engine, type EngineEdges } from "../engine/session/create-engine.ts";
 import type { EngineConfig } from "../engine/session/engine-config.ts";
-import { toEngineConfig, toSummariserName } from "./from-config.ts";
-import { withDelegation } from "../engine/sub-agents/sub-agent.ts";
-import { toDelegationOptions } from "./sub-agent-config.ts";
-import { unlessRefused } from "../engine/events/tell.ts";
-import { openWorkspaceWorld } from "../engine/world/workspace-world.ts";
-import { createFindSummariser } from "./find-summariser.ts";
-import { perConfig, type FollowedConfig } from "./follow-config.ts";
-import type { Counters } from "./open-counters.ts";
-import { continueEvents } from "./open-events.ts";
-import type { HostProviders } from "./open-providers.ts";
-import type { HostWorkspace } from "./open-workspace.ts";
-import { markSimulated, requireSameKind } from "./simulated-session.ts";
-import { followWorldSettings } from "./world-settings.ts";
+import type { Unfinished } from "../engine/session/engine-session.ts";
+import type { World } from "../engine/world/world.ts";
+import type { SimulatorOptions } from "../simulator/index.ts";
+import { isSimulatedModel } from "./choose-model.ts";
+import { closeAll, type Closing } from "./close-all.ts";
+import { providerVariableNames } from "./environment.ts";
+import { continuing } from "./host-engine.ts";
+import { openCounters } from "./open-counters.ts";
+import { openEvents } from "./open-events.ts";
+import { openProviders } from "./open-providers.ts";
+import { markSimulated } from "./simulated-session.ts";
 
-/** What the engine runs on. */
-export interface EngineParts {
-  readonly config: FollowedConfig;
-  readonly catalogue: Catalogue;
+/** Besides these, everything an engine's configuration has: `policy`, `options`, `compaction` … */
+export interface OpenEngineOptions extends EngineConfig {
+  /** The system prompt. Nothing is added to it unless another option asks for it. */
+  readonly system?: string;
+  /** Made with `defineTool`. */
+  readonly tools?: readonly ScopedTool[];
+  /** A file, a PostgreSQL address, or a ledger, which the caller closes. By default nothing outlives the process. */
+  readonly store?: string | Ledger;
+  /** Lets the built-in simulator answer: no key, no network, no bill. */
+  readonly simulate?: boolean | SimulatorOptions;
+  /** What the first run of a session does with a turn that a process left open; `finish` by default. */
+  readonly unfinished?: Unfinished;
+  /** Asked before tools with strong side effects; without it they run. */
+  readonly confirm?: Confirm;
+  /** Told what a person should know. Notices hold no keys. */
+  readonly onNotice?: (notice: string) => void;
+  /** Where keys and addresses of providers are; the process's variables by default. */
+  readonly env?: Environment;
+  readonly catalogue?: Catalogue;
+  /** The o200k vocabulary by default, which takes a moment to load. */
+  readonly counter?: TextCounter;
+}
+
+export interface OpenedEngine extends Engine {
   readonly ledger: Ledger;
   readonly events: EventBus;
-  readonly providers: HostProviders;
-  readonly textCounter: TextCounter;
-  readonly counters: Counters;
-  readonly workspace: HostWorkspace;
+  readonly isSimulated: boolean;
 }
 
-/** Whose engine it is, and what the program around it does for it. */
-export interface EngineOwner {
-  readonly agent: string;
-  readonly role?: AgentRole;
-  /** The agent's model where the configuration names none. */
-  readonly usualModel: string;
-  readonly homeFolder?: string;
-  readonly callOptions?: Partial<CallOptions>;
-  readonly confirm?: Confirm;
-  readonly onSettled?: (settled: SettledUse) => void;
-  readonly onNotice: (notice: string) => void;
-  /** Told the agent of every session that is opened. */
-  readonly onSession: (sessionId: string, agent: string) => void;
-}
-
-export function openEngine(parts: EngineParts, owner: EngineOwner): Engine {
-  const { agent, role, usualModel, callOptions } = owner;
-  const { config, workspace } = parts;
-  const asked = role === undefined ? {} : { role };
-  const around = { ...asked, workspacePath: workspace.path, model: usualModel };
-  const readConfig = async (): Promise<EngineConfig> => {
-    const read = toEngineConfig(await config.current(), agent, around);
-    return callOptions === undefined ? read : { ...read, options: callOptions };
+/** Throws a `StrataError` where no key is set for the model and `simulate` is not asked for. */
+export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngine> {
+  const { model, simulate = false, env = process.env } = options;
+  const isAsked = simulate !== false;
+  const config = readProviders(env, isAsked);
+  if (!isAsked) requireReachable(config, model);
+  const opened: Closing[] = [];
+  const keep: Keep = (part) => {
+    opened.push(part);
+    return part;
   };
-  const edges = toEdges(parts, owner, readConfig);
-  const delegation = perConfig(config, toDelegationOptions);
-  const engine = createEngine(readConfig, withDelegation(readConfig, edges, delegation));
-  return continuing(engine, parts);
+  try {
+    const parts = await openParts(options, config, keep);
+    const close = (): Promise<void> => closeAll(opened);
+    return { ...parts, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await closeAll(opened).catch(() => {});
+    throw error;
+  }
 }
 
-function toEdges(
-  parts: EngineParts,
-  owner: EngineOwner,
-  readConfig: () => Promise<EngineConfig>,
-): EngineEdges {
-  const { config, catalogue, ledger, events, providers, textCounter: counter, counters } = parts;
-  const { onNotice, onSession } = owner;
-  const openWorld = openHostWorld(parts, owner);
-  const findSummariser = createFindSummariser({ catalogue, providers, counter, onNotice });
-  return {
+type Keep = <Part extends Closing>(part: Part) => Part;
+
+/** Each part stands on those before it. `keep` is told at once of a part that must be closed. */
+async function openParts(
+  options: OpenEngineOptions,
+  config: StrataConfig,
+  keep: Keep,
+): Promise<OpenedEngine> {
+  const { model: firstModel, agent = "agent", store, simulate, unfinished } = options;
+  const { catalogue = builtInCatalogue, onNotice = () => {} } = options;
+  const followed = { now: () => config, current: () => Promise.resolve(config) };
+  const ledger = typeof store === "object" ? store : keep(await openStore(store, onNotice));
+  const events = keep(openEvents({ ledger, onNotice }));
+  const simulator = typeof simulate === "object" ? simulate : undefined;
+  const reaching = { config: followed, catalogue, firstModel, onNotice, simulator };
+  const providers = keep(openProviders(reaching));
+  const counter = options.counter ?? (await loadO200k());
+  const counting = { config: followed, agent, textCounter: counter, onNotice };
+  const counters = keep(openCounters(counting));
+  const world = toWorld(options, events, providers.isSimulated);
+  const edges: EngineEdges = {
     ledger,
     events,
     catalogue,
     counter,
-    reach: async (model) => {
-      const reached = await providers.reach(model);
+    reach: async (facts) => {
+      const reached = await providers.reach(facts);
       return { ...reached, counter: counters.of(reached) };
     },
-    nameModel: (name) => modelOf(config.now(), name),
-    canReach: (model) => providers.canReach(model),
-    world: (session) => {
-      onSession(session.sessionId, session.agent);
-      return openWorld(session);
-    },
-    summariser: async () => {
-      const { model: own } = await readConfig();
-      return findSummariser(toSummariserName(config.now()), own);
-    },
+    canReach: (facts) => providers.canReach(facts),
+    world: () => Promise.resolve(world),
   };
-}
-
-/** A world in the workspace. In a temporary folder the agent may only read. */
-function openHostWorld(parts: EngineParts, owner: EngineOwner): NonNullable<EngineEdges["world"]> {
-  const { config, ledger, events, providers, workspace } = parts;
-  const { agent, homeFolder, confirm, onSettled, onNotice } = owner;
-  const { isSimulated } = providers;
-  const { path, documents, isTemporary } = workspace;
-  const open = openWorkspaceWorld({
-    workspace: path,
-    ledger,
-    events,
-    documents,
-    settings: followWorldSettings(config, { agent, isSimulated, homeFolder }),
-    readOnly: isTemporary,
-    onNotice,
-    ...(confirm === undefined ? {} : { confirm }),
-    ...(onSettled === undefined ? {} : { onSettled }),
-  });
-  if (!isSimulated) return open;
-  return async (session) => markSimulated(await open(session), { isTemporary });
-}
-
-/** A resumed session's events come after its stored ones and begin with session.resumed. */
-function continuing(
-  engine: Engine,
-  { events, ledger, providers: { isSimulated } }: EngineParts,
-): Engine {
-  const checkKind = async (id: string): Promise<void> => {
-    const record = await ledger.findSession(id);
-    if (record !== null) requireSameKind(record, isSimulated);
-  };
+  const engine = continuing(keep(createEngine(options, edges)), { events, ledger, providers });
+  const usual = unfinished === undefined ? {} : { unfinished };
   return {
     ...engine,
-    fork: async (from) => {
-      await checkKind(from.sessionId);
-      return engine.fork(from);
-    },
-    resume: async (id) => {
-      await checkKind(id);
-      const last = await continueEvents(events, ledger, id);
-      const resumed = await engine.resume(id);
-      const { key } = resumed.session.thread.foundation;
-      const payload = { workspace_hash: key, last_event_id_at_resume: last };
-      const resuming = { type: "session.resumed", sessionId: id, payload } as const;
-      unlessRefused(() => events.emit({ ...resuming, parentEventId: last }));
-      return resumed;
-    },
+    session: (id, how) => engine.session(id, { ...usual, ...how }),
+    ledger,
+    events,
+    isSimulated: providers.isSimulated,
   };
+}
+
+/** The system prompt as it is given, and the tools. */
+function toWorld(
+  { system, tools = [], confirm }: OpenEngineOptions,
+  events: EventBus,
+  isSimulated: boolean,
+): World {
+  const asking = confirm === undefined ? {} : { confirm };
+  const world: World = {
+    context: () => Promise.resolve({ parts: system === undefined ? {} : { system } }),
+    tools: createDispatcher({ tools, events, ...asking }),
+  };
+  return isSimulated ? markSimulated(world, { isTemporary: false }) : world;
+}
+
+function openStore(where: string | undefined, onNotice: (notice: string) => void): Promise<Ledger> {
+  return openLedger(where ?? ":memory:", {
+    onProblem: (problem) => onNotice(problem instanceof Error ? problem.message : String(problem)),
+  });
+}
+
+/** Providers by the variables that name their keys and addresses; everything else has its default. */
+function readProviders(env: Environment, isSimulated: boolean): StrataConfig {
+  const known = providerVariableNames.map((name) => [name, env[name]] as const);
+  const { config, problems } = readConfig({
+    files: [],
+    env: isSimulated ? {} : Object.fromEntries(known),
+    options: isSimulated ? simulated : [],
+  });
+  if (config === null) throw toConfigError(problems);
+  return config;
+}
+
+const simulated: readonly ConfigOption[] = ["anthropic", "openai"].map((provider) => ({
+  name: "simulate",
+  path: ["providers", provider, "kind"],
+  value: "simulator",
+}));
+
+function requireReachable(config: StrataConfig, model: string): void {
+  try {
+    if (!isSimulatedModel(config, model)) return;
+  } catch (error) {
+    if (!(error instanceof StrataError) || error.code !== "environment-unfit") throw error;
+    throw unreachable(error.message, error);
+  }
+  throw unreachable(`${model} cannot be reached: no provider has a key`);
+}
+
+function unreachable(message: string, cause?: unknown): StrataError {
+  return new StrataError(
+    "environment-unfit",
+    message,
+    "set ANTHROPIC_API_KEY or OPENAI_API_KEY, as the model's provider is, or give `simulate: true` for the built-in simulator",
+    cause === undefined ? {} : { cause },
+  );
 }

@@ -17,10 +17,11 @@ import { createLiveCatalogue } from "./config-catalogue.ts";
 import type { Engine } from "../engine/session/create-engine.ts";
 import type { SimulatorOptions } from "../simulator/index.ts";
 import { usualModel } from "./choose-model.ts";
+import { closeAll, type Closing } from "./close-all.ts";
 import { followConfig } from "./follow-config.ts";
 import { createHostMetrics } from "./host-metrics.ts";
 import { openCounters, type Counters } from "./open-counters.ts";
-import { openEngine } from "./open-engine.ts";
+import { openHostEngine } from "./host-engine.ts";
 import { openEvents } from "./open-events.ts";
 import { openConfiguredLedger } from "./open-ledger.ts";
 import { openProviders } from "./open-providers.ts";
@@ -130,7 +131,7 @@ async function openParts(options: HostOptions, keep: Keep): Promise<Omit<Host, "
   const parts = { config, catalogue, ledger, events, providers, textCounter, counters, workspace };
   const onSession = (id: string, of: string): void => void agents.set(id, of);
   const owner = { ...options, agent, usualModel: usual, onNotice, onSession };
-  const engine = keep(openEngine(parts, owner));
+  const engine = keep(openHostEngine(parts, owner));
 
   const opened = { catalogue, ledger, events, providers, counters, metrics, agent, engine };
   const place = { workspace: path, isTemporary, isSimulated };
@@ -138,20 +139,3 @@ async function openParts(options: HostOptions, keep: Keep): Promise<Omit<Host, "
 }
 
 type Keep = <Part extends Closing>(part: Part) => Part;
-
-interface Closing {
-  close(): Promise<void>;
-}
-
-/** The latest first. A part that fails to close does not keep the others open. */
-async function closeAll(opened: Closing[]): Promise<void> {
-  const failures: unknown[] = [];
-  for (const each of opened.splice(0).toReversed()) {
-    try {
-      await each.close();
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
-}

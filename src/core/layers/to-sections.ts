@@ -9,6 +9,8 @@ import { hasText, type Section } from "./section.ts";
 export interface ContextParts {
   /** A role that somebody asked for; its rules are part of the prompt. None by default. */
   readonly role?: AgentRole;
+  /** What the application says before everything else. */
+  readonly system?: string | null;
   /** AGENTS.md, or whatever the host puts first. Taken as it is written. */
   readonly workspaceRules?: string | null;
   readonly userIdentity?: string | null;
@@ -45,6 +47,7 @@ function staticSections(parts: ContextParts): Section[] {
   // Workers of different tasks share a prefix only if what depends on the task is not in it (C-12).
   const environment = role === "worker" ? null : parts.environment;
   return [
+    toStatic("system prompt", "persona", parts.system),
     toStatic("workspace rules", "workspace", parts.workspaceRules),
     toStatic("user identity", "persona", underHeading("User identity", parts.userIdentity)),
     toStatic("identity", "persona", persona.identity),

@@ -3,7 +3,7 @@ import { requireLeasts } from "../../core/tools/check-limits.ts";
 import { ToolError, type ToolInput, type ToolOutput } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
 import { runCommand, type CommandEnd } from "./run-command.ts";
-import { defineTool, type ScopedTool } from "./scoped-tool.ts";
+import { toObjectDefinition, type ScopedTool } from "./scoped-tool.ts";
 
 export interface BashOptions {
   /** Where the allowed variables are taken from; without it only a search path and a language are set. */
@@ -42,7 +42,7 @@ export function bashTool(workspace: ScopedFiles, options: BashOptions = {}): Sco
   const { outputBytesMax = 4_000_000, killMs = 2000 } = options;
   requireLeasts("bash", { outputBytesMax, killMs }, { outputBytesMax: 2, killMs: 0 });
   return {
-    definition: defineTool(
+    definition: toObjectDefinition(
       "bash",
       "Runs a command with bash in the workspace's folder and returns what it prints and its exit status. It has no terminal and no input. What it leaves in the background is ended with it, unless that left its process group (setsid).",
       {

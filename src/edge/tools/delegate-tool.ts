@@ -6,7 +6,7 @@ import {
   type ToolInput,
   type ToolOutput,
 } from "../../core/tools/tool.ts";
-import { defineTool } from "./scoped-tool.ts";
+import { toObjectDefinition } from "./scoped-tool.ts";
 
 /** `worker`: starts with its task alone. `fork`: knows everything that was said so far. */
 export type SubAgentKind = "worker" | "fork";
@@ -64,7 +64,7 @@ function toTool(
   const { toolsets, atOnceMax, timeoutMs, outputBytesMax } = options;
   const together = `Give independent tasks in one reply: up to ${atOnceMax} run at once.`;
   return {
-    definition: defineTool(
+    definition: toObjectDefinition(
       name,
       `${description} ${together}`,
       {

@@ -2,7 +2,7 @@
 import { matchesGlob, type Glob } from "../../core/tools/glob.ts";
 import { ToolError, type ToolInput, type ToolOutput } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
-import { defineTool, pathOf, type ScopedTool } from "./scoped-tool.ts";
+import { toObjectDefinition, pathOf, type ScopedTool } from "./scoped-tool.ts";
 import { searchFiles, type Findings } from "./search-files.ts";
 import { createSearchThreads, type SearchThreads } from "./search-thread.ts";
 import { showPath } from "./show-path.ts";
@@ -38,7 +38,7 @@ export function grepTool(workspace: ScopedFiles, limits: Partial<GrepLimits> = {
   const threads = createSearchThreads();
   const all = { ...grepLimits, ...limits };
   return {
-    definition: defineTool(
+    definition: toObjectDefinition(
       "grep",
       "Finds lines in the text files of the workspace by a regular expression (JavaScript), line by line. Results are path:line:text.",
       {

@@ -1,7 +1,7 @@
 // list and glob: what files there are.
 import { ToolError, type ToolInput } from "../../core/tools/tool.ts";
 import type { ScopedEntry, ScopedFiles } from "../stores/scoped-files.ts";
-import { defineTool, pathOf, type ScopedTool } from "./scoped-tool.ts";
+import { toObjectDefinition, pathOf, type ScopedTool } from "./scoped-tool.ts";
 import { showPath } from "./show-path.ts";
 import { describeNotes, foldersToSkip, openNotes, requireGlob, walkFiles } from "./walk-files.ts";
 
@@ -28,7 +28,7 @@ const folder = {
 function listTool(workspace: ScopedFiles): ScopedTool {
   return {
     ...common,
-    definition: defineTool(
+    definition: toObjectDefinition(
       "list",
       "Lists a folder of the workspace: its files with their sizes, and its folders with a slash.",
       { path: folder },
@@ -52,7 +52,7 @@ function listTool(workspace: ScopedFiles): ScopedTool {
 function globTool(workspace: ScopedFiles): ScopedTool {
   return {
     ...common,
-    definition: defineTool(
+    definition: toObjectDefinition(
       "glob",
       "Finds files of the workspace by their path: src/**/*.ts, *.{json,yaml}, test/[a-m]*. One star stays within a folder, two go into all folders.",
       { pattern: { type: "string", minLength: 1 }, path: folder },

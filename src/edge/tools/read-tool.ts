@@ -1,7 +1,7 @@
 // read: a text file, or some lines of it.
 import { ToolError, type ToolInput } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
-import { defineTool, pathOf, type ScopedTool } from "./scoped-tool.ts";
+import { toObjectDefinition, pathOf, type ScopedTool } from "./scoped-tool.ts";
 import { showPath } from "./show-path.ts";
 import { readText } from "./text-file.ts";
 
@@ -11,7 +11,7 @@ const linesDefault = 2000;
 
 export function readTool(workspace: ScopedFiles): ScopedTool {
   return {
-    definition: defineTool(
+    definition: toObjectDefinition(
       "read",
       "Reads a text file of the workspace, exactly as it is. Long files are shown in parts: the last line of the result says how to go on.",
       {

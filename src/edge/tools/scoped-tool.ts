@@ -22,7 +22,7 @@ export function pathOf({ path }: ToolInput): readonly string[] {
 }
 
 /** A definition with an object schema that takes nothing but its properties. */
-export function defineTool(
+export function toObjectDefinition(
   name: string,
   description: string,
   properties: Readonly<Record<string, unknown>>,

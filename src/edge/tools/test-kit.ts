@@ -7,7 +7,7 @@ import type { Tool } from "../../core/tools/tool.ts";
 import { openScope, type ScopedFiles } from "../stores/scoped-files.ts";
 import type { DispatchContext } from "./dispatch-options.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import { defineTool } from "./scoped-tool.ts";
+import { toObjectDefinition } from "./scoped-tool.ts";
 
 export interface TestWorkspace {
   readonly root: string;
@@ -27,7 +27,7 @@ export function toolOf(
   run: Tool["run"],
   parts: Partial<Omit<Tool, "run">> = {},
 ): Tool {
-  const definition = defineTool(name, "A tool.", { text: { type: "string" } }, []);
+  const definition = toObjectDefinition(name, "A tool.", { text: { type: "string" } }, []);
   return { definition, needs: [], sideEffects: "none", run, ...parts };
 }
 

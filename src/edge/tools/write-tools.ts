@@ -3,7 +3,7 @@ import { ToolError, type ToolInput, type ToolOutput } from "../../core/tools/too
 import type { ScopedFiles } from "../stores/scoped-files.ts";
 import { isStateFolder, toPlainName } from "../stores/workspace-folders.ts";
 import { createFileQueue, type FileQueue } from "./file-queue.ts";
-import { defineTool, pathOf, type ScopedTool } from "./scoped-tool.ts";
+import { toObjectDefinition, pathOf, type ScopedTool } from "./scoped-tool.ts";
 import { showPath } from "./show-path.ts";
 import { fileBytesMax, readText } from "./text-file.ts";
 
@@ -22,7 +22,7 @@ const common = {
 function writeTool(workspace: ScopedFiles, queue: FileQueue): ScopedTool {
   return {
     ...common,
-    definition: defineTool(
+    definition: toObjectDefinition(
       "write",
       "Writes a whole file of the workspace, new or in place of what is there. Folders are made as needed. Use edit to change a part.",
       {
@@ -47,7 +47,7 @@ function writeTool(workspace: ScopedFiles, queue: FileQueue): ScopedTool {
 function editTool(workspace: ScopedFiles, queue: FileQueue): ScopedTool {
   return {
     ...common,
-    definition: defineTool(
+    definition: toObjectDefinition(
       "edit",
       "Replaces an exact text in a file of the workspace. The text must occur exactly once, unless all occurrences are to be replaced.",
       {

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // The engine an application embeds: sessions are opened, resumed and forked; each runs one turn at a time.
 import { randomUUID } from "node:crypto";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
@@ -9,7 +10,12 @@ import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
 import { checkMessages } from "./check-messages.ts";
 import type { PromptCounter } from "../turn/count-prompt.ts";
-import { createEngineSession, type EngineSession, type OpenedSession } from "./engine-session.ts";
+import {
+  createEngineSession,
+  type EngineSession,
+  type OpenedSession,
+  type Unfinished,
+} from "./engine-session.ts";
 import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
 import { openSession } from "./open-session.ts";
 import type { SessionOrigin } from "../../core/session/session.ts";
@@ -45,6 +51,11 @@ export interface EngineEdges extends Naming {
 }
 
 export interface Engine {
+  /**
+   * The session of that name, new or as the ledger has it. Nothing is written: a new one is recorded with its first run.
+   * That run first takes care of a turn that a process left open.
+   */
+  session(id: string, options?: SessionOptions): Promise<EngineSession>;
   open(options?: OpenOptions): Promise<EngineSession>;
   /** A session as the ledger has it, whoever opened it. */
   resume(id: string): Promise<EngineSession>;
@@ -52,6 +63,15 @@ export interface Engine {
   fork(from: ForkFrom): Promise<EngineSession>;
   /** Ends what its sessions hold. The ledger and the providers are whoever's gave them. */
   close(): Promise<void>;
+  /** The same, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface SessionOptions {
+  /** The model of a new session. */
+  readonly model?: string;
+  /** `finish` by default. */
+  readonly unfinished?: Unfinished;
 }
 
 export interface OpenOptions {
@@ -92,7 +112,21 @@ export function createEngine(
   const requireOpen = (): void => {
     if (isClosed) throw closed();
   };
+  const close = async (): Promise<void> => {
+    isClosed = true;
+    const ended = await Promise.allSettled([...open].map((session) => session.close()));
+    const failed = ended.find((each) => each.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+  };
   return {
+    session: async (id, { model, unfinished = "finish" } = {}) => {
+      requireOpen();
+      const record = await edges.ledger.findSession(id);
+      if (record === null)
+        return keep(openNew(context, { id, ...(model !== undefined && { model }) }));
+      const left = record.openTurnId === null ? {} : { unfinished };
+      return keep(resumeOld(context, id).then((opened) => ({ ...opened, ...left })));
+    },
     open: async (options = {}) => {
       requireOpen();
       return keep(openNew(context, options));
@@ -109,12 +143,8 @@ export function createEngine(
       await edges.ledger.forkSession({ id, from, like: sessionId });
       return keep(resumeOld(context, id));
     },
-    close: async () => {
-      isClosed = true;
-      const ended = await Promise.allSettled([...open].map((session) => session.close()));
-      const failed = ended.find((each) => each.status === "rejected");
-      if (failed !== undefined) throw failed.reason;
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

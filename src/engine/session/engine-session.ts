@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // A session that is open in this process: runs turns, one at a time, and knows how it stands.
 import { randomUUID } from "node:crypto";
 import type { AgentEvent } from "../../core/layers/event.ts";
@@ -18,6 +19,7 @@ import { changeModel, type ModelChange } from "./change-model.ts";
 import { settleTurn, withTurn, type TurnWish } from "./session-turn.ts";
 import { toEdges, type OpenState } from "./session-edges.ts";
 import { tellEnded } from "../events/session-events.ts";
+import { followTurn } from "../turn/follow-turn.ts";
 import { createTurnHandle, type TurnHandle } from "../turn/turn-handle.ts";
 import { createWork } from "./work.ts";
 import type { World } from "../world/world.ts";
@@ -38,7 +40,12 @@ export interface EngineSession extends OwnLoop {
   planCompaction(): Promise<CompactionPlan>;
   /** Ends what runs, as soon as can be. A session that is closed does nothing more. */
   close(): Promise<void>;
+  /** The same, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
+
+/** What the first run does with a turn that a process left open: finish it and show its parts, or give it up. */
+export type Unfinished = "finish" | "abandon";
 
 export interface CompactOptions {
   /** What the summary should dwell on. */
@@ -58,13 +65,15 @@ export interface OpenedSession {
   readonly session: Session;
   readonly world: World;
   readonly reached: Reached;
+  /** Where a turn is open that the first run takes care of. */
+  readonly unfinished?: Unfinished;
   /** Told once it is closed. */
   readonly onClosed?: () => void;
 }
 
 export function createEngineSession(
   context: EngineContext,
-  { session: opened, world, reached, onClosed }: OpenedSession,
+  { session: opened, world, reached, unfinished, onClosed }: OpenedSession,
 ): EngineSession {
   const open: OpenState = { session: opened, reached, world, calling: opened, lastEnd: "done" };
   const work = createWork(opened.id);
@@ -89,9 +98,27 @@ export function createEngineSession(
     parts.settle(work.begin(run, (reason) => parts.handle.abort(reason)));
     return parts.handle;
   };
+  const abandonLeft = (): Promise<void> => context.edges.ledger.abandonTurn(opened.id);
+  let left = unfinished ?? null;
+  /** With what a process left open before it. */
+  const startAfter = (said: AgentEvent | string, options: RunOptions): TurnHandle => {
+    if (left === null) return start(said, options);
+    work.requireIdle();
+    const { id: turnId = randomUUID(), signal } = options;
+    const how = signal === undefined ? {} : { signal };
+    return followTurn({
+      turnId,
+      first: left === "finish" ? start(null, how) : work.runAlone(abandonLeft),
+      begin: () => {
+        left = null;
+        return start(said, { ...options, id: turnId });
+      },
+    });
+  };
   /** A turn whose calls the application sends: the session is taken until it is settled. */
   const begin: LoopOf["begin"] = (said, options) => {
     work.requireIdle();
+    if (said === null) left = null;
     const parts = createTurnHandle(
       said === null ? null : (options.id ?? randomUUID()),
       options.signal,
@@ -116,8 +143,11 @@ export function createEngineSession(
     get session() {
       return open.session;
     },
-    run: (said, options = {}) => start(checkSaid(said), options),
-    resume: (options = {}) => start(null, options),
+    run: (said, options = {}) => startAfter(checkSaid(said), options),
+    resume: (options = {}) => {
+      left = null;
+      return start(null, options);
+    },
     ...createOwnLoop({ sessionId: opened.id, begin }),
     compact: ({ signal, ...options } = {}) =>
       work.runAlone(async (within) => {
@@ -134,6 +164,7 @@ export function createEngineSession(
       }),
     planCompaction: async () => planCompaction(open.session, await toEdges(context, open)),
     close: () => (closing ??= close()),
+    [Symbol.asyncDispose]: () => (closing ??= close()),
   };
 }
 

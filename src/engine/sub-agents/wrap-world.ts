@@ -4,7 +4,7 @@ import type { AgentRole } from "../../core/message/assembled-context.ts";
 import { ToolError, type Tool } from "../../core/tools/tool.ts";
 import { selectFromToolset, type RoleTools, type Toolset } from "../../core/tools/toolsets.ts";
 import { createDispatcher, type Dispatcher } from "../../edge/tools/dispatcher.ts";
-import { defineTool } from "../../edge/tools/scoped-tool.ts";
+import { toObjectDefinition } from "../../edge/tools/scoped-tool.ts";
 import { answerTools } from "../turn/answer-tools.ts";
 import { markName, type SubAgentMark } from "./sub-agent-mark.ts";
 import type { Emitter } from "../events/tell.ts";
@@ -121,7 +121,7 @@ function ownDispatcher(
 
 function toRefused(name: string): Tool {
   return {
-    definition: defineTool(name, "Not for sub-agents.", {}, []),
+    definition: toObjectDefinition(name, "Not for sub-agents.", {}, []),
     needs: [],
     sideEffects: "none",
     run: () => Promise.reject(new ToolError("permission_denied", "not for sub-agents")),
