@@ -339,7 +339,8 @@ export {
   type CompactionSettings,
 } from "./core/compaction/plan/settings.ts";
 export type { Compaction } from "./engine/compaction/compaction.ts";
-export { withDelegation, type DelegationOptions } from "./engine/sub-agents/sub-agent.ts";
+export type { DelegationOptions } from "./engine/sub-agents/delegation.ts";
+export { withDelegation } from "./engine/sub-agents/sub-agent.ts";
 export { openWorkspaceWorld } from "./engine/world/workspace-world.ts";
 export {
   compactSession,
@@ -361,16 +362,16 @@ export {
   type TurnToResume,
   type TurnToRun,
 } from "./engine.ts";
+export type { EngineEdges, Reached } from "./engine/session/engine-edges.ts";
 export {
   createEngine,
   type Engine,
-  type EngineEdges,
   type ForkFrom,
   type OpenOptions,
-  type Reached,
 } from "./engine/session/create-engine.ts";
 export type { EngineConfig } from "./engine/session/engine-config.ts";
-export type { EngineSession, RunOptions } from "./engine/session/engine-session.ts";
+export type { RunOptions } from "./engine/turn/turn-handle.ts";
+export type { EngineSession } from "./engine/session/engine-session.ts";
 export type { TurnHandle, TurnPart } from "./engine/turn/turn-handle.ts";
 export type { World, WorldContext, WorldOwner } from "./engine/world/world.ts";
 export type {

@@ -10,12 +10,8 @@ import { openaiResponses } from "../../src/core/wire/openai-responses/index.ts";
 import type { Protocol } from "../../src/core/wire/protocol.ts";
 import type { CallToSend } from "../../src/edge/providers/run-attempts.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
-import {
-  createEngine,
-  type Engine,
-  type EngineEdges,
-  type Reached,
-} from "../../src/engine/session/create-engine.ts";
+import type { EngineEdges, Reached } from "../../src/engine/session/engine-edges.ts";
+import { createEngine, type Engine } from "../../src/engine/session/create-engine.ts";
 import type { EngineConfig } from "../../src/engine/session/engine-config.ts";
 
 type Answer = (call: CallToSend, number: number) => string | Promise<string>;
