@@ -1,4 +1,4 @@
-// Everything one turn is run with, in one value: for agent loops of others, and for the ledger.
+// Everything one turn is run with, in one value: for agent loops of others, and for the ledger.
 import { itemsOf } from "../growing/growing-list.ts";
 import type { AssembledContext } from "../message/assembled-context.ts";
 import { planBudget, type Reserves, type TokenBudget } from "../tokens/budget.ts";

@@ -1,4 +1,4 @@
-// The two-segment request (M-01 to M-05): a caller who has one gets an assembly of it, and every assembly gives one.
+// The two-segment request: a caller who has one gets an assembly of it, and every assembly gives one.
 import { itemsOf } from "../growing/growing-list.ts";
 import type { Section } from "../layers/section.ts";
 import {
@@ -26,7 +26,7 @@ export interface RequestSetting {
 
 /**
  * The stable segment is static text; the volatile one stands where the layout says. System messages go
- * into the stable segment where the model takes none among the messages (M-14).
+ * into the stable segment where the model takes none among the messages.
  */
 export function assembleRequest(
   request: CanonicalRequest,

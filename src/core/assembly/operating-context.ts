@@ -1,4 +1,4 @@
-// Long because it must reach a provider's minimum by itself (M-21): general guidance, used as padding.
+// Long because it must reach a provider's minimum by itself: general guidance, used as padding.
 
 /**
  * Whole paragraphs in reading order; padding takes as many as it needs from the start. Nothing here

@@ -229,7 +229,7 @@ test("padding is the last of what is static, as one section", () => {
   expect(toPaddingSection({ texts: [] })).toBeNull();
 });
 
-// Goal: one prefix for every process (M-22). Method: the same skills, found in another order.
+// Goal: one prefix for every process. Method: the same skills, found in another order.
 describe("for any skills", () => {
   const skill = fc.record({
     name: fc.string({ minLength: 1, maxLength: 12 }),

@@ -46,7 +46,7 @@ export interface PaddingPlan {
   readonly reason: string;
 }
 
-/** Well above the floor that was observed, since estimates by length are low (M-20, M-25). */
+/** Well above the floor that was observed, since estimates by length are low. */
 const defaultBounds: PaddingBounds = { tokensMin: 4500, tokensMax: 5500 };
 
 /** Same inputs, same bytes: skills in any order give the same plan. */
@@ -63,7 +63,7 @@ export function planPadding(request: PaddingRequest): PaddingPlan {
 
 /**
  * From how many calls on a padded prefix that is cached costs less than the natural one that is not
- * (C-9); null where it never does.
+ *; null where it never does.
  */
 export function breakEvenCalls({
   naturalTokens,
@@ -127,7 +127,7 @@ function boundsFor(floorTokens: number): PaddingBounds {
   return { tokensMin, tokensMax: Math.ceil((tokensMin * usualMax) / usualMin) };
 }
 
-/** Whole skills by name, then paragraphs, until the minimum is reached. What does not fit is passed over, never cut (B-06). */
+/** Whole skills by name, then paragraphs, until the minimum is reached. What does not fit is passed over, never cut. */
 function fill(
   { naturalTokens, skills, countText }: PaddingRequest,
   { tokensMin, tokensMax }: PaddingBounds,

@@ -1,4 +1,4 @@
-// What skills there are, as the system prompt tells it (M-33): names and descriptions, never bodies.
+// What skills there are, as the system prompt tells it: names and descriptions, never bodies.
 
 export interface IndexedSkill {
   /** Unique. */

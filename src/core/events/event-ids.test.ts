@@ -78,7 +78,7 @@ describe("the next id", () => {
   test("does not exist after the last of all; the last one stays what it was", () => {
     const ids = createEventIds({ after: "7ZZZZZZZZZZZZZZZZZZZZZZZZZ" });
     expect(() => ids.next(0, zeros)).toThrow(
-      "there is no event id after 7ZZZZZZZZZZZZZZZZZZZZZZZZZ",
+      "no event id can follow 7ZZZZZZZZZZZZZZZZZZZZZZZZZ",
     );
     expect(ids.last()).toBe("7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
   });

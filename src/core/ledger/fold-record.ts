@@ -48,7 +48,7 @@ export interface FoldDetails {
   readonly outputTokens: number;
   readonly costPicoUsd: bigint;
   readonly durationMs: number;
-  /** How many turns and messages there were before, and where the kept part begins (N-25). */
+  /** How many turns and messages there were before, and where the kept part begins. */
   readonly headTurnCount: number;
   readonly tailStartIndex: number;
   /** The identifiers of what was folded. */

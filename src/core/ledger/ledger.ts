@@ -74,7 +74,7 @@ export interface Ledger {
 
   /** Takes the lock on compacting a session; null where another holder has it. */
   lockFolding(sessionId: string): Promise<FoldLock | null>;
-  /** Removes locks whose lifetime ended so long ago or longer; how many (N-26). */
+  /** Removes locks whose lifetime ended so long ago or longer; how many. */
   dropStaleLocks(olderThanMs: number): Promise<number>;
   /** The latest fold on the way to a session's head, or to a turn; null for none. */
   findFold(of: ThreadOf): Promise<FoldRecord | null>;

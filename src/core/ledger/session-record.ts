@@ -12,7 +12,7 @@ export interface NewSession {
   readonly role: AgentRole;
   readonly model: string;
   readonly provider: string;
-  /** The session that asked for this one, and the turn and tool use it was asked in. */
+  /** The session that asked for this one, and the turn and tool use it was asked in. */
   readonly parent?: SessionParent;
   /** What a worker was asked to do. */
   readonly task?: string;
@@ -20,7 +20,7 @@ export interface NewSession {
   readonly personaId?: string;
   /** T0 to T2 as they are sent, kept once however many sessions share them. */
   readonly foundation?: string;
-  /** What the foundation was made of: hashes and versions, no content. */
+  /** What the foundation was made of: hashes and versions, no content. */
   readonly contextJson?: JsonText;
   /** What whoever goes on with the session must know besides. */
   readonly setupJson?: JsonText;

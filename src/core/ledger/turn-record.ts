@@ -41,7 +41,7 @@ export interface NewMessage {
   /** As it was counted when it was sent. */
   readonly tokens: number;
   readonly source?: MessageSource;
-  /** Where the message's words come from: platform, hooks, attachments; no content. */
+  /** Where the message's words come from: platform, hooks, attachments; no content. */
   readonly contextJson?: JsonText;
   /** False for what is kept and never sent again, such as a reply that was cut off. */
   readonly isReplayed?: boolean;

@@ -1,4 +1,4 @@
-// Which model a turn goes to: the first wish that can be met, and why each one before it could not (D-13).
+// Which model a turn goes to: the first wish that can be met, and why each one before it could not.
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { RoutingConfig, RoutingRule } from "../config/schema/models.ts";
 import type { ModelFacts } from "../models/model-facts.ts";

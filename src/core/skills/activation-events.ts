@@ -1,4 +1,4 @@
-// What the log is told of skills (M-30 … M-32).
+// What the log is told of skills.
 import type { DraftOf, PayloadOf } from "../events/event.ts";
 import type { StoredSkill } from "./skill.ts";
 

@@ -1,4 +1,4 @@
-// Which skills a session has read, and whether one more fits its budget (M-34 … M-37, C-10). Values; nothing here changes.
+// Which skills a session has read, and whether one more fits its budget. Values; nothing here changes.
 import type { Skill, SkillVersion } from "./skill.ts";
 
 /** Of explicit loads; what was in the prompt from the beginning does not count. */

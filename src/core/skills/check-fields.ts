@@ -1,4 +1,4 @@
-// The fields of a frontmatter against the rules of the format (M-51).
+// The fields of a frontmatter against the rules of the format.
 import { writeFrontmatter, type Field } from "./frontmatter-yaml.ts";
 import { skillLimits, type SkillViolation, type SkillWarning } from "./skill-rules.ts";
 import type { Skill } from "./skill.ts";

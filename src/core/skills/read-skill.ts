@@ -1,4 +1,4 @@
-// SKILL.md → a skill, or every rule it breaks (M-51).
+// SKILL.md → a skill, or every rule it breaks.
 import { findHidden } from "../memory/hidden-characters.ts";
 import { checkFields } from "./check-fields.ts";
 import { readFrontmatter } from "./frontmatter-yaml.ts";

@@ -12,7 +12,7 @@ import { sizeTokensOf, versionOf } from "./skill.ts";
 
 export const skillLoadName = "skill_load";
 
-/** Bodies that a fold took away are not found, and so can be loaded again (C-10). */
+/** Bodies that a fold took away are not found, and so can be loaded again. */
 export function recoverActivations(
   messages: Iterable<Message>,
   preactivated: readonly SkillMark[] = [],

@@ -1,4 +1,4 @@
-// Which skills a query means (M-52).
+// Which skills a query means.
 
 export interface SkillMatch<S extends SearchedSkill> {
   readonly skill: S;

@@ -22,7 +22,7 @@ export interface SkillActivationRegistry {
   plan(skill: Pick<Skill, "name" | "version" | "sizeTokens">, toolUseId: string): ActivationPlan;
   /** At once after planning, with nothing awaited in between. */
   adopt(plan: ActivationPlan): void;
-  /** Gives what was freed, for the summary of the fold (C-10). */
+  /** Gives what was freed, for the summary of the fold. */
   releaseFolded(names: readonly string[]): readonly Activation[];
 }
 

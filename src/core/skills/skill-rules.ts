@@ -1,4 +1,4 @@
-// What a SKILL.md must hold to be used, one name per rule (M-51). The lists are closed: checks in CI name them.
+// What a SKILL.md must hold to be used, one name per rule. The lists are closed: checks in CI name them.
 
 /** Breaking one of these makes a skill invalid. */
 export const skillRules = {

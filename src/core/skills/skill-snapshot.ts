@@ -1,4 +1,4 @@
-// The skills of a session: both roots as they were when it began. Files that change later change the next session (M-50).
+// The skills of a session: both roots as they were when it began. Files that change later change the next session.
 import type { StoredSkill, SkillSource } from "./skill.ts";
 import type { SkillRule, SkillWarning } from "./skill-rules.ts";
 

@@ -24,7 +24,7 @@ function headingOf({ name, source, version }: StoredSkill): string {
   return `# Skill: ${name} (${source}, version ${version})`;
 }
 
-/** Instead of a body that is in the prompt already (M-34). */
+/** Instead of a body that is in the prompt already. */
 export function toPreactivatedPointer({ name, source }: StoredSkill): string {
   return (
     `Skill ${name} (${source})\n\n` +
@@ -32,7 +32,7 @@ export function toPreactivatedPointer({ name, source }: StoredSkill): string {
   );
 }
 
-/** Instead of a body that is in the history already (M-35). */
+/** Instead of a body that is in the history already. */
 export function toLoadedPointer({ name, source }: StoredSkill, earlier: Activation): string {
   return (
     `Skill ${name} (${source})\n\n` +

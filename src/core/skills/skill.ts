@@ -23,14 +23,14 @@ export interface StoredSkill extends Skill {
   readonly folder: string;
 }
 
-/** 16 hex digits of the body's hash: a new description is not a new version (M-31). */
+/** 16 hex digits of the body's hash: a new description is not a new version. */
 export type SkillVersion = string;
 
 export function versionOf(body: string): SkillVersion {
   return hashContent(body).slice(0, 16);
 }
 
-/** Four characters to a token, as the caps of activation count (M-31). */
+/** Four characters to a token, as the caps of activation count. */
 export function sizeTokensOf(body: string): number {
   return Math.max(1, Math.floor(body.length / 4));
 }

@@ -1,4 +1,4 @@
-// The part of JSON Schema that every provider understands (D-05), read once from a definition's text.
+// The part of JSON Schema that every provider understands, read once from a definition's text.
 import type { JsonText } from "../message/message.ts";
 import { nearestNames } from "../nearest-names.ts";
 

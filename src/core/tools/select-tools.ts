@@ -28,7 +28,7 @@ export interface LeftTool {
   readonly reason: string;
 }
 
-/** What a worker never gets, also when a tool of that name forgets to say so (S-17). */
+/** What a worker never gets, also when a tool of that name forgets to say so. */
 const neverForWorkers: readonly string[] = [
   "memory_add",
   "memory_replace",
@@ -38,7 +38,7 @@ const neverForWorkers: readonly string[] = [
 
 /**
  * The tools a role may use with what it was granted, each name once. The first of a name wins: a
- * provider refuses a request that has one twice. Sorted is by code units, the same in every locale (C-13).
+ * provider refuses a request that has one twice. Sorted is by code units, the same in every locale.
  */
 export function selectTools(offer: ToolOffer): SelectedTools {
   const { chosen, left } = chooseTools(offer);

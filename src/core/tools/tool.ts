@@ -53,7 +53,7 @@ export type ToolErrorClass =
   | "user_denied"
   | "confirmation_timeout";
 
-/** Why a tool could not do what it was asked. The one error a tool throws on purpose (D-10). */
+/** Why a tool could not do what it was asked. The one error a tool throws on purpose. */
 export class ToolError extends Error {
   readonly errorClass: ToolErrorClass;
   /** Whether a person should see it, and not only the model. */

@@ -1,4 +1,4 @@
-// Named toolsets: what a session is granted, in one word.
+// Named toolsets: what a session is granted, in one word.
 import type { AgentRole } from "../message/assembled-context.ts";
 import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";

@@ -1,4 +1,4 @@
-// What tools tell of themselves, and the chain of events they are told in (D-09).
+// What tools tell of themselves, and the chain of events they are told in.
 import { extendChain, openChain, parentIn } from "../../core/events/chain.ts";
 import type { PayloadOf } from "../../core/events/event.ts";
 import type { ToolCallContext } from "../../core/tools/tool.ts";

@@ -39,7 +39,7 @@ export interface DelegateToolOptions {
   readonly outputBytesMax: number;
 }
 
-/** For agents that speak with people. Workers never see it (S-17). */
+/** For agents that speak with people. Workers never see it. */
 export function delegateTool(options: DelegateToolOptions): Tool {
   return toTool("delegate", delegating, ["manager", "unified"], options);
 }

@@ -1,4 +1,4 @@
-// What a dispatcher is made of, and its limits (D-10).
+// What a dispatcher is made of, and its limits.
 import type { AgentRole } from "../../core/message/assembled-context.ts";
 import { requireLeasts } from "../../core/tools/check-limits.ts";
 import type { SideEffects, ToolErrorClass, ToolOutput } from "../../core/tools/tool.ts";

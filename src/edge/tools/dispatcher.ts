@@ -1,4 +1,4 @@
-// Dispatcher: every tool runs through here, and every use gets exactly one result (D-10).
+// Dispatcher: every tool runs through here, and every use gets exactly one result.
 import type { AgentRole } from "../../core/message/assembled-context.ts";
 import type { Message, ToolUseBlock } from "../../core/message/message.ts";
 import { hashContent } from "../../core/hash.ts";

@@ -1,4 +1,4 @@
-// The two tools by which an agent goes back to what was folded away (C-17): found by words, read by turns.
+// The two tools by which an agent goes back to what was folded away: found by words, read by turns.
 import type {
   HistoryHit,
   HistoryPage,

@@ -1,4 +1,4 @@
-// The three tools by which an agent keeps its memory (S-07, S-08). Workers have none of them (S-17).
+// The three tools by which an agent keeps its memory. Workers have none of them.
 import type { PayloadOf } from "../../core/events/event.ts";
 import { memoryFiles, type MemoryFile } from "../../core/memory/memory-file.ts";
 import type { MemoryScope } from "../../core/memory/memory-view.ts";
@@ -23,7 +23,7 @@ import { isShownWhole, toToolError } from "./memory-tool-error.ts";
 export interface MemoryToolsOptions {
   /** Adds session, turn and parent: the event named by `followsFrom`, else that of the tool use. Gives the event's id. */
   readonly emit?: (event: MemoryEvent, call: ToolCallContext) => string | null;
-  /** In a shared session MEMORY.md is neither shown nor written (C-16). */
+  /** In a shared session MEMORY.md is neither shown nor written. */
   readonly scope?: MemoryScope;
   /** Up to here a refusal shows the whole file, which then counts as seen: below what the dispatcher lets through. 16 KiB. */
   readonly refusalBytesMax?: number;
@@ -38,7 +38,7 @@ export type MemoryEvent =
   | {
       readonly type: "memory.eviction";
       readonly payload: PayloadOf<"memory.eviction">;
-      /** The `memory.updated` of the same write, also when others are written at the same time (B-07). */
+      /** The `memory.updated` of the same write, also when others are written at the same time. */
       readonly followsFrom: string | null;
     };
 

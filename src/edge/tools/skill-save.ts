@@ -1,4 +1,4 @@
-// skill_save: an agent keeps what it learned for sessions that begin later (M-54).
+// skill_save: an agent keeps what it learned for sessions that begin later.
 import type { PayloadOf } from "../../core/events/event.ts";
 import { toToolDefinition, type ToolDefinition } from "../../core/message/tool-definition.ts";
 import type { StoredSkill } from "../../core/skills/skill.ts";

@@ -1,4 +1,4 @@
-// The tools through which an agent finds, reads and keeps skills (M-52, M-53, M-54).
+// The tools through which an agent finds, reads and keeps skills.
 import { toToolDefinition } from "../../core/message/tool-definition.ts";
 import { nearestNames } from "../../core/nearest-names.ts";
 import { toLoadedPayload } from "../../core/skills/activation-events.ts";

@@ -1,4 +1,4 @@
-// What the dispatcher tells the bus, each event with the one it follows from (D-09).
+// What the dispatcher tells the bus, each event with the one it follows from.
 import { extendChain, parentIn, type Chain } from "../../core/events/chain.ts";
 import type { EventType } from "../../core/events/event-catalogue.ts";
 import type { PayloadOf } from "../../core/events/event.ts";

@@ -1,4 +1,4 @@
-// Where the kept part of a conversation begins: at the edge of a turn, or inside one that is too large to be kept (C-7, X-14).
+// Where the kept part of a conversation begins: at the edge of a turn, or inside one that is too large to be kept.
 import { recentTurnsMin } from "../../tokens/plan-cuts.ts";
 import type { HistoryMessage } from "../history.ts";
 import { findCutPlaces, isAsked, type CutPlaces } from "./cut-places.ts";

@@ -4,7 +4,7 @@ import type { BoundaryWish } from "./find-boundary.ts";
 import type { CompactionSettings } from "./settings.ts";
 
 export interface FoldLimits {
-  /** The model's limit without the longest reply and a buffer (C-7). */
+  /** The model's limit without the longest reply and a buffer. */
   readonly effectiveTokens: number;
   /** From here on a fold may happen, where that was asked for. */
   readonly thresholdTokens: number;
@@ -87,7 +87,7 @@ function findEarlyTokens({ early, timing }: CompactionSettings, thresholdTokens:
   return Math.min(Math.floor(early.fromShare * thresholdTokens), early.fromTokensMax);
 }
 
-/** A share of what is available, or of what is used where that is less: a fold is to free something. */
+/** A share of what is available, or of what is used where that is less: a fold is to free something. */
 export function findTargetTokens(
   { availableTokens }: Pick<FoldLimits, "availableTokens">,
   { targetShare, recoveryTargetShare }: CompactionSettings,

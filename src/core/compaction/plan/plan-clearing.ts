@@ -1,4 +1,4 @@
-// Old results of bulky tools → a line that says what stood there and how to get it back. One batch, or none (N-28).
+// Old results of bulky tools → a line that says what stood there and how to get it back. One batch, or none.
 import type { Message, ToolResultBlock } from "../../message/message.ts";
 import { countBytes } from "../../layers/cut-middle.ts";
 import type { HistoryMessage } from "../history.ts";

@@ -1,4 +1,4 @@
-// How and when histories are shortened: every knob with its default (N-02, C-7, H-13).
+// How and when histories are shortened: every knob with its default.
 import type { FoldShape } from "../summary/fold-messages.ts";
 
 export interface CompactionSettings {
@@ -32,7 +32,7 @@ export interface CompactionSettings {
 export interface EarlyFolds {
   /** Of the threshold. */
   readonly fromShare: number;
-  /** From here on in any case: a large window is no reason to read all of it with every call (H-13). */
+  /** From here on in any case: a large window is no reason to read all of it with every call. */
   readonly fromTokensMax: number;
   /** How many times over a fold has to pay if the session goes on as long as it has. Many do not. */
   readonly gainFactorMin: number;

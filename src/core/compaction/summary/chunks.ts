@@ -1,4 +1,4 @@
-// A history that no window holds, in parts that one does.
+// A history that no window holds, in parts that one does.
 import type { HistoryMessage } from "../history.ts";
 import { wellFormed } from "./shorten.ts";
 import { renderMessage } from "./transcript.ts";

@@ -10,7 +10,7 @@ import { type HeldTurn } from "./held-turn.ts";
 import { newTurnRow } from "./turn-rows.ts";
 import { checkName } from "./write-session.ts";
 
-/** The pointer is read afresh, and the commit checks that it is still what was read (X-35). */
+/** The pointer is read afresh, and the commit checks that it is still what was read. */
 export async function openTurn(store: Store, turn: NewTurn): Promise<HeldTurn> {
   checkName(turn.id, "turn");
   checkFoundation(`turn ${turn.id}`, turn.foundation);

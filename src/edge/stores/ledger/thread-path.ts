@@ -106,7 +106,7 @@ export interface TurnCut extends TurnPlace {
   readonly index: number;
 }
 
-/** What a fold keeps of a path: from the first kept turn on, or from after what it summarised (C-11). */
+/** What a fold keeps of a path: from the first kept turn on, or from after what it summarised. */
 export async function keptPath(
   { database }: Store,
   segments: readonly Segment[],

@@ -1,4 +1,4 @@
-// Where memory lives in a workspace: one folder, for reading and for writing (S-01).
+// Where memory lives in a workspace: one folder, for reading and for writing.
 import { lstat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";

@@ -1,4 +1,4 @@
-// Memory as one session shows it: a snapshot at its start, and what is new on each call (C-3).
+// Memory as one session shows it: a snapshot at its start, and what is new on each call.
 import type { Layout } from "../../../core/assembly/layout.ts";
 import {
   toMemoryTexts,
@@ -21,7 +21,7 @@ export interface MemorySession {
   /** The same as sections, for whoever lays a foundation without a session. */
   readonly sections: readonly Section[];
   readonly volatilePlace: MemoryView["volatilePlace"];
-  /** Reads what is there now, so that a write is seen by the very next call (S-12). */
+  /** Reads what is there now, so that a write is seen by the very next call. */
   forNextCall(): Promise<readonly Section[]>;
 }
 

@@ -1,4 +1,4 @@
-// Memory on disk: two files that are always whole, shared by processes and people without losing a word (S-01 to S-06).
+// Memory on disk: two files that are always whole, shared by processes and people without losing a word.
 import { hashContent, type ContentHash } from "../../../core/hash.ts";
 import type { MemoryOperation } from "../../../core/memory/change-memory.ts";
 import { countBytes } from "../../../core/layers/cut-middle.ts";
@@ -23,7 +23,7 @@ import { writeOnce, type MemoryOutcome } from "./write-memory.ts";
 
 export type { MemoryOutcome } from "./write-memory.ts";
 
-/** Belongs to one session: it knows what that session has seen. Nothing else is kept between calls (S-12). */
+/** Belongs to one session: it knows what that session has seen. Nothing else is kept between calls. */
 export interface MemoryStore {
   /** Without symlinks. */
   readonly workspacePath: string;
@@ -43,7 +43,7 @@ export interface MemoryStore {
   /** Brings back what was there before the last change, or before the change of that number. */
   undo(file: string, options?: { readonly to?: number }): Promise<UndoOutcome>;
   log(): Promise<Journal>;
-  /** The base and the two files, read now (S-11). */
+  /** The base and the two files, read now. */
   assembleSystemPrompt(base: string): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
-// A workspace's documents, read once and kept until one of them changes (N-40…N-43).
+// A workspace's documents, read once and kept until one of them changes.
 import { resolve } from "node:path";
 import type { BundleLimits, WorkspaceBundle } from "../../../core/layers/workspace-bundle.ts";
 import { StrataError } from "../../../core/strata-error.ts";
@@ -34,7 +34,7 @@ export interface WorkspaceRequest extends Pick<RootRequest, "scope"> {
 export interface WorkspaceCacheOptions extends Partial<Omit<RootSettings, "limits">> {
   /** 200,000 bytes for one document and 300,000 for all unless said otherwise. */
   readonly limits?: Partial<BundleLimits>;
-  /** Asked whenever they matter, instead of the numbers above, so that a change holds at once (N-06). */
+  /** Asked whenever they matter, instead of the numbers above, so that a change holds at once. */
   readonly times?: () => Pick<RootSettings, "watchDebounceMs" | "maxAgeMs">;
 }
 

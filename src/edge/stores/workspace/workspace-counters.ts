@@ -1,4 +1,4 @@
-// What the cache counts, under the names that monitoring knows (N-42).
+// What the cache counts, under the names that monitoring knows.
 import type { WorkspaceMetrics } from "./workspace-root.ts";
 
 export interface WorkspaceCounter {

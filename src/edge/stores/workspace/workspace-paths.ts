@@ -45,7 +45,7 @@ function spellExtra(files: Pick<ScopedFiles, "nameOf">, extra: string): string {
   }
 }
 
-/** What only the owner may see (C-16): MEMORY.md wherever it is, and all that is kept beside it. */
+/** What only the owner may see: MEMORY.md wherever it is, and all that is kept beside it. */
 export function isPrivate(path: string): boolean {
   const names = path.split(/[\\/]/);
   return toPlainName(names.at(-1) ?? "") === "memory.md" || names.some(isStateFolder);
