@@ -1,10 +1,10 @@
-// Whether two passages are the same once more: by their lines, because files are read and printed in lines.
+// Whether two passages repeat each other. Compares lines, because files are read and printed in lines.
 
-/** A number for each line that says something. */
+/** A number for each line with enough text. */
 export function sketchOf(text: string): ReadonlySet<number> {
   const lines = new Set<number>();
   for (const line of text.split("\n")) {
-    // Files are shown with line numbers or without.
+    // Files are shown with or without line numbers.
     const plain = line.replace(/^\s*\d+\s*[\t→|:-]?/u, "").trim();
     if (plain.length >= lineCharactersMin) lines.add(hashLine(plain));
   }

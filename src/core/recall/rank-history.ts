@@ -1,4 +1,4 @@
-// Which messages answer a query best, and where in them: one ranking for every store.
+// Which messages answer a query best, and where in them. One ranking for every store.
 import { findBestPassage, type TermHit } from "./best-passage.ts";
 import type { Candidate, RankedPassage, Ranking, ScoredPassage } from "./ranking.ts";
 import { pickVaried } from "./pick-varied.ts";
@@ -23,9 +23,9 @@ export function rankHistory<C extends Candidate>(
   });
 }
 
-/** What of the whole message counts beside its best passage. */
+/** The weight of the whole message beside its best passage. */
 const messageShare = 0.2;
-/** The newest message counts so much more than the oldest. */
+/** The bonus of the newest message over the oldest. */
 const recencyShare = 0.1;
 const phraseFactor = 4;
 
@@ -37,7 +37,7 @@ function scoreCandidate<C extends Candidate>(candidate: C, ranking: Ranking): Sc
     const weight = weights.get(term);
     if (weight !== undefined) hits.push({ term, at, weight });
   });
-  // A name is told after its words.
+  // A whole name is visited after its words, so hits must be sorted.
   hits.sort((a, b) => a.at - b.at);
   const { from, to, score, hasPhrase } = findBestPassage(text, hits, { passageCharacters, phrase });
   const inMessage = weighTogether(termsIn(hits, 0, text.length), weights);

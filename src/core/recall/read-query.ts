@@ -1,14 +1,14 @@
-// What is asked for: anything may be asked, and nothing in it is an operator.
+// Reads a query. Any text is valid, and nothing in it is an operator.
 import { termsOf } from "./terms.ts";
 
 export interface ReadQuery {
-  /** Each once; of very many the longest, which tell most. */
+  /** Each term once. If there are too many, the longest, which are the most specific. */
   readonly terms: readonly string[];
-  /** All of it, where it is short enough to stand somewhere word by word; else null. */
+  /** The whole query, if it is short enough to occur verbatim. Otherwise null. */
   readonly phrase: string | null;
 }
 
-/** The rest of a longer query is not looked at. */
+/** Text beyond this is ignored. */
 const charactersMax = 20_000;
 const termsMax = 200;
 const phraseCharactersMax = 200;

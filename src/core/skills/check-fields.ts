@@ -1,4 +1,4 @@
-// The fields of a frontmatter against the rules of the format.
+// Checks the fields of a frontmatter against the rules of the format.
 import { writeFrontmatter, type Field } from "./frontmatter-yaml.ts";
 import { skillLimits, type SkillViolation, type SkillWarning } from "./skill-rules.ts";
 import type { Skill } from "./skill.ts";
@@ -9,7 +9,7 @@ export interface CheckedFields {
   readonly warnings: readonly SkillWarning[];
 }
 
-/** Where there are violations, the fields are as far as they could be read. */
+/** With violations, the fields hold what could be read. */
 export function checkFields(given: ReadonlyMap<string, Field>, folder: string): CheckedFields {
   const violations: SkillViolation[] = [];
   const warnings: SkillWarning[] = [];
@@ -60,7 +60,7 @@ const knownFields = new Set([
   "allowed-tools",
 ]);
 
-/** Escapes can spell what no file can hold, and what no provider takes. */
+/** Escapes can spell characters that no file may contain and no provider accepts. */
 function hasControls(field: Field): boolean {
   switch (field.kind) {
     case "none":
@@ -78,10 +78,10 @@ function readText(field: Field | undefined): string | null {
   return field?.kind === "text" ? field.text.trim() : null;
 }
 
-/** Whether the folder fits is asked of good names only: a bad one has to change anyway. */
+/** Compares only valid names with the folder: an invalid one must change anyway. */
 function checkName(name: string, folder: string): readonly SkillViolation[] {
   if (name === "") {
-    // Some names would be read as something else than text.
+    // YAML would read some names as something other than text, so the line is quoted if needed.
     const line = writeFrontmatter({ name: folder }).trimEnd();
     return [{ rule: "name-missing", message: `there is no name; write the line ${line}` }];
   }
@@ -135,7 +135,7 @@ function readMetadata(field: Field | undefined, tell: Tell): Readonly<Record<str
   return Object.fromEntries(pairs);
 }
 
-/** `Bash(git add:*)` is one tool. Commas and lists are common mistakes that are understood. */
+/** `Bash(git add:*)` is one tool. Commas and lists are common mistakes, so they are accepted. */
 function readAllowedTools(
   field: Field | undefined,
   tell: Tell,

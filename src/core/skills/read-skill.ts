@@ -7,13 +7,13 @@ import { skillLimits, type SkillViolation, type SkillWarning } from "./skill-rul
 import { splitFrontmatter } from "./split-frontmatter.ts";
 
 export interface SkillReading {
-  /** Null exactly where there are violations. */
+  /** Null exactly if there are violations. */
   readonly skill: Skill | null;
   readonly violations: readonly SkillViolation[];
   readonly warnings: readonly SkillWarning[];
 }
 
-/** `size` is that of the whole file, where the bytes are only its beginning. */
+/** `size` is that of the whole file; the bytes may be only its beginning. */
 export function readSkillBytes(bytes: Uint8Array, size: number, folder: string): SkillReading {
   if (size > skillLimits.fileBytesMax) {
     const message = `the file has ${size} bytes, at most ${skillLimits.fileBytesMax} are read; move parts of it into files beside it`;
@@ -23,7 +23,7 @@ export function readSkillBytes(bytes: Uint8Array, size: number, folder: string):
   return text === null ? refused(notText(bytes)) : readSkill(text, folder);
 }
 
-/** The folder is the one that holds the file: its name, not its path. */
+/** `folder` is the name of the folder that holds the file, not its path. */
 export function readSkill(text: string, folder: string): SkillReading {
   const split = splitFrontmatter(text);
   if ("rule" in split) return refused(split);

@@ -1,17 +1,18 @@
-// A model's input against the schema of a tool: every violation with its place, so that one more try can mend all.
+// Checks a model's input against a tool's schema. Lists every violation with its place, so that one retry can
+// fix all.
 import { nearestNames } from "../nearest-names.ts";
 import { isRecord, pointerTo, type InputSchema, type SchemaType } from "./input-schema.ts";
 
 export interface InputViolation {
-  /** A JSON pointer; empty for the input itself. */
+  /** A JSON pointer. Empty for the input itself. */
   readonly path: string;
   readonly problem: string;
 }
 
-/** More are counted and not told: nobody reads the hundredth. */
+/** Further violations are only counted. */
 export const violationsMax = 50;
 
-/** Empty when the input fits. Never throws, whatever the value. */
+/** Empty if the input fits. Never throws for any value. */
 export function checkInput(schema: InputSchema, value: unknown): readonly InputViolation[] {
   const violations: InputViolation[] = [];
   let leftOut = 0;
@@ -23,7 +24,7 @@ export function checkInput(schema: InputSchema, value: unknown): readonly InputV
   return violations;
 }
 
-/** As a model is told of it. */
+/** The sentence the model sees. */
 export function describeViolation({ path, problem }: InputViolation): string {
   return path === "" ? `the input ${problem}` : `${path} ${problem}`;
 }
@@ -72,7 +73,7 @@ function isOfType(type: SchemaType, value: unknown): boolean {
     case "number":
       return typeof value === "number" && Number.isFinite(value);
     case "integer":
-      // A longer one was changed when it was parsed.
+      // Parsing already changed larger numbers.
       return Number.isSafeInteger(value);
     case "null":
       return value === null;
@@ -100,7 +101,7 @@ function checkText({ bounds }: InputSchema, text: string, path: string, report: 
   if (length > maxLength) report(path, `must have at most ${maxLength} characters`);
 }
 
-/** As JSON Schema counts them: a pair of surrogates is one. */
+/** Counts like JSON Schema: a surrogate pair is one character. */
 function countCharacters(text: string): number {
   return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }

@@ -172,12 +172,12 @@ describe("limits that make no sense", () => {
   test.each([
     [
       { confirmationMs: Infinity },
-      "confirmationMs of the dispatcher is Infinity, and 1 is the least",
+      "confirmationMs of the dispatcher is Infinity, but must be at least 1",
     ],
-    [{ graceMs: Number.NaN }, "graceMs of the dispatcher is NaN, and 0 is the least"],
-    [{ atOnceMax: 0 }, "atOnceMax of the dispatcher is 0, and 1 is the least"],
-    [{ timeoutMs: -1 }, "timeoutMs of the dispatcher is -1, and 1 is the least"],
-    [{ outputBytesMax: Number.NaN }, "outputBytesMax of the dispatcher is NaN, and 1 is the least"],
+    [{ graceMs: Number.NaN }, "graceMs of the dispatcher is NaN, but must be at least 0"],
+    [{ atOnceMax: 0 }, "atOnceMax of the dispatcher is 0, but must be at least 1"],
+    [{ timeoutMs: -1 }, "timeoutMs of the dispatcher is -1, but must be at least 1"],
+    [{ outputBytesMax: Number.NaN }, "outputBytesMax of the dispatcher is NaN, but must be at least 1"],
   ])("%o is refused with what would", (limits, problem) => {
     expect(() => createDispatcher({ tools: [echo], limits })).toThrow(problem);
   });
@@ -185,7 +185,7 @@ describe("limits that make no sense", () => {
   test("of a tool are refused with its name", () => {
     const tool = toolOf("odd", async () => ({ text: "" }), { timeoutMs: 0 });
     expect(() => createDispatcher({ tools: [tool] })).toThrow(
-      "timeoutMs of the tool odd is 0, and 1 is the least",
+      "timeoutMs of the tool odd is 0, but must be at least 1",
     );
   });
 

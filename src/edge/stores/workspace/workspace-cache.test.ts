@@ -403,10 +403,10 @@ describe("the end", () => {
 
   test("settings that make no sense are refused with what would", () => {
     expect(() => createWorkspaceCache({ watchDebounceMs: 10 })).toThrow(
-      "watchDebounceMs of the workspace cache is 10, and 50 is the least",
+      "watchDebounceMs of the workspace cache is 10, but must be at least 50",
     );
     expect(() => createWorkspaceCache({ limits: { fileBytesMax: Number.NaN } })).toThrow(
-      "fileBytesMax of the workspace cache is NaN, and 1000 is the least",
+      "fileBytesMax of the workspace cache is NaN, but must be at least 1000",
     );
   });
 });
