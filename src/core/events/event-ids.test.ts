@@ -77,9 +77,7 @@ describe("the next id", () => {
 
   test("does not exist after the last of all; the last one stays what it was", () => {
     const ids = createEventIds({ after: "7ZZZZZZZZZZZZZZZZZZZZZZZZZ" });
-    expect(() => ids.next(0, zeros)).toThrow(
-      "no event id can follow 7ZZZZZZZZZZZZZZZZZZZZZZZZZ",
-    );
+    expect(() => ids.next(0, zeros)).toThrow("no event id can follow 7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
     expect(ids.last()).toBe("7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
   });
 

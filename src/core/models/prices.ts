@@ -85,7 +85,8 @@ export function parsePrices(model: Fields, place: string): Prices {
   const rows = readList(model["prices"], `${place}.prices`, (row, at) =>
     parseRow(row, model["tiers"], at),
   );
-  if (rows.length === 0) throw invalid(`${place}.prices is empty`, "add a price, or unpriced with the reason");
+  if (rows.length === 0)
+    throw invalid(`${place}.prices is empty`, "add a price, or unpriced with the reason");
   rows.forEach((row, index) => {
     const before = rows[index - 1];
     if ((row.from === null) !== (index === 0))

@@ -4,7 +4,7 @@ import type { HistoryMessage } from "../history.ts";
 import { readFoldMessage } from "./read-fold-message.ts";
 import { cutMiddle } from "./shorten.ts";
 
-/** What is shown of what a tool was given and of what it gave. */
+/** How much of a tool's result and of its input is shown. */
 const payloadCharactersMax = 1_200;
 const inputCharactersMax = 600;
 
@@ -17,7 +17,7 @@ export function renderTranscript(messages: readonly Said[]): string {
     .join("\n\n");
 }
 
-/** Empty for a message that says nothing, such as one of thinking alone. */
+/** Empty for a message without visible content, such as one of thinking alone. */
 export function renderMessage({ message, foldPart }: Said): string {
   const notes = foldPart === "notes" ? readFoldMessage(message) : null;
   if (notes !== null) return `[notes on what came before]\n${notes.text}`;
@@ -27,7 +27,7 @@ export function renderMessage({ message, foldPart }: Said): string {
   return [...(label === null ? [] : [label]), ...said].join("\n");
 }
 
-/** Results have labels of their own, wherever a protocol puts them. */
+/** Results have their own labels, wherever a protocol puts them. */
 function labelOf({ role, content }: Message): string | null {
   const first = content.find((block) => renderBlock(block) !== "");
   return first?.type === "tool_result" ? null : `[${role}]`;
@@ -49,7 +49,7 @@ function renderBlock(block: Block): string {
         : `[a document ${block.title ?? ""}]`;
     case "compaction":
       return block.content ?? "";
-    // Thinking is not part of what was said, and nobody can read a block of an unknown kind.
+    // Thinking is not part of the conversation, and blocks of an unknown kind are unreadable.
     case "thinking":
     case "redacted_thinking":
     case "opaque":
@@ -62,7 +62,7 @@ function renderResult(text: string, isError: boolean): string {
   return text.trim() === "" ? label : `${label}\n${quote(cutMiddle(text, payloadCharactersMax))}`;
 }
 
-/** No line of it can pass for a label. */
+/** Quotes each line, so that none looks like a label. */
 function quote(text: string): string {
   return text
     .trimEnd()
