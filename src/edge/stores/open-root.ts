@@ -1,4 +1,4 @@
-// The folder a scope begins at: which one it is, whatever its name, and how what is in it can be named.
+// The root folder of a scope: its identity, whatever its name, and how to address its entries.
 import { constants } from "node:fs";
 import { lstat, open, realpath, type FileHandle } from "node:fs/promises";
 import { hasCode, isOther, tellingOf } from "./scoped-failure.ts";
@@ -6,11 +6,11 @@ import type { ScopeRoot } from "./scope-root.ts";
 import { hasDescriptorPaths } from "./scoped-folder.ts";
 
 export interface ScopeOptions {
-  /** Set to false to name entries by their paths, as on systems without descriptor paths. */
+  /** Set to false to address entries by path, as on systems without descriptor paths. */
   readonly byDescriptor?: boolean;
 }
 
-/** The folder must be there. */
+/** The folder must exist. */
 export function openRoot(given: string, options: ScopeOptions = {}): Promise<ScopeRoot> {
   return tellingOf(given, async () => {
     const path = await realpath(given);
@@ -29,7 +29,7 @@ export function openRoot(given: string, options: ScopeOptions = {}): Promise<Sco
   });
 }
 
-/** Not every system opens folders. A shortage of descriptors is no such system: it must not weaken the guard. */
+/** Some systems cannot open folders. A shortage of descriptors is different and must not weaken the guard. */
 async function openIfPossible(path: string): Promise<FileHandle | null> {
   try {
     return await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
@@ -39,7 +39,10 @@ async function openIfPossible(path: string): Promise<FileHandle | null> {
   }
 }
 
-/** Where the system knows none, a change of what is in a folder is told as its birth. Nothing of our own program changed. */
+/**
+ * A system without birth times reports the last change instead. For our own, unchanged program the two differ
+ * only if births are known.
+ */
 async function hasBirthTimes(): Promise<boolean> {
   const program = await lstat(process.execPath, { bigint: true }).catch(() => null);
   return program !== null && program.birthtimeNs !== program.ctimeNs;

@@ -1,15 +1,16 @@
-// What a scope begins at, and what it finds there.
+// The root of a scope, and its entries.
 
 export interface ScopeRoot {
   /** Without symlinks. */
   readonly path: string;
   readonly dev: bigint;
   readonly ino: bigint;
-  /** Inode numbers are used again; missing where the system knows no births. */
+  /** Distinguishes reused inode numbers. Absent if the system records no birth times. */
   readonly birthtimeNs?: bigint;
   /**
-   * Whether an entry can be named by its folder's descriptor. Then a name is looked up in the very folder that
-   * was checked; elsewhere the way is compared before and after, which leaves a moment to whoever swaps folders.
+   * Whether entries can be addressed through their folder's descriptor. A name is then looked up in the very
+   * folder that was checked. Otherwise the path is compared before and after, which leaves a short window for
+   * swapped folders.
    */
   readonly hasDescriptorPaths: boolean;
 }
@@ -20,14 +21,14 @@ export interface ScopedEntry {
   readonly size: number;
 }
 
-/** A folder that is held open while its entries are used. */
+/** A folder held open while its entries are in use. */
 export interface ScopedFolder {
-  /** Names an entry of this folder, or the folder itself, to the system. */
+  /** The system path of an entry of this folder, or of the folder itself. */
   at(name: string): string;
   readonly self: string;
-  /** Throws when the folder is not, or not any more, where it was found inside the root. */
+  /** Throws if the folder is no longer where it was found inside the root. */
   check(): Promise<void>;
-  /** Renamed and new entries are on the disk. */
+  /** Makes renamed and new entries durable. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,9 +1,10 @@
-// What the system says about a file → what a tool says. The system's own words show paths that are none of the model's.
+// Turns system errors about a file into tool errors. The system's own messages contain paths that the model
+// must not see.
 import { ToolError } from "../../core/tools/tool.ts";
 import { spell } from "./scoped-path.ts";
 import { isSystemError } from "./system-error.ts";
 
-/** Runs the work; a system error becomes a `ToolError` that names the path as it was given. */
+/** Runs the work. A system error becomes a `ToolError` that names the path as given. */
 export async function tellingOf<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -16,15 +17,15 @@ export function isMissing(error: unknown): boolean {
   return hasCode(error, "ENOENT");
 }
 
-/** For what may be gone: then there is nothing. */
+/** Treats a missing entry as null. */
 export function unlessMissing(error: unknown): null {
   if (isMissing(error)) return null;
   throw error;
 }
 
 /**
- * Whether it was said of the path and not of the moment: it is outside, a link, a folder, not for us. What is no
- * refusal (no more descriptors, a broken disk) may be different the next time.
+ * Whether the error is about the path itself: outside, a link, a folder, not permitted. Other errors (no more
+ * descriptors, a broken disk) may not happen next time.
  */
 export function isRefusal(error: unknown): boolean {
   return error instanceof ToolError && error.errorClass !== "execution_error";

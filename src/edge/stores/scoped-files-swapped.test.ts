@@ -1,4 +1,4 @@
-// The guard while somebody replaces a folder and a file by links that lead outside, all the time.
+// The guard while a worker keeps replacing a folder and a file by links that lead outside.
 import {
   existsSync,
   lstatSync,
@@ -85,7 +85,7 @@ async function operate(files: ScopedFiles, turn: number): Promise<string> {
   }
 }
 
-/** Times of the folder included: what was made there and removed again counts. */
+/** Includes the folder's times, so that files made there and removed again count. */
 function fingerprintOf(folder: string): string {
   const { mtimeMs, ctimeMs, ino } = lstatSync(folder);
   const inside = readdirSync(folder).map((name) => {
@@ -115,7 +115,7 @@ async function startSwapper(root: string, outside: string): Promise<{ stop(): Pr
   };
 }
 
-/** Files are written meanwhile, so a new folder may be there while ours is away: it goes. Ends with ours in its place. */
+/** Writers may create a new folder while ours is away; it is removed. Ends with ours in its place. */
 const swapperSource = `
 const { renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } = require("node:fs");
 const { parentPort, workerData: { root, outside, cells } } = require("node:worker_threads");

@@ -125,7 +125,7 @@ describe.each([
         symlinkSync(join(base, "outside"), join(root, "a/b"));
       },
     });
-    // By descriptor the folder is still the folder; by path it is no longer where it was.
+    // By descriptor the folder is still the same; by path it is no longer where it was.
     expect(await refusal(write)).toBe(
       byDescriptor ? "null" : 'permission_denied: "a/b/c.txt" was moved or replaced meanwhile',
     );
@@ -291,7 +291,7 @@ describe.each([
     expect(await refusal(openFolder(earlier, folder))).toBe(
       'permission_denied: "a/x" was moved or replaced meanwhile',
     );
-    // What happens in a folder does not make it another one.
+    // Changes inside a folder do not make it another one.
     await files.writeFile("more", "");
     await (await openFolder(known, folder))?.close();
   });

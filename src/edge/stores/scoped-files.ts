@@ -1,4 +1,5 @@
-// The one door to files that somebody else may name: inside a root, never through a symlink, whole or not at all.
+// The only way to files whose paths others choose: inside a root, never through a symlink, written whole or not
+// at all.
 import { lstat, rmdir, unlink } from "node:fs/promises";
 import { resolve } from "node:path";
 import { ToolError } from "../../core/tools/tool.ts";
@@ -22,32 +23,36 @@ import { linkWhole, replaceWhole, type ReplacedFile } from "./scoped-write.ts";
 export type { ScopedEntry } from "./scope-root.ts";
 
 /**
- * A path is relative to the root, or absolute and inside it. A path outside, a symlink on the way or at the end, or
- * a special file is refused with a `ToolError` (permission_denied) that names the path as given.
+ * A path is relative to the root, or absolute and inside it. A path outside, a symlink on the way or at the
+ * end, or a special file is refused with a `ToolError` (permission_denied) that names the path as given.
  */
 export interface ScopedFiles {
   /** Without symlinks. */
   readonly root: string;
-  /** How entries are found. By path, whoever swaps folders all the time is refused nearly always; by descriptor, always. */
+  /**
+   * How entries are found. Against constantly swapped folders, "by descriptor" always holds, "by path" nearly
+   * always.
+   */
   readonly lookup: "by descriptor" | "by path";
-  /** A path as the root has it, with slashes; "." for the root. Only the text is looked at. */
+  /** The path relative to the root, with slashes; "." for the root. Looks only at the text. */
   nameOf(path: string): string;
-  /** Null: no such file. The bytes end at the limit; `size` tells whether there are more. */
+  /** Null if there is no such file. The bytes end at the limit; `size` tells whether there are more. */
   readFile(path: string, options: { readonly bytesMax: number }): Promise<ScopedContent | null>;
-  /** One piece after the other of one and the same file, until `take` resolves with false. False: no such file. */
+  /** Reads one file in pieces until `take` resolves with false. False if there is no such file. */
   readPieces(path: string, options: PieceOptions): Promise<boolean>;
   /**
-   * Temporary file beside it, fsync, rename, fsync of the folder; folders are made with 0700 as needed.
-   * A file that is replaced keeps its mode and, where we may give files away, its owner; a new one gets `mode`, 0600 by default.
+   * Writes a temporary file beside it, then fsync, rename, fsync of the folder. Creates folders with 0700 as
+   * needed. A replaced file keeps its mode and, if we may change owners, its owner; a new one gets `mode`, 0600
+   * by default.
    */
   writeFile(path: string, content: string | Uint8Array, options?: WriteOptions): Promise<void>;
-  /** As writeFile, but false and nothing done when something of that name is there. One of many callers gets true. */
+  /** Like writeFile, but does nothing and returns false if the name exists. Of many callers, one gets true. */
   createFile(path: string, content: string | Uint8Array, options?: WriteOptions): Promise<boolean>;
-  /** Sorted by code units. Symlinks are told of, not followed. A missing folder is a `not_found`. */
+  /** Sorted by code units. Lists symlinks without following them. A missing folder is a `not_found`. */
   list(path: string): Promise<readonly ScopedEntry[]>;
-  /** Null: no such file or folder. */
+  /** Null if there is no such file or folder. */
   stat(path: string): Promise<ScopedStats | null>;
-  /** A file or an empty folder. What is missing is removed already. */
+  /** Removes a file or an empty folder. A missing one is no error. */
   remove(path: string): Promise<void>;
 }
 
@@ -69,11 +74,11 @@ export interface ScopedStats {
 
 export interface WriteOptions {
   readonly mode?: number;
-  /** Called when everything is on the disk under another name; what it throws leaves all as it was. */
+  /** Called when everything is on disk under a temporary name. If it throws, nothing changes. */
   readonly beforeRename?: () => Promise<void> | void;
 }
 
-/** The folder must be there. It is the same folder for the life of the scope: another in its place is refused. */
+/** The folder must exist. The scope stays bound to it: another folder in its place is refused. */
 export async function openScope(given: string, options: ScopeOptions = {}): Promise<ScopedFiles> {
   const root = await openRoot(given, options);
   return toFiles({ root, prefixes: [root.path, resolve(given)] });
@@ -81,7 +86,7 @@ export async function openScope(given: string, options: ScopeOptions = {}): Prom
 
 interface Scope {
   readonly root: ScopeRoot;
-  /** What an absolute path inside the root may begin with. */
+  /** The prefixes an absolute path inside the root may have. */
   readonly prefixes: readonly string[];
 }
 
@@ -131,11 +136,10 @@ function toFiles(scope: Scope): ScopedFiles {
   };
 }
 
-/** Where a file can be written. */
 interface Place {
   readonly folder: ScopedFolder;
   readonly name: string;
-  /** The file that is there. */
+  /** The file to replace. */
   readonly replaced: ReplacedFile | null;
 }
 
@@ -155,7 +159,7 @@ function inFolderOf<T>(scope: Scope, path: string, work: FolderWork<T>): Promise
   return inFolder(scope, path, { isParent: true, create: false }, work);
 }
 
-/** Opens a folder, or the one an entry is in, for the time of the work. */
+/** Opens a folder, or the folder of an entry, during the work. */
 function inFolder<T>(
   { root, prefixes }: Scope,
   path: string,
@@ -176,7 +180,7 @@ function inFolder<T>(
 
 interface Found extends ScopedStats, ReplacedFile {}
 
-/** What is there under a name. Symlinks and special files are refused. */
+/** The entry under a name. Refuses symlinks and special files. */
 async function lookAt(folder: ScopedFolder, name: string, path: string): Promise<Found | null> {
   const stats = await lstat(folder.at(name)).catch(unlessMissing);
   await folder.check();

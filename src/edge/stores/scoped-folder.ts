@@ -1,4 +1,4 @@
-// Folders reached from the root one by one, so that no symlink is followed, also when one appears meanwhile.
+// Opens folders from the root one by one, so that no symlink is followed, even if one appears meanwhile.
 import { constants, type BigIntStats } from "node:fs";
 import { lstat, mkdir, open, readlink, type FileHandle } from "node:fs/promises";
 import { join, sep } from "node:path";
@@ -9,13 +9,13 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 
 export interface FolderToOpen {
   readonly names: readonly string[];
-  /** Makes what is missing, for this user alone. */
+  /** Creates missing folders, for this user alone. */
   readonly create: boolean;
   /** As given, for messages. */
   readonly path: string;
 }
 
-/** Null when a folder on the way is missing, or a file is in its place. */
+/** Null if a folder on the way is missing, or a file stands in its place. */
 export function openFolder(root: ScopeRoot, folder: FolderToOpen): Promise<ScopedFolder | null> {
   return root.hasDescriptorPaths ? openByDescriptor(root, folder) : openByPath(root, folder);
 }
@@ -23,11 +23,11 @@ export function openFolder(root: ScopeRoot, folder: FolderToOpen): Promise<Scope
 export async function hasDescriptorPaths(handle: FileHandle): Promise<boolean> {
   try {
     const direct = await handle.stat({ bigint: true });
-    // The dot must stay: without it this is the link that stands for the descriptor.
+    // The dot must stay: without it, the path names the link of the descriptor itself.
     const byName = await lstat(`${descriptorPath(handle)}/.`, { bigint: true });
     return isSame(direct, byName);
   } catch (error) {
-    // What the machine is short of now says nothing about what it has.
+    // A temporary shortage says nothing about the system's abilities.
     if (hasCode(error, "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "EIO")) throw error;
     return false;
   }
@@ -91,12 +91,12 @@ async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, 0o700);
   } catch (error) {
-    // Somebody else was faster; what they made is checked when it is opened.
+    // Another process was faster. Opening checks what it made.
     if (!hasCode(error, "EEXIST")) throw error;
   }
 }
 
-/** The system calls both a file and a symlink "not a folder" here. */
+/** The system reports both a file and a symlink as "not a folder" here. */
 async function orNothing(error: unknown, place: string, path: string): Promise<null> {
   if (isMissing(error)) return null;
   if (!hasCode(error, "ENOTDIR", "ELOOP")) throw error;
@@ -174,7 +174,7 @@ async function lookOrMake(place: string, create: boolean): Promise<Step | null> 
   }
 }
 
-/** Not every system lets a folder be opened; where it does not, renames are as durable as it makes them. */
+/** Some systems cannot open folders. Renames are then only as durable as the system makes them. */
 async function syncByPath(place: string): Promise<void> {
   const handle = await open(place, O_RDONLY).catch(() => null);
   try {

@@ -1,9 +1,9 @@
-// What is in a folder, told and not followed.
+// Lists a folder's entries without following links.
 import type { Dirent, Stats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import type { ScopedEntry, ScopedFolder } from "./scope-root.ts";
 
-/** Asked for at once: as many as keep the system busy without opening thousands of requests. */
+/** How many entries are examined at once. */
 const AT_ONCE = 32;
 
 export async function listEntries(folder: ScopedFolder): Promise<readonly ScopedEntry[]> {
@@ -19,7 +19,7 @@ export async function listEntries(folder: ScopedFolder): Promise<readonly Scoped
   return entries;
 }
 
-/** An entry that vanished meanwhile, or whose name is no text, is told of as it was found. */
+/** An entry that vanished meanwhile, or whose name is not valid text, is listed as found. */
 async function toEntry(folder: ScopedFolder, found: Dirent): Promise<ScopedEntry> {
   const stats = await lstat(folder.at(found.name)).catch(() => null);
   return { name: found.name, kind: kindOf(stats ?? found), size: stats?.size ?? 0 };

@@ -1,14 +1,14 @@
-// A path as somebody gave it → the names that lead from the root to it. Only the text is looked at here.
+// Splits a given path into the names from the root to it. Looks only at the text.
 import { sep } from "node:path";
 import { ToolError } from "../../core/tools/tool.ts";
 
-/** Longer ones no file system takes. */
+/** No file system takes longer ones. */
 const PATH_CHARACTERS_MAX = 4096;
 const NAME_BYTES_MAX = 255;
 
 /**
- * `..` is taken back word by word: no symlink is ever followed, so words and folders agree. An absolute path
- * is taken when it begins with one of the roots. The root itself has no names.
+ * Resolves `..` textually: symlinks are never followed, so text and folders agree. An absolute path must begin
+ * with one of the roots. The root itself has no names.
  */
 export function namesInside(roots: readonly string[], path: string): readonly string[] {
   if (path.length > PATH_CHARACTERS_MAX) throw invalid(path, "is too long");
@@ -27,7 +27,7 @@ export function namesInside(roots: readonly string[], path: string): readonly st
   return names;
 }
 
-/** A path in a message: as given, on one line, not longer than a line. */
+/** A path in a message: as given, on one line, bounded in length. */
 export function spell(path: string): string {
   const short = path.length <= 200 ? path : `${path.slice(0, 200)}…`;
   return JSON.stringify(short.toWellFormed());
@@ -50,7 +50,7 @@ function relativeTo(roots: readonly string[], path: string): string {
   throw outside(path);
 }
 
-/** On Windows also what is relative to a drive or to its present folder. */
+/** On Windows, paths relative to a drive or to its current folder also count. */
 function isAbsolute(path: string): boolean {
   return path.startsWith("/") || (sep === "\\" && (path.startsWith("\\") || path[1] === ":"));
 }

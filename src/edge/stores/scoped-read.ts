@@ -1,4 +1,4 @@
-// The bytes of a file, up to a limit, from the file that was checked and no other.
+// Reads the bytes of a file up to a limit, from the checked file and no other.
 import { constants, type BigIntStats } from "node:fs";
 import { lstat, open, type FileHandle } from "node:fs/promises";
 import {
@@ -13,7 +13,7 @@ import { isSame } from "./scoped-folder.ts";
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** A file may be replaced by its next version between the look and the opening; rarely this often in a row. */
+/** A file may be replaced between check and opening, but rarely this often in a row. */
 const ATTEMPTS_MAX = 20;
 
 export interface FileToRead {
@@ -31,7 +31,7 @@ export function readBounded(
   return withFile(root, folder, { name, path }, (handle, size) => readUpTo(handle, size, bytesMax));
 }
 
-/** Resolves with false when there is no such file, and as soon as it was told not to go on with true. */
+/** False if there is no such file. True after the end, or as soon as `take` returns false. */
 export async function readInPieces(
   root: ScopeRoot,
   folder: ScopedFolder,
@@ -48,10 +48,10 @@ export async function readInPieces(
   return done ?? false;
 }
 
-/** Of the bytes that follow; false when nobody wants more. */
+/** Receives the next bytes. Returns false to stop. */
 export type TakePiece = (piece: Uint8Array) => Promise<boolean>;
 
-/** Null when there is no such file. */
+/** Null if there is no such file. */
 async function withFile<T>(
   root: ScopeRoot,
   folder: ScopedFolder,
@@ -65,7 +65,7 @@ async function withFile<T>(
       return null;
     }
     requireFile(before, path);
-    // Not blocking: a pipe that took the file's place would wait for somebody to write.
+    // Non-blocking: a pipe in the file's place would wait for a writer.
     const flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
     const handle = await open(folder.at(name), flags).catch(unlessMissing);
     if (handle === null) continue;
@@ -73,7 +73,7 @@ async function withFile<T>(
       const opened = await handle.stat({ bigint: true });
       requireFile(opened, path);
       await folder.check();
-      // A descriptor path names the checked folder itself, so what was opened lies in it.
+      // A descriptor path addresses the checked folder itself, so the opened file is inside it.
       if (!root.hasDescriptorPaths && !(await isStillThere(folder, name, before, opened))) continue;
       return await work(handle, Number(opened.size));
     } finally {
@@ -83,7 +83,7 @@ async function withFile<T>(
   throw refusedChange(path);
 }
 
-/** Looked at once more, and the way once more: whoever swaps folders must do so four times in a row to be missed. */
+/** Checks the entry and the path again. To go unnoticed, folders must be swapped four times in a row. */
 async function isStillThere(
   folder: ScopedFolder,
   name: string,
@@ -101,7 +101,7 @@ function requireFile(stats: BigIntStats, path: string): void {
   if (!stats.isFile()) throw refusedKind(path);
 }
 
-/** A file that grows while it is read is read to the end it has then, up to the limit. */
+/** A growing file is read to its current end, up to the limit. */
 async function readUpTo(
   handle: FileHandle,
   expected: number,

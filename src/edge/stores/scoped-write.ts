@@ -1,4 +1,4 @@
-// A file that appears whole or not at all.
+// Writes a file whole or not at all.
 import { randomBytes } from "node:crypto";
 import { constants, type BigIntStats } from "node:fs";
 import { link, lstat, open, rename, unlink, type FileHandle } from "node:fs/promises";
@@ -20,14 +20,14 @@ export interface FileToWrite {
   readonly replaced: ReplacedFile | null;
 }
 
-/** What the new file takes over from the one it replaces. */
+/** What the new file keeps from the replaced one. */
 export interface ReplacedFile {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
 }
 
-/** A file that a crash left behind while another was written. Nobody reads it; it may be removed. */
+/** A file that a crash left behind during a write. It is never read and may be removed. */
 export function isLeftover(name: string): boolean {
   return /^\.strata-[0-9a-f]{16}\.tmp$/.test(name);
 }
@@ -42,7 +42,7 @@ export async function replaceWhole(
   });
 }
 
-/** False when something of that name is there: a link, unlike a rename, replaces nothing. */
+/** False if the name exists: unlike a rename, a link replaces nothing. */
 export async function linkWhole(
   folder: ScopedFolder,
   name: string,
@@ -73,7 +73,7 @@ async function withTemporary(
   try {
     try {
       made = await handle.stat({ bigint: true });
-      // By path the folder may have been swapped just then: nothing is written before it is known where the file is.
+      // By path, the folder may just have been swapped. Write nothing before the file's place is known.
       if (!(await isThere(folder, temporary, made))) throw refusedChange(path);
       await folder.check();
       if (replaced !== null) await takeOver(handle, made, replaced);
@@ -86,7 +86,7 @@ async function withTemporary(
     await folder.check();
     await settle(temporary);
   } catch (error) {
-    // What went wrong matters more than what could not be tidied up.
+    // The original error matters more than a failed cleanup.
     if (made !== null) await removeOurs(folder, temporary, made).catch(() => {});
     throw error;
   }
@@ -98,7 +98,7 @@ async function isThere(folder: ScopedFolder, name: string, made: BigIntStats): P
   return there !== null && isSame(there, made);
 }
 
-/** The mode always; the owner where we may give files away, which few users may. */
+/** Always keeps the mode; keeps the owner if we may change it, which few users may. */
 async function takeOver(
   handle: FileHandle,
   made: BigIntStats,
@@ -111,7 +111,7 @@ async function takeOver(
 
 const tidyAttemptsMax = 200;
 
-/** Only the very file that we made, wherever the way leads meanwhile; where it leads elsewhere now, a little later. */
+/** Removes only the very file we made. If the path leads elsewhere now, tries again later. */
 async function removeOurs(
   folder: ScopedFolder,
   temporary: string,

@@ -1,26 +1,26 @@
-// The folders that Strata keeps its own things in: `.strata`, and `.metis` where an earlier program made that one.
+// Strata's own folders in a workspace: `.strata`, or `.metis` if an earlier program made that one.
 import type { ScopedFiles } from "./scoped-files.ts";
 
-/** In the order they are looked at. */
+/** In order of preference. */
 export const stateFolders = [".strata", ".metis"] as const;
 
 export type StateFolder = (typeof stateFolders)[number];
 
-/** Also as it may be written where cases, and dots or spaces at the end, make no difference. */
+/** Also matches spellings that differ only in case, or in trailing dots or spaces. */
 export function isStateFolder(name: string): boolean {
   return stateFolders.some((folder) => folder === toPlainName(name));
 }
 
-/** A name as file systems that tell the fewest names apart would take it. */
+/** The name as the least case-sensitive file systems compare it. */
 export function toPlainName(name: string): string {
-  // There and back, for the letters that have a capital but are none of its small ones, as ſ.
+  // To upper case and back, for letters such as ſ that share a capital with another letter.
   return name
     .toUpperCase()
     .toLowerCase()
     .replace(/[. ]+$/, "");
 }
 
-/** `.strata`, unless only `.metis` is there: making the other one as well would hide what is in it. */
+/** `.strata`, unless only `.metis` exists: a new `.strata` would hide its content. */
 export async function findStateFolder(files: Pick<ScopedFiles, "stat">): Promise<StateFolder> {
   for (const folder of stateFolders) {
     if ((await files.stat(folder)) !== null) return folder;

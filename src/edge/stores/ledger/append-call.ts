@@ -1,4 +1,4 @@
-// Recording a call: one commit with the call, its messages, its tool uses and what the session knows now.
+// Records a call: the call, its messages, its tool uses and the session's state in one commit.
 import type { CallEntry } from "../../../core/ledger/call-entry.ts";
 import type { WithCall } from "../../../core/ledger/ledger.ts";
 import { toMessageText } from "../../../core/ledger/message-text.ts";
@@ -15,7 +15,7 @@ import type { Store } from "./store.ts";
 import { type HeldTurn, type Step, leaseGuard } from "./held-turn.ts";
 import { stillOpen, answersIn, settled } from "./record-answers.ts";
 
-/** A call with what of its messages is not recorded yet. */
+/** A call with those of its messages that are not recorded yet. */
 export function appendStep(store: Store, held: HeldTurn, entry: CallEntry, more: WithCall): Step {
   checkCall(held, entry);
   const messages = messagesOfCall(entry, held.staged, more);
@@ -63,7 +63,7 @@ export function appendStep(store: Store, held: HeldTurn, entry: CallEntry, more:
       ...held,
       callCount: entry.number,
       messageCount: held.messageCount + rows.length,
-      // What a call that came to nothing sent is sent again.
+      // The next call sends again what a failed call sent.
       staged: isWhole ? 0 : held.staged,
       unanswered: [...stillOpen(held, answers), ...(isWhole ? uses.map(({ id }) => id) : [])],
     },
@@ -76,7 +76,7 @@ function toCall(held: HeldTurn, entry: CallEntry, rows: readonly Row[]): Row {
   return callRow(entry, { sessionId, provider, replyHash });
 }
 
-/** Tells whether this very call is recorded. */
+/** Asks whether exactly this call is recorded. */
 function landedCall(call: Row): Statement {
   return {
     sql: "SELECT 1 AS landed FROM calls WHERE turn_id = ? AND number = ? AND entry_hash = ?",
@@ -84,7 +84,7 @@ function landedCall(call: Row): Statement {
   };
 }
 
-/** Asks whether a call that was recorded before is the same as this one. */
+/** Asks whether the call recorded under this number is the same. */
 export function repeatedCall(held: HeldTurn, entry: CallEntry): Statement {
   const { reply } = entry;
   const rows = reply === null ? [] : [{ hash: toMessageText(reply).hash }];
@@ -102,20 +102,20 @@ function checkCall(held: HeldTurn, { turnId, number, sent, status }: CallEntry):
   if (status !== "failed" && sent.length < held.staged) {
     throw new StrataError(
       "input-invalid",
-      `call ${number} of turn ${turnId} sent ${sent.length} messages, and ${held.staged} are recorded for it`,
-      "give everything that was new in the call, what was recorded before it among it",
+      `call ${number} of turn ${turnId} sent ${sent.length} messages, but ${held.staged} are already recorded for it`,
+      "pass everything new in the call, including what was recorded before it",
     );
   }
 }
 
-/** What a call adds to its turn: what it sent beyond what is recorded, and its reply. */
+/** What a call adds to its turn: the sent messages not recorded yet, and its reply. */
 function messagesOfCall(
   entry: CallEntry,
   staged: number,
   { tokens = [], isReplayed = entry.status === "complete" }: WithCall,
 ): readonly NewMessage[] {
   const all: readonly Message[] = entry.reply === null ? entry.sent : [...entry.sent, entry.reply];
-  // Of a call that failed, only what was recorded before it stays.
+  // A failed call adds nothing; only what was recorded before it stays.
   const from = entry.status === "failed" ? all.length : staged;
   return all
     .map((message, index) => ({ message, tokens: tokens[index] ?? 0, isReplayed }))

@@ -1,4 +1,4 @@
-// Call rows ⇄ records, and what calls add up to.
+// Converts call rows to records and back, and sums calls.
 import { policyNames } from "../../../core/cache/policy.ts";
 import { hashContent } from "../../../core/hash.ts";
 import type { CallEntry, CallRecord } from "../../../core/ledger/call-entry.ts";
@@ -17,7 +17,7 @@ import type { Row } from "../sql/tables.ts";
 export interface CallContext {
   readonly sessionId: string;
   readonly provider: string;
-  /** Of the reply; empty for none. */
+  /** The hash of the reply. Empty for none. */
   readonly replyHash: string;
 }
 
@@ -50,9 +50,9 @@ export function callRow(entry: CallEntry, context: CallContext): Row {
     plan_json: plan,
     outcome_json: outcome,
   };
-  // What was sent is in the key of the prompt.
-  const told = Object.values(row).map(String).join("\n");
-  return { ...row, entry_hash: hashContent(`${told}\n${context.replyHash}`) };
+  // The prompt key covers what was sent.
+  const values = Object.values(row).map(String).join("\n");
+  return { ...row, entry_hash: hashContent(`${values}\n${context.replyHash}`) };
 }
 
 export const writeColumns: Readonly<Record<Lifetime, string>> = {
@@ -113,7 +113,7 @@ export function toUsage(row: ResultRow): Usage {
   };
 }
 
-/** Sums over the calls of turns that a condition on `c.turn_id` picks. */
+/** Sums over the calls that a condition on `c.turn_id` selects. */
 export function callSums(condition: string): string {
   const sums = [
     "uncached_tokens",

@@ -1,4 +1,5 @@
-// What a fold may refer to: turns of the thread that is folded, and a place that parts no tool use from its answer.
+// Checks what a compaction refers to: turns of its own thread, and a cut that splits no tool use from its
+// answer.
 import type { NewFold } from "../../../core/ledger/fold-record.ts";
 import type { ThreadMessage } from "../../../core/ledger/turn-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
@@ -7,7 +8,7 @@ import { readMessages } from "./read-turn.ts";
 import type { Store } from "./store.ts";
 import { isOnPath } from "./thread-path.ts";
 
-/** A fold that keeps from a turn elsewhere would leave a session that cannot be read. */
+/** A compaction that keeps a turn from elsewhere would make the session unreadable. */
 export async function checkKept(
   store: Store,
   fold: NewFold,
@@ -25,8 +26,8 @@ export async function checkKept(
     if (isRunning(turnId)) continue;
     if (parentTurnId !== null && (await isOnPath(store, turnId, parentTurnId))) continue;
     throw invalid(
-      `fold ${id} refers to turn ${turnId}, which is not a completed turn on the way to ${parentTurnId ?? "its beginning"}`,
-      "summarise and keep turns of the thread that is folded",
+      `compaction ${id} refers to turn ${turnId}, which is not a completed turn on the way to ${parentTurnId ?? "its beginning"}`,
+      "summarize and keep turns of the compacted thread",
     );
   }
   await checkIndex(store, fold);
@@ -38,19 +39,19 @@ async function checkIndex(store: Store, { id, details }: NewFold): Promise<void>
   const messages = turnId === null ? [] : await readMessages(store, turnId);
   if (turnId === null || !(Number.isInteger(index) && index > 0 && index <= messages.length)) {
     throw invalid(
-      `fold ${id} keeps from message ${index} of ${turnId === null ? "no turn" : `turn ${turnId}, which has ${messages.length}`}`,
+      `compaction ${id} keeps from message ${index} of ${turnId === null ? "no turn" : `turn ${turnId}, which has ${messages.length}`}`,
       "name a message of the first kept turn, or 0 for all of it",
     );
   }
   const open = findParted(messages, index);
   if (open === undefined) return;
   throw invalid(
-    `fold ${id} parts tool use ${open} of turn ${turnId} from its answer`,
-    "keep from right before an assistant message whose tool uses are all after it",
+    `compaction ${id} splits tool use ${open} of turn ${turnId} from its answer`,
+    "start the kept part at an assistant message that has no open tool uses before it",
   );
 }
 
-/** A tool use before an index that is answered after it, or not yet. */
+/** A tool use before the index whose answer comes after it or is missing. */
 function findParted(messages: readonly ThreadMessage[], index: number): string | undefined {
   const open = new Set<string>();
   for (const { message, isReplayed } of messages.slice(0, index)) {

@@ -1,4 +1,4 @@
-// Closing a turn: status, pointer and its history in one commit.
+// Closes a turn: status, pointer and pointer history in one commit.
 import type { StrataEvent } from "../../../core/events/event.ts";
 import type { TurnEnd } from "../../../core/ledger/turn-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
@@ -51,18 +51,18 @@ export function closeStep(
   };
 }
 
-/** A completed turn is replayed, and a provider refuses a tool use without an answer. */
+/** Later calls repeat a completed turn, and providers refuse a tool use without an answer. */
 function checkAnswered({ id, unanswered }: HeldTurn, { status }: TurnEnd): void {
   const [first] = unanswered;
   if (status !== "completed" || first === undefined) return;
   throw new StrataError(
     "input-invalid",
     `turn ${id} cannot be completed: tool use ${first} has no answer`,
-    "record what the tool answered, or close the turn as failed",
+    "record the tool's answer, or close the turn as failed",
   );
 }
 
-/** The lease goes back, and the pointer moves if the turn is completed. */
+/** Releases the lease, and moves the pointer if the turn completed. */
 function handBack(store: Store, held: HeldTurn, { status, stateJson }: TurnEnd): Guard {
   const isDone = status === "completed";
   const pointer = isDone

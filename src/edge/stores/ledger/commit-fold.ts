@@ -1,4 +1,4 @@
-// Appending a fold: between turns, or before a turn that runs.
+// Appends a compaction: between turns, or before a running turn.
 import type { StrataEvent } from "../../../core/events/event.ts";
 import type { NewFold } from "../../../core/ledger/fold-record.ts";
 import type { FoldLock } from "../../../core/ledger/ledger.ts";
@@ -15,10 +15,9 @@ import { checkKept } from "./check-kept.ts";
 import { foldWrites } from "./fold-rows.ts";
 import { latestFold } from "./thread-path.ts";
 
-/** The lock of whoever folds. */
 export type HeldLock = Pick<FoldLock, "sessionId" | "holder" | "token">;
 
-/** A fold between turns: the session points at it. */
+/** A compaction between turns. The session points at it afterwards. */
 export async function commitFold(
   store: Store,
   lock: HeldLock,
@@ -57,7 +56,7 @@ export async function commitFold(
   throw foldRefused(fold, result.kind === "refused" ? result.guard : result.table);
 }
 
-/** Nothing of the thread changes; what was learned is kept. */
+/** Leaves the thread unchanged and stores only what was learned. */
 export async function giveUpFold(store: Store, lock: HeldLock, stateJson: JsonText): Promise<void> {
   const { sessionId } = lock;
   const result = await commitOnce(store, {
@@ -74,12 +73,12 @@ export async function giveUpFold(store: Store, lock: HeldLock, stateJson: JsonTe
   });
   if (result.kind === "done") return;
   throw conflict(
-    `the lock on compacting session ${sessionId} was lost, or a turn runs in it`,
+    `the lock on compacting session ${sessionId} was lost, or a turn is running in it`,
     "read the session again",
   );
 }
 
-/** Tells whether this very fold is recorded. */
+/** Asks whether exactly this compaction is recorded. */
 export function landedFold({ id, sessionId, details }: NewFold): Statement {
   return {
     sql: "SELECT 1 AS landed FROM compactions_v1 WHERE turn_id = ? AND session_id = ? AND compacted_at = ? AND summary = ? AND summarized_through_turn_id = ? AND first_kept_turn_id IS NOT DISTINCT FROM ? AND first_kept_index = ?",
@@ -104,21 +103,21 @@ function foldRefused({ id, sessionId, parentTurnId }: NewFold, why: string): Err
       );
     case "turns":
     case "compactions_v1":
-      return conflict(`turn ${id} is in the ledger already`, "give every fold an id of its own");
+      return conflict(`turn ${id} is already in the ledger`, "give every compaction its own id");
     case "events":
       return conflict(
-        `an event told with fold ${id} has an id that is in the ledger already`,
-        "make ids that grow from the last one of the session; nothing was folded",
+        `an event of compaction ${id} has an id that is already in the ledger`,
+        "make ids greater than the session's last one; nothing was compacted",
       );
     default:
       return conflict(
-        `session ${sessionId} does not point at turn ${parentTurnId ?? "none"} any more, a turn runs in it, or it is archived`,
-        "read the session again and fold what it has now",
+        `session ${sessionId} no longer points at turn ${parentTurnId ?? "none"}, has a running turn, or is archived`,
+        "read the session again and compact its current thread",
       );
   }
 }
 
-/** A fold while a turn runs: it goes before that turn, which then follows it. */
+/** A compaction inside a running turn. It goes before that turn, which then follows it. */
 export async function foldInTurn(
   store: Store,
   held: HeldTurn,
@@ -129,8 +128,8 @@ export async function foldInTurn(
   if (fold.sessionId !== held.sessionId || fold.parentTurnId !== held.parentTurnId) {
     throw new StrataError(
       "input-invalid",
-      `fold ${fold.id} is not about the turns before turn ${held.id}`,
-      "fold the thread that the running turn goes on from",
+      `compaction ${fold.id} does not cover the turns before turn ${held.id}`,
+      "compact the thread that the running turn continues",
     );
   }
   await checkKept(store, fold, held.id);
@@ -157,7 +156,7 @@ export async function foldInTurn(
       writes: [
         ...foldWrites(fold, { place, move: moveCount, before }),
         ...eventWrites(events),
-        // Tools and system text that the turn brought are the fold's from now on.
+        // The compaction takes over the tools and system text that the turn brought.
         {
           sql: "UPDATE turns SET parent_turn_id = ?, foundation_hash = NULL, setup_json = NULL WHERE id = ?",
           values: [fold.id, held.id],
@@ -170,13 +169,13 @@ export async function foldInTurn(
   };
 }
 
-/** What the fold says itself is not sent again by the next call. */
+/** Messages that the compaction covers are not staged for the next call. */
 function stagedAfter({ id, staged, messageCount }: HeldTurn, { details }: NewFold): number {
   const { firstKeptTurnId, firstKeptIndex = 0 } = details;
   return firstKeptTurnId === id ? Math.min(staged, messageCount - firstKeptIndex) : staged;
 }
 
-/** A lock on another session is none. */
+/** Requires the lock on this very session. */
 function lockGuard({ holder, token }: HeldLock, { sessionId }: Pick<NewFold, "sessionId">): Guard {
   return {
     name: "lock",

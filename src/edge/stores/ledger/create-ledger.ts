@@ -1,4 +1,4 @@
-// A ledger on a database. What it promises is written in core/ledger; what it stores, in ../sql.
+// A ledger on a database. core/ledger states its promises; ../sql defines its tables.
 import { randomInt } from "node:crypto";
 import type { Ledger } from "../../../core/ledger/ledger.ts";
 import { createMakeEvent } from "../../events/make-event.ts";
@@ -22,15 +22,15 @@ import { transferParts } from "./transfer.ts";
 import { turnParts } from "./turns.ts";
 
 export interface LedgerOptions {
-  /** Who takes leases, as others are told; the machine and process by default. */
+  /** The lease holder's name for others. Default: machine and process. */
   readonly holder?: string;
-  /** How long a lease lasts without a sign of life; 30 seconds by default. */
+  /** How long a lease lasts without a heartbeat. 30 seconds by default. */
   readonly leaseMs?: number;
-  /** Milliseconds since 1970, for leases too. By default leases run on the database's own clock. */
+  /** Milliseconds since 1970, also for leases. By default leases use the database's own clock. */
   readonly now?: () => number;
 }
 
-/** Brings the schema up to date, then serves. A database that cannot be used is closed. */
+/** Migrates the schema first. Closes the database if that fails. */
 export async function createLedger(
   database: Database,
   options: LedgerOptions = {},
@@ -63,8 +63,8 @@ function toStore(database: Database, { holder, leaseMs = 30_000, now }: LedgerOp
   if (!(leaseMs > 0 && leaseMs <= leaseMsMax)) {
     throw new StrataError(
       "config-invalid",
-      `a lease cannot last ${leaseMs} ms`,
-      `give more than 0 and at most ${leaseMsMax}`,
+      `leaseMs is ${leaseMs}`,
+      `set it above 0 and at most ${leaseMsMax}`,
     );
   }
   return {
@@ -84,12 +84,12 @@ function toStore(database: Database, { holder, leaseMs = 30_000, now }: LedgerOp
 function createEvents(now: () => number): Store["events"] {
   const ids = createSessionIds(createRandomBytes());
   const nowUs = (): number => now() * 1000;
-  // What we make ourselves is as catalogued, or refused.
+  // Our own events must match the catalogue.
   const make = createMakeEvent({ strictness: "strict", ids, nowUs, report: () => {} });
   return { make, continueAfter: (id, eventId) => ids.continueAfter(id, eventId) };
 }
 
-/** Milliseconds and 12 bits of chance: grows with time, so that new branches stand together on disk. */
+/** Milliseconds and 12 random bits. Grows with time, so that new branches are adjacent on disk. */
 function newBranchId(): number {
   return (Date.now() - idsStartMs) * 4096 + randomInt(4096);
 }

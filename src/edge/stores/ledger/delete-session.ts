@@ -1,4 +1,4 @@
-// Deleting for good: a session, those it asked for, and every turn nobody else stands on.
+// Deletes a session for good, with the sessions it started and every turn no other session uses.
 import type { DeleteOptions, Deletion } from "../../../core/ledger/ledger.ts";
 import type { Commit, Write } from "../sql/database.ts";
 import { integer, text } from "../sql/read-row.ts";
@@ -7,7 +7,7 @@ import { findKnown, needSession, type KnownSession } from "./session-rows.ts";
 import { busyWith, conflict, isFree, triesMax, type Store } from "./store.ts";
 import { type Cut, cutsFor, countTurns } from "./find-cuts.ts";
 
-/** Planned from what is there, and planned again where somebody changed that before it was done. */
+/** Plans from the current rows, and plans again if they changed before the commit. */
 export async function deleteSession(
   store: Store,
   id: string,
@@ -30,7 +30,7 @@ export async function deleteSession(
 interface DeletionPlan extends Pick<Deletion, "turns" | "turnsKept"> {
   readonly sessions: readonly KnownSession[];
   readonly cuts: readonly Cut[];
-  /** How many deletions there were before: of two at once, one is planned again. */
+  /** The number of deletions so far. Of two concurrent deletions, one is planned again. */
   readonly deletions: number;
   readonly also: readonly Write[];
 }
@@ -45,7 +45,7 @@ async function planDeletion(store: Store, id: string, withForks: boolean): Promi
   const cuts = await cutsFor(store, ids);
   const audit = await auditWrites(store, {
     type: "session.deleted",
-    // The name may tell of a person; who knows it can find the event.
+    // The name may identify a person. Only those who know it can find the event.
     sessionId: nameOfDeleted(id),
     payload: {
       reason: "user_request",
@@ -82,7 +82,7 @@ async function sessionsToDelete(
   const found = new Set([id]);
   const sessions: KnownSession[] = [];
   for (let newest: readonly string[] = [id]; newest.length > 0;) {
-    // Read before those it asked for are looked up: one more makes its version another, and the plan void.
+    // Read each session before its children: a new child changes its version and invalidates the plan.
     for (const each of newest) {
       const known = await findKnown(store, each);
       if (known !== null) sessions.push(known);
@@ -101,7 +101,7 @@ async function sessionsToDelete(
   return sessions;
 }
 
-/** Forks tell where they come from, also when that is gone. */
+/** Events of forks name their origin; this removes the names of deleted ones. */
 async function forgetNames({ database }: Store, ids: readonly string[]): Promise<readonly Write[]> {
   const places = ids.map(() => "?").join(", ");
   const rows = await database.query(
@@ -129,7 +129,7 @@ async function countEvents({ database }: Store, ids: readonly string[]): Promise
   return row === undefined ? 0 : integer(row, "count");
 }
 
-/** Sessions on branches that were forked from those of others, also where the session in between is gone. */
+/** Sessions on branches forked from these, also through sessions that are already gone. */
 function standingOn(places: string): string {
   return `WITH RECURSIVE below (id) AS (
     SELECT b.id FROM branches b JOIN session_history h ON h.branch_id = b.parent_branch_id WHERE h.session_id IN (${places})
@@ -166,13 +166,13 @@ function deleteCommit(store: Store, { sessions, cuts, deletions, also }: Deletio
     writes: [
       ...also,
       ...ofSessions,
-      // A branch points at the turn it was forked from.
+      // A branch refers to the turn it was forked from.
       ...gone.map(({ branchId }) => ({
         sql: "DELETE FROM branches WHERE id = ?",
         values: [branchId],
       })),
       ...cuts.flatMap(turnDeletes),
-      // Turns that stay are nobody's by name.
+      // Turns that stay no longer name a session.
       ...["calls", "compactions_v1"].map((table) => ({
         sql: `UPDATE ${table} SET session_id = '' WHERE session_id IN (${places})`,
         values: ids,
@@ -185,7 +185,7 @@ function deleteCommit(store: Store, { sessions, cuts, deletions, also }: Deletio
   };
 }
 
-/** What nobody can stand on: turns after the last that is needed, and those that came to nothing. */
+/** Deletes turns after the last needed one, and turns that were not completed. */
 function turnDeletes({ branchId, keepThrough }: Cut): readonly Write[] {
   const values = [branchId, keepThrough ?? -1];
   const gone = "FROM turns WHERE branch_id = ? AND (seq > ? OR status <> 'completed')";
@@ -198,7 +198,7 @@ function turnDeletes({ branchId, keepThrough }: Cut): readonly Write[] {
       sql: `DELETE FROM ${table} WHERE turn_id IN (SELECT id ${gone})`,
       values,
     })),
-    // A fold that was made in one of them stands on its summary alone.
+    // A compaction whose kept turn is gone now keeps only its summary.
     {
       sql: `UPDATE compactions_v1 SET first_kept_turn_id = NULL, first_kept_index = 0, summarized_through_turn_id = turn_id WHERE first_kept_turn_id IN (SELECT id ${gone})`,
       values,

@@ -1,9 +1,9 @@
-// Rows as lines of an export: what means something elsewhere.
+// Rows as lines of an export, without values that only mean something in this ledger.
 import type { ResultRow } from "../sql/database.ts";
 import { columnsOf, type TableName } from "../sql/tables.ts";
 import type { Store } from "./store.ts";
 
-/** Rows of a table as lines, with numbers of branches instead of ids. */
+/** Rows of a table as lines, with branch numbers instead of ids. */
 export async function* rowsOf(
   { database }: Store,
   table: TableName,
@@ -26,11 +26,11 @@ export async function* rowsOf(
 
 interface RowsOptions {
   readonly onRow?: (row: ResultRow) => void;
-  /** A branch and the last place of it that is written. */
+  /** A branch and its last exported place. */
   readonly leftOut?: readonly [branchId: number, last: number];
 }
 
-/** A fold that was made in a turn the file does not hold stands on its summary alone. */
+/** A compaction whose kept turn is not in the file keeps only its summary. */
 function keptInFile(column: string, [branchId, last]: readonly [number, number]): string {
   const instead = {
     first_kept_turn_id: "NULL",
@@ -43,7 +43,7 @@ function keptInFile(column: string, [branchId, last]: readonly [number, number])
   return `CASE WHEN ${isLeftOut} THEN ${value} ELSE ${column} END AS ${column}`;
 }
 
-/** What means something elsewhere: numbers of branches instead of ids, and nobody at work. */
+/** Replaces branch ids by numbers, and removes leases. */
 function portable(
   table: TableName,
   columns: readonly string[],

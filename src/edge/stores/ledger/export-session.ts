@@ -1,4 +1,4 @@
-// A session as lines: a header, what it was made of, its branches from the root on, each turn with what it holds.
+// A session as lines: a header, its contents, its branches from the root on, and each turn with its rows.
 import type { ResultRow } from "../sql/database.ts";
 import { integer, integerOrNull, text } from "../sql/read-row.ts";
 import { line, rowsOf } from "./export-rows.ts";
@@ -8,7 +8,7 @@ import { seqStep, type Store } from "./store.ts";
 
 export const exportFormat = "strata-session/1";
 
-/** What of a branch is written: all of it, or what is shared of an ancestor. */
+/** The exported part of a branch: all of it, or what is shared of an ancestor. */
 interface ExportedBranch {
   readonly id: number;
   /** Its number in the file, from 0. */
@@ -18,7 +18,7 @@ interface ExportedBranch {
   readonly through: number | null;
 }
 
-/** As of one moment: what is written meanwhile is not in it, not even in part. */
+/** A consistent snapshot: concurrent writes are not in it, not even in part. */
 export async function* exportSession(store: Store, id: string): AsyncGenerator<string> {
   const { query, end } = await holdSnapshot(store.database);
   try {
@@ -53,7 +53,7 @@ async function* exportLines(store: Store, id: string): AsyncGenerator<string> {
   yield* eventsOf(store, id);
 }
 
-/** Each once, one at a time: a text may be large. */
+/** Each text once, one at a time, because a text may be large. */
 async function* contentsOf(
   store: Store,
   hashes: readonly string[],
@@ -66,7 +66,7 @@ async function* contentsOf(
   }
 }
 
-/** In the order the session came to them, parents first: the numbers are the same after an import. */
+/** In the order of the session's moves, parents first, so that an import gives the same numbers. */
 async function branchesOf({ database }: Store, id: string): Promise<readonly ExportedBranch[]> {
   const moves = await database.query(
     "SELECT branch_id FROM session_history WHERE session_id = ? ORDER BY move",
@@ -87,7 +87,7 @@ async function branchesOf({ database }: Store, id: string): Promise<readonly Exp
       found.set(at, { parent, forkSeq: integerOrNull(row, "fork_seq") });
       at = parent;
     }
-    // Root first: take them out and put them back in order.
+    // Root first: removes the entries and inserts them again in order.
     for (const each of way.toReversed()) {
       const branch = found.get(each);
       if (branch === undefined) continue;
@@ -151,7 +151,7 @@ async function* turnsOf(
   }
 }
 
-/** Texts that these turns, their messages and folds refer to. */
+/** Texts that these turns, their messages and compactions refer to. */
 async function sharedTexts(
   { database }: Store,
   [branchId = 0, from = 0, through = 0]: readonly number[],

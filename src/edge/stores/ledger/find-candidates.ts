@@ -1,4 +1,4 @@
-// Which hidden messages share the rarest words with a query, as the database's full text knows them.
+// Finds the hidden messages that share the rarest words with a query, by the database's full-text index.
 import { codeOf } from "../../../core/recall/term-codes.ts";
 import type { Statement } from "../sql/database.ts";
 import { integer } from "../sql/read-row.ts";
@@ -9,7 +9,7 @@ import { rangesSql, rangeValues } from "./threads.ts";
 
 export interface CountedTerm {
   readonly term: string;
-  /** Messages that hold it. */
+  /** How many messages contain it. */
   readonly count: number;
 }
 
@@ -20,11 +20,11 @@ export interface Weighed extends CountedTerm {
 export interface FoundMessage {
   readonly turn: NumberedTurn;
   readonly index: number;
-  /** From the first hidden message on. */
+  /** Counted from the first hidden message. */
   readonly position: number;
 }
 
-/** Those that are there at all, the rarest first. */
+/** Only terms that occur, rarest first. */
 export async function countTerms(
   { database }: Store,
   hidden: Hidden,
@@ -42,7 +42,7 @@ export async function countTerms(
     .toSorted((a, b) => a.count - b.count || (a.term < b.term ? -1 : 1));
 }
 
-/** More would hardly change who is found. */
+/** More terms would hardly change the result. */
 const termsMax = 48;
 const termsMin = 16;
 const codesMax = 2000;
@@ -67,7 +67,7 @@ export async function findCandidates(
     values,
   );
   const found = new Map<string, FoundMessage & { score: number }>();
-  // In one order: sums of the same numbers are then the same, whichever database they are from.
+  // In one fixed order, so that floating-point sums are equal on every database.
   const ordered = rows.toSorted((a, b) => integer(a, "number") - integer(b, "number"));
   for (const row of ordered) {
     const [branchId, seq] = [integer(row, "branch_id"), integer(row, "turn_seq")];
@@ -84,7 +84,7 @@ export async function findCandidates(
     .slice(0, candidatesMax);
 }
 
-/** As many as are looked up in reasonable time: what is in nearly every message tells nothing. */
+/** Limits the lookup time: a term in nearly every message says nothing. */
 function rarest(weighed: readonly Weighed[]): readonly Weighed[] {
   let rows = 0;
   return weighed.slice(0, termsMax).filter(({ count }, index) => {
@@ -98,7 +98,7 @@ interface Matching {
   readonly values: Statement["values"];
 }
 
-/** The codes are looked up first, whatever the database thinks; each branch has its own. */
+/** Forces the lookup by code first, against the database's own plan. Each branch has its own codes. */
 function matching(termsSql: string, hidden: Hidden, terms: readonly string[]): Matching {
   const { segments } = hidden;
   const codes = segments.flatMap(({ branchId }) =>
@@ -115,7 +115,7 @@ function matching(termsSql: string, hidden: Hidden, terms: readonly string[]): M
   };
 }
 
-/** On a thread of very many branches fewer terms are looked up. */
+/** A thread with very many branches looks up fewer terms. */
 function fewEnough<T>(terms: readonly T[], { segments }: Hidden): readonly T[] {
   return terms.slice(0, Math.max(termsMin, Math.floor(codesMax / segments.length)));
 }

@@ -1,17 +1,17 @@
-// What only given sessions stand on: their branches, each cut to what others need.
+// What only the given sessions use: their branches, each cut to what others need.
 import type { Deletion } from "../../../core/ledger/ledger.ts";
 import { integer, integerOrNull } from "../sql/read-row.ts";
 import { type Store } from "./store.ts";
 
-/** What of a branch goes: everything after a place, and the branch itself where nothing stays. */
+/** The deleted part of a branch: everything after a place, and the branch itself if nothing stays. */
 export interface Cut {
   readonly branchId: number;
   readonly parentId: number | null;
-  /** Null where nothing of it stays. */
+  /** Null if nothing stays. */
   readonly keepThrough: number | null;
 }
 
-/** Branches these sessions wrote, and ancestors that only they kept, each cut to what others stand on. */
+/** The branches of these sessions, and ancestors that only they used, each cut to what others need. */
 export async function cutsFor(
   { database }: Store,
   ids: readonly string[],
@@ -52,7 +52,7 @@ export async function cutsFor(
   return childrenFirst([...cuts.values()]);
 }
 
-/** A turn can go only after those that follow it. */
+/** A turn can only be deleted after the turns that follow it. */
 function childrenFirst(cuts: readonly Cut[]): readonly Cut[] {
   const ordered: Cut[] = [];
   for (let left = cuts; left.length > 0;) {

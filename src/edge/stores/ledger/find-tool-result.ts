@@ -1,4 +1,4 @@
-// Where in a session's thread a tool use was answered.
+// Finds where a session's thread answers a tool use.
 import type { ToolResultPlace } from "../../../core/ledger/history-record.ts";
 import { storable } from "../sql/storable.ts";
 import { text } from "../sql/read-row.ts";
@@ -6,7 +6,7 @@ import { readHistoryPath } from "./history-path.ts";
 import { readMessages } from "./read-turn.ts";
 import type { Store } from "./store.ts";
 
-/** Null where nothing on the thread answers it. */
+/** Null if nothing on the thread answers it. */
 export async function findToolResult(
   store: Store,
   sessionId: string,
@@ -17,7 +17,7 @@ export async function findToolResult(
   ]);
   const asked = new Set(rows.map((row) => text(row, "turn_id")));
   const { turns } = await readHistoryPath(store, sessionId);
-  // Providers that count from the start in every turn give one id to several uses: the latest is meant.
+  // Some providers restart their ids in every turn. The latest use is meant.
   const turn = turns.findLast(({ id }) => asked.has(id));
   if (turn === undefined) return null;
   const messages = await readMessages(store, turn.id);

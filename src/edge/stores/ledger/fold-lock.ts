@@ -1,4 +1,4 @@
-// The lock on compacting a session: a holder, a fencing token, a lifetime, a heartbeat.
+// The lock for compacting a session: a holder, a fencing token, a lifetime, a heartbeat.
 import type { FoldLock } from "../../../core/ledger/ledger.ts";
 import type { Guard } from "../sql/database.ts";
 import { integer, text, textOrNull } from "../sql/read-row.ts";
@@ -63,7 +63,7 @@ function holdLock(store: Store, held: HeldLock): FoldLock {
     giveUp: (stateJson) => giveUpFold(store, held, stateJson),
     release: async () => {
       heartbeat.stop();
-      // Of a lock that is not ours any more nothing is released.
+      // Releases nothing if the lock is no longer ours.
       await store.database.commit({
         guards: [],
         writes: [

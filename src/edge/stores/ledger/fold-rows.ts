@@ -1,4 +1,4 @@
-// Fold rows ⇄ records.
+// Converts compaction rows to records and back.
 import { hashContent, type ContentHash } from "../../../core/hash.ts";
 import type { FoldRecord, NewFold } from "../../../core/ledger/fold-record.ts";
 import type { Write } from "../sql/database.ts";
@@ -12,9 +12,9 @@ import type { TurnPlace } from "./turn-rows.ts";
 
 export interface FoldPlace {
   readonly place: TurnPlace;
-  /** Which move of the session's pointer it is. */
+  /** The number of the session's pointer move. */
   readonly move: number;
-  /** The fold before it on the thread. */
+  /** The compaction before it on the thread. */
   readonly before: Pick<FoldRecord, "foundationHash"> | null;
 }
 
@@ -69,7 +69,7 @@ function foldRow({ id, sessionId, details }: NewFold, foundationHash: ContentHas
     turn_id: id,
     head_turn_count: details.headTurnCount,
     tail_start_index: details.tailStartIndex,
-    // The exact text is with the turn's messages; here it is for people, in what every database keeps.
+    // The exact text is with the turn's messages. This copy is for people, in characters every database stores.
     summary: storable(details.summary),
     model_used: storable(details.model),
     provider: storable(details.provider),
@@ -92,7 +92,7 @@ function foldRow({ id, sessionId, details }: NewFold, foundationHash: ContentHas
   };
 }
 
-/** Of `compactions_v1 c`. */
+/** Columns of `compactions_v1 c`. */
 export const foldColumns =
   "c.session_id, c.compacted_at, c.turn_id, c.head_turn_count, c.tail_start_index, c.summary, c.model_used, c.provider, c.input_tokens, c.output_tokens, CAST(c.cost_pico_usd AS TEXT) AS cost_pico_usd, c.summarized_through_turn_id, c.first_kept_turn_id, c.first_kept_index, c.turns_summarized, c.compaction_type, c.trigger, c.tokens_before, c.tokens_after, c.summary_tokens, c.duration_ms, c.index_json, c.metadata_json, c.foundation_hash";
 

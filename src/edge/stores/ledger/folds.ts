@@ -1,4 +1,4 @@
-// Folds: locked, read.
+// The compaction part of a ledger: locking and reading.
 import type { Ledger } from "../../../core/ledger/ledger.ts";
 import { type Store } from "./store.ts";
 import { lockFolding, dropStaleLocks } from "./fold-lock.ts";

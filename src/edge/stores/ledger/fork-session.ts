@@ -1,4 +1,4 @@
-// New ways from a turn: a session that is forked from it, or moved to it.
+// New paths from a turn: forks a session from it, or moves one to it.
 import type { NewFork, ThreadOf } from "../../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../../core/ledger/session-record.ts";
 import { turnStatuses } from "../../../core/ledger/turn-record.ts";
@@ -24,7 +24,7 @@ export async function forkSession(store: Store, fork: NewFork): Promise<SessionR
   const place = turnId === null ? null : await completedPlace(store, turnId);
   const like = await sessionLike(store, fork, place);
   const nowMs = store.now();
-  // What is known of the cache holds for the prefix it was learned on.
+  // Cache knowledge is only valid for the prefix it was learned on.
   const isHead = like.record.headTurnId === turnId;
   const [kept] = await store.database.query("SELECT state_json FROM sessions WHERE id = ?", [
     like.record.id,
@@ -68,7 +68,7 @@ function toText(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** The next whole step, whether the last one was a turn or a fold between two. */
+/** The next whole step, after a turn or after a compaction between two. */
 export function nextSeqAfter(seq: number): number {
   return (Math.floor(seq / seqStep) + 1) * seqStep;
 }
@@ -79,7 +79,7 @@ async function turnOf(store: Store, from: ThreadOf): Promise<string | null> {
     : (await needSession(store, from.sessionId)).record.headTurnId;
 }
 
-/** The session to take settings from: the one that is named, or the latest on the turn's branch. */
+/** The session to copy settings from: the named one, or the latest on the turn's branch. */
 async function sessionLike(
   store: Store,
   { like, from }: NewFork,
@@ -87,7 +87,7 @@ async function sessionLike(
 ): Promise<KnownSession> {
   if (like !== undefined) return needSession(store, like);
   if ("sessionId" in from) return needSession(store, from.sessionId);
-  // The one that made the turn, or any that stands on a branch from it.
+  // The session that made the turn, or any on a branch forked from it.
   const [row] = await store.database.query(
     `${selectSessions} WHERE id IN (SELECT h.session_id FROM session_history h WHERE h.branch_id = ? OR h.branch_id IN (SELECT b.id FROM branches b WHERE b.parent_branch_id = ?)) ORDER BY updated_ms DESC LIMIT 1`,
     [place?.branchId ?? 0, place?.branchId ?? 0],
@@ -95,8 +95,8 @@ async function sessionLike(
   if (row !== undefined) return toKnown(row);
   throw new StrataError(
     "input-invalid",
-    `no session is left whose settings a fork from turn ${from.turnId} could take over`,
-    "name one to take them from",
+    `no session is left to copy settings from for a fork of turn ${from.turnId}`,
+    "name a session to copy them from",
   );
 }
 
@@ -129,8 +129,8 @@ export async function moveSession(
   const result = await commitBranching(store, () => moveCommit(store, known, turnId, place));
   if (result.kind !== "done") {
     throw conflict(
-      `session ${id} is in use, or somebody else moved it just now`,
-      "look at it again, then move it",
+      `session ${id} is in use, or was just moved by another process`,
+      "read the session again, then move it",
     );
   }
   return (await needSession(store, id)).record;

@@ -1,26 +1,26 @@
-// A turn that somebody holds: what its holder knows, and the guard that it is still theirs.
+// The state of a held turn, and the guard that checks the lease.
 import type { Commit, Guard } from "../sql/database.ts";
 import type { Value } from "../sql/tables.ts";
 import type { Store } from "./store.ts";
 import type { TurnPlace } from "./turn-rows.ts";
 
-/** What the holder of a turn knows without asking. */
+/** What the holder of a turn knows without a query. */
 export interface HeldTurn {
   readonly id: string;
   readonly sessionId: string;
   readonly provider: string;
   readonly place: TurnPlace;
-  /** Who it is held by, as the ledger has it. */
+  /** The holder's name in the ledger. */
   readonly holder: string;
-  /** The fencing token of its lease. */
+  /** The fencing token of the lease. */
   readonly token: number;
   readonly parentTurnId: string | null;
   readonly moveCount: number;
   readonly callCount: number;
   readonly messageCount: number;
-  /** Messages that are recorded for the call that comes next. */
+  /** Messages recorded for the next call. */
   readonly staged: number;
-  /** Tool uses of the last call that have no answer yet. */
+  /** Tool uses of the last call without an answer. */
   readonly unanswered: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface Step {
   readonly next: HeldTurn;
 }
 
-/** The session's row, if it is still ours. Every commit is a sign of life. */
+/** Updates the session's row if the lease is still ours. Every commit also renews the lease. */
 export function leaseGuard(
   store: Store,
   held: HeldTurn,

@@ -1,4 +1,4 @@
-// A session's thread by the numbers of its turns, and what of it folds hide.
+// A session's thread as numbered turns, and what compactions hide of it.
 import type { Statement } from "../sql/database.ts";
 import { integer, text } from "../sql/read-row.ts";
 import { needSession } from "./session-rows.ts";
@@ -8,11 +8,11 @@ import { rangesSql, rangeValues } from "./threads.ts";
 import type { TurnPlace } from "./turn-rows.ts";
 
 export interface HistoryPath {
-  /** In order: the first has number 1. */
+  /** In order. The first has number 1. */
   readonly turns: readonly NumberedTurn[];
-  /** Completed turns, and the one that is open, as far as it came. */
+  /** The open turn is included as far as it got. */
   readonly openTurnId: string | null;
-  /** Null where no fold hides anything. */
+  /** Null if no compaction hides anything. */
   readonly hidden: Hidden | null;
 }
 
@@ -23,7 +23,7 @@ export interface NumberedTurn extends TurnPlace {
 
 export interface Hidden {
   readonly segments: readonly Segment[];
-  /** The turn of which only messages before an index are hidden; null for none. */
+  /** The turn whose messages before an index are hidden. Null for none. */
   readonly cut: TurnCut | null;
 }
 
@@ -51,7 +51,7 @@ export async function readHistoryPath(store: Store, sessionId: string): Promise<
   return { turns, openTurnId, hidden: { segments: before(segments, kept[0], cut), cut } };
 }
 
-/** What a path has before what is kept of it, with the turn that is kept in part. */
+/** The part of a path before the kept part, including the turn that is kept in part. */
 function before(
   segments: readonly Segment[],
   kept: Segment | undefined,
@@ -68,7 +68,7 @@ function before(
     .filter(({ from, through }) => from <= through);
 }
 
-/** Of rows with a place in a branch and an index: those that are hidden. */
+/** A condition on rows with branch, turn and index: selects the hidden ones. */
 export function isHidden(alias: string, { cut }: Hidden): Statement {
   return cut === null
     ? { sql: "1 = 1", values: [] }

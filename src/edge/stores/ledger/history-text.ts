@@ -1,4 +1,4 @@
-// Messages as they are searched and read again, with their place in the thread.
+// Messages as text for searching and reading, with their place in the thread.
 import type { HistoryPlace } from "../../../core/ledger/history-record.ts";
 import type { ThreadMessage } from "../../../core/ledger/turn-record.ts";
 import { toSearchableText } from "../../../core/recall/searchable-text.ts";
@@ -9,7 +9,7 @@ import type { NumberedTurn } from "./history-path.ts";
 import { storable } from "../sql/storable.ts";
 import type { Store } from "./store.ts";
 
-/** The text of a row with `turn_id` and the message's columns; the whole of it where it was cut. */
+/** The text of a row with `turn_id` and the message's columns. The full text if the message was shortened. */
 export async function toHistoryText({ database }: Store, row: ResultRow): Promise<string> {
   const { message, wholeHash } = toThreadMessage(row);
   if (wholeHash === null) return toSearchableText(message, null);
@@ -17,10 +17,10 @@ export async function toHistoryText({ database }: Store, row: ResultRow): Promis
   return toSearchableText(message, found === undefined ? null : text(found, "text"));
 }
 
-/** Of `messages m` and `turns t`, with the time of the call. */
+/** Columns of `messages m` and `turns t`, with the time of the call. */
 export const historyColumns: string = `t.id AS turn_id, m.branch_id, m.turn_seq, ${messageColumns}, COALESCE((SELECT c.started_ms FROM calls c WHERE c.turn_id = t.id AND c.number = m.call_number), t.started_ms) AS time_ms`;
 
-/** With the names of tools that were asked or answered in it. */
+/** Adds the names of the tools that were called or answered. */
 export async function toPlaces(
   { database }: Store,
   rows: readonly { readonly row: ResultRow; readonly turn: NumberedTurn }[],

@@ -1,4 +1,4 @@
-// A snapshot that lasts as long as somebody reads from it.
+// A snapshot that stays open until its reader ends it.
 import type { Database } from "../sql/database.ts";
 
 export interface HeldSnapshot {

@@ -1,4 +1,5 @@
-// A turn that runs: holds the lease on its session until it is closed or released, or somebody took over.
+// A running turn. It holds the lease on its session until it is closed or released, or another process takes
+// over.
 import type { OpenTurn } from "../../../core/ledger/ledger.ts";
 import type { Commit, Statement } from "../sql/database.ts";
 import { foldInTurn, landedFold } from "./commit-fold.ts";
@@ -12,7 +13,6 @@ import { leaseGuard, type HeldTurn, type Step } from "./held-turn.ts";
 export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
   let held = start;
   let isOver = false;
-  /** How it was closed. */
   let closed: string | null = null;
   const heartbeat = keepAlive(store, () => leaseGuard(store, held));
   const take = async (step: Step): Promise<void> => {
@@ -77,8 +77,8 @@ function releaseCommit(store: Store, held: HeldTurn): Commit {
 
 function recordedOtherwise({ id }: HeldTurn, table: string): Error {
   return conflict(
-    `something else is recorded in turn ${id} already, in ${table}`,
-    "give every turn an id of its own, and record each call once",
+    `turn ${id} already has a different record in ${table}`,
+    "give every turn its own id, and record each call once",
   );
 }
 
@@ -86,7 +86,7 @@ function refusedBy(guard: string, { id, sessionId }: HeldTurn): Error {
   return guard === "lock"
     ? conflict(`the lock on compacting session ${sessionId} was lost`, "compact again later")
     : conflict(
-        `turn ${id} lost its lease on session ${sessionId}: somebody else took over, or it was given up`,
-        "go on from what the ledger has now; nothing of this write was kept",
+        `turn ${id} lost its lease on session ${sessionId}: another process took over, or the turn was abandoned`,
+        "continue from the ledger's current state; this write was not stored",
       );
 }

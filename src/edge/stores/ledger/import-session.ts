@@ -1,4 +1,4 @@
-// What an export wrote, back into a ledger: checked, then written in one commit.
+// Imports an export: checks it, then writes it in one commit.
 import type { SessionRecord } from "../../../core/ledger/session-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Commit, Write } from "../sql/database.ts";
@@ -18,13 +18,13 @@ export async function importSession(
   const id = as ?? read.session;
   checkName(id);
   if ((await findKnown(store, id)) !== null) {
-    throw conflict(`session ${id} exists already`, "import it under another name with --as NAME");
+    throw conflict(`session ${id} already exists`, "import it under another name with --as NAME");
   }
   const result = await commitBranching(store, () => importCommit(renamed(store, read, id), id));
   if (result.kind === "done") return (await needSession(store, id)).record;
   if (result.kind === "refused") throw notWhole();
   throw conflict(
-    "the import holds turns or events that are in this ledger already, in another session",
+    "another session of this ledger already has turns or events of the import",
     "fork that session instead; nothing was imported",
   );
 }
@@ -32,7 +32,7 @@ export async function importSession(
 function notWhole(): StrataError {
   return new StrataError(
     "input-invalid",
-    "the import is not whole: it refers to turns or branches that it does not hold",
+    "the import is incomplete: it refers to turns or branches that it does not contain",
     "export the session again; nothing was imported",
   );
 }
@@ -54,7 +54,7 @@ function importCommit(rows: ReadonlyMap<TableName, readonly Row[]>, id: string):
   };
 }
 
-/** Branches get ids of this ledger, and the session its name. */
+/** Gives branches new ids and the session its name. */
 function renamed(
   store: Store,
   { session, rows }: ReadExport,

@@ -1,4 +1,4 @@
-// The words of hidden messages, indexed when somebody looks for them: folding stays small, and appending costs nothing.
+// Indexes the words of hidden messages on the first search, so that compacting and appending stay cheap.
 import { codesOf } from "../../../core/recall/term-codes.ts";
 import type { ResultRow, Statement } from "../sql/database.ts";
 import { integer } from "../sql/read-row.ts";
@@ -9,7 +9,7 @@ import { mayRepeat, type Store } from "./store.ts";
 import { toHistoryText } from "./history-text.ts";
 import type { Segment } from "./thread-path.ts";
 
-/** Whatever is hidden and not indexed yet. Others may do the same at the same time. */
+/** Indexes everything hidden that is not indexed yet. Others may do the same concurrently. */
 export async function indexHidden(
   store: Store,
   { openTurnId }: HistoryPath,
@@ -50,7 +50,7 @@ function missingOn(
   };
 }
 
-/** Null where that was the last of them. */
+/** Null if these were the last ones. */
 function lastOf(rows: readonly ResultRow[]): MessagePlace | null {
   const last = rows.length < messagesPerCommit ? undefined : rows.at(-1);
   return last === undefined
@@ -58,10 +58,10 @@ function lastOf(rows: readonly ResultRow[]): MessagePlace | null {
     : { seq: integer(last, "turn_seq"), index: integer(last, "idx") };
 }
 
-/** PostgreSQL takes a mebibyte of codes in one row. */
+/** PostgreSQL accepts one mebibyte of codes per row. */
 const codesPerRow = 20_000;
 
-/** False where a turn was deleted meanwhile. */
+/** False if a turn was deleted meanwhile. */
 async function indexRows(store: Store, rows: readonly ResultRow[]): Promise<boolean> {
   if (rows.length === 0) return true;
   const terms: Row[] = [];

@@ -1,4 +1,4 @@
-// Rows as lines of JSON, one value by its kind on each: read back with every column checked.
+// Rows as lines of JSON, one value per line, keyed by its kind. Every column is checked on reading.
 import { hashContent } from "../../../core/hash.ts";
 import { hashMessageText } from "../../../core/ledger/message-text.ts";
 import { StrataError } from "../../../core/strata-error.ts";
@@ -11,8 +11,9 @@ import { toThreadMessage } from "./message-rows.ts";
 import { toKnown, toMove } from "./session-rows.ts";
 import { toToolCall, toTurnRecord } from "./turn-rows.ts";
 
-/** Every row refers only to what comes before it. Locks are left out, because nobody is at work in a file, and what is
- * made from other rows. */
+/**
+ * Every row refers only to rows before it. Leaves out locks, which mean nothing in a file, and derived rows.
+ */
 export const tableOrder: readonly TableName[] = [
   "contents",
   "turns",
@@ -28,12 +29,12 @@ export const tableOrder: readonly TableName[] = [
 
 export interface KeptLines {
   readLine(line: string, number: number): readonly [kind: string, value: object];
-  /** Every column, of its type, and nothing else; content is what its hash says. */
+  /** Requires every column with its type, no others, and content that matches its hash. */
   readRow(table: TableName, value: object, number: number): Row;
   broken(number: number, problem: string): StrataError;
 }
 
-/** What the file is called in errors, and what to do about one. */
+/** `what` names the file in errors; `hint` says what to do about one. */
 export function createKeptLines(what: string, hint: string): KeptLines {
   const broken = (number: number, problem: string): StrataError =>
     new StrataError("input-invalid", `line ${number} of the ${what} ${problem}`, hint);
@@ -52,13 +53,13 @@ export function createKeptLines(what: string, hint: string): KeptLines {
   };
 }
 
-/** Or what is wrong with it. */
+/** The kind and value, or what is wrong. */
 function parseLine(line: string): readonly [string, object] | string {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch {
-    return "is no JSON";
+    return "is not JSON";
   }
   const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
   const [kind, inner]: readonly [string, unknown] = entries[0] ?? ["", null];
@@ -66,7 +67,7 @@ function parseLine(line: string): readonly [string, object] | string {
   return isOne ? [kind, inner] : "is not one value by its kind";
 }
 
-/** Or what is wrong with it. */
+/** The row, or what is wrong. */
 function parseRow(table: TableName, value: object): Row | string {
   const given = new Map<string, unknown>(Object.entries(value));
   const row: Record<string, Value> = {};
@@ -79,8 +80,9 @@ function parseRow(table: TableName, value: object): Row | string {
   const [unknown] = given.keys();
   if (unknown !== undefined) return `has an unknown field ${unknown}`;
   const hash = hashOf(table, row);
-  if (hash !== undefined && hash !== row["hash"]) return "holds content that does not fit its hash";
-  return misunderstood(table, { ...row, ...value }) ?? row;
+  if (hash !== undefined && hash !== row["hash"])
+    return "holds content that does not match its hash";
+  return findUnreadable(table, { ...row, ...value }) ?? row;
 }
 
 function readCell(cell: unknown, column: string, type: ColumnType): Value | undefined {
@@ -103,8 +105,8 @@ function hashOf(table: TableName, row: Row): string | undefined {
   );
 }
 
-/** A value nobody knows would hurt whoever lists the ledger; null where it can be read back. */
-function misunderstood(table: TableName, row: ResultRow): string | null {
+/** An unknown value would break later reads of the ledger. Null if the row can be read back. */
+function findUnreadable(table: TableName, row: ResultRow): string | null {
   try {
     readers[table]?.(row);
     return null;

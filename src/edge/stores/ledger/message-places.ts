@@ -1,4 +1,4 @@
-// Hidden messages counted from the first one, so that later ones are told from earlier ones.
+// Numbers hidden messages from the first one, so that their order is known.
 import { integer } from "../sql/read-row.ts";
 import type { Hidden, HistoryPath, NumberedTurn } from "./history-path.ts";
 import type { Store } from "./store.ts";
@@ -6,12 +6,12 @@ import { rangesSql, rangeValues } from "./threads.ts";
 
 export interface MessagePlaces {
   readonly messageCount: number;
-  /** Undefined for a turn that is not on the thread, one that failed for example. */
+  /** Undefined for a turn that is not on the thread, such as a failed one. */
   readonly turnAt: (branchId: number, seq: number) => PlacedTurn | undefined;
 }
 
 export interface PlacedTurn extends NumberedTurn {
-  /** Of its first message. */
+  /** The position of its first message. */
   readonly position: number;
 }
 

@@ -1,4 +1,4 @@
-// Opening a turn: the lease on its session, its row and its first messages in one commit.
+// Opens a turn: the lease on its session, its row and its first messages in one commit.
 import type { NewTurn } from "../../../core/ledger/turn-record.ts";
 import type { Commit } from "../sql/database.ts";
 import { checkFoundation } from "./check-foundation.ts";
@@ -10,7 +10,7 @@ import { type HeldTurn } from "./held-turn.ts";
 import { newTurnRow } from "./turn-rows.ts";
 import { checkName } from "./write-session.ts";
 
-/** The pointer is read afresh, and the commit checks that it is still what was read. */
+/** Reads the pointer, and the commit checks that it has not moved. */
 export async function openTurn(store: Store, turn: NewTurn): Promise<HeldTurn> {
   checkName(turn.id, "turn");
   checkFoundation(`turn ${turn.id}`, turn.foundation);
@@ -21,12 +21,10 @@ export async function openTurn(store: Store, turn: NewTurn): Promise<HeldTurn> {
     const result = await commitOnce(store, openCommit(store, known, turn, held));
     if (result.kind === "done") return held;
     if (result.kind === "taken") {
-      throw conflict(
-        `turn ${turn.id} is in the ledger already`,
-        "give every turn an id of its own",
-      );
+      throw conflict(`turn ${turn.id} is already in the ledger`, "give every turn its own id");
     }
-    // Somebody was faster, or deleted a text this one shares: look again, and say who if it stays so.
+    // Another writer was faster, or deleted a text this turn shares. Reads again; `checkFree` then says what
+    // blocks it.
   }
   throw busyWith(turn.sessionId);
 }
@@ -87,7 +85,7 @@ function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: Held
   };
 }
 
-/** Says who or what is in the way. */
+/** Throws an error that names what blocks the session. */
 function checkFree({ record, lease }: KnownSession, turn: NewTurn): void {
   const { id, openTurnId, headTurnId, status } = record;
   if (status !== "active") {
@@ -108,7 +106,7 @@ function checkFree({ record, lease }: KnownSession, turn: NewTurn): void {
   if (headTurnId !== turn.parentTurnId) {
     throw conflict(
       `session ${id} has moved on: it points at ${headTurnId ?? "no turn"}, not at ${turn.parentTurnId ?? "no turn"}`,
-      "read the session again and go on from there, or fork it from the turn you have",
+      "read the session again and continue from there, or fork it from your turn",
     );
   }
 }

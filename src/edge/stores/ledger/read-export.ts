@@ -1,4 +1,4 @@
-// Reading an export: every line checked before anything is written, and told by its number.
+// Reads an export. Checks every line before anything is written; errors name the line.
 import type { Row, TableName } from "../sql/tables.ts";
 import { exportFormat } from "./export-session.ts";
 import { createKeptLines, tableOrder } from "./kept-lines.ts";
@@ -33,7 +33,7 @@ export async function readExport(source: AsyncIterable<string>): Promise<ReadExp
     }
     const table = tableOrder.find((each) => each === kind);
     if (table === undefined)
-      throw lines.broken(number, `holds ${kind}, which an export does not write`);
+      throw lines.broken(number, `holds ${kind}, which is not part of an export`);
     const row = lines.readRow(table, value, number);
     if (table === "branches") checkBranch(row, number);
     count += 1;
@@ -45,7 +45,7 @@ export async function readExport(source: AsyncIterable<string>): Promise<ReadExp
   const found = rows.get("sessions")?.length ?? 0;
   if (found !== 1)
     throw lines.broken(number, `ends the file, which holds ${found} sessions instead of one`);
-  if (ended !== count) throw lines.broken(number, "is the last one, and the file is not whole");
+  if (ended !== count) throw lines.broken(number, "is the last one, but the file is incomplete");
   return { session, rows };
 }
 
@@ -60,7 +60,7 @@ function readHeader(kind: string, value: object, number: number): string {
   throw lines.broken(number, `does not say ${exportFormat}`);
 }
 
-/** Parents come first, so that no way up comes back to where it began. */
+/** Parents come first, so that the branches contain no cycle. */
 function checkBranch({ id, parent_branch_id: parent }: Row, number: number): void {
   const isFit = typeof id === "number" && (parent === null || Number(parent) < id);
   if (!isFit) throw lines.broken(number, "is a branch that comes before its parent");

@@ -1,4 +1,4 @@
-// Reading turns again by their numbers, as much as fits.
+// Reads turns by number, as much as fits.
 import type {
   HistoryPage,
   HistoryRange,
@@ -40,7 +40,7 @@ export async function readHistory(store: Store, range: HistoryRange): Promise<Hi
   return { messages, next: null, turns: turns.length };
 }
 
-/** Not between the halves of a character. */
+/** Never splits a surrogate pair. */
 function endOfPart(text: string, from: number, room: number): number {
   const end = Math.min(text.length, from + room);
   const isHalf = end < text.length && /[\udc00-\udfff]/.test(text.charAt(end));

@@ -1,4 +1,4 @@
-// Everything one turn holds.
+// Reads everything in one turn.
 import type { CallRecord } from "../../../core/ledger/call-entry.ts";
 import type { ThreadMessage, ToolCallRecord } from "../../../core/ledger/turn-record.ts";
 import { callColumns, toCallRecord } from "./call-rows.ts";

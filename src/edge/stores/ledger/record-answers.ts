@@ -1,4 +1,4 @@
-// Recording what tools answered, before it is sent.
+// Records tool results before they are sent.
 import { toMessageText } from "../../../core/ledger/message-text.ts";
 import type { NewMessage } from "../../../core/ledger/turn-record.ts";
 import type { Block } from "../../../core/message/message.ts";
@@ -9,7 +9,7 @@ import { messageRow, messageWrites } from "./message-rows.ts";
 import type { Store } from "./store.ts";
 import { type HeldTurn, type Step, leaseGuard } from "./held-turn.ts";
 
-/** What tools answered to the last call. */
+/** The tool results for the last call. */
 export function answerStep(store: Store, held: HeldTurn, messages: readonly NewMessage[]): Step {
   const rows = messages.map((message, index) =>
     messageRow(message, {
@@ -19,8 +19,8 @@ export function answerStep(store: Store, held: HeldTurn, messages: readonly NewM
     }),
   );
   const answers = answersIn(messages);
-  const stranger = findUnasked(held, answers);
-  if (stranger !== undefined) throw unasked(held, stranger);
+  const unexpected = findUnasked(held, answers);
+  if (unexpected !== undefined) throw unasked(held, unexpected);
   const last = rows.at(-1);
   return {
     commit: {
@@ -56,12 +56,12 @@ export function answerStep(store: Store, held: HeldTurn, messages: readonly NewM
 function unasked({ id, callCount }: HeldTurn, { toolUseId }: Answer): StrataError {
   return new StrataError(
     "input-invalid",
-    `nothing waits for an answer to tool use ${toolUseId} after call ${callCount} of turn ${id}`,
+    `tool use ${toolUseId} does not wait for an answer after call ${callCount} of turn ${id}`,
     "answer each tool use of the last reply once",
   );
 }
 
-/** Asks whether these answers were recorded before, all of them; null where they cannot have been. */
+/** Asks whether all these answers are already recorded. Null if they cannot be. */
 export function repeatedAnswers(held: HeldTurn, messages: readonly NewMessage[]): Statement | null {
   if (findUnasked(held, answersIn(messages)) === undefined) return null;
   const { place, callCount } = held;

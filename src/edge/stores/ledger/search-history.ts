@@ -1,4 +1,5 @@
-// Searching what folds hide: the database's full text finds candidates, one ranking for all databases orders them.
+// Searches what compactions hide: the database's full-text index finds candidates, one shared ranking orders
+// them.
 import type {
   FoundHistory,
   HistoryHit,
@@ -52,7 +53,7 @@ interface ReadCandidate extends Candidate {
 }
 
 const messagesPerQuery = 20;
-/** Texts are read until there are so many characters; who is left out shares least with the query. */
+/** Stops reading texts after this many characters. The candidates left out match least. */
 const charactersMax = 8_000_000;
 
 async function readCandidates(

@@ -1,4 +1,4 @@
-// Session rows ⇄ records.
+// Converts session rows to records and back.
 import type {
   NewSession,
   PointerMove,
@@ -14,13 +14,13 @@ import type { Row } from "../sql/tables.ts";
 import { isHolderGone } from "./lease-holder.ts";
 import { isFree, mayRepeat, notFound, seqStep, type Store } from "./store.ts";
 
-/** A session as writers need it: the record, and what their guards check. */
+/** A session for writers: the record, and the values their guards check. */
 export interface KnownSession {
   readonly record: SessionRecord;
   readonly branchId: number;
   readonly nextSeq: number;
   readonly moveCount: number;
-  /** Grows with every move, and with every session it asks for. */
+  /** Grows with every move and every session it starts. */
   readonly version: number;
   readonly lease: Lease;
 }
@@ -28,7 +28,7 @@ export interface KnownSession {
 export interface Lease {
   readonly holder: string | null;
   readonly token: number;
-  /** By the clock of leases, when the row was read. */
+  /** By the lease clock, when the row was read. */
   readonly isLive: boolean;
 }
 
@@ -37,7 +37,7 @@ const columns = `id, agent, role, model, provider, parent_session_id, parent_tur
   turn_count, CAST(cost_pico_usd AS TEXT) AS cost_pico_usd, created_ms, updated_ms, lease_holder, lease_token,
   lease_expires_ms, version, context_json, setup_json`;
 
-/** A lease of a process that is gone is given back at once: nobody needs to wait for its end. */
+/** Releases the lease of an ended process at once, so that no caller waits for it to expire. */
 export async function findKnown(store: Store, id: string): Promise<KnownSession | null> {
   const known = await readKnown(store, id);
   const { holder, isLive } = known?.lease ?? {};
@@ -50,7 +50,7 @@ export async function findKnown(store: Store, id: string): Promise<KnownSession 
   const done = await store.database
     .commit({ guards: [taken], writes: [], landed: mayRepeat })
     .catch(() => null);
-  // Whoever may only read waits, as anybody else does.
+  // A reader without write access waits like everyone else.
   return done === null ? known : readKnown(store, id);
 }
 

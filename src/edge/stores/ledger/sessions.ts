@@ -1,4 +1,4 @@
-// Sessions: made, found, listed, archived.
+// Sessions: created, found, listed, archived.
 import { randomUUID } from "node:crypto";
 import type { Ledger } from "../../../core/ledger/ledger.ts";
 import type { NewTurn } from "../../../core/ledger/turn-record.ts";
@@ -84,7 +84,7 @@ async function createSession(store: Store, session: NewSession): Promise<Session
 function toOpening(session: NewSession, startMs: number): NewTurn | null {
   const { id: sessionId, model, provider, role, messages = [] } = session;
   if (messages.length === 0) return null;
-  // Not named after the session: it may stay when the session is deleted.
+  // Not named after the session: the turn may outlive it.
   return {
     id: randomUUID(),
     sessionId,

@@ -1,4 +1,4 @@
-// A thread as branches: the way from the root to a turn, as one range of places per branch.
+// A thread as branches: the path from the root to a turn, as one range of places per branch.
 import type { FoldRecord } from "../../../core/ledger/fold-record.ts";
 import type { ModelName, ThreadOf } from "../../../core/ledger/ledger.ts";
 import type { TurnFoundation } from "../../../core/ledger/turn-record.ts";
@@ -15,14 +15,14 @@ export interface Segment {
   readonly through: number;
 }
 
-/** The branches from a turn up to the root, the nearest first. */
+/** The branches from a turn up to the root, nearest first. */
 const path = `WITH RECURSIVE path (branch_id, through, depth) AS (
   SELECT branch_id, seq, 0 FROM turns WHERE id = ?
   UNION ALL
   SELECT b.parent_branch_id, b.fork_seq, p.depth + 1 FROM path p JOIN branches b ON b.id = p.branch_id WHERE b.parent_branch_id IS NOT NULL
 )`;
 
-/** The turn a thread ends with; null where a session has none yet. */
+/** The last turn of a thread. Null if a session has none yet. */
 export async function endOf(store: Store, of: ThreadOf): Promise<string | null> {
   if ("sessionId" in of) return (await needSession(store, of.sessionId)).record.headTurnId;
   const [row] = await store.database.query("SELECT 1 AS found FROM turns WHERE id = ?", [
@@ -32,7 +32,6 @@ export async function endOf(store: Store, of: ThreadOf): Promise<string | null> 
   return of.turnId;
 }
 
-/** From the root to a turn. */
 export async function wholePath({ database }: Store, turnId: string): Promise<readonly Segment[]> {
   const rows = await database.query(
     `${path} SELECT branch_id, through FROM path ORDER BY depth DESC`,
@@ -41,13 +40,13 @@ export async function wholePath({ database }: Store, turnId: string): Promise<re
   let from = 0;
   return rows.map((row) => {
     const segment = { branchId: integer(row, "branch_id"), from, through: integer(row, "through") };
-    // Places go on from where a branch was forked.
+    // Places continue from the fork.
     from = segment.through + 1;
     return segment;
   });
 }
 
-/** Whether a completed turn is on the way to another one. */
+/** Whether a completed turn is on the path to another one. */
 export async function isOnPath(store: Store, turnId: string, end: string): Promise<boolean> {
   const [row] = await store.database.query(
     "SELECT branch_id, seq FROM turns WHERE id = ? AND status = 'completed'",
@@ -60,7 +59,7 @@ export async function isOnPath(store: Store, turnId: string, end: string): Promi
   );
 }
 
-/** The latest fold on the way to a turn; null for none. */
+/** The latest compaction on the path to a turn. Null for none. */
 export async function latestFold(
   { database }: Store,
   turnId: string | null,
@@ -76,7 +75,7 @@ export async function latestFold(
   return row === undefined ? null : toFold(row);
 }
 
-/** What a turn on the way to another one, or that one itself, brought for a model since the latest fold. */
+/** The foundation that a turn on the path, or its end, brought for a model since the latest compaction. */
 export async function latestFoundation(
   { database }: Store,
   turnId: string | null,
@@ -98,7 +97,7 @@ export async function latestFoundation(
 
 export interface KeptPath {
   readonly segments: readonly Segment[];
-  /** The turn of which messages before an index are hidden, too; null where all turns are whole. */
+  /** The turn whose messages before an index are hidden too. Null if all turns are complete. */
   readonly cut: TurnCut | null;
 }
 
@@ -106,7 +105,7 @@ export interface TurnCut extends TurnPlace {
   readonly index: number;
 }
 
-/** What a fold keeps of a path: from the first kept turn on, or from after what it summarised. */
+/** What a compaction keeps of a path: from the first kept turn on, or after what it summarized. */
 export async function keptPath(
   { database }: Store,
   segments: readonly Segment[],
@@ -114,11 +113,11 @@ export async function keptPath(
 ): Promise<KeptPath> {
   const start = fold.firstKeptTurnId ?? fold.summarizedThroughTurnId;
   const [row] = await database.query("SELECT branch_id, seq FROM turns WHERE id = ?", [start]);
-  if (row === undefined) throw notFound(`turn ${start}, which a fold refers to`);
+  if (row === undefined) throw notFound(`turn ${start}, which a compaction refers to`);
   const [branchId, seq] = [integer(row, "branch_id"), integer(row, "seq")];
   const from = fold.firstKeptTurnId === null ? seq + 1 : seq;
   const at = segments.findIndex((segment) => segment.branchId === branchId);
-  // A turn that was folded while it ran may not be on the path: it failed, or the path leaves its branch before it.
+  // A turn that was compacted while it ran may be off the path: it failed, or the path left its branch before.
   return {
     segments: segments
       .slice(Math.max(at, 0))
@@ -127,7 +126,7 @@ export async function keptPath(
   };
 }
 
-/** Cuts a path into pages of so many turns at most, so that a thread of any length is read in little memory. */
+/** Cuts a path into pages of at most `turnsMax` turns, so that reading any thread takes little memory. */
 export function pagesOf(
   segments: readonly Segment[],
   turnsMax: number,

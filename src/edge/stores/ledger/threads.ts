@@ -1,4 +1,4 @@
-// Reading threads: from the root to the head, what a fold hides left unread, page by page.
+// Reads threads from the root to the head, page by page, without what a compaction hides.
 import type { Ledger, ThreadOf } from "../../../core/ledger/ledger.ts";
 import type { ThreadMessage, TurnRecord } from "../../../core/ledger/turn-record.ts";
 import type { ResultRow, Statement } from "../sql/database.ts";
@@ -32,7 +32,7 @@ export function threadParts(store: Store): ThreadParts {
   };
 }
 
-/** So many turns are in memory at a time. */
+/** How many turns are in memory at a time. */
 const turnsPerPage = 64;
 
 async function* readThread(
@@ -53,7 +53,7 @@ async function* readThread(
   }
 }
 
-/** Completed turns, and the one that is named as far as it came, without what a fold hides of its first turn. */
+/** Completed turns and the named one as far as it got, without the hidden part of the first kept turn. */
 function isShown(namedTurnId: string | null, cut: TurnCut | null): Statement {
   const statuses =
     namedTurnId === null
@@ -69,7 +69,7 @@ function isShown(namedTurnId: string | null, cut: TurnCut | null): Statement {
   };
 }
 
-/** One range scan for a page of one branch, which is the rule; a join with the list of ranges otherwise. */
+/** One range scan for a page on one branch, the usual case; otherwise a join with the list of ranges. */
 function messagesOn(page: readonly Segment[], shown: Statement): Statement {
   const from = `SELECT t.id AS turn_id, ${messageColumns} FROM`;
   const joined = "JOIN messages m ON m.branch_id = t.branch_id AND m.turn_seq = t.seq";

@@ -1,4 +1,5 @@
-// Export and import: a session with all it stands on, one JSON value per line, the same bytes after a round trip.
+// Export and import: a session with everything it needs, one JSON value per line. A round trip gives the same
+// bytes.
 import type { Ledger } from "../../../core/ledger/ledger.ts";
 import { exportSession } from "./export-session.ts";
 import { importSession } from "./import-session.ts";

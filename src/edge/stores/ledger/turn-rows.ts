@@ -1,4 +1,4 @@
-// Turn rows ⇄ records.
+// Converts turn rows to records and back.
 import { hashContent } from "../../../core/hash.ts";
 import {
   turnStatuses,
@@ -14,7 +14,7 @@ import { storable, storableJson, storableOrNull } from "../sql/storable.ts";
 import type { Row } from "../sql/tables.ts";
 import { toUsage, writeColumns } from "./call-rows.ts";
 
-/** Where a turn stands: its branch and its place in it. */
+/** A turn's branch and its place in it. */
 export interface TurnPlace {
   readonly branchId: number;
   readonly seq: number;
@@ -46,7 +46,7 @@ export function newTurnRow(turn: NewTurn, { branchId, seq }: TurnPlace): Row {
   };
 }
 
-/** Of `turns t` joined with `callSums` as s. */
+/** Columns of `turns t` joined with `callSums` as s. */
 export const turnColumns: string = `t.id, t.branch_id, t.seq, t.parent_turn_id, t.turn_type, t.status, t.end_reason, t.model,
   t.provider, t.role, t.toolset_name, t.tools_available, t.permissions_granted, t.permissions_used, t.started_ms,
   t.completed_ms, t.source_event_id, t.workspace_path,

@@ -1,4 +1,4 @@
-// Turns: found, and those that nobody closed resumed or given up.
+// Finds turns, and resumes or abandons unfinished ones.
 import type { Ledger } from "../../../core/ledger/ledger.ts";
 import type { TurnRecord, UnfinishedTurn } from "../../../core/ledger/turn-record.ts";
 import type { Commit, Write } from "../sql/database.ts";
@@ -55,13 +55,13 @@ async function findUnfinished(store: Store, sessionId: string): Promise<Unfinish
         [sessionId, openTurnId],
       ),
     ],
-    writes: [interrupt(openTurnId), ...(await toldInterrupted(store, sessionId, found))],
+    writes: [interrupt(openTurnId), ...(await interruptedWrites(store, sessionId, found))],
     landed: {
       sql: "SELECT 1 AS landed FROM turns WHERE id = ? AND status = 'interrupted'",
       values: [openTurnId],
     },
   });
-  // What another one found at the same time is found.
+  // Another process found it at the same time and reports it.
   if (result.kind === "refused") return null;
   return {
     turn: { ...found, status: "interrupted" },
@@ -70,8 +70,8 @@ async function findUnfinished(store: Store, sessionId: string): Promise<Unfinish
   };
 }
 
-/** Once: a turn that was given back is interrupted already. */
-async function toldInterrupted(
+/** Emitted once: a released turn is already marked interrupted. */
+async function interruptedWrites(
   store: Store,
   sessionId: string,
   turn: TurnRecord,
@@ -85,7 +85,7 @@ async function toldInterrupted(
   });
 }
 
-/** The row of a session whose open turn nobody works on. */
+/** A guard on the session's row: its open turn has no live lease. */
 function unheld(
   store: Store,
   set: string,
@@ -134,12 +134,12 @@ async function resumeTurn(store: Store, sessionId: string): Promise<HeldTurn> {
       },
     });
     if (result.kind === "done") return loadHeld(store, known, turnId, { holder, token });
-    // Somebody looked at it or took it just now: look again, and say so if it was taken.
+    // Another process just looked at the turn or took it. Reads again; throws if it was taken.
   }
   throw busyWith(sessionId);
 }
 
-/** What whoever held it knew, from what was recorded. */
+/** Rebuilds the holder's state from the ledger. */
 async function loadHeld(
   store: Store,
   known: KnownSession,
@@ -155,11 +155,11 @@ async function loadHeld(
   const messages = await readMessages(store, turnId);
   const tools = await readToolCalls(store, turnId);
   const callCount = calls.length;
-  // What a call that came to nothing sent is sent again.
+  // The next call sends again what a failed call sent.
   const answered = calls.findLast(({ status }) => status === "complete")?.number ?? 0;
   const parentTurnId = row["parent_turn_id"] === null ? null : text(row, "parent_turn_id");
   const fold = await latestFold(store, parentTurnId);
-  // A fold may say part of the turn itself.
+  // A compaction may cover part of the turn itself.
   const from = fold?.firstKeptTurnId === turnId ? fold.firstKeptIndex : 0;
   const staged = messages.filter(
     (each) => each.isReplayed && each.callNumber > answered && each.index >= from,
@@ -217,12 +217,12 @@ async function abandonTurn(store: Store, sessionId: string): Promise<void> {
 
 function needOpen({ record }: KnownSession): string {
   if (record.openTurnId !== null) return record.openTurnId;
-  throw conflict(`session ${record.id} has no turn that is not closed`, "open a new turn");
+  throw conflict(`session ${record.id} has no open turn`, "open a new turn");
 }
 
 function inUse(sessionId: string, turnId: string): Error {
   return conflict(
-    `turn ${turnId} of session ${sessionId} is running: somebody holds its lease`,
-    "wait until it is closed, or until its lease ends",
+    `turn ${turnId} of session ${sessionId} is running: another process holds its lease`,
+    "wait until it is closed or its lease expires",
   );
 }

@@ -1,4 +1,4 @@
-// A session's row with its branch and the first move of its pointer, in one commit.
+// Writes a session's row with its branch and the first move of its pointer, in one commit.
 import type { NewTurn } from "../../../core/ledger/turn-record.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Commit, Write } from "../sql/database.ts";
@@ -17,14 +17,12 @@ import {
 import { newTurnRow, type TurnPlace } from "./turn-rows.ts";
 
 export interface SessionWrite {
-  /** Without its branch. */
   readonly row: Row;
   readonly contents: readonly string[];
   readonly fork: TurnPlace | null;
   readonly reason: "opened" | "fork";
-  /** A conversation it begins with, as a turn that is completed. */
+  /** A conversation it begins with, as a completed turn. */
   readonly opening: NewTurn | null;
-  /** What else is written with it. */
   readonly also: readonly Write[];
 }
 
@@ -35,12 +33,14 @@ export async function writeSession(store: Store, write: SessionWrite): Promise<v
     const result = await commitBranching(store, () => sessionCommit(store, write, id));
     if (result.kind === "done") return;
     if (result.kind === "taken") {
-      throw conflict(`session ${id} exists already`, "choose another name, or go on with that one");
+      throw conflict(
+        `session ${id} already exists`,
+        "choose another name, or continue that session",
+      );
     }
-    if (result.guard === "parent")
-      throw notFound(`session ${String(parent)}, which asks for ${id}`);
+    if (result.guard === "parent") throw notFound(`session ${String(parent)}, which starts ${id}`);
     if (write.fork !== null) throw conflict("the turn to fork from is gone", "fork from another");
-    // The last session with the same foundation was deleted just now: it is written again.
+    // The last session with the same foundation was just deleted, so the text is written again.
   }
   throw busyWith(id);
 }
@@ -69,7 +69,7 @@ function sessionCommit(store: Store, write: SessionWrite, id: string): Commit {
       { into: "session_history", rows: moves(store, write, branchId).map(moveRow) },
       ...also,
     ],
-    // The branch is new with every attempt: it tells our session from another of the same name.
+    // Every attempt has a new branch, which distinguishes our session from another of the same name.
     landed: {
       sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND branch_id = ?",
       values: [id, branchId],
@@ -110,7 +110,7 @@ export function branchRow(id: number, fork: TurnPlace | null): Row {
   return { id, parent_branch_id: fork?.branchId ?? null, fork_seq: fork?.seq ?? null };
 }
 
-/** What people and shells can write, and every database keeps. */
+/** Names that people and shells can write and every database stores. */
 export function checkName(id: string, what: "session" | "turn" = "session"): void {
   // oxlint-disable-next-line no-control-regex
   const isFit = id !== "" && id.length <= 200 && !/[\u0000-\u001f\u007f]/.test(id);

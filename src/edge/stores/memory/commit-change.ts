@@ -1,4 +1,5 @@
-// One change of a memory file: decided on what is there under the lock, journalled, then put in place at once.
+// One change of a memory file: decided on the current text under the lock, journalled, then put in place
+// atomically.
 import { countBytes } from "../../../core/layers/cut-middle.ts";
 import type { MemoryFile } from "../../../core/memory/memory-file.ts";
 import { hashContent } from "../../../core/hash.ts";
@@ -31,7 +32,7 @@ export interface CommitContext {
   readonly now: () => number;
 }
 
-/** What to make of a text and the versions before it; a `stop` leaves everything as it is. */
+/** Decides what to do with a text, given its earlier versions. `stop` changes nothing. */
 export type Decide<T> = (before: string, entries: readonly JournalEntry[]) => Decision<T>;
 
 export type Decision<T> =
@@ -50,13 +51,13 @@ export type Settled<T> =
       readonly before: string;
       readonly after: string;
       readonly folder: MemoryFolder;
-      /** The file was not there before. */
+      /** The file did not exist before. */
       readonly isNew: boolean;
-      /** What did not go well although the change was made: whole sentences. */
+      /** Problems although the change was made, as whole sentences. */
       readonly notes: readonly string[];
     };
 
-/** Decides again whenever what was decided on is not what is there any more. */
+/** Decides again whenever the text changed since the decision. */
 export async function commitChange<T>(
   context: CommitContext,
   file: MemoryFile,
@@ -81,7 +82,7 @@ async function tryChange<T>(
 ): Promise<Settled<T> | "again"> {
   const { root } = context;
   const { folder: name } = await findMemoryPlace(root);
-  // Looked at without the lock first: what is refused anyway leaves no trace, not even a folder.
+  // Checks without the lock first: a refusal leaves no trace, not even a folder.
   const preview = await withFolder(root, [name], false, async (folder) => {
     const text = (await readMemoryText(folder, `${name}/${file}`, file)) ?? "";
     return decide(text, (await peekJournal(root, name)).entries);
@@ -104,7 +105,7 @@ async function tryChange<T>(
         if (!(await isKept()) || settled === "again" || settled.kind === "stopped") return settled;
         return { ...settled, notes: [...settled.notes, lockKept] };
       } catch (error) {
-        // What went wrong before matters more than a lock that others take away when it is overdue.
+        // The earlier error matters more than an unreleased lock, which others take when it expires.
         await isKept();
         throw error;
       }
@@ -130,7 +131,7 @@ async function changeUnderLock<T>(
 ): Promise<Settled<T> | "again"> {
   const { root, name, folder, journal, lock, now, limits } = context;
   const path = `${name}/${file}`;
-  // Somebody moved memory to the other folder while we waited.
+  // Another process moved memory to the other folder while we waited.
   if ((await findMemoryPlace(root)).folder !== name) return "again";
   await sweepLeftovers(journal, now());
   const there = await readMemoryText(folder, path, file);
@@ -153,7 +154,7 @@ async function changeUnderLock<T>(
   if (!isStaged) return "again";
   const isCommitted = await commitStaged(context, { file, path, there, after, entry });
   if (!isCommitted) return "again";
-  // From here on it has happened, and nothing may say otherwise.
+  // The change has happened; no later failure may deny it.
   const notes = await folder.sync().then(
     () => [],
     () => [notOnDisk(path)],

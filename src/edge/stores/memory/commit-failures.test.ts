@@ -1,4 +1,4 @@
-// What the file system refuses while a change is made. Method: its own functions are replaced for the time of a test.
+// What the file system refuses during a change. Method: its functions are replaced for one test.
 import fs, {
   mkdirSync,
   mkdtempSync,
@@ -38,7 +38,7 @@ function failure(code: string, syscall: string): Error {
   return Object.assign(new Error(`${code}: ${syscall}`), { code, syscall });
 }
 
-/** Every rename to a memory file goes through this. */
+/** Intercepts every rename to a memory file. */
 function onCommit(rename: (from: string, to: string) => void): void {
   fs.renameSync = (from, to) => {
     if (String(to).endsWith("MEMORY.md")) rename(String(from), String(to));

@@ -1,4 +1,4 @@
-// A change that is ready beside its file: into the journal, then in place.
+// Journals a prepared change, then puts it in place.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import type { MemoryFile } from "../../../core/memory/memory-file.ts";
 import type { JournalEntry } from "../../../core/memory/memory-journal.ts";
@@ -21,7 +21,10 @@ export interface StagedChange {
   readonly entry: JournalEntry;
 }
 
-/** Journalled, then put in place at once. What does not happen leaves no entry: it would push out a real one. */
+/**
+ * Journals, then renames at once. If the change fails, its entry is removed, because it would push out a real
+ * one.
+ */
 export async function commitStaged(
   { folder, journal, lock }: LockedFolders,
   { file, path, there, after, entry }: StagedChange,
@@ -31,7 +34,7 @@ export async function commitStaged(
     if (!(await appendEntry(journal, lock, entry))) return false;
     isCommitted = await tellingOf(path, async () => {
       await folder.check();
-      // Editors take no locks: what one saved until now is decided on again.
+      // Editors take no locks. If one saved meanwhile, the change is decided again.
       if (contentOf(folder.at(file)) !== there) return false;
       return putInPlace(lock, file, folder.at(file), after);
     });
@@ -41,7 +44,7 @@ export async function commitStaged(
   }
 }
 
-/** Some file systems fail after they have renamed: what is in place is in place. */
+/** Some file systems report failure after the rename. The content in place counts. */
 function putInPlace(lock: HeldLock, file: MemoryFile, target: string, after: string): boolean {
   try {
     return lock.commit(file, target);
@@ -51,13 +54,13 @@ function putInPlace(lock: HeldLock, file: MemoryFile, target: string, after: str
   }
 }
 
-/** A file keeps its mode; a new one is for its user alone. */
+/** A file keeps its mode; a new one is private to its user. */
 export function modeOf(path: string): number {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return stats === undefined ? 0o600 : stats.mode & 0o777;
 }
 
-/** At once, with nothing awaited before the rename. What is no file any more is not what was decided on. */
+/** Synchronous: nothing is awaited before the rename. An entry that is no longer a file counts as changed. */
 function contentOf(path: string): string | null {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   try {

@@ -51,7 +51,7 @@ async function holdAndRelease(options: Partial<LockOptions> = {}): Promise<"held
   return "held";
 }
 
-/** As somebody would have left it, so long ago, who is not there to give it back. */
+/** A lock of this age whose holder is not there to release it. */
 function leave(holder: Record<string, unknown> | null, ageMs = 0): void {
   const token = "0123456789abcdef";
   mkdirSync(join(path, "lock", token), { recursive: true });

@@ -1,9 +1,9 @@
-// A lock that processes share through a folder. It outlives nobody, and whoever lost it can no longer write.
-//
-// The lock is a folder `lock` that holds one folder, named by the holder's token. A holder writes its files in there and
-// renames them to where they belong. Taking the lock away is renaming that inner folder: it names the one holder that is
-// meant, and from that moment the holder's own renames find nothing. So there is no moment between looking whether one
-// still holds the lock and writing; the file system answers both at once.
+// A lock that processes share through a folder. It never outlives its holder for long, and a holder that lost
+// it can no longer write.
+// The lock is a folder `lock` that contains one folder, named by the holder's token. A holder writes its files
+// in there and renames them to their targets. Taking the lock away means renaming that inner folder: its name
+// identifies the holder, and afterwards the holder's own renames find nothing. So there is no gap between
+// checking the lock and writing; the file system does both at once.
 import { randomBytes } from "node:crypto";
 import { existsSync, renameSync } from "node:fs";
 import { lstat, open, rm } from "node:fs/promises";
@@ -29,16 +29,18 @@ import { identifySelf, isGone } from "../process-identity.ts";
 export const defaultLockOptions: LockOptions = { lifetimeMs: 5000, waitMsMax: 20_000 };
 
 export interface HeldLock {
-  /** Writes a file to the disk that nobody sees yet. False: the lock was lost. */
+  /** Writes a file to disk under the lock, not visible yet. False: the lock was lost. */
   stage(name: string, content: string | Uint8Array, mode: number): Promise<boolean>;
-  /** Puts a staged file where it belongs, at once. False: the lock was lost, and nothing happened. */
+  /** Moves a staged file to its target atomically. False: the lock was lost, and nothing happened. */
   commit(name: string, target: string): boolean;
-  /** Whether a staged file is still waiting to be put in place. */
+  /** Whether a staged file still waits to be moved. */
   isStaged(name: string): boolean;
   release(): Promise<void>;
 }
 
-/** Waits for others, takes the lock from those who are gone or overdue. Null: somebody removed the folder. */
+/**
+ * Waits for others, and takes the lock from holders that ended or are overdue. Null: the folder was removed.
+ */
 export async function holdLock(folder: HeldFolder, options: LockOptions): Promise<HeldLock | null> {
   const token = randomBytes(8).toString("hex");
   const deadlineMs = performance.now() + options.waitMsMax;
@@ -58,7 +60,7 @@ export async function holdLock(folder: HeldFolder, options: LockOptions): Promis
       }
       if (isFree && (await isRemoved(folder))) return null;
       if (performance.now() > deadlineMs) throw busy(seen, options.waitMsMax);
-      // Not in step with others who wait.
+      // Random, so that waiters do not run in step.
       await wait(2 + Math.random() * 10);
     }
   } catch (error) {
@@ -68,9 +70,9 @@ export async function holdLock(folder: HeldFolder, options: LockOptions): Promis
 }
 
 /**
- * Gone for certain, or overdue. Clocks of machines differ, so the age of a lock is told by the clock of the file system
- * they share: our own file, written now, against the holder's. From then on we count ourselves, should that clock be set
- * back or stand still.
+ * Whether the holder has certainly ended or is overdue. Clocks of machines differ, so a lock's age comes from
+ * the clock of the shared file system: our own file, written now, against the holder's. From then on we also
+ * count ourselves, in case that clock goes back or stops.
  */
 function createWatch(
   folder: ScopedFolder,
@@ -91,7 +93,7 @@ function createWatch(
   };
 }
 
-/** Zero where it cannot be told. */
+/** Zero if it cannot be determined. */
 async function ageOf(
   folder: ScopedFolder,
   heldToken: string,

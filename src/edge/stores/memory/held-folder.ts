@@ -1,4 +1,4 @@
-// A folder of a workspace's memory, held open, and the one way its files are read.
+// A folder of a workspace's memory, held open, and the only way its files are read.
 import { refusedWay, tellingOf } from "../scoped-failure.ts";
 import type { ScopedContent } from "../scoped-files.ts";
 import type { ScopedFolder, ScopeRoot } from "../scope-root.ts";
@@ -6,11 +6,14 @@ import { openFolder } from "../scoped-folder.ts";
 import { readBounded } from "../scoped-read.ts";
 
 export interface HeldFolder extends ScopedFolder {
-  /** Through the guard: a link, a special file or a folder is refused, and no more than the limit is read. Null: no such file. */
+  /**
+   * Reads through the guard: refuses links, special files and folders, and reads at most the limit. Null: no
+   * such file.
+   */
   read(name: string, bytesMax: number): Promise<ScopedContent | null>;
 }
 
-/** Held open for the time of the work; null where it is missing. */
+/** Held open during the work. Null if it is missing. */
 export function withFolder<T>(
   root: ScopeRoot,
   names: readonly string[],
@@ -24,7 +27,7 @@ export function withFolder<T>(
     try {
       return await work(folder === null ? null : toHeld(root, folder, path));
     } finally {
-      // Nothing was written through this handle, so nothing is lost with it.
+      // Nothing was written through this handle, so a failed close loses nothing.
       await folder?.close().catch(() => {});
     }
   });

@@ -26,7 +26,7 @@ const steps = fc.array(
   { minLength: 3, maxLength: 12 },
 );
 
-/** Every text is new, so that a version is met once. */
+/** Every text is new, so that each version occurs once. */
 async function take(
   store: MemoryStore,
   { kind, by }: Step,
@@ -57,7 +57,7 @@ test("property: the hash chain is unbroken under any interleaving, and no accept
       const workspace = join(folder, String((run += 1)));
       mkdirSync(workspace);
       const stores = await Promise.all([0, 1, 2].map(() => openMemoryStore(workspace)));
-      // Each store takes its steps in turn; the stores do not know of each other.
+      // Each store takes its steps in order. The stores do not know about each other.
       const outcomes = await Promise.all(
         stores.map(async (store, by) => {
           const done: (MemoryOutcome | null)[] = [];

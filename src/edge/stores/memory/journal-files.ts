@@ -1,4 +1,4 @@
-// The journal on disk: one file for each version that was replaced, the oldest removed.
+// The journal on disk: one file per replaced version. The oldest are removed.
 import { readdir, unlink, writeFile } from "node:fs/promises";
 import {
   decodeJournalEntry,
@@ -18,7 +18,7 @@ export const journalFolder = "memory-journal";
 export interface Journal {
   /** The oldest first. */
   readonly entries: readonly JournalEntry[];
-  /** Names of files that cannot be read, or are no files. They are left alone. */
+  /** Files that cannot be read, and entries that are not files. They are left alone. */
   readonly damaged: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export async function readJournal(folder: HeldFolder | null): Promise<Journal> {
   for (const name of (await readdir(folder.self)).toSorted()) {
     if (!isEntryName(name)) continue;
     const text = await readEntry(folder, name);
-    // Somebody made room meanwhile.
+    // Another process removed it meanwhile.
     if (text === null) continue;
     const entry = decodeJournalEntry(text);
     if (entry === null || entryName(entry) !== name) damaged.push(name);
@@ -39,25 +39,25 @@ export async function readJournal(folder: HeldFolder | null): Promise<Journal> {
   return { entries: entries.toSorted((left, right) => left.number - right.number), damaged };
 }
 
-/** Empty where it cannot be read: a link, a pipe, or far too long. One bad entry stands in nobody's way. */
+/** Empty if it cannot be read: a link, a pipe, or far too long. One bad entry must not block the others. */
 async function readEntry(folder: HeldFolder, name: string): Promise<string | null> {
   try {
     const content = await folder.read(name, entryBytesMax);
     if (content === null) return null;
     return content.size > entryBytesMax ? "" : utf8.decode(content.bytes);
   } catch (error) {
-    // What the machine is short of now says nothing about the entry.
+    // A temporary shortage says nothing about the entry.
     if (hasCode(error, "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "EIO")) throw error;
     return "";
   }
 }
 
-/** The largest text there can be, in the longest spelling of JSON, and what stands around it. */
+/** The largest text in the longest JSON spelling, and the fields around it. */
 const entryBytesMax = 6 * memoryBytesMax + 4096;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Numbers go on after everything that is there, readable or not, unless nobody can have counted so far. */
+/** Continues after every existing number, readable or not, except impossibly large ones. */
 export function nextNumber({ entries, damaged }: Journal): number {
   const numbers = [
     ...entries.map(({ number }) => number),
@@ -66,7 +66,7 @@ export function nextNumber({ entries, damaged }: Journal): number {
   return Math.max(0, ...numbers.filter((number) => number < 1e12)) + 1;
 }
 
-/** On the disk before the change it is about. False: the lock was lost. */
+/** On disk before the change it describes. False: the lock was lost. */
 export async function appendEntry(
   folder: ScopedFolder,
   lock: HeldLock,
@@ -91,7 +91,7 @@ export async function dropEntry(folder: ScopedFolder, entry: JournalEntry): Prom
   await unlink(folder.at(entryName(entry))).catch(() => {});
 }
 
-/** Memory is for version control, its journal is not. */
+/** Memory belongs in version control; its journal does not. */
 export async function hideFromGit(folder: ScopedFolder): Promise<void> {
   try {
     await writeFile(folder.at(".gitignore"), "*\n", { flag: "wx", mode: 0o600 });

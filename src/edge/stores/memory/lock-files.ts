@@ -1,4 +1,5 @@
-// The lock as it lies in its folder: `lock` with the holder's folder in it, `take-…` of those who want it, `gone-…` of those who had it, `foreign-…` of what others put there.
+// The lock's files: `lock` with the holder's folder in it, `take-…` of waiters, `gone-…` of earlier holders,
+// `foreign-…` of anything else found there.
 import { randomBytes } from "node:crypto";
 import { lstat, mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { ToolError } from "../../../core/tools/tool.ts";
@@ -9,7 +10,7 @@ import { identifySelf, type ProcessIdentity } from "../process-identity.ts";
 import { decodeHolder, encodeHolder, type LockHolder } from "./lock-holder.ts";
 
 export interface LockOptions {
-  /** After it, others take the lock away. */
+  /** After this time, others take the lock away. */
   readonly lifetimeMs: number;
   /** How long to wait for others. */
   readonly waitMsMax: number;
@@ -17,7 +18,7 @@ export interface LockOptions {
   readonly signal?: AbortSignal;
 }
 
-/** `left`: nobody has it, and a folder is in the way that is empty or holds what is not ours. */
+/** `left`: the lock is free, but an empty folder or foreign content is in the way. */
 export type SeenLock =
   | { readonly kind: "free" }
   | { readonly kind: "left"; readonly isEmpty: boolean }
@@ -26,7 +27,7 @@ export type SeenLock =
 export interface HeldBy {
   readonly kind: "held";
   readonly token: string;
-  /** Null for a holder that is not known. */
+  /** Null if the holder is unknown. */
   readonly holder: LockHolder | null;
 }
 
@@ -46,7 +47,7 @@ export async function lookAtLock(folder: HeldFolder): Promise<SeenLock> {
   return { kind: "held", token, holder: await readHolder(folder, token) };
 }
 
-/** Null for what says nothing that can be trusted; a link or a pipe in its place is no holder. */
+/** Null if the content cannot be trusted, or if a link or a pipe stands in its place. */
 async function readHolder(folder: HeldFolder, token: string): Promise<LockHolder | null> {
   try {
     if (!(await lstat(folder.at(`lock/${token}`))).isDirectory()) return null;
@@ -59,7 +60,7 @@ async function readHolder(folder: HeldFolder, token: string): Promise<LockHolder
 
 const holderBytesMax = 4096;
 
-/** An empty folder is what a holder left, and goes. What others put there would be in the way, and is set aside. */
+/** Removes an empty folder that a holder left. Moves foreign content aside. */
 export async function clearLeft(folder: ScopedFolder, isEmpty: boolean): Promise<void> {
   if (isEmpty) return rmdir(folder.at("lock")).catch(() => {});
   const aside = folder.at(`foreign-${randomBytes(8).toString("hex")}`);
@@ -68,7 +69,7 @@ export async function clearLeft(folder: ScopedFolder, isEmpty: boolean): Promise
   });
 }
 
-/** Comes with who holds it, at once: a folder that is not empty cannot be replaced. */
+/** Appears together with its holder: a rename cannot replace a non-empty folder. */
 export async function takeFree(
   folder: ScopedFolder,
   token: string,
@@ -85,7 +86,7 @@ export async function takeFree(
   }
 }
 
-/** Writes down who takes the lock; the file system's clock says when. */
+/** Writes who takes the lock. The file system's clock gives the time. */
 export async function introduce(
   folder: ScopedFolder,
   token: string,
@@ -99,7 +100,7 @@ export async function introduce(
   return file;
 }
 
-/** Not the folders above it: where they are gone, somebody else is at work. */
+/** Not recursive: if the folders above are gone, another process is at work. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, 0o700);
@@ -108,13 +109,13 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** A folder that is held open outlives its name, but nothing can be made in it. */
+/** A folder that is held open survives its removal, but nothing can be created in it. */
 export async function isRemoved(folder: ScopedFolder): Promise<boolean> {
   const stats = await stat(folder.self).catch(unlessMissing);
   return stats === null || stats.nlink === 0;
 }
 
-/** Does nothing when that holder has it no more. */
+/** Does nothing if that holder no longer has the lock. */
 export async function takeAway(folder: ScopedFolder, token: string): Promise<void> {
   const gone = folder.at(`gone-${token}-${randomBytes(4).toString("hex")}`);
   try {
@@ -126,7 +127,7 @@ export async function takeAway(folder: ScopedFolder, token: string): Promise<voi
   await rmdir(folder.at("lock")).catch(() => {});
 }
 
-/** What crashed processes left in the folder. For whoever holds the lock. */
+/** Removes what crashed processes left. Only the lock holder may call this. */
 export async function sweepLeftovers(folder: ScopedFolder, nowMs: number): Promise<void> {
   for (const name of await readdir(folder.self)) {
     if (!/^(?:take|gone)-[0-9a-f]{16}/.test(name)) continue;
@@ -136,5 +137,5 @@ export async function sweepLeftovers(folder: ScopedFolder, nowMs: number): Promi
   }
 }
 
-/** Nobody waits so long for a lock; whose folder is gone all the same makes another. */
+/** No waiter waits that long. A waiter whose folder was swept creates a new one. */
 const leftoverAgeMs = 60_000;

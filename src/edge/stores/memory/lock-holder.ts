@@ -1,4 +1,4 @@
-// Who holds a lock, as it is written into it.
+// The lock holder as written into the lock.
 import type { ProcessIdentity } from "../process-identity.ts";
 
 export interface LockHolder extends ProcessIdentity {
@@ -10,7 +10,7 @@ export function encodeHolder(holder: LockHolder): string {
   return `${JSON.stringify(holder)}\n`;
 }
 
-/** Null where the text says nothing that can be trusted, as after a power cut. */
+/** Null if the text cannot be trusted, as after a power cut. */
 export function decodeHolder(text: string): LockHolder | null {
   let value: unknown;
   try {

@@ -14,11 +14,11 @@ export type MemoryFolder = ".strata" | ".metis";
 
 export interface MemoryPlace {
   readonly folder: MemoryFolder;
-  /** Memory files in the other folder, which nobody reads. */
+  /** Memory files in the other folder, which are not read. */
   readonly ignored: readonly string[];
 }
 
-/** A workspace that is there; `~` is the home folder. */
+/** The workspace must exist. `~` is the home folder. */
 export function openMemoryRoot(workspacePath: string): Promise<ScopeRoot> {
   const expanded = /^~(?=$|[\\/])/.test(workspacePath)
     ? join(homedir(), workspacePath.slice(1))
@@ -27,14 +27,14 @@ export function openMemoryRoot(workspacePath: string): Promise<ScopeRoot> {
 }
 
 /**
- * `.strata`, unless only `.metis` is there. Where both are, the one with memory in it: other things live in these
- * folders, too, and making one of them must not hide what is remembered. While memory moves it is where it was.
+ * `.strata`, unless only `.metis` exists. If both exist, the one with memory: other things live in these
+ * folders too, and creating one of them must not hide memory. During a move, memory is still in the old folder.
  */
 export async function findMemoryPlace(root: ScopeRoot): Promise<MemoryPlace> {
   const own = await filesIn(root, ".strata");
   if (own !== null && own.length > 0) {
     const other = (await filesIn(root, ".metis").catch(() => null)) ?? [];
-    // Looked for last: where the move ended meanwhile, everything is in its new place.
+    // Checked last: if the move ended meanwhile, everything is in its new place.
     if (other.length > 0 && (await isMoving(root))) return { folder: ".metis", ignored: [] };
     return { folder: ".strata", ignored: other.map((file) => `.metis/${file}`) };
   }
@@ -44,7 +44,7 @@ export async function findMemoryPlace(root: ScopeRoot): Promise<MemoryPlace> {
   return { folder: ".strata", ignored: [] };
 }
 
-/** Null where there is no such folder. */
+/** Null if there is no such folder. */
 async function filesIn(root: ScopeRoot, name: MemoryFolder): Promise<readonly MemoryFile[] | null> {
   return withFolder(root, [name], false, async (folder) => {
     if (folder === null) return null;
@@ -56,7 +56,7 @@ async function filesIn(root: ScopeRoot, name: MemoryFolder): Promise<readonly Me
   });
 }
 
-/** A folder that is not there can be made; not so where a file has its name. */
+/** A missing folder can be created, unless a file has its name. */
 async function requireFree(root: ScopeRoot, name: MemoryFolder): Promise<void> {
   await withFolder(root, [], false, async (workspace) => {
     const there = workspace === null ? null : await lstat(workspace.at(name)).catch(unlessMissing);
@@ -64,7 +64,7 @@ async function requireFree(root: ScopeRoot, name: MemoryFolder): Promise<void> {
   });
 }
 
-/** Null where the file is missing. What is not text is refused: writing it again would change it. */
+/** Null if the file is missing. Refuses non-text: writing it back would change it. */
 export async function readMemoryText(
   folder: HeldFolder | null,
   path: string,

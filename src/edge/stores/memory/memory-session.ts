@@ -1,4 +1,4 @@
-// Memory as one session shows it: a snapshot at its start, and what is new on each call.
+// Memory in one session: a snapshot at its start, and what is new on each call.
 import type { Layout } from "../../../core/assembly/layout.ts";
 import {
   toMemoryTexts,
@@ -16,23 +16,26 @@ import { openMemoryRoot, readMemoryText } from "./memory-place.ts";
 import type { MemoryContent, MemoryStore } from "./memory-store.ts";
 
 export interface MemorySession {
-  /** For `context.memory` of the session that is opened; kept with it, so another process goes on with the same. */
+  /** For `context.memory` of a new session. Stored with it, so that another process continues with the same. */
   readonly snapshot: MemoryTexts;
-  /** The same as sections, for whoever lays a foundation without a session. */
+  /** The same as sections, for callers that make a foundation without a session. */
   readonly sections: readonly Section[];
   readonly volatilePlace: MemoryView["volatilePlace"];
-  /** Reads what is there now, so that a write is seen by the very next call. */
+  /** Reads the current texts, so that the next call sees every write. */
   forNextCall(): Promise<readonly Section[]>;
 }
 
 export interface MemorySessionOptions {
   readonly mode?: MemoryMode;
-  /** Of the policy. `live-system` needs one that puts volatile text into the system prompt. */
+  /** The policy's layout. `live-system` needs one that puts volatile text into the system prompt. */
   readonly layout?: Pick<Layout, "volatile">;
   readonly scope?: MemoryScope;
   /** A folder whose USER.md comes before the workspace's. None by default. */
   readonly globalFolder?: string;
-  /** Of a session that goes on; taken now by default. Without one where the cache is lost anyway: a fold, another model. */
+  /**
+   * The snapshot of a resumed session. Default: taken now. Omit it when the cache is lost anyway: after a
+   * compaction or with another model.
+   */
   readonly snapshot?: MemoryTexts;
 }
 
@@ -51,7 +54,7 @@ export async function openMemorySession(
       workspace: workspace?.text ?? "",
     };
     const { texts, cut } = toMemoryTexts(sources, scope);
-    // What was not shown to its last line may not be written anew as a whole.
+    // A file that was not shown completely may not be replaced as a whole.
     const contents = workspace === null ? [user] : [user, workspace];
     return { texts, whole: contents.filter(({ file }) => !cut.includes(file)) };
   };
@@ -74,7 +77,7 @@ export async function openMemorySession(
 
 interface Shown {
   readonly texts: MemoryTexts;
-  /** Files of which the texts hold everything. */
+  /** Files that the texts contain completely. */
   readonly whole: readonly MemoryContent[];
 }
 
@@ -84,11 +87,11 @@ function requireSystemTail(layout: Pick<Layout, "volatile"> | undefined): void {
   throw new StrataError(
     "input-invalid",
     `memory in the mode live-system needs a layout with volatile text at system-tail; ${found}`,
-    "give the layout of such a policy, or choose live-tail",
+    "pass the layout of such a policy, or choose live-tail",
   );
 }
 
-/** Empty where the folder or the file is missing; read by the rules of the workspace's own files. */
+/** Empty if the folder or the file is missing. Read by the same rules as the workspace's own files. */
 async function readGlobalUser(path: string): Promise<string> {
   const root = await openMemoryRoot(path).catch((error: unknown) => {
     if (error instanceof ToolError && error.errorClass === "not_found") return null;

@@ -205,7 +205,7 @@ describe("somebody else writes, too", () => {
     edit("one\n");
     let looks = 0;
     const racing = await openMemoryStore(workspace, {
-      // Asked for the second time when the text was read and decided on.
+      // Called for the second time after the text was read and decided on.
       now: () => {
         if ((looks += 1) === 2) edit("one\nsaved in an editor\n");
         return 0;

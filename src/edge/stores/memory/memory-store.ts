@@ -1,4 +1,4 @@
-// Memory on disk: two files that are always whole, shared by processes and people without losing a word.
+// Memory on disk: two files that are always complete, shared by processes and people without losing a word.
 import { hashContent, type ContentHash } from "../../../core/hash.ts";
 import type { MemoryOperation } from "../../../core/memory/change-memory.ts";
 import { countBytes } from "../../../core/layers/cut-middle.ts";
@@ -23,24 +23,24 @@ import { writeOnce, type MemoryOutcome } from "./write-memory.ts";
 
 export type { MemoryOutcome } from "./write-memory.ts";
 
-/** Belongs to one session: it knows what that session has seen. Nothing else is kept between calls. */
+/** Belongs to one session and tracks what that session has seen. Keeps nothing else between calls. */
 export interface MemoryStore {
   /** Without symlinks. */
   readonly workspacePath: string;
   place(): Promise<MemoryPlace>;
-  /** Looks without the session having seen it. */
+  /** Reads without marking the text as seen. */
   peek(file: string): Promise<MemoryContent>;
-  /** What is read here is what a consolidation may take the place of. */
+  /** Reads and marks as seen. A consolidation may only replace a text that was read here. */
   read(file: string): Promise<MemoryContent>;
   markSeen(file: MemoryFile, hash: ContentHash): void;
-  /** Of what was last seen of a file; null where nothing was. */
+  /** The hash of the last seen text. Null if none was. */
   seenHash(file: MemoryFile): ContentHash | null;
   exists(file: string): Promise<boolean>;
   sizeBytes(file: string): Promise<number>;
   addEntry(file: string, entry: string, options?: WriteOptions): Promise<MemoryOutcome>;
   replace(file: string, old: string, by: string, options?: WriteOptions): Promise<MemoryOutcome>;
   consolidate(file: string, content: string, options?: ConsolidateOptions): Promise<MemoryOutcome>;
-  /** Brings back what was there before the last change, or before the change of that number. */
+  /** Restores the text before the last change, or before the change with that number. */
   undo(file: string, options?: { readonly to?: number }): Promise<UndoOutcome>;
   log(): Promise<Journal>;
   /** The base and the two files, read now. */
@@ -49,7 +49,7 @@ export interface MemoryStore {
 
 export interface MemoryContent {
   readonly file: MemoryFile;
-  /** Empty where the file is missing. */
+  /** Empty if the file is missing. */
   readonly text: string;
   readonly hash: ContentHash;
   readonly sizeBytes: number;
@@ -61,7 +61,10 @@ export interface WriteOptions {
 }
 
 export interface ConsolidateOptions extends WriteOptions {
-  /** Of what the caller has seen, instead of what had been read through this store when the call began; null: nothing. */
+  /**
+   * The hash of the text the caller has seen. Default: the one last read through this store when the call
+   * began. Null: none.
+   */
   readonly seenHash?: ContentHash | null;
   readonly isDropConfirmed?: boolean;
 }
@@ -73,7 +76,7 @@ export interface MemoryStoreOptions {
   readonly now?: () => number;
 }
 
-/** The workspace must be there; nothing is made in it before the first write. */
+/** The workspace must exist. Nothing is created in it before the first write. */
 export async function openMemoryStore(
   workspacePath: string,
   options: MemoryStoreOptions = {},
@@ -96,7 +99,7 @@ export async function openMemoryStore(
     { signal, seenHash, isDropConfirmed = false }: ConsolidateOptions = {},
   ): Promise<MemoryOutcome> => {
     const file = parseMemoryFile(name);
-    // Who consolidates knows what it had seen when it began: an entry that came since is not in the new text.
+    // A consolidation is based on what was seen when it began: an entry added since is not in the new text.
     const atStart = seenHash === undefined ? seen.of(file) : seenHash;
     return inTurn(() => {
       const latest = operation.kind === "consolidate" ? atStart : seen.of(file);
@@ -146,7 +149,7 @@ async function readContent(root: ScopeRoot, file: MemoryFile): Promise<MemoryCon
   return { file, text, hash, sizeBytes, isThere: there !== null };
 }
 
-/** A file that moved to the other folder between the two looks is looked for there. */
+/** If the file moved to the other folder between the two checks, reads it there. */
 async function readNow(root: ScopeRoot, file: MemoryFile): Promise<string | null> {
   const { folder: name } = await findMemoryPlace(root);
   const text = await withFolder(root, [name], false, (folder) =>
@@ -160,7 +163,7 @@ function withSignal(context: CommitContext, signal: AbortSignal): CommitContext 
   return { ...context, lock: { ...context.lock, signal } };
 }
 
-/** One after the other within this process; other processes are kept out by the lock. */
+/** Serializes writes within this process. The lock keeps other processes out. */
 function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -110,7 +110,7 @@ describe("taking changes back", () => {
     await store.addEntry("MEMORY.md", "one");
     await store.addEntry("MEMORY.md", "two");
     const folder = join(workspace, ".strata", "memory-journal");
-    // As an undo leaves it that was killed before it put the file in place.
+    // The entry of an undo that was killed before it replaced the file.
     const broken = {
       number: 3,
       atMs: 1,

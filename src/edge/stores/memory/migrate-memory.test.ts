@@ -96,7 +96,7 @@ test("whoever writes while memory moves loses nothing", async () => {
   expect(existsSync(join(workspace, ".metis", "MEMORY.md"))).toBe(false);
 });
 
-/** Another process that is gone as soon as it wants to do this. */
+/** Another process that kills itself when it reaches the condition. */
 function migrateUntil(condition: string): void {
   const code = `
     import fsp from "node:fs/promises";

@@ -1,6 +1,6 @@
 // Moves memory from `.metis` to `.strata`, with its journal, while others may be writing.
-//
-// Everything is in both folders before anything leaves the old one, and a marker says which of them is memory meanwhile.
+// Everything is in both folders before anything leaves the old one. A marker says which of them counts
+// meanwhile.
 import { readdir, rm, rmdir } from "node:fs/promises";
 import { memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
@@ -14,11 +14,11 @@ import { finishMove, moveAll, type LockedFolder } from "./move-memory.ts";
 
 export interface Migration {
   readonly moved: readonly MemoryFile[];
-  /** What else is in `.metis`, and stays there. */
+  /** What else is in `.metis` and stays there. */
   readonly left: readonly string[];
 }
 
-/** Safe to repeat: what a crash left behind is finished or begun again the next time. */
+/** Safe to repeat: the next run finishes or restarts what a crash interrupted. */
 export async function migrateMemory(
   workspacePath: string,
   options: Partial<LockOptions> = {},
@@ -29,7 +29,7 @@ export async function migrateMemory(
   if (!names.some((name) => name === journalFolder || isMemoryFile(name))) {
     return { moved: [], left: names };
   }
-  // Nobody writes in either folder meanwhile; whoever waits looks again where memory is.
+  // No process writes in either folder meanwhile. Waiters then look again where memory is.
   const moved = await withLock(root, ".metis", lock, (from) =>
     withLock(root, ".strata", lock, async (to) => {
       const before = await finishMove(from, to);
@@ -67,14 +67,14 @@ function withLock<T>(
         await hideFromGit(journal);
         return await work({ name, folder, journal, lock });
       } finally {
-        // Others take it away when it is overdue; what was moved is moved.
+        // Others take an overdue lock. What was moved stays moved.
         await lock.release().catch(() => {});
       }
     }),
   );
 }
 
-/** Where somebody waits for the lock, or keeps something else, the folder stays. */
+/** The folder stays if a process waits for the lock or something else is in it. */
 async function removeEmpty(root: ScopeRoot): Promise<void> {
   await withFolder(root, [".metis"], false, async (folder) => {
     if (folder === null) return;

@@ -1,4 +1,4 @@
-// What is being moved from `.metis` to `.strata`, written down first, so that a crash on the way leaves memory in one place.
+// Records a move from `.metis` to `.strata` before it starts, so that a crash leaves memory in one place.
 import { unlink } from "node:fs/promises";
 import { memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import type { ContentHash } from "../../../core/hash.ts";
@@ -9,9 +9,9 @@ import type { HeldLock } from "./folder-lock.ts";
 import { withFolder, type HeldFolder } from "./held-folder.ts";
 import { isEntryName, journalFolder } from "./journal-files.ts";
 
-/** In the journal of `.strata`. Everything it names was put there by the move, and by nobody else. */
+/** In the journal of `.strata`. The move, and nothing else, put there everything it names. */
 export interface MoveMarker {
-  /** `moving`: memory is still in `.metis`. `moved`: it is in `.strata`, and what is left in `.metis` can go. */
+  /** `moving`: memory is still in `.metis`. `moved`: it is in `.strata`, and the rest in `.metis` can go. */
   readonly stage: "moving" | "moved";
   readonly files: readonly MovedFile[];
   /** Names of journal entries. */
@@ -20,7 +20,7 @@ export interface MoveMarker {
 
 export interface MovedFile {
   readonly file: MemoryFile;
-  /** Of its bytes when it was moved: another text in either place is somebody's later work. */
+  /** The hash of its bytes at the move. A different text in either place is later work. */
   readonly hash: ContentHash;
 }
 
@@ -31,20 +31,20 @@ export async function isMoving(root: ScopeRoot): Promise<boolean> {
   return marker?.stage === "moving";
 }
 
-/** The same for who reads the workspace's files by their paths. */
+/** The same for callers that read the workspace's files by path. */
 export async function isMovingIn(files: Pick<ScopedFiles, "readFile">): Promise<boolean> {
   const path = `.strata/${journalFolder}/${markerName}`;
   const content = await files.readFile(path, { bytesMax: markerBytesMax }).catch(() => null);
   return content !== null && toMarker(content)?.stage === "moving";
 }
 
-/** Null where no move was begun, or nobody can read what was. */
+/** Null if no move was begun, or if the marker is unreadable. */
 export async function readMarker(journal: HeldFolder | null): Promise<MoveMarker | null> {
   const content = (await journal?.read(markerName, markerBytesMax)) ?? null;
   return content === null ? null : toMarker(content);
 }
 
-/** At once, and on the disk before anything else happens. False: the lock was lost, and nothing happened. */
+/** Atomic, and on disk before anything else happens. False: the lock was lost, and nothing happened. */
 export async function placeMarker(
   journal: HeldFolder,
   lock: HeldLock,

@@ -1,4 +1,4 @@
-// The steps of a move between two folders that are both locked, and what is left of one that was broken off.
+// The steps of a move between two locked folders, and the cleanup of an interrupted one.
 import { link, lstat, unlink } from "node:fs/promises";
 import { hashContent } from "../../../core/hash.ts";
 import { memoryBytesMax, memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
@@ -23,7 +23,10 @@ export interface LockedFolder {
   readonly lock: HeldLock;
 }
 
-/** Of a move that a crash broke off: takes back what was not whole yet, ends what was. Gives what was moved by it. */
+/**
+ * Cleans up a move that a crash interrupted: reverts an incomplete one, finishes a complete one. Returns the
+ * files it moved.
+ */
 export async function finishMove(
   from: LockedFolder,
   to: LockedFolder,
@@ -53,13 +56,13 @@ export async function moveAll(
   const kept = await readJournal(to.journal);
   const isFree = kept.entries.length === 0 && kept.damaged.length === 0;
   const entries = isFree ? (await readJournal(from.journal)).entries.map(entryName) : [];
-  // Where the new folder is memory already, it stays so; else the old one is until everything is in the new one.
+  // If the new folder already is memory, it stays so. Otherwise the old one counts until everything is copied.
   const marker: MoveMarker = { stage: isMemoryThere ? "moved" : "moving", files, entries };
   if (!(await placeMarker(to.journal, to.lock, marker))) throw lostLock();
   for (const name of entries) await copyFile(from, to, name, "journal");
   for (const { file } of files) await copyFile(from, to, file, "folder");
   await Promise.all([to.journal.sync(), to.folder.sync()]);
-  // By the lock of the old folder: where others took that away and wrote there, nothing has moved.
+  // Uses the old folder's lock: if others took that and wrote there, nothing has moved.
   const moved: MoveMarker = { ...marker, stage: "moved" };
   if (!isMemoryThere && !(await placeMarker(to.journal, from.lock, moved))) throw lostLock();
   await removeCopies(from, to, moved);
@@ -67,7 +70,7 @@ export async function moveAll(
   return files.map(({ file }) => file);
 }
 
-/** Never in the place of another: a link, unlike a rename, replaces nothing. */
+/** Never replaces a file: unlike a rename, a link fails if the target exists. */
 async function copyFile(
   from: LockedFolder,
   to: LockedFolder,
@@ -77,14 +80,14 @@ async function copyFile(
   try {
     await link(from[where].at(name), to[where].at(name));
   } catch (error) {
-    // The same text, as was seen before.
+    // Checked before: it has the same text.
     if (hasCode(error, "EEXIST")) return;
     if (!hasCode(error, "EPERM", "ENOTSUP", "ENOSYS", "EMLINK")) throw error;
     await copyBytes(from, to, name, where);
   }
 }
 
-/** For file systems that have no links. */
+/** For file systems without links. */
 async function copyBytes(
   from: LockedFolder,
   to: LockedFolder,
@@ -98,7 +101,7 @@ async function copyBytes(
   if (!isStaged || !to.lock.commit(name, to[where].at(name))) throw lostLock();
 }
 
-/** Only what the move is about, and only where the other folder has it. */
+/** Removes only what the move covers, and only if the other folder has it. */
 async function removeCopies(
   leftover: LockedFolder,
   kept: LockedFolder,
@@ -109,14 +112,14 @@ async function removeCopies(
     if (isCopy && (await hashIn(kept, file)) !== null) await unlink(leftover.folder.at(file));
   }
   for (const name of entries) {
-    // While memory moves, every entry in the new journal is a copy, also of one that made room meanwhile.
+    // During a move, every entry in the new journal is a copy, even if the original was dropped meanwhile.
     const other = stage === "moving" || (await lstat(kept.journal.at(name)).catch(unlessMissing));
     if (other !== null) await unlink(leftover.journal.at(name)).catch(unlessMissing);
   }
   await Promise.all([leftover.folder.sync(), leftover.journal.sync()]);
 }
 
-/** An entry spells the largest text there can be in JSON. */
+/** An entry is the largest text in its JSON spelling. */
 const bytesMax = 7 * memoryBytesMax;
 
 async function hashIn({ name, folder }: LockedFolder, file: MemoryFile): Promise<string | null> {

@@ -1,4 +1,4 @@
-// Memory shared by processes that are killed: what one of them was told is true for all.
+// Memory shared by processes that get killed: what one of them was told holds for all.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(workspace, { recursive: true, force: true });
 });
 
-/** Runs lines of a module in another process; `store` is the workspace's memory there. */
+/** Runs lines of a module in another process, where `store` is the workspace's memory. */
 function start(lines: string): ChildProcess {
   const source = `
     import { openMemoryStore } from ${JSON.stringify(new URL("memory-store.ts", import.meta.url).href)};

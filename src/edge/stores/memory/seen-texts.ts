@@ -1,12 +1,12 @@
-// Which texts a session has seen: only those may it write anew as a whole.
+// The texts a session has seen. It may only replace those as a whole.
 import type { ContentHash } from "../../../core/hash.ts";
 import type { MemoryFile } from "../../../core/memory/memory-file.ts";
 
 export interface SeenTexts {
-  /** Of what was last seen of a file; null where nothing was. */
+  /** The last seen text of a file. Null if none was. */
   of(file: MemoryFile): ContentHash | null;
   mark(file: MemoryFile, hash: ContentHash): void;
-  /** Of a text that came back: it counts where it was seen before. */
+  /** For a restored text: it counts as seen if it was seen before. */
   markAgain(file: MemoryFile, hash: ContentHash): void;
 }
 

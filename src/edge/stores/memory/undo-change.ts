@@ -1,4 +1,4 @@
-// Which version an undo brings back, and bringing it back.
+// Chooses the version an undo restores, and restores it.
 import { hashContent } from "../../../core/hash.ts";
 import { countBytes } from "../../../core/layers/cut-middle.ts";
 import type { MemoryFile } from "../../../core/memory/memory-file.ts";
@@ -6,24 +6,25 @@ import { findUndo, type JournalEntry } from "../../../core/memory/memory-journal
 import { commitChange, type CommitContext } from "./commit-change.ts";
 
 /**
- * `nothing`: no version of this file is kept. `edited`: somebody changed the file outside since, and the version
- * before that is not known. `no such version`: not of this file, or not kept any more. `same`: it is what is there.
+ * `nothing`: no version of this file is stored. `edited`: the file was changed outside since, and the version
+ * before that is unknown. `no such version`: of another file, or no longer stored. `same`: it equals the
+ * current text.
  */
 export type UndoRefusal = "nothing" | "edited" | "no such version" | "same";
 
 export type UndoOutcome =
   | {
       readonly kind: "undone";
-      /** The change that was taken back. */
+      /** The undone change. */
       readonly entry: JournalEntry;
       readonly path: string;
       readonly sizeBytes: number;
-      /** What did not go well although it was taken back. */
+      /** Problems although the undo succeeded. */
       readonly notes: readonly string[];
     }
   | { readonly kind: "refused"; readonly refusal: UndoRefusal };
 
-/** Under the lock and journalled as any other change, so that it can be taken back, too. */
+/** Runs under the lock and is journalled like any change, so that it can be undone too. */
 export async function undoChange(
   context: CommitContext,
   file: MemoryFile,
@@ -66,7 +67,7 @@ type VersionChoice =
 interface UndoRequest {
   readonly file: MemoryFile;
   readonly current: string;
-  /** The number of a change: what was there before it. */
+  /** The number of a change. Restores the text before it. */
   readonly to: number | undefined;
 }
 

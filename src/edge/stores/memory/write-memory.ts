@@ -1,4 +1,4 @@
-// One operation on a memory file, and what became of it.
+// One operation on a memory file, and its outcome.
 import { lstat } from "node:fs/promises";
 import { hashContent, type ContentHash } from "../../../core/hash.ts";
 import { changeMemory, type MemoryOperation } from "../../../core/memory/change-memory.ts";
@@ -15,9 +15,9 @@ export type MemoryOutcome =
   | {
       readonly kind: "written" | "unchanged";
       readonly write: MemoryWrite;
-      /** In the workspace. */
+      /** Relative to the workspace. */
       readonly path: string;
-      /** What did not go well although it was written, or what the write hides: whole sentences. */
+      /** Problems although it was written, or what the write hides, as whole sentences. */
       readonly notes: readonly string[];
     }
   | { readonly kind: "refused"; readonly file: MemoryFile; readonly refusal: MemoryRefusal };
@@ -61,7 +61,7 @@ export async function writeOnce(
   const isKnown = before === "" || seenHash === hashContent(before);
   const isMerged = seenHash !== undefined && seenHash !== hashContent(before);
   const write = toMemoryWrite(file, operation, { before, after, isMerged });
-  // Whoever had seen what was there knows what is there now.
+  // A session that knew the text before also knows the text after its own write.
   if (isKnown) markSeen(write.afterHash);
   const hidden = settled.isNew ? await notesOnHidden(context.root, file) : [];
   return {
@@ -72,7 +72,7 @@ export async function writeOnce(
   };
 }
 
-/** A file of the same name at the root is shown to sessions as long as there is no other. */
+/** Sessions see a root file of the same name only as long as there is no other. */
 async function notesOnHidden(root: ScopeRoot, file: MemoryFile): Promise<readonly string[]> {
   const there = await withFolder(root, [], false, async (workspace) =>
     workspace === null ? null : lstat(workspace.at(file)).catch(unlessMissing),

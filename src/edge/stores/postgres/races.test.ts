@@ -1,4 +1,5 @@
-// Goal: of all who try the same thing at once, exactly one wins. Method: two nodes, each with its own connections.
+// Goal: of all who try the same thing at once, exactly one wins. Method: two nodes, each with its own
+// connections.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { setTimeout as wait } from "node:timers/promises";
 import { startPostgres, type PostgresServer } from "../../../../harness/postgres.ts";
@@ -23,7 +24,7 @@ let nodes: readonly [Database, Database];
 beforeAll(async () => {
   server = await startPostgres({ fsync: false });
   url = await server.createDatabase();
-  // Deadlocks are looked for after a second otherwise, which is long for a test.
+  // By default deadlocks are checked after a second, which is long for a test.
   await withClient(url, async (client) => {
     await client.query("ALTER SYSTEM SET deadlock_timeout = '20ms'");
     await client.query("SELECT pg_reload_conf()");

@@ -1,9 +1,9 @@
-// The server's types → the values both databases give: numbers and text.
+// Converts the server's types to the values both databases give: numbers and text.
 import { StrataError } from "../../../core/strata-error.ts";
 
-/** By the number of the type, as pg_type lists it. Everything else stays text. */
+/** By type number in pg_type. Everything else stays text. */
 export const resultTypes: readonly (readonly [number, (text: string) => number])[] = [
-  // Booleans: SQLite has none and says 1 and 0.
+  // Booleans: SQLite has none and uses 1 and 0.
   [16, (text) => (text === "t" ? 1 : 0)],
   [20, toSafeInteger],
   [21, Number],
@@ -19,7 +19,7 @@ function toSafeInteger(text: string): number {
   if (Number.isSafeInteger(value)) return value;
   throw new StrataError(
     "store-unavailable",
-    `the ledger gives ${text}, which a number cannot hold exactly`,
+    `the ledger returned ${text}, which does not fit a number exactly`,
     "read it as text: CAST(… AS TEXT)",
   );
 }

@@ -1,11 +1,11 @@
-// Statements on a connection: those that come again are prepared, and nobody waits for ever for an answer.
+// Runs statements on a connection: prepares repeated ones, and never waits forever for an answer.
 import type { Client } from "pg";
 import type { ResultRow } from "../sql/database.ts";
 import type { NumberedStatement } from "./compose-commit.ts";
 import { createStatementNames, namesMax } from "./statement-names.ts";
 import type { SilenceWatch } from "./watch-silence.ts";
 
-/** Sends a statement at once; what is sent before the answer came travels along with it. */
+/** Sends a statement at once. Statements sent before an answer share the round trip. */
 export type Run = (
   sql: string,
   values?: NumberedStatement["values"],
@@ -13,7 +13,7 @@ export type Run = (
 
 export interface ClientRun {
   readonly run: Run;
-  /** Whether the server keeps more for this connection than it is asked for. */
+  /** Whether the server holds too many prepared statements for this connection. */
   readonly isFull: () => boolean;
 }
 

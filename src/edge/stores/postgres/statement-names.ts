@@ -1,15 +1,15 @@
-// Which statements the server keeps prepared: those that came again and were used last.
+// Chooses which statements the server keeps prepared: repeated ones, most recently used.
 import { hashContent } from "../../../core/hash.ts";
 
-/** So many have a name at a time. */
+/** How many statements have a name at a time. */
 export const namesMax = 200;
 const seenMax = 2000;
 
-/** The name of a statement, always the same; undefined for one that came for the first time. */
+/** A statement's name, always the same. Undefined for its first use. */
 export function createStatementNames(
   limit: number = namesMax,
 ): (sql: string) => string | undefined {
-  /** The one that was used longest ago comes first. */
+  /** The least recently used comes first. */
   const names = new Map<string, string>();
   let seen = new Set<string>();
   return (sql) => {

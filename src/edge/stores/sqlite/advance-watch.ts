@@ -1,5 +1,5 @@
-// Tells when a session's pointer moved: at once for this process, within a moment for others on the file, and
-// at least once.
+// Notifies when a session's pointer moved, at least once: immediately in this process, shortly after in others
+// on the file.
 import type { Prepare } from "./run-commit.ts";
 import { isBusy } from "./sqlite-errors.ts";
 
@@ -11,7 +11,7 @@ export interface AdvanceWatch {
 
 const lookEveryMs = 200;
 
-/** Sessions that are looked at: more do not move between two looks. */
+/** The number of sessions examined. More do not move between two checks. */
 const sessionsMax = 500;
 
 export function watchAdvance(
@@ -58,7 +58,7 @@ export function watchAdvance(
   };
 }
 
-/** Whoever is told cannot make a commit fail; a file that is locked just now is looked at next time. */
+/** A handler cannot make a commit fail. A file that is locked now is read next time. */
 function isolated(work: () => unknown, onProblem: (problem: unknown) => void): void {
   const report = (error: unknown): void => {
     if (!isBusy(error)) onProblem(error);
