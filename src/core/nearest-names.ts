@@ -19,10 +19,7 @@ export function nearestNames(
 
 const farthest = 0.5;
 
-/**
- * From 0 (equal) to 1. Takes the better of letter edits and shared words, to find both typos and short
- * forms.
- */
+/** From 0 (equal) to 1. Takes the better of letter edits and shared words, to find both typos and short forms. */
 function distance(left: string, right: string): number {
   const letters = editDistance(left, right) / Math.max(left.length, right.length, 1);
   return Math.min(letters, wordDistance(left, right));

@@ -1,7 +1,4 @@
-/**
- * Errors that a caller can fix. The list is closed: a new code is a decision. Each code has an exit
- * status.
- */
+/** Errors that a caller can fix. The list is closed: a new code is a decision. Each code has an exit status. */
 export const exitStatusOf = {
   usage: 2,
   "model-unknown": 3,

@@ -76,11 +76,11 @@ export type Ruler = (block: number) => number;
 
 export function createRuler(
   blocks: { at(index: number): PromptBlock | undefined },
-  told: Measured | null,
+  lastMeasured: Measured | null,
 ): Ruler {
   // `at` counts from the end for negative indexes; nothing comes before the first block.
   const endOf: Ruler = (block) => (block < 0 ? 0 : (blocks.at(block)?.endTokens ?? 0));
-  const measured = countsAs(told, blocks);
+  const measured = countsAs(lastMeasured, blocks);
   if (measured === null) return endOf;
   const counted = endOf(measured.block);
   return (block) =>

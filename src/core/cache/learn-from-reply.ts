@@ -61,7 +61,12 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
   const key = tail < 0 ? undefined : blocks.at(tail)?.key;
   return {
     state: {
-      entries: nextEntries(known, bill, startMs, tellsCache ? toldTokens(bill, usage) : new Map()),
+      entries: nextEntries(
+        known,
+        bill,
+        startMs,
+        tellsCache ? exactTokensOf(bill, usage) : new Map(),
+      ),
       lastTail: key === undefined ? null : { key, block: tail },
       measured: measured ?? state.measured,
       lastStartMs: startMs,
@@ -88,14 +93,14 @@ function judge({ plan, usage, tellsCache, rules, startMs }: AnsweredCall): Verdi
   const { readTokens: expectedTokens, hit } = plan.expected;
   const reportedTokens = usage.cacheReadTokens;
   const promise = hit === null ? null : promiseOf(hit, rules, startMs);
-  const told = { expectedTokens, reportedTokens };
-  if (!tellsCache) return { kind: "not told", ...told, promise: null };
+  const counts = { expectedTokens, reportedTokens };
+  if (!tellsCache) return { kind: "not told", ...counts, promise: null };
   const tolerance = Math.max(toleranceTokens, step, expectedTokens * toleranceShare);
-  if (reportedTokens < expectedTokens - tolerance) return { kind: "read less", ...told, promise };
+  if (reportedTokens < expectedTokens - tolerance) return { kind: "read less", ...counts, promise };
   // Reading more is harmless. Much more means that another client wrote it.
   if (reportedTokens > expectedTokens + 2 * tolerance)
-    return { kind: "read more", ...told, promise };
-  return { kind: "as expected", ...told, promise };
+    return { kind: "read more", ...counts, promise };
+  return { kind: "as expected", ...counts, promise };
 }
 
 /** Finding an entry this far back tests the documented lookback. */
@@ -200,11 +205,11 @@ function nextEntries(
   known: readonly KnownEntry[],
   bill: ExpectedBill,
   startMs: number,
-  told: ReadonlyMap<number, number>,
+  exactTokens: ReadonlyMap<number, number>,
 ): readonly KnownEntry[] {
   const refreshed = new Set(bill.refreshed);
   const counted = (entry: KnownEntry): KnownEntry => {
-    const tokens = told.get(entry.block);
+    const tokens = exactTokens.get(entry.block);
     return tokens === undefined ? entry : { ...entry, tokens };
   };
   const expired: KnownEntry[] = [];
@@ -222,14 +227,15 @@ function nextEntries(
 }
 
 /** Blocks with an exact count in the reply: the end of the read part and of the last write. */
-function toldTokens({ hit, written }: ExpectedBill, usage: Usage): ReadonlyMap<number, number> {
-  const told = new Map<number, number>();
+function exactTokensOf({ hit, written }: ExpectedBill, usage: Usage): ReadonlyMap<number, number> {
+  const exactTokens = new Map<number, number>();
   const read = usage.cacheReadTokens;
   const marked = written.filter(({ lifetime }) => lifetime !== null);
   const last = Math.max(-1, ...marked.map(({ block }) => block));
-  if (hit !== null && hit.entries[0]?.lifetime !== null && read > 0) told.set(hit.block, read);
-  if (last > (hit?.block ?? -1)) told.set(last, read + writtenTokens(usage));
-  return told;
+  if (hit !== null && hit.entries[0]?.lifetime !== null && read > 0)
+    exactTokens.set(hit.block, read);
+  if (last > (hit?.block ?? -1)) exactTokens.set(last, read + writtenTokens(usage));
+  return exactTokens;
 }
 
 function isSame(left: KnownEntry, right: KnownEntry): boolean {

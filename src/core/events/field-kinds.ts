@@ -22,10 +22,7 @@ interface KindValues {
 
 export type FieldKind = keyof KindValues;
 
-/**
- * A kind, with `?` if the field is optional or `or null` if it may be null; or a list of allowed
- * values.
- */
+/** A kind, with `?` if the field is optional or `or null` if it may be null; or a list of allowed values. */
 export type FieldSpec =
   | FieldKind
   | `${FieldKind}?`

@@ -11,10 +11,7 @@ export interface MiddleCut {
   readonly toLine: number;
 }
 
-/**
- * Cuts a text longer than `bytesMax`: keeps beginning and end in the ratio 7 to 2, or only the
- * beginning.
- */
+/** Cuts a text longer than `bytesMax`: keeps beginning and end in the ratio 7 to 2, or only the beginning. */
 export function cutMiddle(
   text: string,
   bytesMax: number,

@@ -44,10 +44,7 @@ function isMemory(kind: WorkspaceFileKind): boolean {
   return kind === "user" || kind === "memory";
 }
 
-/**
- * The room a document must leave for later ones. Depends on the limits alone, so nothing on disk
- * changes it.
- */
+/** The room a document must leave for later ones. Depends on the limits alone, so nothing on disk changes it. */
 function reservedBytes(kind: WorkspaceFileKind, { totalBytesMax }: BundleLimits): number {
   const each = Math.min(memoryBytes, Math.floor(totalBytesMax / 5));
   if (kind === "memory") return 0;

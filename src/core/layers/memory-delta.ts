@@ -42,15 +42,15 @@ function describeFile(
   // Added and removed lines do not show where the other lines are now.
   if (keptEarlier.join("\n") !== keptLater.join("\n")) {
     const what = added.length + removed.length === 0 ? "the same lines" : "its lines";
-    return tellLines(`${name}: ${what} in another order. It says now:`, later, "lines", limits);
+    return describeLines(`${name}: ${what} in another order. It says now:`, later, "lines", limits);
   }
   const counts = `${name}: ${countOf(added, "added")}, ${countOf(removed, "removed")}.`;
   // New lines matter more than removed ones, so they come first.
   const changes = [...added.map((line) => `+ ${line}`), ...removed.map((line) => `- ${line}`)];
-  return tellLines(counts, changes, "changed lines", limits);
+  return describeLines(counts, changes, "changed lines", limits);
 }
 
-function tellLines(
+function describeLines(
   head: string,
   lines: readonly string[],
   what: string,

@@ -99,17 +99,18 @@ export function toBundle({
   notices,
   limits,
 }: BundleParts): WorkspaceBundle {
-  const said: WorkspaceNotice[] = [...notices];
+  const allNotices: WorkspaceNotice[] = [...notices];
   const copy = findCopy(documents);
-  if (copy !== undefined) said.push(notice("repeated", copy.path, "says the same as AGENTS.md"));
+  if (copy !== undefined)
+    allNotices.push(notice("repeated", copy.path, "says the same as AGENTS.md"));
   const files = fitDocuments(inOrder(documents.filter((each) => each !== copy)), limits);
-  said.push(...files.filter(({ bytesLeftOut }) => bytesLeftOut > 0).map(noticeOfCut));
+  allNotices.push(...files.filter(({ bytesLeftOut }) => bytesLeftOut > 0).map(noticeOfCut));
   return {
     root,
     scope,
     files,
     identity: readIdentity(textOf(files, "identity") ?? ""),
-    notices: said,
+    notices: allNotices,
     hash: hashContent(JSON.stringify([scope, files.map(({ path, text }) => [path, text])])),
   };
 }

@@ -24,10 +24,7 @@ export function countOccurrences<T>(whole: ArrayLike<T>, part: ArrayLike<T>): Oc
   return { count, firstIndex };
 }
 
-/**
- * For each prefix of the part: the length of its longest suffix that is also a prefix (Knuth, Morris,
- * Pratt).
- */
+/** For each prefix of the part: the length of its longest suffix that is also a prefix (Knuth, Morris, Pratt). */
 function toFallbacks<T>(part: ArrayLike<T>): Uint32Array {
   const fallbacks = new Uint32Array(part.length);
   let matched = 0;

@@ -4,10 +4,7 @@ import type { MemoryOperation } from "./change-memory.ts";
 import { countBytes } from "../layers/cut-middle.ts";
 import { memoryFiles, type MemoryFile } from "./memory-file.ts";
 
-/**
- * One change, written before it is made. A crash in between leaves an entry for a change that never
- * happened.
- */
+/** One change, written before it is made. A crash in between leaves an entry for a change that never happened. */
 export interface JournalEntry {
   /** Counted from 1 and never reused. */
   readonly number: number;

@@ -60,16 +60,11 @@ export interface MemorySources extends MemoryTexts {
 
 export interface ShownTexts {
   readonly texts: MemoryTexts;
-  /**
-   * Workspace files over their hard cap, which only manual edits can produce. They are shown in part.
-   */
+  /** Workspace files over their hard cap, which only manual edits can produce. They are shown in part. */
   readonly cut: readonly MemoryFile[];
 }
 
-/**
- * What may be shown: the user's texts first, no MEMORY.md in a shared scope, nothing above the hard
- * cap.
- */
+/** What may be shown: the user's texts first, no MEMORY.md in a shared scope, nothing above the hard cap. */
 export function toMemoryTexts(
   { globalUser, user, workspace }: MemorySources,
   scope: MemoryScope,

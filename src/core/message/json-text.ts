@@ -169,10 +169,7 @@ function endOfValue(json: JsonText, start: number): number {
   return json.length;
 }
 
-/**
- * The index after the closing quote, which is the first quote with an even number of backslashes before
- * it.
- */
+/** The index after the closing quote, which is the first quote with an even number of backslashes before it. */
 export function endOfString(json: JsonText, start: number): number {
   let quote = json.indexOf('"', start + 1);
   while (quote !== -1) {

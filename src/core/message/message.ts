@@ -1,9 +1,7 @@
 // The canonical message form and its invariants. Every part of Strata speaks in these values.
 import type { Usage } from "./usage.ts";
 
-/**
- * JSON exactly as written: order, numbers and escapes kept. Parse it only where its value is needed.
- */
+/** JSON exactly as written: order, numbers and escapes kept. Parse it only where its value is needed. */
 export type JsonText = string;
 
 export type Role = "user" | "assistant" | "system" | "tool";

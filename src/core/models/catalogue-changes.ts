@@ -11,9 +11,7 @@ export interface CatalogueChanges {
   readonly origin: string;
   /** New models. Each names its `provider` and may use that provider's defaults, families and rules. */
   readonly add?: unknown;
-  /**
-   * Fields that replace those of known models. Setting `prices` removes `unpriced`, and the reverse.
-   */
+  /** Fields that replace those of known models. Setting `prices` removes `unpriced`, and the reverse. */
   readonly override?: unknown;
 }
 

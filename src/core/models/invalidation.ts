@@ -2,9 +2,7 @@
 import { readCapabilityName, type Capabilities } from "./capabilities.ts";
 import { readFields, readList, readOneOf, readOptional } from "./read-fields.ts";
 
-/**
- * The tiers of a request that stay readable after a change. A change without a rule keeps all of them.
- */
+/** The tiers of a request that stay readable after a change. A change without a rule keeps all of them. */
 export interface InvalidationRule {
   readonly change: RequestChange;
   readonly survives: readonly CachedTier[];

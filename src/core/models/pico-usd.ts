@@ -17,10 +17,7 @@ export function parseUsdPerMTok(value: unknown, place: string): bigint {
   return pico;
 }
 
-/**
- * The exact product with a decimal factor such as 1.25. Null if it is not a whole number of
- * pico-dollars.
- */
+/** The exact product with a decimal factor such as 1.25. Null if it is not a whole number of pico-dollars. */
 export function timesDecimal(pico: bigint, factor: number | string): bigint | null {
   const text = decimalText(factor);
   const factorMillionths = text === null ? null : scaled(text, 6);

@@ -102,8 +102,10 @@ function toNote(shortenedCount: number, leftOutCount: number): string | null {
             ? "1 more skill is not listed"
             : `${leftOutCount} more skills are not listed`,
         ];
-  const said = [...cut, ...left].join(", and ");
-  return said === "" ? null : `To keep this list short, ${said}; skill_search finds them all.`;
+  const changes = [...cut, ...left].join(", and ");
+  return changes === ""
+    ? null
+    : `To keep this list short, ${changes}; skill_search finds them all.`;
 }
 
 interface Ranked {

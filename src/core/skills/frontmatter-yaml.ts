@@ -131,11 +131,11 @@ function toViolation({
   message,
   linePos,
 }: Pick<YAMLParseError, "code" | "message" | "linePos">): SkillViolation {
-  const told = (message.split("\n")[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");
+  const firstLine = (message.split("\n")[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");
   const what =
     code === "MULTIPLE_DOCS"
       ? "there is a second YAML document; leave out the line --- or ... before it"
-      : told;
+      : firstLine;
   // The fence is line 1.
   const where = linePos === undefined ? "" : `line ${linePos[0].line + 1}: `;
   const advice =

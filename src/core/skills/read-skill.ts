@@ -30,11 +30,11 @@ export function readSkill(text: string, folder: string): SkillReading {
   const given = readFrontmatter(split.frontmatter);
   if ("rule" in given) return refused(given);
   const { fields, violations, warnings } = checkFields(given, folder);
-  const told = [...warnings, ...adviseOnText(fields.description, split.body)];
-  if (violations.length > 0) return { skill: null, violations, warnings: told };
+  const allWarnings = [...warnings, ...adviseOnText(fields.description, split.body)];
+  if (violations.length > 0) return { skill: null, violations, warnings: allWarnings };
   const { body } = split;
   const skill = { ...fields, body, version: versionOf(body), sizeTokens: sizeTokensOf(body) };
-  return { skill, violations: [], warnings: told };
+  return { skill, violations: [], warnings: allWarnings };
 }
 
 export function refused(violation: SkillViolation): SkillReading {

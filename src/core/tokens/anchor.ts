@@ -12,9 +12,7 @@ export interface Anchor {
   /** How many messages the call carried, and their chained key. */
   readonly messageCount: number;
   readonly prefixKey: ContentHash;
-  /**
-   * The key of everything before the messages: system and tools. A change there invalidates the anchor.
-   */
+  /** The key of everything before the messages: system and tools. A change there invalidates the anchor. */
   readonly overheadKey: ContentHash;
   readonly promptTokens: number;
   /** Generated tokens by the reply's own count. The reply becomes the next message. */

@@ -89,9 +89,7 @@ export function moveBudget(
   return planBudget(limits, used, budget.asked);
 }
 
-/**
- * A reserve above the longest reply is wasted; reserves above half the window leave no room to work.
- */
+/** A reserve above the longest reply is wasted; reserves above half the window leave no room to work. */
 function fitReserves(limits: BudgetLimits, asked: Reserves, notes: BudgetNote[]): Reserves {
   let { responseTokens, toolTokens } = asked;
   if (limits.outputTokensMax !== null && responseTokens > limits.outputTokensMax) {

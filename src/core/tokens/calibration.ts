@@ -29,9 +29,7 @@ const factorLogMax = 0.4;
 const gain = 0.1;
 /** An estimate of this size counts half as much as a very large one. */
 const halfWeightTokens = 500;
-/**
- * Too low costs a failed call, too high only some room. So a low estimate weighs half as much again.
- */
+/** Too low costs a failed call, too high only some room. So a low estimate weighs half as much again. */
 const lowWeight = 1.2;
 const highWeight = 0.8;
 

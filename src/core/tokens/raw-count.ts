@@ -22,10 +22,7 @@ export const rawFeatures = [
   /** Arrows after a line number, as file viewers print them: several o200k tokens, fewer for Claude. */
   "numberedLines",
   "thinkingBlocks",
-  /**
-   * Characters of thinking signatures and redacted thinking. The cost of replaying thinking follows
-   * these.
-   */
+  /** Characters of thinking signatures and redacted thinking. The cost of replaying thinking follows these. */
   "signatureCharacters",
   /** Pixels of images with a readable size. */
   "imagePixels",

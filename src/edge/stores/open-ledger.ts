@@ -21,11 +21,11 @@ export async function openDatabase(
   where: string,
   { onProblem }: OpenOptions = {},
 ): Promise<Database> {
-  const told = onProblem === undefined ? {} : { onProblem };
-  if (!isConnectionString(where)) return openSqlite({ file: where, ...told });
+  const handlers = onProblem === undefined ? {} : { onProblem };
+  if (!isConnectionString(where)) return openSqlite({ file: where, ...handlers });
   // Loaded on demand: the driver is optional.
   const { openPostgres } = await import("./postgres/open-postgres.ts");
-  return openPostgres({ url: where, ...told });
+  return openPostgres({ url: where, ...handlers });
 }
 
 export function isConnectionString(where: string): boolean {

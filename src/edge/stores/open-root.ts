@@ -1,7 +1,7 @@
 // The root folder of a scope: its identity, whatever its name, and how to address its entries.
 import { constants } from "node:fs";
 import { lstat, open, realpath, type FileHandle } from "node:fs/promises";
-import { hasCode, isOther, tellingOf } from "./scoped-failure.ts";
+import { hasCode, isOther, withToolErrors } from "./scoped-failure.ts";
 import type { ScopeRoot } from "./scope-root.ts";
 import { hasDescriptorPaths } from "./scoped-folder.ts";
 
@@ -12,7 +12,7 @@ export interface ScopeOptions {
 
 /** The folder must exist. */
 export function openRoot(given: string, options: ScopeOptions = {}): Promise<ScopeRoot> {
-  return tellingOf(given, async () => {
+  return withToolErrors(given, async () => {
     const path = await realpath(given);
     const handle = await openIfPossible(path);
     try {

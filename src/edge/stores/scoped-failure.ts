@@ -5,7 +5,7 @@ import { spell } from "./scoped-path.ts";
 import { isSystemError } from "./system-error.ts";
 
 /** Runs the work. A system error becomes a `ToolError` that names the path as given. */
-export async function tellingOf<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function withToolErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

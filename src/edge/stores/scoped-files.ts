@@ -10,7 +10,7 @@ import {
   refusedKind,
   refusedSymlink,
   refusedWay,
-  tellingOf,
+  withToolErrors,
   unlessMissing,
 } from "./scoped-failure.ts";
 import type { ScopeRoot, ScopedEntry, ScopedFolder } from "./scope-root.ts";
@@ -166,7 +166,7 @@ function inFolder<T>(
   { isParent, create }: { readonly isParent: boolean; readonly create: boolean },
   work: FolderWork<T>,
 ): Promise<T> {
-  return tellingOf(path, async () => {
+  return withToolErrors(path, async () => {
     const all = namesInside(prefixes, path);
     const names = isParent ? all.slice(0, -1) : all;
     const folder = await openFolder(root, { names, create, path });

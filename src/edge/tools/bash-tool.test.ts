@@ -24,7 +24,7 @@ function bash(
   return runOne(dispatcher, "bash", input, { ...context, signal });
 }
 
-/** Of the process whose id a command wrote into a file. */
+/** Waits for the end of the process whose id a command wrote into a file. */
 async function isGone(name: string): Promise<boolean> {
   const pid = Number(readFileSync(join(workspace.root, name), "utf8"));
   for (let attempt = 0; attempt < 50; attempt += 1) {
@@ -33,7 +33,7 @@ async function isGone(name: string): Promise<boolean> {
     } catch {
       return true;
     }
-    // One that nobody waited for yet is there, but as a zombie.
+    // A process that its parent has not collected still exists as a zombie.
     if (isZombie(pid)) return true;
     await sleep(20);
   }
@@ -107,7 +107,7 @@ test("of output without end the beginning and the latest are kept, and memory st
 });
 
 test("what left the group of the command is not said to be ended", async () => {
-  // Holds the output for longer than anybody waits for it.
+  // Holds the output open longer than the tool waits for it.
   const command = "setsid sleep 2 & echo $! > child; echo done";
   expect(await bash({ command })).toBe(
     "done\n[exit status 0; something it started left its process group and still runs]",

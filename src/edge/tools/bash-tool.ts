@@ -1,4 +1,4 @@
-// bash: a command in the workspace. It can do whatever its user can, so it is there only where somebody allowed it.
+// bash: a command in the workspace. It can do everything its user can, so it must be allowed explicitly.
 import { requireLeasts } from "../../core/tools/check-limits.ts";
 import { ToolError, type ToolInput, type ToolOutput } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
@@ -6,12 +6,12 @@ import { runCommand, type CommandEnd } from "./run-command.ts";
 import { defineTool, type ScopedTool } from "./scoped-tool.ts";
 
 export interface BashOptions {
-  /** Where the allowed variables are taken from; without it only a search path and a language are set. */
+  /** The source of the allowed variables. Without it, only a search path and a language are set. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Which variables a command may see. Secrets live in the others. */
+  /** The variables a command may see. Secrets live in the others. */
   readonly envAllowed?: readonly string[];
   readonly outputBytesMax?: number;
-  /** Between asking a command to end and ending it. */
+  /** The time between asking a command to end and killing it. */
   readonly killMs?: number;
 }
 
@@ -29,12 +29,12 @@ export const envAllowed: readonly string[] = [
   "TMPDIR",
 ];
 
-/** What Linux takes as one argument of a program. */
+/** Linux's limit for one argument of a program. */
 const commandBytesMax = 131_071;
 
 const secondsDefault = 120;
 
-/** Below the dispatcher's limit, so that what was printed until then is told. */
+/** Below the dispatcher's limit, so that the output so far is reported. */
 const secondsMax = 590;
 
 export function bashTool(workspace: ScopedFiles, options: BashOptions = {}): ScopedTool {

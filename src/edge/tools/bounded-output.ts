@@ -1,13 +1,13 @@
-// What a program prints, kept within a limit while it prints: the beginning, and the latest.
+// Keeps a program's output within a limit while it prints: the beginning and the latest part.
 
 export interface BoundedOutput {
   push(bytes: Uint8Array): void;
   text(): string;
-  /** Between the beginning and the latest; what was printed so far. */
+  /** Dropped so far, between the beginning and the latest part. */
   droppedBytes(): number;
 }
 
-/** One half for the beginning, the other for the end; what lies between is counted. */
+/** Half for the beginning, half for the end. The part between is counted. */
 export function createBoundedOutput(bytesMax: number): BoundedOutput {
   const headMax = Math.ceil(bytesMax / 2);
   const tailMax = bytesMax - headMax;
@@ -20,7 +20,7 @@ export function createBoundedOutput(bytesMax: number): BoundedOutput {
   function pushTail(bytes: Uint8Array): void {
     tail.push(bytes);
     tailBytes += bytes.length;
-    // Trimmed at twice its size, so that a program that prints byte by byte costs no more than one that does not.
+    // Trimmed at twice its size, so that printing byte by byte costs no more than printing in blocks.
     if (tailBytes > tailMax * 2 + 65_536 || tail.length > 10_000) trimTail();
   }
 
@@ -54,7 +54,7 @@ export function createBoundedOutput(bytesMax: number): BoundedOutput {
   };
 }
 
-/** Output need not be text; what is none becomes replacement characters. */
+/** Output need not be text. Invalid bytes become replacement characters. */
 function decode(pieces: readonly Uint8Array[]): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(Buffer.concat(pieces));
 }

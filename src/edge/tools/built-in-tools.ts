@@ -1,4 +1,4 @@
-// The tools that come with Strata for working on files.
+// Strata's own tools for files.
 import type { ScopedFiles } from "../stores/scoped-files.ts";
 import { bashTool, type BashOptions } from "./bash-tool.ts";
 import { grepTool } from "./grep-tool.ts";
@@ -8,12 +8,12 @@ import type { ScopedTool } from "./scoped-tool.ts";
 import { writeTools } from "./write-tools.ts";
 
 export interface BuiltInOptions {
-  /** Whether commands may be run. A command can do whatever its user can, also outside the workspace. */
+  /** Whether commands may run. A command can do everything its user can, also outside the workspace. */
   readonly allowBash?: boolean;
   readonly bash?: BashOptions;
 }
 
-/** Made anew for each session: read, write, edit, list, glob, grep, and bash where it is allowed. */
+/** Create them per session: read, write, edit, list, glob, grep, and bash if allowed. */
 export function builtInTools(
   workspace: ScopedFiles,
   { allowBash = false, bash = {} }: BuiltInOptions = {},

@@ -1,11 +1,11 @@
-// What tools tell of themselves, and the chain of events they are told in.
+// Events that tools emit themselves, linked into the turn's chain.
 import { extendChain, openChain, parentIn } from "../../core/events/chain.ts";
 import type { PayloadOf } from "../../core/events/event.ts";
 import type { ToolCallContext } from "../../core/tools/tool.ts";
 import type { EventBus } from "../events/event-bus.ts";
 import type { SharedChain } from "./tool-trace.ts";
 
-export type SaidInCall = { readonly [Type in CallEventType]: Said<Type> }[CallEventType];
+export type SaidInCall = { readonly [Type in CallEventType]: Draft<Type> }[CallEventType];
 
 type CallEventType =
   | "memory.updated"
@@ -14,29 +14,32 @@ type CallEventType =
   | "skill.loaded"
   | "skill.modified";
 
-interface Said<Type extends CallEventType> {
+interface Draft<Type extends CallEventType> {
   readonly type: Type;
   readonly payload: PayloadOf<Type>;
-  /** Where the tool knows it better than the chain. */
+  /** Set if the tool knows the parent better than the chain does. */
   readonly followsFrom?: string | null;
 }
 
-/** For `memoryTools` and `skillTools`: adds session, turn and parent. Returns the event's id; throws what the bus throws. */
+/**
+ * For `memoryTools` and `skillTools`: adds session, turn and parent. Returns the event's id. Throws what the
+ * bus throws.
+ */
 export function createCallEmitter(
   bus: Pick<EventBus, "emit">,
   chain: SharedChain,
-): (said: SaidInCall, call: ToolCallContext) => string {
-  return ({ followsFrom, ...said }, { sessionId, turnId, toolUseId }) => {
+): (draft: SaidInCall, call: ToolCallContext) => string {
+  return ({ followsFrom, ...draft }, { sessionId, turnId, toolUseId }) => {
     const known = chain.current;
     const parentEventId =
-      followsFrom ?? (known === null ? null : parentIn(known, said.type, toolUseId));
-    const event = bus.emit({ ...said, sessionId, turnId, parentEventId });
+      followsFrom ?? (known === null ? null : parentIn(known, draft.type, toolUseId));
+    const event = bus.emit({ ...draft, sessionId, turnId, parentEventId });
     if (known !== null) chain.current = extendChain(known, event);
     return event.id;
   };
 }
 
-/** The chain of a session's running turn, kept by listening. The second result ends it. */
+/** Tracks the chain of a session's running turn by listening. The second result stops it. */
 export function followTurns(
   bus: Pick<EventBus, "subscribe">,
   sessionId: string,

@@ -1,4 +1,4 @@
-// Asking somebody whether a tool may run.
+// Asks a user whether a tool may run.
 import { hashContent } from "../../core/hash.ts";
 import { ToolError, type SideEffects, type ToolInput } from "../../core/tools/tool.ts";
 import { toDelayMs } from "./delay.ts";
@@ -10,14 +10,14 @@ export interface ConfirmationRequest {
   readonly toolName: string;
   readonly input: ToolInput;
   readonly sideEffects: SideEffects;
-  /** Set when nobody waits for the answer any more. */
+  /** Aborted when the answer is no longer needed. */
   readonly signal: AbortSignal;
 }
 
 /** True: it may run. */
 export type Confirm = (request: ConfirmationRequest) => Promise<boolean>;
 
-/** Resolves when it may run; a `ToolError` says why it may not. */
+/** Resolves if it may run. Otherwise throws a `ToolError` with the reason. */
 export async function requireConfirmation(
   confirm: Confirm,
   request: ConfirmationRequest,
@@ -25,7 +25,7 @@ export async function requireConfirmation(
 ): Promise<void> {
   const { toolUseId, toolName, sideEffects } = request;
   const startMs = performance.now();
-  trace.tell(toolUseId, {
+  trace.emit(toolUseId, {
     type: "tool.confirmation_requested",
     payload: {
       tool_use_id: toolUseId,
@@ -35,7 +35,7 @@ export async function requireConfirmation(
     },
   });
   const decision = await ask(confirm, request, timeoutMs);
-  trace.tell(toolUseId, {
+  trace.emit(toolUseId, {
     type: "tool.confirmation_resolved",
     payload: {
       tool_use_id: toolUseId,
@@ -88,7 +88,7 @@ async function ask(
   }
 }
 
-/** Whoever cannot be asked has not allowed it. */
+/** A failed question counts as a refusal. */
 async function decide(confirm: Confirm, request: ConfirmationRequest): Promise<Decision> {
   try {
     return (await confirm(request)) ? "allowed" : "denied";

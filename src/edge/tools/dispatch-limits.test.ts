@@ -177,7 +177,10 @@ describe("limits that make no sense", () => {
     [{ graceMs: Number.NaN }, "graceMs of the dispatcher is NaN, but must be at least 0"],
     [{ atOnceMax: 0 }, "atOnceMax of the dispatcher is 0, but must be at least 1"],
     [{ timeoutMs: -1 }, "timeoutMs of the dispatcher is -1, but must be at least 1"],
-    [{ outputBytesMax: Number.NaN }, "outputBytesMax of the dispatcher is NaN, but must be at least 1"],
+    [
+      { outputBytesMax: Number.NaN },
+      "outputBytesMax of the dispatcher is NaN, but must be at least 1",
+    ],
   ])("%o is refused with what would", (limits, problem) => {
     expect(() => createDispatcher({ tools: [echo], limits })).toThrow(problem);
   });

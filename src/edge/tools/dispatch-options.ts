@@ -1,4 +1,4 @@
-// What a dispatcher is made of, and its limits.
+// The options of a dispatcher, and its limits.
 import type { AgentRole } from "../../core/message/assembled-context.ts";
 import { requireLeasts } from "../../core/tools/check-limits.ts";
 import type { SideEffects, ToolErrorClass, ToolOutput } from "../../core/tools/tool.ts";
@@ -12,20 +12,20 @@ import type { SharedChain } from "./tool-trace.ts";
 
 export interface DispatcherOptions {
   readonly tools: readonly ScopedTool[];
-  /** What the session may use of them; everything where it is missing. A role may get less. */
+  /** What the session may use of them. Missing means everything. A role may get less. */
   readonly toolset?: Toolset;
   readonly workspace?: ScopedFiles;
-  /** Asked before a tool of one of `confirmed` runs. Without it nobody is asked. */
+  /** Asked before a tool with one of the `confirmed` side effects runs. Without it, no confirmation is needed. */
   readonly confirm?: Confirm;
-  /** Which side effects are asked about: execute and network by default. */
+  /** Side effects that need confirmation. Default: execute and network. */
   readonly confirmed?: readonly SideEffects[];
   readonly events?: Pick<EventBus, "emit">;
-  /** Where outputs go that are too long; the workspace's own folder by default, nowhere without one. */
+  /** Where long outputs go. Default: the workspace's own folder, or nowhere without a workspace. */
   readonly keepOutput?: KeepOutput;
   readonly limits?: Partial<DispatchLimits>;
-  /** Told how each use ended, with what is not for the model. */
+  /** Receives how each use ended, including what the model does not see. */
   readonly onSettled?: (settled: SettledUse) => void;
-  /** Told of what went wrong beside the tools: an event or an output that was not taken, or not as a whole. */
+  /** Receives problems beside the tools: an event or an output that was refused or cut. */
   readonly onProblem?: (problem: unknown) => void;
 }
 
@@ -38,7 +38,7 @@ export interface DispatchLimits {
   readonly graceMs: number;
   readonly confirmationMs: number;
   readonly inputCharactersMax: number;
-  /** Of a result as the model sees it. */
+  /** For a result as the model sees it. */
   readonly outputBytesMax: number;
 }
 
@@ -52,7 +52,7 @@ export const dispatchLimits: DispatchLimits = {
   outputBytesMax: 50_000,
 };
 
-/** The smallest value of each that makes sense. Timers hold at most 24 days; what is longer ends then. */
+/** The smallest sensible values. Timers hold at most 24 days; longer limits end then. */
 const leasts: DispatchLimits = {
   atOnceMax: 1,
   timeoutMs: 1,
@@ -63,7 +63,7 @@ const leasts: DispatchLimits = {
   outputBytesMax: 1,
 };
 
-/** Throws a `StrataError` for a limit, of the dispatcher or of a tool, that is no number or too small. */
+/** Throws a `StrataError` for an invalid limit of the dispatcher or of a tool. */
 export function checkDispatchLimits({
   limits,
   tools,
@@ -77,15 +77,14 @@ export function checkDispatchLimits({
   return all;
 }
 
-/** Whose call it is. */
 export interface DispatchContext {
   readonly sessionId: string;
   readonly turnId: string;
   readonly role: AgentRole;
-  /** Of the reply that asked; the dispatcher counts where it is missing. */
+  /** The number of the requesting reply. The dispatcher counts if it is missing. */
   readonly replyNumber?: number;
   readonly signal?: AbortSignal;
-  /** The turn's events so far; without it a tool's events follow from each other only. */
+  /** The turn's events so far. Without it, a tool's events only refer to each other. */
   readonly chain?: SharedChain;
 }
 
@@ -100,8 +99,8 @@ export interface SettledUse {
 export interface ToolFailure {
   readonly errorClass: ToolErrorClass;
   readonly message: string;
-  /** Whether a person should see it, and not only the model. */
+  /** Whether people should see it too, not only the model. */
   readonly isUserVisible: boolean;
-  /** What was thrown, where it was not a `ToolError`. */
+  /** The thrown value, if it was not a `ToolError`. */
   readonly cause?: unknown;
 }

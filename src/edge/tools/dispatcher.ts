@@ -30,15 +30,18 @@ import {
 import { createToolTrace, type ToolTrace } from "./tool-trace.ts";
 
 export interface Dispatcher {
-  /** Every tool that is registered, whatever the toolset. A session is opened with `toolsFor`. */
+  /** Every registered tool, independent of the toolset. Open a session with `toolsFor`. */
   offered(): readonly OfferedTool[];
-  /** What a session of a role is opened with: what it is told of, and what not and why. */
+  /** What a session of a role opens with: its tools, and the omitted ones with reasons. */
   toolsFor(role: AgentRole): RoleTools;
-  /** One tool message for each use, in their order. Never rejects: what goes wrong is said to the model. */
+  /** One tool message per use, in order. Never rejects: the model gets every error. */
   runAll(uses: readonly ToolUseBlock[], context: DispatchContext): Promise<readonly Message[]>;
 }
 
-/** Throws a `StrataError` for a tool whose name or schema not every provider takes, two of one name, and a limit that is none. */
+/**
+ * Throws a `StrataError` for a tool name or schema that some provider refuses, a duplicate name, or an invalid
+ * limit.
+ */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { tools, workspace, toolset } = options;
   const limits = checkDispatchLimits(options);
@@ -76,13 +79,13 @@ interface Setup {
   readonly toolsFor: (role: AgentRole) => RoleTools;
 }
 
-/** A reporter that fails has nobody to report to, and must not fail the tools. */
+/** A failing reporter must not fail the tools. */
 function quietly(report: DispatcherOptions["onProblem"]): (problem: unknown) => void {
   return (problem) => {
     try {
       report?.(problem);
     } catch {
-      // Nothing can be done about it here.
+      // There is nobody left to report to.
     }
   };
 }
@@ -119,7 +122,7 @@ interface UseToRun {
   readonly trace: ToolTrace;
 }
 
-/** Everything that can go wrong ends in a result. */
+/** Every failure ends in a result. */
 async function runUse(setup: Setup, toRun: UseToRun): Promise<Message> {
   const { use, trace } = toRun;
   const { onProblem } = setup.options;
@@ -143,11 +146,16 @@ async function runUse(setup: Setup, toRun: UseToRun): Promise<Message> {
   } catch (error) {
     const failure = toFailure(error);
     const latencyMs = performance.now() - startMs;
-    trace.tell(use.id, { type: "tool.failed", payload: toFailedPayload(use, failure, latencyMs) });
+    trace.emit(use.id, { type: "tool.failed", payload: toFailedPayload(use, failure, latencyMs) });
     settle(null, failure);
     const { outputBytesMax } = setup.limits;
-    const said = { text: toFailureMessage(failure) };
-    const { text } = await limitOutput(keptUseOf(toRun), said, outputBytesMax, setup.options);
+    const failureOutput = { text: toFailureMessage(failure) };
+    const { text } = await limitOutput(
+      keptUseOf(toRun),
+      failureOutput,
+      outputBytesMax,
+      setup.options,
+    );
     return toMessage(use.id, text, true);
   }
 }
@@ -171,7 +179,7 @@ async function perform(
   const release = await places.take(context.sessionId, signal);
   try {
     const calledMs = performance.now();
-    const eventId = trace.tell(use.id, {
+    const eventId = trace.emit(use.id, {
       type: "tool.called",
       payload: {
         tool_use_id: use.id,
@@ -198,7 +206,7 @@ async function perform(
       tool.outputBytesMax ?? limits.outputBytesMax,
       options,
     );
-    trace.tell(use.id, {
+    trace.emit(use.id, {
       type: "tool.completed",
       payload: {
         tool_use_id: use.id,

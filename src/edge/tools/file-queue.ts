@@ -1,4 +1,4 @@
-// Changes of one file happen one after the other: the second edit sees what the first one wrote.
+// Serializes changes of one file: the second edit sees what the first one wrote.
 
 export interface FileQueue {
   run<T>(name: string, work: () => Promise<T>): Promise<T>;
@@ -10,7 +10,7 @@ export function createFileQueue(): FileQueue {
     run: async (name, work) => {
       const before = last.get(name);
       const current = (async () => {
-        // How the one before ended is told to whoever asked for it.
+        // The caller of the one before gets its error.
         await before?.catch(() => {});
         return work();
       })();

@@ -1,4 +1,4 @@
-// grep: lines that match, over the files of the workspace.
+// grep: matching lines over the files of the workspace.
 import { matchesGlob, type Glob } from "../../core/tools/glob.ts";
 import { ToolError, type ToolInput, type ToolOutput } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
@@ -18,9 +18,9 @@ import {
 export interface GrepLimits {
   /** For reading and searching together. */
   readonly timeoutMs: number;
-  /** Files that have more are searched in pieces of this size, however large they are. */
+  /** Larger files are searched in pieces of this size, whatever their length. */
   readonly pieceBytes: number;
-  /** Of one line in such a file. What follows a longer one is not searched. */
+  /** The longest line in such a file. After a longer one, the rest is not searched. */
   readonly lineBytesMax: number;
   readonly entriesMax: number;
 }
@@ -108,7 +108,7 @@ async function grep({ workspace, threads, limits, input, signal }: Grep): Promis
   }
 }
 
-/** Of a file that was asked for by its path; a pattern that leaves it out was meant otherwise. */
+/** For a file named by path. A glob that excludes it is a mistake. */
 function requireMatch(glob: Glob, globText: string, path: string, size: number): FoundFile {
   const name = path.slice(path.lastIndexOf("/") + 1);
   if (matchesGlob(glob, path) || matchesGlob(glob, name)) return { path, size };
@@ -130,13 +130,13 @@ function render(findings: Findings, linesMax: number, notes: readonly string[]):
       : [`${longLineCount} files with too long a line, from that line on`]),
     ...(unreadableCount === 0 ? [] : [`${unreadableCount} files that could not be read`]),
   ];
-  const said = [
+  const remarks = [
     ...(lines.length > linesMax ? [`more than ${linesMax} lines match: be more exact`] : []),
     ...(binaryCount === 0 ? [] : [`${binaryCount} files are not text`]),
     ...notes,
   ];
   const opening = missed.length === 0 ? [] : [`[not searched: ${missed.join("; ")}]`];
-  const closing = said.length === 0 ? [] : [`[${said.join("; ")}]`];
+  const closing = remarks.length === 0 ? [] : [`[${remarks.join("; ")}]`];
   const none = `No line matches in ${fileCount} files.`;
   const shown = lines.length === 0 ? [none] : lines.slice(0, linesMax);
   return [...opening, ...shown, ...closing].join("\n");

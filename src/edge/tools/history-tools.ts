@@ -1,4 +1,4 @@
-// The two tools by which an agent goes back to what was folded away: found by words, read by turns.
+// The two tools with which an agent looks up compacted history: search by words, read by turns.
 import type {
   HistoryHit,
   HistoryPage,
@@ -14,7 +14,7 @@ export interface HistoryToolsOptions {
   readonly ledger: Pick<Ledger, "searchHistory" | "readHistory" | "findToolResult">;
 }
 
-/** For every role: a session goes back to its own thread and to no other. */
+/** For every role. A session reads only its own thread. */
 export function historyTools(options: HistoryToolsOptions): readonly Tool[] {
   return [searchTool(options), readTool(options)];
 }
@@ -54,7 +54,7 @@ function searchTool({ ledger }: HistoryToolsOptions): Tool {
   };
 }
 
-/** Above what the tools show themselves, so that the end with the advice is never cut off. */
+/** Above what the tools show, so that the advice at the end is never cut off. */
 const outputBytesMax = 131_072;
 
 function describeNone(query: string, messages: number): string {
@@ -146,7 +146,7 @@ function toRange({ turn }: ToolResultPlace): { readonly from: number; readonly t
   return { from: turn, through: turn };
 }
 
-/** The one message, and how to go on in it. */
+/** Only that message, and how to continue in it. */
 function onlyAt(page: HistoryPage, { index }: ToolResultPlace): HistoryPage {
   const messages = page.messages.filter((message) => message.index === index);
   return { ...page, messages, next: page.next?.index === index ? page.next : null };
@@ -186,7 +186,7 @@ function partOf({ text, offset, characters }: HistoryText): string {
   return `, characters ${offset} to ${offset + text.length} of ${characters}`;
 }
 
-/** The schema was checked before; this is for whoever runs a tool without. */
+/** The dispatcher already checked the schema; this is for other callers. */
 function numberOf(input: ToolInput, name: string, least: number): number | null {
   const value = input[name];
   if (value === undefined) return null;

@@ -1,33 +1,33 @@
-// The whole of an output that was cut, as a file of the workspace that the read tool can read.
+// Stores the full text of a shortened output as a workspace file for the read tool.
 import { hashContent } from "../../core/hash.ts";
 import { countBytes, cutMiddle } from "../../core/layers/cut-middle.ts";
 import type { ToolCallContext } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
 import { findStateFolder } from "../stores/workspace-folders.ts";
 
-/** Keeps a text, or as much of its beginning as it can. */
+/** Stores a text, or as much of its beginning as it can. */
 export type KeepOutput = (use: KeptUse, text: string) => Promise<KeptOutput>;
 
-/** Whose output it is. Ids of uses come from a provider and may be the same in two sessions, or in two turns. */
+/** The owner of an output. Providers may repeat tool use ids across sessions or turns. */
 export type KeptUse = Pick<ToolCallContext, "sessionId" | "turnId" | "toolUseId">;
 
 export interface KeptOutput {
   /** Where the read tool finds it. */
   readonly path: string;
-  /** Of the text; all of them where nothing is missing. */
+  /** Stored bytes. All of them if nothing is missing. */
   readonly bytes: number;
 }
 
 export interface KeptOutputs {
-  /** What is longer loses its end. */
+  /** A longer text loses its end. */
   readonly bytesMax: number;
-  /** The oldest are removed when there are more. */
+  /** The oldest files beyond this are removed. */
   readonly filesMax: number;
 }
 
 const kept: KeptOutputs = { bytesMax: 8_000_000, filesMax: 100 };
 
-/** Keeps outputs below the workspace's own folder: `.strata`, or `.metis` where only that is there. */
+/** Stores outputs below the workspace's own folder: `.strata`, or `.metis` if only that exists. */
 export function keepInWorkspace(
   workspace: ScopedFiles,
   { bytesMax, filesMax }: KeptOutputs = kept,
@@ -42,7 +42,7 @@ export function keepInWorkspace(
   };
 }
 
-/** What is harmless in the id, to be recognised by, and a hash of all that makes the use this one. */
+/** The harmless characters of the id, for recognition, and a hash of the full identity. */
 function toFileName({ sessionId, turnId, toolUseId }: KeptUse): string {
   const readable = toolUseId.replaceAll(/[^A-Za-z0-9_-]/g, "").slice(0, 40);
   const hash = hashContent(JSON.stringify([sessionId, turnId, toolUseId]));

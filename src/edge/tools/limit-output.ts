@@ -1,4 +1,4 @@
-// What a tool returned → what the model is shown of it; the rest is kept where the read tool finds it.
+// Limits what the model sees of a tool's output. The read tool finds the rest.
 import { countBytes } from "../../core/layers/cut-middle.ts";
 import { cutOutput, type LeftOut } from "../../core/tools/cut-output.ts";
 import { ToolError, type ToolOutput } from "../../core/tools/tool.ts";
@@ -6,7 +6,7 @@ import type { KeepOutput, KeptOutput, KeptUse } from "./keep-output.ts";
 
 export interface LimitedOutput {
   readonly text: string;
-  /** Of the whole output. */
+  /** The size of the whole output. */
   readonly bytes: number;
 }
 

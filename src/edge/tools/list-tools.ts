@@ -1,4 +1,4 @@
-// list and glob: what files there are.
+// list and glob: which files exist.
 import { ToolError, type ToolInput } from "../../core/tools/tool.ts";
 import type { ScopedEntry, ScopedFiles } from "../stores/scoped-files.ts";
 import { defineTool, pathOf, type ScopedTool } from "./scoped-tool.ts";
@@ -73,8 +73,8 @@ function globTool(workspace: ScopedFiles): ScopedTool {
         if (count <= entriesShown) found.push(showPath(file.path));
       }
       const rest = count - found.length;
-      const said = [...(rest === 0 ? [] : [`${rest} more files`]), ...describeNotes(notes)];
-      const closing = said.length === 0 ? [] : [`[${said.join("; ")}]`];
+      const remarks = [...(rest === 0 ? [] : [`${rest} more files`]), ...describeNotes(notes)];
+      const closing = remarks.length === 0 ? [] : [`[${remarks.join("; ")}]`];
       return { text: [...(count === 0 ? ["No file matches."] : found), ...closing].join("\n") };
     },
   };

@@ -1,4 +1,4 @@
-// What one reply of the model knew of memory, and what it was asked: its uses run at the same time, or one after another.
+// What a reply of the model knew about memory, and what it was asked. Its tool uses may run concurrently.
 import { hashContent, type ContentHash } from "../../core/hash.ts";
 import { memoryFiles, type MemoryFile } from "../../core/memory/memory-file.ts";
 import type { ToolCallContext } from "../../core/tools/tool.ts";
@@ -6,7 +6,10 @@ import type { MemoryStore } from "../stores/memory/memory-store.ts";
 
 export interface Questions {
   ask(file: MemoryFile, content: string, call: ToolCallContext): void;
-  /** The same consolidation again is the answer, once; not in the reply that was asked about, which was there before. */
+  /**
+   * Repeating the same consolidation confirms it, once. It does not count within the reply that was asked,
+   * which came before the question.
+   */
   isAnswer(file: MemoryFile, content: string, call: ToolCallContext): boolean;
 }
 
@@ -25,9 +28,9 @@ export function createQuestions(): Questions {
 }
 
 export interface Knowledge {
-  /** To be called first for every use. */
+  /** Call it first for every use. */
   take(call: ToolCallContext): void;
-  /** What the session had seen when its reply was made: what other uses of that reply wrote is not in it. */
+  /** What the session had seen when its reply was made, without the writes of other uses in that reply. */
   of(file: MemoryFile, call: ToolCallContext): ContentHash | null;
 }
 

@@ -1,4 +1,4 @@
-// Why memory stays as it is, as the model is told, with the text it has to know for its next try.
+// Why memory was not changed, for the model, with the text it needs for the next try.
 import { countBytes } from "../../core/layers/cut-middle.ts";
 import { cutText } from "../../core/layers/workspace-cut.ts";
 import { memoryCaps, type MemoryFile } from "../../core/memory/memory-file.ts";
@@ -36,7 +36,7 @@ export function isShownWhole({ currentText }: ChangedMeanwhile, bytesMax: number
   return countBytes(currentText) <= bytesMax;
 }
 
-/** Of a text that is too long to be shown, as much as memory may hold; it then has to be made shorter by a person. */
+/** If the text is too long to show, only as much as memory may hold. A person must then shorten it. */
 function showText(file: MemoryFile, refusal: ChangedMeanwhile, bytesMax: number): string {
   if (isShownWhole(refusal, bytesMax)) return `It holds now:\n\n${refusal.currentText}`;
   const because = "it is far over its hard cap, so a person has to shorten it";

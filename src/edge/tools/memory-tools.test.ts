@@ -193,7 +193,7 @@ describe("consolidating", () => {
     const question = await fail("memory_consolidate", empty);
     expect(question.message).toContain("from 101 to 0 bytes");
     expect(question.message).toContain("call memory_consolidate again with the very same content");
-    // Another content is another question.
+    // Different content is a different question.
     expect((await fail("memory_consolidate", { ...empty, content: "y" })).message).toContain(
       "to 1 bytes",
     );
@@ -229,7 +229,7 @@ describe("consolidating", () => {
 
 type Use = readonly [string, Record<string, unknown>];
 
-/** Each call is one reply; gives the texts of the results. */
+/** Each call is one reply. Returns the texts of the results. */
 async function replies(): Promise<(...uses: readonly Use[]) => Promise<readonly string[]>> {
   const files = await openScope(workspace);
   const dispatcher = createDispatcher({ tools: memoryTools(store), workspace: files });
@@ -297,7 +297,7 @@ describe("uses of one reply, through the dispatcher", () => {
       expect(text.length).toBeLessThan(6000);
     }
     expect(onDisk()).toBe(large);
-    // One that is over its hard cap and can be shown may be consolidated by the model.
+    // The model may consolidate a file over its hard cap if it can be shown.
     edit(`${"x".repeat(9000)}\n`);
     expect((await reply(shorter))[0]).toContain("x".repeat(9000));
     expect((await reply(shorter))[0]).toContain("9001 → 6 bytes");

@@ -1,4 +1,4 @@
-// The three tools by which an agent keeps its memory. Workers have none of them.
+// The three tools with which an agent keeps its memory. Workers have none of them.
 import type { PayloadOf } from "../../core/events/event.ts";
 import { memoryFiles, type MemoryFile } from "../../core/memory/memory-file.ts";
 import type { MemoryScope } from "../../core/memory/memory-view.ts";
@@ -21,11 +21,17 @@ import { createKnowledge, createQuestions } from "./memory-replies.ts";
 import { isShownWhole, toToolError } from "./memory-tool-error.ts";
 
 export interface MemoryToolsOptions {
-  /** Adds session, turn and parent: the event named by `followsFrom`, else that of the tool use. Gives the event's id. */
+  /**
+   * Adds session, turn and parent: the event in `followsFrom`, else that of the tool use. Returns the event's
+   * id.
+   */
   readonly emit?: (event: MemoryEvent, call: ToolCallContext) => string | null;
   /** In a shared session MEMORY.md is neither shown nor written. */
   readonly scope?: MemoryScope;
-  /** Up to here a refusal shows the whole file, which then counts as seen: below what the dispatcher lets through. 16 KiB. */
+  /**
+   * Up to this size a refusal shows the whole file, which then counts as seen. Below the dispatcher's limit; 16
+   * KiB.
+   */
   readonly refusalBytesMax?: number;
 }
 
@@ -38,11 +44,11 @@ export type MemoryEvent =
   | {
       readonly type: "memory.eviction";
       readonly payload: PayloadOf<"memory.eviction">;
-      /** The `memory.updated` of the same write, also when others are written at the same time. */
+      /** The `memory.updated` of the same write, even if others are written concurrently. */
       readonly followsFrom: string | null;
     };
 
-/** Without a store the tools are there and say that there is no memory. */
+/** Without a store the tools exist and say that there is no memory. */
 export function memoryTools(
   store: MemoryStore | null,
   { emit, scope = "main", refusalBytesMax = 16_384 }: MemoryToolsOptions = {},
@@ -64,8 +70,8 @@ export function memoryTools(
       knowledge.take(call);
       const outcome = await write(requireStore(store), requireVisible(file, scope), input, call);
       if (outcome.kind === "refused") throw toToolError(outcome, refusalBytesMax);
-      const told = outcome.kind === "written" ? tellEvents(outcome.write, call, emit) : "all";
-      return toOutput(outcome, told);
+      const emitted = outcome.kind === "written" ? emitEvents(outcome.write, call, emit) : "all";
+      return toOutput(outcome, emitted);
     },
   });
 
@@ -89,7 +95,7 @@ export function memoryTools(
       if (outcome.kind !== "refused") return outcome;
       const { refusal } = outcome;
       if (refusal.kind === "drop-unconfirmed") questions.ask(file, content, call);
-      // A text that goes to the model with the refusal has been seen, if all of it goes.
+      // A text that the refusal shows completely counts as seen.
       if (refusal.kind === "changed-meanwhile" && isShownWhole(refusal, refusalBytesMax)) {
         memory.markSeen(file, refusal.currentHash);
       }
@@ -131,7 +137,7 @@ const consolidateDescription: ToolDescription = {
   properties: { file: fileSchema, content: { type: "string" } },
 };
 
-/** Every property is required and no other is taken. */
+/** Requires every property and allows no other. */
 function schemaOf(properties: ToolDescription["properties"]): Readonly<Record<string, unknown>> {
   return {
     type: "object",
@@ -141,7 +147,7 @@ function schemaOf(properties: ToolDescription["properties"]): Readonly<Record<st
   };
 }
 
-/** The schema was checked before; this is for whoever runs a tool without. */
+/** The dispatcher already checked the schema; this is for other callers. */
 function textOf(input: ToolInput, name: string): string {
   const value = input[name];
   if (typeof value === "string") return value;
@@ -164,8 +170,8 @@ function requireVisible(file: MemoryFile, scope: MemoryScope): MemoryFile {
   throw new ToolError("permission_denied", "MEMORY.md is not available in a shared session");
 }
 
-/** An event that is not taken does not undo a write; the output tells of it. */
-function tellEvents(
+/** A refused event does not undo a write. The output mentions it. */
+function emitEvents(
   write: MemoryWrite,
   call: ToolCallContext,
   emit: MemoryToolsOptions["emit"],
@@ -186,7 +192,7 @@ function tellEvents(
 
 function toOutput(
   { kind, write, path, notes }: Exclude<MemoryOutcome, { readonly kind: "refused" }>,
-  told: "all" | "some",
+  emitted: "all" | "some",
 ): ToolOutput {
   return {
     text: [describeWrite(write), ...notes].join(" "),
@@ -194,7 +200,7 @@ function toOutput(
     metadata: {
       ...metadataOf(write),
       ...(notes.length === 0 ? {} : { notes }),
-      ...(told === "all" ? {} : { events_not_taken: true }),
+      ...(emitted === "all" ? {} : { events_not_taken: true }),
     },
   };
 }

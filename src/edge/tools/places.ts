@@ -1,8 +1,11 @@
-// At most so many tools at once in a session, however many replies asked for them.
+// Limits how many tools of a session run at once, across all its replies.
 import { ToolError } from "../../core/tools/tool.ts";
 
 export interface Places {
-  /** Resolves with what gives the place back, first come, first served. Rejects when the signal is set before. */
+  /**
+   * Resolves with a function that frees the place, first come, first served. Rejects if the signal aborts
+   * before.
+   */
   take(sessionId: string, signal: AbortSignal): Promise<() => void>;
 }
 
@@ -17,7 +20,7 @@ export function createPlaces(atOnceMax: number): Places {
   function release(sessionId: string, line: Line): void {
     const [next] = line.waiting;
     if (next !== undefined) {
-      // The place goes to the next one as it is.
+      // The next waiter takes over the place directly.
       line.waiting.delete(next);
       next();
       return;

@@ -5,7 +5,7 @@ import { defineTool, pathOf, type ScopedTool } from "./scoped-tool.ts";
 import { showPath } from "./show-path.ts";
 import { readText } from "./text-file.ts";
 
-/** Of one result; below what the dispatcher cuts. */
+/** The limit of one result. Below the dispatcher's limit. */
 const bytesMax = 40_000;
 const linesDefault = 2000;
 
@@ -58,7 +58,7 @@ function showLines(text: string, { offset, limit, column }: LineRange, name: str
   if (text === "") return `[${name} is empty]`;
   if (text.trim() === "") return describeBlank(text, name);
   const lines = text.split("\n");
-  // What follows the last line end is no line.
+  // The text after the last line end is not a line.
   const count = lines.at(-1) === "" ? lines.length - 1 : lines.length;
   if (offset > count) {
     throw new ToolError(
@@ -91,15 +91,15 @@ function showLines(text: string, { offset, limit, column }: LineRange, name: str
   return `${shown.join("\n")}\n${where}${rest}`;
 }
 
-/** Nothing to see would look like nothing there. */
+/** White space alone would look like an empty file. */
 function describeBlank(text: string, name: string): string {
   const shown = text.length <= 200 ? JSON.stringify(text) : `${text.length} characters`;
   return `[${name} holds white space and nothing else: ${shown}]`;
 }
 
-/** Of a line that is longer than a result. */
+/** For a line that is longer than a result. */
 function showStart(line: string, offset: number, column: number): string {
-  // No character takes more than three bytes for each of its code units.
+  // A code unit takes at most three bytes.
   const fitting = line.slice(0, Math.floor(bytesMax / 3));
   const end = isHalf(fitting) ? fitting.length - 1 : fitting.length;
   const where = `line ${offset} goes on for ${line.length - end} characters`;

@@ -1,4 +1,4 @@
-// What a model asked for → a tool and an input that fits it, or the reason why not.
+// Finds the tool a model asked for and checks its input, or says why not.
 import type { ToolUseBlock } from "../../core/message/message.ts";
 import { nearestNames } from "../../core/nearest-names.ts";
 import { checkInput, describeViolation } from "../../core/tools/check-input.ts";
@@ -11,7 +11,7 @@ import { requireInside, type ScopedTool } from "./scoped-tool.ts";
 import type { ToolTrace } from "./tool-trace.ts";
 import { toEventName } from "./tool-result.ts";
 
-/** The tool of that name, when the role was told of it. */
+/** The tool of that name, if the role may use it. */
 export function findTool(
   registered: ReadonlyMap<string, RegisteredTool<ScopedTool>>,
   { tools, toolsLeft }: RoleTools,
@@ -32,7 +32,7 @@ export function findTool(
   throw new ToolError("not_found", `there is no tool called ${wanted}; ${hint}`);
 }
 
-/** Every rule the input breaks is told, so that one more try can mend all. */
+/** Reports every broken rule, so that one retry can fix all. */
 export function readToolInput(
   { schema }: RegisteredTool,
   use: ToolUseBlock,
@@ -43,7 +43,7 @@ export function readToolInput(
   const problems =
     input === null ? [`the input ${problem}`] : checkInput(schema, input).map(describeViolation);
   if (input !== null && problems.length === 0) return input;
-  trace.tell(use.id, {
+  trace.emit(use.id, {
     type: "tool.input_invalid",
     payload: { tool_name: toEventName(use.name), validation_errors: problems },
   });

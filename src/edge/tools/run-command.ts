@@ -1,5 +1,5 @@
-// A command in a process group of its own, which ends with it: on time, when cancelled, and when it leaves something behind.
-// What leaves the group is not found again; where it holds the output open, that is told.
+// Runs a command in its own process group, which ends with it: on timeout, on cancellation, and if it leaves
+// something behind. A process that leaves the group is lost; if it holds the output open, the result says so.
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable } from "node:stream";
 import { ToolError } from "../../core/tools/tool.ts";
@@ -11,7 +11,7 @@ export interface CommandToRun {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** Between asking the group to end and ending it. */
+  /** The time between asking the group to end and killing it. */
   readonly killMs: number;
   readonly outputBytesMax: number;
   readonly signal: AbortSignal;
@@ -21,17 +21,17 @@ export interface CommandEnd {
   readonly how: "ended" | "timed out" | "cancelled";
   readonly status: number | null;
   readonly signal: string | null;
-  /** Both streams, in the order they came. */
+  /** Both streams, in order of arrival. */
   readonly output: string;
-  /** Of the output, in its middle. */
+  /** Bytes dropped from the middle of the output. */
   readonly droppedBytes: number;
-  /** Something of its group still ran when the shell had ended, and was ended. */
+  /** Part of the group still ran after the shell ended, and was killed. */
   readonly hasEndedRest: boolean;
-  /** Something outside its group still holds the output: it left the group and runs. */
+  /** A process outside the group still holds the output: it left the group and runs. */
   readonly isHeldOpen: boolean;
 }
 
-/** How long output may still come after the shell itself, and then what was left of its group, ended. */
+/** How long output may still come after the shell ended, and again after its group was killed. */
 const drainMs = 200;
 
 export async function runCommand(toRun: CommandToRun): Promise<CommandEnd> {
@@ -39,7 +39,7 @@ export async function runCommand(toRun: CommandToRun): Promise<CommandEnd> {
   const child = spawn("bash", ["-c", command], {
     cwd: folder,
     env: { ...env },
-    // A group of its own: a negative process id reaches everything in it.
+    // Its own group: a negative process id reaches everything in it.
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -61,7 +61,7 @@ export async function runCommand(toRun: CommandToRun): Promise<CommandEnd> {
   try {
     const { status, endedBy } = await shellEnd(child);
     const isDrained = await drained(child);
-    // Nothing of the group outlives the command, also what gave its output away.
+    // Nothing in the group outlives the command, even if it closed its output.
     const hasEndedRest = signalGroup(child.pid, "SIGKILL");
     const isHeldOpen = !isDrained && !(await drained(child));
     const printed = { output: output.text(), droppedBytes: output.droppedBytes() };
@@ -90,7 +90,7 @@ function shellEnd(
   });
 }
 
-/** False when somebody else still holds the output open. */
+/** False if another process still holds the output open. */
 async function drained(child: Child): Promise<boolean> {
   const ends = [child.stdout, child.stderr].map(
     (stream) =>
@@ -108,7 +108,7 @@ async function drained(child: Child): Promise<boolean> {
   }
 }
 
-/** Whether there was anything to signal. */
+/** Whether there was a process to signal. */
 function signalGroup(pid: number | undefined, name: "SIGTERM" | "SIGKILL"): boolean {
   if (pid === undefined) return false;
   try {

@@ -1,18 +1,19 @@
-// Work with an end: it is told when its time is up or nobody wants it any more, and left alone when it does not listen.
+// Runs work with a time limit. The work is signalled on timeout or cancellation, and abandoned if it does not
+// stop.
 import { ToolError } from "../../core/tools/tool.ts";
 import { toDelayMs } from "./delay.ts";
 
 export interface WorkLimits {
   readonly timeoutMs: number;
-  /** How long work that was told to stop may take to do so. */
+  /** How long signalled work may take to stop. */
   readonly graceMs: number;
-  /** Called once, right after the work was told to stop. */
+  /** Called once, right after the work was signalled. */
   readonly onStop?: () => void;
 }
 
 /**
- * What the work says is what counts, also when it ends late but within the grace: it knows what it did. An error
- * that is not its own words becomes `timeout` or `cancelled`; work that does not end at all is abandoned.
+ * The work's own result counts, even if it ends late but within the grace: it knows what it did. An error other
+ * than a `ToolError` becomes `timeout` or `cancelled`; work that does not end is abandoned.
  */
 export async function runLimited<T>(
   work: (signal: AbortSignal) => Promise<T>,
@@ -21,11 +22,11 @@ export async function runLimited<T>(
 ): Promise<T> {
   const inner = new AbortController();
   const stopped = Promise.withResolvers<never>();
-  let told: ToolError | null = null;
+  let stopReason: ToolError | null = null;
   let grace: NodeJS.Timeout | undefined;
   const stop = (reason: ToolError): void => {
-    if (told !== null) return;
-    told = reason;
+    if (stopReason !== null) return;
+    stopReason = reason;
     grace = setTimeout(() => stopped.reject(toAbandoned(reason, graceMs)), toDelayMs(graceMs));
     inner.abort(reason);
     onStop?.();
@@ -40,7 +41,7 @@ export async function runLimited<T>(
   try {
     return await Promise.race([runSafely(work, inner.signal), stopped.promise]);
   } catch (error) {
-    throw told === null || error instanceof ToolError ? error : told;
+    throw stopReason === null || error instanceof ToolError ? error : stopReason;
   } finally {
     clearTimeout(timer);
     clearTimeout(grace);
@@ -48,7 +49,7 @@ export async function runLimited<T>(
   }
 }
 
-/** What it throws before its first await is a rejection too. */
+/** Also turns a synchronous throw into a rejection. */
 async function runSafely<T>(
   work: (signal: AbortSignal) => Promise<T>,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-// Files through the thread that searches: small ones together, large ones piece by piece.
+// Sends files to the search thread: small ones together, large ones piece by piece.
 import { ToolError } from "../../core/tools/tool.ts";
 import { isRefusal } from "../stores/scoped-failure.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
@@ -14,17 +14,17 @@ export interface SearchOfFiles {
 }
 
 export interface Findings {
-  /** As path:line:text; one more than asked for when there are more. */
+  /** As path:line:text. One more than requested if there are more. */
   readonly lines: string[];
-  /** Of text, to their end. */
+  /** Text files searched to their end. */
   fileCount: number;
-  /** Not text, or not to the end. */
+  /** Files that are not text, or not to their end. */
   binaryCount: number;
   longLineCount: number;
   unreadableCount: number;
 }
 
-/** Handed to the thread together, so that small files do not cost a message each. */
+/** Sent to the thread together, so that small files do not cost a message each. */
 const batchBytes = 1_000_000;
 const batchFiles = 100;
 
@@ -47,7 +47,7 @@ export async function searchFiles(
     const isLarge = expected > search.limits.pieceBytes;
     const bytes = isLarge ? "large" : await readSmall(search, path, findings);
     if (bytes === "large") {
-      // What comes before it is shown before it.
+      // Results stay in order: everything before it is searched first.
       await flush();
       if (findings.lines.length <= linesMax) await searchLarge(search, path, findings);
     } else if (bytes !== null) {
@@ -66,7 +66,7 @@ interface SmallFile {
   readonly bytes: Uint8Array;
 }
 
-/** A file may go, or become something else, between the walk and the reading. */
+/** A file may vanish or change between the walk and the reading. */
 async function readSmall(
   { workspace, limits }: SearchOfFiles,
   path: string,
@@ -100,7 +100,7 @@ async function searchBatch(
   }
 }
 
-/** Each piece goes to the thread up to its last line end; the rest waits for the next. */
+/** Each piece is searched up to its last line end. The rest joins the next piece. */
 async function searchLarge(
   { workspace, thread, linesMax, limits }: SearchOfFiles,
   path: string,
@@ -146,7 +146,7 @@ async function searchLarge(
 
 interface PlaceInFile {
   linesBefore: number;
-  /** Where the search ends. */
+  /** Where the search ended. */
   end: "of the file" | "of the text" | "before a long line" | "of what was asked for";
 }
 

@@ -1,4 +1,4 @@
-// The thread that searches, and its deadline.
+// The search thread and its deadline.
 import { Worker } from "node:worker_threads";
 import { ToolError } from "../../core/tools/tool.ts";
 import { toDelayMs } from "./delay.ts";
@@ -14,21 +14,21 @@ export interface SearchThread {
     texts: readonly Uint8Array[],
     linesMax: number,
   ): Promise<readonly (readonly LineFound[] | null)[]>;
-  /** Ends the thread, or keeps it for the next search when it is idle. */
+  /** Ends the thread, or keeps it for the next search if it is idle. */
   close(): void;
 }
 
 export interface SearchToOpen {
   readonly source: string;
   readonly flags: string;
-  /** For everything until it is closed. */
+  /** The limit for everything until it is closed. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** One that did its work in time is used again: starting takes longer than most searches. */
+/** A thread that finished in time is reused: starting one takes longer than most searches. */
 export interface SearchThreads {
-  /** Throws a `ToolError` when the pattern is none. */
+  /** Throws a `ToolError` for an invalid pattern. */
   open(search: SearchToOpen): Promise<SearchThread>;
 }
 
@@ -80,7 +80,7 @@ export function createSearchThreads(): SearchThreads {
   };
 }
 
-/** Its source is the text of a function, so that it is found wherever this file was bundled into. */
+/** The source is the text of a function, so that it works in any bundle. */
 function startWorker(): Worker {
   const source = `(${serveSearch.toString()})(require("node:worker_threads").parentPort);`;
   const worker = new Worker(source, {
@@ -88,7 +88,7 @@ function startWorker(): Worker {
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: 256 },
   });
-  // An idle thread does not keep a program from ending. Errors are heard of by whoever asks.
+  // An idle thread does not keep the program alive. The caller of a search gets its errors.
   worker.unref();
   worker.on("error", () => {});
   return worker;

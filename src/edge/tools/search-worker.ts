@@ -1,18 +1,18 @@
-// Regular expressions in a thread of their own: one that backtracks for hours is ended with its thread.
+// Runs regular expressions in a separate thread, so that one that backtracks for hours can be killed.
 import type { MessagePort } from "node:worker_threads";
 
 export interface SearchOrder {
-  /** Sets the pattern for the texts that follow. */
+  /** Sets the pattern for the following texts. */
   readonly pattern?: { readonly source: string; readonly flags: string };
   readonly texts?: readonly Uint8Array[];
-  /** Of lines that match, over all texts of this order. */
+  /** The limit of matching lines over all texts of this order. */
   readonly linesMax?: number;
 }
 
 export interface SearchAnswer {
-  /** The pattern is none; what the engine says. */
+  /** The engine's message if the pattern is invalid. */
   readonly problem?: string;
-  /** For each text its matching lines; null where it is no text. */
+  /** The matching lines of each text. Null if it is not text. */
   readonly found?: readonly (readonly LineFound[] | null)[];
 }
 
@@ -22,7 +22,7 @@ export interface LineFound {
   readonly text: string;
 }
 
-/** Self-contained: its text is what the thread runs, so it uses nothing from outside of it. */
+/** Self-contained: the thread runs this function's text, so it must not use anything from outside. */
 export function serveSearch(port: MessagePort): void {
   const lineCharactersMax = 500;
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -32,7 +32,7 @@ export function serveSearch(port: MessagePort): void {
     try {
       expression = new RegExp(source, `${flags}u`);
     } catch {
-      // Escapes that Unicode mode does not know, as in \-, are common and harmless.
+      // Escapes that Unicode mode rejects, such as \-, are common and harmless.
       expression = new RegExp(source, flags);
     }
   }
@@ -45,7 +45,7 @@ export function serveSearch(port: MessagePort): void {
     }
   }
 
-  /** A long line is shown from a little before its match on. */
+  /** Shows a long line from a little before its match. */
   function show(line: string, at: number): string {
     if (line.length <= lineCharactersMax) return line;
     const start = Math.max(0, Math.min(at - 100, line.length - lineCharactersMax));

@@ -1,6 +1,7 @@
-// A path in a result: a name may hold anything but a slash, and a line end in it must not look like two.
+// A path in a result. A name may contain anything but a slash, and a line end in it must not look like two
+// lines.
 
-/** As it is, or quoted where it holds what would break its line. */
+/** Unchanged, or quoted if it contains characters that would break the line. */
 export function showPath(path: string): string {
   return /[\p{Cc}\u2028\u2029]/u.test(path) ? JSON.stringify(path) : path;
 }

@@ -1,4 +1,4 @@
-// skill_save: an agent keeps what it learned for sessions that begin later.
+// skill_save: an agent stores what it learned for later sessions.
 import type { PayloadOf } from "../../core/events/event.ts";
 import { toToolDefinition, type ToolDefinition } from "../../core/message/tool-definition.ts";
 import type { StoredSkill } from "../../core/skills/skill.ts";
@@ -25,7 +25,7 @@ export function saveSkillTool({ store, emit }: SkillToolOptions): Tool {
       const [description, body] = [textOf(input, "description"), textOf(input, "body")];
       const saved = await store.save({ name, description, body, metadata: metadataOf(input) });
       const { version, sizeTokens, folder } = saved;
-      const isTold = tellCreated(saved, call, emit);
+      const isTold = emitCreated(saved, call, emit);
       const hides = store.snapshot.find(name)?.source === "global";
       const note = hides ? " It takes the place of the global skill of that name." : "";
       return {
@@ -69,8 +69,8 @@ const definition: ToolDefinition = toToolDefinition({
   },
 });
 
-/** False where the event was not taken: what is written stays written, and a failed tool would say otherwise. */
-function tellCreated(
+/** False if the event was refused. The file stays written, and a failed tool would say otherwise. */
+function emitCreated(
   saved: StoredSkill,
   call: ToolCallContext,
   emit: SkillToolOptions["emit"],

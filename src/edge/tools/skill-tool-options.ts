@@ -1,4 +1,4 @@
-// What the tools for skills are made with, and what they tell.
+// The options of the skill tools, and their events.
 import type { PayloadOf } from "../../core/events/event.ts";
 import type { SkillActivationRegistry } from "../../core/skills/skill-registry.ts";
 import { ToolError, type ToolCallContext, type ToolInput } from "../../core/tools/tool.ts";
@@ -10,14 +10,14 @@ export type SkillEvent =
   | { readonly type: "skill.modified"; readonly payload: PayloadOf<"skill.modified"> };
 
 export interface SkillToolOptions {
-  /** Null where a session has no skills: loading then says so. */
+  /** Null if a session has no skills; loading then says so. */
   readonly store: SkillStore | null;
   readonly registry: SkillActivationRegistry;
-  /** Adds session, turn and the parent of the tool use. Where it throws, a search or a load has not happened. */
+  /** Adds session, turn and the tool use's parent. If it throws, the search or load did not happen. */
   readonly emit?: (event: SkillEvent, call: ToolCallContext) => void;
 }
 
-/** The dispatcher has checked it; somebody else may have called. */
+/** The dispatcher already checked the schema; this is for other callers. */
 export function textOf(input: ToolInput, field: string): string {
   const value = input[field];
   if (typeof value === "string") return value;

@@ -1,4 +1,4 @@
-// CF-C, M-30 … M-37, M-52 … M-54: the tools on real folders, their events on a strict bus.
+// The tools on real folders, their events on a strict bus.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

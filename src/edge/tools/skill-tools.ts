@@ -1,4 +1,4 @@
-// The tools through which an agent finds, reads and keeps skills.
+// The tools with which an agent finds, reads and saves skills.
 import { toToolDefinition } from "../../core/message/tool-definition.ts";
 import { nearestNames } from "../../core/nearest-names.ts";
 import { toLoadedPayload } from "../../core/skills/activation-events.ts";
@@ -102,7 +102,7 @@ function loadTool(options: SkillToolOptions): Tool {
     }),
     needs: ["skills.read"],
     sideEffects: "read",
-    // A body that was cut would count as loaded.
+    // A shortened body would count as loaded.
     outputBytesMax: 524_288,
     run: async (input, call) => {
       const name = textOf(input, "name");
@@ -111,14 +111,14 @@ function loadTool(options: SkillToolOptions): Tool {
       const skill = store.snapshot.find(name);
       if (skill === undefined) throw unknownSkill(name, store);
       const file = input["file"];
-      // Its body by another name counts as its body.
+      // Its body by another name still counts as its body.
       if (typeof file !== "string" || isSkillFile(file)) return loadBody(skill, options, call);
       return loadFile(store, skill, file);
     },
   };
 }
 
-/** However it is spelled: some file systems do not tell capitals apart. */
+/** In any case: some file systems ignore case. */
 function isSkillFile(path: string): boolean {
   const names = path.split(/[/\\]/).filter((name) => name !== "" && name !== ".");
   return names.length === 1 && names[0]?.toLowerCase() === skillFileName.toLowerCase();

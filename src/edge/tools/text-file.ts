@@ -1,12 +1,12 @@
-// Files as text: exactly what is in them, or the reason why they are none.
+// Files as text: their exact content, or the reason why they are not text.
 import { ToolError } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
 import { showPath } from "./show-path.ts";
 
-/** Larger files are refused whole. */
+/** Larger files are refused. */
 export const fileBytesMax = 10_000_000;
 
-/** Throws a `ToolError` for a file that is missing, too large, or no text. */
+/** Throws a `ToolError` for a file that is missing, too large, or not text. */
 export async function readText(
   workspace: ScopedFiles,
   path: string,
@@ -25,7 +25,7 @@ export async function readText(
   throw new ToolError("validation_error", `${shown} is not text: ${describeBinary(file.bytes)}`);
 }
 
-/** Null when it is not UTF-8, or holds what text does not. A byte order mark stays. */
+/** Null if it is not UTF-8 or contains a zero byte. Keeps a byte order mark. */
 export function decodeText(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null;
   try {

@@ -1,4 +1,4 @@
-// How a use ended → the message the model gets and the payload of its event.
+// The outcome of a use as the model's message and as the event's payload.
 import { redact } from "../../core/events/redact.ts";
 import type { PayloadOf } from "../../core/events/event.ts";
 import { isName, listLengthMax } from "../../core/events/field-kinds.ts";
@@ -6,14 +6,14 @@ import type { Message, ToolUseBlock } from "../../core/message/message.ts";
 import { ToolError, type ToolOutput } from "../../core/tools/tool.ts";
 import type { ToolFailure } from "./dispatch-options.ts";
 
-/** Providers refuse a text block that is empty or nothing but white space. */
+/** Providers refuse a text block that is empty or only white space. */
 export function toMessage(toolUseId: string, text: string, isError: boolean): Message {
   const shown = text.trim() === "" ? "(no output)" : text.toWellFormed();
   const content = [{ type: "text" as const, text: shown }];
   return { role: "tool", content: [{ type: "tool_result", toolUseId, content, isError }] };
 }
 
-/** What was not thrown on purpose is for the model and the log, not for people. */
+/** An error not thrown on purpose is for the model and the log, not for people. */
 export function toFailure(error: unknown): ToolFailure {
   if (error instanceof ToolError) {
     const { errorClass, message, isUserVisible } = error;
@@ -45,7 +45,9 @@ export function toFailedPayload(
   };
 }
 
-/** What a use did, as its event tells it. What does not fit there is told as a problem; `onSettled` has all of it. */
+/**
+ * The effects of a use for its event. What does not fit is reported as a problem; `onSettled` gets everything.
+ */
 export function describeEffects(
   toolName: string,
   { filesModified, metadata }: ToolOutput,
@@ -72,12 +74,12 @@ function isEventPath(path: unknown): path is string {
   return typeof path === "string" && path !== "" && path.length <= 4096;
 }
 
-/** A name the model made up may be no name. */
+/** A name that the model made up may be unprintable. */
 export function toEventName(name: string): string {
   return isName(name) ? name : "(unprintable)";
 }
 
-/** Anything can be thrown, also what cannot be made text. */
+/** Anything can be thrown, even values that cannot become text. */
 function wordsOf(error: unknown): string {
   try {
     return error instanceof Error ? error.message : String(error);

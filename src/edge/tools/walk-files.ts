@@ -1,41 +1,41 @@
-// The files below a folder in the order of their names; links are not followed, and what is passed over is counted.
+// The files below a folder in name order. Does not follow links, and counts what it skips.
 import { namesInGlob, readGlob, type Glob, type GlobState } from "../../core/tools/glob.ts";
 import { ToolError } from "../../core/tools/tool.ts";
 import type { ScopedEntry, ScopedFiles } from "../stores/scoped-files.ts";
 
 export interface FoundFile {
-  /** From the root of the workspace. */
+  /** Relative to the workspace's root. */
   readonly path: string;
   readonly size: number;
 }
 
 export interface FilesToWalk {
   readonly folder: string;
-  /** Matched from the folder on. */
+  /** Matched relative to the folder. */
   readonly glob: Glob;
-  /** Folders that are passed over wherever they are. */
+  /** Folder names that are skipped everywhere. */
   readonly foldersSkipped: ReadonlySet<string>;
   readonly entriesMax: number;
   readonly signal: AbortSignal;
 }
 
-/** What was not looked at; filled while the walk goes on. */
+/** What was skipped. Filled during the walk. */
 export interface WalkNotes {
   readonly foldersSkipped: Set<string>;
   symlinkCount: number;
   /** Pipes, sockets and devices. */
   specialCount: number;
-  /** Folders that vanished, changed or may not be read. */
+  /** Folders that vanished, changed or are not readable. */
   unreadableCount: number;
   /** Folders that are too deep. */
   deepCount: number;
   isCutShort: boolean;
 }
 
-/** Nobody looks for anything there, and they hold more files than everything else. */
+/** Rarely searched on purpose, and they hold more files than everything else. */
 export const busyFolders: readonly string[] = [".git", "node_modules"];
 
-/** Those that no pattern or path asks for by name. */
+/** Those that no pattern or path names. */
 export function foldersToSkip(...asked: readonly string[]): ReadonlySet<string> {
   const names = new Set(asked.flatMap(namesInGlob));
   return new Set(busyFolders.filter((name) => !names.has(name)));
@@ -46,7 +46,7 @@ export function openNotes(): WalkNotes {
   return { foldersSkipped: new Set(), ...counts, isCutShort: false };
 }
 
-/** A pattern without a slash is looked for at any depth when `isAnywhere`. */
+/** With `isAnywhere`, a pattern without a slash matches at any depth. */
 export function requireGlob(pattern: string, isAnywhere: boolean): Glob {
   const wanted = isAnywhere && !pattern.includes("/") ? `**/${pattern}` : pattern;
   const { glob, problem } = readGlob(wanted);
@@ -54,7 +54,7 @@ export function requireGlob(pattern: string, isAnywhere: boolean): Glob {
   throw new ToolError("validation_error", `the pattern ${problem}`);
 }
 
-/** Throws the signal's reason once it is set: what was found until then is not all there is. */
+/** Throws the signal's reason once aborted: the result so far would be incomplete. */
 export async function* walkFiles(
   workspace: ScopedFiles,
   walk: FilesToWalk,
@@ -92,7 +92,7 @@ export async function* walkFiles(
   }
 }
 
-/** What a result says about what it did not look at; empty where there is nothing to say. */
+/** What a result says about skipped parts. Empty if there are none. */
 export function describeNotes(notes: WalkNotes): readonly string[] {
   const { foldersSkipped, symlinkCount, specialCount, unreadableCount, deepCount } = notes;
   return [
@@ -124,7 +124,7 @@ async function openLevel(
   try {
     return { folder, entries: await workspace.list(folder === "" ? "." : folder), state, next: 0 };
   } catch (error) {
-    // The folder that was asked for must be there; those below may go while we walk.
+    // The requested folder must exist. Folders below may vanish during the walk.
     if (parent === null || !(error instanceof ToolError)) throw error;
     notes.unreadableCount += 1;
     return { folder, entries: [], state, next: 0 };

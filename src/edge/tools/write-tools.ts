@@ -1,4 +1,4 @@
-// write and edit: whole files and exact replacements, each on the disk before it is said to be done.
+// write and edit: whole files and exact replacements. Each change is on disk before it is reported.
 import { ToolError, type ToolInput, type ToolOutput } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
 import { isStateFolder, toPlainName } from "../stores/workspace-folders.ts";
@@ -93,7 +93,7 @@ function toTarget(
   );
 }
 
-/** What git runs, and what has tools of its own. */
+/** What git executes, and what has its own tools. */
 function isProtected(name: string): boolean {
   return toPlainName(name) === ".git" || isStateFolder(name);
 }
@@ -140,7 +140,7 @@ function replaceIn(
       `old occurs ${count} times in ${name}: take more of the text around it, or set all`,
     );
   }
-  // Known before it is made: a million long replacements would not fit into memory.
+  // Checked before: a million long replacements would not fit into memory.
   const growth = Buffer.byteLength(replacement) - Buffer.byteLength(old);
   requireSize(Buffer.byteLength(text) + count * growth);
   return { text: text.replaceAll(old, () => replacement), count };
@@ -152,7 +152,7 @@ function countIn(text: string, old: string): number {
   return count;
 }
 
-/** The usual reason, where it can be told. */
+/** The usual reason, if it is recognizable. */
 function hintFor(text: string, old: string): string {
   if (withLf(text).includes(withLf(old))) return ", but does with other line ends (CRLF)";
   return withOneSpace(text).includes(withOneSpace(old).trim())

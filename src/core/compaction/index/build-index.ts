@@ -41,14 +41,16 @@ export function buildIndex(source: IndexSource): FoldIndex {
   const ranked = rankMentions(hidden, findTopic(folded, kept));
   const pinned = choosePinned(hidden, known, tokensMax * pinnedShare, countText);
   const chosen = chooseEntries(ranked, pinned, tokensMax, countText);
-  const said = new Set(chosen.flatMap((mention) => [mention.text, ...partsOf(mention)]));
-  const unsaid = hidden.filter(({ text, kind }) => kind !== "command" && !said.has(text)).length;
+  const covered = new Set(chosen.flatMap((mention) => [mention.text, ...partsOf(mention)]));
+  const uncovered = hidden.filter(
+    ({ text, kind }) => kind !== "command" && !covered.has(text),
+  ).length;
   const resting = known.flatMap(({ text }) => {
     const mention = all.get(text);
     return mention === undefined || isHidden(mention, shown) ? [] : [mention];
   });
   return {
-    ...fitText(chosen, unsaid + overflow, tokensMax, countText),
+    ...fitText(chosen, uncovered + overflow, tokensMax, countText),
     resting: resting.toSorted(byUse).slice(0, restingMax),
   };
 }

@@ -27,14 +27,14 @@ export function chooseEntries(
   );
   const first = pinned.map((mention) => withCost({ mention, chance: 1 }, countText));
   const used = order.filter(({ mention }) => isUsed(mention));
-  let said: ReadonlySet<string> = new Set();
+  let covered: ReadonlySet<string> = new Set();
   let chosen: readonly Mention[] = [];
   // A short one may be chosen before the long one that contains it; the next round frees its room.
   for (let round = 0; round < roundsMax; round += 1) {
-    const reserved = new Set(fill([...first, ...used], said, tokensMax * usedShare));
+    const reserved = new Set(fill([...first, ...used], covered, tokensMax * usedShare));
     // `fill` takes duplicates once.
-    chosen = fill([...first, ...order.filter(isIn(reserved)), ...order], said, tokensMax);
-    said = new Set(chosen.flatMap(partsOf));
+    chosen = fill([...first, ...order.filter(isIn(reserved)), ...order], covered, tokensMax);
+    covered = new Set(chosen.flatMap(partsOf));
   }
   return chosen;
 }
@@ -66,11 +66,11 @@ function withCost({ mention, chance }: Ranked, countText: (text: string) => numb
 
 function fill(
   candidates: readonly Candidate[],
-  said: ReadonlySet<string>,
+  covered: ReadonlySet<string>,
   tokensMax: number,
 ): readonly Mention[] {
   const chosen: Mention[] = [];
-  const taken = new Set(said);
+  const taken = new Set(covered);
   const folders = new Set<string>([""]);
   let used = 0;
   let commandsLeft = tokensMax * commandShare;

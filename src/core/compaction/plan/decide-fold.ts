@@ -158,9 +158,7 @@ function findGuard(
   }
 }
 
-/**
- * A forced compaction is held back only while there is room left, if it would free nothing or comes too soon.
- */
+/** A forced compaction is held back only while there is room left, if it would free nothing or comes too soon. */
 function findForcedGuard(situation: Known, numbers: FoldNumbers): NoFoldReason | null {
   const { limits, usedTokens } = situation;
   const fits = usedTokens < Math.max(limits.availableTokens, limits.effectiveTokens);

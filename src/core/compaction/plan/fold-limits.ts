@@ -8,9 +8,7 @@ export interface FoldLimits {
   readonly effectiveTokens: number;
   /** From here on a compaction may happen, if enabled. */
   readonly thresholdTokens: number;
-  /**
-   * From here on it may happen if it pays many times over. Equals the threshold if that makes no difference.
-   */
+  /** From here on it may happen if it pays many times over. Equals the threshold if that makes no difference. */
   readonly earlyTokens: number;
   /** From here on it must happen: the available room is used, or the summary would no longer fit. */
   readonly guardTokens: number;

@@ -66,10 +66,10 @@ const sharedShareMin = 0.3;
 const sharedWordsEnough = 6;
 
 function askProblems(text: string, asks: readonly string[]): readonly string[] {
-  const said = wordsOf(text);
+  const present = wordsOf(text);
   return asks.flatMap((ask) => {
     const words = [...wordsOf(ask)].slice(0, 40);
-    const kept = words.filter((word) => said.has(word)).length;
+    const kept = words.filter((word) => present.has(word)).length;
     // With few words, chance would decide.
     const needed = Math.min(words.length * sharedShareMin, sharedWordsEnough);
     if (words.length < 4 || kept >= needed) return [];

@@ -7,12 +7,12 @@ import { foldMarkers } from "./fold-markers.ts";
 export function previousNotes(history: readonly HistoryMessage[]): string | null {
   const notes = history.filter(({ foldPart }) => foldPart === "notes");
   if (notes.length === 0) return null;
-  const said = notes.flatMap(({ message }) => [
+  const texts = notes.flatMap(({ message }) => [
     // A provider's own summary stands before ours.
     ...message.content.flatMap((block) => (block.type === "compaction" ? [block.content] : [])),
     readFoldMessage(message)?.text,
   ]);
-  return said.filter((text) => text != null && text.trim() !== "").join("\n\n");
+  return texts.filter((text) => text != null && text.trim() !== "").join("\n\n");
 }
 
 export interface ToldNotes {

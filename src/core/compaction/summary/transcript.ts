@@ -8,9 +8,9 @@ import { cutMiddle } from "./shorten.ts";
 const payloadCharactersMax = 1_200;
 const inputCharactersMax = 600;
 
-type Said = Pick<HistoryMessage, "message" | "foldPart">;
+type ShownMessage = Pick<HistoryMessage, "message" | "foldPart">;
 
-export function renderTranscript(messages: readonly Said[]): string {
+export function renderTranscript(messages: readonly ShownMessage[]): string {
   return messages
     .map(renderMessage)
     .filter((text) => text !== "")
@@ -18,13 +18,13 @@ export function renderTranscript(messages: readonly Said[]): string {
 }
 
 /** Empty for a message without visible content, such as one of thinking alone. */
-export function renderMessage({ message, foldPart }: Said): string {
+export function renderMessage({ message, foldPart }: ShownMessage): string {
   const notes = foldPart === "notes" ? readFoldMessage(message) : null;
   if (notes !== null) return `[notes on what came before]\n${notes.text}`;
   const label = labelOf(message);
-  const said = message.content.map(renderBlock).filter((text) => text !== "");
-  if (said.length === 0) return "";
-  return [...(label === null ? [] : [label]), ...said].join("\n");
+  const texts = message.content.map(renderBlock).filter((text) => text !== "");
+  if (texts.length === 0) return "";
+  return [...(label === null ? [] : [label]), ...texts].join("\n");
 }
 
 /** Results have their own labels, wherever a protocol puts them. */

@@ -1,9 +1,6 @@
 // Possible merges, lowest rank first and leftmost first among equals: a binary heap of numbers.
 
-/**
- * Positions per heap. A rank and a position share one 32-bit number, which limits the positions to this
- * many.
- */
+/** Positions per heap. A rank and a position share one 32-bit number, which limits the positions to this many. */
 export const positionsMax = 2048;
 const positionBits = 11;
 

@@ -95,10 +95,7 @@ export function createVocabulary(ranks: RawRanks): Vocabulary {
   return { longestToken, byteRanks, pairRanks, startPairs, endPairs, mayCross, rankOf };
 }
 
-/**
- * Size of the set of byte quadruples around character boundaries inside tokens. A false hit only costs
- * time.
- */
+/** Size of the set of byte quadruples around character boundaries inside tokens. A false hit only costs time. */
 const crossingBits = 2 ** 20;
 
 /** Whether a multi-byte character ends and another begins at `at`. */

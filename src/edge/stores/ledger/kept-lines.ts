@@ -11,9 +11,7 @@ import { toThreadMessage } from "./message-rows.ts";
 import { toKnown, toMove } from "./session-rows.ts";
 import { toToolCall, toTurnRecord } from "./turn-rows.ts";
 
-/**
- * Every row refers only to rows before it. Leaves out locks, which mean nothing in a file, and derived rows.
- */
+/** Every row refers only to rows before it. Leaves out locks, which mean nothing in a file, and derived rows. */
 export const tableOrder: readonly TableName[] = [
   "contents",
   "turns",

@@ -9,7 +9,7 @@ import {
   type JournalLimits,
 } from "../../../core/memory/memory-journal.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
-import { tellingOf } from "../scoped-failure.ts";
+import { withToolErrors } from "../scoped-failure.ts";
 import type { ScopeRoot } from "../scope-root.ts";
 import { holdLock } from "./folder-lock.ts";
 import { withFolder } from "./held-folder.ts";
@@ -150,7 +150,9 @@ async function changeUnderLock<T>(
     afterHash: hashContent(after),
     afterSizeBytes: countBytes(after),
   };
-  const isStaged = await tellingOf(path, () => lock.stage(file, after, modeOf(folder.at(file))));
+  const isStaged = await withToolErrors(path, () =>
+    lock.stage(file, after, modeOf(folder.at(file))),
+  );
   if (!isStaged) return "again";
   const isCommitted = await commitStaged(context, { file, path, there, after, entry });
   if (!isCommitted) return "again";

@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import type { MemoryFile } from "../../../core/memory/memory-file.ts";
 import type { JournalEntry } from "../../../core/memory/memory-journal.ts";
-import { hasCode, tellingOf } from "../scoped-failure.ts";
+import { hasCode, withToolErrors } from "../scoped-failure.ts";
 import type { HeldLock } from "./folder-lock.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { appendEntry, dropEntry } from "./journal-files.ts";
@@ -32,7 +32,7 @@ export async function commitStaged(
   let isCommitted = false;
   try {
     if (!(await appendEntry(journal, lock, entry))) return false;
-    isCommitted = await tellingOf(path, async () => {
+    isCommitted = await withToolErrors(path, async () => {
       await folder.check();
       // Editors take no locks. If one saved meanwhile, the change is decided again.
       if (contentOf(folder.at(file)) !== there) return false;

@@ -38,9 +38,7 @@ export interface HeldLock {
   release(): Promise<void>;
 }
 
-/**
- * Waits for others, and takes the lock from holders that ended or are overdue. Null: the folder was removed.
- */
+/** Waits for others, and takes the lock from holders that ended or are overdue. Null: the folder was removed. */
 export async function holdLock(folder: HeldFolder, options: LockOptions): Promise<HeldLock | null> {
   const token = randomBytes(8).toString("hex");
   const deadlineMs = performance.now() + options.waitMsMax;

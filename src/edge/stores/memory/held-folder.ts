@@ -1,5 +1,5 @@
 // A folder of a workspace's memory, held open, and the only way its files are read.
-import { refusedWay, tellingOf } from "../scoped-failure.ts";
+import { refusedWay, withToolErrors } from "../scoped-failure.ts";
 import type { ScopedContent } from "../scoped-files.ts";
 import type { ScopedFolder, ScopeRoot } from "../scope-root.ts";
 import { openFolder } from "../scoped-folder.ts";
@@ -21,7 +21,7 @@ export function withFolder<T>(
   work: (folder: HeldFolder | null) => Promise<T>,
 ): Promise<T> {
   const path = names.join("/");
-  return tellingOf(path, async () => {
+  return withToolErrors(path, async () => {
     const folder = await openFolder(root, { names, create, path });
     if (folder === null && create) throw refusedWay(path);
     try {

@@ -37,10 +37,10 @@ export function composeCommit(commit: Commit): NumberedStatement | null {
   guards.forEach((guard, index) => add(`g${index}`, guardPart(guard, holdsBefore(index))));
   const holds = holdsBefore(guards.length);
   writes.filter(isNeeded).forEach((write, index) => add(`w${index}`, writePart(write, holds)));
-  if (advanced.length > 0) add("told", tellPart(advanced, holds));
+  if (advanced.length > 0) add("notified", notifyPart(advanced, holds));
   const results = [
     ...guards.map((_guard, index) => `(SELECT 1 FROM g${index}) AS g${index}`),
-    ...(advanced.length > 0 ? ["(SELECT count(*) FROM told) AS told"] : []),
+    ...(advanced.length > 0 ? ["(SELECT count(*) FROM notified) AS notified"] : []),
   ];
   return { sql: `WITH ${named.join(", ")} SELECT ${results.join(", ") || "1 AS done"}`, values };
 }
@@ -59,7 +59,7 @@ export function planSteps({ guards, writes, advanced = [] }: Commit): CommitStep
         .filter(isNeeded)
         .flatMap(divide)
         .map((write) => numbered(writePart(write, ""))),
-      ...(advanced.length > 0 ? [numbered(tellPart(advanced, ""))] : []),
+      ...(advanced.length > 0 ? [numbered(notifyPart(advanced, ""))] : []),
     ],
   };
 }
@@ -125,7 +125,7 @@ function insertPart({ into, rows, orIgnore }: Insert, holds: string): NumberedSt
   };
 }
 
-function tellPart(sessionIds: readonly string[], holds: string): NumberedStatement {
+function notifyPart(sessionIds: readonly string[], holds: string): NumberedStatement {
   const where = holds === "" ? "" : ` WHERE ${holds}`;
   return {
     sql: `SELECT pg_notify('${advancedChannel}', id) FROM unnest(?::text[]) AS moved (id)${where}`,

@@ -29,7 +29,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const handlers = new Set<(sessionId: string) => unknown>();
   let client: Client | undefined;
   let isClosed = false;
-  const tell = (sessionId: string): void => {
+  const notify = (sessionId: string): void => {
     for (const handler of handlers) void callAlone(handler, sessionId, options.onHandlerFailed);
   };
   const listen = async (): Promise<void> => {
@@ -41,7 +41,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       options.onLost(error ?? new Error("Connection terminated"));
       void comeBack(Date.now());
     };
-    fresh.on("notification", ({ payload }) => tell(payload ?? ""));
+    fresh.on("notification", ({ payload }) => notify(payload ?? ""));
     fresh.on("error", onEnd);
     fresh.on("end", onEnd);
     client = fresh;
@@ -61,7 +61,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       try {
         if (!isListening) await listen();
         isListening = true;
-        for (const id of await options.movedSince(lostMs - marginMs)) tell(id);
+        for (const id of await options.movedSince(lostMs - marginMs)) notify(id);
         return;
       } catch (error) {
         options.onLost(error);

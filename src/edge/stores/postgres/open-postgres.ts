@@ -107,15 +107,15 @@ function isolate(onProblem: (problem: StrataError) => void): (problem: StrataErr
 
 function waitingFor(error: unknown, address: Address, forMs: number): StrataError {
   const { code, message, hint } = explainFailure(error, address);
-  const told = `${message}; operations wait up to ${forMs / 1000} s`;
-  return new StrataError(code, told, hint, { cause: error });
+  const text = `${message}; operations wait up to ${forMs / 1000} s`;
+  return new StrataError(code, text, hint, { cause: error });
 }
 
 function handlerFailed(cause: unknown): StrataError {
-  const said = cause instanceof Error ? cause.message : String(cause);
+  const reason = cause instanceof Error ? cause.message : String(cause);
   return new StrataError(
     "usage",
-    `a handler of onAdvance failed: ${said}`,
+    `a handler of onAdvance failed: ${reason}`,
     "catch errors inside the handler; the session has moved anyway",
     { cause },
   );

@@ -58,12 +58,12 @@ export function toStoreError(error: unknown, address: Address): unknown {
 export function explainFailure(error: unknown, { where, redact }: Address): StrataError {
   if (error instanceof StrataError) return error;
   const code = codeOf(error);
-  const said = redact(messageOf(error));
+  const text = redact(messageOf(error));
   const [kind, problem, hint] =
     explanations[code] ??
-    (isRefusal(error) ? refusalOf(said) : undefined) ??
+    (isRefusal(error) ? refusalOf(text) : undefined) ??
     (kindOfFailure(error) === "lost" ? unreachable : unexpected);
-  const detail = code === "" ? said : `${said} (${code})`;
+  const detail = code === "" ? text : `${text} (${code})`;
   return new StrataError(kind, `the ledger ${where} ${problem}: ${detail}`, hint, { cause: error });
 }
 
@@ -98,8 +98,8 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Error && /^SASL|\bSSL\b|certificate/.test(error.message);
 }
 
-function refusalOf(said: string): Explanation {
-  return said.startsWith("SASL") ? noPassword : noEncryption;
+function refusalOf(text: string): Explanation {
+  return text.startsWith("SASL") ? noPassword : noEncryption;
 }
 
 const noPassword: Explanation = [

@@ -1,4 +1,4 @@
-// Every skill below a folder, wherever it is: for checking, not for using them.
+// Finds every skill below a folder, at any depth. For checking, not for use.
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { refused, type SkillReading } from "../../../core/skills/read-skill.ts";
@@ -8,21 +8,21 @@ import { linkedFolder, readSkillFolder } from "./read-skill-folder.ts";
 import { isReadBySession, skillsPerRootMax } from "./read-skill-root.ts";
 
 export interface FoundSkill {
-  /** Of its folder, from where the search began; "." for that folder itself. */
+  /** The skill's folder, relative to the start; "." for the start itself. */
   readonly path: string;
   readonly reading: SkillReading;
 }
 
 export interface FoundSkills {
   readonly found: readonly FoundSkill[];
-  /** What was not looked into, or would be left out by a session, and why. */
+  /** Folders that were not searched, and skills a session would leave out, with the reason. */
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
 }
 
 const depthMax = 12;
 const foldersMax = 20_000;
 
-/** Skills inside of skills belong to them, as examples do. Folders that keep versions or packages are passed over. */
+/** Skills inside a skill belong to it, such as examples. Skips folders of version control and packages. */
 export async function findSkills(scope: ScopedFiles): Promise<FoundSkills> {
   const found: FoundSkill[] = [];
   const skipped: { path: string; reason: string }[] = [];
@@ -66,7 +66,7 @@ export async function findSkills(scope: ScopedFiles): Promise<FoundSkills> {
 
 const passedOver = new Set([".git", ".hg", ".svn", ".jj", "node_modules"]);
 
-/** Only whether it is one is asked: nothing behind a link is read. What cannot be told counts as one. */
+/** Only checks whether it is a folder; reads nothing behind a link. If unclear, it counts as one. */
 async function mayBeFolder(scope: ScopedFiles, path: string): Promise<boolean> {
   const stats = await stat(join(scope.root, path)).catch(() => null);
   return stats === null || stats.isDirectory();
@@ -77,7 +77,7 @@ function reasonToSkip(depth: number, folderCount: number): string | null {
   return folderCount >= foldersMax ? `more than ${foldersMax} folders` : null;
 }
 
-/** A folder that vanished meanwhile has nothing. */
+/** A folder that vanished meanwhile is empty. */
 async function listEntries(scope: ScopedFiles, path: string): Promise<readonly ScopedEntry[]> {
   try {
     return await scope.list(path);

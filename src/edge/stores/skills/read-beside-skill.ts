@@ -1,10 +1,10 @@
-// A text file that a skill brings along, such as references/forms.md.
+// Reads a text file that comes with a skill, such as references/forms.md.
 import { ToolError } from "../../../core/tools/tool.ts";
 import type { RootPlace } from "./read-skill-root.ts";
 
 const bytesMax = 131_072;
 
-/** The guard keeps paths inside the root; a skill has no business in the folder of another. */
+/** The guard keeps paths inside the root. A skill may not read the folder of another either. */
 export async function readBesideSkill(
   { scope, path: root }: RootPlace,
   skill: string,

@@ -1,4 +1,4 @@
-// One folder that may hold a skill → the skill, or why it is none.
+// Reads the skill in a folder, or says why there is none.
 import { readSkillBytes, refused, type SkillReading } from "../../../core/skills/read-skill.ts";
 import { skillFileName } from "../../../core/skills/skill.ts";
 import { skillLimits, type SkillViolation } from "../../../core/skills/skill-rules.ts";
@@ -33,14 +33,14 @@ export const linkedFolder: SkillViolation = {
   message: "the folder is a symbolic link, which is not followed; copy it here",
 };
 
-/** A name that is no text comes with a mark in the place of what it is, and by that it is not found. */
+/** A name that is not valid text is listed with replacement characters, and so is not found. */
 function describeAccess({ errorClass, message }: ToolError, folder: string): string {
   return errorClass === "not_found" && folder.includes("\ufffd")
     ? "the name of the folder is not UTF-8; rename it"
     : message;
 }
 
-/** As it is listed: some file systems would open any spelling. */
+/** Compares the listed names: some file systems would open any spelling. */
 function findSkillFile(entries: readonly ScopedEntry[]): ScopedEntry | undefined {
   return (
     entries.find(({ name }) => name === skillFileName) ??

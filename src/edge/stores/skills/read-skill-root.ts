@@ -1,4 +1,4 @@
-// A root of skills → the valid ones, and a reason for each of the others.
+// Reads a root of skills: the valid ones, and a reason for each of the others.
 import { join } from "node:path";
 import type { SkillSource, StoredSkill } from "../../../core/skills/skill.ts";
 import {
@@ -13,17 +13,17 @@ import { linkedFolder, readSkillFolder } from "./read-skill-folder.ts";
 
 export interface RootPlace {
   readonly scope: ScopedFiles;
-  /** Inside the scope; "." for all of it. */
+  /** Relative to the scope; "." for all of it. */
   readonly path: string;
-  /** How people name it. */
+  /** The root's name for people. */
   readonly shown: string;
   readonly source: SkillSource;
 }
 
-/** More would be a mistake, such as a root that is somebody's whole disk. */
+/** More is probably a mistake, such as a whole disk as the root. */
 export const skillsPerRootMax = 1000;
 
-/** A root that is missing has no skills. */
+/** A missing root has no skills. */
 export async function readSkillRoot(place: RootPlace): Promise<SkillRoot> {
   const { scope, path, shown, source } = place;
   const problems: SkillProblem[] = [];
@@ -49,7 +49,7 @@ export async function readSkillRoot(place: RootPlace): Promise<SkillRoot> {
   return folders.length === 0 && problems.length === 0 ? emptyRoot : { skills, problems, warnings };
 }
 
-/** Hidden folders are none of ours: they belong to tools that keep versions, or are being made. */
+/** Hidden folders belong to version control, or are still being created. */
 export function isReadBySession({ name, kind }: ScopedEntry): boolean {
   return (kind === "folder" || kind === "symlink") && !name.startsWith(".");
 }

@@ -1,11 +1,14 @@
-// A new skill in a workspace, whole or not at all, and never in the place of another.
+// Saves a new skill in a workspace, whole or not at all, and never replaces another.
 import { readSkillBytes } from "../../../core/skills/read-skill.ts";
 import { skillFileName, type StoredSkill } from "../../../core/skills/skill.ts";
 import { toSkillText, type NewSkill } from "../../../core/skills/write-skill.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import type { RootPlace } from "./read-skill-root.ts";
 
-/** The very bytes are read by the rules for all skills before they are written: the name is a safe path then, too. */
+/**
+ * Reads the exact bytes by the rules for all skills before it writes them. This also makes the name a safe
+ * path.
+ */
 export async function saveSkill(place: RootPlace, given: NewSkill): Promise<StoredSkill> {
   const text = toSkillText(given);
   const bytes = new TextEncoder().encode(text);
@@ -35,7 +38,7 @@ function checkBody(body: string): readonly string[] {
     : [];
 }
 
-/** What a session could load: longer ones would only be refused there. */
+/** Longer bodies could not be loaded by a session. */
 const bodyBytesMax = 120_000;
 
 function notSaved(reason: string): ToolError {

@@ -1,4 +1,4 @@
-// Skills on disk: what a session begins with, the files beside a skill, and new ones.
+// Skills on disk: a session's snapshot, the files beside a skill, and new skills.
 import type { StoredSkill } from "../../../core/skills/skill.ts";
 import {
   emptyRoot,
@@ -14,22 +14,22 @@ import { readSkillRoot, type RootPlace } from "./read-skill-root.ts";
 import { saveSkill } from "./save-skill.ts";
 
 export interface SkillStore {
-  /** Taken once. What is saved or edited later is for the next session. */
+  /** Taken once. Later changes are for the next session. */
   readonly snapshot: SkillSnapshot;
-  /** A text file in the skill's folder, as it is now. */
+  /** A text file in the skill's folder, in its current state. */
   readFile(skill: StoredSkill, path: string): Promise<string>;
-  /** Into the workspace, and only where nothing of that name is. */
+  /** Saves into the workspace. Never replaces a skill. */
   save(skill: NewSkill): Promise<StoredSkill>;
 }
 
 export interface SkillPlaces {
-  /** A folder of skills for every workspace. It may be missing. */
+  /** A folder with skills for every workspace. It may be missing. */
   readonly globalRoot?: string;
-  /** The folder somebody works in; its skills are in .strata/skills, or else in .metis/skills. */
+  /** The working folder. Its skills are in .strata/skills, or else in .metis/skills. */
   readonly workspace?: string;
 }
 
-/** Reads both roots. What cannot be used is among the problems of the snapshot; a workspace must be there. */
+/** Reads both roots. The snapshot lists unusable skills as problems. The workspace must exist. */
 export async function createSkillStore(places: SkillPlaces): Promise<SkillStore> {
   const { globalRoot, workspace } = places;
   const global = globalRoot === undefined ? null : await openGlobal(globalRoot);
@@ -48,7 +48,7 @@ export async function createSkillStore(places: SkillPlaces): Promise<SkillStore>
   };
 }
 
-/** Null where it is missing; a root with its problem where it cannot be used. */
+/** Null if it is missing. A root with its problem if it cannot be used. */
 async function openGlobal(root: string): Promise<RootPlace | SkillRoot | null> {
   try {
     return { scope: await openScope(root), path: ".", shown: root, source: "global" };
@@ -71,7 +71,7 @@ async function readOpened(opened: RootPlace | SkillRoot | null): Promise<SkillRo
   return "problems" in opened ? opened : readSkillRoot(opened);
 }
 
-/** Skills are in one place: where they are already, else beside the other files of ours. */
+/** Skills have one place: where they already are, else beside our other files. */
 async function findPath(workspace: ScopedFiles): Promise<string> {
   const [own, older] = [".strata/skills", ".metis/skills"];
   if (await isThere(workspace, own)) return own;
@@ -80,7 +80,7 @@ async function findPath(workspace: ScopedFiles): Promise<string> {
   return isOlder ? older : own;
 }
 
-/** What is refused is there, too: reading it says what is wrong. */
+/** A refused path exists, too: reading it says what is wrong. */
 async function isThere(workspace: ScopedFiles, path: string): Promise<boolean> {
   try {
     return (await workspace.stat(path)) !== null;

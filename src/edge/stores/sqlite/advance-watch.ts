@@ -5,7 +5,7 @@ import { isBusy } from "./sqlite-errors.ts";
 
 export interface AdvanceWatch {
   subscribe(handler: (sessionId: string) => void): () => void;
-  tell(sessionIds: readonly string[]): void;
+  notify(sessionIds: readonly string[]): void;
   close(): void;
 }
 
@@ -26,7 +26,7 @@ export function watchAdvance(
     clearInterval(timer);
     timer = undefined;
   };
-  const tell = (sessionIds: readonly string[]): void => {
+  const notify = (sessionIds: readonly string[]): void => {
     for (const id of sessionIds) {
       for (const handler of handlers) isolated(() => handler(id), onProblem);
     }
@@ -38,7 +38,7 @@ export function watchAdvance(
     const seen = moves;
     moves = latestMoves(prepare);
     version = now;
-    tell([...moves].filter(([id, count]) => seen.get(id) !== count).map(([id]) => id));
+    notify([...moves].filter(([id, count]) => seen.get(id) !== count).map(([id]) => id));
   };
   return {
     subscribe: (handler) => {
@@ -53,7 +53,7 @@ export function watchAdvance(
         if (handlers.size === 0) stop();
       };
     },
-    tell,
+    notify,
     close: stop,
   };
 }

@@ -65,7 +65,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     query,
     commit: async (commit) => {
       const result = await patiently(() => tryCommit(connection, prepare, commit));
-      if (result.kind === "done") watch.tell(commit.advanced ?? []);
+      if (result.kind === "done") watch.notify(commit.advanced ?? []);
       return result;
     },
     hasTable: (name) => hasTable(query, name),

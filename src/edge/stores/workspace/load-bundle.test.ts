@@ -211,7 +211,7 @@ describe("what cannot be shown is told", () => {
   });
 
   test("a huge file is cut where reading ended, and nothing of it is called broken", async () => {
-    // Three bytes each, so that the limit of reading falls inside a character.
+    // Three bytes each, so that the read limit falls inside a character.
     const root = await makeWorkspace({ "AGENTS.md": "€".repeat(2_000_000) });
     const bundle = await load(root);
     expect(bundle.notices).toMatchObject([{ kind: "cut", path: "AGENTS.md" }]);

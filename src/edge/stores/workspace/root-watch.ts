@@ -1,33 +1,33 @@
-// Keeps one root watched: through its replacement by another folder, through failures, and quietly after many changes.
+// Watches one root: survives its replacement and failures, and merges many changes into one.
 import { stat } from "node:fs/promises";
 import { openFolderWatch, type FolderWatch, type WatchFolder } from "./watch-folders.ts";
 
 export interface RootWatch {
-  /** Changes of these documents from now on are told, if the root can be watched. */
+  /** From now on, reports changes of these documents, if the root can be watched. */
   cover(documents: readonly string[]): Promise<void>;
   isWatched(): boolean;
   close(): void;
 }
 
 export interface WatchSettings {
-  /** False: nothing is watched, and ages alone decide. */
+  /** False: watches nothing; only ages decide. */
   readonly isWatching: boolean;
-  /** From a change to the drop of what is kept; changes in between are one. */
+  /** From a change to dropping what is kept. Further changes in between count as one. */
   readonly watchDebounceMs: number;
-  /** Watched per root. The folders of what is asked for are watched in any case. */
+  /** The limit per root. Folders of requested documents are always watched. */
   readonly foldersMax: number;
-  /** What a person should know. Each kind of problem is told once per root. */
+  /** Problems for people. Each kind is reported once per root. */
   readonly report: (problem: WatchProblem) => void;
-  /** Of a clock that never goes back. */
+  /** A monotonic clock. */
   readonly nowMs: () => number;
   readonly watch?: WatchFolder;
 }
 
 /** The list is closed: a new kind is a decision. */
 export type WatchProblem =
-  /** Changes are not seen; what is kept lives by its age until watching works again. */
+  /** Changes go unseen. Kept bundles expire by age until watching works again. */
   | { readonly kind: "watch-failed"; readonly root: string; readonly error: unknown }
-  /** Changes in some folders are not seen. None of them holds a document that was asked for. */
+  /** Changes in some folders go unseen. None of them contains a requested document. */
   | {
       readonly kind: "watch-limited";
       readonly root: string;
@@ -37,11 +37,11 @@ export type WatchProblem =
 
 export interface ChangeHandlers {
   readonly isConcerned: (path: string | null) => boolean;
-  /** Some time after the first of the changes that concern anybody. */
+  /** Called some time after the first relevant change. */
   readonly onChange: () => void;
 }
 
-/** Watching that failed is tried again after this time, when somebody asks. */
+/** Failed watching is retried after this time, on the next request. */
 const retryAfterMs = 60_000;
 
 export function openRootWatch(
@@ -50,7 +50,7 @@ export function openRootWatch(
   { isConcerned, onChange }: ChangeHandlers,
 ): RootWatch {
   const changes = createDebounce(() => settings.watchDebounceMs, onChange);
-  const tell = toOncePerKind(settings.report);
+  const reportOnce = toOncePerKind(settings.report);
   let folders: FolderWatch | null = null;
   let watched = "";
   let failedMs: number | null = null;
@@ -71,9 +71,9 @@ export function openRootWatch(
       onFailure: (error) => {
         folders = null;
         failedMs = settings.nowMs();
-        tell({ kind: "watch-failed", root, error });
+        reportOnce({ kind: "watch-failed", root, error });
       },
-      onLimit: (folder, error) => tell({ kind: "watch-limited", root, folder, error }),
+      onLimit: (folder, error) => reportOnce({ kind: "watch-limited", root, folder, error }),
       foldersMax: settings.foldersMax,
       ...(settings.watch === undefined ? {} : { watch: settings.watch }),
     });
@@ -106,7 +106,7 @@ export function openRootWatch(
   };
 }
 
-/** Counts from the first change, not the last: what is written all the time is read all the same. */
+/** Counts from the first change, not the last: a file that is written all the time is still read. */
 function createDebounce(delayMs: () => number, run: () => void): { hear(): void; cancel(): void } {
   let timer: NodeJS.Timeout | undefined;
   const fire = (): void => {
@@ -121,21 +121,21 @@ function createDebounce(delayMs: () => number, run: () => void): { hear(): void;
   };
 }
 
-/** A reporter that fails has nobody to report to, and must not fail whoever asked for a bundle. */
+/** A failing reporter must not fail the request. */
 function toOncePerKind(report: WatchSettings["report"]): WatchSettings["report"] {
-  const told = new Set<WatchProblem["kind"]>();
+  const reported = new Set<WatchProblem["kind"]>();
   return (problem) => {
-    if (told.has(problem.kind)) return;
-    told.add(problem.kind);
+    if (reported.has(problem.kind)) return;
+    reported.add(problem.kind);
     try {
       report(problem);
     } catch {
-      // Nothing can be done about it here.
+      // There is nobody left to report to.
     }
   };
 }
 
-/** Which folder it is, whatever its name; empty for none. */
+/** The identity of the folder, whatever its name. Empty for none. */
 async function identify(root: string): Promise<string> {
   const there = await stat(root, { bigint: true }).catch(() => null);
   return there === null ? "" : `${there.dev}:${there.ino}:${there.birthtimeNs}`;

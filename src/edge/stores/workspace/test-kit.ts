@@ -1,4 +1,4 @@
-// A workspace on the disk for tests, and waiting for what the system tells in its own time.
+// A workspace on disk for tests, and waiting for the system's notifications.
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -25,20 +25,20 @@ export async function put(root: string, path: string, content: string | Uint8Arr
   await writeFile(join(root, path), content);
 }
 
-/** As editors and our own stores save: a new file takes the place of the old one. */
+/** As editors and our own stores save: a new file replaces the old one. */
 export async function replace(root: string, path: string, content: string): Promise<void> {
   await put(root, `${path}.new`, content);
   await rename(join(root, `${path}.new`), join(root, path));
 }
 
-/** Closed when the test is over. The shortest debounce, so that tests wait little. */
+/** Closed after the test. The shortest debounce keeps tests fast. */
 export function openCache(options: WorkspaceCacheOptions = {}): WorkspaceCache {
   const cache = createWorkspaceCache({ watchDebounceMs: 50, ...options });
   onTestFinished(() => cache.close());
   return cache;
 }
 
-/** Every path that is read, as often as it is. */
+/** Records every path that is read, each time. */
 export function countReads(): {
   readonly reads: string[];
   readonly openFiles: (root: string) => Promise<WorkspaceFiles>;
@@ -60,7 +60,7 @@ export function countReads(): {
   };
 }
 
-/** Asks again until it holds; a test that waits for nothing fails by its own expectation. */
+/** Polls until it holds. If it never does, the test fails by its own expectation. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   waitMsMax = 5000,

@@ -138,7 +138,7 @@ describe("watching folders", () => {
   });
 });
 
-/** Folders without a covered document are watched in their own time, so it is written until it is seen. */
+/** Folders without a covered document are watched later, so this writes until the change is seen. */
 function isSeenWriting(
   root: string,
   path: string,
@@ -158,7 +158,7 @@ interface OpenedWatch {
   readonly limits: string[];
 }
 
-/** Gives it the time to find the folders that are there. */
+/** Waits until it has found the existing folders. */
 async function openWatch(root: string, edges: Partial<WatchEdges> = {}): Promise<OpenedWatch> {
   const opened = { changes: [], gone: [], failures: [], limits: [] } as Omit<
     OpenedWatch,

@@ -1,5 +1,6 @@
-// Tells of every change under a root, by one watch per folder. Node's own recursive watch does it on macOS and Windows;
-// on Linux it watches every single file, stops the program meanwhile, and loses a file that is replaced by a rename.
+// Reports every change under a root, with one watch per folder. Node's own recursive watch does this on macOS
+// and Windows; on Linux it watches every single file, blocks the program meanwhile, and loses a file that a
+// rename replaces.
 import { lstatSync, watch } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -7,22 +8,22 @@ import { hasCode } from "../scoped-failure.ts";
 import { foldersOf, withSlashes } from "./workspace-paths.ts";
 
 export interface FolderWatch {
-  /** From now on changes of these documents are told, wherever they are and whether or not they exist. */
+  /** From now on, reports changes of these documents, at any place and whether or not they exist. */
   cover(documents: readonly string[]): void;
   close(): void;
 }
 
 export interface WatchEdges {
-  /** A path from the root, or null for a change somewhere. */
+  /** A path relative to the root, or null for a change somewhere. */
   readonly onChange: (path: string | null) => void;
-  /** The root was moved or removed, or may have been. Told once; the watch is closed. */
+  /** The root was moved or removed, or may have been. Called once; the watch is closed. */
   readonly onGone: () => void;
-  /** The root or a folder of a covered document is not watched any more. Told once; the watch is closed. */
+  /** The root or a folder of a covered document is no longer watched. Called once; the watch is closed. */
   readonly onFailure: (error: unknown) => void;
-  /** Some other folder is not watched. Told once. */
+  /** Some other folder is not watched. Called once. */
   readonly onLimit: (folder: string, error: unknown) => void;
   readonly foldersMax: number;
-  /** By default what the platform does itself. */
+  /** Default: the platform's way. */
   readonly isRecursive?: boolean;
   readonly watch?: WatchFolder;
 }
@@ -33,16 +34,16 @@ export type WatchFolder = (
   listener: (type: string, name: string | null) => void,
 ) => Watcher;
 
-/** What is used of a watch. */
+/** The used part of a watcher. */
 export interface Watcher {
   on(event: "error", listener: (error: Error) => void): unknown;
   close(): void;
 }
 
-/** Not entered unless a covered document is in them: they hold many folders and are written by programs. */
+/** Skipped unless they contain a covered document: they have many folders, written by programs. */
 const skippedFolders: readonly string[] = ["node_modules", ".git"];
 
-/** Nothing here keeps the process alive. The root is watched when it returns, what is below it soon after. */
+/** Does not keep the process alive. The root is watched on return, folders below it soon after. */
 export function openFolderWatch(root: string, edges: WatchEdges): FolderWatch {
   const tree: Tree = {
     root,
@@ -68,7 +69,7 @@ interface Tree {
   readonly root: string;
   readonly edges: WatchEdges;
   readonly isRecursive: boolean;
-  /** By folder, as a path from the root; the root is the empty path. */
+  /** By folder, relative to the root. The root is the empty path. */
   readonly watchers: Map<string, Watcher>;
   readonly covered: Set<string>;
   readonly toVisit: Visit[];
@@ -79,11 +80,11 @@ interface Tree {
 
 interface Visit {
   readonly folder: string;
-  /** It came just now, and so did what is in it. */
+  /** The folder just appeared, and so did its content. */
   readonly isNews: boolean;
 }
 
-/** A folder is watched only below one that is, so that a symlink on the way ends it. */
+/** A folder is watched only below a watched one, so that a symlink on the way ends it. */
 function cover(tree: Tree, document: string): void {
   const folders = foldersOf(document);
   for (const folder of folders) tree.covered.add(folder);
@@ -94,14 +95,14 @@ function cover(tree: Tree, document: string): void {
   }
 }
 
-/** Watches before it looks, so that nothing happens unseen in between. */
+/** Watches before it lists, so that nothing goes unseen in between. */
 function add(tree: Tree, folder: string, isNews: boolean): void {
   const { root, edges, isRecursive, watchers } = tree;
   if (tree.isClosed || watchers.has(folder) || isSkipped(tree, folder)) return;
   const path = join(root, folder);
   const watchFolder = edges.watch ?? watch;
   try {
-    // The root may be a symlink; below it none is followed.
+    // The root may be a symlink. Below it, none is followed.
     if (folder !== "" && !lstatSync(path).isDirectory()) return;
     if (watchers.size >= edges.foldersMax && !tree.covered.has(folder)) {
       fail(tree, folder, new Error(`there are more than ${edges.foldersMax} folders`));
@@ -136,7 +137,7 @@ function hear(tree: Tree, folder: string, type: string, name: string | null): vo
   }
   const path = within(folder, withSlashes(name));
   if (type === "rename" && !tree.isRecursive) {
-    // A folder that is gone says so under its own name; of the root nobody else says it.
+    // A removed folder reports its own name. For the root there is no parent that would report it.
     if (path === basename(root)) {
       close(tree);
       edges.onGone();
@@ -148,7 +149,7 @@ function hear(tree: Tree, folder: string, type: string, name: string | null): vo
   edges.onChange(path);
 }
 
-/** One folder after the other: it is in no hurry, and reading the documents is. */
+/** One folder at a time: reading the documents is more urgent. */
 async function visit(tree: Tree): Promise<void> {
   if (tree.isVisiting) return;
   tree.isVisiting = true;
@@ -178,7 +179,7 @@ function remove({ watchers }: Tree, folder: string): void {
 }
 
 function fail(tree: Tree, folder: string, error: unknown): void {
-  // A folder that went away was told of where it was.
+  // Its parent already reported that this folder is gone.
   if (tree.isClosed || (folder !== "" && hasCode(error, "ENOENT", "ENOTDIR"))) return;
   if (tree.covered.has(folder)) {
     close(tree);

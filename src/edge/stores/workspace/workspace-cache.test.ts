@@ -62,7 +62,7 @@ describe("CF-G: the workspace cache", () => {
     const extras = [join(root, ".strata/log.md"), join(alias, ".strata/log.md")];
     const scopes = ["shared", "group", undefined] as const;
     for (const scope of scopes) {
-      // From plain JavaScript any word can come.
+      // Plain JavaScript may pass any word.
       const request = { root: alias, scope, extras } as { root: string; scope: "shared" };
       const { files, notices, scope: taken } = await cache.load(request);
       expect([taken, files.map(({ path }) => path)]).toEqual(["shared", ["AGENTS.md"]]);
@@ -110,7 +110,7 @@ describe("CF-G: the workspace cache", () => {
     const later = await cache.load({ root, scope: "main" });
     expect(later).not.toBe(main);
     expect(textOf(later, "AGENTS.md")).toBe("two");
-    // Folders without a document of the bundle are watched in their own time.
+    // Folders without a document of the bundle are watched later.
     const isSeen = await until(async () => {
       await put(root, "deep/er/notes.md", "y");
       return invalidationsOf(cache, root) === 2;

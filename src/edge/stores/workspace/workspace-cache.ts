@@ -15,30 +15,30 @@ import {
 } from "./workspace-root.ts";
 
 export interface WorkspaceCache {
-  /** The same object as long as nothing changed. Whoever asks while it is loaded gets what the first one gets. */
+  /** The same object as long as nothing changed. Concurrent requests share one load. */
   load(request: WorkspaceRequest): Promise<WorkspaceBundle>;
-  /** Of one root, or of all: the next request reads the disk. */
+  /** For one root, or for all: the next request reads the disk. */
   invalidate(root?: string): void;
-  /** For each root that is kept. */
+  /** One entry per kept root. */
   metrics(): readonly WorkspaceMetrics[];
-  /** Stops watching. Requests are refused from now on. */
+  /** Stops watching. Later requests are refused. */
   close(): void;
 }
 
 export interface WorkspaceRequest extends Pick<RootRequest, "scope"> {
   readonly root: string;
-  /** Further documents, as paths from the root; their order means nothing. */
+  /** Further documents, relative to the root. Their order does not matter. */
   readonly extras?: readonly string[];
 }
 
 export interface WorkspaceCacheOptions extends Partial<Omit<RootSettings, "limits">> {
-  /** 200,000 bytes for one document and 300,000 for all unless said otherwise. */
+  /** Default: 200,000 bytes for one document and 300,000 for all. */
   readonly limits?: Partial<BundleLimits>;
-  /** Asked whenever they matter, instead of the numbers above, so that a change holds at once. */
+  /** Read whenever they are needed, instead of the numbers above, so that a change takes effect at once. */
   readonly times?: () => Pick<RootSettings, "watchDebounceMs" | "maxAgeMs">;
 }
 
-/** Nothing it does keeps the process alive. */
+/** Does not keep the process alive. */
 export function createWorkspaceCache(options: WorkspaceCacheOptions = {}): WorkspaceCache {
   const settings = toSettings(options);
   const roots = new Map<string, WorkspaceRoot>();
@@ -76,11 +76,11 @@ const defaults: RootSettings = {
   keptMax: 64,
   report: () => {},
   openFiles: (root) => openScope(root),
-  // A clock that is never set: ages must not depend on what time it is.
+  // A monotonic clock: ages must not depend on the time of day.
   nowMs: () => performance.now(),
 };
 
-/** The smallest value of each that makes sense. */
+/** The smallest sensible values. */
 const leasts = {
   watchDebounceMs: 50,
   maxAgeMs: 0,

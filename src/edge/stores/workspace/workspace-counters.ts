@@ -1,4 +1,4 @@
-// What the cache counts, under the names that monitoring knows.
+// The cache's counters, under their monitoring names.
 import type { WorkspaceMetrics } from "./workspace-root.ts";
 
 export interface WorkspaceCounter {
@@ -7,11 +7,11 @@ export interface WorkspaceCounter {
     | "workspace_cache_misses_total"
     | "workspace_cache_invalidations_total";
   readonly labels: { readonly path: string };
-  /** Only grows, until the root is dropped and begins anew. */
+  /** Only grows, until the root is dropped and starts again. */
   readonly value: number;
 }
 
-/** Of `cache.metrics()`, for whatever exports it. */
+/** Converts `cache.metrics()` for exporters. */
 export function toCounters(metrics: readonly WorkspaceMetrics[]): readonly WorkspaceCounter[] {
   return metrics.flatMap(({ path, hits, misses, invalidations }): WorkspaceCounter[] => [
     { name: "workspace_cache_hits_total", labels: { path }, value: hits },

@@ -1,4 +1,4 @@
-// What is kept of one root: a bundle for each scope and set of extras, dropped together when a document changes.
+// What is kept for one root: a bundle per scope and set of extras, all dropped when a document changes.
 import type {
   BundleLimits,
   WorkspaceBundle,
@@ -21,7 +21,7 @@ export interface WorkspaceRoot {
 
 export interface RootRequest {
   readonly scope: WorkspaceScope;
-  /** From the root, sorted, each once. */
+  /** Relative to the root, sorted, each once. */
   readonly extras: readonly string[];
 }
 
@@ -29,20 +29,20 @@ export interface WorkspaceMetrics {
   readonly path: string;
   readonly hits: number;
   readonly misses: number;
-  /** Times that something kept was dropped: after a change, by its age, or because the host said so. */
+  /** How often something kept was dropped: after a change, by age, or on request of the host. */
   readonly invalidations: number;
-  /** Times that the disk was read. */
+  /** How often the disk was read. */
   readonly loads: number;
   readonly isWatched: boolean;
 }
 
 export interface RootSettings extends WatchSettings {
   readonly limits: BundleLimits;
-  /** Nothing older is given out; 0 for no such limit. For file systems that tell of no changes. */
+  /** Nothing older is returned. 0 for no limit. For file systems that report no changes. */
   readonly maxAgeMs: number;
-  /** The same where there is no such limit and the root cannot be watched. */
+  /** Used without such a limit if the root cannot be watched. */
   readonly unwatchedMaxAgeMs: number;
-  /** Of roots, and of bundles of one root; what was not asked for the longest goes first. */
+  /** The limit for roots, and for bundles of one root. The least recently used go first. */
   readonly keptMax: number;
   readonly openFiles: (root: string) => Promise<WorkspaceFiles>;
 }
@@ -56,7 +56,7 @@ export function openWorkspaceRoot(path: string, settings: RootSettings): Workspa
 
   const invalidate = (): void => {
     if (entries.size > 0) counts.invalidations += 1;
-    // A load under way is forgotten with the rest: what it read may be from before the change.
+    // Also drops loads in progress: they may have read the state before the change.
     entries.clear();
   };
 
@@ -78,7 +78,7 @@ export function openWorkspaceRoot(path: string, settings: RootSettings): Workspa
     });
     const extras = spellExtras(files, request.extras);
     entry.extras = extras;
-    // Watched first, so that no change falls between the reading and the watching.
+    // Watches first, so that no change falls between reading and watching.
     await watch.cover([...fixedDocuments, ...extras.filter((extra) => !isOutside(extra))]);
     return loadBundle(files, { root: path, scope: request.scope, extras, limits });
   };
@@ -90,7 +90,7 @@ export function openWorkspaceRoot(path: string, settings: RootSettings): Workspa
     keep(entries, key, entry, settings.keptMax);
     entry.bundle.then(
       () => (entry.isLoaded = true),
-      // Whoever waits is told; whoever comes next tries again.
+      // Waiters get the error; the next request tries again.
       () => entries.get(key) === entry && entries.delete(key),
     );
     return entry.bundle;
@@ -119,7 +119,7 @@ export function openWorkspaceRoot(path: string, settings: RootSettings): Workspa
   };
 }
 
-/** Makes it the one that was used last; gives those that were not used for the longest, and keeps them no more. */
+/** Marks it as most recently used. Removes and returns the least recently used beyond the limit. */
 export function keep<Value>(
   kept: Map<string, Value>,
   key: string,
@@ -138,7 +138,7 @@ export function keep<Value>(
 }
 
 interface Entry {
-  /** As they were asked for, then as the workspace spells them. */
+  /** As requested at first, later as the workspace spells them. */
   extras: readonly string[];
   readonly bundle: Promise<WorkspaceBundle>;
   /** Age counts from before the first byte was read. */
@@ -154,13 +154,13 @@ function openEntry(
   return { extras, startedMs, bundle, isLoaded: false };
 }
 
-/** Their folders are watched from the beginning, whether or not they exist. */
+/** Their folders are watched from the start, whether or not they exist. */
 const fixedDocuments = ["AGENTS.md", ...stateFolders.map((folder) => `${folder}/MEMORY.md`)];
 
 function unusable(path: string, cause: unknown): StrataError {
   const words = cause instanceof Error ? cause.message : String(cause);
   const problem = `the workspace ${path} cannot be opened: ${words}`;
   return isRefusal(cause)
-    ? new StrataError("not-found", problem, "give a folder that exists and may be read", { cause })
+    ? new StrataError("not-found", problem, "pass a folder that exists and is readable", { cause })
     : new StrataError("environment-unfit", problem, "try again", { cause });
 }
