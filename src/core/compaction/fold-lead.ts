@@ -1,4 +1,5 @@
 // The messages of a compaction: its notes, the repeated request, and messages copied after them.
+import { isCount, isObject } from "../message/check-shape.ts";
 import type { HistoryMessage } from "./history.ts";
 
 export interface FoldLead {
@@ -79,11 +80,3 @@ function isRun(value: unknown): boolean {
 
 /** No turn has that many messages. Stored data must not make us allocate without limit. */
 const runMax = 1_000_000;
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}

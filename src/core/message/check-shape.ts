@@ -24,6 +24,11 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A whole number from 0. */
+export function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
 /** Lists every place where a value has the wrong shape. An empty list means the types hold. */
 export function checkShape(value: unknown, shape: ObjectShape, path: string): Violation[] {
   if (!isObject(value)) return [wrong(path, "an object")];

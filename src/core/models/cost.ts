@@ -1,4 +1,5 @@
 // The cost of a call: each bucket at its own rate, in whole pico-dollars.
+import { isCount } from "../message/check-shape.ts";
 import { assert } from "../assert.ts";
 import {
   generatedTokens,
@@ -140,10 +141,6 @@ function checkCounts(usage: Usage): void {
     `the usage's ${wrong[0]} is ${String(wrong[1])}, which is not a token count`,
     "give a whole number from 0",
   );
-}
-
-function isCount(tokens: unknown): boolean {
-  return typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0;
 }
 
 function times(tokens: number, picoPerToken: bigint): bigint {

@@ -1,5 +1,4 @@
 // Picks the results to show: each adds something to those before it.
-import { countShared, sketchOf } from "./near-duplicates.ts";
 import type { Candidate, Ranking, ScoredPassage } from "./ranking.ts";
 
 /** A term's weight shrinks by this factor with every result that already has it. */
@@ -68,4 +67,31 @@ function newShareOf(
     fresh += weight * repeatedShare ** (shown.get(term) ?? 0);
   }
   return whole === 0 ? 1 : fresh / whole;
+}
+
+/** A number for each line with enough text. Duplicates are found by lines, because files are read and printed in lines. */
+function sketchOf(text: string): ReadonlySet<number> {
+  const lines = new Set<number>();
+  for (const line of text.split("\n")) {
+    // Files are shown with or without line numbers.
+    const plain = line.replace(/^\s*\d+\s*[\t→|:-]?/u, "").trim();
+    if (plain.length >= lineCharactersMin) lines.add(hashLine(plain));
+  }
+  return lines;
+}
+
+const lineCharactersMin = 4;
+
+function countShared(a: ReadonlySet<number>, b: ReadonlySet<number>): number {
+  let shared = 0;
+  for (const each of a) if (b.has(each)) shared += 1;
+  return shared;
+}
+
+function hashLine(line: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < line.length; at += 1) {
+    hash = Math.imul(hash ^ line.charCodeAt(at), 0x01000193);
+  }
+  return hash >>> 0;
 }

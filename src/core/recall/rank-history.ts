@@ -1,8 +1,31 @@
-// Which messages answer a query best, and where in them. One ranking for every store.
+// Reads a query and ranks messages: which answer it best, and where in them. One ranking for every store.
 import { findBestPassage, type TermHit } from "./best-passage.ts";
 import type { Candidate, RankedPassage, Ranking, ScoredPassage } from "./ranking.ts";
 import { pickVaried } from "./pick-varied.ts";
-import { visitTerms } from "./terms.ts";
+import { visitTerms, termsOf } from "./terms.ts";
+
+/** Any text is a valid query, and nothing in it is an operator. */
+export interface ReadQuery {
+  /** Each term once. If there are too many, the longest, which are the most specific. */
+  readonly terms: readonly string[];
+  /** The whole query, if it is short enough to occur verbatim. Otherwise null. */
+  readonly phrase: string | null;
+}
+
+/** Text beyond this is ignored. */
+const charactersMax = 20_000;
+const termsMax = 200;
+const phraseCharactersMax = 200;
+
+export function readQuery(text: string): ReadQuery {
+  const asked = text.slice(0, charactersMax).trim();
+  const terms = termsOf(asked);
+  const isPhrase = terms.size > 0 && asked.length <= phraseCharactersMax;
+  return {
+    terms: [...terms].toSorted((a, b) => b.length - a.length).slice(0, termsMax),
+    phrase: isPhrase ? asked : null,
+  };
+}
 
 /** How rare a term is (BM25's inverse document frequency). */
 export function rarityOf(messagesWithIt: number, messageCount: number): number {

@@ -19,7 +19,7 @@ export function readSkillBytes(bytes: Uint8Array, size: number, folder: string):
     const message = `the file has ${size} bytes, at most ${skillLimits.fileBytesMax} are read; move parts of it into files beside it`;
     return refused({ rule: "file-size", message });
   }
-  const text = decode(bytes);
+  const text = decodeSkillText(bytes);
   return text === null ? refused(notText(bytes)) : readSkill(text, folder);
 }
 
@@ -41,7 +41,8 @@ export function refused(violation: SkillViolation): SkillReading {
   return { skill: null, violations: [violation], warnings: [] };
 }
 
-function decode(bytes: Uint8Array): string | null {
+/** Null if the bytes are not UTF-8 text. */
+export function decodeSkillText(bytes: Uint8Array): string | null {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return text.includes("\0") ? null : text;

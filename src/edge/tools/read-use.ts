@@ -1,9 +1,8 @@
 // Finds the tool a model asked for and checks its input, or says why not.
 import type { ToolUseBlock } from "../../core/message/message.ts";
 import { nearestNames } from "../../core/nearest-names.ts";
-import { checkInput, describeViolation } from "../../core/tools/check-input.ts";
+import { checkInput, describeViolation, parseInput } from "../../core/tools/check-input.ts";
 import type { RegisteredTool } from "../../core/tools/check-tools.ts";
-import { parseInput } from "../../core/tools/parse-input.ts";
 import { ToolError, type ToolInput } from "../../core/tools/tool.ts";
 import type { RoleTools } from "../../core/tools/toolsets.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";

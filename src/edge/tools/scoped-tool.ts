@@ -1,6 +1,6 @@
 // A tool that names files. The dispatcher checks the paths before it asks for confirmation.
 import { toToolDefinition } from "../../core/message/tool-definition.ts";
-import type { Tool, ToolInput } from "../../core/tools/tool.ts";
+import { ToolError, type Tool, type ToolInput } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
 
 export interface ScopedTool extends Tool {
@@ -19,6 +19,13 @@ export async function requireInside(
 /** The input's path, for `pathsOf`. */
 export function pathOf({ path }: ToolInput): readonly string[] {
   return typeof path === "string" ? [path] : [];
+}
+
+/** The dispatcher already checked the schema; this is for other callers. */
+export function textOf(input: ToolInput, field: string): string {
+  const value = input[field];
+  if (typeof value === "string") return value;
+  throw new ToolError("validation_error", `${field} must be text`);
 }
 
 /** A definition with an object schema that allows only its properties. */

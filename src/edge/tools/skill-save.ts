@@ -8,7 +8,8 @@ import {
   type ToolCallContext,
   type ToolInput,
 } from "../../core/tools/tool.ts";
-import { textOf, type SkillToolOptions } from "./skill-tool-options.ts";
+import { textOf } from "./scoped-tool.ts";
+import type { SkillToolOptions } from "./skill-tool-options.ts";
 
 export function saveSkillTool({ store, emit }: SkillToolOptions): Tool {
   return {

@@ -1,7 +1,7 @@
 // The options of the skill tools, and their events.
 import type { PayloadOf } from "../../core/events/event.ts";
 import type { SkillActivationRegistry } from "../../core/skills/skill-registry.ts";
-import { ToolError, type ToolCallContext, type ToolInput } from "../../core/tools/tool.ts";
+import type { ToolCallContext } from "../../core/tools/tool.ts";
 import type { SkillStore } from "../stores/skills/skill-store.ts";
 
 export type SkillEvent =
@@ -15,11 +15,4 @@ export interface SkillToolOptions {
   readonly registry: SkillActivationRegistry;
   /** Adds session, turn and the tool use's parent. If it throws, the search or load did not happen. */
   readonly emit?: (event: SkillEvent, call: ToolCallContext) => void;
-}
-
-/** The dispatcher already checked the schema; this is for other callers. */
-export function textOf(input: ToolInput, field: string): string {
-  const value = input[field];
-  if (typeof value === "string") return value;
-  throw new ToolError("validation_error", `${field} must be text`);
 }

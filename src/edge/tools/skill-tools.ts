@@ -18,7 +18,8 @@ import {
 } from "../../core/tools/tool.ts";
 import type { SkillStore } from "../stores/skills/skill-store.ts";
 import { saveSkillTool } from "./skill-save.ts";
-import { textOf, type SkillToolOptions } from "./skill-tool-options.ts";
+import { textOf } from "./scoped-tool.ts";
+import type { SkillToolOptions } from "./skill-tool-options.ts";
 
 export function skillTools(options: SkillToolOptions): readonly Tool[] {
   return [searchTool(options), loadTool(options), saveSkillTool(options)];

@@ -2,8 +2,7 @@
 import { ToolError, type ToolInput, type ToolOutput } from "../../core/tools/tool.ts";
 import type { ScopedFiles } from "../stores/scoped-files.ts";
 import { isStateFolder, toPlainName } from "../stores/workspace-folders.ts";
-import { createFileQueue, type FileQueue } from "./file-queue.ts";
-import { defineTool, pathOf, type ScopedTool } from "./scoped-tool.ts";
+import { defineTool, pathOf, textOf, type ScopedTool } from "./scoped-tool.ts";
 import { showPath } from "./show-path.ts";
 import { fileBytesMax, readText } from "./text-file.ts";
 
@@ -33,7 +32,7 @@ function writeTool(workspace: ScopedFiles, queue: FileQueue): ScopedTool {
     ),
     run: (input) => {
       const { path, name } = toTarget(workspace, input);
-      const content = textIn(input, "content");
+      const content = textOf(input, "content");
       return queue.run(name, async () => {
         const before = await workspace.stat(path);
         await write(workspace, path, content);
@@ -83,7 +82,7 @@ function toTarget(
   workspace: ScopedFiles,
   input: ToolInput,
 ): { readonly path: string; readonly name: string } {
-  const path = textIn(input, "path");
+  const path = textOf(input, "path");
   const name = workspace.nameOf(path);
   const folder = name.split("/").find(isProtected);
   if (folder === undefined) return { path, name };
@@ -96,12 +95,6 @@ function toTarget(
 /** What git executes, and what has its own tools. */
 function isProtected(name: string): boolean {
   return toPlainName(name) === ".git" || isStateFolder(name);
-}
-
-function textIn(input: ToolInput, field: string): string {
-  const value = input[field];
-  if (typeof value === "string") return value;
-  throw new ToolError("validation_error", `${field} must be text`);
 }
 
 async function write(
@@ -128,7 +121,7 @@ function replaceIn(
   input: ToolInput,
   name: string,
 ): { readonly text: string; readonly count: number } {
-  const [old, replacement] = [textIn(input, "old"), textIn(input, "new")];
+  const [old, replacement] = [textOf(input, "old"), textOf(input, "new")];
   if (old === replacement) throw new ToolError("validation_error", "old and new are the same");
   const count = countIn(text, old);
   if (count === 0) {
@@ -166,4 +159,29 @@ function withLf(text: string): string {
 
 function withOneSpace(text: string): string {
   return text.replaceAll(/\s+/g, " ");
+}
+
+/** Serializes changes of one file: the second edit sees what the first one wrote. */
+interface FileQueue {
+  run<T>(name: string, work: () => Promise<T>): Promise<T>;
+}
+
+function createFileQueue(): FileQueue {
+  const last = new Map<string, Promise<unknown>>();
+  return {
+    run: async (name, work) => {
+      const before = last.get(name);
+      const current = (async () => {
+        // The caller of the one before gets its error.
+        await before?.catch(() => {});
+        return work();
+      })();
+      last.set(name, current);
+      try {
+        return await current;
+      } finally {
+        if (last.get(name) === current) last.delete(name);
+      }
+    },
+  };
 }

@@ -3,7 +3,8 @@
 import type { FoldIndex } from "./build-index.ts";
 import { identifierKinds, type IdentifierKind } from "./classify.ts";
 import type { Mention } from "./mention.ts";
-import { isPlainObject, parseInput } from "./tool-input.ts";
+import { isObject } from "../../message/check-shape.ts";
+import { parseInput } from "./tool-input.ts";
 
 export { buildIndex, type FoldIndex } from "./build-index.ts";
 export { identifiersOf } from "./identifiers.ts";
@@ -22,7 +23,7 @@ export function encodeIndex({ entries, resting, text, tokens, leftOut }: FoldInd
 /** Null if the JSON is not an index. Unreadable rows count as left out. */
 export function decodeIndex(json: string): FoldIndex | null {
   const fields = parseInput(json);
-  if (!isPlainObject(fields) || typeof fields["text"] !== "string") return null;
+  if (!isObject(fields) || typeof fields["text"] !== "string") return null;
   const entries = asRows(fields["entries"]);
   const resting = asRows(fields["resting"]);
   return {

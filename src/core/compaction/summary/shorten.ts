@@ -1,7 +1,7 @@
 // Shortens texts and says how much was left out.
 
 /** Keeps both ends of a text. */
-export function cutMiddle(text: string, charactersMax: number): string {
+export function cutToCharacters(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
   const note = ` … ${text.length - charactersMax} characters left out … `;
   const room = Math.max(0, charactersMax - note.length);

@@ -2,7 +2,7 @@
 import type { Block, Message } from "../../message/message.ts";
 import type { HistoryMessage } from "../history.ts";
 import { readFoldMessage } from "./read-fold-message.ts";
-import { cutMiddle } from "./shorten.ts";
+import { cutToCharacters } from "./shorten.ts";
 
 /** How much of a tool's result and of its input is shown. */
 const payloadCharactersMax = 1_200;
@@ -38,14 +38,14 @@ function renderBlock(block: Block): string {
     case "text":
       return block.text.trim();
     case "tool_use":
-      return `[tool call ${block.name}] ${cutMiddle(block.inputJson, inputCharactersMax)}`;
+      return `[tool call ${block.name}] ${cutToCharacters(block.inputJson, inputCharactersMax)}`;
     case "tool_result":
       return renderResult(block.content.map(renderBlock).join("\n"), block.isError);
     case "image":
       return "[an image]";
     case "document":
       return block.source.kind === "text"
-        ? `[document ${block.title ?? ""}]\n${quote(cutMiddle(block.source.data, payloadCharactersMax))}`
+        ? `[document ${block.title ?? ""}]\n${quote(cutToCharacters(block.source.data, payloadCharactersMax))}`
         : `[a document ${block.title ?? ""}]`;
     case "compaction":
       return block.content ?? "";
@@ -59,7 +59,9 @@ function renderBlock(block: Block): string {
 
 function renderResult(text: string, isError: boolean): string {
   const label = isError ? "[tool error, untrusted]" : "[tool output, untrusted]";
-  return text.trim() === "" ? label : `${label}\n${quote(cutMiddle(text, payloadCharactersMax))}`;
+  return text.trim() === ""
+    ? label
+    : `${label}\n${quote(cutToCharacters(text, payloadCharactersMax))}`;
 }
 
 /** Quotes each line, so that none looks like a label. */

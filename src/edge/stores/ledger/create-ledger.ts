@@ -10,15 +10,17 @@ import { migrate } from "../sql/migrate.ts";
 import { checkParts } from "./check-ledger.ts";
 import { deleteSession } from "./delete-session.ts";
 import { eventParts } from "./events.ts";
-import { foldParts } from "./folds.ts";
-import { findToolResult } from "./find-tool-result.ts";
-import { readHistory } from "./read-history.ts";
+import { exportSession } from "./export-session.ts";
+import { dropStaleLocks, lockFolding } from "./fold-lock.ts";
+import { foldColumns, toFold } from "./fold-rows.ts";
+import { importSession } from "./import-session.ts";
+import { findToolResult, readHistory } from "./read-history.ts";
 import { searchHistory } from "./search-history.ts";
 import { sessionParts } from "./sessions.ts";
 import { newHolder } from "./lease-holder.ts";
 import { leaseMsMax, type Store } from "./store.ts";
 import { threadParts } from "./threads.ts";
-import { transferParts } from "./transfer.ts";
+import { endOf, latestFold, latestFoundation } from "./thread-path.ts";
 import { turnParts } from "./turns.ts";
 
 export interface LedgerOptions {
@@ -51,11 +53,33 @@ export async function createLedger(
     searchHistory: (query) => searchHistory(store, query),
     readHistory: (range) => readHistory(store, range),
     findToolResult: (sessionId, toolUseId) => findToolResult(store, sessionId, toolUseId),
-    ...transferParts(store),
+    exportSession: (id) => exportSession(store, id),
+    importSession: (lines, as) => importSession(store, lines, as),
     ...checkParts(store),
     deleteSession: (id, how = {}) => deleteSession(store, id, how),
     onAdvance: (handler) => database.onAdvance(handler),
     close: () => database.close(),
+  };
+}
+
+type FoldParts = Pick<
+  Ledger,
+  "lockFolding" | "dropStaleLocks" | "findFold" | "findFoundation" | "readFolds"
+>;
+
+function foldParts(store: Store): FoldParts {
+  return {
+    lockFolding: (sessionId) => lockFolding(store, sessionId),
+    dropStaleLocks: (olderThanMs) => dropStaleLocks(store, olderThanMs),
+    findFold: async (of) => latestFold(store, await endOf(store, of)),
+    findFoundation: async (of, model) => latestFoundation(store, await endOf(store, of), model),
+    readFolds: async (sessionId, limit = 20) => {
+      const rows = await store.database.query(
+        `SELECT ${foldColumns} FROM compactions_v1 c WHERE c.session_id = ? ORDER BY c.compacted_at DESC, c.turn_id DESC LIMIT ?`,
+        [sessionId, limit],
+      );
+      return rows.map(toFold);
+    },
   };
 }
 

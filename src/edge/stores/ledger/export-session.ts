@@ -1,8 +1,7 @@
 // A session as lines: a header, its contents, its branches from the root on, and each turn with its rows.
-import type { ResultRow } from "../sql/database.ts";
+import type { Database, ResultRow } from "../sql/database.ts";
 import { integer, integerOrNull, text } from "../sql/read-row.ts";
 import { line, rowsOf } from "./export-rows.ts";
-import { holdSnapshot } from "./hold-snapshot.ts";
 import { needSession } from "./session-rows.ts";
 import { seqStep, type Store } from "./store.ts";
 
@@ -181,4 +180,27 @@ async function* eventsOf(store: Store, id: string): AsyncGenerator<string> {
     if (last === "") return;
     after = last;
   }
+}
+
+/** A snapshot that stays open until its reader ends it. */
+interface HeldSnapshot {
+  readonly query: Database["query"];
+  readonly end: () => Promise<void>;
+}
+
+function holdSnapshot(database: Database): Promise<HeldSnapshot> {
+  const { promise: ended, resolve: end } = Promise.withResolvers<null>();
+  return new Promise((resolve, reject) => {
+    const done = database.snapshot(({ query }) => {
+      resolve({
+        query,
+        end: async () => {
+          end(null);
+          await done;
+        },
+      });
+      return ended;
+    });
+    done.catch(reject);
+  });
 }

@@ -3,11 +3,14 @@ import type {
   HistoryPage,
   HistoryRange,
   HistoryText,
+  ToolResultPlace,
 } from "../../../core/ledger/history-record.ts";
 import type { ResultRow } from "../sql/database.ts";
-import { integer } from "../sql/read-row.ts";
+import { integer, text } from "../sql/read-row.ts";
+import { storable } from "../sql/storable.ts";
 import { readHistoryPath, type NumberedTurn } from "./history-path.ts";
 import { historyColumns, toHistoryText, toPlaces } from "./history-text.ts";
+import { readMessages } from "./read-turn.ts";
 import type { Store } from "./store.ts";
 
 const charactersUsual = 20_000;
@@ -22,17 +25,17 @@ export async function readHistory(store: Store, range: HistoryRange): Promise<Hi
     const start = isFirst ? (range.index ?? 0) : 0;
     for await (const row of messagesOf(store, turn, start)) {
       const index = integer(row, "idx");
-      const text = await toHistoryText(store, row);
+      const whole = await toHistoryText(store, row);
       const offset = isFirst && index === start ? Math.max(0, Math.trunc(range.offset ?? 0)) : 0;
-      if (text.length <= offset) continue;
+      if (whole.length <= offset) continue;
       if (room === 0)
         return { messages, next: { turn: turn.number, index, offset }, turns: turns.length };
       const [place] = await toPlaces(store, [{ row, turn }]);
       if (place === undefined) continue;
-      const end = endOfPart(text, offset, room);
-      messages.push({ ...place, text: text.slice(offset, end), offset, characters: text.length });
+      const end = endOfPart(whole, offset, room);
+      messages.push({ ...place, text: whole.slice(offset, end), offset, characters: whole.length });
       room -= end - offset;
-      if (end < text.length) {
+      if (end < whole.length) {
         return { messages, next: { turn: turn.number, index, offset: end }, turns: turns.length };
       }
     }
@@ -41,9 +44,9 @@ export async function readHistory(store: Store, range: HistoryRange): Promise<Hi
 }
 
 /** Never splits a surrogate pair. */
-function endOfPart(text: string, from: number, room: number): number {
-  const end = Math.min(text.length, from + room);
-  const isHalf = end < text.length && /[\udc00-\udfff]/.test(text.charAt(end));
+function endOfPart(whole: string, from: number, room: number): number {
+  const end = Math.min(whole.length, from + room);
+  const isHalf = end < whole.length && /[\udc00-\udfff]/.test(whole.charAt(end));
   return isHalf && end - 1 > from ? end - 1 : end;
 }
 
@@ -65,4 +68,25 @@ async function* messagesOf(
     if (last === undefined || rows.length < messagesPerQuery) return;
     from = integer(last, "idx") + 1;
   }
+}
+
+/** Where a session's thread answers a tool use. Null if nothing on the thread answers it. */
+export async function findToolResult(
+  store: Store,
+  sessionId: string,
+  toolUseId: string,
+): Promise<ToolResultPlace | null> {
+  const rows = await store.database.query("SELECT turn_id FROM tool_calls WHERE tool_use_id = ?", [
+    storable(toolUseId),
+  ]);
+  const asked = new Set(rows.map((row) => text(row, "turn_id")));
+  const { turns } = await readHistoryPath(store, sessionId);
+  // Some providers restart their ids in every turn. The latest use is meant.
+  const turn = turns.findLast(({ id }) => asked.has(id));
+  if (turn === undefined) return null;
+  const messages = await readMessages(store, turn.id);
+  const found = messages.findLast(({ message }) =>
+    message.content.some((block) => block.type === "tool_result" && block.toolUseId === toolUseId),
+  );
+  return found === undefined ? null : { turn: turn.number, index: found.index };
 }

@@ -7,7 +7,7 @@ import type {
 } from "../../../core/ledger/history-record.ts";
 import { rankHistory, rarityOf } from "../../../core/recall/rank-history.ts";
 import type { Candidate, RankedPassage } from "../../../core/recall/ranking.ts";
-import { readQuery } from "../../../core/recall/read-query.ts";
+import { readQuery } from "../../../core/recall/rank-history.ts";
 import type { ResultRow } from "../sql/database.ts";
 import { integer } from "../sql/read-row.ts";
 import { countTerms, findCandidates, type FoundMessage, type Weighed } from "./find-candidates.ts";

@@ -17,7 +17,6 @@ import {
   type MemoryPlace,
 } from "./memory-place.ts";
 import type { Journal } from "./journal-files.ts";
-import { createSeen } from "./seen-texts.ts";
 import { undoChange, type UndoOutcome } from "./undo-change.ts";
 import { writeOnce, type MemoryOutcome } from "./write-memory.ts";
 
@@ -170,5 +169,30 @@ function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
     const mine = last.then(work, work);
     last = mine.catch(() => {});
     return mine;
+  };
+}
+
+/** The texts a session has seen. It may only replace those as a whole. */
+interface SeenTexts {
+  /** The last seen text of a file. Null if none was. */
+  of(file: MemoryFile): ContentHash | null;
+  mark(file: MemoryFile, hash: ContentHash): void;
+  /** For a restored text: it counts as seen if it was seen before. */
+  markAgain(file: MemoryFile, hash: ContentHash): void;
+}
+
+function createSeen(): SeenTexts {
+  const last = new Map<MemoryFile, ContentHash>();
+  const ever = new Set<string>();
+  const mark: SeenTexts["mark"] = (file, hash) => {
+    last.set(file, hash);
+    ever.add(`${file} ${hash}`);
+  };
+  return {
+    of: (file) => last.get(file) ?? null,
+    mark,
+    markAgain: (file, hash) => {
+      if (ever.has(`${file} ${hash}`)) mark(file, hash);
+    },
   };
 }

@@ -6,7 +6,6 @@ import type { Address } from "./connection-string.ts";
 import { endClient, withinTime } from "./deadline.ts";
 import { findAtWork } from "./find-at-work.ts";
 import { isStalePlan, kindOfFailure } from "./postgres-errors.ts";
-import { resultTypes } from "./result-types.ts";
 import { createToRun, type ClientRun, type Run } from "./run-statements.ts";
 import { watchSilence } from "./watch-silence.ts";
 
@@ -160,4 +159,27 @@ async function useClient<T>(
     // A new connection starts without prepared statements.
     client.release(isBroken || isFull());
   }
+}
+
+/** Converts the server's types to the values both databases give. By type number in pg_type. Everything else stays text. */
+const resultTypes: readonly (readonly [number, (text: string) => number])[] = [
+  // Booleans: SQLite has none and uses 1 and 0.
+  [16, (text) => (text === "t" ? 1 : 0)],
+  [20, toSafeInteger],
+  [21, Number],
+  [23, Number],
+  [700, Number],
+  [701, Number],
+  // Sums of integers.
+  [1700, (text) => (/^-?\d+$/.test(text) ? toSafeInteger(text) : Number(text))],
+];
+
+function toSafeInteger(text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value)) return value;
+  throw new StrataError(
+    "store-unavailable",
+    `the ledger returned ${text}, which does not fit a number exactly`,
+    "read it as text: CAST(… AS TEXT)",
+  );
 }

@@ -1,4 +1,5 @@
 // Reads a text file that comes with a skill, such as references/forms.md.
+import { decodeSkillText } from "../../../core/skills/read-skill.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import type { RootPlace } from "./read-skill-root.ts";
 
@@ -19,16 +20,7 @@ export async function readBesideSkill(
     const sizes = `${content.size} bytes, at most ${bytesMax} are read`;
     throw new ToolError("validation_error", `${path} is too large: it has ${sizes}`);
   }
-  const text = decode(content.bytes);
+  const text = decodeSkillText(content.bytes);
   if (text === null) throw new ToolError("validation_error", `${path} is no text in UTF-8`);
   return text;
-}
-
-function decode(bytes: Uint8Array): string | null {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return text.includes("\0") ? null : text;
-  } catch {
-    return null;
-  }
 }

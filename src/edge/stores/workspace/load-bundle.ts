@@ -172,9 +172,7 @@ function decodeText(
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: isPart });
   } catch {
-    report(
-      notice("not-utf8", path, "is not UTF-8; invalid bytes are shown as \u{FFFD}"),
-    );
+    report(notice("not-utf8", path, "is not UTF-8; invalid bytes are shown as \u{FFFD}"));
     return new TextDecoder().decode(bytes);
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createStatementNames } from "./statement-names.ts";
+import { createStatementNames } from "./run-statements.ts";
 
 test("a statement has a name from its second time on, always the same", () => {
   const nameOf = createStatementNames();
