@@ -26,11 +26,6 @@ export function createEventIds({ after }: { readonly after?: string } = {}): Eve
   };
 }
 
-/** The time in an id: the maker's clock, or a later time if the order required it. */
-export function ulidMs(id: string): number {
-  return parseUlid(id).ms;
-}
-
 interface UlidParts {
   readonly ms: number;
   /** The random bits in halves of 40: a number cannot hold 80. */

@@ -113,7 +113,7 @@ export const turnEvents = {
     },
   },
   "turn.resumed": {
-    when: "an interrupted turn goes on after its last recorded call",
+    when: "an interrupted turn continues after its last recorded call",
     actor: "system",
     sensitivity: "aggregatable",
     audit: false,

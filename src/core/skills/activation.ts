@@ -95,13 +95,6 @@ export function releaseFolded(
   return { state: { ...state, loaded }, released };
 }
 
-/** For a compaction's summary. Null if nothing was released. */
-export function describeReleased(released: readonly SkillMark[]): string | null {
-  if (released.length === 0) return null;
-  const names = released.map(({ name, version }) => `${name} (version ${version})`).join(", ");
-  return `Skills that were loaded before and are no longer in the conversation: ${names}. Load one again with skill_load when it is needed.`;
-}
-
 function refusal(
   { loaded: before }: ActivationState,
   loaded: readonly Activation[],

@@ -1,12 +1,5 @@
 // How far counts before a call differ from the real ones: the values of the drift metrics.
 
-/** Metric names as operators query them. Drift is in percent. */
-export const driftMetrics = {
-  estimated: "llm_prompt_tokens_estimated",
-  drift: "llm_prompt_tokens_drift",
-  labels: ["agent", "provider", "model"],
-} as const;
-
 /** Upper bounds of the histogram's buckets, in percent. Alert if p99 is above 20. */
 export const driftBucketsPercent: readonly number[] = [1, 2, 5, 10, 15, 20, 30, 50, 100, 200];
 

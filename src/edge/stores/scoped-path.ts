@@ -33,7 +33,7 @@ export function spell(path: string): string {
   return JSON.stringify(short.toWellFormed());
 }
 
-export function outside(path: string): ToolError {
+function outside(path: string): ToolError {
   return new ToolError("permission_denied", `${spell(path)} is outside the workspace`);
 }
 

@@ -15,7 +15,7 @@ export interface BashOptions {
   readonly killMs?: number;
 }
 
-export const envAllowed: readonly string[] = [
+const envAllowed: readonly string[] = [
   "PATH",
   "HOME",
   "USER",

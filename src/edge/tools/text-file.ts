@@ -26,7 +26,7 @@ export async function readText(
 }
 
 /** Null if it is not UTF-8 or contains a zero byte. Keeps a byte order mark. */
-export function decodeText(bytes: Uint8Array): string | null {
+function decodeText(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null;
   try {
     return strict.decode(bytes);

@@ -33,7 +33,7 @@ export interface WalkNotes {
 }
 
 /** Rarely searched on purpose, and they hold more files than everything else. */
-export const busyFolders: readonly string[] = [".git", "node_modules"];
+const busyFolders: readonly string[] = [".git", "node_modules"];
 
 /** Those that no pattern or path names. */
 export function foldersToSkip(...asked: readonly string[]): ReadonlySet<string> {

@@ -87,8 +87,8 @@ function toStore(database: Database, { holder, leaseMs = 30_000, now }: LedgerOp
   if (!(leaseMs > 0 && leaseMs <= leaseMsMax)) {
     throw new StrataError(
       "config-invalid",
-      `leaseMs is ${leaseMs}`,
-      `set it above 0 and at most ${leaseMsMax}`,
+      `leaseMs is ${leaseMs}, but must be above 0 and at most ${leaseMsMax}`,
+      "set a valid leaseMs, or leave it out",
     );
   }
   return {

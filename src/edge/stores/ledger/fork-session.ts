@@ -69,7 +69,7 @@ function toText(value: unknown): string | null {
 }
 
 /** The next whole step, after a turn or after a compaction between two. */
-export function nextSeqAfter(seq: number): number {
+function nextSeqAfter(seq: number): number {
   return (Math.floor(seq / seqStep) + 1) * seqStep;
 }
 

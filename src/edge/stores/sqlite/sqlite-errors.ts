@@ -7,7 +7,7 @@ export function sqliteCode(error: unknown): number | undefined {
   return typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
 }
 
-export const busy = 5;
+const busy = 5;
 const locked = 6;
 const constraint = 19;
 
