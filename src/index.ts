@@ -312,16 +312,16 @@ export {
   type ToolOutput,
 } from "./core/tools/tool.ts";
 export { findToolset, toolsets, type RoleTools, type Toolset } from "./core/tools/toolsets.ts";
-export { openScope, type ScopedFiles } from "./edge/stores/scoped-files.ts";
-export { openMemoryStore } from "./edge/stores/memory/memory-store.ts";
-export { openMemorySession } from "./edge/stores/memory/memory-session.ts";
-export { createSkillStore, type SkillStore } from "./edge/stores/skills/skill-store.ts";
+export { openScope, type ScopedFiles } from "./edge/files/guard/scoped-files.ts";
+export { openMemoryStore } from "./edge/files/memory/memory-store.ts";
+export { openMemorySession } from "./edge/files/memory/memory-session.ts";
+export { createSkillStore, type SkillStore } from "./edge/files/skills/skill-store.ts";
 export {
   createWorkspaceCache,
   type WorkspaceCache,
   type WorkspaceCacheOptions,
-} from "./edge/stores/workspace/workspace-cache.ts";
-export { toCounters, type WorkspaceCounter } from "./edge/stores/workspace/workspace-counters.ts";
+} from "./edge/files/workspace/workspace-cache.ts";
+export { toCounters, type WorkspaceCounter } from "./edge/files/workspace/workspace-counters.ts";
 export { builtInTools, type BuiltInOptions } from "./edge/tools/built-in-tools.ts";
 export { createCallEmitter } from "./edge/tools/call-events.ts";
 export type { DispatchContext, DispatcherOptions } from "./edge/tools/dispatch-options.ts";

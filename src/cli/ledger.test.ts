@@ -264,7 +264,11 @@ describe("strata ledger backup and restore", () => {
       (text) => text.replace("question 1", "question 8"),
       "does not match its hash",
     ],
-    ["with a line missing", (text) => text.replace(/\{"calls".*\n/, ""), "gives a count other than the"],
+    [
+      "with a line missing",
+      (text) => text.replace(/\{"calls".*\n/, ""),
+      "gives a count other than the",
+    ],
     [
       "of another kind",
       () => '{"strata":{"format":"strata-session/1"}}',

@@ -12,7 +12,7 @@ import { openLedger } from "../edge/stores/open-ledger.ts";
 import {
   createWorkspaceCache,
   type WorkspaceCache,
-} from "../edge/stores/workspace/workspace-cache.ts";
+} from "../edge/files/workspace/workspace-cache.ts";
 import { createLiveCatalogue } from "../engine/config-catalogue.ts";
 import { toEngineConfig } from "../engine/from-config.ts";
 import type { OpenEngineOptions } from "./open-engine.ts";

@@ -2,7 +2,7 @@
 import type { Tool, ToolCallContext } from "../core/tools/tool.ts";
 import { findToolset, type Toolset } from "../core/tools/toolsets.ts";
 import type { EventBus } from "../edge/events/event-bus.ts";
-import type { ScopedFiles } from "../edge/stores/scoped-files.ts";
+import type { ScopedFiles } from "../edge/files/guard/scoped-files.ts";
 import { createCallEmitter, type SaidInCall } from "../edge/tools/call-events.ts";
 import type { Confirm } from "../edge/tools/confirmation.ts";
 import type { DispatcherOptions } from "../edge/tools/dispatch-options.ts";

@@ -11,12 +11,12 @@ import {
 import { hashContent } from "../core/hash.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import type { EventBus } from "../edge/events/event-bus.ts";
-import { openMemoryStore } from "../edge/stores/memory/memory-store.ts";
-import { openScope } from "../edge/stores/scoped-files.ts";
+import { openMemoryStore } from "../edge/files/memory/memory-store.ts";
+import { openScope } from "../edge/files/guard/scoped-files.ts";
 import {
   createWorkspaceCache,
   type WorkspaceCache,
-} from "../edge/stores/workspace/workspace-cache.ts";
+} from "../edge/files/workspace/workspace-cache.ts";
 import { builtInTools } from "../edge/tools/built-in-tools.ts";
 import type { Confirm } from "../edge/tools/confirmation.ts";
 import type { SettledUse } from "../edge/tools/dispatch-options.ts";

@@ -1,7 +1,7 @@
 // bash: a command in the workspace. It can do everything its user can, so it must be allowed explicitly.
 import { requireLeasts } from "../../core/tools/check-limits.ts";
 import { ToolError, type ToolInput, type ToolOutput } from "../../core/tools/tool.ts";
-import type { ScopedFiles } from "../stores/scoped-files.ts";
+import type { ScopedFiles } from "../files/guard/scoped-files.ts";
 import { runCommand, type CommandEnd } from "./run-command.ts";
 import { defineTool, type ScopedTool } from "./scoped-tool.ts";
 

@@ -1,5 +1,5 @@
 // Strata's own tools for files.
-import type { ScopedFiles } from "../stores/scoped-files.ts";
+import type { ScopedFiles } from "../files/guard/scoped-files.ts";
 import { bashTool, type BashOptions } from "./bash-tool.ts";
 import { grepTool } from "./grep-tool.ts";
 import { listTools } from "./list-tools.ts";

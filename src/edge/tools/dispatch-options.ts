@@ -4,7 +4,7 @@ import { requireLeasts } from "../../core/tools/check-limits.ts";
 import type { SideEffects, ToolErrorClass, ToolOutput } from "../../core/tools/tool.ts";
 import type { Toolset } from "../../core/tools/toolsets.ts";
 import type { EventBus } from "../events/event-bus.ts";
-import type { ScopedFiles } from "../stores/scoped-files.ts";
+import type { ScopedFiles } from "../files/guard/scoped-files.ts";
 import type { Confirm } from "./confirmation.ts";
 import type { KeepOutput } from "./keep-output.ts";
 import type { ScopedTool } from "./scoped-tool.ts";

@@ -10,7 +10,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ToolError } from "../../core/tools/tool.ts";
-import type { ScopedFiles } from "../stores/scoped-files.ts";
+import type { ScopedFiles } from "../files/guard/scoped-files.ts";
 import { builtInTools } from "./built-in-tools.ts";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import { listTools } from "./list-tools.ts";

@@ -1,7 +1,7 @@
 // grep: matching lines over the files of the workspace.
 import { matchesGlob, type Glob } from "../../core/tools/glob.ts";
 import { ToolError, type ToolInput, type ToolOutput } from "../../core/tools/tool.ts";
-import type { ScopedFiles } from "../stores/scoped-files.ts";
+import type { ScopedFiles } from "../files/guard/scoped-files.ts";
 import { defineTool, pathOf, type ScopedTool } from "./scoped-tool.ts";
 import { searchFiles, type Findings } from "./search-files.ts";
 import { createSearchThreads, type SearchThreads } from "./search-thread.ts";

@@ -2,8 +2,8 @@
 import { hashContent } from "../../core/hash.ts";
 import { countBytes, cutMiddle } from "../../core/layers/cut-middle.ts";
 import type { ToolCallContext } from "../../core/tools/tool.ts";
-import type { ScopedFiles } from "../stores/scoped-files.ts";
-import { findStateFolder } from "../stores/workspace-folders.ts";
+import type { ScopedFiles } from "../files/guard/scoped-files.ts";
+import { findStateFolder } from "../files/workspace-folders.ts";
 
 /** Stores a text, or as much of its beginning as it can. */
 export type KeepOutput = (use: KeptUse, text: string) => Promise<KeptOutput>;

@@ -1,6 +1,6 @@
 // list and glob: which files exist.
 import { ToolError, type ToolInput } from "../../core/tools/tool.ts";
-import type { ScopedEntry, ScopedFiles } from "../stores/scoped-files.ts";
+import type { ScopedEntry, ScopedFiles } from "../files/guard/scoped-files.ts";
 import { defineTool, pathOf, type ScopedTool } from "./scoped-tool.ts";
 import { showPath } from "./show-path.ts";
 import { describeNotes, foldersToSkip, openNotes, requireGlob, walkFiles } from "./walk-files.ts";

@@ -2,7 +2,7 @@
 import { hashContent, type ContentHash } from "../../core/hash.ts";
 import { memoryFiles, type MemoryFile } from "../../core/memory/memory-file.ts";
 import type { ToolCallContext } from "../../core/tools/tool.ts";
-import type { MemoryStore } from "../stores/memory/memory-store.ts";
+import type { MemoryStore } from "../files/memory/memory-store.ts";
 
 export interface Questions {
   ask(file: MemoryFile, content: string, call: ToolCallContext): void;

@@ -6,8 +6,8 @@ import { hashContent } from "../../core/hash.ts";
 import { selectTools } from "../../core/tools/select-tools.ts";
 import { ToolError, type Tool, type ToolOutput } from "../../core/tools/tool.ts";
 import { openTestBus } from "../events/test-kit.ts";
-import { openMemoryStore, type MemoryStore } from "../stores/memory/memory-store.ts";
-import { openScope } from "../stores/scoped-files.ts";
+import { openMemoryStore, type MemoryStore } from "../files/memory/memory-store.ts";
+import { openScope } from "../files/guard/scoped-files.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import { memoryTools, type MemoryEvent, type MemoryToolsOptions } from "./memory-tools.ts";
 

@@ -16,7 +16,7 @@ import {
   type ToolInput,
   type ToolOutput,
 } from "../../core/tools/tool.ts";
-import type { MemoryOutcome, MemoryStore } from "../stores/memory/memory-store.ts";
+import type { MemoryOutcome, MemoryStore } from "../files/memory/memory-store.ts";
 import { createKnowledge, createQuestions } from "./memory-replies.ts";
 import { isShownWhole, toToolError } from "./memory-tool-error.ts";
 

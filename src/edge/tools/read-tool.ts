@@ -1,6 +1,6 @@
 // read: a text file, or some lines of it.
 import { ToolError, type ToolInput } from "../../core/tools/tool.ts";
-import type { ScopedFiles } from "../stores/scoped-files.ts";
+import type { ScopedFiles } from "../files/guard/scoped-files.ts";
 import { defineTool, pathOf, type ScopedTool } from "./scoped-tool.ts";
 import { showPath } from "./show-path.ts";
 import { readText } from "./text-file.ts";

@@ -5,7 +5,7 @@ import { checkInput, describeViolation, parseInput } from "../../core/tools/chec
 import type { RegisteredTool } from "../../core/tools/check-tools.ts";
 import { ToolError, type ToolInput } from "../../core/tools/tool.ts";
 import type { RoleTools } from "../../core/tools/toolsets.ts";
-import type { ScopedFiles } from "../stores/scoped-files.ts";
+import type { ScopedFiles } from "../files/guard/scoped-files.ts";
 import { requireInside, type ScopedTool } from "./scoped-tool.ts";
 import type { ToolTrace } from "./tool-trace.ts";
 import { toEventName } from "./tool-result.ts";

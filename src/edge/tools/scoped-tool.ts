@@ -1,7 +1,7 @@
 // A tool that names files. The dispatcher checks the paths before it asks for confirmation.
 import { toToolDefinition } from "../../core/message/tool-definition.ts";
 import { ToolError, type Tool, type ToolInput } from "../../core/tools/tool.ts";
-import type { ScopedFiles } from "../stores/scoped-files.ts";
+import type { ScopedFiles } from "../files/guard/scoped-files.ts";
 
 export interface ScopedTool extends Tool {
   /** Paths in the input. A path outside the workspace or through a symlink is refused before the tool runs. */

@@ -1,7 +1,7 @@
 // Sends files to the search thread: small ones together, large ones piece by piece.
 import { ToolError } from "../../core/tools/tool.ts";
-import { isRefusal } from "../stores/scoped-failure.ts";
-import type { ScopedFiles } from "../stores/scoped-files.ts";
+import { isRefusal } from "../files/guard/scoped-failure.ts";
+import type { ScopedFiles } from "../files/guard/scoped-files.ts";
 import type { SearchThread } from "./search-thread.ts";
 import { showPath } from "./show-path.ts";
 import type { FoundFile } from "./walk-files.ts";

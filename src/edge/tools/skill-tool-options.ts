@@ -2,7 +2,7 @@
 import type { PayloadOf } from "../../core/events/event.ts";
 import type { SkillActivationRegistry } from "../../core/skills/skill-registry.ts";
 import type { ToolCallContext } from "../../core/tools/tool.ts";
-import type { SkillStore } from "../stores/skills/skill-store.ts";
+import type { SkillStore } from "../files/skills/skill-store.ts";
 
 export type SkillEvent =
   | { readonly type: "skill.search"; readonly payload: PayloadOf<"skill.search"> }

@@ -13,7 +13,7 @@ import { registerTools } from "../../core/tools/check-tools.ts";
 import { selectTools } from "../../core/tools/select-tools.ts";
 import type { Tool, ToolCallContext, ToolInput, ToolOutput } from "../../core/tools/tool.ts";
 import { createEventBus, type EventBus } from "../events/event-bus.ts";
-import { createSkillStore, type SkillStore } from "../stores/skills/skill-store.ts";
+import { createSkillStore, type SkillStore } from "../files/skills/skill-store.ts";
 import { skillTools } from "./skill-tools.ts";
 
 let folder = "";

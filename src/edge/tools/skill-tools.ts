@@ -16,7 +16,7 @@ import {
   type ToolCallContext,
   type ToolOutput,
 } from "../../core/tools/tool.ts";
-import type { SkillStore } from "../stores/skills/skill-store.ts";
+import type { SkillStore } from "../files/skills/skill-store.ts";
 import { saveSkillTool } from "./skill-save.ts";
 import { textOf } from "./scoped-tool.ts";
 import type { SkillToolOptions } from "./skill-tool-options.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Message, ToolUseBlock } from "../../core/message/message.ts";
 import type { Tool } from "../../core/tools/tool.ts";
-import { openScope, type ScopedFiles } from "../stores/scoped-files.ts";
+import { openScope, type ScopedFiles } from "../files/guard/scoped-files.ts";
 import type { DispatchContext } from "./dispatch-options.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { defineTool } from "./scoped-tool.ts";

@@ -1,6 +1,6 @@
 // Files as text: their exact content, or the reason why they are not text.
 import { ToolError } from "../../core/tools/tool.ts";
-import type { ScopedFiles } from "../stores/scoped-files.ts";
+import type { ScopedFiles } from "../files/guard/scoped-files.ts";
 import { showPath } from "./show-path.ts";
 
 /** Larger files are refused. */

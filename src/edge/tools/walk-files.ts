@@ -1,7 +1,7 @@
 // The files below a folder in name order. Does not follow links, and counts what it skips.
 import { namesInGlob, readGlob, type Glob, type GlobState } from "../../core/tools/glob.ts";
 import { ToolError } from "../../core/tools/tool.ts";
-import type { ScopedEntry, ScopedFiles } from "../stores/scoped-files.ts";
+import type { ScopedEntry, ScopedFiles } from "../files/guard/scoped-files.ts";
 
 export interface FoundFile {
   /** Relative to the workspace's root. */

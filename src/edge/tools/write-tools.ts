@@ -1,7 +1,7 @@
 // write and edit: whole files and exact replacements. Each change is on disk before it is reported.
 import { ToolError, type ToolInput, type ToolOutput } from "../../core/tools/tool.ts";
-import type { ScopedFiles } from "../stores/scoped-files.ts";
-import { isStateFolder, toPlainName } from "../stores/workspace-folders.ts";
+import type { ScopedFiles } from "../files/guard/scoped-files.ts";
+import { isStateFolder, toPlainName } from "../files/workspace-folders.ts";
 import { defineTool, pathOf, textOf, type ScopedTool } from "./scoped-tool.ts";
 import { showPath } from "./show-path.ts";
 import { fileBytesMax, readText } from "./text-file.ts";
