@@ -1,6 +1,6 @@
 // The calls of a window in groups that one price fits, with what they cost.
 import { lifetimes, type Lifetime } from "../core/message/usage.ts";
-import { writeColumns } from "../edge/stores/ledger/call-rows.ts";
+import { writeColumns } from "../edge/stores/ledger/turns/call-rows.ts";
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer, text } from "../edge/stores/sql/read-row.ts";
 import type { Label, LedgerMoment, Question } from "./analysis.ts";

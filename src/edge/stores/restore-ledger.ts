@@ -1,7 +1,7 @@
 // Restores a dump into an empty ledger of either kind, in one transaction.
 import { StrataError } from "../../core/strata-error.ts";
 import { dumpFormat } from "./dump-ledger.ts";
-import { createKeptLines, tableOrder } from "./ledger/kept-lines.ts";
+import { createKeptLines, tableOrder } from "./ledger/transfer/kept-lines.ts";
 import type { Database } from "./sql/database.ts";
 import { columnsOf, type Row, type TableName } from "./sql/tables.ts";
 

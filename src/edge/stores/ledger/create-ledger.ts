@@ -8,20 +8,20 @@ import { StrataError } from "../../../core/strata-error.ts";
 import type { Database } from "../sql/database.ts";
 import { migrate } from "../sql/migrate.ts";
 import { checkParts } from "./check-ledger.ts";
-import { deleteSession } from "./delete-session.ts";
+import { deleteSession } from "./sessions/delete-session.ts";
 import { eventParts } from "./events.ts";
-import { exportSession } from "./export-session.ts";
-import { dropStaleLocks, lockFolding } from "./fold-lock.ts";
-import { foldColumns, toFold } from "./fold-rows.ts";
-import { importSession } from "./import-session.ts";
-import { findToolResult, readHistory } from "./read-history.ts";
-import { searchHistory } from "./search-history.ts";
-import { sessionParts } from "./sessions.ts";
+import { exportSession } from "./transfer/export-session.ts";
+import { dropStaleLocks, lockFolding } from "./compactions/fold-lock.ts";
+import { foldColumns, toFold } from "./compactions/fold-rows.ts";
+import { importSession } from "./transfer/import-session.ts";
+import { findToolResult, readHistory } from "./threads/read-history.ts";
+import { searchHistory } from "./threads/search-history.ts";
+import { sessionParts } from "./sessions/sessions.ts";
 import { newHolder } from "./lease-holder.ts";
 import { leaseMsMax, type Store } from "./store.ts";
-import { threadParts } from "./threads.ts";
-import { endOf, latestFold, latestFoundation } from "./thread-path.ts";
-import { turnParts } from "./turns.ts";
+import { threadParts } from "./threads/threads.ts";
+import { endOf, latestFold, latestFoundation } from "./threads/thread-path.ts";
+import { turnParts } from "./turns/turns.ts";
 
 export interface LedgerOptions {
   /** The lease holder's name for others. Default: machine and process. */

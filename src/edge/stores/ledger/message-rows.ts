@@ -10,7 +10,7 @@ import type { ResultRow, Write } from "../sql/database.ts";
 import { integer, oneOf, text, textOrNull } from "../sql/read-row.ts";
 import { storable, storableJson } from "../sql/storable.ts";
 import type { Row } from "../sql/tables.ts";
-import type { TurnPlace } from "./turn-rows.ts";
+import type { TurnPlace } from "./turns/turn-rows.ts";
 
 export interface MessagePlace extends TurnPlace {
   readonly index: number;
