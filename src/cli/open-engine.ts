@@ -11,8 +11,8 @@ import type { CallOptions } from "../core/wire/protocol.ts";
 import type { EventBus } from "../edge/events/event-bus.ts";
 import { createMetrics, type Metrics } from "../edge/exporters/metrics.ts";
 import type { Providers } from "../edge/providers/reach-providers.ts";
-import type { Confirm } from "../edge/tools/confirmation.ts";
-import type { SettledUse } from "../edge/tools/dispatch-options.ts";
+import type { Confirm } from "../edge/tools/dispatch/confirmation.ts";
+import type { SettledUse } from "../edge/tools/dispatch/dispatch-options.ts";
 import { createEngine, type Engine, type EngineEdges } from "../engine/create-engine.ts";
 import type { EngineConfig } from "../engine/engine-config.ts";
 import {

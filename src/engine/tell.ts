@@ -3,7 +3,7 @@ import { extendChain, openChain, parentIn } from "../core/events/chain.ts";
 import type { EventType } from "../core/events/event-catalogue.ts";
 import type { DraftOf, EventDraft, EventOf, PayloadOf, StrataEvent } from "../core/events/event.ts";
 import { StrataError } from "../core/strata-error.ts";
-import type { SharedChain } from "../edge/tools/tool-trace.ts";
+import type { SharedChain } from "../edge/tools/dispatch/tool-trace.ts";
 
 /** What of a bus the engine needs. */
 export interface Emitter {

@@ -18,12 +18,12 @@ import {
   type WorkspaceCache,
 } from "../edge/files/workspace/workspace-cache.ts";
 import { builtInTools } from "../edge/tools/built-in-tools.ts";
-import type { Confirm } from "../edge/tools/confirmation.ts";
-import type { SettledUse } from "../edge/tools/dispatch-options.ts";
+import type { Confirm } from "../edge/tools/dispatch/confirmation.ts";
+import type { SettledUse } from "../edge/tools/dispatch/dispatch-options.ts";
 import { historyTools } from "../edge/tools/history-tools.ts";
-import { memoryTools } from "../edge/tools/memory-tools.ts";
+import { memoryTools } from "../edge/tools/memory/memory-tools.ts";
 import type { ScopedTool } from "../edge/tools/scoped-tool.ts";
-import { skillTools } from "../edge/tools/skill-tools.ts";
+import { skillTools } from "../edge/tools/skills/skill-tools.ts";
 import { createWorldMemory, type ShownMemory } from "./workspace-memory.ts";
 import { openWorldSkills, type WorldSkills } from "./workspace-skills.ts";
 import type { SkillSettings, ToolSettings, WorldSettings } from "./workspace-settings.ts";

@@ -1,11 +1,11 @@
 // Strata's own tools for files.
 import type { ScopedFiles } from "../files/guard/scoped-files.ts";
-import { bashTool, type BashOptions } from "./bash-tool.ts";
-import { grepTool } from "./grep-tool.ts";
-import { listTools } from "./list-tools.ts";
-import { readTool } from "./read-tool.ts";
+import { bashTool, type BashOptions } from "./bash/bash-tool.ts";
+import { grepTool } from "./files/grep-tool.ts";
+import { listTools } from "./files/list-tools.ts";
+import { readTool } from "./files/read-tool.ts";
 import type { ScopedTool } from "./scoped-tool.ts";
-import { writeTools } from "./write-tools.ts";
+import { writeTools } from "./files/write-tools.ts";
 
 export interface BuiltInOptions {
   /** Whether commands may run. A command can do everything its user can, also outside the workspace. */

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import type { Message, ToolUseBlock } from "../../core/message/message.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import { openScope, type ScopedFiles } from "../files/guard/scoped-files.ts";
-import type { DispatchContext } from "./dispatch-options.ts";
-import type { Dispatcher } from "./dispatcher.ts";
+import type { DispatchContext } from "./dispatch/dispatch-options.ts";
+import type { Dispatcher } from "./dispatch/dispatcher.ts";
 import { defineTool } from "./scoped-tool.ts";
 
 export interface TestWorkspace {

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Section } from "../../../src/core/layers/section.ts";
 import { createSkillRegistry } from "../../../src/core/skills/skill-registry.ts";
 import { createSkillStore } from "../../../src/edge/files/skills/skill-store.ts";
-import { skillTools } from "../../../src/edge/tools/skill-tools.ts";
+import { skillTools } from "../../../src/edge/tools/skills/skill-tools.ts";
 import type { OpenLedger } from "../../ledger/stores.ts";
 import { briefly, callsTool, isAsked } from "../speakers.ts";
 import { messagesOf, textOf } from "../looks.ts";
