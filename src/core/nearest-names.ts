@@ -1,9 +1,6 @@
 // Finds the known names that a misspelt one probably meant.
 
-/**
- * At most `count` names, nearest first. Leaves out names that are not near. Equal distances keep the
- * given order.
- */
+/** At most `count` names, nearest first. Leaves out names that are not near. Equal distances keep the given order. */
 export function nearestNames(
   wanted: string,
   known: readonly string[],

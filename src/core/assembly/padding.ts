@@ -60,10 +60,7 @@ export function planPadding(request: PaddingRequest): PaddingPlan {
   }
 }
 
-/**
- * From how many calls on a cached padded prefix costs less than the uncached natural one. Null if it never
- * does.
- */
+/** From how many calls on a cached padded prefix costs less than the uncached natural one. Null if it never does. */
 export function breakEvenCalls({
   naturalTokens,
   paddedTokens,

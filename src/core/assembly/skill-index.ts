@@ -9,9 +9,7 @@ export interface IndexedSkill {
 /** Follows the name of a skill whose body is already in the prompt. */
 export const preloadedMark = " [preloaded]";
 
-/**
- * One line per skill, sorted by name, then the note. Input order does not matter. Null if there are no skills.
- */
+/** One line per skill, sorted by name, then the note. Input order does not matter. Null if there are no skills. */
 export function toSkillIndex(
   skills: readonly IndexedSkill[],
   preactivated: readonly string[] = [],

@@ -1,5 +1,4 @@
-// What assembly needs from a protocol: how to write tools, system text and messages, so that bytes are made
-// once.
+// What assembly needs from a protocol: how to write tools, system text and messages, so that bytes are made once.
 import type { Block, JsonText, Message } from "../message/message.ts";
 import type { ToolDefinition } from "../message/tool-definition.ts";
 import type { BlockKind, PromptRole } from "./prompt-block.ts";

@@ -10,10 +10,7 @@ export interface SystemBlock {
   readonly text: string;
 }
 
-/**
- * The blocks of a session, without volatile text. Drops empty sections; equal stability keeps the caller's
- * order.
- */
+/** The blocks of a session, without volatile text. Drops empty sections; equal stability keeps the caller's order. */
 export function toSystemBlocks(sections: readonly Section[], layout: Layout): SystemBlock[] {
   const stable = sections.filter((section) => hasText(section) && section.stability !== "turn");
   switch (layout.systemBlocks) {

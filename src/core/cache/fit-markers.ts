@@ -1,5 +1,4 @@
-// The one pass all policies share: ranked candidates → markers the provider accepts, and the dropped ones with
-// reasons.
+// The one pass all policies share: ranked candidates → markers the provider accepts, and the dropped ones with reasons.
 import type { BlockList } from "../assembly/prompt-block.ts";
 import { lifetimes, type Lifetime } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";

@@ -1,5 +1,4 @@
-// Compares a reply with its plan: what is cached now, what the provider's counts show, and which promise
-// failed.
+// Compares a reply with its plan: what is cached now, what the provider's counts show, and which promise failed.
 import type { BlockList } from "../assembly/prompt-block.ts";
 import { promptTokens, writtenTokens, type Usage } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";

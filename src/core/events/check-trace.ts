@@ -1,5 +1,4 @@
-// Invariants between the events of a trace: ids grow within a session, and parents come before their
-// children.
+// Invariants between the events of a trace: ids grow within a session, and parents come before their children.
 import type { StrataEvent } from "./event.ts";
 
 export interface TraceViolation {

@@ -1,5 +1,4 @@
-// The one event vocabulary; metrics and analytics are computed from it. Closed: a new type is a
-// decision.
+// The one event vocabulary; metrics and analytics are computed from it. Closed: a new type is a decision.
 import { callEvents } from "./call-events.ts";
 import { readField, type Field, type FieldSpec } from "./field-kinds.ts";
 import { memoryEvents } from "./memory-events.ts";

@@ -3,10 +3,7 @@ import { isUlid } from "../message/validate-message.ts";
 import { StrataError } from "../strata-error.ts";
 
 export interface EventIds {
-  /**
-   * An id greater than all before it and than `after`, even if the clock goes back. `random` holds ten
-   * fresh bytes.
-   */
+  /** An id greater than all before it and than `after`, even if the clock goes back. `random` holds ten fresh bytes. */
   next(ms: number, random: Uint8Array, after?: string): string;
   /** The greatest so far. Empty before the first. */
   last(): string;

@@ -1,5 +1,4 @@
-// The kinds of payload fields: hashes, sizes, names and closed lists. Free text is the exception, and
-// is redacted.
+// The kinds of payload fields: hashes, sizes, names and closed lists. Free text is the exception, and is redacted.
 import { isUlid } from "../message/validate-message.ts";
 import { freeTextLengthMax } from "./redact.ts";
 

@@ -1,5 +1,4 @@
-// Bytes that grow at the end and stay in one piece: a long conversation is sent as one slice, not ten
-// thousand.
+// Bytes that grow at the end and stay in one piece: a long conversation is sent as one slice, not ten thousand.
 
 export interface GrowingBytes {
   readonly length: number;

@@ -1,5 +1,4 @@
-// What changed in memory since the snapshot, for the end of the prompt. The snapshot itself stays
-// unchanged.
+// What changed in memory since the snapshot, for the end of the prompt. The snapshot itself stays unchanged.
 import { globalUserName, type MemoryTexts } from "./memory-sections.ts";
 
 export interface DeltaLimits {

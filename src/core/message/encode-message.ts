@@ -1,5 +1,4 @@
-// Canonical messages → JSON text. Each value has one spelling; a message that came with another
-// spelling keeps it.
+// Canonical messages → JSON text. Each value has one spelling; a message that came with another spelling keeps it.
 import type { Block, JsonText, MediaSource, Message } from "./message.ts";
 
 /** The message as JSON text: the text it came as, or our own spelling. */

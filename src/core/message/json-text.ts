@@ -1,5 +1,4 @@
-// JSON as text: finds parts without changing a byte, and gives one canonical spelling where order has
-// no meaning.
+// JSON as text: finds parts without changing a byte, and gives one canonical spelling where order has no meaning.
 import { StrataError } from "../strata-error.ts";
 import type { JsonText } from "./message.ts";
 

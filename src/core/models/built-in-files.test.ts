@@ -1,5 +1,4 @@
-// The committed facts, copied from the reference tables of 2026-11-15, and rules that hold for all of
-// them.
+// The committed facts, copied from the reference tables of 2026-11-15, and rules that hold for all of them.
 import { describe, expect, test } from "vitest";
 import { lifetimes } from "../message/usage.ts";
 import { builtInFiles } from "./built-in-files.ts";

@@ -1,5 +1,4 @@
-// A provider's caching as declared properties. Shared code asks for a property, never for a provider's
-// name.
+// A provider's caching as declared properties. Shared code asks for a property, never for a provider's name.
 import { lifetimes, type Lifetime } from "../message/usage.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { parseInvalidation, type InvalidationRule } from "./invalidation.ts";
@@ -60,10 +59,7 @@ export interface AutomaticRules {
 export interface LifetimeRules {
   readonly lifetime: Lifetime;
   readonly seconds: number;
-  /**
-   * The newest write price as a share of the input price. 1 if writing costs nothing extra, null if
-   * unpublished.
-   */
+  /** The newest write price as a share of the input price. 1 if writing costs nothing extra, null if unpublished. */
   readonly writeMultiplier: number | null;
 }
 

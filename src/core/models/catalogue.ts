@@ -1,5 +1,4 @@
-// Facts about models and providers: windows, prices, cache rules (dated data). A catalogue is one
-// value.
+// Facts about models and providers: windows, prices, cache rules (dated data). A catalogue is one value.
 import { assert } from "../assert.ts";
 import { StrataError } from "../strata-error.ts";
 import { builtInFiles, routesFile, sharedFile, unlistedFile } from "./built-in-files.ts";

@@ -85,10 +85,7 @@ export function costOf(usage: Usage, model: PricedModel, options: CostOptions): 
   );
 }
 
-/**
- * What caching saved: the whole prompt at the plain input rate, minus the cost. Negative if writes were
- * wasted.
- */
+/** What caching saved: the whole prompt at the plain input rate, minus the cost. Negative if writes were wasted. */
 export function savingsOverNoCache(usage: Usage, model: PricedModel, options: CostOptions): bigint {
   const plain: Usage = {
     uncachedTokens: promptTokens(usage),

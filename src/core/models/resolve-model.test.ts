@@ -262,8 +262,7 @@ test("the nearest ids are found by letters and by words", () => {
   expect(nearestIds("zzzzzzzzzzzzzzzzzzzzzzzz")).toEqual([]);
 });
 
-// Goal: a model is never priced as its neighbour. Method: append something other than a date to every
-// listed name.
+// Goal: a model is never priced as its neighbour. Method: append something other than a date to every listed name.
 test("a known name with something appended is unknown unless it is listed itself", () => {
   const names = [...builtInCatalogue.names.keys()];
   const tail = fc.oneof(

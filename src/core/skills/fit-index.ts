@@ -22,9 +22,7 @@ export const indexLengthMax = 12_000;
 /** Shorter descriptions say too little to choose by. */
 const descriptionLengthMin = 80;
 
-/**
- * Omits workspace skills last, and otherwise the last ones in the alphabet first. Input order does not matter.
- */
+/** Omits workspace skills last, and otherwise the last ones in the alphabet first. Input order does not matter. */
 export function fitIndex(
   skills: readonly (ListedSkill & { readonly source?: "global" | "workspace" })[],
   lengthMax: number = indexLengthMax,

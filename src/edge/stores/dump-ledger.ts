@@ -1,5 +1,4 @@
-// A whole ledger as lines: a header, every row in an order that can be restored, and a last line with the
-// count.
+// A whole ledger as lines: a header, every row in an order that can be restored, and a last line with the count.
 import { tableOrder } from "./ledger/transfer/kept-lines.ts";
 import { columnsOf, type TableName } from "./sql/tables.ts";
 import type { Snapshot } from "./sql/database.ts";

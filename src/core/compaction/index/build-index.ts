@@ -1,5 +1,4 @@
-// Builds the identifier index of compacted messages: everything mentioned, ranked by expected use, as much as
-// fits.
+// Builds the identifier index of compacted messages: everything mentioned, ranked by expected use, as much as fits.
 import type { HistoryMessage } from "../history.ts";
 import { chooseEntries } from "./choose.ts";
 import { collectMentions } from "./collect.ts";

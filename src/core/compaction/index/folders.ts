@@ -1,5 +1,4 @@
-// Writes the shared beginning of paths once: folders with their names, and nested folders under the longest
-// shared one.
+// Writes the shared beginning of paths once: folders with their names, and nested folders under the longest shared one.
 
 export interface Folder {
   /** Ends with its separator. */

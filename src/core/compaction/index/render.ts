@@ -1,5 +1,4 @@
-// An index as a model reads it: names below their folder, other identifiers by kind, and how many were left
-// out.
+// An index as a model reads it: names below their folder, other identifiers by kind, and how many were left out.
 import type { IdentifierKind } from "./classify.ts";
 import { groupFolders } from "./folders.ts";
 import type { Mention } from "./mention.ts";

@@ -61,9 +61,7 @@ export type FoldDecision<Place extends BoundarySizes = Boundary> =
       readonly targetTokens: number;
       readonly boundary: Place;
       readonly weighing: Weighing;
-      /**
-       * False right after failures and after ineffective compactions. The notes are then made without a model.
-       */
+      /** False right after failures and after ineffective compactions. The notes are then made without a model. */
       readonly mayAskModel: boolean;
       readonly numbers: FoldNumbers;
     }

@@ -1,5 +1,4 @@
-// Goal: the kept part is a valid conversation for any history. Method: small cases by hand, random ones by
-// property.
+// Goal: the kept part is a valid conversation for any history. Method: small cases by hand, random ones by property.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { validateConversation } from "../../message/validate-conversation.ts";

@@ -1,5 +1,4 @@
-// Where the kept part of a conversation begins: at the edge of a turn, or inside a turn that is too large to
-// keep.
+// Where the kept part of a conversation begins: at the edge of a turn, or inside a turn that is too large to keep.
 import { recentTurnsMin } from "../../tokens/plan-cuts.ts";
 import type { HistoryMessage } from "../history.ts";
 import { findCutPlaces, isAsked, type CutPlaces } from "./cut-places.ts";

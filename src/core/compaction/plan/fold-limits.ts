@@ -87,10 +87,7 @@ function findEarlyTokens({ early, timing }: CompactionSettings, thresholdTokens:
   return Math.min(Math.floor(early.fromShare * thresholdTokens), early.fromTokensMax);
 }
 
-/**
- * A share of what is available, or of what is used if that is less, so that a compaction always frees
- * something.
- */
+/** A share of what is available, or of what is used if that is less, so that a compaction always frees something. */
 export function findTargetTokens(
   { availableTokens }: Pick<FoldLimits, "availableTokens">,
   { targetShare, recoveryTargetShare }: CompactionSettings,

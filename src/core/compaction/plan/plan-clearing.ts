@@ -1,5 +1,4 @@
-// Replaces old results of bulky tools with a line about what stood there and how to get it back. One batch, or
-// none.
+// Replaces old results of bulky tools with a line about what stood there and how to get it back. One batch, or none.
 import type { Message, ToolResultBlock } from "../../message/message.ts";
 import { countBytes } from "../../layers/cut-middle.ts";
 import type { HistoryMessage } from "../history.ts";

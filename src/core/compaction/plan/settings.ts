@@ -8,9 +8,7 @@ export interface CompactionSettings {
   readonly compactAtShare: number;
   /** When, from there on: at once, or as soon as the saving exceeds the cost of rewriting. */
   readonly timing: "at once" | "when it pays";
-  /**
-   * A compaction that pays many times over may happen earlier. Null for never. Only with timing "when it pays".
-   */
+  /** A compaction that pays many times over may happen earlier. Null for never. Only with timing "when it pays". */
   readonly early: EarlyFolds | null;
   readonly tailKeepTokens: number;
   /** A share of the effective window. The smaller of the two limits counts. */

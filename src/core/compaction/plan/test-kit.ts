@@ -5,10 +5,7 @@ import { foldMarkers } from "../summary/fold-markers.ts";
 
 export type Said = "notes" | "request" | "user" | "text" | `use ${string}` | `result ${string}`;
 
-/**
- * "use a b" calls two tools at once, "result a" answers one of them. Each message has the given number of
- * tokens.
- */
+/** "use a b" calls two tools at once, "result a" answers one of them. Each message has the given number of tokens. */
 export function toTurn(
   turnId: string,
   said: readonly (readonly [Said, number])[],

@@ -38,8 +38,7 @@ export class Merger {
   /** Tokens of the first `length` bytes of the buffer. */
   count(length: number): number {
     if (length <= scanBytesMax) return this.countPart(0, length);
-    // Where no token can cross a boundary, both sides merge independently. Text without spaces has many
-    // such places.
+    // Where no token can cross a boundary, both sides merge independently. Text without spaces has many such places.
     const { bytes } = this.buffer;
     let tokens = 0;
     let start = 0;

@@ -1,5 +1,4 @@
-// The only way to files whose paths others choose: inside a root, never through a symlink, written whole or not
-// at all.
+// The only way to files whose paths others choose: inside a root, never through a symlink, written whole or not at all.
 import { lstat, rmdir, unlink } from "node:fs/promises";
 import { resolve } from "node:path";
 import { ToolError } from "../../../core/tools/tool.ts";

@@ -1,5 +1,4 @@
-// One change of a memory file: decided on the current text under the lock, journalled, then put in place
-// atomically.
+// One change of a memory file: decided on the current text under the lock, journalled, then put in place atomically.
 import { countBytes } from "../../../core/layers/cut-middle.ts";
 import type { MemoryFile } from "../../../core/memory/memory-file.ts";
 import { hashContent } from "../../../core/hash.ts";

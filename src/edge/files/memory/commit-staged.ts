@@ -21,10 +21,7 @@ export interface StagedChange {
   readonly entry: JournalEntry;
 }
 
-/**
- * Journals, then renames at once. If the change fails, its entry is removed, because it would push out a real
- * one.
- */
+/** Journals, then renames at once. If the change fails, its entry is removed, because it would push out a real one. */
 export async function commitStaged(
   { folder, journal, lock }: LockedFolders,
   { file, path, there, after, entry }: StagedChange,

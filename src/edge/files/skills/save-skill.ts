@@ -5,10 +5,7 @@ import { toSkillText, type NewSkill } from "../../../core/skills/write-skill.ts"
 import { ToolError } from "../../../core/tools/tool.ts";
 import type { RootPlace } from "./read-skill-root.ts";
 
-/**
- * Reads the exact bytes by the rules for all skills before it writes them. This also makes the name a safe
- * path.
- */
+/** Reads the exact bytes by the rules for all skills before it writes them. This also makes the name a safe path. */
 export async function saveSkill(place: RootPlace, given: NewSkill): Promise<StoredSkill> {
   const text = toSkillText(given);
   const bytes = new TextEncoder().encode(text);

@@ -1,5 +1,4 @@
-// The name of a lease holder: readable, unique per turn or compaction, and enough to detect that its process
-// ended.
+// The name of a lease holder: readable, unique per turn or compaction, and enough to detect that its process ended.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { hashContent } from "../../../core/hash.ts";

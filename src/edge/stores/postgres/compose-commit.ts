@@ -1,5 +1,4 @@
-// Turns a commit into one statement if possible: PostgreSQL runs a statement as a transaction, in one round
-// trip.
+// Turns a commit into one statement if possible: PostgreSQL runs a statement as a transaction, in one round trip.
 import { assert } from "../../../core/assert.ts";
 import type { Commit, Guard, Insert, Statement, Write } from "../sql/database.ts";
 import { columnsOf } from "../sql/tables.ts";

@@ -1,5 +1,4 @@
-// Goal: of all who try the same thing at once, exactly one wins. Method: two nodes, each with its own
-// connections.
+// Goal: of all who try the same thing at once, exactly one wins. Method: two nodes, each with its own connections.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { setTimeout as wait } from "node:timers/promises";
 import { startPostgres, type PostgresServer } from "../../../../harness/postgres.ts";

@@ -2,10 +2,7 @@
 import { ToolError } from "../../../core/tools/tool.ts";
 
 export interface Places {
-  /**
-   * Resolves with a function that frees the place, first come, first served. Rejects if the signal aborts
-   * before.
-   */
+  /** Resolves with a function that frees the place, first come, first served. Rejects if the signal aborts before. */
   take(sessionId: string, signal: AbortSignal): Promise<() => void>;
 }
 

@@ -1,5 +1,4 @@
-// Runs work with a time limit. The work is signalled on timeout or cancellation, and abandoned if it does not
-// stop.
+// Runs work with a time limit. The work is signalled on timeout or cancellation, and abandoned if it does not stop.
 import { ToolError } from "../../../core/tools/tool.ts";
 import { toDelayMs } from "../delay.ts";
 

@@ -45,9 +45,7 @@ export function toFailedPayload(
   };
 }
 
-/**
- * The effects of a use for its event. What does not fit is reported as a problem; `onSettled` gets everything.
- */
+/** The effects of a use for its event. What does not fit is reported as a problem; `onSettled` gets everything. */
 export function describeEffects(
   toolName: string,
   { filesModified, metadata }: ToolOutput,

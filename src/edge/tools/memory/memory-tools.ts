@@ -21,10 +21,7 @@ import { createKnowledge, createQuestions } from "./memory-replies.ts";
 import { isShownWhole, toToolError } from "./memory-tool-error.ts";
 
 export interface MemoryToolsOptions {
-  /**
-   * Adds session, turn and parent: the event in `followsFrom`, else that of the tool use. Returns the event's
-   * id.
-   */
+  /** Adds session, turn and parent: the event in `followsFrom`, else that of the tool use. Returns the event's id. */
   readonly emit?: (event: MemoryEvent, call: ToolCallContext) => string | null;
   /** In a shared session MEMORY.md is neither shown nor written. */
   readonly scope?: MemoryScope;

@@ -1,5 +1,4 @@
-// Checks what a compaction refers to: turns of its own thread, and a cut that splits no tool use from its
-// answer.
+// Checks what a compaction refers to: turns of its own thread, and a cut that splits no tool use from its answer.
 import type { NewFold } from "../../../../core/ledger/fold-record.ts";
 import type { ThreadMessage } from "../../../../core/ledger/turn-record.ts";
 import { StrataError } from "../../../../core/strata-error.ts";

@@ -1,5 +1,4 @@
-// Searches what compactions hide: the database's full-text index finds candidates, one shared ranking orders
-// them.
+// Searches what compactions hide: the database's full-text index finds candidates, one shared ranking orders them.
 import type {
   FoundHistory,
   HistoryHit,

@@ -1,5 +1,4 @@
-// A running turn. It holds the lease on its session until it is closed or released, or another process takes
-// over.
+// A running turn. It holds the lease on its session until it is closed or released, or another process takes over.
 import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
 import type { Commit, Statement } from "../../sql/database.ts";
 import { foldInTurn, landedFold } from "../compactions/commit-fold.ts";

@@ -23,8 +23,7 @@ export async function openTurn(store: Store, turn: NewTurn): Promise<HeldTurn> {
     if (result.kind === "taken") {
       throw conflict(`turn ${turn.id} is already in the ledger`, "give every turn its own id");
     }
-    // Another writer was faster, or deleted a text this turn shares. Reads again; `checkFree` then says what
-    // blocks it.
+    // Another writer was faster, or deleted a text this turn shares. Reads again; `checkFree` then says what blocks it.
   }
   throw busyWith(turn.sessionId);
 }
