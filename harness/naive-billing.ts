@@ -3,7 +3,11 @@
 import type { InvalidationRule } from "../src/core/models/invalidation.ts";
 import type { BilledMarker } from "../src/simulator/billing/bill.ts";
 import type { BilledTier } from "../src/simulator/billing/billable-block.ts";
-import type { BillableMarker, BillableRequest, Lifetime } from "../src/simulator/billing/billable-request.ts";
+import type {
+  BillableMarker,
+  BillableRequest,
+  Lifetime,
+} from "../src/simulator/billing/billable-request.ts";
 import type { BillingOptions } from "../src/simulator/billing/options.ts";
 
 export interface NaiveBill {

@@ -312,23 +312,23 @@ export {
   type ToolOutput,
 } from "./core/tools/tool.ts";
 export { findToolset, toolsets, type RoleTools, type Toolset } from "./core/tools/toolsets.ts";
-export { openScope, type ScopedFiles } from "./edge/stores/scoped-files.ts";
-export { openMemoryStore } from "./edge/stores/memory/memory-store.ts";
-export { openMemorySession } from "./edge/stores/memory/memory-session.ts";
-export { createSkillStore, type SkillStore } from "./edge/stores/skills/skill-store.ts";
+export { openScope, type ScopedFiles } from "./edge/files/guard/scoped-files.ts";
+export { openMemoryStore } from "./edge/files/memory/memory-store.ts";
+export { openMemorySession } from "./edge/files/memory/memory-session.ts";
+export { createSkillStore, type SkillStore } from "./edge/files/skills/skill-store.ts";
 export {
   createWorkspaceCache,
   type WorkspaceCache,
   type WorkspaceCacheOptions,
-} from "./edge/stores/workspace/workspace-cache.ts";
-export { toCounters, type WorkspaceCounter } from "./edge/stores/workspace/workspace-counters.ts";
+} from "./edge/files/workspace/workspace-cache.ts";
+export { toCounters, type WorkspaceCounter } from "./edge/files/workspace/workspace-counters.ts";
 export { builtInTools, type BuiltInOptions } from "./edge/tools/built-in-tools.ts";
-export { createCallEmitter } from "./edge/tools/call-events.ts";
-export type { DispatchContext, DispatcherOptions } from "./edge/tools/dispatch-options.ts";
-export { createDispatcher, type Dispatcher } from "./edge/tools/dispatcher.ts";
+export { createCallEmitter } from "./edge/tools/dispatch/call-events.ts";
+export type { DispatchContext, DispatcherOptions } from "./edge/tools/dispatch/dispatch-options.ts";
+export { createDispatcher, type Dispatcher } from "./edge/tools/dispatch/dispatcher.ts";
 export { historyTools, type HistoryToolsOptions } from "./edge/tools/history-tools.ts";
-export { memoryTools } from "./edge/tools/memory-tools.ts";
-export { skillTools } from "./edge/tools/skill-tools.ts";
+export { memoryTools } from "./edge/tools/memory/memory-tools.ts";
+export { skillTools } from "./edge/tools/skills/skill-tools.ts";
 export { createEventBus, type EventBus, type EventBusOptions } from "./edge/events/event-bus.ts";
 export type { BusProblem } from "./edge/events/problem.ts";
 export type { Emitter } from "./engine/events/tell.ts";

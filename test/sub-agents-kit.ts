@@ -9,7 +9,7 @@ import type { Protocol } from "../src/core/wire/protocol.ts";
 import { anthropicEndpoint, openaiEndpoint } from "../src/edge/providers/endpoints.ts";
 import { createProvider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
-import { createDispatcher } from "../src/edge/tools/dispatcher.ts";
+import { createDispatcher } from "../src/edge/tools/dispatch/dispatcher.ts";
 import { toolOf } from "../src/edge/tools/test-kit.ts";
 import type { TurnRun } from "../src/engine.ts";
 import { createEngine, type Engine } from "../src/engine/session/create-engine.ts";
