@@ -69,3 +69,16 @@ export function hear(running: RunningTurn, { takeSteered, signal }: StepEdges): 
 export async function release({ lease }: RunningTurn): Promise<void> {
   await lease?.release().catch(() => {});
 }
+
+/** A turn that throws is released: any process may resume it at once. */
+export async function releaseOnError<Value>(
+  running: RunningTurn,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    await release(running);
+    throw error;
+  }
+}
