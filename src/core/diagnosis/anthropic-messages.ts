@@ -15,7 +15,7 @@ import {
   textOf,
   type JsonNode,
   type JsonObject,
-} from "./json-tree.ts";
+} from "../message/json-tree.ts";
 import { countedBlock } from "./messages-counting.ts";
 import { renderBlock, renderTool, type DeferredTools } from "./messages-rendering.ts";
 import { readMessagesSettings } from "./messages-settings.ts";

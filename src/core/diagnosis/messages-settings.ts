@@ -8,7 +8,7 @@ import {
   textOf,
   type JsonNode,
   type JsonObject,
-} from "./json-tree.ts";
+} from "../message/json-tree.ts";
 
 export interface MessagesSettings {
   readonly settings: RequestSettings;

@@ -8,7 +8,7 @@ import {
   textOf,
   type JsonNode,
   type JsonObject,
-} from "./json-tree.ts";
+} from "../message/json-tree.ts";
 import { ownLifetimeOf, readOpenAiOptions } from "./openai-options.ts";
 import { readParts, readTools, type PartsPlace } from "./openai-parts.ts";
 

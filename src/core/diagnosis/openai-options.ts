@@ -9,7 +9,7 @@ import {
   textOf,
   type JsonNode,
   type JsonObject,
-} from "./json-tree.ts";
+} from "../message/json-tree.ts";
 
 /** Chat names effort, verbosity and format at the top; Responses nests them. */
 export function readOpenAiOptions(

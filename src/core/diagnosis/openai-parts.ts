@@ -13,7 +13,7 @@ import {
   objectText,
   textOf,
   type JsonNode,
-} from "./json-tree.ts";
+} from "../message/json-tree.ts";
 
 export interface PartsPlace {
   readonly path: string;

@@ -10,7 +10,7 @@ import {
   textOf,
   type JsonNode,
   type JsonObject,
-} from "./json-tree.ts";
+} from "../message/json-tree.ts";
 import { ownLifetimeOf, readOpenAiOptions } from "./openai-options.ts";
 import { readParts, readTools } from "./openai-parts.ts";
 

@@ -14,7 +14,7 @@ import {
   type LooseBlock,
   type ReadShape,
 } from "./foreign-request.ts";
-import { memberOf, parseJsonTree, textOf, type JsonObject } from "./json-tree.ts";
+import { memberOf, parseJsonTree, textOf, type JsonObject } from "../message/json-tree.ts";
 import { readChatShape } from "./openai-chat.ts";
 import { readResponsesShape } from "./openai-responses.ts";
 import { recogniseProtocol } from "./recognise-protocol.ts";

@@ -1,6 +1,6 @@
 // Why a provider that speaks one of the OpenAI protocols did not answer.
 import { readRetryAfter, type ProviderFailure } from "./failure.ts";
-import { fieldsOf, parseFields, textIn, type Fields } from "./openai-fields.ts";
+import { fieldsOf, parseFields, textIn, type Fields } from "../message/fields.ts";
 import type { RefusedAnswer } from "./protocol.ts";
 
 /** `{"error":{"message","type","param","code"}}` with a status; where the body is something else, by the status. */

@@ -2,7 +2,7 @@
 import type { PromptRole } from "../assembly/prompt-block.ts";
 import type { LeftOut, Spelled, SpelledBlock, Written } from "../assembly/spelling.ts";
 import type { Block, JsonText, Message } from "../message/message.ts";
-import { parseFields, textIn } from "./openai-fields.ts";
+import { parseFields, textIn } from "../message/fields.ts";
 
 /** A block before it is joined to what stands before it. */
 export type Piece = Pick<SpelledBlock, "json" | "kind" | "markerFromEnd" | "content">;

@@ -9,7 +9,7 @@ import type {
 } from "../assembly/spelling.ts";
 import type { Block, JsonText, Message } from "../message/message.ts";
 import type { ToolDefinition } from "../message/tool-definition.ts";
-import { parseFields } from "./openai-fields.ts";
+import { parseFields } from "../message/fields.ts";
 import { partOf, type PartWords } from "./openai-parts.ts";
 import {
   entryOfParts,

@@ -1,6 +1,6 @@
 // Whether a schema can be demanded strictly: the provider refuses a strict one that leaves something open.
 import type { JsonText } from "../message/message.ts";
-import { fieldsIn, fieldsOf, listIn, parseFields, textIn, type Fields } from "./openai-fields.ts";
+import { fieldsIn, fieldsOf, listIn, parseFields, textIn, type Fields } from "../message/fields.ts";
 
 /** Every object names all its properties, requires each of them and allows no other. */
 export function isStrictSchema(schemaJson: JsonText): boolean {

@@ -1,5 +1,5 @@
 // Messages of Chat Completions, as drafts.
-import { fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import { fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../core/message/fields.ts";
 import type { BlockDraft, Drafting } from "./block-draft.ts";
 import { toolResult, toolUse } from "./counted-block.ts";
 import { draftParts, draftWhole, type PartPlace } from "./openai-parts.ts";

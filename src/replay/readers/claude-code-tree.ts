@@ -1,5 +1,5 @@
 // The lines of a Claude Code session as a tree: replies whole, their tool results with them, summaries as roots.
-import { fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import { fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../core/message/fields.ts";
 import type { BlockDraft, Drafting } from "./block-draft.ts";
 import { createNode, nodesBetween, type TreeNode } from "./conversation-tree.ts";
 import { timeMsOf } from "./line-reader.ts";

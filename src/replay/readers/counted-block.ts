@@ -1,7 +1,7 @@
 // A block of any shape as the canonical block whose tokens are counted. Stubs stand for what was taken out.
 import { isObject } from "../../core/message/check-shape.ts";
 import type { Block, JsonText, MediaSource } from "../../core/message/message.ts";
-import { countIn, fieldsIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import { countIn, fieldsIn, textIn, type Fields } from "../../core/message/fields.ts";
 
 /** Never fails: what is not understood is counted as the JSON it is. */
 export function toCountedBlock(fields: Fields): Block {

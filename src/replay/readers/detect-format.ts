@@ -1,5 +1,5 @@
 // Which reader a file wants, by what its first lines hold and never by its name.
-import type { Fields } from "../../core/wire/openai-fields.ts";
+import type { Fields } from "../../core/message/fields.ts";
 import type { CreateReader } from "./line-reader.ts";
 import { createClaudeCodeReader, isClaudeCode } from "./read-claude-code.ts";
 import { createCodexReader, isCodex } from "./read-codex.ts";

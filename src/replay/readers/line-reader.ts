@@ -1,5 +1,5 @@
 // What all readers have in common: lines of one file in, recorded values out.
-import type { Fields } from "../../core/wire/openai-fields.ts";
+import type { Fields } from "../../core/message/fields.ts";
 import type { Recorded } from "../recording.ts";
 import type { Drafting } from "./block-draft.ts";
 

@@ -4,7 +4,7 @@ import { isObject } from "../../core/message/check-shape.ts";
 import { canonicalJsonOf } from "../../core/message/json-text.ts";
 import type { JsonText } from "../../core/message/message.ts";
 import type { Lifetime } from "../../core/message/usage.ts";
-import { fieldsOf, listIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import { fieldsOf, listIn, textIn, type Fields } from "../../core/message/fields.ts";
 import { createDraft, type BlockDraft, type Drafting } from "./block-draft.ts";
 import { toCountedBlock } from "./counted-block.ts";
 

@@ -3,7 +3,7 @@ import type { BlockKind, PromptRole } from "../../core/assembly/prompt-block.ts"
 import { isObject } from "../../core/message/check-shape.ts";
 import type { Block } from "../../core/message/message.ts";
 import { lifetimes, type Lifetime } from "../../core/message/usage.ts";
-import { fieldsIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import { fieldsIn, textIn, type Fields } from "../../core/message/fields.ts";
 import { createDraft, type BlockDraft, type Drafting } from "./block-draft.ts";
 import { blocksOf, draftTools, toHashedJson } from "./message-blocks.ts";
 import type { RecordedBlock } from "../recording.ts";

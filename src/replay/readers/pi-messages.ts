@@ -1,7 +1,7 @@
 // pi's own form of content and usage, in ours.
 import { isObject } from "../../core/message/check-shape.ts";
 import type { Usage } from "../../core/message/usage.ts";
-import { countIn, fieldsOf, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import { countIn, fieldsOf, textIn, type Fields } from "../../core/message/fields.ts";
 import type { RecordedSession } from "../recording.ts";
 
 /** Blocks in the Messages API's form. */

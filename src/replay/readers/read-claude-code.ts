@@ -2,7 +2,7 @@
 import type { Usage } from "../../core/message/usage.ts";
 import { isObject } from "../../core/message/check-shape.ts";
 import { readUsage } from "../../core/wire/anthropic-messages/usage.ts";
-import { countIn, fieldsIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import { countIn, fieldsIn, textIn, type Fields } from "../../core/message/fields.ts";
 import type { Recorded } from "../recording.ts";
 import { createSessionTree, type Added } from "./claude-code-tree.ts";
 import { createThreadWay, type ThreadWay, type TreeNode } from "./conversation-tree.ts";

@@ -9,7 +9,7 @@ import {
   listIn,
   textIn,
   type Fields,
-} from "../../core/wire/openai-fields.ts";
+} from "../../core/message/fields.ts";
 import type { Recorded } from "../recording.ts";
 import { hiddenDraft, hiddenTokensOf, tokenizerOf, type BlockDraft } from "./block-draft.ts";
 import { isSystemMessage } from "./chat-messages.ts";

@@ -8,7 +8,7 @@ import {
   listIn,
   textIn,
   type Fields,
-} from "../../core/wire/openai-fields.ts";
+} from "../../core/message/fields.ts";
 import type { Recorded, RecordedMarker, RecordedSession } from "../recording.ts";
 import { hiddenDraft, hiddenTokensOf, tokenizerOf, type BlockDraft } from "./block-draft.ts";
 import { skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";

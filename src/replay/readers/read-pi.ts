@@ -1,6 +1,6 @@
 // pi sessions: entries that name their parents; a reply is one entry with its usage.
 import { promptTokens } from "../../core/message/usage.ts";
-import { fieldsIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import { fieldsIn, textIn, type Fields } from "../../core/message/fields.ts";
 import type { Recorded } from "../recording.ts";
 import {
   createNode,

@@ -1,6 +1,6 @@
 // Transcript readers: files of any known format → recorded sessions and requests, as a stream.
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
-import type { Fields } from "../../core/wire/openai-fields.ts";
+import type { Fields } from "../../core/message/fields.ts";
 import { isObject } from "../../core/message/check-shape.ts";
 import type { Recorded } from "../recording.ts";
 import { createDrafting } from "./block-draft.ts";

@@ -5,7 +5,7 @@ import { readUsage } from "../../core/wire/anthropic-messages/usage.ts";
 import { readChatUsage } from "../../core/wire/openai-chat/usage.ts";
 import { readResponsesUsage } from "../../core/wire/openai-responses/usage.ts";
 import { isObject } from "../../core/message/check-shape.ts";
-import { textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import { textIn, type Fields } from "../../core/message/fields.ts";
 import type { ProtocolName } from "../../core/wire/protocol.ts";
 import type { Recorded } from "../recording.ts";
 import { tokenizerOf } from "./block-draft.ts";

@@ -3,7 +3,7 @@ import { isObject } from "../../core/message/check-shape.ts";
 import { lifetimes, type Lifetime } from "../../core/message/usage.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import type { ProtocolName } from "../../core/wire/protocol.ts";
-import { fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import { fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../core/message/fields.ts";
 import type { BlockDraft, Drafting } from "./block-draft.ts";
 import { draftChatMessage, isSystemMessage } from "./chat-messages.ts";
 import { draftMessage, draftSystem, draftTools, markerOf } from "./message-blocks.ts";

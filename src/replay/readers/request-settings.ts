@@ -2,7 +2,7 @@
 import type { RequestChange } from "../../core/models/invalidation.ts";
 import { canonicalJsonOf } from "../../core/message/json-text.ts";
 import { isObject } from "../../core/message/check-shape.ts";
-import { fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import { fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../core/message/fields.ts";
 
 export type Settings = Readonly<Partial<Record<RequestChange, string>>>;
 

@@ -1,5 +1,5 @@
 // Input and output items of the Responses API, as drafts. Its own agent keeps its transcripts in them.
-import { fieldsIn, listIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import { fieldsIn, listIn, textIn, type Fields } from "../../core/message/fields.ts";
 import type { BlockDraft, Drafting } from "./block-draft.ts";
 import { toolResult, toolUse } from "./counted-block.ts";
 import { draftFunctions, draftParts, draftWhole, type PartPlace } from "./openai-parts.ts";

@@ -1,5 +1,5 @@
 // Readers on lines written by hand, with a counter that takes every character for a token.
-import { fieldsOf } from "../../core/wire/openai-fields.ts";
+import { fieldsOf } from "../../core/message/fields.ts";
 import type { Recorded, RecordedBlock, RecordedRequest } from "../recording.ts";
 import { createDrafting } from "./block-draft.ts";
 import { createRun, type CreateReader, type Run } from "./line-reader.ts";

@@ -4,7 +4,7 @@ import type { Block } from "../../message/message.ts";
 import type { ProviderFailure } from "../failure.ts";
 import { toInputJson } from "../openai-arguments.ts";
 import { failureIn } from "../openai-failure.ts";
-import { parseFields } from "../openai-fields.ts";
+import { parseFields } from "../../message/fields.ts";
 import type { Reply, ReplyStop } from "../reply.ts";
 import { readAnswer, type ChatAnswer, type ChatCall } from "./schema.ts";
 import { readChatUsage } from "./usage.ts";

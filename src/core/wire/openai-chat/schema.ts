@@ -1,5 +1,5 @@
 // Answers of Chat Completions as far as they are read: whole, or chunk by chunk.
-import { countIn, fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../openai-fields.ts";
+import { countIn, fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../message/fields.ts";
 
 /** A completion or a chunk; what is absent, null or strange is undefined. */
 export interface ChatAnswer {

@@ -1,6 +1,6 @@
 // A streamed completion: a fold over its chunks.
 import { failureIn } from "../openai-failure.ts";
-import { parseFields } from "../openai-fields.ts";
+import { parseFields } from "../../message/fields.ts";
 import type { ServerEvent, StreamDecoder } from "../protocol.ts";
 import type { StreamPart } from "../reply.ts";
 import { malformed, nothingYet, takeAnswer, toReply, type ChatState } from "./decode.ts";

@@ -5,7 +5,7 @@ import type { EncodedRequest } from "../encoded-request.ts";
 import type { ProviderFailure } from "../failure.ts";
 import { content, ignored, leftOutNotes, toBody, writeMessages } from "../openai-body.ts";
 import { encodeCachePlan } from "../openai-cache.ts";
-import { parseFields, textIn } from "../openai-fields.ts";
+import { parseFields, textIn } from "../../message/fields.ts";
 import type { CallToEncode, CompactionToEncode, ProtocolCompaction } from "../protocol.ts";
 import type { Reply } from "../reply.ts";
 import { malformed, outputTexts, responseFailure } from "./decode.ts";

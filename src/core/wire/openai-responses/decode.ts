@@ -3,7 +3,7 @@ import { arrayItems, escapeLoneSurrogates, rootSpan } from "../../message/json-t
 import type { Block, JsonText } from "../../message/message.ts";
 import type { ProviderFailure } from "../failure.ts";
 import { failureIn } from "../openai-failure.ts";
-import { fieldsIn, parseFields, textIn, type Fields } from "../openai-fields.ts";
+import { fieldsIn, parseFields, textIn, type Fields } from "../../message/fields.ts";
 import type { Reply, ReplyStop } from "../reply.ts";
 import { toBlocks } from "./items.ts";
 import { memberSpan, readItem } from "./schema.ts";

@@ -1,7 +1,14 @@
 // Items of the Responses API as far as they are read. An item that says more than we keep stays verbatim.
 import { objectMembers, rootSpan, type Span } from "../../message/json-text.ts";
 import type { JsonText } from "../../message/message.ts";
-import { fieldsOf, hasOnly, listIn, parseFields, textIn, type Fields } from "../openai-fields.ts";
+import {
+  fieldsOf,
+  hasOnly,
+  listIn,
+  parseFields,
+  textIn,
+  type Fields,
+} from "../../message/fields.ts";
 
 export type Item =
   | {

@@ -5,7 +5,7 @@ import type { Block, JsonText } from "../../message/message.ts";
 import type { ProviderFailure } from "../failure.ts";
 import { toInputJson } from "../openai-arguments.ts";
 import { failureIn } from "../openai-failure.ts";
-import { countIn, fieldsIn, parseFields, textIn, type Fields } from "../openai-fields.ts";
+import { countIn, fieldsIn, parseFields, textIn, type Fields } from "../../message/fields.ts";
 import type { ServerEvent, StreamDecoder } from "../protocol.ts";
 import type { Reply, StreamPart } from "../reply.ts";
 import { malformed, outputTexts, responseFailure, toReply } from "./decode.ts";

@@ -1,5 +1,5 @@
 // Their numbers → our buckets: uncached, read, written per lifetime, output, reasoning.
-import { countIn, fieldsIn, fieldsOf } from "../openai-fields.ts";
+import { countIn, fieldsIn, fieldsOf } from "../../message/fields.ts";
 import { toReportedUsage, unreportedUsage } from "../openai-usage.ts";
 import type { ReportedUsage } from "../reply.ts";
 

@@ -1,5 +1,5 @@
 // Reads the fields of an answer that are used, and takes none of the others for an error.
-import { isObject } from "../message/check-shape.ts";
+import { isObject } from "./check-shape.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -6,7 +6,7 @@ import {
   skipSeparator,
   skipSpace,
   stringAt,
-} from "../message/json-text.ts";
+} from "./json-text.ts";
 import { StrataError } from "../strata-error.ts";
 
 export type JsonNode = JsonObject | JsonList | JsonString | JsonScalar;
