@@ -14,7 +14,7 @@ import { resolveModel } from "../src/core/models/resolve-model.ts";
 import { formatUsd } from "../src/core/models/pico-usd.ts";
 import { cheapCounter } from "../src/core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts";
-import { openaiResponses } from "../src/core/wire/openai-responses/index.ts";
+import { openaiResponses } from "../src/core/wire/openai/responses/index.ts";
 import type { OfferedTool } from "../src/core/tools/select-tools.ts";
 import type { CallOptions, Protocol } from "../src/core/wire/protocol.ts";
 import type { Ledger } from "../src/core/ledger/ledger.ts";

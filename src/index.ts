@@ -214,8 +214,8 @@ export type {
   PolicyName,
 } from "./core/cache/policy.ts";
 export { anthropicMessages } from "./core/wire/anthropic-messages/index.ts";
-export { openaiChat } from "./core/wire/openai-chat/index.ts";
-export { openaiResponses } from "./core/wire/openai-responses/index.ts";
+export { openaiChat } from "./core/wire/openai/chat/index.ts";
+export { openaiResponses } from "./core/wire/openai/responses/index.ts";
 export { declareCapabilities, type AdapterCapabilities } from "./core/wire/capabilities.ts";
 export { bodyText, type EncodedRequest, type EncodeNote } from "./core/wire/encoded-request.ts";
 export { isRetryable, type ProviderFailure } from "./core/wire/failure.ts";

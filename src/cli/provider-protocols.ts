@@ -1,7 +1,7 @@
 // How a provider is spoken to from the command line: its protocols, and the endpoint its variables name.
 import { anthropicMessages } from "../core/wire/anthropic-messages/index.ts";
-import { openaiChat } from "../core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../core/wire/openai-responses/index.ts";
+import { openaiChat } from "../core/wire/openai/chat/index.ts";
+import { openaiResponses } from "../core/wire/openai/responses/index.ts";
 import type { Protocol, ProtocolName } from "../core/wire/protocol.ts";
 import {
   anthropicEndpoint,

@@ -16,7 +16,7 @@ import { loadO200k } from "../../core/tokens/o200k/counter.ts";
 import { lengthCounter } from "../../core/tokens/token-counter.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
 import { bodyText, toRequest, type EncodedRequest } from "../../core/wire/encoded-request.ts";
-import { openaiResponses } from "../../core/wire/openai-responses/index.ts";
+import { openaiResponses } from "../../core/wire/openai/responses/index.ts";
 import type { CallOptions, Protocol } from "../../core/wire/protocol.ts";
 import { createSimulator, type Simulator } from "../../simulator/index.ts";
 import { anthropicEndpoint, openaiEndpoint, type Endpoint } from "../providers/endpoints.ts";

@@ -4,7 +4,7 @@ import { plantedKey } from "../../../harness/planted-key.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
 import { toRequest, type EncodedRequest } from "../../core/wire/encoded-request.ts";
-import { openaiChat } from "../../core/wire/openai-chat/index.ts";
+import { openaiChat } from "../../core/wire/openai/chat/index.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { createTestClock } from "../providers/test-kit.ts";
 import { createCounter, type Counter, type CounterOptions } from "./counter.ts";

@@ -2,8 +2,8 @@
 import type { ProviderConfig, ProviderKind } from "../../core/config/schema/providers.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
-import { openaiChat } from "../../core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../../core/wire/openai-responses/index.ts";
+import { openaiChat } from "../../core/wire/openai/chat/index.ts";
+import { openaiResponses } from "../../core/wire/openai/responses/index.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { anthropicEndpoint, openaiEndpoint } from "./endpoints.ts";
 import type { ProviderOptions } from "./provider.ts";
