@@ -1,7 +1,7 @@
 // A simulator on a virtual clock, clients of it, and a tracker that watches one of them.
 import { setImmediate } from "node:timers/promises";
 import type { Explanation } from "../src/core/diagnosis/explanation.ts";
-import { readRequest } from "../src/core/diagnosis/read-request.ts";
+import { readRequest } from "../src/core/wire/foreign/read-request.ts";
 import { createTracker, type Tracker } from "../src/core/diagnosis/tracker.ts";
 import type { Usage } from "../src/core/message/usage.ts";
 import { resolveModel } from "../src/core/models/resolve-model.ts";

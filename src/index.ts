@@ -387,6 +387,6 @@ export { sendsNothing } from "./engine/own-loop-turn.ts";
 export { explainMiss, type CallTiming, type MissQuestion } from "./core/diagnosis/explain-miss.ts";
 export { missCauses, type Explanation, type MissCause } from "./core/diagnosis/explanation.ts";
 export { lintRequest, type LintFinding } from "./core/diagnosis/lint-request.ts";
-export { readRequest } from "./core/diagnosis/read-request.ts";
-export type { ForeignBlock, ForeignRequest } from "./core/diagnosis/foreign-request.ts";
+export { readRequest } from "./core/wire/foreign/read-request.ts";
+export type { ForeignBlock, ForeignRequest } from "./core/wire/foreign/foreign-request.ts";
 export { createTracker, type Tracker } from "./core/diagnosis/tracker.ts";

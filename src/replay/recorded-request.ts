@@ -4,7 +4,7 @@ import {
   type ForeignBlock,
   type ForeignRequest,
   type RequestSettings,
-} from "../core/diagnosis/foreign-request.ts";
+} from "../core/wire/foreign/foreign-request.ts";
 import type { Lifetime, Usage } from "../core/message/usage.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import type {

@@ -1,5 +1,5 @@
 // Tokens of a whole request with a vocabulary alone: the plain formula that many clients use (N-30).
-import { readRequest } from "../../core/diagnosis/read-request.ts";
+import { readRequest } from "../../core/wire/foreign/read-request.ts";
 import { hashContent } from "../../core/hash.ts";
 import type { Block } from "../../core/message/message.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";

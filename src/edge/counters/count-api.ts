@@ -6,7 +6,7 @@ import { toRequest, type EncodedRequest } from "../../core/wire/encoded-request.
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Protocol, ProtocolName, StreamDecoder } from "../../core/wire/protocol.ts";
 import type { Reply } from "../../core/wire/reply.ts";
-import { omitMembers } from "./omit-members.ts";
+import { omitMembers } from "../../core/wire/omit-members.ts";
 
 export interface CountApi {
   readonly name: CountApiName;

@@ -1,10 +1,10 @@
 // Content as Chat Completions and Responses share it: text, or a list of parts with markers on them.
-import type { BlockKind, PromptRole } from "../assembly/prompt-block.ts";
-import type { Block } from "../message/message.ts";
-import { lifetimes, type Lifetime } from "../message/usage.ts";
-import type { Tier } from "../tokens/budget.ts";
-import { markerOf } from "./cache-control.ts";
-import { endMessage, type BlockDraft } from "./foreign-request.ts";
+import type { BlockKind, PromptRole } from "../../assembly/prompt-block.ts";
+import type { Block } from "../../message/message.ts";
+import { lifetimes, type Lifetime } from "../../message/usage.ts";
+import type { Tier } from "../../tokens/budget.ts";
+import { markerOf } from "../foreign/cache-control.ts";
+import { endMessage, type BlockDraft } from "../foreign/foreign-request.ts";
 import {
   compactJson,
   isScalar,
@@ -13,7 +13,7 @@ import {
   objectText,
   textOf,
   type JsonNode,
-} from "../message/json-tree.ts";
+} from "../../message/json-tree.ts";
 
 export interface PartsPlace {
   readonly path: string;

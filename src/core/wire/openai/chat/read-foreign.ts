@@ -1,6 +1,6 @@
 // A body of the Chat Completions API.
-import type { PromptRole } from "../assembly/prompt-block.ts";
-import { endMessage, type BlockDraft, type ReadShape } from "./foreign-request.ts";
+import type { PromptRole } from "../../../assembly/prompt-block.ts";
+import { endMessage, type BlockDraft, type ReadShape } from "../../foreign/foreign-request.ts";
 import {
   compactJson,
   listOf,
@@ -8,9 +8,9 @@ import {
   textOf,
   type JsonNode,
   type JsonObject,
-} from "../message/json-tree.ts";
-import { ownLifetimeOf, readOpenAiOptions } from "./openai-options.ts";
-import { readParts, readTools, type PartsPlace } from "./openai-parts.ts";
+} from "../../../message/json-tree.ts";
+import { ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
+import { readParts, readTools, type PartsPlace } from "../foreign-parts.ts";
 
 export function readChatShape(root: JsonObject): ReadShape {
   const messages = listOf(root, "messages");

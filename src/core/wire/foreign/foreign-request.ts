@@ -1,12 +1,12 @@
 // Foreign requests, why a cache missed, what will break one. A request as any client sends it, in our words.
-import type { BlockKind, PromptBlock, PromptRole } from "../assembly/prompt-block.ts";
-import type { WireMarker } from "../cache/find-hit.ts";
-import { emptyPrefixKey, extendPrefixKey, type ContentHash } from "../hash.ts";
-import type { Block } from "../message/message.ts";
-import type { Lifetime } from "../message/usage.ts";
-import type { RequestChange } from "../models/invalidation.ts";
-import type { Tier } from "../tokens/budget.ts";
-import type { ProtocolName } from "../wire/protocol.ts";
+import type { BlockKind, PromptBlock, PromptRole } from "../../assembly/prompt-block.ts";
+import type { WireMarker } from "../../cache/find-hit.ts";
+import { emptyPrefixKey, extendPrefixKey, type ContentHash } from "../../hash.ts";
+import type { Block } from "../../message/message.ts";
+import type { Lifetime } from "../../message/usage.ts";
+import type { RequestChange } from "../../models/invalidation.ts";
+import type { Tier } from "../../tokens/budget.ts";
+import type { ProtocolName } from "../protocol.ts";
 
 export interface ForeignRequest {
   readonly protocol: ProtocolName;

@@ -1,6 +1,6 @@
 // A block of the Messages API as our counters know it; most are counted by their text.
-import type { Block, MediaSource } from "../message/message.ts";
-import { compactJson, listOf, memberOf, textOf, type JsonNode } from "../message/json-tree.ts";
+import type { Block, MediaSource } from "../../message/message.ts";
+import { compactJson, listOf, memberOf, textOf, type JsonNode } from "../../message/json-tree.ts";
 
 /** Undefined where the text says it all. */
 export function countedBlock(block: JsonNode): Block | undefined {

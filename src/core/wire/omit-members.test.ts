@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bodyText, toRequest } from "../../core/wire/encoded-request.ts";
+import { bodyText, toRequest } from "./encoded-request.ts";
 import { omitMembers } from "./omit-members.ts";
 
 const encoder = new TextEncoder();

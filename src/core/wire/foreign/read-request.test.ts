@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { StrataError } from "../strata-error.ts";
+import { StrataError } from "../../strata-error.ts";
 import { readRequest } from "./read-request.ts";
 import type { ForeignRequest } from "./foreign-request.ts";
-import { tool } from "./test-kit.ts";
+import { tool } from "../../diagnosis/test-kit.ts";
 
 const read = (body: unknown): ForeignRequest => readRequest(JSON.stringify(body));
 const lastKey = (body: unknown): string | undefined => read(body).blocks.at(-1)?.key;

@@ -1,5 +1,5 @@
 // What besides blocks decides whether a prefix is found, in the Messages API's fields.
-import type { RequestSettings } from "./foreign-request.ts";
+import type { RequestSettings } from "../foreign/foreign-request.ts";
 import {
   compactJson,
   isScalar,
@@ -8,7 +8,7 @@ import {
   textOf,
   type JsonNode,
   type JsonObject,
-} from "../message/json-tree.ts";
+} from "../../message/json-tree.ts";
 
 export interface MessagesSettings {
   readonly settings: RequestSettings;

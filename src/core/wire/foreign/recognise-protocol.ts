@@ -1,6 +1,6 @@
 // Which API a body was written for, by what only that API has.
-import type { ProtocolName } from "../wire/protocol.ts";
-import { listOf, memberOf, textOf, type JsonNode } from "../message/json-tree.ts";
+import type { ProtocolName } from "../protocol.ts";
+import { listOf, memberOf, textOf, type JsonNode } from "../../message/json-tree.ts";
 
 /** Null where it is none we know. A body that would do for two APIs is taken by its model's name. */
 export function recogniseProtocol(root: JsonNode): ProtocolName | null {

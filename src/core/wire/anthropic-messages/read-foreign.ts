@@ -1,12 +1,12 @@
 // A body of the Messages API.
-import type { BlockKind, PromptRole } from "../assembly/prompt-block.ts";
-import { innerMarkers, markerOf, markersOf } from "./cache-control.ts";
+import type { BlockKind, PromptRole } from "../../assembly/prompt-block.ts";
+import { innerMarkers, markerOf, markersOf } from "../foreign/cache-control.ts";
 import {
   endMessage,
   type BlockDraft,
   type ReadShape,
   type StrayMarker,
-} from "./foreign-request.ts";
+} from "../foreign/foreign-request.ts";
 import {
   compactJson,
   isScalar,
@@ -15,10 +15,10 @@ import {
   textOf,
   type JsonNode,
   type JsonObject,
-} from "../message/json-tree.ts";
-import { countedBlock } from "./messages-counting.ts";
-import { renderBlock, renderTool, type DeferredTools } from "./messages-rendering.ts";
-import { readMessagesSettings } from "./messages-settings.ts";
+} from "../../message/json-tree.ts";
+import { countedBlock } from "./foreign-counting.ts";
+import { renderBlock, renderTool, type DeferredTools } from "./foreign-rendering.ts";
+import { readMessagesSettings } from "./foreign-settings.ts";
 
 export function readMessagesShape(
   root: JsonObject,

@@ -1,11 +1,11 @@
 // Any client's request body → blocks, markers and settings. The body itself is not changed.
-import { hashContent } from "../hash.ts";
-import { findModel } from "../models/resolve-model.ts";
-import type { ModelFacts } from "../models/model-facts.ts";
-import { StrataError } from "../strata-error.ts";
-import { lengthCounter, type TokenCounter } from "../tokens/token-counter.ts";
-import type { ProtocolName } from "../wire/protocol.ts";
-import { readMessagesShape } from "./anthropic-messages.ts";
+import { hashContent } from "../../hash.ts";
+import { findModel } from "../../models/resolve-model.ts";
+import type { ModelFacts } from "../../models/model-facts.ts";
+import { StrataError } from "../../strata-error.ts";
+import { lengthCounter, type TokenCounter } from "../../tokens/token-counter.ts";
+import type { ProtocolName } from "../protocol.ts";
+import { readMessagesShape } from "../anthropic-messages/read-foreign.ts";
 import {
   chainBlocks,
   type BlockDraft,
@@ -14,9 +14,9 @@ import {
   type LooseBlock,
   type ReadShape,
 } from "./foreign-request.ts";
-import { memberOf, parseJsonTree, textOf, type JsonObject } from "../message/json-tree.ts";
-import { readChatShape } from "./openai-chat.ts";
-import { readResponsesShape } from "./openai-responses.ts";
+import { memberOf, parseJsonTree, textOf, type JsonObject } from "../../message/json-tree.ts";
+import { readChatShape } from "../openai/chat/read-foreign.ts";
+import { readResponsesShape } from "../openai/responses/read-foreign.ts";
 import { recogniseProtocol } from "./recognise-protocol.ts";
 
 export interface ReadOptions {

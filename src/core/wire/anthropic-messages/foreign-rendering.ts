@@ -7,7 +7,7 @@ import {
   textOf,
   type JsonNode,
   type JsonObject,
-} from "../message/json-tree.ts";
+} from "../../message/json-tree.ts";
 
 /** Definitions by name, for where something brings one in. */
 export type DeferredTools = ReadonlyMap<string, string>;

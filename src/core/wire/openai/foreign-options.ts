@@ -1,7 +1,7 @@
 // What besides blocks decides whether a prefix is found, in the fields of Chat Completions and Responses.
-import { lifetimes, type Lifetime } from "../message/usage.ts";
-import { markerOf } from "./cache-control.ts";
-import type { ReadShape } from "./foreign-request.ts";
+import { lifetimes, type Lifetime } from "../../message/usage.ts";
+import { markerOf } from "../foreign/cache-control.ts";
+import type { ReadShape } from "../foreign/foreign-request.ts";
 import {
   compactJson,
   isScalar,
@@ -9,7 +9,7 @@ import {
   textOf,
   type JsonNode,
   type JsonObject,
-} from "../message/json-tree.ts";
+} from "../../message/json-tree.ts";
 
 /** Chat names effort, verbosity and format at the top; Responses nests them. */
 export function readOpenAiOptions(

@@ -1,7 +1,7 @@
 // Markers as `cache_control` spells them: on a block, inside it, or for the whole request.
-import { lifetimes, type Lifetime } from "../message/usage.ts";
+import { lifetimes, type Lifetime } from "../../message/usage.ts";
 import type { BlockDraft } from "./foreign-request.ts";
-import { listOf, memberOf, textOf, type JsonNode } from "../message/json-tree.ts";
+import { listOf, memberOf, textOf, type JsonNode } from "../../message/json-tree.ts";
 
 /** Markers inside a tool's result end a prefix with the whole result. */
 export function innerMarkers(block: JsonNode, path: string): BlockDraft["markers"] {

@@ -1,8 +1,8 @@
 // A body of the Responses API. Ids of items are the client's own and are not shown; ids of calls are.
-import type { PromptRole } from "../assembly/prompt-block.ts";
-import { StrataError } from "../strata-error.ts";
-import type { Lifetime } from "../message/usage.ts";
-import type { BlockDraft, ReadShape } from "./foreign-request.ts";
+import type { PromptRole } from "../../../assembly/prompt-block.ts";
+import { StrataError } from "../../../strata-error.ts";
+import type { Lifetime } from "../../../message/usage.ts";
+import type { BlockDraft, ReadShape } from "../../foreign/foreign-request.ts";
 import {
   compactJson,
   listOf,
@@ -10,9 +10,9 @@ import {
   textOf,
   type JsonNode,
   type JsonObject,
-} from "../message/json-tree.ts";
-import { ownLifetimeOf, readOpenAiOptions } from "./openai-options.ts";
-import { readParts, readTools } from "./openai-parts.ts";
+} from "../../../message/json-tree.ts";
+import { ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
+import { readParts, readTools } from "../foreign-parts.ts";
 
 export function readResponsesShape(root: JsonObject): ReadShape {
   const lifetime = ownLifetimeOf(root) ?? "30m";
