@@ -1,6 +1,6 @@
 // Blocks + rules + policy → cache plan. A policy is data: how a prompt is laid out, and where markers go.
 import type { Layout } from "../assembly/layout.ts";
-import type { PolicyName } from "../config/policy-names.ts";
+import type { PolicyName } from "./policy-names.ts";
 import type { Lifetime } from "../message/usage.ts";
 
 export interface Policy {
@@ -10,7 +10,7 @@ export interface Policy {
   readonly markers: MarkerPart;
 }
 
-export { policyNames, type PolicyName } from "../config/policy-names.ts";
+export { policyNames, type PolicyName } from "./policy-names.ts";
 
 /** Fixed places in order of rank, or whatever costs least. */
 export type MarkerPart =

@@ -1,5 +1,5 @@
 // Credentials taken out of free text before it becomes part of an event. Rather too much is taken than too little.
-import { credentialPatterns, takeRandom, type Replacement } from "../config/credential-patterns.ts";
+import { credentialPatterns, takeRandom, type Replacement } from "./credential-patterns.ts";
 
 /** Of free text in an event. */
 export const freeTextLengthMax = 500;
