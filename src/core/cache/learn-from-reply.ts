@@ -1,4 +1,5 @@
 // A reply against its plan: what is kept now, what the provider's counts teach, and which promise did not hold.
+import { countTolerance } from "./count-tolerance.ts";
 import type { BlockList } from "../assembly/prompt-block.ts";
 import { promptTokens, writtenTokens, type Usage } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
@@ -78,10 +79,6 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
   };
 }
 
-/** Counts are estimates: a difference below this share of the prompt's read part says nothing. */
-const toleranceShare = 0.05;
-const toleranceTokens = 200;
-
 function judge({ plan, usage, tellsCache, rules, startMs }: AnsweredCall): Verdict {
   const step = rules.automatic?.stepTokens ?? rules.automatic?.reportedInSteps ?? 0;
   const { readTokens: expectedTokens, hit } = plan.expected;
@@ -89,7 +86,7 @@ function judge({ plan, usage, tellsCache, rules, startMs }: AnsweredCall): Verdi
   const promise = hit === null ? null : promiseOf(hit, rules, startMs);
   const told = { expectedTokens, reportedTokens };
   if (!tellsCache) return { kind: "not told", ...told, promise: null };
-  const tolerance = Math.max(toleranceTokens, step, expectedTokens * toleranceShare);
+  const tolerance = Math.max(step, countTolerance(expectedTokens));
   if (reportedTokens < expectedTokens - tolerance) return { kind: "read less", ...told, promise };
   // More than expected does no harm; only much more says that others wrote it.
   if (reportedTokens > expectedTokens + 2 * tolerance)
@@ -117,7 +114,7 @@ function correctEntries(
   { kind, reportedTokens }: Verdict,
   ruler: Ruler,
 ): readonly KnownEntry[] {
-  const tolerance = Math.max(toleranceTokens, reportedTokens * toleranceShare);
+  const tolerance = countTolerance(reportedTokens);
   if (kind === "read less") {
     return entries.filter(
       (entry) =>

@@ -1,4 +1,5 @@
 // What the messages of a fold are: its notes, the request they repeat, and what was said and is copied behind them.
+import { isCount, isObject } from "../message/fields.ts";
 import type { HistoryMessage } from "./history.ts";
 
 export interface FoldLead {
@@ -79,11 +80,3 @@ function isRun(value: unknown): boolean {
 
 /** No turn has as many messages: what was stored is not trusted with the memory it takes to read it. */
 const runMax = 1_000_000;
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}

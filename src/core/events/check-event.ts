@@ -1,4 +1,5 @@
 // Whether an event is what the catalogue says: when it is emitted, and when it is read back.
+import { isObject } from "../message/fields.ts";
 import { nearestNames } from "../nearest-names.ts";
 import {
   actors,
@@ -37,11 +38,11 @@ export type EventRule =
 
 /** Every place where an event is not as catalogued; an empty list means its type holds. */
 export function checkEvent(event: unknown): readonly EventViolation[] {
-  if (!isRecord(event)) return [broken("event", "event-shape", "must be an object")];
+  if (!isObject(event)) return [broken("event", "event-shape", "must be an object")];
   const { type, payload } = event;
   const violations = checkEnvelope(event);
   if (!isEventType(type)) return [unknownType(type), ...violations];
-  if (!isRecord(payload)) {
+  if (!isObject(payload)) {
     violations.push(broken("payload", "event-shape", "must be an object"));
   } else {
     checkPayload(payload, type, violations);
@@ -141,8 +142,4 @@ function isId(value: unknown): value is string {
 
 function isOneOf(values: readonly string[], value: unknown): boolean {
   return typeof value === "string" && values.includes(value);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 // The last versions of the two files, so that a change can be taken back.
+import { isCount, isObject } from "../message/fields.ts";
 import { hashContent, type ContentHash } from "../hash.ts";
 import type { MemoryOperation } from "./change-memory.ts";
 import { countBytes } from "../layers/cut-middle.ts";
@@ -110,16 +111,8 @@ const operations: readonly JournalEntry["operation"][] = ["add", "replace", "con
 function parse(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : null;
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }

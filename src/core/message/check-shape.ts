@@ -1,4 +1,5 @@
 // What a caller without types may hand us. Checked before anything else, so that validators never throw.
+import { isObject } from "./fields.ts";
 import { violation, type Violation } from "./violation.ts";
 
 export type Shape =
@@ -20,10 +21,6 @@ export type Fields = Readonly<Record<string, Shape>>;
 
 /** Fields by themselves, or by the value of `type`. */
 export type ObjectShape = Fields | { readonly byType: Readonly<Record<string, Fields>> };
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** Every place where a value is not of its shape; an empty list means the types hold. */
 export function checkShape(value: unknown, shape: ObjectShape, path: string): Violation[] {

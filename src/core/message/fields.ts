@@ -1,7 +1,15 @@
-// Reads the fields of an answer that are used, and takes none of the others for an error.
-import { isObject } from "./check-shape.ts";
-
+// Reads the fields of JSON that others wrote: those that are used, and takes none of the others for an error.
 export type Fields = Readonly<Record<string, unknown>>;
+
+/** An object with named members: no list, not null. */
+export function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A whole number from 0. */
+export function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
 
 /** The fields of an object; none where the value is something else. */
 export function fieldsOf(value: unknown): Fields {
@@ -26,7 +34,7 @@ export function textIn(fields: Fields, name: string): string | undefined {
 /** A whole number from 0; anything else is as good as absent. */
 export function countIn(fields: Fields, name: string): number | undefined {
   const value = fields[name];
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  return isCount(value) ? value : undefined;
 }
 
 export function fieldsIn(fields: Fields, name: string): Fields {

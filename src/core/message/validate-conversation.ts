@@ -1,5 +1,6 @@
 // Invariants across messages: who speaks first, and every tool use answered once, at once (D-02).
-import { checkShape, isObject } from "./check-shape.ts";
+import { checkShape } from "./check-shape.ts";
+import { isObject } from "./fields.ts";
 import { messageShape } from "./message-shapes.ts";
 import type { Message, MessageRecord, ToolResultBlock } from "./message.ts";
 import { validateContent, validateRecord } from "./validate-message.ts";

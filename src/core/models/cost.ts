@@ -1,4 +1,5 @@
 // What a call cost: each bucket at its own rate, in whole pico-dollars.
+import { isCount } from "../message/fields.ts";
 import { assert } from "../assert.ts";
 import {
   generatedTokens,
@@ -137,10 +138,6 @@ function checkCounts(usage: Usage): void {
     `the usage's ${wrong[0]} is ${String(wrong[1])}, which is no number of tokens`,
     "give a whole number from 0",
   );
-}
-
-function isCount(tokens: unknown): boolean {
-  return typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0;
 }
 
 function times(tokens: number, picoPerToken: bigint): bigint {

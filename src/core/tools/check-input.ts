@@ -1,6 +1,7 @@
 // A model's input against the schema of a tool: every violation with its place, so that one more try can mend all.
 import { nearestNames } from "../nearest-names.ts";
-import { isRecord, pointerTo, type InputSchema, type SchemaType } from "./input-schema.ts";
+import { isObject } from "../message/fields.ts";
+import { pointerTo, type InputSchema, type SchemaType } from "./input-schema.ts";
 
 export interface InputViolation {
   /** A JSON pointer; empty for the input itself. */
@@ -47,7 +48,7 @@ function check(schema: InputSchema, value: unknown, path: string, report: Report
   if (typeof value === "string") checkText(schema, value, path, report);
   else if (typeof value === "number") checkNumber(schema, value, path, report);
   else if (Array.isArray(value)) checkItems(schema, value, path, report);
-  else if (isRecord(value)) checkProperties(schema, value, path, report);
+  else if (isObject(value)) checkProperties(schema, value, path, report);
 }
 
 const spelling: Readonly<Record<SchemaType, string>> = {
@@ -63,7 +64,7 @@ const spelling: Readonly<Record<SchemaType, string>> = {
 function isOfType(type: SchemaType, value: unknown): boolean {
   switch (type) {
     case "object":
-      return isRecord(value);
+      return isObject(value);
     case "array":
       return Array.isArray(value);
     case "string":
@@ -84,7 +85,7 @@ function describe(value: unknown): string {
     return JSON.stringify(value.length <= 40 ? value : `${value.slice(0, 40)}…`);
   }
   if (Array.isArray(value)) return "a list";
-  return isRecord(value) ? "an object" : String(value);
+  return isObject(value) ? "an object" : String(value);
 }
 
 function checkText({ bounds }: InputSchema, text: string, path: string, report: Report): void {

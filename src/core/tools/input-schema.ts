@@ -1,4 +1,5 @@
 // The part of JSON Schema that every provider understands (D-05), read once from a definition's text.
+import { isObject } from "../message/fields.ts";
 import type { JsonText } from "../message/message.ts";
 import { nearestNames } from "../nearest-names.ts";
 
@@ -57,14 +58,10 @@ export function readInputSchema(json: JsonText): SchemaReading {
   const report: Report = (path, problem) => void problems.push({ path, problem });
   const value = parse(json);
   const schema = readSchema(value, "", 0, report);
-  if (isRecord(value) && value["type"] !== "object") {
+  if (isObject(value) && value["type"] !== "object") {
     report("/type", 'must be "object": the input of a tool is an object');
   }
   return { schema, problems };
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A name as part of a JSON pointer. */
@@ -92,7 +89,7 @@ function parse(json: JsonText): unknown {
 }
 
 function readSchema(value: unknown, path: string, depth: number, report: Report): InputSchema {
-  if (!isRecord(value)) {
+  if (!isObject(value)) {
     report(path, "is not a schema: an object is needed");
     return anything;
   }
@@ -180,7 +177,7 @@ function readProperties(
 ): ReadonlyMap<string, InputSchema> {
   const here = pointerTo(path, "properties");
   if (properties === undefined) return new Map();
-  if (!isRecord(properties)) {
+  if (!isObject(properties)) {
     report(here, "must be an object of schemas");
     return new Map();
   }

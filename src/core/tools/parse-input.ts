@@ -1,6 +1,6 @@
 // The JSON text a model wrote for a tool → its value, once.
 import type { JsonText } from "../message/message.ts";
-import { isRecord } from "./input-schema.ts";
+import { isObject } from "../message/fields.ts";
 import type { ToolInput } from "./tool.ts";
 
 export type ParsedInput =
@@ -15,7 +15,7 @@ export function parseInput(json: JsonText, charactersMax: number): ParsedInput {
   if (json.trim() === "") return { input: {}, problem: null };
   try {
     const value: unknown = JSON.parse(json);
-    return isRecord(value) ? { input: value, problem: null } : refuse("must be a JSON object");
+    return isObject(value) ? { input: value, problem: null } : refuse("must be a JSON object");
   } catch (error) {
     // The parser's words quote the text; the place is what helps.
     const place = error instanceof Error ? /position \d+/.exec(error.message)?.[0] : undefined;

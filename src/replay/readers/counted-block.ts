@@ -1,5 +1,5 @@
 // A block of any shape as the canonical block whose tokens are counted. Stubs stand for what was taken out.
-import { isObject } from "../../core/message/check-shape.ts";
+import { isObject } from "../../core/message/fields.ts";
 import type { Block, JsonText, MediaSource } from "../../core/message/message.ts";
 import { countIn, fieldsIn, textIn, type Fields } from "../../core/message/fields.ts";
 

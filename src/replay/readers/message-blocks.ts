@@ -1,6 +1,6 @@
 // Tools, system text and messages in the Messages API's form, as drafts. Transcripts keep their messages in it too.
 import type { BlockKind } from "../../core/assembly/prompt-block.ts";
-import { isObject } from "../../core/message/check-shape.ts";
+import { isObject } from "../../core/message/fields.ts";
 import { canonicalJsonOf } from "../../core/message/json-text.ts";
 import type { JsonText } from "../../core/message/message.ts";
 import type { Lifetime } from "../../core/message/usage.ts";

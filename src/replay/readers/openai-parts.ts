@@ -1,6 +1,6 @@
 // The content of a message in either OpenAI form, as drafts: one for each part.
 import type { BlockKind, PromptRole } from "../../core/assembly/prompt-block.ts";
-import { isObject } from "../../core/message/check-shape.ts";
+import { isObject } from "../../core/message/fields.ts";
 import type { Block } from "../../core/message/message.ts";
 import { lifetimes, type Lifetime } from "../../core/message/usage.ts";
 import { fieldsIn, textIn, type Fields } from "../../core/message/fields.ts";

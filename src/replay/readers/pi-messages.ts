@@ -1,5 +1,5 @@
 // pi's own form of content and usage, in ours.
-import { isObject } from "../../core/message/check-shape.ts";
+import { isObject } from "../../core/message/fields.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import { countIn, fieldsOf, textIn, type Fields } from "../../core/message/fields.ts";
 import type { RecordedSession } from "../recording.ts";

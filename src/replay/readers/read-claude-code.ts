@@ -1,6 +1,6 @@
 // Claude Code sessions: one line for each block of a reply, each line naming the one before it.
 import type { Usage } from "../../core/message/usage.ts";
-import { isObject } from "../../core/message/check-shape.ts";
+import { isObject } from "../../core/message/fields.ts";
 import { readUsage } from "../../core/wire/anthropic-messages/usage.ts";
 import { countIn, fieldsIn, textIn, type Fields } from "../../core/message/fields.ts";
 import type { Recorded } from "../recording.ts";

@@ -1,6 +1,6 @@
 // Codex rollouts: the items of a conversation in the order they came, with a token count after each reply.
 import type { Usage } from "../../core/message/usage.ts";
-import { isObject } from "../../core/message/check-shape.ts";
+import { isObject } from "../../core/message/fields.ts";
 import { toReportedUsage } from "../../core/wire/openai/usage.ts";
 import {
   countIn,

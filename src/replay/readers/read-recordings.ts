@@ -1,7 +1,8 @@
 // Transcript readers: files of any known format → recorded sessions and requests, as a stream.
+import { messageOf } from "../../core/strata-error.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import type { Fields } from "../../core/message/fields.ts";
-import { isObject } from "../../core/message/check-shape.ts";
+import { isObject } from "../../core/message/fields.ts";
 import type { Recorded } from "../recording.ts";
 import { createDrafting } from "./block-draft.ts";
 import { detectFormat } from "./detect-format.ts";
@@ -152,7 +153,7 @@ function guard(
   try {
     return read();
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     return [skip(file, line, `it cannot be understood: ${reason}`)];
   }
 }

@@ -4,7 +4,7 @@ import type { Usage } from "../../core/message/usage.ts";
 import { readUsage } from "../../core/wire/anthropic-messages/usage.ts";
 import { readChatUsage } from "../../core/wire/openai/chat/usage.ts";
 import { readResponsesUsage } from "../../core/wire/openai/responses/usage.ts";
-import { isObject } from "../../core/message/check-shape.ts";
+import { isObject } from "../../core/message/fields.ts";
 import { textIn, type Fields } from "../../core/message/fields.ts";
 import type { ProtocolName } from "../../core/wire/protocol.ts";
 import type { Recorded } from "../recording.ts";

@@ -1,5 +1,5 @@
 // A request body of any wire → its blocks in the order a provider reads them.
-import { isObject } from "../../core/message/check-shape.ts";
+import { isObject } from "../../core/message/fields.ts";
 import { lifetimes, type Lifetime } from "../../core/message/usage.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import type { ProtocolName } from "../../core/wire/protocol.ts";

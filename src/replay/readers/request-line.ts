@@ -1,5 +1,5 @@
 // One line of a request log → the body it holds, when it was sent, for whom, and what came back.
-import { isObject } from "../../core/message/check-shape.ts";
+import { isObject } from "../../core/message/fields.ts";
 import { countIn, fieldsIn, parseFields, textIn, type Fields } from "../../core/message/fields.ts";
 import { timeMsOf } from "./line-reader.ts";
 import { isRequestBody } from "./request-body.ts";

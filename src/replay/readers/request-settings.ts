@@ -1,7 +1,7 @@
 // What besides blocks can invalidate a prefix, by our names. What a provider does anyway reads as absent.
 import type { RequestChange } from "../../core/models/invalidation.ts";
 import { canonicalJsonOf } from "../../core/message/json-text.ts";
-import { isObject } from "../../core/message/check-shape.ts";
+import { isObject } from "../../core/message/fields.ts";
 import { fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../core/message/fields.ts";
 
 export type Settings = Readonly<Partial<Record<RequestChange, string>>>;

@@ -1,6 +1,6 @@
 // Shell commands an agent ran, as it would run them again.
 import type { Identifier } from "./identifiers.ts";
-import { isPlainObject } from "./tool-input.ts";
+import { isObject } from "../../message/fields.ts";
 
 /** How tools that run commands call the field they take it in. */
 const commandFields = ["command", "cmd"];
@@ -10,7 +10,7 @@ const scriptCharactersMax = 2_000;
 
 /** Each simple command of at least two words; where it only changes the folder, it says nothing. */
 export function* findCommands(input: unknown): Generator<Identifier, void> {
-  if (!isPlainObject(input)) return;
+  if (!isObject(input)) return;
   for (const field of commandFields) {
     const script = input[field];
     if (typeof script !== "string") continue;

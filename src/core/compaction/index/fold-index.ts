@@ -2,7 +2,8 @@
 import type { FoldIndex } from "./build-index.ts";
 import { identifierKinds, type IdentifierKind } from "./classify.ts";
 import type { Mention } from "./mention.ts";
-import { isPlainObject, parseInput } from "./tool-input.ts";
+import { isObject } from "../../message/fields.ts";
+import { parseInput } from "./tool-input.ts";
 
 export { buildIndex, type FoldIndex } from "./build-index.ts";
 export { identifiersOf } from "./identifiers.ts";
@@ -21,7 +22,7 @@ export function encodeIndex({ entries, resting, text, tokens, leftOut }: FoldInd
 /** Null for what is no index at all; rows that cannot be read count as left out. */
 export function decodeIndex(json: string): FoldIndex | null {
   const fields = parseInput(json);
-  if (!isPlainObject(fields) || typeof fields["text"] !== "string") return null;
+  if (!isObject(fields) || typeof fields["text"] !== "string") return null;
   const entries = asRows(fields["entries"]);
   const resting = asRows(fields["resting"]);
   return {

@@ -8,7 +8,3 @@ export function parseInput(inputJson: JsonText): unknown {
     return inputJson;
   }
 }
-
-export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

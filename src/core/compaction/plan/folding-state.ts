@@ -1,4 +1,5 @@
 // What a session knows of its folds: how long ago, how often, and how they went. A small JSON value.
+import { isCount } from "../../message/fields.ts";
 
 export interface FoldingState {
   /** Since the last fold, or since the session began. */
@@ -129,8 +130,4 @@ function toNoPlace(value: unknown): NoPlace | null {
   const promptTokens: unknown = "promptTokens" in value ? value.promptTokens : undefined;
   if (headTurnId !== null && typeof headTurnId !== "string") return null;
   return isCount(promptTokens) ? { headTurnId, promptTokens } : null;
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }

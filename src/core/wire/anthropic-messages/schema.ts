@@ -1,5 +1,5 @@
 // The provider's JSON: the names both directions use, and how a value of any shape is read.
-import { isObject } from "../../message/check-shape.ts";
+import { isObject } from "../../message/fields.ts";
 import { objectMembers, rootSpan } from "../../message/json-text.ts";
 import type { JsonText } from "../../message/message.ts";
 import type { Lifetime } from "../../message/usage.ts";

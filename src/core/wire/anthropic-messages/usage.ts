@@ -1,5 +1,5 @@
 // Their numbers → our buckets: uncached, read, write per lifetime, output, reasoning.
-import { isObject } from "../../message/check-shape.ts";
+import { isObject } from "../../message/fields.ts";
 import {
   addUsage,
   generatedTokens,

@@ -1,5 +1,5 @@
 // A function's arguments: text in these protocols, one JSON object in ours.
-import { isObject } from "../../message/check-shape.ts";
+import { isObject } from "../../message/fields.ts";
 import { escapeLoneSurrogates } from "../../message/json-text.ts";
 import type { JsonText } from "../../message/message.ts";
 

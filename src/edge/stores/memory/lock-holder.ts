@@ -1,4 +1,5 @@
 // Who holds a lock, as it is written into it.
+import { isObject } from "../../../core/message/fields.ts";
 import type { ProcessIdentity } from "../process-identity.ts";
 
 export interface LockHolder extends ProcessIdentity {
@@ -18,7 +19,7 @@ export function decodeHolder(text: string): LockHolder | null {
   } catch {
     return null;
   }
-  if (!isRecord(value)) return null;
+  if (!isObject(value)) return null;
   const { pid, place, started, token, lifetimeMs } = value;
   if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0) return null;
   if (typeof place !== "string" || typeof token !== "string") return null;
@@ -30,8 +31,4 @@ export function decodeHolder(text: string): LockHolder | null {
     token,
     lifetimeMs,
   };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }
