@@ -272,12 +272,9 @@ export type {
 } from "./core/ledger/turn-record.ts";
 export type { RetryOptions } from "./edge/providers/retry.ts";
 export type { Timeouts } from "./edge/providers/timeouts.ts";
-export {
-  anthropicEndpoint,
-  openaiEndpoint,
-  type Endpoint,
-  type EndpointOptions,
-} from "./edge/providers/endpoints.ts";
+export { anthropicEndpoint } from "./core/wire/anthropic-messages/access.ts";
+export { openaiEndpoint } from "./core/wire/openai/access.ts";
+export type { Endpoint, EndpointOptions } from "./core/wire/access.ts";
 export { createProvider, type Provider, type ProviderOptions } from "./edge/providers/provider.ts";
 export type { Attempt, CallToSend, Sent } from "./edge/providers/run-attempts.ts";
 export {

@@ -10,7 +10,7 @@ import type { PolicyName } from "../../src/core/cache/policy.ts";
 import type { TextCounter } from "../../src/core/tokens/o200k/counter.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
 import { createEventBus } from "../../src/edge/events/event-bus.ts";
-import { anthropicEndpoint } from "../../src/edge/providers/endpoints.ts";
+import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access.ts";
 import { createProvider } from "../../src/edge/providers/provider.ts";
 import { makeStore, type OpenStore } from "../../src/edge/stores/open-store.ts";
 import { createEngine, type Reached } from "../../src/engine/create-engine.ts";

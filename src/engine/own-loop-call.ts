@@ -4,7 +4,6 @@ import type { CachePlan } from "../core/cache/cache-plan.ts";
 import type { AssembledContext } from "../core/message/assembled-context.ts";
 import type { TokenBudget } from "../core/tokens/budget.ts";
 import type { EncodedRequest } from "../core/wire/encoded-request.ts";
-import type { ProtocolName } from "../core/wire/protocol.ts";
 import type { Provider } from "../edge/providers/provider.ts";
 import { usualTimeouts } from "../edge/providers/timeouts.ts";
 import type { CallAtHand, Edges } from "./edges.ts";
@@ -14,7 +13,7 @@ export interface OwnCall {
   readonly turnId: string;
   /** From 1 within the turn. */
   readonly number: number;
-  readonly protocol: ProtocolName;
+  readonly protocol: string;
   /** Behind the provider's base URL. */
   readonly path: string;
   /** Besides credentials and content type. An SDK takes them with the request. */
@@ -40,7 +39,7 @@ export function toOwnCall(ready: CallAtHand, edges: CallEdges): OwnCall {
     turnId: turn.id,
     number,
     protocol: protocol.name,
-    path: protocol.path,
+    path: request.path,
     headers: request.headers,
     request,
     plan,

@@ -10,7 +10,7 @@ import { withoutThinking } from "../core/message/without-thinking.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { LoadedSkill } from "../core/skills/activation-events.ts";
 import type { LeftTool } from "../core/tools/select-tools.ts";
-import type { CallOptions, ProtocolName } from "../core/wire/protocol.ts";
+import type { CallOptions } from "../core/wire/protocol.ts";
 import { firstSeat, type SeatPlace, type Session } from "./session.ts";
 
 /** What a session was opened with and cannot be read from its messages. */
@@ -29,7 +29,7 @@ export interface KeptSetup {
 export interface CallHabit extends ModelName {
   /** As `Session.modelName`; absent in what earlier versions kept. */
   readonly name?: string;
-  readonly protocol: ProtocolName;
+  readonly protocol: string;
   readonly policy: PolicyName;
   /** As it was configured; absent where it is the policy's own. */
   readonly layout?: Policy["layout"];

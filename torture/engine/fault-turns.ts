@@ -1,6 +1,6 @@
 // The turns of one engine and protocol while its provider fails, each looked at when it has ended.
 import { createRandom, type Random } from "../../harness/random-message.ts";
-import type { ProtocolName } from "../../src/core/wire/protocol.ts";
+import type { ProtocolName } from "../../src/core/wire/protocols.ts";
 import type { EngineSession } from "../../src/engine/engine-session.ts";
 import { createEcho, type Simulator } from "../../src/simulator/index.ts";
 import { checkEvents, checkTurn, type PlayedTurn } from "./judge-turn.ts";

@@ -1,6 +1,6 @@
 // What goes wrong on the way to a provider: what the simulator does itself, and what servers and networks do besides.
 import type { Random } from "../../harness/random-message.ts";
-import type { ProtocolName } from "../../src/core/wire/protocol.ts";
+import type { ProtocolName } from "../../src/core/wire/protocols.ts";
 import type { FaultSpec } from "../../src/simulator/index.ts";
 import type { OnRequest, SeenRequest } from "./place.ts";
 

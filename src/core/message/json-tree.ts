@@ -7,6 +7,7 @@ import {
   skipSpace,
   stringAt,
 } from "./json-text.ts";
+import { isObject, type Fields } from "./fields.ts";
 import { StrataError } from "../strata-error.ts";
 
 export type JsonNode = JsonObject | JsonList | JsonString | JsonScalar;
@@ -39,6 +40,11 @@ export function parseJsonTree(text: string, what: string): JsonNode {
   return nodeAt(json, skipSpace(json, 0), 0).node;
 }
 
+/** From an object that was parsed before. What the parser changed, such as 1.0 to 1, is not brought back. */
+export function toJsonTree(fields: Fields): JsonObject {
+  return objectOf(fields, 0);
+}
+
 /** Without white space; keys in the order written, those in `without` left out at the top. */
 export function compactJson(node: JsonNode, without: ReadonlySet<string> = nothing): string {
   switch (node.kind) {
@@ -63,6 +69,11 @@ export function objectText(members: Iterable<readonly [string, string]>): string
 export function memberOf(node: JsonNode | undefined, key: string): JsonNode | undefined {
   const member = node?.kind === "object" ? node.members.get(key) : undefined;
   return member?.kind === "scalar" && member.source === "null" ? undefined : member;
+}
+
+/** Whether a member is there and is not null. */
+export function hasMember(node: JsonNode | undefined, key: string): boolean {
+  return memberOf(node, key) !== undefined;
 }
 
 /** The text of a member; undefined where it is none. */
@@ -92,16 +103,37 @@ interface Parsed {
   readonly end: number;
 }
 
+function nodeOf(value: unknown, depth: number): JsonNode {
+  if (depth > depthMax) throw tooDeep();
+  if (typeof value === "string") return { kind: "string", text: value };
+  if (Array.isArray(value)) {
+    return { kind: "list", items: value.map((item: unknown) => nodeOf(item, depth + 1)) };
+  }
+  return isObject(value)
+    ? objectOf(value, depth)
+    : { kind: "scalar", source: JSON.stringify(value) ?? "null" };
+}
+
+function objectOf(fields: Fields, depth: number): JsonObject {
+  const members = new Map<string, JsonNode>();
+  for (const [key, member] of Object.entries(fields)) {
+    if (member !== undefined) members.set(key, nodeOf(member, depth + 1));
+  }
+  return { kind: "object", members };
+}
+
+function tooDeep(): StrataError {
+  return new StrataError(
+    "input-invalid",
+    `the JSON is nested deeper than ${depthMax} levels`,
+    "flatten the value",
+  );
+}
+
 // The text is known to be valid JSON, so what follows looks only for where things end.
 
 function nodeAt(json: string, start: number, depth: number): Parsed {
-  if (depth > depthMax) {
-    throw new StrataError(
-      "input-invalid",
-      `the JSON is nested deeper than ${depthMax} levels`,
-      "flatten the value",
-    );
-  }
+  if (depth > depthMax) throw tooDeep();
   switch (json.charAt(start)) {
     case "{":
       return objectAt(json, start, depth);

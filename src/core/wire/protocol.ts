@@ -2,16 +2,23 @@
 import type { Assembly } from "../assembly/assemble.ts";
 import type { Spelling } from "../assembly/spelling.ts";
 import type { CachePlan } from "../cache/cache-plan.ts";
+import type { Fields } from "../message/fields.ts";
 import type { JsonText, Message } from "../message/message.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
+import type { ProtocolAccess } from "./access.ts";
 import type { EncodedRequest } from "./encoded-request.ts";
 import type { ProviderFailure } from "./failure.ts";
-import type { Reply, StreamPart } from "./reply.ts";
+import type { ForeignReader } from "./foreign/foreign-reader.ts";
+import type { Reply, ReportedUsage, StreamPart } from "./reply.ts";
 
-export interface Protocol {
-  readonly name: ProtocolName;
-  /** Behind the provider's base URL. */
-  readonly path: string;
+export interface Protocol<Name extends string = string> {
+  /** Stored with sessions and written into reports: it never changes. */
+  readonly name: Name;
+  /** For people. */
+  readonly title: string;
+  readonly access: ProtocolAccess;
+  /** Where a call is sent, behind the provider's base URL. Its encoded request says the same. */
+  path(call: CallPlace): string;
   /** Whether it can ask a provider to keep a prefix. */
   readonly writesMarkers: boolean;
   spelling(model: ModelFacts): Spelling;
@@ -21,14 +28,29 @@ export interface Protocol {
   readonly stream: StreamDecoder;
   /** What a refused request's answer means. */
   readFailure(answer: RefusedAnswer): ProviderFailure;
+  /** Where a whole answer, or one event of a stream, tells its usage; undefined where it does not. */
+  findUsage(answer: Fields): unknown;
+  readUsage(usage: unknown): ReportedUsage;
+  readonly foreign: ForeignReader;
+  /** How a provider is asked to count a request's tokens; absent where the protocol has no such thing. */
+  readonly counting?: ProtocolCounting;
   /** How a provider is asked to sum up a conversation itself; absent where the protocol has no such thing. */
   readonly compaction?: ProtocolCompaction;
 }
 
+export interface ProtocolCounting {
+  /** In configuration, and on every count. */
+  readonly name: string;
+  /** Whether a request that somebody sent to this path or address asks for a count only. */
+  isAskedAt(path: string): boolean;
+  /** From a request as it would be sent for a reply. */
+  encode(request: EncodedRequest): EncodedRequest;
+  /** The tokens that an answer tells; null where it tells none. */
+  decode(body: string): number | null;
+}
+
 /** Whether a model can do it on its route is a fact of the model. */
 export interface ProtocolCompaction {
-  /** Behind the provider's base URL. */
-  readonly path: string;
   readonly canStream: boolean;
   /** What in a call's options forbids it; null where nothing does. */
   findObstacle(options: CallOptions): string | null;
@@ -41,7 +63,12 @@ export interface ProtocolCompaction {
   messagesIn(reply: Reply): readonly Message[];
 }
 
-export type ProtocolName = "anthropic-messages" | "openai-chat" | "openai-responses";
+/** What some protocols put into the path. */
+export interface CallPlace {
+  /** As the provider spells it. */
+  readonly model: string;
+  readonly stream: boolean;
+}
 
 /** One event of a stream: its name, where it has one, and its data as text. */
 export interface ServerEvent {

@@ -14,11 +14,10 @@ const key = plantedKey;
 const labels = { agent: "coder", provider: "main", model: "a model" };
 /** One token for each word. */
 const textCounter = { count: (text: string) => text.split(" ").length };
-const request: EncodedRequest = toRequest(
-  ['{"max_tokens":9,"messages":[{"role":"user","content":"one two three"}]}'],
-  {},
-  [],
-);
+const request: EncodedRequest = toRequest({
+  path: "/v1/messages",
+  parts: ['{"max_tokens":9,"messages":[{"role":"user","content":"one two three"}]}'],
+});
 /** Three words, four for the message, three for the reply. */
 const plainTokens = 10;
 

@@ -1,9 +1,10 @@
 // A provider is a protocol, an endpoint and credentials. Sending never throws for what the world does.
 import { assert } from "../../core/assert.ts";
+import type { Endpoint } from "../../core/wire/access.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { machineClock, type Clock } from "./clock.ts";
-import { parseCredentials, parseTarget, type Endpoint } from "./endpoints.ts";
+import { parseBaseUrl, parseCredentials } from "./endpoints.ts";
 import type { AttemptContext } from "./run-attempt.ts";
 import { createRedact } from "./redact.ts";
 import { parseRetries, type RetryOptions } from "./retry.ts";
@@ -41,11 +42,10 @@ export function createProvider(options: ProviderOptions): Provider {
   const bytesMax = parseBytesMax(options.bodyBytesMax ?? bodyBytesMax);
   const credentials = parseCredentials(options.credentials);
   const redact = createRedact(credentials);
-  const target = parseTarget(options.baseUrl, protocol.path);
-  const transport = openTransport(target, credentials, timeouts, clock);
+  const base = parseBaseUrl(options.baseUrl);
+  const transport = openTransport(base, credentials, timeouts, clock);
   const own: AttemptContext = {
     transport,
-    path: target.path,
     protocol,
     timeouts,
     bodyBytesMax: bytesMax,
@@ -64,8 +64,9 @@ export function createProvider(options: ProviderOptions): Provider {
         watch.follow(call.signal, () => cancelled("cancelled by the caller"));
       }
       try {
-        const context = call.purpose === "compaction" ? compacting(own, options.baseUrl) : own;
-        return await runAttempts({ own: context, call, watch, retries, random });
+        const decoding = call.purpose === "compaction" ? compacting(own) : own;
+        const path = base.pathTo(call.request.path);
+        return await runAttempts({ own: decoding, path, call, watch, retries, random });
       } finally {
         watch.end();
       }
@@ -77,12 +78,11 @@ export function createProvider(options: ProviderOptions): Provider {
   };
 }
 
-/** The same, for requests that are encoded as a compaction. */
-function compacting(own: AttemptContext, baseUrl: string): AttemptContext {
+/** The same, for answers to requests that are encoded as a compaction. */
+function compacting(own: AttemptContext): AttemptContext {
   const { compaction } = own.protocol;
   assert(compaction !== undefined, `${own.protocol.name} has no compaction`);
-  const { path } = parseTarget(baseUrl, compaction.path);
-  return { ...own, path, protocol: { ...own.protocol, decode: (body) => compaction.decode(body) } };
+  return { ...own, protocol: { ...own.protocol, decode: (body) => compaction.decode(body) } };
 }
 
 function parseBytesMax(bytes: number): number {

@@ -14,8 +14,6 @@ import { createInnerWatch, type Watch } from "./watch.ts";
 /** What every attempt of a provider has in common. */
 export interface AttemptContext {
   readonly transport: Transport;
-  /** Where requests go, on the transport's host. */
-  readonly path: string;
   readonly protocol: Protocol;
   readonly timeouts: Timeouts;
   readonly bodyBytesMax: number;
@@ -26,6 +24,8 @@ export interface AttemptContext {
 
 export interface Ask extends Listener {
   readonly request: EncodedRequest;
+  /** Where it goes, on the transport's host. */
+  readonly path: string;
   readonly stream: boolean;
   /** Of the whole call. */
   readonly watch: Watch;
@@ -47,7 +47,7 @@ export async function runAttempt(own: AttemptContext, ask: Ask): Promise<Attempt
   const watch = createInnerWatch(clock, ask.watch);
   try {
     watch.begin(timeouts.firstByteMs, timedOut("firstByteMs", timeouts));
-    const answer = await own.transport.post({ ...ask, path: own.path, watch });
+    const answer = await own.transport.post({ ...ask, watch });
     const firstByteMs = answer.kind === "answer" ? clock.nowMs() : null;
     const read =
       answer.kind === "answer"

@@ -6,7 +6,7 @@ import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Clock } from "./clock.ts";
 import { createConnector } from "./connector.ts";
-import type { Target } from "./endpoints.ts";
+import type { BaseUrl } from "./endpoints.ts";
 import { joinHeaders } from "./join-headers.ts";
 import { toNetworkFailure } from "./network-failure.ts";
 import type { Timeouts } from "./timeouts.ts";
@@ -41,7 +41,7 @@ export interface Answer {
 const keepAliveMs = 30_000;
 
 export function openTransport(
-  { origin }: Pick<Target, "origin">,
+  { origin }: Pick<BaseUrl, "origin">,
   credentials: Readonly<Record<string, string>>,
   timeouts: Timeouts,
   clock: Clock,

@@ -1,5 +1,6 @@
 // What all readers have in common: lines of one file in, recorded values out.
 import type { Fields } from "../../core/message/fields.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Recorded } from "../recording.ts";
 import type { Drafting } from "./block-draft.ts";
 
@@ -14,6 +15,8 @@ export interface Source {
   readonly file: string;
   readonly drafting: Drafting;
   readonly run: Run;
+  /** Those that a request log may be written in; all we speak where absent. */
+  readonly protocols?: readonly Protocol[];
 }
 
 /** What is known over all files of a run. */

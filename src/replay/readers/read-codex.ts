@@ -12,9 +12,14 @@ import {
 } from "../../core/message/fields.ts";
 import type { Recorded } from "../recording.ts";
 import { hiddenDraft, hiddenTokensOf, tokenizerOf, type BlockDraft } from "./block-draft.ts";
-import { isSystemMessage } from "./chat-messages.ts";
 import { timeMsOf, type LineReader, type Source } from "./line-reader.ts";
-import { draftInstructions, draftItem, isOutputItem } from "./responses-items.ts";
+import {
+  draftInstructions,
+  draftItem,
+  isOutputItem,
+  isSystemItem,
+  responsesForm,
+} from "./responses-form.ts";
 import { createThreadHistory, toRecordedBlocks, type ThreadHistory } from "./thread-history.ts";
 
 const lineTypes = ["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
@@ -128,10 +133,10 @@ function readItem(item: Fields, timeMs: number | null, state: RolloutState): Rec
     state.lastMs = timeMs ?? state.lastMs;
     if (state.reply !== null) state.reply.isAnswered = true;
   }
-  const isHead = isSystemMessage(item) && isBeforeUser(state);
+  const isHead = isSystemItem(item) && isBeforeUser(state);
   if (isHead) dropRepeated(item, state);
-  const place = { tier: isHead ? "T1" : "T3", lifetime: "30m" } as const;
-  state.tail.push(...draftItem(item, place, state.source.drafting));
+  const isReplyOpen = isOutput && !isNewReply;
+  state.tail.push(...draftItem(item, { isHead, isReplyOpen }, state.source.drafting));
   return recorded;
 }
 
@@ -171,7 +176,9 @@ function readCompaction(payload: Fields, timeMs: number | null, state: RolloutSt
   const summary = { role: "user", content: payload["message"] };
   const items = replacement.length > 0 ? replacement.map(fieldsOf) : [summary];
   state.keep = state.head.length;
-  state.tail = items.flatMap((item) => draftItem(item, { tier: "T3", lifetime: "30m" }, drafting));
+  state.tail = items.flatMap((item) =>
+    draftItem(item, { isHead: false, isReplyOpen: false }, drafting),
+  );
   state.lastMs = timeMs ?? state.lastMs;
   return recorded;
 }
@@ -216,7 +223,7 @@ function openSession(state: RolloutState): Recorded[] {
     file,
     format: "codex",
     agent: "codex",
-    wire: "openai-responses",
+    wire: responsesForm.name,
     blocks: "as sent",
     workspace: file,
   } as const;

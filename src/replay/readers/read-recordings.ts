@@ -3,6 +3,7 @@ import { messageOf } from "../../core/strata-error.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import type { Fields } from "../../core/message/fields.ts";
 import { isObject } from "../../core/message/fields.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Recorded } from "../recording.ts";
 import { createDrafting } from "./block-draft.ts";
 import { detectFormat } from "./detect-format.ts";
@@ -15,13 +16,15 @@ export interface ReadingOptions {
   readonly counter: TextCounter;
   /** Whether blocks carry a few words of their content. */
   readonly excerpts?: boolean;
+  /** Those that request logs may be written in; all we speak where absent. */
+  readonly protocols?: readonly Protocol[];
   readonly onProgress?: (bytesRead: number, bytesTotal: number) => void;
 }
 
 /** Reads files, and folders with all that is in them. Whatever cannot be used is named in a `skipped` value. */
 export async function* readRecordings(
   paths: readonly string[],
-  { counter, excerpts = false, onProgress }: ReadingOptions,
+  { counter, excerpts = false, protocols, onProgress }: ReadingOptions,
 ): AsyncGenerator<Recorded> {
   const found = await findFiles(paths);
   const bytesTotal = found.reduce((sum, each) => sum + (each.type === "file" ? each.bytes : 0), 0);
@@ -33,7 +36,12 @@ export async function* readRecordings(
       yield skip(each.path, null, each.reason);
       continue;
     }
-    const source = { file: each.path, drafting, run };
+    const source = {
+      file: each.path,
+      drafting,
+      run,
+      ...(protocols === undefined ? {} : { protocols }),
+    };
     yield* readFile(each, source, (bytes) => onProgress?.(bytesBefore + bytes, bytesTotal));
     bytesBefore += each.bytes;
     onProgress?.(bytesBefore, bytesTotal);
@@ -92,7 +100,7 @@ function createFileReading(source: Source): FileReading {
       if (reader !== undefined) return pass(parsed);
       waiting.push(parsed);
       characters += line.text?.length ?? 0;
-      reader = parsed.fields && detectFormat(parsed.fields)?.(source);
+      reader = parsed.fields && detectFormat(parsed.fields, source.protocols)?.(source);
       if (reader === undefined) return [];
       const lines = waiting;
       waiting = [];

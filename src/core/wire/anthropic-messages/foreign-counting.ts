@@ -1,19 +1,26 @@
 // A block of the Messages API as our counters know it; most are counted by their text.
-import type { Block, MediaSource } from "../../message/message.ts";
+import type { Block, JsonText, MediaSource } from "../../message/message.ts";
 import { compactJson, listOf, memberOf, textOf, type JsonNode } from "../../message/json-tree.ts";
 
 /** Undefined where the text says it all. */
 export function countedBlock(block: JsonNode): Block | undefined {
   switch (textOf(block, "type") ?? "") {
+    // What a text cites is not billed again with it.
+    case "text":
+      return { type: "text", text: textOf(block, "text") ?? "" };
     case "image":
       return { type: "image", source: sourceOf(block) };
     case "document":
       return documentOf(block);
-    case "tool_use": {
-      const input = memberOf(block, "input");
-      const inputJson = input === undefined ? "{}" : compactJson(input);
-      return { type: "tool_use", id: "", name: textOf(block, "name") ?? "", inputJson };
-    }
+    case "tool_use":
+    case "server_tool_use":
+    case "mcp_tool_use":
+      return {
+        type: "tool_use",
+        id: "",
+        name: textOf(block, "name") ?? "",
+        inputJson: inputOf(block),
+      };
     case "tool_result":
       return { type: "tool_result", toolUseId: "", isError: false, content: innerBlocks(block) };
     case "thinking": {
@@ -23,9 +30,18 @@ export function countedBlock(block: JsonNode): Block | undefined {
     }
     case "redacted_thinking":
       return { type: "redacted_thinking", data: textOf(block, "data") ?? "" };
+    case "compaction":
+      return { type: "compaction", content: textOf(block, "content") ?? null };
     default:
       return undefined;
   }
+}
+
+/** Some clients log an input as the text it came as. */
+function inputOf(block: JsonNode): JsonText {
+  const input = memberOf(block, "input");
+  if (input === undefined) return "{}";
+  return input.kind === "string" ? input.text : compactJson(input);
 }
 
 function innerBlocks(block: JsonNode): readonly Block[] {

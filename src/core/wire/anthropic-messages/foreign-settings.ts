@@ -25,6 +25,7 @@ export function readMessagesSettings(root: JsonObject, thinksAlways: boolean): M
   const effort = textOf(output, "effort") ?? "high";
   const speed = textOf(root, "speed") ?? "standard";
   const format = memberOf(output, "format") ?? memberOf(root, "output_format");
+  const editing = memberOf(root, "context_management");
   const seen = lookInside(listOf(root, "messages"));
   const settings: RequestSettings = {
     ...(toolChoice === "auto" ? {} : { "tool choice": toolChoice }),
@@ -36,13 +37,14 @@ export function readMessagesSettings(root: JsonObject, thinksAlways: boolean): M
     ...(effort === "high" ? {} : { effort }),
     ...(speed === "standard" ? {} : { speed }),
     ...(format === undefined ? {} : { "output format": compactJson(format) }),
+    ...(editing === undefined ? {} : { "context editing": compactJson(editing) }),
     ...(listOf(root, "tools").some(isWeb) ? { "web search or fetch": "on" } : {}),
     ...(seen.citations ? { citations: "on" } : {}),
     ...(seen.images ? { "images appear or vanish": "images" } : {}),
   };
   return {
     settings,
-    keepsThinking: listOf(memberOf(root, "context_management"), "edits").some(keepsAll),
+    keepsThinking: listOf(editing, "edits").some(keepsAll),
     thread: textOf(memberOf(root, "thread"), "type") === "continue",
   };
 }
@@ -70,6 +72,8 @@ function thinkingOf(thinking: JsonNode | undefined, thinksAlways: boolean): stri
       const budget = memberOf(thinking, "budget_tokens");
       return `${budget === undefined ? "some" : compactJson(budget)} tokens`;
     }
+    case "between_tools":
+      return "between tools";
     default:
       return type;
   }

@@ -1,5 +1,6 @@
 // A body of the Messages API.
 import type { BlockKind, PromptRole } from "../../assembly/prompt-block.ts";
+import type { ModelAbilities } from "../foreign/foreign-reader.ts";
 import { innerMarkers, markerOf, markersOf } from "../foreign/cache-control.ts";
 import {
   endMessage,
@@ -19,11 +20,9 @@ import {
 import { countedBlock } from "./foreign-counting.ts";
 import { renderBlock, renderTool, type DeferredTools } from "./foreign-rendering.ts";
 import { readMessagesSettings } from "./foreign-settings.ts";
+import { kindOfType } from "./schema.ts";
 
-export function readMessagesShape(
-  root: JsonObject,
-  { thinksAlways }: { readonly thinksAlways: boolean },
-): ReadShape {
+export function readMessagesShape(root: JsonObject, model: ModelAbilities | undefined): ReadShape {
   const tools = readTools(root);
   const messages = listOf(root, "messages");
   const lastUser = messages.findLastIndex((message) => textOf(message, "role") === "user");
@@ -34,7 +33,10 @@ export function readMessagesShape(
       readMessage(message, index, { deferred: tools.deferred, hasLaterUser: index < lastUser }),
     ),
   ];
-  const { thread, keepsThinking, settings } = readMessagesSettings(root, thinksAlways);
+  const { thread, keepsThinking, settings } = readMessagesSettings(
+    root,
+    model?.capabilities.thinkingAlwaysOn === true,
+  );
   return {
     drafts,
     requestMarker: markerOf(root),
@@ -171,32 +173,8 @@ function readBlock(
 
 function kindOf(block: JsonNode): BlockKind {
   if (block.kind === "string") return "text";
-  const type = textOf(block, "type") ?? "";
-  switch (type) {
-    case "text":
-      return textOf(block, "text") === "" ? "empty text" : "text";
-    case "image":
-    case "document":
-    case "tool_use":
-    case "tool_result":
-    case "thinking":
-    case "redacted_thinking":
-    case "compaction":
-      return type;
-    case "search_result":
-      return "document";
-    default:
-      return isServerBlock(type) ? "server tool block" : "other";
-  }
-}
-
-function isServerBlock(type: string): boolean {
-  return (
-    type.startsWith("tool_") ||
-    type.endsWith("_use") ||
-    type.endsWith("_result") ||
-    type === "container_upload"
-  );
+  const kind = kindOfType(textOf(block, "type") ?? "");
+  return kind === "text" && textOf(block, "text") === "" ? "empty text" : kind;
 }
 
 function sectionOf(kind: BlockKind, block: JsonNode, message: string): string {

@@ -1,4 +1,4 @@
-// Foreign requests, why a cache missed, what will break one. A request as any client sends it, in our words.
+// A request as any client sends it, in our words.
 import type { BlockKind, PromptBlock, PromptRole } from "../../assembly/prompt-block.ts";
 import type { WireMarker } from "../../cache/find-hit.ts";
 import { emptyPrefixKey, extendPrefixKey, type ContentHash } from "../../hash.ts";
@@ -6,10 +6,10 @@ import type { Block } from "../../message/message.ts";
 import type { Lifetime } from "../../message/usage.ts";
 import type { RequestChange } from "../../models/invalidation.ts";
 import type { Tier } from "../../tokens/budget.ts";
-import type { ProtocolName } from "../protocol.ts";
 
 export interface ForeignRequest {
-  readonly protocol: ProtocolName;
+  /** Its name; empty where a recording does not tell. */
+  readonly protocol: string;
   /** As the client spells it; empty where the body names none. */
   readonly model: string;
   /** In the order the provider reads them: tools, system, messages. */
@@ -66,7 +66,7 @@ export interface ReadShape extends Omit<
 export interface BlockDraft {
   readonly path: string;
   readonly section: string;
-  readonly tier: Tier;
+  readonly tier: Extract<Tier, "T0" | "T1" | "T3">;
   readonly role: PromptRole;
   readonly kind: BlockKind;
   readonly text: string;
@@ -77,7 +77,6 @@ export interface BlockDraft {
   readonly counted?: Block | null;
 }
 
-/** The last draft of a list ends its message. */
 /** A block before it stands behind others. */
 export type LooseBlock = Omit<ForeignBlock, "key" | "endTokens">;
 
@@ -92,6 +91,7 @@ export function chainBlocks(blocks: readonly LooseBlock[]): readonly ForeignBloc
   });
 }
 
+/** The last draft of a list ends its message. */
 export function endMessage(drafts: readonly BlockDraft[]): readonly BlockDraft[] {
   return drafts.map((draft, index) =>
     index === drafts.length - 1 ? { ...draft, endsMessage: true } : draft,

@@ -1,11 +1,12 @@
 // Any client's request body → blocks, markers and settings. The body itself is not changed.
-import { hashContent } from "../../hash.ts";
+import { hashContent, type ContentHash } from "../../hash.ts";
+import { parseJsonTree, type JsonNode } from "../../message/json-tree.ts";
 import { findModel } from "../../models/resolve-model.ts";
-import type { ModelFacts } from "../../models/model-facts.ts";
 import { StrataError } from "../../strata-error.ts";
 import { lengthCounter, type TokenCounter } from "../../tokens/token-counter.ts";
-import type { ProtocolName } from "../protocol.ts";
-import { readMessagesShape } from "../anthropic-messages/read-foreign.ts";
+import type { Protocol } from "../protocol.ts";
+import { protocols } from "../protocols.ts";
+import { noAddress, type ModelAbilities, type RequestAddress } from "./foreign-reader.ts";
 import {
   chainBlocks,
   type BlockDraft,
@@ -14,60 +15,66 @@ import {
   type LooseBlock,
   type ReadShape,
 } from "./foreign-request.ts";
-import { memberOf, parseJsonTree, textOf, type JsonObject } from "../../message/json-tree.ts";
-import { readChatShape } from "../openai/chat/read-foreign.ts";
-import { readResponsesShape } from "../openai/responses/read-foreign.ts";
 import { recogniseProtocol } from "./recognise-protocol.ts";
 
 export interface ReadOptions {
   /** By length where absent: replies tell exact counts anyway. */
   readonly counter?: TokenCounter;
-  /** Where the caller knows it from the path of the request; else the body tells. */
-  readonly protocol?: ProtocolName;
+  /** Where the caller knows it; else address and body tell. */
+  readonly protocol?: Protocol;
+  readonly address?: RequestAddress;
   /** Of the model; looked up by its name where absent. */
-  readonly facts?: Pick<ModelFacts, "capabilities">;
+  readonly facts?: ModelAbilities;
+  /** Those that a body may be written in; all we speak where absent. */
+  readonly protocols?: readonly Protocol[];
 }
 
-/** Understands a body of the Messages, Chat Completions or Responses API; anything else is an error. */
+/** Understands a body of any protocol we speak; anything else is an error. */
 export function readRequest(body: string, options: ReadOptions = {}): ForeignRequest {
   const root = parseJsonTree(body, "the request body");
-  const protocol = options.protocol ?? recogniseProtocol(root);
-  if (root.kind !== "object" || protocol === null) throw unknownShape();
-  const model = textOf(root, "model") ?? "";
-  const shape = readShape(root, protocol, model, options);
+  const { protocol, model, shape } = readShape(root, options);
   const { drafts, ...rest } = shape;
-  return { protocol, model, ...toBlocks(drafts, options.counter ?? lengthCounter), ...rest };
+  return {
+    protocol: protocol.name,
+    model,
+    ...toBlocks(drafts, options.counter ?? lengthCounter),
+    ...rest,
+  };
 }
 
-function readShape(
-  root: JsonObject,
-  protocol: ProtocolName,
-  model: string,
-  { facts }: ReadOptions,
-): ReadShape {
-  const needed = protocol === "openai-responses" ? "input" : "messages";
-  if (protocol !== "openai-responses" && memberOf(root, needed)?.kind !== "list") {
-    throw unknownShape();
-  }
-  switch (protocol) {
-    case "anthropic-messages": {
-      const known = facts ?? findModel(model)?.facts;
-      return readMessagesShape(root, {
-        thinksAlways: known?.capabilities.thinkingAlwaysOn === true,
-      });
-    }
-    case "openai-chat":
-      return readChatShape(root);
-    case "openai-responses":
-      return readResponsesShape(root);
-  }
+export interface ReadBody {
+  readonly protocol: Protocol;
+  readonly model: string;
+  readonly shape: ReadShape;
 }
 
-function unknownShape(): StrataError {
+/** The same for a body that was parsed before, without hashes and counts. */
+export function readShape(root: JsonNode, options: ReadOptions = {}): ReadBody {
+  const { protocols: rows = protocols, address = noAddress } = options;
+  if (root.kind !== "object") throw unknownShape(rows);
+  const seen = { ...address, body: root };
+  const protocol = options.protocol ?? recogniseProtocol(seen, rows);
+  if (protocol === undefined || !protocol.foreign.fits(root)) throw unknownShape(rows);
+  const model = protocol.foreign.modelOf(seen);
+  const facts = options.facts ?? findModel(model)?.facts;
+  return { protocol, model, shape: protocol.foreign.read(root, facts) };
+}
+
+/** The content of one block: equal hashes mean that a provider reads the same. */
+export function hashDraft(draft: Pick<BlockDraft, "role" | "kind" | "text">): ContentHash {
+  return hashContent(`${draft.role}\n${nameOf(draft)}\n${draft.text}`);
+}
+
+function unknownShape(rows: readonly Protocol[]): StrataError {
+  const titles = new Map<string, string[]>();
+  for (const { title, foreign } of rows) {
+    titles.set(foreign.needs, [...(titles.get(foreign.needs) ?? []), title]);
+  }
+  const members = [...titles].map(([member, of]) => `"${member}" (${of.join(", ")})`);
   return new StrataError(
     "input-invalid",
     "the body is no request that Strata can read",
-    'give a JSON object with "messages" (Messages, Chat Completions) or "input" (Responses)',
+    `give a JSON object with ${members.join(" or ")}`,
   );
 }
 
@@ -80,7 +87,7 @@ function toBlocks(
     const { path, section, tier, role, kind, text, endsMessage, mayCarryMarker } = draft;
     for (const marker of draft.markers) markers.push({ block, ...marker });
     return {
-      hash: hashContent(`${role}\n${nameOf(draft)}\n${text}`),
+      hash: hashDraft(draft),
       tokens: countDraft(draft, counter),
       tier,
       kind,
@@ -97,7 +104,7 @@ function toBlocks(
 }
 
 /** Plain text and JSON of other blocks could be spelled alike. */
-function nameOf({ kind }: BlockDraft): string {
+function nameOf({ kind }: Pick<BlockDraft, "kind">): string {
   return kind === "empty text" || kind === "system text" ? "text" : kind;
 }
 

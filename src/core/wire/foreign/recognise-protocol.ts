@@ -1,76 +1,35 @@
-// Which API a body was written for, by what only that API has.
-import type { ProtocolName } from "../protocol.ts";
-import { listOf, memberOf, textOf, type JsonNode } from "../../message/json-tree.ts";
+// Which protocol a request was written in: by where it was sent, by what only one protocol has, by its model.
+import type { Protocol } from "../protocol.ts";
+import { protocols } from "../protocols.ts";
+import type { SeenRequest } from "./foreign-reader.ts";
 
-/** Null where it is none we know. A body that would do for two APIs is taken by its model's name. */
-export function recogniseProtocol(root: JsonNode): ProtocolName | null {
-  if (root.kind !== "object") return null;
-  const has = (key: string): boolean => memberOf(root, key) !== undefined;
-  if (memberOf(root, "messages")?.kind !== "list") {
-    return responsesMembers.some(has) ? "openai-responses" : null;
-  }
-  const messages = listOf(root, "messages");
-  const isMessages =
-    messagesMembers.some(has) ||
-    listOf(root, "tools").some((tool) => memberOf(tool, "input_schema") !== undefined) ||
-    messages.some(hasMessagesContent);
-  const isChat =
-    chatMembers.some(has) ||
-    listOf(root, "tools").some((tool) => memberOf(tool, "function") !== undefined) ||
-    messages.some((message, index) => isChatMessage(message, index));
-  if (isMessages !== isChat) return isMessages ? "anthropic-messages" : "openai-chat";
-  return (textOf(root, "model") ?? "").toLowerCase().includes("claude")
-    ? "anthropic-messages"
-    : "openai-chat";
+/**
+ * Undefined where it fits none. Of those that it fits, the address decides, then what only one of them has, then who
+ * is usually asked for the model.
+ */
+export function recogniseProtocol(
+  seen: SeenRequest,
+  rows: readonly Protocol[] = protocols,
+): Protocol | undefined {
+  const ranked = rows
+    .filter(({ foreign }) => foreign.fits(seen.body))
+    .map((protocol) => ({ protocol, rank: rankOf(protocol, seen) }));
+  return ranked.toSorted((left, right) => right.rank - left.rank)[0]?.protocol;
 }
 
-const responsesMembers = ["input", "instructions", "previous_response_id", "conversation"];
-
-const messagesMembers = [
-  "system",
-  "thinking",
-  "anthropic_version",
-  "stop_sequences",
-  "top_k",
-  "cache_control",
-  "output_config",
-  "context_management",
-  "mcp_servers",
-  "thread",
-];
-
-const chatMembers = [
-  "max_completion_tokens",
-  "stream_options",
-  "response_format",
-  "reasoning_effort",
-  "prompt_cache_key",
-  "prompt_cache_options",
-  "parallel_tool_calls",
-  "frequency_penalty",
-  "presence_penalty",
-  "logprobs",
-  "stop",
-  "n",
-  "seed",
-];
-
-const messagesTypes: ReadonlySet<string> = new Set([
-  "tool_use",
-  "tool_result",
-  "thinking",
-  "redacted_thinking",
-  "document",
-  "image",
-]);
-
-function hasMessagesContent(message: JsonNode): boolean {
-  return listOf(message, "content").some((part) => messagesTypes.has(textOf(part, "type") ?? ""));
+/** Each sign outweighs all that follow it. */
+function rankOf({ foreign }: Protocol, seen: SeenRequest): number {
+  const address = foreign.isSentTo(seen) ? 8 : 0;
+  const signs = foreign.hasSigns(seen.body) ? 4 : 0;
+  const { usualModels } = foreign;
+  if (usualModels === null) return address + signs + 1;
+  return address + signs + (usualModels.test(foreign.modelOf(seen)) ? 2 : 0);
 }
 
-/** The Messages API takes no system message at the beginning. */
-function isChatMessage(message: JsonNode, index: number): boolean {
-  const role = textOf(message, "role");
-  if (role === "developer" || role === "tool" || role === "function") return true;
-  return (role === "system" && index === 0) || memberOf(message, "tool_calls") !== undefined;
+/** By the name that another program gives it. */
+export function findProtocolCalled(
+  name: string,
+  rows: readonly Protocol[] = protocols,
+): Protocol | undefined {
+  return rows.find(({ foreign }) => foreign.otherNames.test(name));
 }

@@ -47,12 +47,16 @@ export function writeMessages(assembly: Assembly, markers: PlacedMarkers): BodyP
   return ["[", ...before, ...separator, ...after, "]"];
 }
 
-/** Members in their order. A further member stands in for a setting of the same name. */
-export function toBody(
-  members: readonly Member[],
-  extraJson: CallOptions["extraJson"],
-  notes: readonly EncodeNote[],
-): EncodedRequest {
+export interface OpenaiBody {
+  readonly path: string;
+  /** In their order. */
+  readonly members: readonly Member[];
+  /** Each stands in for a setting of the same name. */
+  readonly extraJson: CallOptions["extraJson"];
+  readonly notes: readonly EncodeNote[];
+}
+
+export function toBody({ path, members, extraJson, notes }: OpenaiBody): EncodedRequest {
   const extra = Object.entries(extraJson ?? {});
   const fixed = new Set(members.filter((each) => each.of === "content").map(({ name }) => name));
   const replaced = new Set(extra.map(([name]) => name));
@@ -67,7 +71,7 @@ export function toBody(
   const refused = extra
     .filter(([name]) => fixed.has(name))
     .map(([name]) => ignored(`the further member ${name} would replace what the call says`));
-  return toRequest([...parts, "}"], {}, [...notes, ...refused]);
+  return toRequest({ path, parts: [...parts, "}"], notes: [...notes, ...refused] });
 }
 
 export function ignored(detail: string): EncodeNote {

@@ -17,6 +17,7 @@ import type { CallToEncode } from "../protocol.ts";
 
 /** Where the two protocols name the same thing differently. */
 export interface BodyWords extends SettingWords {
+  readonly path: string;
   /** The members for the limit on the reply and for what is said. */
   readonly outputTokensMax: string;
   readonly messages: string;
@@ -46,5 +47,5 @@ export function encodeOpenai(call: CallToEncode, words: BodyWords): EncodedReque
     ...leftOutNotes(assembly),
     ...assembly.leftOut.map(leftOutNote),
   ];
-  return toBody(members, options.extraJson, notes);
+  return toBody({ path: words.path, members, extraJson: options.extraJson, notes });
 }

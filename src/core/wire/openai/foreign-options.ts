@@ -57,9 +57,12 @@ export function ownLifetimeOf(root: JsonObject): Lifetime | null {
   return lifetimes.find((lifetime) => lifetime === asked) ?? null;
 }
 
+/** Chat nests the name of one tool, Responses does not. */
 function choiceOf(choice: JsonNode | undefined): string {
   if (choice === undefined) return "auto";
-  return choice.kind === "string" ? choice.text : compactJson(choice);
+  if (choice.kind === "string") return choice.text;
+  const name = textOf(choice, "name") ?? textOf(memberOf(choice, "function"), "name");
+  return name === undefined ? compactJson(choice) : `tool ${name}`;
 }
 
 function tierOf(asked: string | undefined): string {

@@ -2,7 +2,6 @@
 import type { BlockKind, PromptRole } from "../../assembly/prompt-block.ts";
 import type { Block } from "../../message/message.ts";
 import { lifetimes, type Lifetime } from "../../message/usage.ts";
-import type { Tier } from "../../tokens/budget.ts";
 import { markerOf } from "../foreign/cache-control.ts";
 import { endMessage, type BlockDraft } from "../foreign/foreign-request.ts";
 import {
@@ -18,7 +17,7 @@ import {
 export interface PartsPlace {
   readonly path: string;
   readonly section: string;
-  readonly tier: Tier;
+  readonly tier: BlockDraft["tier"];
   readonly role: PromptRole;
   /** Of every part, where it is not the part's own; such as `tool_result`. */
   readonly kind?: BlockKind;
@@ -35,11 +34,13 @@ export function readParts(content: JsonNode | undefined, place: PartsPlace): rea
 }
 
 function readPart(part: JsonNode, index: number, place: PartsPlace): BlockDraft {
-  const own = kindOf(part, place.tier);
+  const own = kindOf(part, place.role);
   const text = partText(part);
   const path = `${place.path}.${index}`;
-  const media = countedMedia(part);
-  const isModels = place.role === "assistant";
+  const counted = countedPart(part, place.kind);
+  // Nothing can be written on a result that is a plain string, and nothing on what the model said.
+  const isFixed =
+    place.role === "assistant" || (place.kind !== undefined && part.kind === "string");
   return {
     path,
     section: own === "image" || own === "document" ? `${own} in ${place.section}` : place.section,
@@ -48,23 +49,20 @@ function readPart(part: JsonNode, index: number, place: PartsPlace): BlockDraft 
     kind: place.kind ?? own,
     text: index === 0 && place.head !== "" ? `${place.head}\n${text}` : text,
     endsMessage: false,
-    mayCarryMarker: !isModels && own !== "empty text" && own !== "other",
+    mayCarryMarker: !isFixed && own !== "empty text" && own !== "other",
     markers: partMarkers(part, path, place.lifetime),
-    ...(media === undefined ? {} : { counted: media }),
+    ...(counted === undefined ? {} : { counted }),
   };
 }
 
-function kindOf(part: JsonNode, tier: Tier): BlockKind {
-  if (part.kind === "string") return part.text === "" ? "empty text" : textKind(tier);
-  const text = textOf(part, "text") ?? textOf(part, "refusal");
-  if (text !== undefined) return text === "" ? "empty text" : textKind(tier);
+function kindOf(part: JsonNode, role: PromptRole): BlockKind {
+  const text =
+    part.kind === "string" ? part.text : (textOf(part, "text") ?? textOf(part, "refusal"));
+  if (text === "") return "empty text";
+  if (text !== undefined) return role === "system" ? "system text" : "text";
   const type = textOf(part, "type") ?? "";
   if (type.includes("image")) return "image";
   return type.includes("file") || type.includes("audio") ? "document" : "other";
-}
-
-function textKind(tier: Tier): BlockKind {
-  return tier === "T1" ? "system text" : "text";
 }
 
 const markerFields: ReadonlySet<string> = new Set(["prompt_cache_breakpoint", "cache_control"]);
@@ -83,6 +81,17 @@ function partMarkers(part: JsonNode, path: string, lifetime: Lifetime): BlockDra
   // Routes to other providers take their markers here.
   const control = markerOf(part);
   return control === null ? [] : [{ lifetime: control, path }];
+}
+
+/** Undefined where the text says it all. A result is counted without the id of its call. */
+function countedPart(part: JsonNode, kind: BlockKind | undefined): Block | undefined {
+  const media = countedMedia(part);
+  if (kind !== "tool_result") return media;
+  return countedResult([media ?? { type: "text", text: partText(part) }]);
+}
+
+export function countedResult(content: readonly Block[]): Block {
+  return { type: "tool_result", toolUseId: "", isError: false, content };
 }
 
 function countedMedia(part: JsonNode): Block | undefined {
@@ -117,7 +126,7 @@ export function readTools(tools: readonly JsonNode[], path: string): readonly Bl
         kind: "tool definition",
         text: toolText(tool),
         endsMessage: false,
-        mayCarryMarker: true,
+        mayCarryMarker: false,
         markers: partMarkers(tool, `${path}.${index}`, "30m"),
       },
     ];

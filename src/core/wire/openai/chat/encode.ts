@@ -3,6 +3,7 @@ import type { EncodedRequest } from "../../encoded-request.ts";
 import { content, setting } from "../body.ts";
 import { encodeOpenai, type BodyWords } from "../encode.ts";
 import type { CallToEncode } from "../../protocol.ts";
+import { chatPath } from "./schema.ts";
 
 export function encodeChat(call: CallToEncode): EncodedRequest {
   return encodeOpenai(call, words);
@@ -10,6 +11,7 @@ export function encodeChat(call: CallToEncode): EncodedRequest {
 
 const words: BodyWords = {
   api: "Chat Completions",
+  path: chatPath,
   outputTokensMax: "max_completion_tokens",
   messages: "messages",
   lifetimes: ["30m"],

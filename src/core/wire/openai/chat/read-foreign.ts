@@ -20,6 +20,7 @@ export function readChatShape(root: JsonObject): ReadShape {
   return {
     drafts: [
       ...readTools(listOf(root, "tools"), "tools"),
+      ...readTools(listOf(root, "functions"), "functions"),
       ...messages.flatMap((message, index) =>
         readMessage(message, index, { isLeading: index < leading, lifetime }),
       ),
@@ -45,7 +46,8 @@ function readMessage(
   const calls = listOf(message, "tool_calls");
   const content = memberOf(message, "content") ?? memberOf(message, "refusal");
   const isEmpty = content?.kind === "string" && content.text === "" && calls.length > 0;
-  const parts = readParts(isEmpty ? undefined : content, {
+  const said = isEmpty ? undefined : (content ?? (isResult ? nothing : undefined));
+  const parts = readParts(said, {
     path: `messages.${index}.content`,
     section: isResult ? `tool result in message ${index}` : `${named} message ${index}`,
     tier: isLeading ? "T1" : "T3",
@@ -59,6 +61,8 @@ function readMessage(
     ...calls.map((call, place) => readCall(call, `messages.${index}.tool_calls.${place}`)),
   ]);
 }
+
+const nothing: JsonNode = { kind: "string", text: "" };
 
 function readCall(call: JsonNode, path: string): BlockDraft {
   const made = memberOf(call, textOf(call, "type") ?? "function") ?? memberOf(call, "function");
@@ -76,6 +80,6 @@ function readCall(call: JsonNode, path: string): BlockDraft {
     endsMessage: false,
     mayCarryMarker: false,
     markers: [],
-    counted: { type: "tool_use", id: "", name, inputJson: input },
+    counted: { type: "tool_use", id: "", name, inputJson: input === "" ? "{}" : input },
   };
 }

@@ -8,6 +8,8 @@ import {
   type Fields,
 } from "../../../message/fields.ts";
 
+export const chatPath = "/chat/completions";
+
 /** A completion or a chunk; what is absent, null or strange is undefined. */
 export interface ChatAnswer {
   readonly id: string | undefined;

@@ -10,11 +10,10 @@ import type { CallToEncode, CompactionToEncode, ProtocolCompaction } from "../..
 import type { Reply } from "../../reply.ts";
 import { malformed, outputTexts, responseFailure } from "./decode.ts";
 import { toBlocks } from "./items.ts";
-import { readItem } from "./schema.ts";
+import { readItem, responsesPath } from "./schema.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 export const compaction: ProtocolCompaction = {
-  path: "/responses/compact",
   canStream: false,
   findObstacle: () => null,
   keepsPrefix: (call) => leftInPrefix(call).length === 0,
@@ -42,7 +41,7 @@ function encodeCompact(call: CompactionToEncode): EncodedRequest {
       : [ignored("the instructions: the compact endpoint sums up in its own way")]),
     ...leftOutNotes(assembly),
   ];
-  return toBody(members, extraJson, notes);
+  return toBody({ path: `${responsesPath}/compact`, members, extraJson, notes });
 }
 
 const takenMembers: readonly string[] = ["service_tier", "image"];

@@ -3,6 +3,7 @@ import type { EncodedRequest } from "../../encoded-request.ts";
 import { content, setting } from "../body.ts";
 import { encodeOpenai, type BodyWords } from "../encode.ts";
 import type { CallToEncode } from "../../protocol.ts";
+import { responsesPath } from "./schema.ts";
 
 export function encodeResponses(call: CallToEncode): EncodedRequest {
   return encodeOpenai(call, words);
@@ -10,6 +11,7 @@ export function encodeResponses(call: CallToEncode): EncodedRequest {
 
 const words: BodyWords = {
   api: "the Responses API",
+  path: responsesPath,
   outputTokensMax: "max_output_tokens",
   messages: "input",
   lifetimes: ["30m", "12h"],

@@ -1,5 +1,6 @@
 // A body of the Responses API. Ids of items are the client's own and are not shown; ids of calls are.
-import type { PromptRole } from "../../../assembly/prompt-block.ts";
+import type { BlockKind, PromptRole } from "../../../assembly/prompt-block.ts";
+import type { Block, JsonText } from "../../../message/message.ts";
 import { StrataError } from "../../../strata-error.ts";
 import type { Lifetime } from "../../../message/usage.ts";
 import type { BlockDraft, ReadShape } from "../../foreign/foreign-request.ts";
@@ -12,7 +13,7 @@ import {
   type JsonObject,
 } from "../../../message/json-tree.ts";
 import { ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
-import { readParts, readTools } from "../foreign-parts.ts";
+import { countedResult, readParts, readTools } from "../foreign-parts.ts";
 
 export function readResponsesShape(root: JsonObject): ReadShape {
   const lifetime = ownLifetimeOf(root) ?? "30m";
@@ -109,39 +110,64 @@ function readMessage(
 }
 
 function readOther(item: JsonNode, type: string, path: string): BlockDraft {
-  const isCall = type.endsWith("_call");
-  const isOutput = type.endsWith("_output");
+  const kind = kindOfItem(type);
+  const counted = countedItem(item, kind, type);
   const name = textOf(item, "name") ?? type;
   return {
     path,
-    section: isCall ? `use of ${name} in ${path}` : `${type === "" ? "item" : type} in ${path}`,
+    section:
+      kind === "tool_use"
+        ? `use of ${name} in ${path}`
+        : `${type === "" ? "item" : type} in ${path}`,
     tier: "T3",
-    role: isOutput ? "user" : "assistant",
-    kind: isCall
-      ? "tool_use"
-      : isOutput
-        ? "tool_result"
-        : type === "reasoning"
-          ? "thinking"
-          : type === "compaction"
-            ? "compaction"
-            : "other",
+    role: kind === "tool_result" ? "user" : "assistant",
+    kind,
     text: otherText(item, type),
     endsMessage: true,
     mayCarryMarker: false,
     markers: [],
+    ...(counted === undefined ? {} : { counted }),
   };
+}
+
+/** By how this API names what a tool is asked and what it answers. */
+function kindOfItem(type: string): BlockKind {
+  if (type.endsWith("_call")) return "tool_use";
+  if (type.endsWith("_output")) return "tool_result";
+  if (type === "reasoning") return "thinking";
+  return type === "compaction" ? "compaction" : "other";
+}
+
+/** Undefined where the text says it all. */
+function countedItem(item: JsonNode, kind: BlockKind, type: string): Block | undefined {
+  const sealed = textOf(item, "encrypted_content") ?? "";
+  if (kind === "thinking") return { type: "thinking", text: summaryOf(item), signature: sealed };
+  if (kind === "compaction") return { type: "opaque", json: sealed };
+  if (kind === "tool_use") {
+    const input = textOf(item, "arguments") ?? textOf(item, "input");
+    const inputJson = input ?? jsonOf(memberOf(item, "action"), "{}");
+    return { type: "tool_use", id: "", name: textOf(item, "name") ?? type, inputJson };
+  }
+  if (kind !== "tool_result") return undefined;
+  const output = textOf(item, "output") ?? jsonOf(memberOf(item, "output"), "");
+  return countedResult([{ type: "text", text: output }]);
+}
+
+function jsonOf(node: JsonNode | undefined, absent: JsonText): JsonText {
+  return node === undefined ? absent : compactJson(node);
 }
 
 const notShown: ReadonlySet<string> = new Set(["id", "status", "prompt_cache_breakpoint"]);
 const referenceNotShown: ReadonlySet<string> = new Set(["status"]);
 
 function otherText(item: JsonNode, type: string): string {
-  if (type === "reasoning") {
-    const sealed = textOf(item, "encrypted_content");
-    const summary = listOf(item, "summary").map((part) => textOf(part, "text") ?? "");
-    return sealed ?? summary.join("\n");
-  }
+  if (type === "reasoning") return textOf(item, "encrypted_content") ?? summaryOf(item);
   // A reference is nothing but an id.
   return compactJson(item, type === "item_reference" || type === "" ? referenceNotShown : notShown);
+}
+
+function summaryOf(item: JsonNode): string {
+  return listOf(item, "summary")
+    .map((part) => textOf(part, "text") ?? "")
+    .join("\n");
 }

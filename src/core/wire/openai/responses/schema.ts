@@ -10,6 +10,8 @@ import {
   type Fields,
 } from "../../../message/fields.ts";
 
+export const responsesPath = "/responses";
+
 export type Item =
   | {
       readonly kind: "message";

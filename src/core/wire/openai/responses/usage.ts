@@ -1,7 +1,12 @@
 // Their numbers → our buckets: uncached, read, written per lifetime, output, reasoning.
-import { countIn, fieldsIn, fieldsOf } from "../../../message/fields.ts";
+import { countIn, fieldsIn, fieldsOf, type Fields } from "../../../message/fields.ts";
 import { toReportedUsage, unreportedUsage } from "../usage.ts";
 import type { ReportedUsage } from "../../reply.ts";
+
+/** Events that end a stream carry the whole response. */
+export function findResponsesUsage(answer: Fields): unknown {
+  return answer["usage"] ?? fieldsIn(answer, "response")["usage"] ?? undefined;
+}
 
 export function readResponsesUsage(value: unknown): ReportedUsage {
   if (typeof value !== "object" || value === null) return unreportedUsage();
