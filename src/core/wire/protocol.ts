@@ -32,6 +32,8 @@ export interface Protocol<Name extends string = string> {
   findUsage(answer: Fields): unknown;
   readUsage(usage: unknown): ReportedUsage;
   readonly foreign: ForeignReader;
+  /** The folder of edge/providers with what it needs of the world besides a POST with a key; absent for nothing. */
+  readonly effects?: string;
   /** How a provider is asked to count a request's tokens; absent where the protocol has no such thing. */
   readonly counting?: ProtocolCounting;
   /** How a provider is asked to sum up a conversation itself; absent where the protocol has no such thing. */

@@ -12,9 +12,12 @@ import { runAttempts, type CallToSend, type Sent } from "./run-attempts.ts";
 import { parseTimeouts, timedOut, type Timeouts } from "./timeouts.ts";
 import { openTransport } from "./transport.ts";
 import { cancelled, createWatch } from "./watch.ts";
+import { findEffects, type WireEffects } from "./wire-effects.ts";
 
 export interface ProviderOptions extends Endpoint {
   readonly protocol: Protocol;
+  /** What the protocol declares that it needs; ours bring theirs. */
+  readonly effects?: WireEffects;
   readonly timeouts?: Partial<Timeouts>;
   readonly retries?: Partial<RetryOptions>;
   /** A longer answer fails as malformed. 64 MB by default. */
@@ -43,10 +46,12 @@ export function createProvider(options: ProviderOptions): Provider {
   const credentials = parseCredentials(options.credentials);
   const redact = createRedact(credentials);
   const base = parseBaseUrl(options.baseUrl);
-  const transport = openTransport(base, credentials, timeouts, clock);
+  const effects = findEffects(protocol, options.effects);
+  const transport = openTransport({ base, credentials, timeouts, clock, effects });
   const own: AttemptContext = {
     transport,
     protocol,
+    effects,
     timeouts,
     bodyBytesMax: bytesMax,
     clock,

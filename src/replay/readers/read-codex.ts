@@ -1,7 +1,6 @@
 // Codex rollouts: the items of a conversation in the order they came, with a token count after each reply.
 import type { Usage } from "../../core/message/usage.ts";
 import { isObject } from "../../core/message/fields.ts";
-import { toReportedUsage } from "../../core/wire/openai/usage.ts";
 import {
   countIn,
   fieldsIn,
@@ -157,13 +156,11 @@ function readCount(info: Fields, state: RolloutState): Recorded[] {
   if (countIn(last, "input_tokens") === undefined) return [];
   if (total !== null && total === state.totalTokens) return [];
   state.totalTokens = total;
-  const { usage } = toReportedUsage({
-    promptTokens: countIn(last, "input_tokens"),
-    readTokens: countIn(last, "cached_input_tokens"),
-    writtenTokens: undefined,
-    writtenPerLifetime: {},
-    generatedTokens: countIn(last, "output_tokens"),
-    reasoningTokens: countIn(last, "reasoning_output_tokens"),
+  const { usage } = responsesForm.readUsage({
+    input_tokens: last["input_tokens"],
+    input_tokens_details: { cached_tokens: last["cached_input_tokens"] },
+    output_tokens: last["output_tokens"],
+    output_tokens_details: { reasoning_tokens: last["reasoning_output_tokens"] },
   });
   return close(usage, state);
 }

@@ -1,23 +1,28 @@
 // How OpenAI is reached, in either of its protocols.
-import {
-  toEndpoint,
-  type Endpoint,
-  type EndpointOptions,
-  type ProtocolAccess,
-  type Vendor,
-} from "../access.ts";
+import { toEndpoint, type Endpoint, type EndpointOptions, type ProtocolAccess } from "../access.ts";
 
-export const openaiAccess: Pick<ProtocolAccess, "baseUrl" | "key"> = {
+const shared: Pick<ProtocolAccess, "baseUrl" | "key"> = {
   baseUrl: "https://api.openai.com/v1",
   key: { name: "authorization", prefix: "Bearer " },
 };
 
-export const openaiVendor: Vendor = {
-  name: "openai",
-  keyVariable: "OPENAI_API_KEY",
-  urlVariable: "OPENAI_BASE_URL",
+export const chatAccess: ProtocolAccess = {
+  ...shared,
+  kind: "openai-chat",
+  compatibleKind: "openai-compatible",
+  vendor: null,
+};
+
+export const responsesAccess: ProtocolAccess = {
+  ...shared,
+  kind: "openai-responses",
+  vendor: {
+    name: "openai",
+    keyVariable: "OPENAI_API_KEY",
+    urlVariable: "OPENAI_BASE_URL",
+  },
 };
 
 export function openaiEndpoint(options: EndpointOptions): Endpoint {
-  return toEndpoint(openaiAccess, options);
+  return toEndpoint(shared, options);
 }

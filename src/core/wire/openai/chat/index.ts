@@ -1,5 +1,5 @@
 // The Chat Completions API of OpenAI, which many others speak too.
-import { openaiAccess } from "../access.ts";
+import { chatAccess } from "../access.ts";
 import { readOpenaiFailure } from "../failure.ts";
 import type { Protocol } from "../../protocol.ts";
 import { decodeChat } from "./decode.ts";
@@ -13,12 +13,7 @@ import { readChatUsage } from "./usage.ts";
 export const openaiChat: Protocol<"openai-chat"> = {
   name: "openai-chat",
   title: "Chat Completions",
-  access: {
-    ...openaiAccess,
-    kind: "openai-chat",
-    compatibleKind: "openai-compatible",
-    vendor: null,
-  },
+  access: chatAccess,
   path: () => chatPath,
   writesMarkers: true,
   spelling: () => chatSpelling,

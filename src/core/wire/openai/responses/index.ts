@@ -1,5 +1,5 @@
 // The Responses API of OpenAI.
-import { openaiAccess, openaiVendor } from "../access.ts";
+import { responsesAccess } from "../access.ts";
 import { readOpenaiFailure } from "../failure.ts";
 import type { Protocol } from "../../protocol.ts";
 import { compaction } from "./compaction.ts";
@@ -15,7 +15,7 @@ import { findResponsesUsage, readResponsesUsage } from "./usage.ts";
 export const openaiResponses: Protocol<"openai-responses"> = {
   name: "openai-responses",
   title: "Responses",
-  access: { ...openaiAccess, kind: "openai-responses", vendor: openaiVendor },
+  access: responsesAccess,
   path: () => responsesPath,
   writesMarkers: true,
   spelling: () => responsesSpelling,
