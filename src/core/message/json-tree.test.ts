@@ -1,13 +1,25 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { StrataError } from "../strata-error.ts";
-import { compactJson, parseJsonTree } from "./json-tree.ts";
+import { isObject } from "./fields.ts";
+import { compactJson, parseJsonTree, toJsonTree } from "./json-tree.ts";
 
 test("white space and escapes are one spelling; order and numbers stay as written", () => {
   const text = ' {"b" : [1.0, 1e3,\n"\\u00e9\\/"], "2":null, "a":{"":true}} ';
   expect(compactJson(parseJsonTree(text, "the text"))).toBe(
     '{"b":[1.0,1e3,"é/"],"2":null,"a":{"":true}}',
   );
+});
+
+test("an object that was parsed before gives the tree of its text", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (member) => {
+      const value: unknown = JSON.parse(JSON.stringify({ member, "2": 1 }));
+      if (!isObject(value)) throw new Error("no object");
+      expect(toJsonTree(value)).toEqual(parseJsonTree(JSON.stringify(value), "the text"));
+    }),
+  );
+  expect(toJsonTree({ a: undefined })).toEqual(parseJsonTree("{}", "the text"));
 });
 
 test("any JSON value comes out as it went in", () => {

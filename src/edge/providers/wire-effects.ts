@@ -30,7 +30,7 @@ export function findEffects({ name, effects }: Protocol, given?: WireEffects): W
   if (found !== undefined) return found;
   throw new StrataError(
     "config-invalid",
-    `the protocol ${name} needs ${effects}, and this provider was not given it`,
+    `the protocol ${name} needs the effects "${effects}", and this provider was not given them`,
     "give the effects of the protocol with the provider's options",
   );
 }

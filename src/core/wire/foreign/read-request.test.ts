@@ -112,6 +112,32 @@ describe("the Messages API", () => {
     });
   });
 
+  test("search results and what the provider's own tools say can be marked", () => {
+    const types = [
+      "search_result",
+      "server_tool_use",
+      "web_search_tool_result",
+      "mcp_tool_result",
+      "tool_reference",
+      "container_upload",
+    ];
+    const content = types.map((type) => ({ type }));
+    const { blocks } = read({
+      ...body,
+      tools: [],
+      system: "",
+      messages: [{ role: "user", content }],
+    });
+    expect(blocks.map(({ kind, mayCarryMarker }) => [kind, mayCarryMarker])).toEqual([
+      ["document", true],
+      ["server tool block", true],
+      ["server tool block", true],
+      ["server tool block", true],
+      ["server tool block", true],
+      ["server tool block", true],
+    ]);
+  });
+
   test("a message that is cleared costs nothing once the user has spoken again", () => {
     const cleared = { role: "system", content: "Now.", clear_at: "next_user_message" };
     const messages = [{ role: "user", content: "a" }, cleared];
@@ -285,6 +311,30 @@ describe("Chat Completions", () => {
       ["messages.3.content.0", "T3", "tool_result", "user"],
     ]);
     expect(read(body).settings).toEqual({});
+  });
+
+  test("a result can be marked where it is a list of parts, and tools cannot", () => {
+    const parts = [{ type: "text", text: "done" }];
+    const marks = [body.messages, [{ role: "tool", tool_call_id: "call_1", content: parts }]].map(
+      (messages) => read({ ...body, messages }).blocks.map(({ mayCarryMarker }) => mayCarryMarker),
+    );
+    expect(marks).toEqual([
+      [false, true, true, false, false],
+      [false, true],
+    ]);
+  });
+
+  test("a later message of the application is system text, as our own are", () => {
+    const messages = [...body.messages, { role: "developer", content: "Be quick." }];
+    expect(read({ ...body, messages }).blocks.at(-1)).toMatchObject({
+      kind: "system text",
+      tier: "T3",
+    });
+  });
+
+  test("a choice of one tool is told by its name", () => {
+    const tool_choice = { type: "function", function: { name: "exec" } };
+    expect(read({ ...body, tool_choice }).settings).toEqual({ "tool choice": "tool exec" });
   });
 
   test("a text and a list with one text part are the same", () => {
