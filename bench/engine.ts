@@ -11,7 +11,8 @@ import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts"
 import type { Provider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { runTurn, type Edges } from "../src/engine.ts";
-import { openSession, type Session } from "../src/engine/session.ts";
+import { openSession } from "../src/engine/open-session.ts";
+import type { Session } from "../src/core/session/session.ts";
 
 const sizes = [100, 1_000, 10_000] as const;
 const turnsPerRound = 25;

@@ -24,6 +24,7 @@ export const experiment: Experiment = {
   summary:
     "the ledger against its own SQL, against a bare file, and as it grows to a million turns (3 GB in the temporary folder)",
   options: { part: `only one of ${["append", "read", "durable", "growth", "tree"].join(", ")}` },
+  cpuRatioMax: 1.15,
   async run(settings) {
     const found: Found = { figures: {}, checks: [] };
     const server = await startPostgres();

@@ -14,7 +14,7 @@ import { anthropicEndpoint } from "../src/core/wire/anthropic-messages/access.ts
 import { createProvider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { runTurn } from "../src/engine.ts";
-import { openSession } from "../src/engine/session.ts";
+import { openSession } from "../src/engine/open-session.ts";
 import { createScripted, createSimulator } from "../src/simulator/index.ts";
 
 const policies = ["adaptive", "none", "metis", "nexo", "hermes", "nexus"] as const;
@@ -22,6 +22,7 @@ const models = ["claude-sonnet-4-6", "claude-haiku-4-5"] as const;
 
 export const experiment: Experiment = {
   summary: "three scripted workloads under six policies, on both stores: what each costs",
+  cpuRatioMax: 1.15,
   async run({ progress }) {
     const server = await startPostgres();
     const stores = { sqlite: ":memory:", postgres: await server.createDatabase() };

@@ -33,8 +33,8 @@ import {
   compactAtProvider,
   type CompactionRequest,
   type ProviderCompaction,
-} from "../src/engine/compact-at-provider.ts";
-import { type Session, type SessionSetup } from "../src/engine/session.ts";
+} from "../src/engine/compaction/compact-at-provider.ts";
+import { type Session, type SessionSetup } from "../src/core/session/session.ts";
 
 export interface World {
   readonly simulator: Simulator;

@@ -22,6 +22,8 @@ export interface Experiment {
   readonly summary: string;
   /** Options of its own, `name: what it means`; each takes a value and arrives as text. */
   readonly options?: Readonly<Record<string, string>>;
+  /** With --against: at most so many times the other checkout's CPU time; 1.05 where it is not said. */
+  readonly cpuRatioMax?: number;
   run(settings: Settings): Promise<Omit<Report, "name">>;
 }
 

@@ -1,5 +1,6 @@
 // `npm run bench` and `npm run torture`: finds NAME in a folder, runs it, prints one report.
 import { readdirSync } from "node:fs";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { UsageError, type Experiment, type Report } from "./report.ts";
 
@@ -28,24 +29,51 @@ async function main(folder: string, args: readonly string[]): Promise<number> {
     return 2;
   }
   const experiment = await load(folder, name);
-  const values = readOptions(experiment, args.slice(1));
+  const values = readOptions(experiment, args.slice(1), folder === "bench");
   if (typeof values === "string") {
     console.error(values);
     return 2;
   }
-  const { json, traces, ...options } = values;
-  const report: Report = {
-    name,
-    ...(await experiment.run({
-      traces: text(traces),
-      options: Object.fromEntries(
-        Object.entries(options).map(([key, value]) => [key, text(value)]),
-      ),
-      progress: (line) => void process.stderr.write(`${line}\n`),
-    })),
-  };
-  console.log(json === true ? JSON.stringify(report) : render(report));
+  const { json, ...given } = values;
+  const flags = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, text(value)]));
+  const { against } = flags;
+  const [report, lines] =
+    against === undefined
+      ? [await run(name, experiment, flags), []]
+      : await compare(name, experiment, { ...flags, against });
+  console.log(json === true ? JSON.stringify(report) : render(report, lines));
   return report.checks.every((check) => check.ok) ? 0 : 1;
+}
+
+type Flags = Readonly<Record<string, string | undefined>>;
+
+async function run(
+  name: string,
+  experiment: Experiment,
+  { traces, ...options }: Flags,
+): Promise<Report> {
+  return { name, ...(await experiment.run({ traces, options, progress })) };
+}
+
+async function compare(
+  bench: string,
+  { cpuRatioMax }: Experiment,
+  { against, rounds, traces, ...options }: Flags & { readonly against: string },
+): Promise<readonly [Report, readonly string[]]> {
+  // Loaded only here, so that the runs to be compared do not pay for it.
+  const [{ runAgainst }, { toLines }] = await Promise.all([
+    import("./against.ts"),
+    import("./comparison.ts"),
+  ]);
+  // Each checkout runs in its own folder.
+  const same = { ...options, ...(traces !== undefined && { traces: resolve(traces) }) };
+  const flags = Object.entries(same).map(([key, value]) => `--${key}=${value}`);
+  const comparison = runAgainst({ bench, flags, against, rounds, cpuRatioMax, progress });
+  return [comparison, toLines(comparison)];
+}
+
+function progress(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
 async function load(folder: string, name: string): Promise<Experiment> {
@@ -55,7 +83,12 @@ async function load(folder: string, name: string): Promise<Experiment> {
 
 type OptionValues = Readonly<Record<string, unknown>>;
 
-function readOptions(experiment: Experiment, args: readonly string[]): OptionValues | string {
+function readOptions(
+  experiment: Experiment,
+  args: readonly string[],
+  canCompare: boolean,
+): OptionValues | string {
+  const isCompared = canCompare && args.some((word) => /^--against(=|$)/.test(word));
   const own = Object.keys(experiment.options ?? {}).map((key) => [
     key,
     { type: "string" as const },
@@ -67,6 +100,7 @@ function readOptions(experiment: Experiment, args: readonly string[]): OptionVal
         json: { type: "boolean" },
         traces: { type: "string" },
         ...Object.fromEntries(own),
+        ...(isCompared && { against: { type: "string" }, rounds: { type: "string" } }),
       },
     });
     return values;
@@ -87,17 +121,26 @@ async function describe(folder: string, names: readonly string[]): Promise<strin
       return `${name}: ${summary}${own.join("")}`;
     }),
   );
-  return [`npm run -s ${folder} -- NAME [--traces DIR] [--json]`, "", ...lines].join("\n");
+  const usage = `npm run -s ${folder} -- NAME [--traces DIR] [--json]`;
+  return [usage, ...(folder === "bench" ? [describeComparing()] : []), "", ...lines].join("\n");
 }
 
-function render(report: Report): string {
+function describeComparing(): string {
+  return `npm run -s bench -- NAME --against DIR [--rounds N] [--json]
+  runs NAME in turn here and in DIR, another checkout of this repository, N times (7, and no fewer), and checks the
+  median ratio of CPU times. That is the time of the bench's own process: what it starts, such as PostgreSQL, is not
+  in it. Times that the bench reports are compared one by one. Other options go to both.
+  Make DIR: git worktree add --detach DIR COMMIT && ln -s "$PWD/node_modules" DIR/node_modules`;
+}
+
+function render(report: Report, lines: readonly string[]): string {
   const figures = Object.entries(report.figures).map(
     ([name, value]) => `  ${name}: ${round(value)}`,
   );
   const checks = report.checks.map(
     ({ name, value, limit, ok }) => `  ${ok ? "ok  " : "FAIL"} ${name}: ${round(value)} (${limit})`,
   );
-  return [report.name, ...figures, "checks", ...checks].join("\n");
+  return [report.name, ...figures, ...lines, "checks", ...checks].join("\n");
 }
 
 function round(value: number | string | null): string {

@@ -1,255 +1,164 @@
-// One turn on one screen: assemble → plan → encode → send → decode → record, until the model is done.
-import { randomUUID } from "node:crypto";
-import { readEvent } from "./core/layers/event.ts";
-import type { CallEntry } from "./core/ledger/call-entry.ts";
-import type { ToolUseBlock } from "./core/message/message.ts";
-import type { CallToSend } from "./edge/providers/run-attempts.ts";
-import type { Route } from "./engine/route-turn.ts";
+// One turn on one screen. What comes next is decided in core/turn; what it takes is done here, in the order a call
+// meets it: assemble, plan, record what is new, count, compact, encode, send, decode, record the reply, run tools.
+import { assemble } from "./core/assembly/assemble.ts";
+import { planCache } from "./core/cache/plan-cache.ts";
+import type { Session } from "./core/session/session.ts";
+import { toClosed } from "./core/turn/close-turn.ts";
+import { nextStep } from "./core/turn/next-step.ts";
+import { toAssemble, toPlan } from "./core/turn/prepare-call.ts";
+import type { Result, Step } from "./core/turn/step.ts";
+import type { TurnEnding } from "./core/turn/turn-ending.ts";
+import { callStarted, turnEnded } from "./core/turn/turn-events.ts";
 import { answerTools } from "./engine/answer-tools.ts";
-import { labelsOf } from "./engine/count-prompt.ts";
-import type {
-  CallAtHand,
-  Edges,
-  TurnEnding,
-  TurnRun,
-  TurnToResume,
-  TurnToRun,
-} from "./engine/edges.ts";
-import { limitResults } from "./engine/limit-results.ts";
-import { fold, readyCall, type NextCall, type ReadyCall } from "./engine/ready-call.ts";
-import { callOf, closeTurn, type RunningTurn } from "./engine/record-turn.ts";
-import type { Session } from "./engine/session.ts";
-import { settleCall } from "./engine/settle-call.ts";
-import { createTeller, type Teller } from "./engine/tell.ts";
-import { createMoments } from "./engine/tell-moment.ts";
-import { createTurnEvents, type TurnEvents } from "./engine/turn-events.ts";
-import { recordSession } from "./engine/stored-session.ts";
-import { endingOf, isOverflow, loadUnfinished } from "./engine/unfinished-turn.ts";
+import { countPrompt, noteBill } from "./engine/count-prompt.ts";
+import type { Edges, StepEdges, TurnRun, TurnToResume, TurnToRun } from "./engine/edges.ts";
+import { compactInTurn } from "./engine/turn/compact-in-turn.ts";
+import { beginTurn } from "./engine/turn/begin-turn.ts";
+import { loadTurn } from "./engine/turn/load-turn.ts";
+import { recordSent } from "./engine/turn/record-sent.ts";
+import { refresh } from "./engine/turn/refresh.ts";
+import { apply, emit, hear, release, type RunningTurn } from "./engine/turn/running-turn.ts";
 
 export type {
   Edges,
-  TurnEnding,
+  StepEdges,
   TurnPhase,
   TurnRun,
   TurnToResume,
   TurnToRun,
 } from "./engine/edges.ts";
+export type { TurnEnding } from "./core/turn/turn-ending.ts";
 
 /** One turn, from what happened to what it cost. */
 export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): Promise<TurnRun> {
-  const startMs = edges.now();
-  const iso = new Date(startMs).toISOString();
-  const said = readEvent(turn.event, session.role, { iso });
-  const before = await recordSession(session, edges);
-  edges.onRecorded?.(before);
-  const id = turn.id ?? randomUUID();
-  return runCalls(
-    {
-      id,
-      call: callOf(before, id, edges),
-      before,
-      session: before,
-      open: null,
-      current: [said.current],
-      wholes: new Map(),
-      isStaged: false,
-      context: { ...said.context, injectedAt: iso },
-      volatile: perCall(
-        createMoments(turn.event, before, { startMs, toldMs: null }),
-        turn.volatile,
-      ),
-      callCount: 0,
-      toolCallCount: 0,
-      callsMax: turn.callsMax ?? 50,
-    },
-    edges,
-    turn.route === undefined ? {} : { route: turn.route },
-  );
+  return finish(await beginTurn(session, turn, edges), edges);
 }
 
-/** Goes on with the turn of a session that nobody closed, from its last whole call. */
+/** Goes on with a turn that no process closed, from its last recorded call. */
 export async function resumeTurn(
   session: Session,
   turn: TurnToResume,
   edges: Edges,
 ): Promise<TurnRun> {
-  const unfinished = await loadUnfinished(session, edges);
-  const toldMs = unfinished.turn.callCount === 0 ? null : session.cache.lastStartMs;
-  // Where it stands before the messages, another time would be another prefix.
-  const isFixed = session.policy.layout.volatile === "system-tail";
-  const startMs = (isFixed ? unfinished.toldMs : null) ?? edges.now();
-  const moments = createMoments(turn.moment ?? {}, session, { startMs, toldMs });
-  const volatile = perCall(moments, turn.volatile);
-  const running = { ...unfinished.turn, volatile, callsMax: turn.callsMax ?? 50 };
-  const { ending } = unfinished;
-  if (ending === null) return runCalls(running, edges, { earlier: unfinished.calls });
-  const { open } = running;
-  try {
-    const events = createTurnEvents(createTeller(edges.events, running.call), running);
-    const endMs = edges.now();
-    const closed = await closeTurn({ turn: running, how: ending, endMs });
-    events.resumed(running);
-    events.ended(ending, unfinished.calls, endMs);
-    return { session: closed, calls: [], end: ending };
-  } catch (error) {
-    await open?.release().catch(() => {});
-    throw error;
+  return finish(await loadTurn(session, turn, edges), edges);
+}
+
+/** Carries a turn to its end. */
+export async function finish(running: RunningTurn, edges: StepEdges): Promise<TurnRun> {
+  for (;;) {
+    const step = await advance(running, edges);
+    if (step.do === "close") return close(running, step.how, edges);
+    await take(step, running, edges);
   }
 }
 
-interface TurnSoFar {
-  readonly route?: Route;
-  /** Calls of the turn that another process made. */
-  readonly earlier?: readonly CallEntry[];
+/** A step that an application with a loop of its own carries out itself, or the last one. */
+export type OuterStep = Extract<Step, { readonly do: "send" | "run tools" | "close" }>;
+
+/** Carries out every step up to the next one that talks to a model, runs tools or ends the turn. */
+export async function advance(running: RunningTurn, edges: StepEdges): Promise<OuterStep> {
+  for (;;) {
+    hear(running, edges);
+    const step = nextStep(running.turn);
+    if (step.do === "send" || step.do === "run tools" || step.do === "close") return step;
+    await take(step, running, edges);
+  }
 }
 
-async function runCalls(
-  first: RunningTurn,
-  edges: Edges,
-  { route, earlier = [] }: TurnSoFar,
-): Promise<TurnRun> {
-  const teller = createTeller(edges.events, first.call);
-  const events = createTurnEvents(teller, first);
-  const calls: CallEntry[] = [];
-  let turn = first;
-  let isRecovering = false;
-  const end = async (how: TurnEnding): Promise<TurnRun> => {
-    const endMs = edges.now();
-    const session = await closeTurn({ turn, how, endMs });
-    events.ended(how, [...earlier, ...calls], endMs, edges.signal?.reason);
-    return { session, calls, end: how };
-  };
-  try {
-    for (let number = first.callCount + 1; number <= first.callsMax; number += 1) {
-      await edges.beforeCall?.();
-      turn = { ...turn, session: edges.renew?.(turn.session) ?? turn.session };
-      edges.onPhase?.("preparing");
-      const startMs = edges.now();
-      const onRecorded: NextCall["onRecorded"] = (recorded, prepared) => {
-        turn = recorded;
-        if (number === 1) events.started(turn.current, prepared, route);
-        else if (calls.length === 0) events.resumed(first);
-      };
-      const next = { turn, startMs, mayFold: !isRecovering, onRecorded };
-      const ready = await readyCall(next, edges, teller);
-      // A fold may have taken its time.
-      const sentMs = edges.now();
-      const made = await makeCall({ ...ready, number, startMs: sentMs }, edges, events);
-      ({ turn } = made);
-      calls.push(made.entry);
-      if (isOverflow(made.entry) && !isRecovering) {
-        const why = {
-          prepared: ready.call,
-          nowMs: edges.now(),
-          asked: "overflow_recovery" as const,
-        };
-        const shorter = await fold(turn, why, edges, teller);
-        isRecovering = shorter.isFolded;
-        ({ turn } = shorter);
-        if (isRecovering) continue;
-      }
-      isRecovering = false;
-      const isLast = number === first.callsMax;
-      const after = await goOn({ turn, entry: made.entry, isLast }, edges, teller);
-      if (typeof after === "string") return await end(after);
-      turn = after;
+/** Carries out one step. */
+export async function take(
+  step: Exclude<Step, { readonly do: "close" }>,
+  running: RunningTurn,
+  edges: StepEdges,
+): Promise<void> {
+  await guard(running, async () => apply(running, await carryOut(step, running, edges)));
+}
+
+/** The effects, in the order a call meets them. */
+async function carryOut(
+  step: Exclude<Step, { readonly do: "close" }>,
+  running: RunningTurn,
+  edges: StepEdges,
+): Promise<Result> {
+  const { session } = running.turn;
+  switch (step.do) {
+    case "refresh":
+      return refresh(step, running, edges);
+    case "prepare": {
+      const assembly = assemble(toAssemble(session, step));
+      const plan = planCache(toPlan(session, assembly, step.nowMs ?? edges.now()));
+      return { did: "prepare", assembly, plan };
     }
-    return await end("too many calls");
-  } catch (error) {
-    // Nobody works on it any more: it can be resumed or abandoned at once. What went wrong matters more.
-    await turn.open?.release().catch(() => {});
-    throw error;
+    case "record":
+      await recordSent(running, step, edges);
+      return { did: "record" };
+    case "count":
+      return { did: "count", tokens: await countPrompt(session, step.prepared, edges) };
+    case "compact":
+      return { did: "compact", ...(await compactInTurn(step, running, edges)) };
+    case "send": {
+      const call = startCall(step, running, edges);
+      const { signal, onPart } = edges;
+      const how = { ...(signal && { signal }), ...(onPart && { onPart }) };
+      // What streams in is decoded as it comes.
+      const sent = await edges.provider.send({ ...call, stream: session.options.stream, ...how });
+      return { did: "send", sent, ...call, notes: call.request.notes, endMs: edges.now() };
+    }
+    case "record reply":
+      await running.lease?.append(step.entry, step.more);
+      noteBill(running.turn, step.entry, edges);
+      return { did: "record reply" };
+    case "run tools":
+      // A resumed turn says what it does from its first call on.
+      if (running.turn.isAnnounced) edges.onPhase?.("running tools");
+      return {
+        did: "run tools",
+        answers: await answerTools(step.uses, edges.runTools, running.tools),
+      };
   }
 }
 
-interface CallToMake extends CallAtHand {
+/** Encodes the call, and says that it begins. */
+export function startCall(
+  { prepared, number }: Extract<Step, { readonly do: "send" }>,
+  running: RunningTurn,
+  edges: StepEdges,
+): StartedCall {
+  const { protocol, model, options } = running.turn.session;
+  const { assembly, plan, promptTokens } = prepared;
+  const request = protocol.encode({ assembly, plan, model, options });
+  const startMs = edges.now();
+  emit(running, [callStarted(running.turn, number, promptTokens)]);
+  edges.onPhase?.("calling");
+  return { request, startMs };
+}
+
+export interface StartedCall {
+  readonly request: ReturnType<Session["protocol"]["encode"]>;
   readonly startMs: number;
 }
 
-/** Sends it, learns from what comes back, and records both. */
-async function makeCall(
-  { turn, call, number, startMs }: CallToMake,
-  edges: Edges,
-  events: TurnEvents,
-): Promise<{ readonly turn: RunningTurn; readonly entry: CallEntry }> {
-  const { session } = turn;
-  const { assembly, plan, request, volatile, promptTokens } = call;
-  events.callStarted(number, promptTokens);
-  edges.onPhase?.("calling");
-  edges.onReady?.({ turn, call, number });
-  const sent = await edges.provider.send({ request, ...howToSend(session.options, edges) });
-  const { spent } = session;
-  const made = { turnId: turn.id, number, assembly, plan, request, spent, volatile };
-  const settled = settleCall(session, { ...made, sent, startMs, endMs: edges.now() });
-  await turn.open?.append(settled.entry, settled.more);
-  events.callSettled(settled.entry, session);
-  noteBill(call, settled.entry, session, edges);
-  edges.onSettled?.(settled.entry);
-  return { turn: { ...turn, session: settled.session }, entry: settled.entry };
+/** Closes the turn. Words that came too late for a call are handed back. */
+export async function close(
+  running: RunningTurn,
+  how: TurnEnding,
+  edges: StepEdges,
+): Promise<TurnRun> {
+  const { turn, lease } = running;
+  const endMs = edges.now();
+  const { session, end } = toClosed(turn, how, endMs);
+  await guard(running, async () => lease?.close(end));
+  emit(running, turnEnded(turn, how, endMs));
+  const unsaid = edges.takeSteered && [...turn.said, ...edges.takeSteered()];
+  return { session, calls: turn.calls, end: how, ...(unsaid && { unsaid }) };
 }
 
-function noteBill(
-  { countedTokens }: ReadyCall,
-  { usage }: CallEntry,
-  session: Session,
-  { counter }: Edges,
-): void {
-  if (countedTokens === undefined || usage === null) return;
-  counter?.noteBill({ labels: labelsOf(session), countedTokens, usage });
-}
-
-interface AnsweredCall {
-  readonly turn: RunningTurn;
-  readonly entry: CallEntry;
-  /** Whether no other call is allowed. */
-  readonly isLast: boolean;
-}
-
-/** What the next call sends that is new: results of tools, and what was said meanwhile. Or how the turn ends. */
-async function goOn(
-  { turn, entry, isLast }: AnsweredCall,
-  edges: Edges,
-  teller: Teller,
-): Promise<RunningTurn | TurnEnding> {
-  if (entry.status !== "complete") return failedHow(entry);
-  const uses = toolUsesOf(entry);
-  const ending = endingOf(entry.stopReason, uses);
-  // With the last call that is allowed, what was said meanwhile would only undo the reply.
-  const isOpen = !isLast && (ending === null || ending === "done");
-  const steered = isOpen ? (edges.takeSteered?.() ?? []) : [];
-  if (ending !== null && steered.length === 0) return ending;
-  if (uses.length > 0) edges.onPhase?.("running tools");
-  const answers = uses.length === 0 ? [] : await answerTools(uses, edges.runTools, turn.call);
-  const limited = limitResults(answers, turn.session, edges.compaction, teller);
-  const current = [...limited.messages, ...steered];
-  return { ...turn, current, wholes: limited.wholes, isStaged: false };
-}
-
-function perCall(
-  moments: ReturnType<typeof createMoments>,
-  more: TurnToRun["volatile"] = [],
-): RunningTurn["volatile"] {
-  return async (nowMs) => [
-    ...moments(nowMs),
-    ...(typeof more === "function" ? await more() : more),
-  ];
-}
-
-function failedHow({ failure }: CallEntry): TurnEnding {
-  return failure?.kind === "cancelled" ? "cancelled" : "failed";
-}
-
-function toolUsesOf({ reply }: CallEntry): readonly ToolUseBlock[] {
-  return reply?.content.filter((block) => block.type === "tool_use") ?? [];
-}
-
-function howToSend(
-  { stream }: Session["options"],
-  { signal, onPart }: Edges,
-): Omit<CallToSend, "request"> {
-  return {
-    stream,
-    ...(signal === undefined ? {} : { signal }),
-    ...(onPart === undefined ? {} : { onPart }),
-  };
+/** A turn that throws is released: any process may resume it at once. */
+async function guard<Value>(running: RunningTurn, work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    await release(running);
+    throw error;
+  }
 }

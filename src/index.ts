@@ -335,20 +335,19 @@ export {
   defaultCompactionSettings,
   type CompactionSettings,
 } from "./core/compaction/plan/settings.ts";
-export type { Compaction } from "./engine/compaction.ts";
+export type { Compaction } from "./engine/compaction/compaction.ts";
 export { withDelegation, type DelegationOptions } from "./engine/sub-agent.ts";
 export { openWorkspaceWorld } from "./engine/workspace-world.ts";
-export { compactSession, planCompaction, type CompactionPlan } from "./engine/compact-session.ts";
-export type { FoldRun } from "./engine/fold-session.ts";
-export type { FoundationSetup } from "./engine/session-foundation.ts";
-export type { Summariser } from "./engine/summarise-transcript.ts";
 export {
-  openSession,
-  type SectionNote,
-  type Session,
-  type SessionSetup,
-  type SessionSkill,
-} from "./engine/session.ts";
+  compactSession,
+  planCompaction,
+  type CompactionPlan,
+} from "./engine/compaction/compact-session.ts";
+export type { CompactionOutcome } from "./core/turn/compaction/compacting.ts";
+export type { FoundationSetup } from "./core/session/session-foundation.ts";
+export type { Summariser } from "./engine/compaction/summarise-transcript.ts";
+export { openSession } from "./engine/open-session.ts";
+export type { SectionNote, Session, SessionSetup, SessionSkill } from "./core/session/session.ts";
 export { resumeSession, type ResumeSetup } from "./engine/stored-session.ts";
 export {
   resumeTurn,
@@ -377,10 +376,10 @@ export type {
   RecordedCall,
   RecordOptions,
   ToolAnswer,
-} from "./engine/own-loop.ts";
-export type { OwnCall } from "./engine/own-loop-call.ts";
-export { offerTools } from "./engine/own-loop-tools.ts";
-export { sendsNothing } from "./engine/own-loop-turn.ts";
+} from "./engine/own-loop/own-loop.ts";
+export type { OwnCall } from "./engine/own-loop/own-call.ts";
+export { offerTools } from "./engine/own-loop/application-side.ts";
+export { sendsNothing } from "./engine/own-loop/application-side.ts";
 export { explainMiss, type CallTiming, type MissQuestion } from "./core/diagnosis/explain-miss.ts";
 export { missCauses, type Explanation, type MissCause } from "./core/diagnosis/explanation.ts";
 export { lintRequest, type LintFinding } from "./core/diagnosis/lint-request.ts";

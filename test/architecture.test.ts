@@ -38,6 +38,8 @@ const ORDER = [
   "core/ledger",
   "core/recall",
   "core/compaction",
+  "core/session",
+  "core/turn",
   "simulator",
   "edge/config",
   "edge/events",
@@ -48,6 +50,7 @@ const ORDER = [
   "edge/exporters",
   "engine",
   "integrations",
+  "host",
   "analytics",
   "replay",
   "gateway",
@@ -59,7 +62,7 @@ const ORDER = [
 // The referee does not play: this is all it may import, and only these may import it.
 const REFEREE = {
   mayImport: ["simulator", "core/assert", "core/strata-error", "core/models"],
-  importedBy: ["simulator", "edge/providers", "replay", "cli", "index"],
+  importedBy: ["simulator", "edge/providers", "host", "replay", "cli", "index"],
 };
 
 interface Import {
@@ -93,6 +96,12 @@ test("core takes nothing from outside but a vocabulary, a hash function and a YA
   ]);
 });
 
+test("the environment of the process is read once, by the program; everything below is given it", () => {
+  const readers = sources.filter(({ code }) => code.includes("process.env"));
+  const files = readers.map(({ file }) => file).filter((file) => !file.endsWith("test-kit.ts"));
+  expect(files).toEqual(["src/cli/main.ts"]);
+});
+
 test("the check sees the code it guards", () => {
   expect(imports.length).toBeGreaterThan(20);
   expect(imports).toContainEqual({
@@ -117,6 +126,7 @@ test.each<[string, string, string, boolean]>([
   ],
   ["a re-export counts", "src/core/hash.ts", 'export { y } from "./models/y.ts";', true],
   ["the own folder is fine", "src/core/models/x.ts", 'import { y } from "./y.ts";', false],
+  ["a host knows no command", "src/host/x.ts", 'import { y } from "../cli/y.ts";', true],
   ["a folder above is fine", "src/cli/x.ts", 'import { y } from "../core/hash.ts";', false],
 ])("%s", (_name, file, code, isForbidden) => {
   const [found] = findImports(file, code);

@@ -13,7 +13,7 @@ import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts"
 import { createEventBus, type EventBus } from "../src/edge/events/event-bus.ts";
 import type { BusProblem } from "../src/edge/events/problem.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
-import type { SessionSetup } from "../src/engine/session.ts";
+import type { SessionSetup } from "../src/core/session/session.ts";
 import type { SimulatedRun } from "../harness/simulated-session.ts";
 
 let ledger: Ledger;

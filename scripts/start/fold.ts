@@ -9,7 +9,8 @@ import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.
 import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access.ts";
 import { createProvider } from "../../src/edge/providers/provider.ts";
 import { runTurn, type Edges } from "../../src/engine.ts";
-import { openSession, type Session } from "../../src/engine/session.ts";
+import { openSession } from "../../src/engine/open-session.ts";
+import type { Session } from "../../src/core/session/session.ts";
 import { createAgent, createSimulator } from "../../src/simulator/index.ts";
 
 /** Small, so that a few turns fill it. */

@@ -3,18 +3,17 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describeBusProblem } from "../../src/cli/open-engine-parts.ts";
 import { fillWorkspace } from "../../src/cli/chat/sample-workspace.ts";
 import { runChat, type ChatEdges, type OpenedChat } from "../../src/cli/chat/run-chat.ts";
 import type { PolicyName } from "../../src/core/cache/policy.ts";
 import type { TextCounter } from "../../src/core/tokens/o200k/counter.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
-import { createEventBus } from "../../src/edge/events/event-bus.ts";
 import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access.ts";
 import { createProvider } from "../../src/edge/providers/provider.ts";
 import { makeStore, type OpenStore } from "../../src/edge/stores/open-store.ts";
 import { createEngine, type Reached } from "../../src/engine/create-engine.ts";
 import { openWorkspaceWorld } from "../../src/engine/workspace-world.ts";
+import { openEvents } from "../../src/host/open-events.ts";
 import { createAgent, createSimulator, type Simulator } from "../../src/simulator/index.ts";
 
 export interface GuideStep {
@@ -107,14 +106,7 @@ async function openGuided(
   const workspace = await mkdtemp(join(tmpdir(), "strata-start-"));
   await fillWorkspace(workspace);
   const now = (): number => simulator.clock.now();
-  const events = createEventBus({
-    store: ledger,
-    onProblem: (problem) => {
-      const text = describeBusProblem(problem);
-      if (text !== null) onNotice(text);
-    },
-    nowUs: () => now() * 1000,
-  });
+  const events = openEvents({ ledger, onNotice, nowUs: () => now() * 1000 });
   const server = await simulator.listen({ port: 0 });
   const provider = createProvider({
     protocol: anthropicMessages,

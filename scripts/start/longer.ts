@@ -19,7 +19,8 @@ import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access
 import { createProvider } from "../../src/edge/providers/provider.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
 import { runTurn, type TurnRun } from "../../src/engine.ts";
-import { openSession, type Session } from "../../src/engine/session.ts";
+import { openSession } from "../../src/engine/open-session.ts";
+import type { Session } from "../../src/core/session/session.ts";
 import { resumeSession, type ResumeSetup } from "../../src/engine/stored-session.ts";
 import * as simulation from "../../src/simulator/index.ts";
 import { printFold } from "./fold.ts";

@@ -3,14 +3,14 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { StrataError } from "../core/strata-error.ts";
 import type { Finding } from "./doctor.ts";
-import type { Setting } from "./read-config.ts";
+import type { Setting } from "../host/environment.ts";
 
 /** Makes nothing and changes nothing. */
 export async function checkStore({ value: where, origin }: Setting<string>): Promise<Finding> {
   const name = "ledger";
   try {
     // Loaded here, because a Node without SQLite must get as far as saying so.
-    const { nameOf } = await import("./use-ledger.ts");
+    const { nameOf } = await import("../host/ledger-place.ts");
     const place = `${nameOf(where)} (from ${origin})`;
     return { name, state: "ok", detail: `${place}, ${await describe(where)}` };
   } catch (error) {

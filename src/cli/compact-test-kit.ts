@@ -5,7 +5,7 @@ import { cheapCounter } from "../core/tokens/cheap-counter.ts";
 import { createProvider } from "../edge/providers/provider.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
 import { runTurn } from "../engine.ts";
-import { openSession } from "../engine/session.ts";
+import { openSession } from "../engine/open-session.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
 import {
   createScripted,
@@ -14,7 +14,7 @@ import {
   type ScriptStep,
   type Simulator,
 } from "../simulator/index.ts";
-import { findEndpoint, usualProtocol } from "./provider-protocols.ts";
+import { findEndpoint, usualProtocol } from "../host/provider-protocols.ts";
 
 export interface SimulatedProvider {
   readonly simulator: Simulator;

@@ -280,7 +280,7 @@ describe("strata compact leaves everything as it was", () => {
     const { error, status } = await withKey("compact", "build", "--yes");
     await lock?.release();
     await ledger.close();
-    expect(error).toContain("session build was not folded: another process folds this session");
+    expect(error).toContain("session build was not folded: another process compacts this session");
     expect(status).toBe(9);
     expect(provider.asked).toEqual([]);
   });

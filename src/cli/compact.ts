@@ -1,15 +1,16 @@
 // strata compact: shows what a fold would do, and does it.
 import { StrataError } from "../core/strata-error.ts";
 import type { OpenStore } from "../edge/stores/open-store.ts";
-import { planCompaction } from "../engine/compact-session.ts";
-import { canRecall } from "../engine/compaction.ts";
+import { planCompaction } from "../engine/compaction/compact-session.ts";
+import { canRecall } from "../core/session/compaction-rules.ts";
 import type { CommandBody, CommandInput, Io } from "./command.ts";
 import { canAsk, confirm } from "./confirm.ts";
 import { foldRecorded } from "./fold-recorded.ts";
 import { needSession } from "./need-session.ts";
 import { describePlan, type Planned } from "./planned-fold.ts";
-import { createProgress } from "./progress.ts";
-import { readCatalogue } from "./read-catalogue.ts";
+import { formatCount } from "../replay/page/format-figures.ts";
+import { createProgress, type Progress } from "./progress.ts";
+import { readCatalogue } from "../host/read-catalogue.ts";
 import { askToFold, renderPlan } from "./render-compaction.ts";
 import {
   renderFoldFacts,
@@ -19,8 +20,14 @@ import {
   type ShownFold,
 } from "./render-fold.ts";
 import { toJsonLine } from "./render-ledger.ts";
-import { refuseBusy, resumeRecorded, type Resumed } from "./resume-recorded.ts";
-import { chooseWriter, openWriter, type OpenWriter, type Writer } from "./summary-writer.ts";
+import { refuseBusy, resumeRecorded, type Resumed } from "../host/resume-recorded.ts";
+import {
+  chooseWriter,
+  openWriter,
+  type OpenWriter,
+  type Writer,
+  type WriterProgress,
+} from "../host/summary-writer.ts";
 import { useLedger } from "./use-ledger.ts";
 
 export const run: CommandBody = (input, io) => {
@@ -37,7 +44,7 @@ export const run: CommandBody = (input, io) => {
       isDryRun: input.switches.has("dry-run"),
     };
     const writer = chooseWriter(wish, resumed.session, { env: io.env, catalogue });
-    const open = await openWriter(writer, createProgress(io, ""));
+    const open = await openWriter(writer, createShow(createProgress(io, "")));
     try {
       return await compact({ input, io, store, resumed, writer, open });
     } finally {
@@ -45,6 +52,21 @@ export const run: CommandBody = (input, io) => {
     }
   });
 };
+
+function createShow(line: Progress): (progress: WriterProgress) => void {
+  return (progress) => {
+    switch (progress.kind) {
+      case "reading":
+        return line.tell(`${progress.model} reads the conversation`);
+      case "writing": {
+        const length = formatCount(progress.characters, "character");
+        return line.tell(`${progress.model} writes the summary: ${length}`);
+      }
+      case "ended":
+        return line.end();
+    }
+  };
+}
 
 interface Work {
   readonly input: CommandInput;

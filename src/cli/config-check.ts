@@ -1,5 +1,4 @@
 // strata config check: a configuration against its rules, as CI would ask.
-import { homedir } from "node:os";
 import { basename, resolve } from "node:path";
 import { styleText } from "node:util";
 import { describeOrigin } from "../core/config/config-node.ts";
@@ -10,9 +9,10 @@ import {
 } from "../core/config/config-problem.ts";
 import { inWorkspace } from "../core/config/sections.ts";
 import { exitStatusOf, StrataError } from "../core/strata-error.ts";
-import { configFileName, findConfigFiles } from "../edge/config/find-config-files.ts";
+import { configFileName } from "../edge/config/find-config-files.ts";
 import { loadConfig } from "../edge/config/load-config.ts";
 import type { ConfigFile } from "../edge/config/read-config-file.ts";
+import { findConfigPlaces } from "../host/read-config-once.ts";
 import type { CommandBody, CommandInput, Io } from "./command.ts";
 import { readConfigPlaces } from "./config-places.ts";
 import { toJsonLine, toPrintable } from "./render-ledger.ts";
@@ -55,8 +55,7 @@ async function ifFound(files: readonly ConfigFile[], { env }: Io): Promise<Confi
 
 function ownFile(env: Io["env"]): string | undefined {
   const { STRATA_CONFIG: _named, ...others } = env;
-  const where = { env: others, workspace: "/", homeFolder: homedir() };
-  return findConfigFiles(where).find(({ isFound }) => !isFound)?.path;
+  return findConfigPlaces({ env: others, workspace: "/" }).find(({ isFound }) => !isFound)?.path;
 }
 
 function describe({ severity, origin, message, hint }: ConfigProblem): unknown {

@@ -1,9 +1,9 @@
 // strata config show: what holds, and why.
-import { describeProblem, hasErrors, toConfigError } from "../core/config/config-problem.ts";
+import { describeProblem } from "../core/config/config-problem.ts";
 import { originOf, type Setting } from "../core/config/settings.ts";
 import { nearestNames } from "../core/nearest-names.ts";
 import { StrataError } from "../core/strata-error.ts";
-import { loadConfig } from "../edge/config/load-config.ts";
+import { readConfigOnce } from "../host/read-config-once.ts";
 import type { CommandBody } from "./command.ts";
 import { readConfigPlaces } from "./config-places.ts";
 import { toJsonLine, toPrintable, toShort } from "./render-ledger.ts";
@@ -11,9 +11,7 @@ import { renderTable, type Column } from "./table.ts";
 
 export const run: CommandBody = async (input, io) => {
   const files = readConfigPlaces(input, io);
-  const { settings, problems } = await loadConfig({ files, env: io.env });
-  const errors = problems.filter(({ severity }) => severity === "error");
-  if (hasErrors(errors)) throw toConfigError(errors);
+  const { settings, problems } = await readConfigOnce({ files, env: io.env });
   for (const warning of problems) {
     io.error(`strata: warning: ${toPrintable(describeProblem(warning))}\n`);
   }

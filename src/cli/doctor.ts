@@ -5,7 +5,7 @@ import { styleText } from "node:util";
 import { exitStatusOf } from "../core/strata-error.ts";
 import type { CommandBody } from "./command.ts";
 import { checkStore } from "./check-store.ts";
-import { readConfig } from "./read-config.ts";
+import { readDataDirectory, readStore } from "../host/environment.ts";
 
 export interface Finding {
   readonly name: string;
@@ -15,7 +15,7 @@ export interface Finding {
 }
 
 export const run: CommandBody = async (input, io) => {
-  const { dataDirectory, store } = readConfig(io.env);
+  const dataDirectory = readDataDirectory(io.env);
   const findings = [
     checkNode(process.versions.node),
     checkPlatform(process.platform, process.arch),
@@ -23,7 +23,7 @@ export const run: CommandBody = async (input, io) => {
     await checkPart("sqlite", "node:sqlite", "use a Node build with SQLite"),
     await checkPart("tokenizer", "gpt-tokenizer/bpeRanks/o200k_base", "reinstall strata-context"),
     await checkOptionalPart("postgres driver", "pg", "npm install pg, to keep the ledger there"),
-    await checkStore(store),
+    await checkStore(readStore(io.env)),
   ];
   const isFit = findings.every(({ state }) => state !== "failed");
   io.out(

@@ -9,7 +9,8 @@ import { writePrivateFile } from "../edge/stores/write-private-file.ts";
 import type { CommandBody } from "./command.ts";
 import { createProgress } from "./progress.ts";
 import { formatBytes, toJsonLine } from "./render-ledger.ts";
-import { useLedger, type Place } from "./use-ledger.ts";
+import type { LedgerPlace } from "../host/ledger-place.ts";
+import { useLedger } from "./use-ledger.ts";
 import { writeLines } from "./write-lines.ts";
 
 export const run: CommandBody = (input, io) =>
@@ -47,7 +48,7 @@ async function dumpTo(
   file: string,
   force: boolean,
   { database }: OpenStore,
-  { where }: Place,
+  { where }: LedgerPlace,
 ): Promise<void> {
   await writePrivateFile(file, { force, except: ledgerFiles(where) }, (unfinished) =>
     database.snapshot((snapshot) => writeLines(unfinished, dumpLedger(snapshot))),

@@ -6,7 +6,8 @@ import { openDatabase } from "../edge/stores/open-ledger.ts";
 import type { Database } from "../edge/stores/sql/database.ts";
 import type { CommandBody, Io } from "./command.ts";
 import { toJsonLine } from "./render-ledger.ts";
-import { atPlace, createOnProblem, type Place } from "./use-ledger.ts";
+import type { LedgerPlace } from "../host/ledger-place.ts";
+import { atPlace, createOnProblem } from "./use-ledger.ts";
 
 export const run: CommandBody = (input, io) =>
   atPlace(input, io, async (place) => {
@@ -24,12 +25,12 @@ interface Steps extends Migrated {
   readonly steps: readonly { readonly number: number; readonly name: string }[];
 }
 
-async function bringUpToDate({ where }: Place, io: Io): Promise<Steps> {
+async function bringUpToDate({ where }: LedgerPlace, io: Io): Promise<Steps> {
   const database = await openDatabase(where, { onProblem: createOnProblem(io) });
   return closing(database, async () => withSteps(await migrate(database, Date.now())));
 }
 
-async function lookAhead({ where }: Place): Promise<Steps> {
+async function lookAhead({ where }: LedgerPlace): Promise<Steps> {
   const to = migrations.at(-1)?.number ?? 0;
   const database = await openUnmigrated(where);
   if (database === null) return withSteps({ from: 0, to });

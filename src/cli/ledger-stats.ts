@@ -5,7 +5,8 @@ import { formatNumber } from "../replay/page/format-figures.ts";
 import type { CommandBody } from "./command.ts";
 import { formatBytes, formatTime, toJsonLine } from "./render-ledger.ts";
 import { renderTable, type Column } from "./table.ts";
-import { useLedger, type Place } from "./use-ledger.ts";
+import type { LedgerPlace } from "../host/ledger-place.ts";
+import { useLedger } from "./use-ledger.ts";
 
 export const run: CommandBody = (input, io) =>
   useLedger(input, io, async ({ ledger }, place) => {
@@ -18,7 +19,7 @@ export const run: CommandBody = (input, io) =>
     return 0;
   });
 
-function render(stats: LedgerStats, { name, origin }: Place): string {
+function render(stats: LedgerStats, { name, origin }: LedgerPlace): string {
   const { oldestMs, newestMs } = stats;
   const span =
     oldestMs === null || newestMs === null

@@ -5,7 +5,8 @@ import { ToolError, type ToolErrorClass } from "../core/tools/tool.ts";
 import { openMemoryStore, type MemoryStore } from "../edge/stores/memory/memory-store.ts";
 import type { MemorySettings } from "../engine/workspace-settings.ts";
 import type { CommandInput, Io } from "./command.ts";
-import { readWorldSettings } from "./configured-world.ts";
+import { readConfigPlaces } from "./config-places.ts";
+import { readWorldSettings } from "../host/world-settings.ts";
 
 /** The store belongs to this command alone, and keeps as many versions as is configured. */
 export function useMemory(
@@ -14,7 +15,7 @@ export function useMemory(
   work: (store: MemoryStore, settings: MemorySettings) => Promise<number>,
 ): Promise<number> {
   return atWorkspace(input, async (path) => {
-    const { memory = {} } = await readWorldSettings(input, io);
+    const { memory = {} } = await readWorldSettings(readConfigPlaces(input, io), io.env);
     const { journal } = memory;
     return work(await openMemoryStore(path, journal === undefined ? {} : { journal }), memory);
   });

@@ -3,12 +3,12 @@ import type { Ledger } from "../core/ledger/ledger.ts";
 import type { SessionRecord } from "../core/ledger/session-record.ts";
 import { nearestNames } from "../core/nearest-names.ts";
 import { StrataError } from "../core/strata-error.ts";
-import type { Place } from "./use-ledger.ts";
+import type { LedgerPlace } from "../host/ledger-place.ts";
 
 export async function needSession(
   ledger: Ledger,
   id: string,
-  { name, origin }: Place,
+  { name, origin }: LedgerPlace,
 ): Promise<SessionRecord> {
   const found = await ledger.findSession(id);
   if (found !== null) return found;

@@ -1,6 +1,6 @@
 // What a fold would do, as figures for people and machines.
 import type { PromptPrice } from "../core/compaction/plan/weigh-fold.ts";
-import type { CompactionPlan } from "../engine/compact-session.ts";
+import type { CompactionPlan } from "../engine/compaction/compact-session.ts";
 
 /** What a plan does not say by itself. */
 export interface PlanContext {

@@ -8,7 +8,8 @@ import { readRunner } from "../edge/stores/session-inside.ts";
 import type { CommandBody, CommandInput } from "./command.ts";
 import { formatTime, toJsonLine, toPrintable, toShort } from "./render-ledger.ts";
 import { renderTable, type Column } from "./table.ts";
-import { simulatedBeside, useLedger } from "./use-ledger.ts";
+import { findSimulatedBeside } from "../host/ledger-place.ts";
+import { useLedger } from "./use-ledger.ts";
 
 interface Listed extends SessionRecord {
   /** Of the turn that is not closed; null where there is none. */
@@ -31,13 +32,15 @@ export const run: CommandBody = (input, io) => {
     },
     (place) => {
       const { name, origin } = place;
-      const beside = simulatedBeside(place).replace(/; $/, ".\n").replace(/^s/, "S");
+      const beside = findSimulatedBeside(place);
       io.out(
         isJson
           ? "[]\n"
           : `There are no sessions: ${name} (from ${origin}) holds no ledger yet. It is made when the first one is recorded.\n`,
       );
-      if (beside !== "") io.error(beside);
+      if (beside !== null) {
+        io.error(`Sessions without a provider are in --store ${beside}.\n`);
+      }
       return 0;
     },
   );

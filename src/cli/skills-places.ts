@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { createSkillStore, type SkillStore } from "../edge/stores/skills/skill-store.ts";
 import { checkFolder } from "./check-folder.ts";
 import type { CommandInput, Io } from "./command.ts";
-import { readWorldSettings } from "./configured-world.ts";
+import { readConfigPlaces } from "./config-places.ts";
+import { readWorldSettings } from "../host/world-settings.ts";
 
 export async function readSkills(input: CommandInput, io: Pick<Io, "env">): Promise<SkillStore> {
   const { values } = input;
@@ -15,6 +16,9 @@ export async function readSkills(input: CommandInput, io: Pick<Io, "env">): Prom
     checkFolder(resolve(given));
     return createSkillStore({ workspace, globalRoot: resolve(given) });
   }
-  const { skills: { globalRoot } = {} } = await readWorldSettings(input, io);
+  const { skills: { globalRoot } = {} } = await readWorldSettings(
+    readConfigPlaces(input, io),
+    io.env,
+  );
   return createSkillStore({ workspace, ...(globalRoot === undefined ? {} : { globalRoot }) });
 }

@@ -1,4 +1,4 @@
-// strata smoke: two turns with a real provider, or with the simulator where there is no key (M-41).
+// strata smoke: two turns with a real provider, or with the simulator where there is no key.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { StrataError } from "../core/strata-error.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
 import type { EngineSession } from "../engine/engine-session.ts";
 import type { CommandBody, CommandInput, Io } from "./command.ts";
-import { openEngineFor, type OpenEngine } from "./open-engine.ts";
+import { openHost, type Host } from "../host/open-host.ts";
 import { toJsonLine, toPrintable } from "./render-ledger.ts";
 import {
   checkSmoke,
@@ -26,7 +26,7 @@ export const run: CommandBody = async (input, io) => {
   const ledger = await openLedger(":memory:");
   const workspace = await mkdtemp(join(tmpdir(), "strata-smoke-"));
   try {
-    const opened = await openEngineFor({
+    const opened = await openHost({
       env: io.env,
       workspace,
       ledger,
@@ -93,7 +93,7 @@ const questions = [
   "And in one sentence: what makes it miss?",
 ];
 
-async function smoke(opened: OpenEngine, name: string, isJson: boolean, io: Io): Promise<number> {
+async function smoke(opened: Host, name: string, isJson: boolean, io: Io): Promise<number> {
   const session = await opened.engine.open({ model: name });
   const { model } = session.session;
   const { isSimulated } = opened;

@@ -7,8 +7,10 @@ import { askLedger } from "../analytics/ask-ledger.ts";
 import { nearestNames } from "../core/nearest-names.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { CommandBody, CommandInput, Io } from "./command.ts";
-import { toJsonLine } from "./render-ledger.ts";
-import { readPrices } from "./stats-prices.ts";
+import type { Catalogue } from "../core/models/catalogue.ts";
+import { readConfiguredCatalogue } from "../host/configured-catalogue.ts";
+import { readCatalogue } from "../host/read-catalogue.ts";
+import { toJsonLine, toPrintable } from "./render-ledger.ts";
 import { renderAnswer } from "./stats-render.ts";
 import { useLedger } from "./use-ledger.ts";
 
@@ -27,6 +29,14 @@ export const run: CommandBody = (input, io) => {
     return 0;
   });
 };
+
+/** Of `--models`, else of the configuration. */
+async function readPrices({ values }: CommandInput, { env, error }: Io): Promise<Catalogue> {
+  const file = values.get("models");
+  if (file !== undefined) return readCatalogue(file);
+  const onProblem = (problem: string): void => error(`strata: warning: ${toPrintable(problem)}\n`);
+  return readConfiguredCatalogue({ env, onProblem });
+}
 
 /** `cache-effectiveness` is how a command line would spell it. */
 function readName({ operands: [typed = ""] }: CommandInput): AnalysisName {

@@ -11,12 +11,13 @@ import { checkMessages } from "./check-messages.ts";
 import type { PromptCounter } from "./count-prompt.ts";
 import { createEngineSession, type EngineSession, type OpenedSession } from "./engine-session.ts";
 import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
-import { openSession, type SessionOrigin } from "./session.ts";
+import { openSession } from "./open-session.ts";
+import type { SessionOrigin } from "../core/session/session.ts";
 import { findNamed, findRecorded, spell, type Naming } from "./find-named.ts";
 import { findSeat, needRecord } from "./recorded-seat.ts";
 import { resumeSession } from "./stored-session.ts";
 import type { Emitter } from "./tell.ts";
-import type { Summariser } from "./summarise-transcript.ts";
+import type { Summariser } from "./compaction/summarise-transcript.ts";
 import { emptyWorld, foundationOf, type World, type WorldOwner } from "./world.ts";
 
 /** How a model is reached. */

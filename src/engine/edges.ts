@@ -7,18 +7,18 @@ import type { Message } from "../core/message/message.ts";
 import type { StreamPart } from "../core/wire/reply.ts";
 import type { Provider } from "../edge/providers/provider.ts";
 import type { RunTools } from "./answer-tools.ts";
-import type { Compaction } from "./compaction.ts";
+import type { Compaction } from "./compaction/compaction.ts";
 import type { PromptCounter } from "./count-prompt.ts";
-import type { ReadyCall } from "./ready-call.ts";
-import type { RunningTurn } from "./record-turn.ts";
-import type { Route } from "./route-turn.ts";
-import type { Session } from "./session.ts";
+import type { Route } from "../core/routing/decide-route.ts";
+import type { Session } from "../core/session/session.ts";
 import type { Emitter } from "./tell.ts";
+import type { TurnEnding } from "../core/turn/turn-ending.ts";
 
-/** Everything a turn needs of the world. */
-export interface Edges {
+/** Everything the steps of a turn need of the world. */
+export interface StepEdges {
   readonly provider: Pick<Provider, "send">;
-  readonly ledger: Ledger;
+  /** Nothing is recorded without one, and nothing can be compacted. */
+  readonly ledger?: Ledger;
   /** Runs the tools a reply asked for: a tool message for each use. What it throws is told to the model. */
   readonly runTools: RunTools;
   /** Milliseconds since 1970. */
@@ -36,16 +36,15 @@ export interface Edges {
   readonly onPhase?: (phase: TurnPhase) => void;
   /** Told of the session once the ledger knows it. */
   readonly onRecorded?: (session: Session) => void;
-  /** Told of each call that is about to be sent; what it sends is recorded. */
-  readonly onReady?: (ready: CallAtHand) => void;
-  /** Told what each call came to, once that is recorded. */
-  readonly onSettled?: (entry: CallEntry) => void;
-  /** Asked before every call, so that whatever else is here can be brought up to date. */
-  readonly beforeCall?: () => Promise<void>;
-  /** Asked after that: the session to call with, where what is configured for it has changed. */
-  readonly renew?: (session: Session) => Session;
+  /** Asked before every call: the session with the settings of now. */
+  readonly refresh?: (session: Session) => Promise<Session>;
   /** What was said to the agent while the turn runs; each is given once, with the next call. */
   readonly takeSteered?: () => readonly Message[];
+}
+
+/** Everything a turn needs of the world. */
+export interface Edges extends StepEdges {
+  readonly ledger: Ledger;
 }
 
 export type TurnPhase = "preparing" | "compacting" | "calling" | "running tools" | "over";
@@ -74,15 +73,4 @@ export interface TurnRun {
   readonly end: TurnEnding;
   /** What was said to the agent while it worked and came too late for a call; absent where nobody can say anything. */
   readonly unsaid?: readonly Message[];
-}
-
-/** `cut off`: the reply ended inside or before a tool use that cannot be run. */
-export type TurnEnding = "done" | "failed" | "cancelled" | "cut off" | "too many calls";
-
-/** A call with the turn it is made for. */
-export interface CallAtHand {
-  readonly turn: RunningTurn;
-  readonly call: ReadyCall;
-  /** From 1 within the turn. */
-  readonly number: number;
 }

@@ -7,7 +7,7 @@ import type { RoutingConfig } from "../core/config/schema/models.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
 import type { Reserves } from "../core/tokens/budget.ts";
 import type { CallOptions } from "../core/wire/protocol.ts";
-import type { Compaction } from "./compaction.ts";
+import type { Compaction } from "./compaction/compaction.ts";
 
 export interface EngineConfig {
   /** Any spelling of a model's name. */

@@ -1,19 +1,24 @@
 // A session that is open in this process: runs turns, one at a time, and knows how it stands.
 import { randomUUID } from "node:crypto";
 import type { AgentEvent } from "../core/layers/event.ts";
-import type { Section } from "../core/layers/section.ts";
 import { StrataError } from "../core/strata-error.ts";
-import { resumeTurn, runTurn, type TurnEnding, type TurnRun } from "../engine.ts";
-import { compactSession, planCompaction, type CompactionPlan } from "./compact-session.ts";
+import { finish } from "../engine.ts";
+import type { TurnEnding } from "../core/turn/turn-ending.ts";
+import type { TurnRun } from "./edges.ts";
+import {
+  compactSession,
+  planCompaction,
+  type CompactionPlan,
+} from "./compaction/compact-session.ts";
 import type { EngineContext, Reached } from "./create-engine.ts";
-import type { FoldRun } from "./fold-session.ts";
-import { createOwnLoop, type ChangeEdges, type OwnLoop, type StartTurn } from "./own-loop.ts";
-import type { Session } from "./session.ts";
+import type { CompactionOutcome } from "../core/turn/compaction/compacting.ts";
+import { createOwnLoop, type LoopOf, type OwnLoop } from "./own-loop/own-loop.ts";
+import type { Session } from "../core/session/session.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";
-import { routeTurn, toRoutePart, type Seated } from "./route-turn.ts";
+import { settleTurn, withTurn, type TurnWish } from "./session-turn.ts";
 import { toEdges, type OpenState } from "./session-edges.ts";
-import { tellEnded } from "./tell-ended.ts";
-import { createTurnHandle, type HandleParts, type TurnHandle } from "./turn-handle.ts";
+import { tellEnded } from "./session-events.ts";
+import { createTurnHandle, type TurnHandle } from "./turn-handle.ts";
 import { createWork } from "./work.ts";
 import type { World } from "./world.ts";
 
@@ -26,7 +31,7 @@ export interface EngineSession extends OwnLoop {
   /** Goes on with a turn that a process left open. */
   resume(options?: RunOptions): TurnHandle;
   /** Shortens its history now. */
-  compact(options?: CompactOptions): Promise<FoldRun>;
+  compact(options?: CompactOptions): Promise<CompactionOutcome>;
   /** Goes on with another model from the next turn on, and says what that does to the cache. */
   useModel(name: string): Promise<ModelChange>;
   /** What `compact` would do. */
@@ -71,22 +76,49 @@ export function createEngineSession(
     await tellEnded(context.edges, open.session, disposition);
     await world.close?.();
   };
-  const start: StartTurn = (said, options, change) => {
+  const start = (said: AgentEvent | string | null, options: RunOptions): TurnHandle => {
     work.requireIdle();
-    const id = said === null ? null : (options.id ?? randomUUID());
-    const parts = createTurnHandle(id, options.signal);
-    const run = (): Promise<TurnRun> => runOne(context, open, parts, { said, options, change });
+    const parts = createTurnHandle(
+      said === null ? null : (options.id ?? randomUUID()),
+      options.signal,
+    );
+    const run = (): Promise<TurnRun> =>
+      withTurn(context, open, parts, toWish(said, options), async ({ running, edges }) =>
+        settleTurn(open, await finish(running, edges)),
+      );
     parts.settle(work.begin(run, (reason) => parts.handle.abort(reason)));
     return parts.handle;
+  };
+  /** A turn whose calls the application sends: the session is taken until it is settled. */
+  const begin: LoopOf["begin"] = (said, options) => {
+    work.requireIdle();
+    const parts = createTurnHandle(
+      said === null ? null : (options.id ?? randomUUID()),
+      options.signal,
+    );
+    const { promise, resolve, reject } = Promise.withResolvers<TurnRun>();
+    parts.settle(
+      work.begin(
+        () => promise,
+        (reason) => parts.handle.abort(reason),
+      ),
+    );
+    return {
+      handle: parts.handle,
+      signal: parts.signal,
+      with: (run) => withTurn(context, open, parts, toWish(said, options), run),
+      settle: (run) => resolve(settleTurn(open, run)),
+      fail: reject,
+    };
   };
   return {
     id: opened.id,
     get session() {
       return open.session;
     },
-    run: (said, options = {}) => start(checkSaid(said), options, asTheyAre),
-    resume: (options = {}) => start(null, options, asTheyAre),
-    ...createOwnLoop({ sessionId: opened.id, start }),
+    run: (said, options = {}) => start(checkSaid(said), options),
+    resume: (options = {}) => start(null, options),
+    ...createOwnLoop({ sessionId: opened.id, begin }),
     compact: ({ signal, ...options } = {}) =>
       work.runAlone(async (within) => {
         const edges = await toEdges(context, open, { signal: within });
@@ -105,58 +137,13 @@ export function createEngineSession(
   };
 }
 
-interface BegunTurn {
-  /** Null for a turn that is gone on with. */
-  readonly said: AgentEvent | string | null;
-  readonly options: RunOptions;
-  readonly change: ChangeEdges;
-}
-
-async function runOne(
-  context: EngineContext,
-  open: OpenState,
-  parts: HandleParts,
-  { said, options, change }: BegunTurn,
-): Promise<TurnRun> {
-  const { world } = open;
-  const volatile = async (): Promise<readonly Section[]> => world.volatile?.(open.calling) ?? [];
-  const more = { volatile, ...(await limitsOf(context)) };
-  const go = async (): Promise<TurnRun> => {
-    if (said === null) {
-      const record = await context.edges.ledger.findSession(open.session.id);
-      parts.identify(record?.openTurnId ?? "");
-      return resumeTurn(open.session, more, change(await toEdges(context, open, { parts })));
-    }
-    const wish = { event: toEvent(said), model: options.model ?? null };
-    const { route, ...routed } = await routeTurn(context, open, world, wish);
-    const before = { session: open.session, reached: open.reached };
-    Object.assign(open, routed);
-    parts.tell(toRoutePart(open.session, route));
-    const turn = { id: parts.handle.turnId, event: wish.event, route, ...more };
-    try {
-      return await runTurn(open.session, turn, change(await toEdges(context, open, { parts })));
-    } catch (error) {
-      // A turn that could not be opened moves nobody: another one may wait to be gone on with.
-      const record = await context.edges.ledger.findSession(open.session.id).catch(() => null);
-      if (record?.openTurnId !== turn.id) Object.assign(open, withRecord(before, open.session));
-      throw error;
-    }
-  };
-  const run = await go();
-  open.session = run.session;
-  open.lastEnd = run.end;
-  return { ...run, unsaid: parts.takeSteered() };
-}
-
-function withRecord(before: Seated, { isRecorded, headTurnId, openedMs }: Session): Seated {
-  return { ...before, session: { ...before.session, isRecorded, headTurnId, openedMs } };
-}
-
 function dispositionOf(last: TurnEnding): "completed" | "error" {
   return last === "done" || last === "cancelled" ? "completed" : "error";
 }
 
-const asTheyAre: ChangeEdges = (edges) => edges;
+function toWish(said: AgentEvent | string | null, { model }: RunOptions): TurnWish {
+  return { event: said === null ? null : toEvent(said), model: model ?? null };
+}
 
 function toEvent(said: AgentEvent | string): AgentEvent {
   return typeof said === "string" ? { content: said, source: "human" } : said;
@@ -171,16 +158,5 @@ function checkSaid(said: AgentEvent | string): AgentEvent | string {
     "input-invalid",
     "a turn begins with what somebody says, or with an event",
     'give text, or { content: "…", source: "human" }',
-  );
-}
-
-async function limitsOf({ readConfig }: EngineContext): Promise<{ readonly callsMax?: number }> {
-  const { callsMax } = await readConfig();
-  if (callsMax === undefined) return {};
-  if (Number.isSafeInteger(callsMax) && callsMax >= 1) return { callsMax };
-  throw new StrataError(
-    "input-invalid",
-    `callsMax is ${String(callsMax)}, and a turn needs at least one call`,
-    "give a whole number from 1, or leave it out",
   );
 }

@@ -2,7 +2,7 @@
 import type { Catalogue } from "../core/models/catalogue.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { findModel, resolveModel } from "../core/models/resolve-model.ts";
-import { nameOf } from "./session.ts";
+import { nameOf } from "../core/session/session.ts";
 
 export interface Naming {
   /** What a short name stands for; names are as they are by default. */

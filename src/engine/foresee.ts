@@ -1,10 +1,10 @@
 // What the next call of a session would send if nothing new were said, and what of it the provider still keeps.
 import { pricePrompt, type PromptPrice } from "../core/compaction/plan/weigh-fold.ts";
-import { settingsOf } from "./compaction.ts";
-import { limitsOf } from "./decide.ts";
+import { settingsOf } from "../core/session/compaction-rules.ts";
+import { limitsOf } from "../core/turn/compaction/decide.ts";
 import { compactionOf, type EngineConfig } from "./engine-config.ts";
-import { prepareCall } from "./prepare-call.ts";
-import type { Session } from "./session.ts";
+import { prepareCall } from "../core/turn/prepare-call.ts";
+import type { Session } from "../core/session/session.ts";
 
 export interface Foreseen {
   readonly promptTokens: number;

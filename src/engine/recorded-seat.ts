@@ -1,6 +1,4 @@
 // The models a session was with, as the ledger has them: what each is sent before the conversation, and how it is called.
-import type { PaddingPlan } from "../core/assembly/padding.ts";
-import type { Policy, PolicyName } from "../core/cache/policy.ts";
 import type { ContentHash } from "../core/hash.ts";
 import type { FoldRecord } from "../core/ledger/fold-record.ts";
 import type { Ledger, ModelName, ThreadOf } from "../core/ledger/ledger.ts";
@@ -8,49 +6,8 @@ import type { SessionRecord } from "../core/ledger/session-record.ts";
 import type { ThreadMessage } from "../core/ledger/turn-record.ts";
 import { withoutThinking } from "../core/message/without-thinking.ts";
 import { StrataError } from "../core/strata-error.ts";
-import type { LoadedSkill } from "../core/skills/activation-events.ts";
-import type { LeftTool } from "../core/tools/select-tools.ts";
-import type { CallOptions } from "../core/wire/protocol.ts";
-import { firstSeat, type SeatPlace, type Session } from "./session.ts";
-
-/** What a session was opened with and cannot be read from its messages. */
-export interface KeptSetup {
-  readonly padding: PaddingPlan;
-  readonly preactivated: readonly LoadedSkill[];
-  readonly toolsLeft: readonly LeftTool[];
-  readonly permissions: readonly string[];
-  readonly madeOf: Session["madeOf"];
-  readonly calls: CallHabit;
-  /** As `SeatPlace.after`, where that is known. */
-  readonly ownAfter?: string;
-}
-
-/** How a session's calls are made: another spelling or other options would be another prefix. */
-export interface CallHabit extends ModelName {
-  /** As `Session.modelName`; absent in what earlier versions kept. */
-  readonly name?: string;
-  readonly protocol: string;
-  readonly policy: PolicyName;
-  /** As it was configured; absent where it is the policy's own. */
-  readonly layout?: Policy["layout"];
-  readonly options: CallOptions;
-}
-
-export function keptSetupOf(session: Session): KeptSetup {
-  const { padding, preactivated, toolsLeft, permissions, madeOf, options, model } = session;
-  const calls = {
-    model: model.id,
-    provider: model.provider,
-    name: session.modelName,
-    protocol: session.protocol.name,
-    policy: session.policy.name,
-    layout: session.policy.layout,
-    options,
-  };
-  const { after } = session.seat;
-  const own = after === null ? {} : { ownAfter: after };
-  return { padding, preactivated, toolsLeft, permissions, madeOf, calls, ...own };
-}
+import type { CallHabit, KeptSetup } from "../core/session/kept-setup.ts";
+import { firstSeat, type SeatPlace, type Session } from "../core/session/session.ts";
 
 export interface RecordedSeat extends ModelName {
   readonly place: SeatPlace;

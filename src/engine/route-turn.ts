@@ -2,6 +2,7 @@
 import {
   decideRoute,
   type PassedOver,
+  type Route,
   type RouteDecision,
   type RouteSource,
   type RouteTurn,
@@ -16,7 +17,7 @@ import type { EngineContext, Reached } from "./create-engine.ts";
 import { optionsOf, policyOf, routingOf, type EngineConfig } from "./engine-config.ts";
 import { spell } from "./find-named.ts";
 import { foresee } from "./foresee.ts";
-import type { Session, StaysWith } from "./session.ts";
+import type { Session, StaysWith } from "../core/session/session.ts";
 import { switchModel } from "./switch-model.ts";
 import type { TurnPart } from "./turn-handle.ts";
 import { foundationOf, type World } from "./world.ts";
@@ -29,21 +30,6 @@ export interface Seated {
 
 export interface RoutedTurn extends Seated {
   readonly route: Route;
-}
-
-/** What was decided for a turn. */
-export interface Route {
-  readonly by: RouteSource;
-  /** Who was wished for before, and why it could not be. */
-  readonly passedOver: readonly PassedOver[];
-  /** The model it was with before; null where it stays. */
-  readonly left: LeftModel | null;
-}
-
-export interface LeftModel {
-  readonly model: string;
-  /** What of the conversation that one's provider still keeps. */
-  readonly cachedTokens: number;
 }
 
 export interface RouteWish {

@@ -11,7 +11,8 @@ import type { Reply } from "../core/wire/reply.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
 import { runTurn, type Edges, type TurnRun, type TurnToRun } from "../engine.ts";
-import { openSession, type Session } from "./session.ts";
+import { openSession } from "./open-session.ts";
+import type { Session } from "../core/session/session.ts";
 
 const noon = Date.parse("2026-11-15T12:00:00Z");
 

@@ -2,11 +2,12 @@
 import { builtInCatalogue, type Catalogue } from "../core/models/catalogue.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { findModel } from "../core/models/resolve-model.ts";
-import type { Edges, TurnEnding } from "./edges.ts";
-import type { Compaction } from "./compaction.ts";
+import type { TurnEnding } from "../core/turn/turn-ending.ts";
+import type { Edges } from "./edges.ts";
+import type { Compaction } from "./compaction/compaction.ts";
 import type { EngineContext, EngineEdges, Reached } from "./create-engine.ts";
 import { compactionOf, optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 import { tellingTools } from "./tool-parts.ts";
 import type { HandleParts } from "./turn-handle.ts";
 import { foundationOf, type World } from "./world.ts";
@@ -56,10 +57,8 @@ export async function toEdges(
     onRecorded: (recorded) => {
       open.session = recorded;
     },
-    beforeCall: async () => {
+    refresh: async (before) => {
       config = await readConfig();
-    },
-    renew: (before) => {
       open.calling = renew(before, config, edges);
       return open.calling;
     },

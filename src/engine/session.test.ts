@@ -9,7 +9,8 @@ import { findToolset, selectFromToolset } from "../core/tools/toolsets.ts";
 import { anthropicMessages } from "../core/wire/anthropic-messages/index.ts";
 import { openaiChat } from "../core/wire/openai/chat/index.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
-import { openSession, type SessionSetup } from "./session.ts";
+import { openSession } from "./open-session.ts";
+import type { SessionSetup } from "../core/session/session.ts";
 import { recordSession } from "./stored-session.ts";
 
 function tool(name: string, needs: readonly string[] = []): OfferedTool {

@@ -11,27 +11,21 @@ import type { ModelFacts } from "../core/models/model-facts.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { createTokenCounter } from "../core/tokens/token-counter.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
-import type { Edges } from "./edges.ts";
-import { newMessages } from "./record-turn.ts";
-import {
-  findSeat,
-  keptSetupOf,
-  readShown,
-  type CallHabit,
-  type RecordedSeat,
-  needRecord,
-} from "./recorded-seat.ts";
-import { withState } from "./session-state.ts";
-import { nothingSpent } from "./spent.ts";
-import { tellOpened } from "./turn-events.ts";
-import { nameOf, type LeftSeat, type Session, type SessionSetup } from "./session.ts";
+import type { StepEdges } from "./edges.ts";
+import { newMessages } from "../core/turn/new-messages.ts";
+import { keptSetupOf, type CallHabit } from "../core/session/kept-setup.ts";
+import { findSeat, readShown, type RecordedSeat, needRecord } from "./recorded-seat.ts";
+import { withState } from "../core/session/session-state.ts";
+import { nothingSpent } from "../core/session/spent.ts";
+import { tellOpened } from "./session-events.ts";
+import { nameOf, type LeftSeat, type Session, type SessionSetup } from "../core/session/session.ts";
 
 /** The same session, known to the ledger, with the conversation it goes on from as its first turn. */
 export async function recordSession(
   session: Session,
-  { ledger, events }: Pick<Edges, "ledger" | "events">,
+  { ledger, events }: Pick<StepEdges, "ledger" | "events">,
 ): Promise<Session> {
-  if (session.isRecorded) return session;
+  if (session.isRecorded || ledger === undefined) return session;
   const { id, agent, role, model, thread } = session;
   const { madeOf, workspacePath } = session;
   const { foundation } = thread;

@@ -2,7 +2,7 @@
 import { hashContent } from "../core/hash.ts";
 import { countBytes } from "../core/layers/cut-middle.ts";
 import { subAgentKinds, type SubAgentKind } from "../edge/tools/delegate-tool.ts";
-import type { SectionNote, Session } from "./session.ts";
+import type { SectionNote, Session } from "../core/session/session.ts";
 
 export interface SubAgentMark {
   readonly kind: SubAgentKind;

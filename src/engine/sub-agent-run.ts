@@ -6,7 +6,7 @@ import { StrataError } from "../core/strata-error.ts";
 import type { DelegatedTask, SubAgentKind } from "../edge/tools/delegate-tool.ts";
 import type { EngineSession } from "./engine-session.ts";
 import type { Sibling } from "./fan-out.ts";
-import type { SessionOrigin } from "./session.ts";
+import type { SessionOrigin } from "../core/session/session.ts";
 import { openFork } from "./sub-agent-fork.ts";
 import { toSubAgentEdges } from "./sub-agent-edges.ts";
 import type { SubAgentMark } from "./sub-agent-mark.ts";

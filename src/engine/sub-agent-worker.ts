@@ -2,7 +2,7 @@
 import { workerTask } from "../core/layers/roles.ts";
 import { createEngine } from "./create-engine.ts";
 import { findCallHabit } from "./recorded-seat.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 import type { AskedAgent, ReadyAgent } from "./sub-agent-run.ts";
 import type { Delegation } from "./sub-agent.ts";
 

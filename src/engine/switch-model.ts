@@ -7,8 +7,8 @@ import { withoutThinking } from "../core/message/without-thinking.ts";
 import type { TextCounter } from "../core/tokens/o200k/counter.ts";
 import { createTokenCounter } from "../core/tokens/token-counter.ts";
 import { findSeat, isSame } from "./recorded-seat.ts";
-import { layForSession, type FoundationSetup } from "./session-foundation.ts";
-import { firstSeat, type LeftSeat, type OtherSeat, type Session } from "./session.ts";
+import { layForSession, type FoundationSetup } from "../core/session/session-foundation.ts";
+import { firstSeat, type LeftSeat, type OtherSeat, type Session } from "../core/session/session.ts";
 import { restoreSeat, type ResumeSetup } from "./stored-session.ts";
 
 /** How the other model is called. */

@@ -8,8 +8,8 @@ import { anthropicEndpoint } from "../core/wire/anthropic-messages/access.ts";
 import { openaiEndpoint } from "../core/wire/openai/access.ts";
 import type { Provider, ProviderOptions } from "../edge/providers/provider.ts";
 import { closeLater, openProvider } from "../edge/providers/test-kit.ts";
-import type { Session } from "./session.ts";
-import { settleCall, type SettledCall } from "./settle-call.ts";
+import type { Session } from "../core/session/session.ts";
+import { settleCall, type SettledCall } from "../core/turn/settle-call.ts";
 
 export function say(role: Role, text: string): Message {
   return { role, content: [{ type: "text", text }] };

@@ -9,7 +9,8 @@ import { resolveModel } from "../core/models/resolve-model.ts";
 import { cheapCounter } from "../core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../core/wire/anthropic-messages/index.ts";
 import { openMemoryStore } from "../edge/stores/memory/memory-store.ts";
-import { openSession, type Session } from "./session.ts";
+import { openSession } from "./open-session.ts";
+import type { Session } from "../core/session/session.ts";
 import { createWorldMemory, memoryIn } from "./workspace-memory.ts";
 
 let folder = "";

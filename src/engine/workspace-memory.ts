@@ -5,7 +5,7 @@ import { memorySections, type MemoryTexts } from "../core/layers/memory-sections
 import type { Section } from "../core/layers/section.ts";
 import { openMemorySession, type MemorySession } from "../edge/stores/memory/memory-session.ts";
 import type { MemoryStore } from "../edge/stores/memory/memory-store.ts";
-import type { SectionNote, Session } from "./session.ts";
+import type { SectionNote, Session } from "../core/session/session.ts";
 import type { MemorySettings } from "./workspace-settings.ts";
 
 export interface WorldMemory {

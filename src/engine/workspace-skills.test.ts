@@ -8,7 +8,7 @@ import { resolveModel } from "../core/models/resolve-model.ts";
 import { cheapCounter } from "../core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../core/wire/anthropic-messages/index.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
-import { openSession } from "./session.ts";
+import { openSession } from "./open-session.ts";
 import type { WorldSettings } from "./workspace-settings.ts";
 import { openWorkspaceWorld } from "./workspace-world.ts";
 

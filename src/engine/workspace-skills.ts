@@ -8,7 +8,7 @@ import {
   type SkillActivationRegistry,
 } from "../core/skills/skill-registry.ts";
 import { createSkillStore, type SkillStore } from "../edge/stores/skills/skill-store.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "../core/session/session.ts";
 import type { SkillSettings } from "./workspace-settings.ts";
 
 export interface WorldSkills {

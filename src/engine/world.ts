@@ -4,8 +4,8 @@ import type { Section } from "../core/layers/section.ts";
 import type { AgentRole } from "../core/message/assembled-context.ts";
 import type { SkillActivationRegistry } from "../core/skills/skill-registry.ts";
 import type { Dispatcher } from "../edge/tools/dispatcher.ts";
-import type { FoundationSetup } from "./session-foundation.ts";
-import type { Session } from "./session.ts";
+import type { FoundationSetup } from "../core/session/session-foundation.ts";
+import type { Session } from "../core/session/session.ts";
 
 /** Whose world it is. */
 export interface WorldOwner {

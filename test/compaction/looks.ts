@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { itemsOf } from "../../src/core/growing/growing-list.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import type { Message } from "../../src/core/message/message.ts";
-import type { Session } from "../../src/engine/session.ts";
+import type { Session } from "../../src/core/session/session.ts";
 import { resumeSession } from "../../src/engine/stored-session.ts";
 import { all } from "../ledger/test-kit.ts";
 import { sessionId, type World } from "./test-kit.ts";

@@ -25,10 +25,11 @@ import { createProvider, type Provider } from "../../src/edge/providers/provider
 import type { Timeouts } from "../../src/edge/providers/timeouts.ts";
 import { createDispatcher } from "../../src/edge/tools/dispatcher.ts";
 import { resumeTurn, runTurn, type Edges, type TurnRun, type TurnToRun } from "../../src/engine.ts";
-import { compactSession } from "../../src/engine/compact-session.ts";
-import type { Compaction } from "../../src/engine/compaction.ts";
-import type { FoldRun } from "../../src/engine/fold-session.ts";
-import { openSession, type Session, type SessionSetup } from "../../src/engine/session.ts";
+import { compactSession } from "../../src/engine/compaction/compact-session.ts";
+import type { Compaction } from "../../src/engine/compaction/compaction.ts";
+import type { CompactionOutcome } from "../../src/core/turn/compaction/compacting.ts";
+import { openSession } from "../../src/engine/open-session.ts";
+import type { Session, SessionSetup } from "../../src/core/session/session.ts";
 import { resumeSession } from "../../src/engine/stored-session.ts";
 import { createSimulator, type Model, type Simulator } from "../../src/simulator/index.ts";
 import { all, startMs } from "../ledger/test-kit.ts";
@@ -72,7 +73,7 @@ export interface World {
   sayTo(edges: Edges, text: string, more?: Partial<TurnToRun>): Promise<TurnRun>;
   /** Turns of about so many tokens each, numbered from `from`. */
   talk(count: number, options?: TalkOptions): Promise<readonly TurnRun[]>;
-  compact(focus?: string): Promise<FoldRun>;
+  compact(focus?: string): Promise<CompactionOutcome>;
   /** Another process takes the session over. */
   restart(): Promise<Session>;
   resumeTurn(edges?: Partial<Edges>): Promise<TurnRun>;

@@ -329,9 +329,9 @@ describe("what is particular to a model", () => {
     for (let turn = 5; turn <= 10; turn += 1)
       await say(session, `${turn} ${words}`, { model: gpt });
     await say(session, "Small.");
-    expect((await session.compact()).kind).toBe("folded");
+    expect((await session.compact()).kind).toBe("compacted");
     await say(session, `Again. ${words}`, { model: gpt });
-    expect((await session.compact()).kind).toBe("folded");
+    expect((await session.compact()).kind).toBe("compacted");
     const { key } = session.session.thread.end;
     await one.close();
     const two = await start(place);

@@ -1,6 +1,6 @@
 // What the tests here begin with: the places, simulators and engines of the torture runs, closed with the test.
 import { onTestFinished } from "vitest";
-import type { OpenEngineOptions } from "../../src/cli/open-engine.ts";
+import type { HostOptions } from "../../src/host/open-host.ts";
 import type { SimulatorOptions } from "../../src/simulator/index.ts";
 import {
   openPlace,
@@ -39,7 +39,7 @@ export async function serve(
   return served;
 }
 
-export async function start(place: Place, more: Partial<OpenEngineOptions> = {}): Promise<Started> {
+export async function start(place: Place, more: Partial<HostOptions> = {}): Promise<Started> {
   const started = await startEngine(place, more);
   onTestFinished(() => started.close());
   return started;

@@ -162,7 +162,7 @@ test("a fold brings documents and memory up to date; what it says is not said tw
   expect(before?.system).toContain("Run the tests before you answer.");
   expect(before === undefined ? "" : lastWords(before)).toContain("+ Uses pnpm.");
   const fold = await session.compact();
-  expect(fold.kind).toBe("folded");
+  expect(fold.kind).toBe("compacted");
   await session.run("Short again.").result;
   const after = prompts.at(-1);
   expect(after?.system).toContain("Run nothing.");

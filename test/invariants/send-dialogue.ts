@@ -13,7 +13,8 @@ import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
 import type { OfferedTool } from "../../src/core/tools/select-tools.ts";
 import type { EncodedRequest } from "../../src/core/wire/encoded-request.ts";
 import type { CallOptions, Protocol } from "../../src/core/wire/protocol.ts";
-import { openSession, type Session, type SessionSetup } from "../../src/engine/session.ts";
+import { openSession } from "../../src/engine/open-session.ts";
+import type { Session, SessionSetup } from "../../src/core/session/session.ts";
 import type { Dialogue } from "./dialogue.ts";
 
 export interface Setting {

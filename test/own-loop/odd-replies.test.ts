@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { Response as OtherResponse } from "undici";
 import { plantedKey } from "../../harness/planted-key.ts";
-import type { RecordedCall, RecordOptions } from "../../src/engine/own-loop-record.ts";
+import type { RecordedCall, RecordOptions } from "../../src/engine/own-loop/own-loop.ts";
 import { openWorld } from "./test-kit.ts";
 
 async function record(reply: unknown, options: RecordOptions = {}): Promise<RecordedCall> {

@@ -13,7 +13,7 @@ import { plantedKey, plantedOpenaiKey } from "../../harness/planted-key.ts";
 import { openaiChat } from "../../src/core/wire/openai/chat/index.ts";
 import { openaiResponses } from "../../src/core/wire/openai/responses/index.ts";
 import type { StreamPart } from "../../src/core/wire/reply.ts";
-import type { OwnCall } from "../../src/engine/own-loop-call.ts";
+import type { OwnCall } from "../../src/engine/own-loop/own-call.ts";
 import { openWorld, script, type World, type WorldOptions } from "./test-kit.ts";
 
 type Send = (world: World, call: OwnCall) => Promise<object>;

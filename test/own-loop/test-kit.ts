@@ -10,9 +10,9 @@ import { createEventBus } from "../../src/edge/events/event-bus.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
 import { createEngine, type Engine, type EngineEdges } from "../../src/engine/create-engine.ts";
 import type { EngineConfig } from "../../src/engine/engine-config.ts";
-import type { OwnCall } from "../../src/engine/own-loop-call.ts";
-import { offerTools } from "../../src/engine/own-loop-tools.ts";
-import { sendsNothing } from "../../src/engine/own-loop-turn.ts";
+import type { OwnCall } from "../../src/engine/own-loop/own-call.ts";
+import { offerTools } from "../../src/engine/own-loop/application-side.ts";
+import { sendsNothing } from "../../src/engine/own-loop/application-side.ts";
 import { createScripted, createSimulator, type ScriptStep } from "../../src/simulator/index.ts";
 
 export const manual: string = "Every answer names the file and the line it speaks of. ".repeat(200);

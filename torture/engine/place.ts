@@ -2,11 +2,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  openEngineFor,
-  type OpenEngine,
-  type OpenEngineOptions,
-} from "../../src/cli/open-engine.ts";
+import { openHost, type Host, type HostOptions } from "../../src/host/open-host.ts";
 import type { StrataEvent } from "../../src/core/events/event.ts";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
 import {
@@ -78,16 +74,16 @@ export async function serveSimulator(
   return { simulator, url, close };
 }
 
-export interface Started extends OpenEngine {
+export interface Started extends Host {
   readonly notices: readonly string[];
 }
 
 export async function startEngine(
   { workspace, configFile, folder }: Pick<Place, "workspace" | "configFile" | "folder">,
-  more: Partial<OpenEngineOptions> = {},
+  more: Partial<HostOptions> = {},
 ): Promise<Started> {
   const notices: string[] = [];
-  const opened = await openEngineFor({
+  const opened = await openHost({
     workspace,
     configFile,
     env: { STRATA_DATA_DIR: folder },
@@ -107,7 +103,7 @@ export async function readAll<Item>(items: AsyncIterable<Item>): Promise<readonl
 }
 
 export async function eventsOf(
-  { ledger, events }: Pick<OpenEngine, "ledger" | "events">,
+  { ledger, events }: Pick<Host, "ledger" | "events">,
   sessionId: string,
 ): Promise<readonly StrataEvent[]> {
   await events.flush();

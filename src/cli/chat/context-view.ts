@@ -1,7 +1,7 @@
 // What fills a session's window, by tier and section.
 import { itemsOf } from "../../core/growing/growing-list.ts";
 import { planBudget, type Tier } from "../../core/tokens/budget.ts";
-import type { Session } from "../../engine/session.ts";
+import type { Session } from "../../core/session/session.ts";
 
 export interface ContextView {
   readonly windowTokens: number;

@@ -7,13 +7,13 @@ import { StrataError } from "../../core/strata-error.ts";
 import { openStore } from "../../edge/stores/open-store.ts";
 import { findCallHabit } from "../../engine/recorded-seat.ts";
 import { needSession } from "../need-session.ts";
-import { simulationOf } from "../open-engine-side.ts";
-import { refuseMissing, type Place } from "../use-ledger.ts";
-import type { ChatPlaces } from "./chat-place.ts";
+import { simulationOf } from "../../host/simulated-session.ts";
+import { refuseMissing, type LedgerPlace } from "../../host/ledger-place.ts";
+import type { LedgerPlaces } from "../../host/choose-ledger-place.ts";
 import { findSessionId } from "./name-session.ts";
 
 export interface Resumed extends Pick<SessionRecord, "id" | "agent"> {
-  readonly place: Place;
+  readonly place: LedgerPlace;
   /** What its next turn goes to. */
   readonly model: string;
   /** Where it worked; null where that was a folder made for it, which is gone. */
@@ -22,7 +22,7 @@ export interface Resumed extends Pick<SessionRecord, "id" | "agent"> {
 
 /** `latest`: of this folder where there is one, else of all. Sub-agents are not meant. */
 export async function findResumed(
-  { place, other }: ChatPlaces,
+  { place, other }: LedgerPlaces,
   wanted: string,
   given: string | undefined,
 ): Promise<Resumed> {
@@ -40,7 +40,7 @@ export async function findResumed(
 
 /** Null where there is no store. */
 async function useStore<Result>(
-  { where }: Place,
+  { where }: LedgerPlace,
   work: (ledger: Ledger) => Promise<Result>,
 ): Promise<Result | null> {
   const store = await openStore(where);
@@ -66,7 +66,7 @@ async function findRecord(
 async function describe(
   ledger: Ledger,
   record: SessionRecord,
-  place: Place,
+  place: LedgerPlace,
   given: string | undefined,
 ): Promise<Resumed> {
   const { id, agent } = record;

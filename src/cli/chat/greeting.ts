@@ -4,7 +4,7 @@ import type { Message } from "../../core/message/message.ts";
 import { hitRate } from "../../core/message/usage.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { formatPercent } from "../../replay/page/format-figures.ts";
-import type { Session } from "../../engine/session.ts";
+import type { Session } from "../../core/session/session.ts";
 import { toShort } from "../render-ledger.ts";
 import { toPlainLine } from "./plain-text.ts";
 import type { ChatState } from "./state.ts";

@@ -1,18 +1,17 @@
 // What a chat runs on: the engine as configured, in the session's folder, on a ledger that real money is not mixed with.
 import { resolve } from "node:path";
+import type { Environment } from "../../core/config/environment.ts";
 import type { ConfigOption } from "../../core/config/read-config.ts";
 import type { StrataConfig } from "../../core/config/schema.ts";
-import { toConfigError } from "../../core/config/config-problem.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { nearestNames } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import { loadConfig } from "../../edge/config/load-config.ts";
 import { isConnectionString } from "../../edge/stores/open-ledger.ts";
 import { readConfigPlaces } from "../config-places.ts";
 import type { CommandInput, Io } from "../command.ts";
-import { openEngineFor, type OpenEngineOptions } from "../open-engine.ts";
-import type { Environment } from "../read-config.ts";
-import { findPlaces } from "./chat-place.ts";
+import { readConfigOnce } from "../../host/read-config-once.ts";
+import { openHost, type HostOptions } from "../../host/open-host.ts";
+import { chooseLedgerPlace } from "../../host/choose-ledger-place.ts";
 import { findResumed } from "./find-resumed.ts";
 import type { ChatEdges, OpenedChat } from "./run-chat.ts";
 import { fillWorkspace } from "./sample-workspace.ts";
@@ -33,7 +32,7 @@ export async function openChat(
   const [agent, model] = [values.get("agent"), values.get("model")];
   requireAgent(config, agent);
   const [given, wanted] = [values.get("workspace"), values.get("resume")];
-  const places = findPlaces({
+  const places = chooseLedgerPlace({
     env: io.env,
     config,
     store: values.get("store"),
@@ -42,7 +41,7 @@ export async function openChat(
     isResumed: wanted !== undefined,
   });
   const resumed = wanted === undefined ? null : await findResumed(places, wanted, given);
-  const options: OpenEngineOptions = {
+  const options: HostOptions = {
     ...asks,
     env,
     store: (resumed?.place ?? places.place).where,
@@ -53,7 +52,7 @@ export async function openChat(
     ...optional("agent", agent ?? resumed?.agent),
     ...optional("configFile", values.get("config")),
   };
-  const opened = await openEngineFor(options);
+  const opened = await openHost(options);
   const { engine, ledger, catalogue, isSimulated, isTemporary } = opened;
   try {
     if (isTemporary) await fillWorkspace(opened.workspace);
@@ -122,8 +121,7 @@ async function readSettings(
   whom: Whom,
 ): Promise<{ readonly env: Environment; readonly config: StrataConfig }> {
   const files = readConfigPlaces(input, io);
-  const { config, settings, problems } = await loadConfig({ files, env: io.env });
-  if (config === null) throw toConfigError(problems.filter(({ severity }) => severity === "error"));
+  const { config, settings } = await readConfigOnce({ files, env: io.env });
   const isOpen = (path: string): boolean =>
     settings.some((each) => each.path === path && each.origin.kind === "default");
   const wanted: Readonly<Record<string, string>> =

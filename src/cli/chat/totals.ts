@@ -6,7 +6,7 @@ import { addUsage, generatedTokens, promptTokens, type Usage } from "../../core/
 import { findCost, savingsOverNoCache } from "../../core/models/cost.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { TurnRun } from "../../engine.ts";
-import type { Session } from "../../engine/session.ts";
+import type { Session } from "../../core/session/session.ts";
 import { noTotals, type Totals } from "./state.ts";
 
 /** Keeps the figures of the session that is talked to. */

@@ -46,6 +46,14 @@ type OptionalFields<Specs> = {
   >;
 };
 
+/** What happened, without where and when. */
+export type EventBody = { readonly [Type in EventType]: BodyOf<Type> }[EventType];
+
+interface BodyOf<Type extends EventType> {
+  readonly type: Type;
+  readonly payload: PayloadOf<Type>;
+}
+
 /** What the emitter knows; the rest has defaults or is made. */
 export type DraftOf<Type extends EventType> = { readonly [Each in Type]: Draft<Each> }[Type];
 

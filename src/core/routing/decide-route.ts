@@ -85,6 +85,21 @@ export type RouteDecision = {
   | { readonly kind: "none" }
 );
 
+/** What was decided for a turn. */
+export interface Route {
+  readonly by: RouteSource;
+  /** Models that were wanted first, and why they could not be used. */
+  readonly passedOver: readonly PassedOver[];
+  /** The model the session was with before; null where it stays. */
+  readonly left: LeftModel | null;
+}
+
+export interface LeftModel {
+  readonly model: string;
+  /** What of the conversation its provider still keeps. */
+  readonly cachedTokens: number;
+}
+
 export function decideRoute(
   turn: RouteTurn,
   wishes: RouteWishes,

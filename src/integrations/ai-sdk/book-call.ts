@@ -1,20 +1,22 @@
-// One call of the AI SDK, planned and booked: what the engine's loop does around a call, without sending it.
+// One call of the AI SDK, planned and booked: the engine's interpreter, where the SDK sends the call and runs the tools.
 import { randomUUID } from "node:crypto";
-import type { CachePlan } from "../../core/cache/cache-plan.ts";
+import { assert } from "../../core/assert.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
-import type { Message, ToolUseBlock } from "../../core/message/message.ts";
+import type { Message } from "../../core/message/message.ts";
+import { nextStep } from "../../core/turn/next-step.ts";
+import type { PreparedCall } from "../../core/turn/prepare-call.ts";
+import type { TurnEnding } from "../../core/turn/turn-ending.ts";
+import { stays } from "../../core/turn/turn-events.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
-import type { TurnEnding } from "../../engine.ts";
-import { prepareCall, type PreparedCall } from "../../engine/prepare-call.ts";
-import { callOf, closeTurn, recordSent, type RunningTurn } from "../../engine/record-turn.ts";
-import { settleCall } from "../../engine/settle-call.ts";
+import { advance, close, startCall, take, type StepEdges } from "../../engine.ts";
+import { sendsNothing } from "../../engine/own-loop/application-side.ts";
 import { recordSession } from "../../engine/stored-session.ts";
-import { createTeller, type Emitter } from "../../engine/tell.ts";
-import { createTurnEvents } from "../../engine/turn-events.ts";
-import { endingOf } from "../../engine/unfinished-turn.ts";
-import { isToRepeat, type Conversation, type FoundConversation } from "./conversations.ts";
+import type { Emitter } from "../../engine/tell.ts";
+import { newTurn } from "../../engine/turn/begin-turn.ts";
+import { apply, toRunning, type RunningTurn } from "../../engine/turn/running-turn.ts";
+import type { Conversation, FoundConversation } from "./conversations.ts";
 
 export interface BookEdges {
   /** Nothing is recorded without one. */
@@ -24,112 +26,79 @@ export interface BookEdges {
 }
 
 export interface BookedCall extends PreparedCall {
-  readonly plan: CachePlan;
   /** Records what came of it. The turn goes on where tools were asked for. */
   settle(outcome: Reply | ProviderFailure): Promise<CallEntry>;
 }
 
 export async function bookCall(
   { conversation, current }: FoundConversation,
-  edges: BookEdges,
+  book: BookEdges,
 ): Promise<BookedCall> {
-  const startMs = edges.now();
-  const turn = await turnFor(conversation, current, edges);
-  const { session } = turn;
-  const prepared = prepareCall({ session, current, volatile: null, startMs });
-  const open = await recordNew(turn, prepared, startMs, edges);
-  const number = turn.callCount + 1;
-  const running: RunningTurn = { ...turn, open, current, isStaged: true, callCount: number };
+  const edges = toEdges(book);
+  const running = conversation.turn ?? (await begin(conversation, current, edges));
+  if (conversation.turn !== null) give(running, current);
   conversation.turn = running;
-  const { assembly, plan } = prepared;
-  if (number === 1) conversation.events?.started(current, prepared);
-  conversation.events?.callStarted(number, prepared.promptTokens);
-  const { protocol, model, options } = session;
-  const request = protocol.encode({ assembly, plan, model, options });
+  const step = await advance(running, edges);
+  assert(step.do === "send", "a turn that the SDK goes on with sends a call");
+  const { request, startMs } = startCall(step, running, edges);
   return {
-    ...prepared,
+    ...step.prepared,
     settle: async (outcome) => {
       const sent = { outcome, attempts: [] };
-      const made = { turnId: turn.id, number, assembly, plan, request, sent, startMs };
-      const settled = settleCall(session, { ...made, endMs: edges.now() });
-      await open?.append(settled.entry, settled.more);
-      conversation.events?.callSettled(settled.entry, session);
-      conversation.calls = [...conversation.calls, settled.entry];
-      conversation.turn = { ...running, session: settled.session };
-      const how = howItEnds(settled.entry, number);
-      if (how !== null) await endTurn(conversation, how, edges);
-      return settled.entry;
+      apply(running, { did: "send", sent, notes: request.notes, startMs, endMs: edges.now() });
+      const recording = nextStep(running.turn);
+      assert(recording.do === "record reply", "a reply is recorded");
+      await take(recording, running, edges);
+      const next = nextStep(running.turn);
+      if (next.do === "close") await endTurn(conversation, next.how, book);
+      return recording.entry;
     },
   };
 }
 
-/** The one that goes on, or a new one. A call that failed is tried again with the same words. */
-async function turnFor(
+/** What the SDK sends that is new: results of tools, words, or the same again after a call that failed. */
+function give(running: RunningTurn, current: readonly Message[]): void {
+  const { turn } = running;
+  if (nextStep(turn).do === "run tools") apply(running, { did: "run tools", answers: current });
+  else if (!turn.isStored) apply(running, { did: "say", messages: current });
+}
+
+async function begin(
   conversation: Conversation,
   current: readonly Message[],
-  edges: BookEdges,
+  edges: StepEdges,
 ): Promise<RunningTurn> {
-  const { turn } = conversation;
-  if (turn !== null) return { ...turn, isStaged: isToRepeat(conversation) };
-  const { ledger, events } = edges;
-  const before =
-    ledger === undefined
-      ? conversation.session
-      : await recordSession(conversation.session, { ledger, ...(events && { events }) });
-  const id = randomUUID();
-  const call = callOf(before, id, {});
+  const before = await recordSession(conversation.session, edges);
   conversation.session = before;
-  conversation.calls = [];
-  conversation.events = createTurnEvents(createTeller(events, call), { before, id });
-  return {
-    id,
-    call,
+  const turn = {
+    ...newTurn,
+    id: randomUUID(),
+    event: { moment: null, context: null, startIso: "", toldMs: null },
+    route: stays,
+    // The SDK owns the history, and tries again by itself.
+    limits: { callsMax: Number.MAX_SAFE_INTEGER, mayCompact: false, repeatsFailedCalls: true },
     before,
     session: before,
-    open: null,
     current,
-    wholes: new Map(),
-    isStaged: false,
-    context: null,
-    volatile: () => Promise.resolve([]),
-    callCount: 0,
-    toolCallCount: 0,
-    callsMax: Number.MAX_SAFE_INTEGER,
+    resumed: null,
   };
+  return toRunning(turn, { lease: null, volatile: [] }, edges);
 }
 
-async function recordNew(
-  turn: RunningTurn,
-  { assembly }: PreparedCall,
-  startMs: number,
-  { ledger }: BookEdges,
-): Promise<RunningTurn["open"]> {
-  if (ledger === undefined || turn.isStaged) return turn.open;
-  const { thread } = turn.session;
-  return recordSent(turn, turn.open, { thread, assembly, startMs }, { ledger });
+/** The SDK sends the calls and runs the tools. */
+function toEdges(book: BookEdges): StepEdges {
+  return { ...book, provider: sendsNothing, runTools: () => Promise.resolve([]) };
 }
 
-/** Null where the turn goes on: with tools, or with another attempt that must not lose the calls before it. */
-function howItEnds(entry: CallEntry, number: number): TurnEnding | null {
-  if (entry.status === "complete") return endingOf(entry.stopReason, usesIn(entry));
-  if (entry.failure?.kind === "cancelled") return "cancelled";
-  return number === 1 ? "failed" : null;
-}
-
-function usesIn({ reply }: CallEntry): readonly ToolUseBlock[] {
-  return reply?.content.filter((block) => block.type === "tool_use") ?? [];
-}
-
-/** Closes a turn that nobody goes on with. */
+/** Closes a turn that the SDK does not go on with. */
 export async function endTurn(
   conversation: Conversation,
   how: TurnEnding,
-  { now }: Pick<BookEdges, "now">,
+  book: BookEdges,
 ): Promise<void> {
-  const { turn, events, calls } = conversation;
+  const { turn } = conversation;
   if (turn === null) return;
   conversation.turn = null;
-  const endMs = now();
-  conversation.session = await closeTurn({ turn, how, endMs });
-  events?.ended(how, calls, endMs);
+  const { session } = await close(turn, how, toEdges(book));
+  conversation.session = session;
 }

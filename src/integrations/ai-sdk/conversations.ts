@@ -5,17 +5,16 @@ import { layFoundation, type Foundation } from "../../core/assembly/foundation.t
 import { appendMessages, openThread } from "../../core/assembly/thread.ts";
 import type { Policy } from "../../core/cache/policy.ts";
 import { itemsOf } from "../../core/growing/growing-list.ts";
-import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { encodeMessage } from "../../core/message/encode-message.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import { createTokenCounter } from "../../core/tokens/token-counter.ts";
 import type { CallOptions } from "../../core/wire/protocol.ts";
-import type { RunningTurn } from "../../engine/record-turn.ts";
-import { openSession, type Session } from "../../engine/session.ts";
+import type { RunningTurn } from "../../engine/turn/running-turn.ts";
+import { openSession } from "../../engine/open-session.ts";
+import type { Session } from "../../core/session/session.ts";
 import { resumeSession } from "../../engine/stored-session.ts";
-import type { TurnEvents } from "../../engine/turn-events.ts";
 import type { ReachedModel } from "./reach-model.ts";
 import type { ReadPrompt } from "./read-prompt.ts";
 
@@ -24,8 +23,6 @@ export interface Conversation {
   session: Session;
   /** A turn whose tools run, or whose last call failed. */
   turn: RunningTurn | null;
-  events: TurnEvents | null;
-  calls: readonly CallEntry[];
   /** Whether one of its calls is under way. */
   isBusy: boolean;
 }
@@ -79,7 +76,7 @@ export function createConversations(setup: ConversationOptions): Conversations {
       begunCount += 1;
       const place = { foundation, messages, reached, options, number: begunCount };
       const session = (await resumeKnown(place, setup)) ?? (await openNew(place, setup, open));
-      const begun = { session, turn: null, events: null, calls: [], isBusy: true };
+      const begun = { session, turn: null, isBusy: true };
       keep(begun);
       return { conversation: begun, current: messages.slice(knownCount(begun)) };
     },
@@ -101,7 +98,7 @@ function layFor(
 }
 
 function sessionOf({ turn, session }: Conversation): Session {
-  return turn?.session ?? session;
+  return turn?.turn.session ?? session;
 }
 
 function knownCount(conversation: Conversation): number {
@@ -119,15 +116,15 @@ function isAfter(
   if (thread.foundation.key !== key || messages.length <= count) return false;
   const current = messages.slice(count);
   if (current.some(({ role }) => role === "assistant")) return false;
-  if (isToRepeat(conversation) && !isSameList(conversation.turn?.current ?? [], current)) {
+  if (isToRepeat(conversation) && !isSameList(conversation.turn?.turn.current ?? [], current)) {
     return false;
   }
   return isSameList([...itemsOf(thread.messages)], messages.slice(0, count));
 }
 
 /** Whether its last call came to nothing in the middle of a turn: the next one has to be the same. */
-export function isToRepeat({ turn, calls }: Conversation): boolean {
-  return turn !== null && calls.at(-1)?.status !== "complete";
+function isToRepeat({ turn }: Conversation): boolean {
+  return turn !== null && turn.turn.calls.at(-1)?.status !== "complete";
 }
 
 function isSameList(ones: readonly Message[], others: readonly Message[]): boolean {
@@ -173,7 +170,7 @@ async function resumeKnown(
   if (record === null || !isOurs || record.openTurnId !== null) return null;
   const setup = { model, protocol, policy, counter, options };
   const session = await resumeSession(ledger, sessionId, setup);
-  const known: Conversation = { session, turn: null, events: null, calls: [], isBusy: false };
+  const known: Conversation = { session, turn: null, isBusy: false };
   return isAfter(known, messages, foundation) ? session : null;
 }
 

@@ -10,7 +10,7 @@ import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
-import { readError } from "../../engine/own-loop-reply.ts";
+import { readError } from "../../engine/own-loop/read-reply.ts";
 import type { Emitter } from "../../engine/tell.ts";
 import { bookCall, endTurn } from "./book-call.ts";
 import { createConversations, type Conversation, type Conversations } from "./conversations.ts";
@@ -168,7 +168,7 @@ async function giveUp(
   onProblem(error);
   if (conversation === null) return;
   conversations.drop(conversation);
-  await conversation.turn?.open?.release().catch(onProblem);
+  await conversation.turn?.lease?.release().catch(onProblem);
 }
 
 /** Passes a stream on, and books it before it ends. */

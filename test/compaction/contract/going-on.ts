@@ -174,7 +174,7 @@ export function goingOnContract(open: OpenLedger): void {
       });
       if (where === "inside a turn") await world.say("Read three of them.");
       else await world.talk(7);
-      expect((await world.compact()).kind).toBe("folded");
+      expect((await world.compact()).kind).toBe("compacted");
       expect(await world.folds()).toMatchObject([{ trigger: "manual", kind: "summary" }]);
       for (const text of ["Read them again.", "And now?"]) {
         const run = await world.say(text);

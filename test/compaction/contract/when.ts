@@ -203,7 +203,7 @@ export function whenContract(open: OpenLedger): void {
     const world = await openWorld(open);
     await world.talk(6);
     const run = await world.compact("the port of the billing service");
-    expect(run.kind).toBe("folded");
+    expect(run.kind).toBe("compacted");
     const [fold] = await world.folds();
     expect(fold).toMatchObject({ trigger: "manual", kind: "summary", turnsSummarized: 3 });
     const asked = world.bodies.find(({ wants }) => wants === "summary");

@@ -1,0 +1,103 @@
+// `bench NAME --against DIR`: runs a bench here and in another checkout, in turn, and compares what the two took.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { toComparison, type Comparison, type Round, type Run, type Side } from "./comparison.ts";
+import { UsageError, type Report } from "./report.ts";
+
+/** Fewer rounds than this tell the machine's mood, not the code's speed. */
+const roundsMin = 7;
+
+export interface Task {
+  readonly bench: string;
+  /** The bench's own flags, the same for both. */
+  readonly flags: readonly string[];
+  readonly against: string;
+  readonly rounds: string | undefined;
+  readonly cpuRatioMax: number | undefined;
+  readonly progress: (line: string) => void;
+}
+
+export function runAgainst({ bench, flags, progress, ...task }: Task): Comparison {
+  const count = readRounds(task.rounds);
+  const folders = {
+    ours: fileURLToPath(new URL("..", import.meta.url)),
+    theirs: findCheckout(task.against, bench),
+  };
+  const run = (side: Side): Run => runBench(folders[side], [bench, "--json", ...flags]);
+  const rounds = Array.from({ length: count }, (_, index): Round => {
+    progress(`round ${index + 1} of ${count}`);
+    // Who goes first changes, so that a machine that slows down or speeds up meets both alike.
+    if (index % 2 === 0) return { first: "ours", ours: run("ours"), theirs: run("theirs") };
+    const theirs = run("theirs");
+    return { first: "theirs", ours: run("ours"), theirs };
+  });
+  return {
+    name: bench,
+    against: folders.theirs,
+    ...toComparison(rounds, task.cpuRatioMax),
+  };
+}
+
+function readRounds(text: string | undefined): number {
+  const rounds = text === undefined ? roundsMin : Number(text);
+  if (Number.isSafeInteger(rounds) && rounds >= roundsMin) return rounds;
+  throw new UsageError(`--rounds must be a whole number from ${roundsMin}, not "${text}"`);
+}
+
+function findCheckout(path: string, bench: string): string {
+  const folder = resolve(path);
+  const has = (name: string): boolean => existsSync(join(folder, name));
+  const refuse = (problem: string, advice: string): never => {
+    throw new UsageError(`--against ${path}: ${problem}. ${advice}`);
+  };
+  const make = `git worktree add --detach ${folder} COMMIT`;
+  const link = `ln -s "$PWD/node_modules" ${folder}/node_modules`;
+  if (!existsSync(folder)) refuse("there is no such folder", `Make it: ${make} && ${link}`);
+  if (!has("harness/run.ts") || !has("bench"))
+    refuse("this is not a checkout of Strata", "Make one: git worktree add --detach DIR COMMIT");
+  if (!has("node_modules")) refuse("there is no node_modules", `Run npm ci there, or: ${link}`);
+  if (!has(`bench/${bench}.ts`))
+    refuse(`it has no bench called ${bench}`, "Take a commit that has it, or another bench");
+  return folder;
+}
+
+/** A fresh process of that checkout's own harness, which may be older and know nothing of all this. */
+function runBench(folder: string, args: readonly string[]): Run {
+  const preload = new URL("./tell-cpu.ts", import.meta.url).href;
+  const startMs = performance.now();
+  const { stdout, stderr, output, status } = spawnSync(
+    process.execPath,
+    ["--import", preload, join(folder, "harness/run.ts"), "bench", ...args],
+    {
+      cwd: folder,
+      env: { ...process.env, BENCH_CPU_PIPE: "3" },
+      stdio: ["ignore", "pipe", "pipe", "pipe"],
+      encoding: "utf8",
+      maxBuffer: 100_000_000,
+    },
+  );
+  const wallMs = performance.now() - startMs;
+  const cpuMs = Number(output[3]) / 1000;
+  // 1 says that a check failed, and also that the process died; only the first comes with a report.
+  const report = status === 0 || status === 1 ? parseReport(stdout) : undefined;
+  if (report === undefined || cpuMs === 0) {
+    const last = stderr.trimEnd().split("\n").slice(-20).join("\n");
+    throw new UsageError(`bench ${args.join(" ")} gave no report in ${folder}:\n${last}`);
+  }
+  return {
+    cpuMs,
+    wallMs,
+    figures: report.figures,
+    failedChecks: report.checks.filter(({ ok }) => !ok).map(({ name }) => name),
+  };
+}
+
+function parseReport(text: string): Report | undefined {
+  try {
+    return JSON.parse(text) as Report;
+  } catch {
+    return undefined;
+  }
+}

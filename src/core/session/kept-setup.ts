@@ -1,0 +1,47 @@
+// What the ledger keeps of how a session is set up for its model.
+import type { PaddingPlan } from "../assembly/padding.ts";
+import type { Policy, PolicyName } from "../cache/policy.ts";
+import type { ModelName } from "../ledger/ledger.ts";
+import type { LoadedSkill } from "../skills/activation-events.ts";
+import type { LeftTool } from "../tools/select-tools.ts";
+import type { CallOptions } from "../wire/protocol.ts";
+import type { Session } from "./session.ts";
+
+/** What a session was opened with and cannot be read from its messages. */
+export interface KeptSetup {
+  readonly padding: PaddingPlan;
+  readonly preactivated: readonly LoadedSkill[];
+  readonly toolsLeft: readonly LeftTool[];
+  readonly permissions: readonly string[];
+  readonly madeOf: Session["madeOf"];
+  readonly calls: CallHabit;
+  /** As `SeatPlace.after`, where that is known. */
+  readonly ownAfter?: string;
+}
+
+/** How a session's calls are made: another spelling or other options would be another prefix. */
+export interface CallHabit extends ModelName {
+  /** As `Session.modelName`; absent in what earlier versions kept. */
+  readonly name?: string;
+  readonly protocol: string;
+  readonly policy: PolicyName;
+  /** As it was configured; absent where it is the policy's own. */
+  readonly layout?: Policy["layout"];
+  readonly options: CallOptions;
+}
+
+export function keptSetupOf(session: Session): KeptSetup {
+  const { padding, preactivated, toolsLeft, permissions, madeOf, options, model } = session;
+  const calls = {
+    model: model.id,
+    provider: model.provider,
+    name: session.modelName,
+    protocol: session.protocol.name,
+    policy: session.policy.name,
+    layout: session.policy.layout,
+    options,
+  };
+  const { after } = session.seat;
+  const own = after === null ? {} : { ownAfter: after };
+  return { padding, preactivated, toolsLeft, permissions, madeOf, calls, ...own };
+}

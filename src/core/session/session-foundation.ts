@@ -1,0 +1,137 @@
+// What a session stands on: T0 to T2, made when it starts and again at a fold that breaks the cache anyway.
+import { layFoundation, type Foundation } from "../assembly/foundation.ts";
+import { planPadding, toPaddingSection, type PaddingPlan } from "../assembly/padding.ts";
+import { toSkillIndex } from "../assembly/skill-index.ts";
+import { toSystemBlocks } from "../assembly/system-blocks.ts";
+import { expectedCalls, type Pace } from "../cache/pace.ts";
+import { hashContent } from "../hash.ts";
+import { countBytes } from "../layers/cut-middle.ts";
+import type { Section } from "../layers/section.ts";
+import { toSections } from "../layers/to-sections.ts";
+import { encodeToolDefinition, type ToolDefinition } from "../message/tool-definition.ts";
+import type { LoadedSkill } from "../skills/activation-events.ts";
+import { fitIndex } from "../skills/fit-index.ts";
+import { sizeTokensOf, versionOf } from "../skills/skill.ts";
+import type { TokenCounter } from "../tokens/token-counter.ts";
+import { selectTools } from "../tools/select-tools.ts";
+import type { SectionNote, Session, SessionSetup, SessionSkill } from "./session.ts";
+
+/** Everything of a setup that the tools and the system text are made of. */
+export interface FoundationSetup extends Pick<
+  SessionSetup,
+  | "model"
+  | "protocol"
+  | "policy"
+  | "context"
+  | "tools"
+  | "permissions"
+  | "toolsLeft"
+  | "skills"
+  | "notes"
+> {
+  /** Of the list of skills, in characters. */
+  readonly skillIndexLengthMax?: number;
+}
+
+export interface LaidFoundation extends Pick<
+  Session,
+  "padding" | "preactivated" | "toolsLeft" | "permissions" | "madeOf"
+> {
+  readonly foundation: Foundation;
+}
+
+/** Nothing of it is made again until a fold. */
+export function layForSession(
+  setup: FoundationSetup,
+  counter: TokenCounter,
+  pace: Pace,
+): LaidFoundation {
+  const { model, protocol, policy, context, permissions = [], toolsLeft = [], notes = {} } = setup;
+  const { tools, left } = selectTools({
+    offered: setup.tools ?? [],
+    granted: permissions,
+    role: context.role,
+    order: policy.layout.toolOrder,
+  });
+  const { sections, padding } = paddedSections(setup, tools, counter, pace);
+  return {
+    foundation: layFoundation({
+      tools,
+      system: toSystemBlocks(sections, policy.layout),
+      spelling: protocol.spelling(model),
+      counter,
+      model,
+    }),
+    padding,
+    preactivated: toPreactivated(setup.skills ?? [], padding),
+    toolsLeft: [...toolsLeft, ...left],
+    permissions,
+    madeOf: [...sections.map(toNote), ...Object.entries(notes).map(toSourceNote)],
+  };
+}
+
+function toPreactivated(
+  skills: readonly SessionSkill[],
+  { preactivated }: PaddingPlan,
+): readonly LoadedSkill[] {
+  return skills
+    .filter(({ name }) => preactivated.includes(name))
+    .map(({ name, body, source = "workspace" }) => ({
+      name,
+      version: versionOf(body),
+      sizeTokens: sizeTokensOf(body),
+      source,
+    }));
+}
+
+function toNote({ name, layer, text }: Section): SectionNote {
+  return { name, layer, hash: hashContent(text), bytes: countBytes(text) };
+}
+
+function toSourceNote([name, note]: readonly [string, object]): SectionNote {
+  const text = JSON.stringify(note);
+  const size = { hash: hashContent(text), bytes: countBytes(text) };
+  return { name, layer: "session", ...size, note };
+}
+
+/** The padding is the last of the static text, and the skill index says which bodies are in it. */
+function paddedSections(
+  { model, policy, context, skills = [], skillIndexLengthMax }: FoundationSetup,
+  tools: readonly ToolDefinition[],
+  counter: TokenCounter,
+  pace: Pace,
+): { readonly sections: readonly Section[]; readonly padding: PaddingPlan } {
+  const { listed, note } = fitIndex(skills, skillIndexLengthMax);
+  const natural = toSections({ ...context, skillIndex: toSkillIndex(listed, [], note) });
+  const texts = [
+    ...tools.map(encodeToolDefinition),
+    ...natural.filter(isStatic).map(({ text }) => text),
+  ];
+  const { cache, toolPromptTokens } = model;
+  const naturalTokens = texts.reduce(
+    (sum, text) => sum + counter.text(text),
+    tools.length === 0 ? 0 : (toolPromptTokens?.auto ?? 0),
+  );
+  const padding = planPadding({
+    mode: policy.layout.padding,
+    floorTokens: cache.markers === null ? 0 : (cache.minimumTokens ?? 0),
+    naturalTokens,
+    skills,
+    countText: (text) => counter.text(text),
+    expectedCalls: expectedCalls(pace),
+    readMultiplier: cache.readMultiplier ?? 1,
+    writeMultiplier: cache.lifetimes[0]?.writeMultiplier ?? 1,
+  });
+  const section = toPaddingSection(padding);
+  if (section === null) return { sections: natural, padding };
+  const skillIndex = toSkillIndex(listed, padding.preactivated, note);
+  const marked = toSections({ ...context, skillIndex });
+  return {
+    sections: [...marked.filter(isStatic), section, ...marked.filter((each) => !isStatic(each))],
+    padding,
+  };
+}
+
+function isStatic({ stability }: Section): boolean {
+  return stability === "static";
+}

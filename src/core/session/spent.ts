@@ -1,0 +1,76 @@
+// Calls for summaries that came to nothing: paid for, and booked with the next call of the session.
+import type { ReplyNote } from "../ledger/call-entry.ts";
+import { lifetimes, type Usage } from "../message/usage.ts";
+import { sumCalls } from "./summary-bill.ts";
+import type { SummaryCall } from "./summary-bill.ts";
+
+export interface Spent {
+  readonly usages: readonly Usage[];
+  /** Of everything with a price. */
+  readonly costPicoUsd: bigint;
+  readonly callsWithoutCost: number;
+}
+
+export const nothingSpent: Spent = { usages: [], costPicoUsd: 0n, callsWithoutCost: 0 };
+
+export function spend(before: Spent, calls: readonly SummaryCall[]): Spent {
+  const { costPicoUsd, callsWithoutCost } = sumCalls(calls);
+  const usages = calls.flatMap(({ usage, discarded }) => [
+    ...(usage === null ? [] : [usage]),
+    ...discarded,
+  ]);
+  return {
+    usages: [...before.usages, ...usages],
+    costPicoUsd: before.costPicoUsd + costPicoUsd,
+    callsWithoutCost: before.callsWithoutCost + callsWithoutCost,
+  };
+}
+
+/** That a cost leaves something out is told with it. */
+export function describeUnpriced({ callsWithoutCost }: Spent = nothingSpent): readonly ReplyNote[] {
+  if (callsWithoutCost === 0) return [];
+  const detail = `${callsWithoutCost} calls for a summary that came to nothing have no price, and are not in the cost`;
+  return [{ kind: "usage", detail }];
+}
+
+/** Money as text: JSON has no whole numbers of that size. */
+export interface KeptSpent extends Omit<Spent, "costPicoUsd"> {
+  readonly costPicoUsd: string;
+}
+
+export function keepSpent(spent: Spent): KeptSpent {
+  return { ...spent, costPicoUsd: spent.costPicoUsd.toString() };
+}
+
+/** From stored JSON; what is missing or strange was not spent. */
+export function readSpent(kept: unknown): Spent {
+  if (!isObject(kept)) return nothingSpent;
+  const { usages, costPicoUsd, callsWithoutCost } = kept;
+  return {
+    usages: Array.isArray(usages) ? usages.filter(isUsage) : [],
+    costPicoUsd:
+      typeof costPicoUsd === "string" && /^\d{1,30}$/.test(costPicoUsd) ? BigInt(costPicoUsd) : 0n,
+    callsWithoutCost: isCount(callsWithoutCost) ? callsWithoutCost : 0,
+  };
+}
+
+function isUsage(value: unknown): value is Usage {
+  if (!isObject(value)) return false;
+  const { uncachedTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens } =
+    value;
+  const counts = [uncachedTokens, cacheReadTokens, outputTokens, reasoningTokens];
+  return counts.every(isCount) && isObject(cacheWriteTokens) && isWritten(cacheWriteTokens);
+}
+
+function isWritten(tokens: Readonly<Record<string, unknown>>): boolean {
+  const known: readonly string[] = lifetimes;
+  return Object.entries(tokens).every(([name, count]) => known.includes(name) && isCount(count));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}

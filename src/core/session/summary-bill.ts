@@ -1,0 +1,43 @@
+// What all calls for one summary cost together, for the record of the fold.
+import { generatedTokens, promptTokens } from "../message/usage.ts";
+import type { CallEntry } from "../ledger/call-entry.ts";
+
+/** One call for a summary. What it cost is as exact as with any other call. */
+export type SummaryCall = Pick<
+  CallEntry,
+  "startMs" | "endMs" | "model" | "status" | "usage" | "discarded" | "costPicoUsd" | "failure"
+> & { readonly provider: string };
+
+export interface SummaryBill {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Of everything with a price. */
+  readonly costPicoUsd: bigint;
+  /** Calls that were answered, and whose cost is not known because there is no price. */
+  readonly callsWithoutCost: number;
+}
+
+export function sumCalls(calls: readonly SummaryCall[]): SummaryBill {
+  const usages = calls.flatMap(({ usage, discarded }) => [
+    ...discarded,
+    ...(usage === null ? [] : [usage]),
+  ]);
+  return {
+    inputTokens: usages.reduce((sum, usage) => sum + promptTokens(usage), 0),
+    outputTokens: usages.reduce((sum, usage) => sum + generatedTokens(usage), 0),
+    costPicoUsd: calls.reduce((sum, { costPicoUsd }) => sum + (costPicoUsd ?? 0n), 0n),
+    callsWithoutCost: calls.filter(isWithoutCost).length,
+  };
+}
+
+function isWithoutCost({ costPicoUsd, usage, discarded }: SummaryCall): boolean {
+  return costPicoUsd === null && (usage !== null || discarded.length > 0);
+}
+
+/** Null where all that is known is that it is not known. */
+export function knownCost({
+  costPicoUsd,
+  callsWithoutCost,
+}: Pick<SummaryBill, "costPicoUsd" | "callsWithoutCost">): bigint | null {
+  return costPicoUsd === 0n && callsWithoutCost > 0 ? null : costPicoUsd;
+}

@@ -1,0 +1,181 @@
+// The turn after a result. Grows the turn and decides nothing: what comes next is for nextStep.
+import { assert } from "../assert.ts";
+import { volatileText } from "../assembly/system-blocks.ts";
+import { isMemory } from "../session/compaction-rules.ts";
+import { sayMoment } from "./call-moment.ts";
+import { limitResults } from "./limit-results.ts";
+import { hearsMore, isAfterOverflow, upcoming } from "./next-step.ts";
+import { toPrepared } from "./prepare-call.ts";
+import { settleCall } from "./settle-call.ts";
+import type { Input, Result } from "./step.ts";
+import { callCountOf, type CallAtHand, type Stage, type Turn } from "./turn.ts";
+import { announce, eventsOfCall } from "./turn-events.ts";
+
+export function applyResult(before: Turn, input: Input): Turn {
+  const turn = before.news.length === 0 ? before : { ...before, news: [] };
+  switch (input.did) {
+    case "refresh":
+      return refreshed(turn, input);
+    case "prepare":
+      return prepared(turn, input);
+    case "record":
+      return recorded(turn);
+    case "count":
+      return counted(turn, input);
+    case "compact":
+      return compacted(turn, input);
+    case "send":
+      return sent(turn, input);
+    case "record reply":
+      return replied(turn);
+    case "run tools":
+      return answered(turn, input);
+    case "say":
+      return { ...turn, said: [...turn.said, ...input.messages] };
+    case "abort":
+      return { ...turn, aborted: turn.aborted ?? { reason: input.reason } };
+  }
+}
+
+type ResultOf<Did extends Result["did"]> = Extract<Result, { readonly did: Did }>;
+
+function refreshed(turn: Turn, result: ResultOf<"refresh">): Turn {
+  const { session, rules, nowMs } = result;
+  const current = upcoming(turn);
+  const isNew = current !== turn.current;
+  const said = current === turn.said ? [] : turn.said;
+  const next = { ...turn, session, rules, current, said, isStored: turn.isStored && !isNew };
+  if (result.volatile === null) {
+    return { ...next, at: { after: "refresh", moment: { nowMs, volatile: null } } };
+  }
+  const { sections, toldMs } = sayMoment(turn, result);
+  const volatile = [...sections, ...result.volatile];
+  const event = { ...turn.event, toldMs };
+  return { ...next, event, at: { after: "refresh", moment: { nowMs, volatile } } };
+}
+
+function prepared(turn: Turn, { assembly, plan }: ResultOf<"prepare">): Turn {
+  const { at } = turn;
+  assert(at.after === "refresh" || at.after === "compact", "a call is prepared at its moment");
+  const sections = at.after === "compact" ? at.volatile : at.moment.volatile;
+  const volatile = sections === null ? null : volatileText(sections);
+  const call = { moment: at.moment, prepared: toPrepared(assembly, plan, volatile) };
+  // After a compaction, and where memory left, the prompt is sent as it is.
+  if (at.after === "compact") return { ...turn, at: { after: "settle prompt", call } };
+  const next: Turn = { ...turn, at: { after: "prepare", call } };
+  return turn.isStored ? announce(next, call.prepared) : next;
+}
+
+function recorded(turn: Turn): Turn {
+  const call = needCall(turn);
+  const { id, before, session } = turn;
+  // A model that is new to the session came with this turn.
+  const seat = { turnId: id, isRecorded: false, after: null };
+  const seated = before.seat.isRecorded
+    ? {}
+    : { before: { ...before, seat }, session: { ...session, seat } };
+  const next: Turn = { ...turn, ...seated, isStored: true, at: { after: "record", call } };
+  return announce(next, call.prepared);
+}
+
+function counted(turn: Turn, { tokens }: ResultOf<"count">): Turn {
+  const call = needCall(turn);
+  const asCounted = { ...call.prepared, promptTokens: tokens, countedTokens: tokens };
+  return { ...turn, at: { after: "count", call: { ...call, prepared: asCounted } } };
+}
+
+function compacted(turn: Turn, result: ResultOf<"compact">): Turn {
+  const call = needCall(turn);
+  const isAfterReply = turn.at.after === "record reply";
+  const { session } = result;
+  if (result.isCompacted) {
+    const { before, current } = result;
+    const next = { ...turn, before, session, current, isStored: true, isCompacted: true };
+    return { ...next, at: isAfterReply ? { after: "begin" } : again(next, call) };
+  }
+  // Nothing else helps a prompt that the provider found too long.
+  if (isAfterOverflow(turn)) return { ...turn, session, at: { after: "end", how: "failed" } };
+  const mustShrink = result.isTight && !hasHead(turn);
+  return {
+    ...turn,
+    session,
+    at: mustShrink ? again(turn, call) : { after: "settle prompt", call },
+  };
+}
+
+/** Memory leaves the prompt first; after a compaction the system text has it as it is now. */
+function again(turn: Turn, { moment }: CallAtHand): Stage {
+  const isSaid = turn.current.length > 0 && !hasHead(turn);
+  const rest = moment.volatile?.filter((section) => !isMemory(section)) ?? null;
+  return { after: "compact", moment, volatile: isSaid ? rest : null };
+}
+
+/** What is recorded has its head already, and is sent as it is recorded. */
+function hasHead({ session }: Turn): boolean {
+  return session.policy.layout.volatile === "message-head";
+}
+
+function sent(turn: Turn, { sent: outcome, notes, startMs, endMs }: ResultOf<"send">): Turn {
+  const call = needCall(turn);
+  const { id: turnId, session } = turn;
+  const { assembly, plan, volatile } = call.prepared;
+  const {
+    entry,
+    more,
+    session: after,
+  } = settleCall(session, {
+    turnId,
+    number: callCountOf(turn) + 1,
+    assembly,
+    plan,
+    volatile,
+    request: { notes },
+    sent: outcome,
+    spent: session.spent,
+    startMs,
+    endMs,
+  });
+  return { ...turn, at: { after: "send", sent: { call, entry, more, session: after } } };
+}
+
+function replied(turn: Turn): Turn {
+  const { at } = turn;
+  assert(at.after === "send", "a reply is recorded after it was sent");
+  const { entry, session, call } = at.sent;
+  const rest = entry.status === "complete" ? nothingNew : {};
+  return {
+    ...turn,
+    ...rest,
+    session,
+    calls: [...turn.calls, entry],
+    isCompacted: false,
+    at: { after: "record reply", call },
+    news: eventsOfCall(turn, entry),
+  };
+}
+
+const nothingNew = { current: [], fullResults: new Map<number, string>(), isStored: false };
+
+/** Each result is cut to its share of the window; what people said goes behind the results. */
+function answered(turn: Turn, { answers }: ResultOf<"run tools">): Turn {
+  const { session, rules, limits, said } = turn;
+  const isHeard = hearsMore(turn);
+  const { messages, wholes, cuts } = limits.mayCompact
+    ? limitResults(answers, session, rules.compaction)
+    : { messages: answers, wholes: nothingNew.fullResults, cuts: [] };
+  return {
+    ...turn,
+    current: isHeard ? [...messages, ...said] : messages,
+    said: isHeard ? [] : said,
+    fullResults: wholes,
+    isStored: false,
+    at: { after: "begin" },
+    news: cuts.map((payload) => ({ type: "compaction.completed", payload })),
+  };
+}
+
+function needCall({ at }: Turn): CallAtHand {
+  const call = "call" in at ? at.call : null;
+  assert(call !== null, `a call is at hand after ${at.after}`);
+  return call;
+}

@@ -1,0 +1,43 @@
+// What a call cost, with the attempts before it: the sum of what is known, and a note where that is not all.
+import type { CallEntry, ReplyNote } from "../ledger/call-entry.ts";
+import { findCost } from "../models/cost.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
+import type { Reply } from "../wire/reply.ts";
+import { describeUnpriced, type Spent } from "../session/spent.ts";
+
+export interface Billed {
+  /** Null for a call that failed. */
+  readonly reply: Reply | null;
+  /** Of attempts that came to nothing. */
+  readonly discarded: readonly Reply[];
+  readonly spent: Spent;
+  readonly startMs: number;
+}
+
+export type CallBill = Pick<CallEntry, "costPicoUsd"> & { readonly notes: readonly ReplyNote[] };
+
+export function billReplies(
+  { reply, discarded, spent, startMs }: Billed,
+  model: ModelFacts,
+): CallBill {
+  const costs = [...(reply === null ? [] : [reply]), ...discarded].map(({ usage }) =>
+    usage.isReported ? findCost(usage.usage, model, { at: startMs }).cost : null,
+  );
+  const known = [
+    ...costs.flatMap((cost) => (cost === null ? [] : [cost.totalPicoUsd])),
+    ...(spent.costPicoUsd === 0n ? [] : [spent.costPicoUsd]),
+  ];
+  const costPicoUsd = known.length === 0 ? null : known.reduce((sum, each) => sum + each, 0n);
+  const unknownCount = costs.length - costs.filter((cost) => cost !== null).length;
+  // A reply without a cost says so itself.
+  const isTold = unknownCount === 0 || (reply !== null && costPicoUsd === null);
+  return {
+    costPicoUsd,
+    notes: [...describeUnpriced(spent), ...(isTold ? [] : [describeUnknown(unknownCount)])],
+  };
+}
+
+function describeUnknown(count: number): ReplyNote {
+  const what = count === 1 ? "1 answer that began has" : `${count} answers that began have`;
+  return { kind: "usage", detail: `${what} no known cost, and may have been billed besides` };
+}

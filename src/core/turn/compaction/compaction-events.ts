@@ -1,0 +1,90 @@
+// What a compaction says of itself as events: its beginning, its end, why it failed, or why it did not begin.
+import type { EventBody, PayloadOf } from "../../events/event.ts";
+import { toUsd } from "../../events/payload-spelling.ts";
+import type { FoldTrigger } from "../../compaction/plan/decide-fold.ts";
+import { hashContent } from "../../hash.ts";
+import type { FoldDetails, NewFold } from "../../ledger/fold-record.ts";
+
+export type SkipOutcome = PayloadOf<"compaction.skipped">["outcome"];
+
+export interface CompactionFailure {
+  readonly errorClass: PayloadOf<"compaction.failed">["error_class"];
+  readonly reasons: readonly string[];
+  /** Null where it is not known, or an earlier event has it. */
+  readonly costPicoUsd: bigint | null;
+  readonly durationMs: number;
+}
+
+export function compactionStarted(
+  trigger: FoldTrigger,
+  sizes: Omit<PayloadOf<"compaction.started">, "trigger">,
+): EventBody {
+  return { type: "compaction.started", payload: { trigger: recordedTrigger(trigger), ...sizes } };
+}
+
+export function compactionSkipped(trigger: FoldTrigger, outcome: SkipOutcome): EventBody {
+  return { type: "compaction.skipped", payload: { trigger: recordedTrigger(trigger), outcome } };
+}
+
+export function compactionFailed(
+  trigger: FoldTrigger,
+  { errorClass, reasons, costPicoUsd, durationMs }: CompactionFailure,
+): EventBody {
+  return {
+    type: "compaction.failed",
+    payload: {
+      trigger: recordedTrigger(trigger),
+      outcome: "failed",
+      error_class: errorClass,
+      error_message_redacted: reasons.join("; "),
+      cost_usd: costPicoUsd === null ? null : toUsd(costPicoUsd),
+      duration_ms: durationMs,
+    },
+  };
+}
+
+/** What the record of a compaction does not say. */
+export interface CompactionAuthor {
+  /** Whether a model or the provider wrote what stands for the compacted part. */
+  readonly isWritten: boolean;
+  /** Null where it is not known, or no model was asked, or an earlier event has it. */
+  readonly costPicoUsd: bigint | null;
+}
+
+export function compactionCompleted(
+  { details }: NewFold,
+  { isWritten, costPicoUsd }: CompactionAuthor,
+): EventBody {
+  return {
+    type: "compaction.completed",
+    payload: {
+      trigger: details.trigger,
+      outcome: details.kind === "selective" ? "tool_result_microcompact" : "ok",
+      summarized_through_turn_id: details.summarizedThroughTurnId,
+      first_kept_turn_id: details.firstKeptTurnId,
+      turns_summarized: details.turnsSummarized,
+      tokens_before: details.tokensBefore,
+      tokens_after: details.tokensAfter,
+      summary_tokens: details.summaryTokens,
+      summary_hash: hashContent(details.summary),
+      model: isWritten ? details.model : null,
+      provider: isWritten ? details.provider : null,
+      cost_usd: costPicoUsd === null ? null : toUsd(costPicoUsd),
+      duration_ms: details.durationMs,
+    },
+  };
+}
+
+/** The ledger's names: what was due by size is one thing there. */
+export function recordedTrigger(trigger: FoldTrigger): FoldDetails["trigger"] {
+  switch (trigger) {
+    case "token_pressure":
+    case "context_limit":
+      return "context_limit";
+    case "age":
+      return "periodic";
+    case "overflow_recovery":
+    case "manual":
+      return trigger;
+  }
+}

@@ -1,0 +1,178 @@
+// Whether a conversation is folded before the next call, and the numbers behind it.
+import { chanceWithin } from "../../cache/pace.ts";
+import { keptMsOf } from "../../cache/cache-state.ts";
+import {
+  decideFold,
+  type FoldDecision,
+  type FoldTrigger,
+} from "../../compaction/plan/decide-fold.ts";
+import {
+  findBoundary,
+  type BoundarySizes,
+  type Boundary,
+} from "../../compaction/plan/find-boundary.ts";
+import {
+  planFoldLimits,
+  planNoteSizes,
+  toBoundaryWish,
+  type FoldLimits,
+} from "../../compaction/plan/fold-limits.ts";
+import { planClearing, type ClearingPlan } from "../../compaction/plan/plan-clearing.ts";
+import type { CompactionSettings } from "../../compaction/plan/settings.ts";
+import { expectCallsLeft, weighFold, type Weighing } from "../../compaction/plan/weigh-fold.ts";
+import { planBudget } from "../../tokens/budget.ts";
+import {
+  reservesOf,
+  settingsOf,
+  tellHowOf,
+  type CompactionRules,
+} from "../../session/compaction-rules.ts";
+import type { CompactionInput } from "./compaction-input.ts";
+import type { PreparedCall } from "../prepare-call.ts";
+import type { Session } from "../../session/session.ts";
+
+/** The next call, and why somebody may want a fold before it. */
+export interface FoldOccasion {
+  readonly session: Session;
+  readonly prepared: PreparedCall;
+  readonly nowMs: number;
+  /** The provider said that the prompt is too long, or someone asks for a fold. */
+  readonly asked?: "overflow_recovery" | "manual";
+  /** False where nobody will be asked for a summary. */
+  readonly mayAskModel?: boolean;
+  readonly compaction: CompactionRules | undefined;
+}
+
+/** By sizes alone: costs the same however long the history is. */
+export function decideBySize(occasion: FoldOccasion): FoldDecision<BoundarySizes> {
+  const { thread } = occasion.session;
+  const historyTokens = thread.end.tokens - thread.foundation.end.tokens;
+  return decide(occasion, (limits) => {
+    const keptTokens = Math.min(limits.keepTokens, historyTokens);
+    return { keptTokens, foldedTokens: historyTokens - keptTokens, repeatedTokens: 0 };
+  });
+}
+
+/** With the history at hand. */
+export function decideByHistory(
+  occasion: FoldOccasion,
+  { history }: Pick<CompactionInput, "history">,
+): FoldDecision {
+  const settings = settingsOf(occasion.compaction);
+  return decide(occasion, (limits, targetTokens) =>
+    findBoundary(history, toBoundaryWish(limits, settings, targetTokens)),
+  );
+}
+
+/** Nothing could be folded from this turn on, and little was said since: the history need not be read again. */
+export function isKnownWhole({ session, prepared, asked, ...more }: FoldOccasion): boolean {
+  const { noPlace } = session.folding;
+  if (noPlace === null || asked !== undefined || noPlace.headTurnId !== session.headTurnId) {
+    return false;
+  }
+  const { keepTokens } = limitsOf({ session, prepared, ...more });
+  return prepared.promptTokens < noPlace.promptTokens + keepTokens / 4;
+}
+
+export interface ClearingWish {
+  readonly occasion: FoldOccasion;
+  readonly boundary: Boundary | null;
+  readonly trigger: FoldTrigger;
+  readonly targetTokens: number;
+}
+
+/** Null where a summary is wanted, or stands for more: unless nothing can be folded, clearing must be enough alone. */
+export function planClearingOf(
+  { session, history }: CompactionInput,
+  { occasion, boundary, trigger, targetTokens }: ClearingWish,
+): ClearingPlan | null {
+  const { promptTokens } = occasion.prepared;
+  if (trigger === "manual" || promptTokens <= targetTokens) return null;
+  const { counter } = session.thread.foundation;
+  const lastTurnId = history.at(-1)?.turnId;
+  const lastTurn = history.findIndex(({ turnId }) => turnId === lastTurnId);
+  const plan = planClearing(history, {
+    settings: settingsOf(occasion.compaction).clearing,
+    // What is kept of the history is not touched; without a boundary only the last turn is.
+    protectedFrom: boundary?.at ?? Math.max(0, lastTurn),
+    contextTokens: promptTokens,
+    countMessage: (message) => counter.message(message),
+    tellHow: tellHowOf(session),
+  });
+  const isEnough = plan !== null && promptTokens - plan.savedTokens <= targetTokens;
+  return isEnough || boundary === null ? plan : null;
+}
+
+export function limitsOf({
+  session,
+  prepared,
+  compaction,
+}: Pick<FoldOccasion, "session" | "prepared" | "compaction">): FoldLimits {
+  const { model, options } = session;
+  const settings = settingsOf(compaction);
+  return planFoldLimits({
+    settings,
+    budget: planBudget(model, prepared.assembly.usedTokens, reservesOf(compaction)),
+    model,
+    outputTokensMax: options.outputTokensMax,
+    room: planNoteSizes(settings, model),
+  });
+}
+
+/** What a summary takes as a rule; an outline takes all it may. */
+const summaryTokensUsual = 1_500;
+
+function decide<Place extends BoundarySizes>(
+  occasion: FoldOccasion,
+  findPlace: (limits: FoldLimits, targetTokens: number) => Place | null,
+): FoldDecision<Place> {
+  const { session, prepared, nowMs, asked, compaction } = occasion;
+  const limits = limitsOf(occasion);
+  const settings = settingsOf(compaction);
+  return decideFold({
+    settings,
+    limits,
+    usedTokens: prepared.promptTokens,
+    nowMs,
+    sessionAgeMs: session.openedMs === null ? 0 : nowMs - session.openedMs,
+    state: session.folding,
+    ...(asked === undefined ? {} : { asked }),
+    findBoundary: (targetTokens) => findPlace(limits, targetTokens),
+    weigh: (sizes) => weigh(occasion, settings, sizes),
+  });
+}
+
+function weigh(
+  { session, prepared, nowMs, compaction, mayAskModel = true }: FoldOccasion,
+  settings: CompactionSettings,
+  { keptTokens, repeatedTokens, foldedTokens }: BoundarySizes,
+): Weighing {
+  const { model, thread, pace, folding } = session;
+  const { promptTokens, plan } = prepared;
+  const lifetime = model.cache.lifetimes[0]?.lifetime;
+  const keptMs = lifetime === undefined ? 0 : keptMsOf(lifetime, model.cache);
+  const summariser = compaction?.summariser?.model;
+  const sizes = planNoteSizes(settings, model);
+  const summaryTokens = Math.min(summaryTokensUsual, sizes.summaryTokens);
+  const notesTokens = mayAskModel ? summaryTokens : Math.min(sizes.outlineTokens, foldedTokens);
+  return weighFold({
+    model,
+    at: nowMs,
+    contextTokens: promptTokens,
+    foundationTokens: thread.foundation.end.tokens,
+    keptTokens,
+    foldTokens: notesTokens + Math.min(sizes.indexTokens, foldedTokens) + repeatedTokens,
+    summary: mayAskModel
+      ? {
+          kind: summariser === undefined ? "same prefix" : "separate model",
+          inputTokens: promptTokens + sizes.instructionTokens,
+          outputTokens: summaryTokens,
+          ...(summariser === undefined ? {} : { model: summariser }),
+        }
+      : { kind: "none", inputTokens: 0, outputTokens: 0 },
+    sentTokens: thread.end.tokens,
+    isCacheCold: plan.expected.readTokens <= thread.foundation.end.tokens,
+    coldChance: 1 - chanceWithin(pace, keptMs),
+    callsLeft: expectCallsLeft(folding),
+  });
+}

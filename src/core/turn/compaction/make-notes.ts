@@ -1,0 +1,181 @@
+// What stands for the compacted part: the provider's own compaction, a summary, or an outline that needs no model.
+import { appendMessages, openThread, type Thread } from "../../assembly/thread.ts";
+import type { HistoryMessage } from "../../compaction/history.ts";
+import {
+  buildIndex,
+  decodeIndex,
+  identifiersOf,
+  type FoldIndex,
+} from "../../compaction/index/fold-index.ts";
+import { summaryInstruction } from "../../compaction/summary/instruction.ts";
+import type { Boundary } from "../../compaction/plan/find-boundary.ts";
+import { planNoteSizes, type NoteSizes } from "../../compaction/plan/fold-limits.ts";
+import {
+  toFoldMessages,
+  type FoldMessages,
+  type FoldParts,
+} from "../../compaction/summary/fold-messages.ts";
+import { outlineHistory } from "../../compaction/summary/outline.ts";
+import { previousNotes } from "../../compaction/summary/read-fold-message.ts";
+import type { Message } from "../../message/message.ts";
+import { canRecall, settingsOf, type CompactionRules } from "../../session/compaction-rules.ts";
+import type { Activation } from "../../skills/activation.ts";
+import type { CompactionInput } from "./compaction-input.ts";
+import { answeredIn, freedSkills } from "./freed-skills.ts";
+import type { SummaryRequest } from "./summary-request.ts";
+import type { NotesBy } from "./write-fold.ts";
+
+/** What is to be compacted, and up to where. */
+export interface NotesWish {
+  readonly input: CompactionInput;
+  readonly boundary: Boundary;
+  readonly skillsLoaded: readonly Activation[];
+  readonly focus: string | undefined;
+  readonly rules: CompactionRules;
+}
+
+export interface NotesQuestion extends NotesWish {
+  /** The exact names of things in the compacted part. */
+  readonly index: FoldIndex;
+}
+
+export function toNotesQuestion(wish: NotesWish): NotesQuestion {
+  const { input, boundary } = wish;
+  const { session, history, lead } = input;
+  const { counter } = session.thread.foundation;
+  const index = buildIndex({
+    folded: history.slice(0, boundary.at),
+    // What is shown word for word needs no place.
+    kept: [...boundary.repeated, ...history.slice(boundary.at)],
+    previous: lead?.indexJson == null ? null : decodeIndex(lead.indexJson),
+    tokensMax: sizesOf(wish).indexTokens,
+    countText: (text) => counter.text(text),
+  });
+  return { ...wish, index };
+}
+
+export interface MadeNotes {
+  readonly kind: "summary" | "sliding_window";
+  /** In words, for people. */
+  readonly text: string;
+  readonly lead: FoldMessages;
+  readonly index: FoldIndex;
+  readonly by: NotesBy;
+}
+
+/** What the provider is asked to compact. */
+export interface ProviderWish {
+  readonly thread: Thread;
+  readonly pending: readonly Message[];
+  readonly volatile: string | null;
+  readonly instructions?: string;
+}
+
+export function toProviderWish(question: NotesQuestion): ProviderWish {
+  const { input, boundary, focus } = question;
+  const { session, history } = input;
+  const compacted = history.slice(0, boundary.at).map(({ message }) => message);
+  const thread = appendMessages(openThread(session.thread.foundation), compacted);
+  const wish = { thread, pending: [], volatile: session.toldVolatile };
+  // Instructions take the place of the provider's own, which do well without a focus.
+  if (focus === undefined) return wish;
+  const identifiers = mustKeep([], question.index);
+  const { summaryTokens: tokensMax } = sizesOf(question);
+  const about = { focus, hasEarlierNotes: false, identifiers, tokensMax };
+  return { ...wish, instructions: summaryInstruction(about) };
+}
+
+export function toSummaryRequest(question: NotesQuestion): SummaryRequest {
+  const { input, boundary, focus } = question;
+  const { session, history, staged } = input;
+  const { counter } = session.thread.foundation;
+  const compacted = history.slice(0, boundary.at);
+  const lastAsk = compacted.findLast(
+    ({ message, foldPart }) => message.role === "user" && foldPart !== "notes",
+  );
+  return {
+    thread: session.thread,
+    // A new request is kept word for word and needs no summary.
+    pending: staged.filter(({ role }) => role === "tool"),
+    history: compacted,
+    hasEarlierNotes: previousNotes(compacted) !== null,
+    identifiers: mustKeep(lastAsk === undefined ? [] : wordsOf(lastAsk), question.index),
+    // What the turn that is cut works on: the notes go before it, and must be about it.
+    pendingAsks: boundary.repeated.flatMap(wordsOf),
+    summaryTokensMax: sizesOf(question).summaryTokens,
+    countText: (text) => counter.text(text),
+    volatile: session.toldVolatile,
+    ...(focus === undefined ? {} : { focus }),
+  };
+}
+
+export function notesOfProvider(
+  question: NotesQuestion,
+  said: { readonly messages: readonly Message[]; readonly summary: string | null },
+): MadeNotes {
+  const { index } = question;
+  const lead = toFoldMessages({ ...partsOf(question), notes: null });
+  return {
+    kind: "summary",
+    text: said.summary ?? "(the provider keeps it to itself)",
+    lead: { ...lead, notes: [...said.messages, ...lead.notes] },
+    index,
+    by: "provider",
+  };
+}
+
+export function notesOfSummary(question: NotesQuestion, text: string): MadeNotes {
+  const { index } = question;
+  const notes = { kind: "summary", text } as const;
+  const lead = toFoldMessages({ ...partsOf(question), notes });
+  return { kind: "summary", text, lead, index, by: "model" };
+}
+
+/** What was asked, what was done, and the exact names of things. */
+export function outline(question: NotesQuestion): MadeNotes {
+  const { input, boundary, index } = question;
+  const { counter } = input.session.thread.foundation;
+  const text = outlineHistory(input.history.slice(0, boundary.at), {
+    tokensMax: sizesOf(question).outlineTokens,
+    countText: (each) => counter.text(each),
+  });
+  const notes = { kind: "outline", text } as const;
+  const lead = toFoldMessages({ ...partsOf(question), notes });
+  return { kind: "sliding_window", text, lead, index, by: "nobody" };
+}
+
+function sizesOf({ input, rules }: NotesWish): NoteSizes {
+  return planNoteSizes(settingsOf(rules), input.session.model);
+}
+
+function partsOf({
+  input,
+  boundary,
+  skillsLoaded,
+  rules,
+  index,
+}: NotesQuestion): Omit<FoldParts, "notes"> {
+  const { session, history } = input;
+  const { repeated, at } = boundary;
+  return {
+    indexText: index.text,
+    skillsFreed: freedSkills(answeredIn(history.slice(0, at)), skillsLoaded),
+    currentRequest: repeated.length === 0 ? null : repeated.map(({ message }) => message),
+    shape: settingsOf(rules).summaryShape,
+    canRecall: canRecall(session),
+    keptRole: history[at]?.message.role ?? null,
+  };
+}
+
+function wordsOf({ message }: HistoryMessage): readonly string[] {
+  return message.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+}
+
+/** The names in the latest request, and the few that everything turned on. */
+function mustKeep(ask: readonly string[], index: FoldIndex): readonly string[] {
+  const asked = [...identifiersOf(ask.join("\n"))].slice(0, identifiersMax);
+  const top = index.entries.slice(0, identifiersMax).map(({ text }) => text);
+  return [...new Set([...asked, ...top])].slice(0, identifiersMax);
+}
+
+const identifiersMax = 12;

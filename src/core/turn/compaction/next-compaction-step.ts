@@ -1,0 +1,51 @@
+// What a compaction does next: read the history, lock, write what stands for it, commit or fail.
+import { settingsOf } from "../../session/compaction-rules.ts";
+import { toStateText } from "../../session/session-state.ts";
+import type { Compacting, CompactionStep, LockedCompaction } from "./compacting.ts";
+import { toProviderWish, toSummaryRequest } from "./make-notes.ts";
+
+export function nextCompactionStep(work: Compacting): CompactionStep {
+  const { at } = work;
+  switch (at.after) {
+    case "begin":
+      return { do: "read history" };
+    case "read history":
+      return { do: "lock" };
+    case "lock":
+      return askFirst(work, at.locked);
+    case "ask provider":
+      return summarise(work, at.locked);
+    case "write notes":
+      return { do: "renew foundation" };
+    case "write compaction":
+      return { do: "commit", made: at.made };
+    case "fail":
+      return keepState(work, at.outcome);
+    case "end":
+      return { do: "end", outcome: at.outcome };
+  }
+}
+
+/** The cheapest comes first. Clearing old results and an outline ask no model at all. */
+function askFirst(work: Compacting, locked: LockedCompaction): CompactionStep {
+  const { question, mayAskModel, input } = locked;
+  if (question === null || !mayAskModel) return { do: "renew foundation" };
+  if (!settingsOf(work.rules).mayUseProvider) return summarise(work, locked);
+  return { do: "ask provider", session: input.session, wish: toProviderWish(question) };
+}
+
+function summarise({ cache }: Compacting, { question, input }: LockedCompaction): CompactionStep {
+  if (question === null) return { do: "renew foundation" };
+  const session = { ...input.session, cache };
+  return { do: "summarise", session, request: toSummaryRequest(question) };
+}
+
+/** Inside a turn the state is kept with the next call. */
+function keepState(
+  { request }: Compacting,
+  outcome: Extract<CompactionStep, { readonly do: "end" }>["outcome"],
+): CompactionStep {
+  const { session } = outcome;
+  if (request.openTurn !== null) return { do: "end", outcome };
+  return { do: "keep state", stateJson: toStateText(session, session.headTurnId) };
+}

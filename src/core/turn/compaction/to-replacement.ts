@@ -1,0 +1,125 @@
+// What takes the place of the compacted part, as the ledger records it.
+import { decodeIndex } from "../../compaction/index/fold-index.ts";
+import { countLead } from "../../compaction/plan/cut-places.ts";
+import { assert } from "../../assert.ts";
+import type { LaidFoundation } from "../../session/session-foundation.ts";
+import { sumCalls, type SummaryCall } from "../../session/summary-bill.ts";
+import type { LockedCompaction } from "./compacting.ts";
+import { recordedTrigger } from "./compaction-events.ts";
+import { answeredIn } from "./freed-skills.ts";
+import type { MadeNotes } from "./make-notes.ts";
+import type { Replacement } from "./write-fold.ts";
+
+interface Renewed {
+  readonly laid: LaidFoundation | null;
+  /** Why tools and system text could not be made again. */
+  readonly reasons: readonly string[];
+  readonly id: string;
+  readonly nowMs: number;
+}
+
+/** Old tool results are cleared; notes of an earlier compaction stay where they are, and so does their index. */
+export function clearedReplacement(locked: LockedCompaction, renewed: Renewed): Replacement {
+  const { clearing, input } = locked;
+  assert(clearing !== null, "old results are cleared");
+  const { history, cleared: results, protectedFrom } = clearing;
+  const { lead, session } = input;
+  const leadLength = countLead(history);
+  const made = history.slice(0, leadLength);
+  const bytes = results.reduce((sum, each) => sum + each.bytes, 0);
+  const common = commonOf(locked, renewed);
+  return {
+    ...common,
+    kind: "selective",
+    summary: `${results.length} old tool results were cleared, ${bytes} bytes.`,
+    lead: {
+      notes: made.filter(({ foldPart }) => foldPart === "notes").map(({ message }) => message),
+      requests: made.filter(({ foldPart }) => foldPart === "request").map(({ message }) => message),
+    },
+    history,
+    at: leadLength,
+    changedTo: Math.max(leadLength, protectedFrom),
+    resultsGone: new Set(results.map(({ toolUseId }) => toolUseId)),
+    by: "nobody",
+    summaryState: "none",
+    index: lead?.indexJson == null ? null : decodeIndex(lead.indexJson),
+    model: session.model.id,
+    provider: session.model.provider,
+    inputTokens: 0,
+    outputTokens: 0,
+    costPicoUsd: 0n,
+    metadata: { ...common.metadata, by: "nobody", reasons: renewed.reasons },
+  };
+}
+
+export function notedReplacement(
+  locked: LockedCompaction,
+  notes: MadeNotes,
+  {
+    calls,
+    reasons,
+    renewed,
+  }: {
+    readonly calls: readonly SummaryCall[];
+    readonly reasons: readonly string[];
+    readonly renewed: Renewed;
+  },
+): Replacement {
+  const { input, boundary, mayAskModel } = locked;
+  assert(boundary !== null, "notes stand for what is before a boundary");
+  const { session, history } = input;
+  const { costPicoUsd, inputTokens, outputTokens, callsWithoutCost } = sumCalls(calls);
+  const common = commonOf(locked, renewed);
+  const last = notes.by === "nobody" ? undefined : calls.at(-1);
+  return {
+    ...common,
+    kind: notes.kind,
+    summary: notes.text,
+    lead: notes.lead,
+    index: notes.index,
+    by: notes.by,
+    model: last?.model ?? session.model.id,
+    provider: last?.provider ?? session.model.provider,
+    history,
+    at: boundary.at,
+    changedTo: boundary.at,
+    resultsGone: answeredIn(history.slice(0, boundary.at)),
+    summaryState: notes.by !== "nobody" ? "made" : mayAskModel ? "failed" : "none",
+    inputTokens,
+    outputTokens,
+    costPicoUsd,
+    metadata: {
+      ...common.metadata,
+      by: notes.by,
+      callsWithoutCost,
+      reasons: [...reasons, ...renewed.reasons],
+    },
+  };
+}
+
+type Common = "id" | "trigger" | "promptTokens" | "startMs" | "endMs" | "metadata" | "laid";
+
+function commonOf(
+  { trigger, targetTokens, weighing, numbers, startMs }: LockedCompaction,
+  { laid, id, nowMs }: Renewed,
+): Pick<Replacement, Common> {
+  return {
+    id,
+    trigger: recordedTrigger(trigger),
+    promptTokens: numbers.usedTokens,
+    startMs,
+    endMs: nowMs,
+    metadata: { trigger, targetTokens, numbers, weighing: spelled(weighing) },
+    laid,
+  };
+}
+
+/** Money as text: JSON has no whole numbers of that size. */
+function spelled(weighing: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(weighing).map(([name, value]: [string, unknown]) => [
+      name,
+      typeof value === "bigint" ? value.toString() : value,
+    ]),
+  );
+}

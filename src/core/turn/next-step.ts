@@ -1,0 +1,149 @@
+// What a turn does next. Reads the turn, costs the same however long it is, and assembles nothing.
+import { volatileText } from "../assembly/system-blocks.ts";
+import type { CallEntry } from "../ledger/call-entry.ts";
+import { assert } from "../assert.ts";
+import type { Message, ToolUseBlock } from "../message/message.ts";
+import { decideBySize } from "./compaction/decide.ts";
+import { isNearLimit } from "./near-limit.ts";
+import type { Step } from "./step.ts";
+import { callCountOf, recordedCall, type CallAtHand, type CallMoment, type Turn } from "./turn.ts";
+import { endingOf, isOverflow, type TurnEnding } from "./turn-ending.ts";
+
+export function nextStep(turn: Turn): Step {
+  const { at } = turn;
+  switch (at.after) {
+    case "begin":
+      return begin(turn);
+    case "refresh":
+      return prepare(turn, at.moment);
+    case "compact":
+      return prepare(turn, { volatile: at.volatile, nowMs: null });
+    case "prepare":
+      return turn.isStored ? fit(turn, at.call) : record(turn, at.call);
+    case "record":
+      return fit(turn, at.call);
+    case "count":
+      return compactOrSend(turn, at.call);
+    case "settle prompt":
+      return send(turn, at.call);
+    case "send":
+      return { do: "record reply", entry: at.sent.entry, more: at.sent.more };
+    case "record reply":
+      return afterReply(turn, at.call);
+    case "end":
+      return { do: "close", how: at.how };
+  }
+}
+
+function begin(turn: Turn): Step {
+  if (callCountOf(turn) >= turn.limits.callsMax) return close("too many calls");
+  return { do: "refresh", volatile: saysMoment(turn) };
+}
+
+function prepare(
+  { current }: Turn,
+  moment: { readonly volatile: CallMoment["volatile"]; readonly nowMs: number | null },
+): Step {
+  const volatile = moment.volatile === null ? null : volatileText(moment.volatile);
+  return { do: "prepare", current, volatile, nowMs: moment.nowMs };
+}
+
+function record(turn: Turn, { prepared, moment }: CallAtHand): Step {
+  const opens = turn.resumed === null && callCountOf(turn) === 0;
+  return { do: "record", opens, prepared, nowMs: moment.nowMs };
+}
+
+/** The prompt is counted where a limit is near, and the history compacted where that is due: once before a call. */
+function fit(turn: Turn, call: CallAtHand): Step {
+  if (!turn.limits.mayCompact || turn.isCompacted) return send(turn, call);
+  if (isAfterOverflow(turn)) return compact("overflow", call, call.moment.nowMs);
+  const { session, rules } = turn;
+  if (rules.canCount && isNearLimit(session, call.prepared, rules.compaction)) {
+    return { do: "count", prepared: call.prepared };
+  }
+  return compactOrSend(turn, call);
+}
+
+function compactOrSend(turn: Turn, call: CallAtHand): Step {
+  const { session, rules } = turn;
+  const { prepared, moment } = call;
+  const { nowMs } = moment;
+  const { trigger } = decideBySize({ session, prepared, nowMs, compaction: rules.compaction });
+  return trigger === null ? send(turn, call) : compact("size", call, nowMs);
+}
+
+function send(turn: Turn, { prepared }: CallAtHand): Step {
+  return { do: "send", prepared, number: callCountOf(turn) + 1 };
+}
+
+function afterReply(turn: Turn, call: CallAtHand | null): Step {
+  const last = lastCall(turn);
+  if (isOverflow(last) && mayRetry(turn)) {
+    return call === null ? begin(turn) : compact("overflow", call, null);
+  }
+  if (last.status !== "complete") {
+    return mayRepeat(turn, last) ? begin(turn) : close(endingOfFailed(last));
+  }
+  const uses = toolUsesIn(last);
+  const ending = endingOf(last.stopReason, uses);
+  if (ending !== null && !(ending === "done" && hearsMore(turn))) return close(ending);
+  return uses.length > 0 ? { do: "run tools", uses } : begin(turn);
+}
+
+/** An overflow is answered by one compaction and one more call. */
+function mayRetry(turn: Turn): boolean {
+  const before = recordedCall(turn, 2);
+  return turn.limits.mayCompact && (before === null || !isOverflow(before));
+}
+
+function mayRepeat({ limits, ...turn }: Turn, { failure }: CallEntry): boolean {
+  return limits.repeatsFailedCalls && callCountOf(turn) > 1 && failure?.kind !== "cancelled";
+}
+
+/** What was said meanwhile needs another call. In the last call that is allowed it would only undo the reply. */
+export function hearsMore(turn: Turn): boolean {
+  return turn.said.length > 0 && callCountOf(turn) < turn.limits.callsMax;
+}
+
+export function isAfterOverflow(turn: Turn): boolean {
+  const last = recordedCall(turn, 1);
+  return last !== null && isOverflow(last);
+}
+
+/** What the next call sends that is new: after a reply that asks for nothing, what was said meanwhile. */
+export function upcoming(turn: Turn): readonly Message[] {
+  if (turn.at.after !== "record reply" || turn.isStored) return turn.current;
+  return hearsMore(turn) ? turn.said : [];
+}
+
+/** A provider that paused goes on from its own words; text that is stored at a message's head stays as it is. */
+function saysMoment(turn: Turn): boolean {
+  if (turn.event.moment === null || upcoming(turn).length === 0) return false;
+  return !(turn.isStored && turn.session.policy.layout.volatile === "message-head");
+}
+
+function lastCall(turn: Turn): CallEntry {
+  const last = recordedCall(turn, 1);
+  assert(last !== null, "a reply is recorded before it is acted on");
+  return last;
+}
+
+export function toolUsesIn({ reply }: Pick<CallEntry, "reply">): readonly ToolUseBlock[] {
+  return reply?.content.filter((block) => block.type === "tool_use") ?? [];
+}
+
+function endingOfFailed({ failure }: CallEntry): TurnEnding {
+  return failure?.kind === "cancelled" ? "cancelled" : "failed";
+}
+
+function compact(
+  trigger: "size" | "overflow",
+  { prepared }: CallAtHand,
+  nowMs: number | null,
+): Step {
+  return { do: "compact", trigger, prepared, nowMs };
+}
+
+function close(how: TurnEnding): Step {
+  return { do: "close", how };
+}

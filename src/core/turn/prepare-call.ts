@@ -1,0 +1,56 @@
+// What the next call sends, and what is expected of it.
+import { assemble, type AssembleParts, type Assembly } from "../assembly/assemble.ts";
+import type { CachePlan } from "../cache/cache-plan.ts";
+import { planCache, type PlanQuestion } from "../cache/plan-cache.ts";
+import type { Message } from "../message/message.ts";
+import type { Session } from "../session/session.ts";
+
+export interface CallToPrepare {
+  readonly session: Session;
+  readonly current: readonly Message[];
+  /** Sent with this call alone; null for nothing. */
+  readonly volatile: string | null;
+  readonly startMs: number;
+}
+
+export interface PreparedCall {
+  readonly assembly: Assembly;
+  readonly plan: CachePlan;
+  /** Sent with this call alone. */
+  readonly volatile: string | null;
+  /** The whole prompt, corrected by what the last reply said. */
+  readonly promptTokens: number;
+  /** As a provider counted it before the call; absent where none was asked. */
+  readonly countedTokens?: number;
+}
+
+export function prepareCall({ session, current, volatile, startMs }: CallToPrepare): PreparedCall {
+  const assembly = assemble(toAssemble(session, { current, volatile }));
+  const plan = planCache(toPlan(session, assembly, startMs));
+  return toPrepared(assembly, plan, volatile);
+}
+
+export function toAssemble(
+  { thread, policy, model }: Session,
+  parts: Pick<AssembleParts, "current" | "volatile">,
+): AssembleParts {
+  return { thread, ...parts, layout: policy.layout, can: model.capabilities };
+}
+
+export function toPlan(
+  { model, policy, cache, pace }: Session,
+  { blocks }: Assembly,
+  nowMs: number,
+): PlanQuestion {
+  return { blocks, rules: model, markers: policy.markers, state: cache, pace, now: nowMs };
+}
+
+export function toPrepared(
+  assembly: Assembly,
+  plan: CachePlan,
+  volatile: string | null,
+): PreparedCall {
+  const { readTokens, writeTokens, uncachedTokens } = plan.expected;
+  const written = Object.values(writeTokens).reduce((sum, tokens) => sum + tokens, 0);
+  return { assembly, plan, volatile, promptTokens: readTokens + written + uncachedTokens };
+}

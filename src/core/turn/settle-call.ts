@@ -1,0 +1,201 @@
+// After a call: what the session knows now, and the entry that records it.
+import type { Assembly } from "../assembly/assemble.ts";
+import { appendMessages, messagesFrom, messageTokens } from "../assembly/thread.ts";
+import type { CachePlan } from "../cache/cache-plan.ts";
+import type { CacheState } from "../cache/cache-state.ts";
+import { learnFromReply } from "../cache/learn-from-reply.ts";
+import { learnPace } from "../cache/pace.ts";
+import { afterCall, afterTurn, type FoldingState } from "../compaction/plan/folding-state.ts";
+import type { CallEntry } from "../ledger/call-entry.ts";
+import type { WithCall } from "../ledger/ledger.ts";
+import type { EncodedRequest } from "../wire/encoded-request.ts";
+import type { ProviderFailure } from "../wire/failure.ts";
+import type { Reply } from "../wire/reply.ts";
+import { billReplies, type CallBill } from "./call-bill.ts";
+import { toStateText } from "../session/session-state.ts";
+import type { Session } from "../session/session.ts";
+import { nothingSpent, type Spent } from "../session/spent.ts";
+
+/** What came of a request, after all its attempts. */
+export interface SentCall {
+  readonly outcome: Reply | ProviderFailure;
+  /** A reply that a failure ended is discarded, and billed. */
+  readonly attempts: readonly { readonly discarded: Reply | null }[];
+}
+
+export interface FinishedCall {
+  readonly turnId: string;
+  readonly number: number;
+  readonly assembly: Assembly;
+  readonly plan: CachePlan;
+  readonly request: Pick<EncodedRequest, "notes">;
+  readonly sent: SentCall;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Paid for before and booked with this call. A call of a turn books it; one for a summary books itself. */
+  readonly spent?: Spent;
+  /** What was told for this call only. */
+  readonly volatile?: string | null;
+}
+
+export interface SettledCall {
+  /** With the reply, where it is whole; what the call taught about the cache is kept in any case. */
+  readonly session: Session;
+  readonly entry: CallEntry;
+  /** What the ledger keeps besides. */
+  readonly more: WithCall;
+}
+
+export function settleCall(session: Session, call: FinishedCall): SettledCall {
+  const { outcome } = call.sent;
+  const { cache, pace, model } = session;
+  const learned = learnFrom(session, call, discardedOf(call), cache);
+  const counted = {
+    folding: countCall(session, call),
+    spent: call.spent === undefined ? session.spent : nothingSpent,
+  };
+  if (outcome.kind !== "reply") {
+    const next = { ...session, ...counted, cache: learned };
+    const more = { stateJson: toStateText(next, call.turnId) };
+    return { session: next, entry: failedEntry(session, call, outcome), more };
+  }
+  const { assembly, startMs, plan } = call;
+  const lesson = learnFromReply({
+    state: learned,
+    plan,
+    blocks: assembly.blocks,
+    rules: model.cache,
+    usage: outcome.usage.usage,
+    tellsCache: outcome.usage.tellsCache,
+    startMs,
+  });
+  const grown = appendMessages(assembly.thread, [outcome.message]);
+  // Nothing was said: what was sent for this call alone must not stand between two messages of the user.
+  const isEmpty = grown.blocks.length === assembly.thread.blocks.length;
+  const isWhole = outcome.status === "complete";
+  const { costPicoUsd, notes } = billOf(session, call);
+  const entry: CallEntry = {
+    ...commonOf(session, call),
+    reply: outcome.message,
+    status: outcome.status,
+    stopReason: outcome.stopReason,
+    usage: outcome.usage.isReported ? outcome.usage.usage : null,
+    costPicoUsd,
+    failure: outcome.failure ?? null,
+    verdict: lesson.verdict,
+    refuted: lesson.refuted,
+    notes: [
+      ...call.request.notes,
+      ...notes,
+      ...(isEmpty ? [emptyReply] : []),
+      ...outcome.usage.warnings.map((detail) => ({ kind: "usage" as const, detail })),
+      ...outcome.transformations.map((detail) => ({ kind: "transformed" as const, detail })),
+    ],
+  };
+  const next: Session = {
+    ...session,
+    // What was cut off cannot be replayed: a tool use may lack its end.
+    thread: isWhole ? (isEmpty ? assembly.plainThread : grown) : session.thread,
+    ...counted,
+    cache: lesson.state,
+    toldVolatile: toldIn(session, call),
+    pace: cache.lastStartMs === null ? pace : learnPace(pace, startMs - cache.lastStartMs),
+  };
+  const more = {
+    tokens: messageTokens(grown, session.thread.messages.length),
+    isReplayed: isWhole && !isEmpty,
+    stateJson: toStateText(next, call.turnId),
+  };
+  return { session: next, entry, more };
+}
+
+/** Where it stands before the messages, whoever sends the same prefix again needs it. */
+function toldIn({ policy, toldVolatile }: Session, { volatile }: FinishedCall): string | null {
+  if (volatile === undefined) return toldVolatile;
+  return policy.layout.volatile === "system-tail" ? volatile : null;
+}
+
+/** A turn counts from its first call on. */
+function countCall({ folding }: Session, { number }: FinishedCall): FoldingState {
+  return afterCall(number === 1 ? afterTurn(folding) : folding);
+}
+
+const emptyReply: CallEntry["notes"][number] = {
+  kind: "content-left-out",
+  detail: "the reply holds nothing that can be sent again",
+};
+
+/** Attempts that came to nothing wrote to the cache all the same. */
+function learnFrom(
+  { model }: Session,
+  { plan, assembly, startMs }: FinishedCall,
+  replies: readonly Reply[],
+  before: CacheState,
+): CacheState {
+  return replies.reduce((state, { usage }) => {
+    if (!usage.isReported) return state;
+    const { tellsCache } = usage;
+    const call = { state, plan, blocks: assembly.blocks, rules: model.cache, startMs, tellsCache };
+    return { ...learnFromReply({ ...call, usage: usage.usage }).state, evidence: state.evidence };
+  }, before);
+}
+
+function failedEntry(session: Session, call: FinishedCall, failure: ProviderFailure): CallEntry {
+  const { costPicoUsd, notes } = billOf(session, call);
+  return {
+    ...commonOf(session, call),
+    reply: null,
+    status: "failed",
+    stopReason: null,
+    usage: null,
+    costPicoUsd,
+    failure,
+    verdict: null,
+    refuted: [],
+    notes: [...call.request.notes, ...notes],
+  };
+}
+
+/** Replies of earlier attempts that were of no use, and were billed. */
+function discardedOf({ sent }: FinishedCall): readonly Reply[] {
+  return sent.attempts.flatMap(({ discarded }) => (discarded === null ? [] : [discarded]));
+}
+
+function billOf({ model }: Session, call: FinishedCall): CallBill {
+  const { outcome } = call.sent;
+  const { startMs, spent = nothingSpent } = call;
+  const reply = outcome.kind === "reply" ? outcome : null;
+  return billReplies({ reply, discarded: discardedOf(call), spent, startMs }, model);
+}
+
+type Common =
+  | "turnId"
+  | "number"
+  | "startMs"
+  | "endMs"
+  | "model"
+  | "policy"
+  | "promptKey"
+  | "plan"
+  | "sent"
+  | "discarded"
+  | "attemptCount";
+
+function commonOf(session: Session, call: FinishedCall): Pick<CallEntry, Common> {
+  const { turnId, number, startMs, plan, assembly, spent = nothingSpent } = call;
+  const { attempts } = call.sent;
+  return {
+    turnId,
+    number,
+    startMs,
+    // A clock may be set back meanwhile.
+    endMs: Math.max(startMs, call.endMs),
+    model: session.model.id,
+    policy: session.policy.name,
+    promptKey: assembly.blocks.at(assembly.tailBlock)?.key ?? "",
+    plan,
+    sent: messagesFrom(assembly.thread, session.thread.messages.length),
+    discarded: [...discardedOf(call).map(({ usage }) => usage.usage), ...spent.usages],
+    ...(attempts.length === 0 ? {} : { attemptCount: attempts.length }),
+  };
+}

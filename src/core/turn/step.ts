@@ -1,0 +1,97 @@
+// The steps of a turn, each with one kind of result.
+import type { Assembly } from "../assembly/assemble.ts";
+import type { CachePlan } from "../cache/cache-plan.ts";
+import type { Section } from "../layers/section.ts";
+import type { CallEntry } from "../ledger/call-entry.ts";
+import type { WithCall } from "../ledger/ledger.ts";
+import type { Message, ToolUseBlock } from "../message/message.ts";
+import type { Session } from "../session/session.ts";
+import type { SentCall } from "./settle-call.ts";
+import type { EncodedRequest } from "../wire/encoded-request.ts";
+import type { PreparedCall } from "./prepare-call.ts";
+import type { CallRules } from "./turn.ts";
+import type { TurnEnding } from "./turn-ending.ts";
+
+/** What a turn does next. */
+export type Step =
+  /** Reads the clock, the settings and, where `volatile` is set, the text that is sent with the next call alone. */
+  | { readonly do: "refresh"; readonly volatile: boolean }
+  /** Assembles the prompt and plans its caching. */
+  | {
+      readonly do: "prepare";
+      readonly current: readonly Message[];
+      readonly volatile: string | null;
+      /** Null where the clock has to be read again. */
+      readonly nowMs: number | null;
+    }
+  /** Records what the call will send. `opens`: takes the lease and opens the turn. */
+  | {
+      readonly do: "record";
+      readonly opens: boolean;
+      readonly prepared: PreparedCall;
+      readonly nowMs: number;
+    }
+  /** Asks the provider how long the prompt is. */
+  | { readonly do: "count"; readonly prepared: PreparedCall }
+  /** Shortens the history. `nowMs` is null where the clock has to be read again. */
+  | {
+      readonly do: "compact";
+      readonly trigger: "size" | "overflow";
+      readonly prepared: PreparedCall;
+      readonly nowMs: number | null;
+    }
+  /** Encodes, sends and decodes. `number` counts from 1 within the turn. */
+  | { readonly do: "send"; readonly prepared: PreparedCall; readonly number: number }
+  | { readonly do: "record reply"; readonly entry: CallEntry; readonly more: WithCall }
+  | { readonly do: "run tools"; readonly uses: readonly ToolUseBlock[] }
+  | { readonly do: "close"; readonly how: TurnEnding };
+
+export type Result =
+  | {
+      readonly did: "refresh";
+      readonly session: Session;
+      readonly rules: CallRules;
+      readonly nowMs: number;
+      /** The same time as text. */
+      readonly nowIso: string;
+      /** Null where the step asked for none. */
+      readonly volatile: readonly Section[] | null;
+    }
+  | { readonly did: "prepare"; readonly assembly: Assembly; readonly plan: CachePlan }
+  | { readonly did: "record" }
+  | { readonly did: "count"; readonly tokens: number }
+  | ({ readonly did: "compact" } & CompactionResult)
+  | {
+      readonly did: "send";
+      readonly sent: SentCall;
+      /** What the encoder left out or changed. */
+      readonly notes: EncodedRequest["notes"];
+      readonly startMs: number;
+      readonly endMs: number;
+    }
+  | { readonly did: "record reply" }
+  /** One tool message for each use, or whatever the application sends in their place. */
+  | { readonly did: "run tools"; readonly answers: readonly Message[] };
+
+export type CompactionResult =
+  | {
+      readonly isCompacted: true;
+      /** The session before the running turn, from now on. */
+      readonly before: Session;
+      readonly session: Session;
+      /** What the next call sends that is new. */
+      readonly current: readonly Message[];
+    }
+  | {
+      readonly isCompacted: false;
+      /** With what the attempt taught. */
+      readonly session: Session;
+      /** Whether nothing fits and nothing could be compacted: then memory leaves the prompt. */
+      readonly isTight: boolean;
+    };
+
+/** What may come at any time. */
+export type Input =
+  | Result
+  | { readonly did: "say"; readonly messages: readonly Message[] }
+  | { readonly did: "abort"; readonly reason: unknown };

@@ -1,0 +1,114 @@
+// What a turn says of itself as events: its beginning, its calls, its end.
+import type { EventBody, PayloadOf } from "../events/event.ts";
+import { hashContent } from "../hash.ts";
+import type { CallEntry } from "../ledger/call-entry.ts";
+import { encodeMessage } from "../message/encode-message.ts";
+import type { Route } from "../routing/decide-route.ts";
+import type { Session } from "../session/session.ts";
+import { findMiss } from "./find-miss.ts";
+import type { PreparedCall } from "./prepare-call.ts";
+import { callCountOf, type Turn } from "./turn.ts";
+import type { TurnEnding } from "./turn-ending.ts";
+import {
+  toCancelled,
+  toCompleted,
+  toFailed,
+  toRouted,
+  toTurnError,
+  toTurnSums,
+} from "./turn-payloads.ts";
+
+/** Where no route was decided, a session stays with its model. */
+export const stays: Route = { by: "sticky", passedOver: [], left: null };
+
+/** The same turn, with the events of its beginning where they were not given yet. */
+export function announce(turn: Turn, first: PreparedCall): Turn {
+  if (turn.isAnnounced) return turn;
+  const { before, route, news } = turn;
+  const begun: readonly EventBody[] =
+    callCountOf(turn) === 0
+      ? [
+          { type: "turn.started", payload: toStarted(turn, first.promptTokens) },
+          {
+            type: "route.decided",
+            payload: { ...modelOf(before), ...toRouted(before, first, route) },
+          },
+        ]
+      : [toResumed(turn)];
+  return { ...turn, isAnnounced: true, news: [...news, ...begun] };
+}
+
+export function callStarted({ id, before }: Turn, number: number, tokens: number): EventBody {
+  return {
+    type: "llm.call_started",
+    payload: {
+      ...modelOf(before),
+      estimated_input_tokens: tokens,
+      request_id: `${id}/${number}`,
+      is_worker: before.role === "worker",
+    },
+  };
+}
+
+/** `turn`: as it was when the call was sent. */
+export function eventsOfCall(
+  { before, session }: Pick<Turn, "before" | "session">,
+  entry: CallEntry,
+): readonly EventBody[] {
+  const about = modelOf(before);
+  const miss = findMiss(session, entry);
+  return [
+    entry.reply === null
+      ? { type: "llm.call_failed", payload: { ...about, ...toFailed(entry) } }
+      : { type: "llm.call_completed", payload: { ...about, ...toCompleted(entry, before) } },
+    ...(miss === null ? [] : [{ type: "cache.miss", payload: miss } as const]),
+  ];
+}
+
+export function turnEnded(turn: Turn, how: TurnEnding, endMs: number): readonly EventBody[] {
+  const { resumed, isAnnounced } = turn;
+  const isNews = resumed !== null && !isAnnounced;
+  return [...(isNews ? [toResumed(turn)] : []), toEnded(turn, how, endMs)];
+}
+
+function toEnded({ earlier, calls, aborted }: Turn, how: TurnEnding, endMs: number): EventBody {
+  const all = [...earlier, ...calls];
+  const last = all.at(-1);
+  const sums = toTurnSums(all, endMs);
+  if (how === "done") {
+    const stop_reason = last?.stopReason ?? "unknown";
+    return { type: "turn.completed", payload: { stop_reason, ...sums } };
+  }
+  if (how === "cancelled") {
+    return { type: "turn.cancelled", payload: toCancelled(sums, aborted?.reason) };
+  }
+  return { type: "turn.failed", payload: { ...toTurnError(how, last), ...sums } };
+}
+
+function toResumed({ earlier, resumed }: Turn): EventBody {
+  const payload = { llm_call_count: earlier.length, tool_call_count: resumed?.toolCalls ?? 0 };
+  return { type: "turn.resumed", payload };
+}
+
+function modelOf({ model }: Session): { readonly model: string; readonly provider: string } {
+  return { model: model.id, provider: model.provider };
+}
+
+function toStarted({ before, current }: Turn, tokens: number): PayloadOf<"turn.started"> {
+  const { thread } = before;
+  return {
+    user_message_hash: hashContent(current.map(encodeMessage).join("\n")),
+    estimated_input_tokens: tokens,
+    has_images: current.some(({ content }) => content.some(({ type }) => type === "image")),
+    has_tool_calls_in_history:
+      thread.foundation.tools.length > 0 && hasToolMessage(thread.messages),
+  };
+}
+
+/** From the end: in a session with tools the last turn used one. */
+function hasToolMessage(messages: Session["thread"]["messages"]): boolean {
+  for (let index = messages.length - 1; index >= 0; index -= 1) {
+    if (messages.at(index)?.role === "tool") return true;
+  }
+  return false;
+}

@@ -1,0 +1,173 @@
+// The provider's own compaction: it is sent the conversation and gives back what stands for it.
+import { assemble, type Assembly } from "../../core/assembly/assemble.ts";
+import {
+  appendMessages,
+  messagesFrom,
+  openThread,
+  type Thread,
+} from "../../core/assembly/thread.ts";
+import type { CacheState } from "../../core/cache/cache-state.ts";
+import type { CallEntry } from "../../core/ledger/call-entry.ts";
+import type { Message } from "../../core/message/message.ts";
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { CallOptions, ProtocolCompaction } from "../../core/wire/protocol.ts";
+import type { Provider } from "../../edge/providers/provider.ts";
+import { findHindrance, whyNoCompaction } from "./compact-hindrance.ts";
+import { planReading } from "./plan-reading.ts";
+import type { Session } from "../../core/session/session.ts";
+import { settleCall } from "../../core/turn/settle-call.ts";
+import type { SummaryCall } from "../../core/session/summary-bill.ts";
+
+export interface CompactionRequest {
+  /** What is to be compacted: the session's thread, or its beginning up to a boundary. */
+  readonly thread: Thread;
+  /** What must stand behind it, such as results of tools that its last reply called; compacted with it. */
+  readonly pending: readonly Message[];
+  /** Takes the place of the provider's own instructions; ignored with a note where it takes none. */
+  readonly instructions?: string;
+  /** The volatile text of the last call: it is part of the prefix where it stands before the messages. */
+  readonly volatile?: string | null;
+  /** How long the summary may be, with what the model thinks before it. */
+  readonly outputTokensMax?: number;
+}
+
+export interface CompactionEdges {
+  readonly provider: Pick<Provider, "send">;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly signal?: AbortSignal;
+}
+
+export type ProviderCompaction =
+  | ({
+      readonly kind: "compacted";
+      /** These come first from now on, verbatim, and in place of all that was compacted. */
+      readonly messages: readonly Message[];
+      readonly tokens: number;
+      /** In words, where people can read it. */
+      readonly summary: string | null;
+    } & CompactionAccount)
+  /** This model has none on its route, or the session's options forbid it. Nothing was sent. */
+  | { readonly kind: "unavailable"; readonly why: string }
+  | ({
+      readonly kind: "failed";
+      readonly reasons: readonly string[];
+      /** What the provider said; null where it was not asked, or answered without a compaction. */
+      readonly failure: ProviderFailure | null;
+    } & CompactionAccount);
+
+export interface CompactionAccount {
+  readonly calls: readonly SummaryCall[];
+  /** What the provider keeps now. */
+  readonly cache: CacheState;
+  readonly notes: CallEntry["notes"];
+}
+
+/** One request. What can be tried again, the provider's transport has tried again already. */
+export async function compactAtProvider(
+  session: Session,
+  request: CompactionRequest,
+  edges: CompactionEdges,
+): Promise<ProviderCompaction> {
+  const { protocol, model, cache } = session;
+  const { compaction } = protocol;
+  if (compaction === undefined) {
+    return { kind: "unavailable", why: `${protocol.name} has no compaction` };
+  }
+  const why = whyNoCompaction(model, compaction.findObstacle(session.options));
+  if (why !== null) return { kind: "unavailable", why };
+  const said = [...messagesFrom(request.thread, 0), ...request.pending];
+  const hindrance = findHindrance(said);
+  if (hindrance !== null) {
+    return { kind: "failed", reasons: [hindrance], failure: null, calls: [], cache, notes: [] };
+  }
+  return ask(session, request, compaction, edges);
+}
+
+async function ask(
+  session: Session,
+  request: CompactionRequest,
+  compaction: ProtocolCompaction,
+  edges: CompactionEdges,
+): Promise<ProviderCompaction> {
+  const { model, cache } = session;
+  const { instructions } = request;
+  const startMs = edges.now();
+  const options = optionsFor(session, request, compaction);
+  const assembly = assembleFor(session, request);
+  const keepsPrefix = compaction.keepsPrefix({ assembly, options: session.options });
+  const plan = planReading(session, assembly, keepsPrefix, startMs);
+  const encoded = compaction.encode({
+    assembly,
+    plan,
+    model,
+    options,
+    ...(instructions === undefined ? {} : { instructions }),
+  });
+  const sent = await edges.provider.send({
+    request: encoded,
+    purpose: "compaction",
+    stream: options.stream,
+    ...(edges.signal === undefined ? {} : { signal: edges.signal }),
+  });
+  const made = { turnId: "", number: 1, assembly, plan, request: encoded, sent, startMs };
+  const { entry, session: after } = settleCall(session, { ...made, endMs: edges.now() });
+  const account: CompactionAccount = {
+    calls: [toCall(entry, model.provider)],
+    // It is another kind of request: what it did not read speaks against no promise.
+    cache: keepsPrefix ? { ...cache, entries: after.cache.entries } : cache,
+    notes: entry.notes,
+  };
+  const { outcome } = sent;
+  const messages = outcome.kind === "reply" ? compaction.messagesIn(outcome) : [];
+  if (messages.length > 0) {
+    const tokens = countTokens(session, messages);
+    return { kind: "compacted", messages, tokens, summary: summaryIn(messages), ...account };
+  }
+  const { failure, stopReason } = entry;
+  const reason =
+    failure === null
+      ? `the provider answered without a compaction (stop reason: ${stopReason ?? "none"})`
+      : `${failure.kind}: ${failure.detail}`;
+  return { kind: "failed", reasons: [reason], failure, ...account };
+}
+
+function assembleFor({ policy, model }: Session, request: CompactionRequest): Assembly {
+  const { thread, pending, volatile = null } = request;
+  const { layout } = policy;
+  const can = model.capabilities;
+  // Elsewhere it stands behind what is compacted, or is part of it.
+  const isPrefix = layout.volatile === "system-tail" && !can.thinkingBoundToPrefix;
+  return assemble({ thread, current: pending, volatile: isPrefix ? volatile : null, layout, can });
+}
+
+/** Enough for a long summary and some thinking; the cache does not depend on it. */
+const outputTokensUsual = 16_000;
+
+function optionsFor(
+  { options, model }: Session,
+  { outputTokensMax }: CompactionRequest,
+  { canStream }: ProtocolCompaction,
+): CallOptions {
+  const wanted = outputTokensMax ?? Math.max(options.outputTokensMax, outputTokensUsual);
+  return {
+    ...options,
+    stream: options.stream && canStream,
+    outputTokensMax: Math.min(wanted, model.outputTokensMax ?? wanted),
+  };
+}
+
+function countTokens({ thread: { foundation } }: Session, messages: readonly Message[]): number {
+  return appendMessages(openThread(foundation), messages).end.tokens - foundation.end.tokens;
+}
+
+function summaryIn(messages: readonly Message[]): string | null {
+  const blocks = messages.flatMap(({ content }) => content);
+  const found = blocks.find((block) => block.type === "compaction");
+  return found?.content ?? null;
+}
+
+function toCall(entry: CallEntry, provider: string): SummaryCall {
+  const { startMs, endMs, model, status, usage, discarded, costPicoUsd, failure } = entry;
+  return { startMs, endMs, model, provider, status, usage, discarded, costPicoUsd, failure };
+}

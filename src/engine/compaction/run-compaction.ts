@@ -1,0 +1,164 @@
+// Carries out the steps of one compaction. What comes next is decided in core/turn/compaction.
+import { randomUUID } from "node:crypto";
+import type { FoldLock, OpenTurn } from "../../core/ledger/ledger.ts";
+import { layForSession } from "../../core/session/session-foundation.ts";
+import type { Session } from "../../core/session/session.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import {
+  applyCompactionResult,
+  beginCompaction,
+} from "../../core/turn/compaction/apply-compaction-result.ts";
+import type {
+  Compacting,
+  CompactionOutcome,
+  CompactionRequest,
+  CompactionResult,
+  CompactionStep,
+  MadeCompaction,
+} from "../../core/turn/compaction/compacting.ts";
+import { nextCompactionStep } from "../../core/turn/compaction/next-compaction-step.ts";
+import type { Edges } from "../edges.ts";
+import type { Teller } from "../tell.ts";
+import { compactAtProvider } from "./compact-at-provider.ts";
+import { readInput } from "./read-input.ts";
+import { summarise } from "./summarise.ts";
+
+export interface CompactionToRun extends Omit<CompactionRequest, "openTurn"> {
+  /** The turn that runs; null between turns. */
+  readonly lease: OpenTurn | null;
+}
+
+/** Never throws for what a provider does: then the history stays as it was. */
+export async function runCompaction(
+  { lease, ...request }: CompactionToRun,
+  edges: Edges,
+  teller: Teller,
+): Promise<CompactionOutcome> {
+  const held: Held = { lease, lock: null, teller };
+  try {
+    let work = beginCompaction({ ...request, openTurn: lease }, edges.compaction ?? {});
+    for (;;) {
+      for (const event of work.news) teller.tell(event);
+      const step = nextCompactionStep(work);
+      if (step.do === "end") return release(step.outcome, edges);
+      const result = await carryOut(step, work, held, edges);
+      work = applyCompactionResult(hear(work, edges), { ...result, nowMs: edges.now() });
+    }
+  } finally {
+    await held.lock?.release().catch(() => {});
+  }
+}
+
+/** What cannot be data. */
+interface Held {
+  readonly lease: OpenTurn | null;
+  lock: FoldLock | null;
+  readonly teller: Teller;
+}
+
+function hear(work: Compacting, { signal }: Edges): Compacting {
+  const isNews = signal?.aborted === true && !work.isAborted;
+  return isNews ? { ...work, isAborted: true } : work;
+}
+
+/** A result without its time. */
+type Untimed<Result> = Result extends unknown ? Omit<Result, "nowMs"> : never;
+
+async function carryOut(
+  step: Exclude<CompactionStep, { readonly do: "end" }>,
+  { request }: Compacting,
+  held: Held,
+  edges: Edges,
+): Promise<Untimed<CompactionResult>> {
+  const { ledger, compaction, provider, now, signal } = edges;
+  const { session, openTurn, stagedCount } = request;
+  const stop = signal === undefined ? {} : { signal };
+  switch (step.do) {
+    case "read history": {
+      const input = await readInput(session, openTurn, stagedCount, ledger);
+      return { did: step.do, input, skillsLoaded: compaction?.skills?.state().loaded ?? [] };
+    }
+    case "lock":
+      held.lock = await ledger.lockFolding(session.id);
+      if (held.lock !== null) edges.onPhase?.("compacting");
+      return { did: step.do, isLocked: held.lock !== null };
+    case "ask provider": {
+      const outcome = await compactAtProvider(step.session, step.wish, { provider, now, ...stop });
+      return { did: step.do, outcome };
+    }
+    case "summarise": {
+      const { summariser, sleep = sleepFor } = compaction ?? {};
+      const own = { provider, now, sleep, ...(summariser && { summariser }), ...stop };
+      return { did: step.do, outcome: await summarise(step.session, step.request, own) };
+    }
+    case "renew foundation":
+      return { did: step.do, id: randomUUID(), ...(await renewFoundation(session, edges)) };
+    case "commit":
+      return { did: step.do, lost: await commit(step.made, held) };
+    case "keep state":
+      await unlessLost(async () => held.lock?.giveUp(step.stateJson));
+      return { did: step.do };
+  }
+}
+
+type Renewed = Pick<
+  Extract<CompactionResult, { readonly did: "renew foundation" }>,
+  "laid" | "reasons"
+>;
+
+/** What an application fails to make again stays as it was: the compaction itself matters more. */
+async function renewFoundation(session: Session, { compaction }: Edges): Promise<Renewed> {
+  try {
+    const setup = (await compaction?.refresh?.()) ?? null;
+    if (setup === null) return { laid: null, reasons: [] };
+    const { foundation } = session.thread;
+    const laid = layForSession(setup, foundation.counter, session.pace);
+    return { laid: laid.foundation.key === foundation.key ? null : laid, reasons: [] };
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    return { laid: null, reasons: [`tools and system text could not be made again: ${said}`] };
+  }
+}
+
+/** Why it could not be committed; null where it was. The event is stored with the compaction. */
+async function commit(
+  { written: { fold }, completed }: MadeCompaction,
+  { lease, lock, teller }: Held,
+): Promise<string | null> {
+  if (lock === null) return "it is not locked";
+  const prepared = teller.prepare(completed);
+  const lost = await unlessLost(() =>
+    lease === null ? lock.commit(fold, prepared.events) : lease.fold(fold, lock, prepared.events),
+  );
+  if (lost === null) prepared.deliver();
+  return lost;
+}
+
+/** Another process compacted meanwhile, or holds the lock now. A turn that lost its lease cannot go on at all. */
+async function unlessLost(write: () => Promise<void> | undefined): Promise<string | null> {
+  try {
+    await write();
+    return null;
+  } catch (error) {
+    if (error instanceof StrataError && error.code === "conflict") return error.message;
+    throw error;
+  }
+}
+
+/** Skills whose bodies are out of sight can be loaded again. */
+function release(outcome: CompactionOutcome, { compaction }: Edges): CompactionOutcome {
+  if (outcome.kind === "compacted") compaction?.skills?.releaseFolded(outcome.freedSkills);
+  return outcome;
+}
+
+function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    }
+    signal?.addEventListener("abort", done, { once: true });
+  });
+}

@@ -1,0 +1,142 @@
+// Attempts at one summary: each judged, each told what was wrong with the one before it.
+import { retryInstruction } from "../../core/compaction/summary/instruction.ts";
+import {
+  judgeSummary,
+  lostIdentifiers,
+  type SummaryDemands,
+} from "../../core/compaction/summary/judge.ts";
+import { addIdentifiers } from "../../core/compaction/summary/add-identifiers.ts";
+import type { Message } from "../../core/message/message.ts";
+import { isRetryable, type ProviderFailure } from "../../core/wire/failure.ts";
+import { askForSummary, type CallEdges, type Speaker } from "./summarise-call.ts";
+import type { SummaryCall } from "../../core/session/summary-bill.ts";
+
+export interface SummaryQuestion {
+  readonly speaker: Speaker;
+  /** The question with its instruction, which an attempt after the first has more in. */
+  readonly messages: (instruction: string) => readonly Message[];
+  readonly instruction: string;
+  readonly demands: SummaryDemands;
+}
+
+export interface AttemptEdges extends CallEdges {
+  /** Waits; ends at once when the signal says so. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+/** `overflow`: what is to be summarised does not fit. `refused`: the model answered, and no answer passed. */
+export type SummaryFailure = "cancelled" | "overflow" | "provider" | "refused";
+
+export type Attempted = (
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "failed"; readonly why: SummaryFailure; readonly reasons: readonly string[] }
+) & { readonly calls: readonly SummaryCall[]; readonly speaker: Speaker };
+
+export const cancelledByCaller = "cancelled by the caller";
+
+const attemptsMax = 3;
+const backoffMsBase = 1_000;
+/** A provider that asks for a longer wait is not waited for. */
+const waitMsMax = 60_000;
+
+export async function runSummaryAttempts(
+  question: SummaryQuestion,
+  edges: AttemptEdges,
+): Promise<Attempted> {
+  const { demands } = question;
+  const calls: SummaryCall[] = [];
+  /** What was wrong with each. */
+  const wrongs: string[] = [];
+  let { speaker } = question;
+  let more = "";
+  const fail = (why: SummaryFailure): Attempted => ({
+    kind: "failed",
+    why,
+    reasons: [...toReasons(wrongs), ...(why === "cancelled" ? [cancelledByCaller] : [])],
+    calls,
+    speaker,
+  });
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    if (isCancelled(edges)) return fail("cancelled");
+    const messages = question.messages(question.instruction + more);
+    const asked = await askForSummary(speaker, messages, edges);
+    calls.push(asked.call);
+    ({ speaker } = asked);
+    const { answer } = asked;
+    const isLast = attempt === attemptsMax;
+    if (answer.kind === "failure") {
+      const { failure } = answer;
+      if (failure.kind === "cancelled") return fail("cancelled");
+      wrongs.push(`${failure.kind}: ${failure.detail}`);
+      const waitMs = waitAfter(failure, attempt);
+      if (waitMs === null || isLast) return fail(whyOf(failure));
+      await wait(waitMs, edges);
+      continue;
+    }
+    const problems = answer.kind === "text" ? judgeSummary(answer.text, demands) : [answer.problem];
+    if (answer.kind === "text") {
+      const { text } = answer;
+      if (problems.length === 0) return { kind: "text", text, calls, speaker };
+      const mended = isLast ? mend(text, demands) : null;
+      if (mended !== null) return { kind: "text", text: mended, calls, speaker };
+    }
+    wrongs.push(problems.join(" "));
+    more = retryInstruction(
+      problems,
+      answer.kind === "text" ? draftOf(answer.text, demands) : null,
+    );
+  }
+  return fail("refused");
+}
+
+/** What was wrong several times is said once. */
+function toReasons(wrongs: readonly string[]): readonly string[] {
+  return [...new Set(wrongs)].map((wrong) => {
+    const numbers = wrongs.flatMap((each, at) => (each === wrong ? [at + 1] : []));
+    return `${numbers.length === 1 ? "attempt" : "attempts"} ${numbers.join(", ")}: ${wrong}`;
+  });
+}
+
+function isCancelled({ signal }: AttemptEdges): boolean {
+  return signal?.aborted === true;
+}
+
+async function wait(ms: number, edges: AttemptEdges): Promise<void> {
+  try {
+    await edges.sleep(ms, edges.signal);
+  } catch (error) {
+    // Timers of the platform throw when they are cancelled; that is looked for before the next attempt.
+    if (!isCancelled(edges)) throw error;
+  }
+}
+
+/** Null where another attempt would end as this one. */
+function waitAfter(failure: ProviderFailure, attempt: number): number | null {
+  // An answer that was not readable once may be the next time.
+  if (!isRetryable(failure) && failure.kind !== "malformed") return null;
+  const wishMs = "retryAfterMs" in failure ? (failure.retryAfterMs ?? 0) : 0;
+  const waitMs = Math.max(wishMs, backoffMsBase * 2 ** (attempt - 1));
+  return waitMs > waitMsMax ? null : waitMs;
+}
+
+function whyOf({ kind }: ProviderFailure): SummaryFailure {
+  if (kind === "cancelled") return "cancelled";
+  return kind === "context-overflow" || kind === "request-too-large" ? "overflow" : "provider";
+}
+
+/** Exact strings can be put back by anyone; whatever else is wrong cannot. */
+function mend(text: string, demands: SummaryDemands): string | null {
+  const mended = addIdentifiers(text, lostIdentifiers(text, demands.identifiers));
+  return judgeSummary(mended, demands).length > 0 ? null : mended;
+}
+
+/** Only what has the right size and is readable is worth mending. */
+function draftOf(text: string, demands: SummaryDemands): string | null {
+  const isReadable = judgeSummary(text, {
+    ...demands,
+    identifiers: [],
+    pendingAsks: [],
+    isPart: true,
+  });
+  return isReadable.length === 0 ? text : null;
+}

@@ -1,0 +1,141 @@
+// The summary of a conversation that is about to be folded: asked for, judged, asked for again, or given up.
+import type { CacheState } from "../../core/cache/cache-state.ts";
+import { summaryInstruction } from "../../core/compaction/summary/instruction.ts";
+import type { Provider } from "../../edge/providers/provider.ts";
+import type { Session } from "../../core/session/session.ts";
+import {
+  runSummaryAttempts,
+  type AttemptEdges,
+  type Attempted,
+  type SummaryFailure,
+  type SummaryQuestion,
+} from "./summarise-attempts.ts";
+import { countRequest, optionsFor } from "./summarise-call.ts";
+import type { SummaryCall } from "../../core/session/summary-bill.ts";
+import { summariseTranscript, type Summariser } from "./summarise-transcript.ts";
+import {
+  demandsOf,
+  wishOf,
+  type SummaryRequest,
+} from "../../core/turn/compaction/summary-request.ts";
+
+export interface SummaryEdges extends AttemptEdges {
+  readonly provider: Pick<Provider, "send">;
+  /** Another model for this. */
+  readonly summariser?: Summariser;
+}
+
+export type SummaryOutcome = (
+  | {
+      readonly kind: "summary";
+      readonly text: string;
+      readonly tokens: number;
+      /** What the model was shown. */
+      readonly from: SummarySource;
+    }
+  | {
+      readonly kind: "failed";
+      readonly why: SummaryFailure;
+      /** What was wrong with each attempt, for people. */
+      readonly reasons: readonly string[];
+    }
+) & {
+  /** Every call, whatever came of it: all of them are paid for. */
+  readonly calls: readonly SummaryCall[];
+  /** The session's, with what calls on its own prefix taught. */
+  readonly cache: CacheState;
+};
+
+/** `conversation`: the very bytes of the last call, and an instruction behind them. */
+export type SummarySource = "conversation" | "transcript" | "chunks";
+
+/**
+ * On the session's own model by default, behind the bytes it was sent before, so that the provider's
+ * cache pays for most of the history. Where there is no room for that any more, and for a model of its
+ * own, from a transcript. Never throws for what a provider does.
+ */
+export async function summarise(
+  session: Session,
+  request: SummaryRequest,
+  edges: SummaryEdges,
+): Promise<SummaryOutcome> {
+  const { cache } = session;
+  if (edges.summariser !== undefined) {
+    const told = await summariseTranscript(session, request, edges.summariser, edges);
+    return toOutcome(told, told.from, request, cache);
+  }
+  const question = toContinuation(session, request, edges);
+  const fitted = fitReply(question);
+  const tried = fitted === null ? noRoomFor(question) : await runSummaryAttempts(fitted, edges);
+  const learned = tried.speaker.session.cache;
+  if (tried.kind === "text" || tried.why !== "overflow") {
+    return toOutcome(tried, "conversation", request, learned);
+  }
+  const told = await summariseTranscript(session, request, ownSummariser(session, edges), edges);
+  const calls = [...tried.calls, ...told.calls];
+  const all =
+    told.kind === "text" ? told : { ...told, reasons: [...tried.reasons, ...told.reasons] };
+  return toOutcome({ ...all, calls }, told.from, request, learned);
+}
+
+/** Everything as in the last call, so that nothing but the instruction is new. */
+function toContinuation(
+  session: Session,
+  request: SummaryRequest,
+  { provider }: SummaryEdges,
+): SummaryQuestion {
+  const options = optionsFor(session, request.summaryTokensMax);
+  return {
+    speaker: {
+      session: { ...session, thread: request.thread, options },
+      provider,
+      volatile: request.volatile ?? null,
+    },
+    instruction: summaryInstruction(wishOf(request)),
+    messages: (instruction) => [
+      ...request.pending,
+      { role: "user", content: [{ type: "text", text: instruction }] },
+    ],
+    demands: demandsOf(request),
+  };
+}
+
+/** With a limit on the reply that the window has room for; null where that is too low for a summary. */
+function fitReply(question: SummaryQuestion): SummaryQuestion | null {
+  const { speaker, messages, instruction, demands } = question;
+  const { session } = speaker;
+  const { windowTokens, inputTokensMax } = session.model;
+  const tokens = countRequest(speaker, messages(instruction));
+  const room = windowTokens - tokens;
+  if (tokens > inputTokensMax || room < demands.tokensMax) return null;
+  const outputTokensMax = Math.min(session.options.outputTokensMax, room);
+  const options = { ...session.options, outputTokensMax };
+  return { ...question, speaker: { ...speaker, session: { ...session, options } } };
+}
+
+function noRoomFor({ speaker }: SummaryQuestion): Attempted & { readonly kind: "failed" } {
+  const { id, windowTokens } = speaker.session.model;
+  const reason = `the window of ${id}, ${windowTokens} tokens, has no room for an instruction and a summary behind the conversation`;
+  return { kind: "failed", why: "overflow", reasons: [reason], calls: [], speaker };
+}
+
+function ownSummariser(
+  { model, protocol, options, thread }: Session,
+  edges: SummaryEdges,
+): Summariser {
+  return { model, protocol, options, provider: edges.provider, counter: thread.foundation.counter };
+}
+
+function toOutcome(
+  tried: Attempted,
+  from: SummarySource,
+  { countText }: SummaryRequest,
+  cache: CacheState,
+): SummaryOutcome {
+  const { calls } = tried;
+  if (tried.kind === "failed") {
+    return { kind: "failed", why: tried.why, reasons: tried.reasons, calls, cache };
+  }
+  const { text } = tried;
+  return { kind: "summary", text, tokens: countText(text), from, calls, cache };
+}

@@ -1,0 +1,30 @@
+// For engines whose application sends the calls and runs the tools itself.
+import type { ToolDefinition } from "../../core/message/tool-definition.ts";
+import { selectFromToolset } from "../../core/tools/toolsets.ts";
+import type { Edges } from "../edges.ts";
+import type { World } from "../world.ts";
+
+/** The model is told of these tools, and nothing here can run them. */
+export function offerTools(definitions: readonly ToolDefinition[]): NonNullable<World["tools"]> {
+  const offered = definitions.map((definition) => ({ definition, needs: [] }));
+  const toolset = { name: "own", granted: [] };
+  return {
+    toolsFor: (role) => selectFromToolset({ offered, toolset, role }),
+    runAll: () => Promise.resolve([]),
+  };
+}
+
+/** A history that must be shortened gets an outline in place of a written summary. */
+export const sendsNothing: Edges["provider"] = {
+  send: () =>
+    Promise.resolve({
+      outcome: { kind: "not-found", detail: "no provider is given" },
+      attempts: [],
+      startMs: 0,
+      endMs: 0,
+      firstByteMs: null,
+      status: null,
+      requestId: null,
+      headers: {},
+    }),
+};

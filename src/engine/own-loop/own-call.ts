@@ -1,0 +1,106 @@
+// A call that an application sends itself: the request as bytes and as an object, and what it was made of.
+import { toAssembledContext } from "../../core/assembly/assembled-context.ts";
+import type { CachePlan } from "../../core/cache/cache-plan.ts";
+import type { AssembledContext } from "../../core/message/assembled-context.ts";
+import type { TokenBudget } from "../../core/tokens/budget.ts";
+import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
+import type { Provider } from "../../edge/providers/provider.ts";
+import { usualTimeouts } from "../../edge/providers/timeouts.ts";
+import type { Step } from "../../core/turn/step.ts";
+import type { StartedCall } from "../../engine.ts";
+import type { Edges } from "../edges.ts";
+import type { RunningTurn } from "../turn/running-turn.ts";
+import { reservesOf } from "../../core/session/compaction-rules.ts";
+
+export interface OwnCall {
+  readonly turnId: string;
+  /** From 1 within the turn. */
+  readonly number: number;
+  readonly protocol: string;
+  /** Behind the provider's base URL. */
+  readonly path: string;
+  /** Besides credentials and content type. An SDK takes them with the request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Its pieces are the exact bytes of the body. */
+  readonly request: EncodedRequest;
+  readonly plan: CachePlan;
+  /** The body for an SDK. Made anew on each call; costs the whole request. */
+  toObject(): unknown;
+  /** The body as one text, for `fetch`. */
+  toBytes(): Uint8Array<ArrayBuffer>;
+  /** Everything the turn is run with (X-07). Costs the whole request. */
+  toContext(): AssembledContext<TokenBudget>;
+}
+
+type CallEdges = Pick<Edges, "provider" | "compaction">;
+
+/** A call that begins, with the turn it is made for. */
+export interface CallAtHand extends Pick<StartedCall, "request"> {
+  readonly running: RunningTurn;
+  readonly step: Extract<Step, { readonly do: "send" }>;
+}
+
+export function toOwnCall(call: CallAtHand, edges: CallEdges): OwnCall {
+  const { running, step, request } = call;
+  const { plan } = step.prepared;
+  const { turn } = running;
+  const { protocol } = turn.session;
+  return {
+    turnId: turn.id,
+    number: step.number,
+    protocol: protocol.name,
+    path: request.path,
+    headers: request.headers,
+    request,
+    plan,
+    toObject: () => request.toObject(),
+    toBytes: () => joined(request),
+    toContext: () => toContext(call, edges),
+  };
+}
+
+function joined({ pieces, byteLength }: EncodedRequest): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(byteLength);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+function toContext(
+  { running, step }: CallAtHand,
+  { provider, compaction }: CallEdges,
+): AssembledContext<TokenBudget> {
+  const { turn, lease, tools } = running;
+  const { session, before, id } = turn;
+  const { model, role, options, permissions, workspacePath } = session;
+  const { temperature, thinkingJson, extraJson, outputTokensMax } = options;
+  return toAssembledContext(step.prepared.assembly, model, {
+    runId: id,
+    role,
+    toolsetName: role,
+    permissionsGranted: permissions,
+    responseTokensMax: outputTokensMax,
+    sessionLabel: session.id,
+    parentTurnId: lease === null ? before.headTurnId : lease.parentTurnId,
+    workspacePath: workspacePath ?? "",
+    timeoutMs: limitOf(provider),
+    ...(tools.signal === undefined ? {} : { abortSignal: tools.signal }),
+    reserves: reservesOf(compaction),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(thinkingJson === undefined ? {} : { thinkingConfigJson: thinkingJson }),
+    ...(extraJson === undefined ? {} : { modelConfigJson: toObjectText(extraJson) }),
+  });
+}
+
+/** Of the provider that is configured, whoever sends the call; not every one has a limit. */
+function limitOf({ timeoutMs }: Edges["provider"] & Partial<Provider>): number {
+  return timeoutMs ?? usualTimeouts.totalMs;
+}
+
+function toObjectText(members: Readonly<Record<string, string>>): string {
+  const texts = Object.entries(members).map(([name, json]) => `${JSON.stringify(name)}:${json}`);
+  return `{${texts.join(",")}}`;
+}

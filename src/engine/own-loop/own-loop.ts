@@ -1,0 +1,133 @@
+// For applications with an agent loop of their own: they send the calls and run the tools, the engine does the rest.
+import type { AgentEvent } from "../../core/layers/event.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import type { TurnRun } from "../edges.ts";
+import type { RunOptions } from "../engine-session.ts";
+import type { OwnCall } from "./own-call.ts";
+import type { Stop } from "./own-steps.ts";
+import {
+  createOwnTurn,
+  toStep,
+  type BegunTurn,
+  type NextStep,
+  type OwnTurn,
+  type RecordedCall,
+  type RecordOptions,
+} from "./own-turn.ts";
+import type { ToolAnswer } from "./tool-answers.ts";
+
+export type { NextStep, RecordedCall, RecordOptions, ToolAnswer };
+
+/** One call at a time: `prepare`, send it, `record`; then the next one of the turn, until `run` is there. */
+export interface OwnLoop {
+  /**
+   * Begins a turn with an event or what a person says, or goes on with the results of the tools that were asked for.
+   * What the call sends is recorded by then, and the history is shortened where that was due.
+   */
+  prepare(
+    said: AgentEvent | string | readonly ToolAnswer[],
+    options?: RunOptions,
+  ): Promise<OwnCall>;
+  /**
+   * Books what came of a call: the body as text, which keeps every byte; an SDK's response object; the events of its
+   * stream, which are read to the end; a `fetch` response with a whole body; what was thrown instead; or a promise of
+   * any of these. After an abort it books what came by then.
+   */
+  record(call: OwnCall, reply: unknown, options?: RecordOptions): Promise<RecordedCall>;
+  /** Goes on with a turn that was released, or that a process left open. */
+  prepareUnfinished(options?: RunOptions): Promise<NextStep>;
+  /** Gives up the turn that is prepared; its calls stay in the bill. */
+  abandon(reason?: string): Promise<TurnRun | null>;
+  /** Lets go of the turn that is prepared, so that any process may go on with it. */
+  release(): Promise<void>;
+}
+
+export interface LoopOf {
+  readonly sessionId: string;
+  /** Null goes on with the turn that a process left open. */
+  readonly begin: (said: AgentEvent | string | null, options: RunOptions) => BegunTurn;
+}
+
+interface Current {
+  readonly turn: OwnTurn;
+  readonly begun: BegunTurn;
+  readonly outer: AbortSignal | undefined;
+}
+
+export function createOwnLoop({ sessionId, begin }: LoopOf): OwnLoop {
+  let current: Current | null = null;
+  const need = (): OwnTurn => {
+    if (current === null) throw noTurn(sessionId);
+    return current.turn;
+  };
+  const start = async (said: AgentEvent | string | null, options: RunOptions): Promise<Stop> => {
+    // What an aborted turn waits for does not come once the next one begins.
+    if (current?.outer?.aborted === true) await end(current);
+    if (current !== null) throw isPrepared(sessionId);
+    const { signal: outer } = options;
+    const begun = begin(said, options);
+    const now: Current = { begun, outer, turn: createOwnTurn(begun, outer) };
+    current = now;
+    const leave = (): void => {
+      if (current === now) current = null;
+    };
+    begun.handle.result.then(leave, leave);
+    return now.turn.start();
+  };
+  return {
+    prepare: async (said, options = {}) =>
+      callIn(isAnswers(said) ? await need().answer(said) : await start(said, options)),
+    record: async (call, reply, options = {}) => need().record(call, reply, options),
+    prepareUnfinished: async (options = {}) => toStep(await start(null, options)),
+    abandon: async (reason) => {
+      if (current === null) return null;
+      const { begun, turn } = current;
+      begun.handle.abort(reason);
+      await turn.giveUp();
+      return begun.handle.result;
+    },
+    release: async () => current?.turn.release(),
+  };
+}
+
+async function end({ turn, begun }: Current): Promise<void> {
+  await turn.giveUp();
+  await begun.handle.result.catch(() => {});
+}
+
+function isAnswers(
+  said: AgentEvent | string | readonly ToolAnswer[],
+): said is readonly ToolAnswer[] {
+  return Array.isArray(said);
+}
+
+function callIn(stop: Stop): OwnCall {
+  if (stop.kind === "call") return stop.call;
+  throw stop.kind === "over"
+    ? new StrataError(
+        "conflict",
+        `the turn is over: ${stop.run.end}`,
+        "say something new with `prepare`",
+      )
+    : new StrataError(
+        "conflict",
+        `the turn waits for ${stop.uses.length} tools`,
+        "give `prepare` what they gave, as a list",
+      );
+}
+
+function noTurn(id: string): StrataError {
+  return new StrataError(
+    "conflict",
+    `no turn is prepared in session ${id}`,
+    "begin one with `prepare`, or take one up with `prepareUnfinished`",
+  );
+}
+
+function isPrepared(id: string): StrataError {
+  return new StrataError(
+    "conflict",
+    `a turn is prepared in session ${id}`,
+    "record its call, answer its tools with a list, or `abandon` or `release` it",
+  );
+}

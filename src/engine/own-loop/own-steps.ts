@@ -1,0 +1,80 @@
+// One turn whose calls an application sends and whose tools it runs. Everything else is the engine's interpreter.
+import type { CallEntry } from "../../core/ledger/call-entry.ts";
+import type { ToolUseBlock } from "../../core/message/message.ts";
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { Reply } from "../../core/wire/reply.ts";
+import { advance, close, startCall, type StartedCall } from "../../engine.ts";
+import { answerTools } from "../answer-tools.ts";
+import type { TurnRun } from "../edges.ts";
+import { toOwnCall, type OwnCall } from "./own-call.ts";
+import { toToolMessages, type ToolAnswer } from "./tool-answers.ts";
+import type { SessionTurn } from "../session-turn.ts";
+import { apply } from "../turn/running-turn.ts";
+
+/** What the turn waits for, or that it is over. */
+export type Stop =
+  | { readonly kind: "call"; readonly call: OwnCall; readonly started: StartedCall }
+  | { readonly kind: "tools"; readonly uses: readonly ToolUseBlock[] }
+  | { readonly kind: "over"; readonly run: TurnRun };
+
+/** Goes on until the application has something to do. An aborted turn asks it for nothing more. */
+export async function goOn(turn: SessionTurn): Promise<Stop> {
+  for (;;) {
+    const stop = await nextStop(turn);
+    if (stop.kind === "over" || turn.edges.signal?.aborted !== true) return stop;
+    await giveNothing(turn, stop);
+  }
+}
+
+async function nextStop({ running, edges }: SessionTurn): Promise<Stop> {
+  const step = await advance(running, edges);
+  switch (step.do) {
+    case "send": {
+      const started = startCall(step, running, edges);
+      const call = toOwnCall({ running, step, request: started.request }, edges);
+      return { kind: "call", call, started };
+    }
+    case "run tools":
+      edges.onPhase?.("running tools");
+      return { kind: "tools", uses: step.uses };
+    case "close":
+      return { kind: "over", run: await close(running, step.how, edges) };
+  }
+}
+
+export type Waiting = Exclude<Stop, { readonly kind: "over" }>;
+
+/** Nobody comes any more with what the turn waits for. */
+export async function giveNothing(turn: SessionTurn, stop: Waiting): Promise<void> {
+  if (stop.kind === "call") giveReply(turn, stop, cancelled);
+  else await giveAnswers(turn, stop.uses, []);
+}
+
+const cancelled: ProviderFailure = { kind: "cancelled", detail: "cancelled by the caller" };
+
+/** How often the application tried is not known here. */
+export function giveReply(
+  { running, edges }: SessionTurn,
+  { started }: Extract<Stop, { readonly kind: "call" }>,
+  outcome: Reply | ProviderFailure,
+): void {
+  const { request, startMs } = started;
+  const sent = { outcome, attempts: [] };
+  apply(running, { did: "send", sent, notes: request.notes, startMs, endMs: edges.now() });
+}
+
+/** Throws, and changes nothing, where an answer is not for one of these uses. */
+export async function giveAnswers(
+  { running }: SessionTurn,
+  uses: readonly ToolUseBlock[],
+  given: readonly ToolAnswer[],
+): Promise<void> {
+  const messages = toToolMessages(given, uses);
+  if (uses.length === 0) return;
+  const run = (): Promise<typeof messages> => Promise.resolve(messages);
+  apply(running, { did: "run tools", answers: await answerTools(uses, run, running.tools) });
+}
+
+export function findEntry({ running }: SessionTurn, { number }: OwnCall): CallEntry | undefined {
+  return running.turn.calls.find((call) => call.number === number);
+}

@@ -1,0 +1,235 @@
+// One turn whose calls the application sends: where it waits, what it is given, and how an abort ends it.
+import { assert } from "../../core/assert.ts";
+import type { CallEntry } from "../../core/ledger/call-entry.ts";
+import type { ToolUseBlock } from "../../core/message/message.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import type { StreamPart } from "../../core/wire/reply.ts";
+import type { TurnRun } from "../edges.ts";
+import type { SessionTurn } from "../session-turn.ts";
+import { release } from "../turn/running-turn.ts";
+import type { TurnHandle } from "../turn-handle.ts";
+import type { OwnCall } from "./own-call.ts";
+import {
+  findEntry,
+  giveAnswers,
+  giveNothing,
+  giveReply,
+  goOn,
+  type Stop,
+  type Waiting,
+} from "./own-steps.ts";
+import { readReply } from "./read-reply.ts";
+import type { ToolAnswer } from "./tool-answers.ts";
+
+export interface RecordOptions {
+  /** Called with the events of a stream, as they are read. */
+  readonly onPart?: (part: StreamPart) => void;
+  /** Something to say to the agent with the next call, or in one more call. */
+  readonly steer?: string;
+}
+
+export interface NextStep {
+  /** To be run; `prepare` takes what they gave. */
+  readonly toolUses: readonly ToolUseBlock[];
+  /** Null while the turn goes on: `prepare` gives its next call, also where no tools were asked for. */
+  readonly run: TurnRun | null;
+}
+
+export interface RecordedCall extends NextStep {
+  /** As the ledger has it: usage, cost, what the cache did. */
+  readonly entry: CallEntry;
+  /** What `onPart` threw. It was not called again; the reply is booked. */
+  readonly partProblem?: unknown;
+}
+
+/** A turn that occupies its session until it is settled. */
+export interface BegunTurn {
+  readonly handle: TurnHandle;
+  readonly signal: AbortSignal;
+  /** Runs the work with the turn; what it throws ends the turn for the session. */
+  with<Value>(work: (turn: SessionTurn) => Promise<Value>): Promise<Value>;
+  settle(run: TurnRun): void;
+  fail(error: unknown): void;
+}
+
+export interface OwnTurn {
+  /** Runs to its first stop. */
+  start(): Promise<Stop>;
+  /** Goes on with what the tools gave. */
+  answer(given: readonly ToolAnswer[]): Promise<Stop>;
+  record(call: OwnCall, reply: unknown, options: RecordOptions): Promise<RecordedCall>;
+  /** Ends it where it waits; work that is under way ends it itself. */
+  giveUp(): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** What an SDK gave by the time of an abort was billed: an aborted turn waits this long for it. */
+const patienceMs = 500;
+
+/** `outer`: the application's own signal; its SDK may have the same one. */
+export function createOwnTurn(begun: BegunTurn, outer: AbortSignal | undefined): OwnTurn {
+  const { handle } = begun;
+  /** Aborted once the turn waits for nobody any more. */
+  const patience = new AbortController();
+  let place: { readonly turn: SessionTurn; readonly stop: Waiting } | null = null;
+  let isBusy = false;
+
+  /** Two at a time would each take the other's place. */
+  const alone = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    isBusy = true;
+    try {
+      return await work();
+    } finally {
+      isBusy = false;
+    }
+  };
+  const need = (): { readonly turn: SessionTurn; readonly stop: Waiting } => {
+    if (isBusy || place === null) throw busy(handle.turnId);
+    return place;
+  };
+  /** The session takes the next turn from then on. */
+  const end = async (settle: () => void): Promise<void> => {
+    settle();
+    await handle.result.catch(() => {});
+  };
+  /** Runs until the application has something to do again. */
+  const proceed = async (turn: SessionTurn): Promise<Stop> => {
+    place = null;
+    try {
+      const stop = await goOn(turn);
+      if (stop.kind === "over") await end(() => begun.settle(stop.run));
+      else place = { turn, stop };
+      return stop;
+    } catch (error) {
+      await end(() => begun.fail(error));
+      throw error;
+    }
+  };
+  const giveUp = async (): Promise<void> => {
+    patience.abort();
+    if (isBusy || place === null) return;
+    const { turn, stop } = place;
+    await alone(async () => {
+      await giveNothing(turn, stop);
+      await proceed(turn);
+    });
+  };
+  followAbort(begun, outer, giveUp);
+
+  return {
+    start: () =>
+      alone(async () => {
+        try {
+          return await begun.with(proceed);
+        } catch (error) {
+          await end(() => begun.fail(error));
+          throw error;
+        }
+      }),
+    answer: async (given) => {
+      const { turn, stop } = need();
+      return alone(async () => {
+        await giveAnswers(turn, stop.kind === "tools" ? stop.uses : [], given);
+        return stop.kind === "tools" ? proceed(turn) : stop;
+      });
+    },
+    record: async (call, reply, { onPart, steer }) => {
+      const { turn, stop } = need();
+      if (stop.kind !== "call" || stop.call !== call) throw notWaiting(call);
+      return alone(async () => {
+        const { protocol } = turn.running.turn.session;
+        const listener = toListener(onPart);
+        const outcome = await readReply(reply, {
+          protocol,
+          nowMs: turn.edges.now,
+          until: patience.signal,
+          onPart: listener.onPart,
+        });
+        if (steer !== undefined) handle.steer(steer);
+        giveReply(turn, stop, outcome);
+        const next = await proceed(turn);
+        const entry = findEntry(turn, call);
+        assert(entry !== undefined, "a call that was answered is recorded");
+        return { entry, ...toStep(next), ...listener.problem() };
+      });
+    },
+    giveUp,
+    release: async () => {
+      const { turn } = need();
+      place = null;
+      await release(turn.running);
+      await end(() => begun.fail(released()));
+    },
+  };
+}
+
+/** Where the application aborted its SDK too, the turn waits a moment for what came by then. */
+function followAbort(
+  { signal, handle }: BegunTurn,
+  outer: AbortSignal | undefined,
+  giveUp: () => Promise<void>,
+): void {
+  let timer: NodeJS.Timeout | undefined;
+  // A turn that fails here has failed for the session, which says so.
+  const end = (): void => void giveUp().catch(() => {});
+  const onAbort = (): void => {
+    if (outer?.aborted === true) timer = setTimeout(end, patienceMs);
+    else end();
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  const stopFollowing = (): void => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  };
+  handle.result.then(stopFollowing, stopFollowing);
+}
+
+/** A listener that throws says nothing about the reply. */
+function toListener(onPart: RecordOptions["onPart"] = () => {}): {
+  readonly onPart: (part: StreamPart) => void;
+  readonly problem: () => Pick<RecordedCall, "partProblem">;
+} {
+  let problem: Pick<RecordedCall, "partProblem"> | null = null;
+  return {
+    onPart: (part) => {
+      if (problem !== null) return;
+      try {
+        onPart(part);
+      } catch (partProblem) {
+        problem = { partProblem };
+      }
+    },
+    problem: () => problem ?? {},
+  };
+}
+
+export function toStep(stop: Stop): NextStep {
+  return {
+    toolUses: stop.kind === "tools" ? stop.uses : [],
+    run: stop.kind === "over" ? stop.run : null,
+  };
+}
+
+function notWaiting({ turnId, number }: OwnCall): StrataError {
+  return new StrataError(
+    "conflict",
+    `call ${number} of turn ${turnId} is not waited for: it is recorded, or its turn is over`,
+    "record each call once, and the one that was prepared last",
+  );
+}
+
+function released(): StrataError {
+  return new StrataError(
+    "conflict",
+    "the turn was released",
+    "go on with it by `prepareUnfinished`, here or in another process",
+  );
+}
+
+function busy(id: string): StrataError {
+  return new StrataError(
+    "conflict",
+    `a call of turn ${id} is being prepared or recorded`,
+    "wait for that first",
+  );
+}

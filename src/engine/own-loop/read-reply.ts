@@ -1,0 +1,179 @@
+// What an application got from a provider in its own way → our reply, or why there is none. Read tolerantly, never thrown.
+import { redact } from "../../core/events/redact.ts";
+import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import type { Reply, StreamPart } from "../../core/wire/reply.ts";
+import { bodyOf, fieldOf, headersOf, messageOf, namesOf, toJson } from "./sdk-fields.ts";
+import { untilAborted } from "../until-aborted.ts";
+
+export interface ReplyReading {
+  readonly protocol: Protocol;
+  /** For `retry-after` given as a date. */
+  readonly nowMs: () => number;
+  /** Told as a stream comes; must not throw. */
+  readonly onPart?: (part: StreamPart) => void;
+  /** Ends the reading: what came by then is all. */
+  readonly until?: AbortSignal;
+}
+
+type Outcome = Reply | ProviderFailure;
+
+/**
+ * The body as text, which keeps every byte; an SDK's response object; the events of its stream, which are read to the
+ * end; a `fetch` response with a whole body; or what was thrown instead. A promise of any of these is waited for.
+ */
+export async function readReply(reply: unknown, reading: ReplyReading): Promise<Outcome> {
+  try {
+    return withoutKeys(await readAny(reply, reading));
+  } catch (error) {
+    return readError(error, reading);
+  }
+}
+
+async function readAny(given: unknown, reading: ReplyReading): Promise<Outcome> {
+  const { protocol, until } = reading;
+  const reply = await untilAborted(Promise.resolve(given), until, () => stopped);
+  if (reply === stopped) return stopped;
+  if (typeof reply === "string") return decode(reply, protocol);
+  if (reply instanceof Error) return readError(reply, reading);
+  if (typeof reply !== "object" || reply === null) {
+    return malformed(`the reply is ${reply === null ? "null" : typeof reply}`);
+  }
+  if (isResponse(reply)) return readResponse(reply, reading);
+  if (isAsyncIterable(reply)) return readEvents(reply, reading);
+  const json = toJson(reply, withoutAdditions);
+  return json === null ? malformed("the reply cannot be written as JSON") : decode(json, protocol);
+}
+
+const stopped: ProviderFailure = { kind: "cancelled", detail: "cancelled by the caller" };
+
+function malformed(detail: string): ProviderFailure {
+  return { kind: "malformed", detail };
+}
+
+function decode(text: string, protocol: Protocol): Outcome {
+  return protocol.decode(text.startsWith(byteOrderMark) ? text.slice(1) : text);
+}
+
+const byteOrderMark = "\uFEFF";
+
+/** Of the platform's `fetch` or of another one. */
+interface ResponseLike {
+  readonly status: number;
+  readonly headers: unknown;
+  text(): Promise<string>;
+}
+
+function isResponse(value: object): value is ResponseLike {
+  return (
+    typeof fieldOf(value, "status") === "number" && typeof fieldOf(value, "text") === "function"
+  );
+}
+
+async function readResponse(response: ResponseLike, reading: ReplyReading): Promise<Outcome> {
+  const { protocol, nowMs, until } = reading;
+  const body = await untilAborted<string | null>(response.text(), until, () => null);
+  if (body === null) return stopped;
+  const { status } = response;
+  if (status >= 200 && status < 300) return decode(body, protocol);
+  const headers = headersOf(response.headers);
+  return protocol.readFailure({ status, headers, body, nowMs: nowMs() });
+}
+
+/** Objects as an SDK gives them, one for each event. What came before a failure is kept. */
+async function readEvents(events: AsyncIterable<unknown>, reading: ReplyReading): Promise<Outcome> {
+  const { stream } = reading.protocol;
+  let state = stream.start;
+  const step = (event: unknown): boolean => {
+    const type = fieldOf(event, "type");
+    const data = toJson(event);
+    if (data === null) return false;
+    const [next, parts] = stream.step(state, {
+      event: typeof type === "string" ? type : undefined,
+      data,
+    });
+    state = next;
+    parts.forEach((part) => reading.onPart?.(part));
+    return true;
+  };
+  const cut = await stepThrough(events, step, reading);
+  const finished = stream.finish(state);
+  if (finished.kind !== "reply") return cut ?? finished;
+  if (finished.status === "complete") return finished;
+  return { ...finished, failure: finished.failure ?? cut ?? endedEarly };
+}
+
+const endedEarly: ProviderFailure = {
+  kind: "unreachable",
+  detail: "it ended before the reply did",
+};
+
+/** Why the events ended before their end; null where they did not. */
+async function stepThrough(
+  events: AsyncIterable<unknown>,
+  step: (event: unknown) => boolean,
+  reading: ReplyReading,
+): Promise<ProviderFailure | null> {
+  try {
+    const iterator = events[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await untilAborted<IteratorResult<unknown> | null>(
+        iterator.next(),
+        reading.until,
+        () => null,
+      );
+      if (next?.done === true) return null;
+      if (next !== null && step(next.value)) continue;
+      // It may hang as well as fail: nobody waits for it.
+      void Promise.resolve(iterator.return?.()).catch(() => {});
+      return next === null ? stopped : malformed("an event cannot be written as JSON");
+    }
+  } catch (error) {
+    return readError(error, reading);
+  }
+}
+
+/** By status and body where the provider answered, else by the error's name. */
+export function readError(
+  error: unknown,
+  { protocol, nowMs }: Pick<ReplyReading, "protocol" | "nowMs">,
+): ProviderFailure {
+  const status = fieldOf(error, "status") ?? fieldOf(error, "statusCode");
+  const body = bodyOf(error);
+  if (typeof status === "number" && status >= 400) {
+    const headers = headersOf(fieldOf(error, "headers") ?? fieldOf(error, "responseHeaders"));
+    const refused = { status, headers, body: body ?? "", nowMs: nowMs() };
+    return withoutKey(protocol.readFailure(refused));
+  }
+  // Told inside a stream, where there is no status.
+  const told = body === null ? null : protocol.decode(body);
+  if (told !== null && told.kind !== "reply" && told.kind !== "malformed") return withoutKey(told);
+  const detail = redact(messageOf(error));
+  const name = namesOf(error);
+  if (/abort/i.test(name)) return { kind: "cancelled", detail };
+  return { kind: /timeout/i.test(name) ? "timeout" : "unreachable", detail };
+}
+
+/** What a model said stays as it came; what is said about it is cleaned. */
+function withoutKeys(outcome: Outcome): Outcome {
+  if (outcome.kind !== "reply") return withoutKey(outcome);
+  const { failure } = outcome;
+  return failure === undefined ? outcome : { ...outcome, failure: withoutKey(failure) };
+}
+
+function withoutKey(failure: ProviderFailure): ProviderFailure {
+  return { ...failure, detail: redact(failure.detail) };
+}
+
+function isAsyncIterable(value: object): value is AsyncIterable<unknown> {
+  return Symbol.asyncIterator in value;
+}
+
+/** What SDKs add to items of a reply and providers refuse when it is sent back. */
+function withoutAdditions(this: unknown, key: string, value: unknown): unknown {
+  const type = key === "parsed" || key === "parsed_arguments" ? fieldOf(this, "type") : undefined;
+  const isAdded =
+    (key === "parsed" && type === "output_text") ||
+    (key === "parsed_arguments" && type === "function_call");
+  return isAdded ? undefined : value;
+}

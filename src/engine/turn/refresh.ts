@@ -1,0 +1,30 @@
+// What the next call needs to know of the world: settings, the time, and text that is sent with it alone.
+import type { Result, Step } from "../../core/turn/step.ts";
+import type { StepEdges } from "../edges.ts";
+import type { RunningTurn } from "./running-turn.ts";
+
+export async function refresh(
+  step: Extract<Step, { readonly do: "refresh" }>,
+  { turn, volatile }: RunningTurn,
+  edges: StepEdges,
+): Promise<Result> {
+  const session = (await edges.refresh?.(turn.session)) ?? turn.session;
+  edges.onPhase?.("preparing");
+  const nowMs = edges.now();
+  const { settings, reserves, summariser } = edges.compaction ?? {};
+  return {
+    did: "refresh",
+    session,
+    nowMs,
+    nowIso: new Date(nowMs).toISOString(),
+    volatile: step.volatile ? await volatile() : null,
+    rules: {
+      compaction: {
+        ...(settings && { settings }),
+        ...(reserves && { reserves }),
+        ...(summariser && { summariser: { model: summariser.model } }),
+      },
+      canCount: edges.counter !== undefined,
+    },
+  };
+}

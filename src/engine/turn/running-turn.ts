@@ -1,0 +1,71 @@
+// A turn that this process works on: the turn itself, and what cannot be data.
+import type { EventBody } from "../../core/events/event.ts";
+import type { Section } from "../../core/layers/section.ts";
+import type { OpenTurn } from "../../core/ledger/ledger.ts";
+import { applyResult } from "../../core/turn/apply-result.ts";
+import type { Input } from "../../core/turn/step.ts";
+import type { Turn } from "../../core/turn/turn.ts";
+import type { DispatchContext } from "../../edge/tools/dispatch-options.ts";
+import type { SharedChain } from "../../edge/tools/tool-trace.ts";
+import type { StepEdges, TurnToRun } from "../edges.ts";
+import { createTeller, type Teller } from "../tell.ts";
+
+export interface RunningTurn {
+  /** Replaced by every result. */
+  turn: Turn;
+  /** Null until the turn is open in the ledger. */
+  lease: OpenTurn | null;
+  readonly teller: Teller;
+  /** The session and turn whose tools run, with the chain of events that tools continue. */
+  readonly tools: DispatchContext & { readonly chain: SharedChain };
+  /** Text that is sent with the next call alone. */
+  readonly volatile: () => Promise<readonly Section[]>;
+}
+
+export interface TurnParts {
+  readonly lease: OpenTurn | null;
+  readonly volatile: TurnToRun["volatile"];
+}
+
+export function toRunning(
+  turn: Turn,
+  { lease, volatile = [] }: TurnParts,
+  edges: StepEdges,
+): RunningTurn {
+  const { id: turnId, before } = turn;
+  const { signal, events } = edges;
+  const chain: SharedChain = { current: null };
+  const { id: sessionId, role } = before;
+  const tools = { sessionId, turnId, role, chain, ...(signal === undefined ? {} : { signal }) };
+  return {
+    turn,
+    lease,
+    tools,
+    teller: createTeller(events, tools),
+    volatile: () => (typeof volatile === "function" ? volatile() : Promise.resolve(volatile)),
+  };
+}
+
+/** Grows the turn by a result, and emits the events that follow from it. */
+export function apply(running: RunningTurn, input: Input): void {
+  running.turn = applyResult(running.turn, input);
+  emit(running, running.turn.news);
+}
+
+export function emit({ teller }: RunningTurn, events: readonly EventBody[]): void {
+  for (const event of events) teller.tell(event);
+}
+
+/** Takes in what came meanwhile: words of people, and an abort. */
+export function hear(running: RunningTurn, { takeSteered, signal }: StepEdges): void {
+  const messages = takeSteered?.() ?? [];
+  if (messages.length > 0) apply(running, { did: "say", messages });
+  if (signal?.aborted === true && running.turn.aborted === null) {
+    apply(running, { did: "abort", reason: signal.reason });
+  }
+}
+
+/** Lets another process resume the turn. The error that led here matters more than one of the ledger. */
+export async function release({ lease }: RunningTurn): Promise<void> {
+  await lease?.release().catch(() => {});
+}

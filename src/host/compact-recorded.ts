@@ -1,0 +1,62 @@
+// Compacts a session that no process runs. The compaction is recorded in the ledger together with its events.
+import type { PayloadOf } from "../core/events/event.ts";
+import { createEventBus, type EventBus } from "../edge/events/event-bus.ts";
+import type { Edges } from "../engine.ts";
+import { compactSession } from "../engine/compaction/compact-session.ts";
+import type { CompactionRequest, CompactionOutcome } from "../core/turn/compaction/compacting.ts";
+import type { Session } from "../core/session/session.ts";
+
+export interface RecordedEdges extends Pick<Edges, "ledger" | "provider" | "compaction"> {
+  /** An abort leaves the session as it was. */
+  readonly signal: AbortSignal;
+  /** Told of problems that do not end the compaction. */
+  readonly onProblem: (problem: unknown) => void;
+}
+
+/** Why a compaction did not happen, by the event that tells it. */
+export type Hindrance =
+  | PayloadOf<"compaction.skipped">["outcome"]
+  | PayloadOf<"compaction.failed">["error_class"];
+
+export interface RecordedRun {
+  readonly run: CompactionOutcome;
+  /** Null where the session was compacted. */
+  readonly hindrance: Hindrance | null;
+}
+
+export async function compactRecorded(
+  session: Session,
+  wish: Pick<CompactionRequest, "focus" | "mayAskModel">,
+  { onProblem, ...edges }: RecordedEdges,
+): Promise<RecordedRun> {
+  const bus = createEventBus({
+    store: edges.ledger,
+    onProblem: (problem) =>
+      onProblem("error" in problem ? problem.error : `events about the fold: ${problem.kind}`),
+  });
+  const readHindrance = watchHindrance(bus);
+  try {
+    const run = await compactSession(session, wish, {
+      ...edges,
+      events: bus,
+      runTools: () => Promise.resolve([]),
+      now: Date.now,
+    });
+    return { run, hindrance: run.kind === "unchanged" ? readHindrance() : null };
+  } finally {
+    // Events that are not stored were reported by then, and the compaction stands.
+    await bus.close().catch(() => {});
+  }
+}
+
+function watchHindrance(bus: EventBus): () => Hindrance | null {
+  let last: Hindrance | null = null;
+  bus.subscribe(
+    ({ type, payload }) => {
+      if (type === "compaction.skipped") last = payload.outcome;
+      if (type === "compaction.failed") last = payload.error_class;
+    },
+    { types: ["compaction.skipped", "compaction.failed"] },
+  );
+  return () => last;
+}

@@ -1,0 +1,146 @@
+// The engine of a host: one agent on the opened parts, with sub-agents, in its workspace.
+import { modelOf } from "../core/config/resolve-agent.ts";
+import type { Ledger } from "../core/ledger/ledger.ts";
+import type { AgentRole } from "../core/message/assembled-context.ts";
+import type { Catalogue } from "../core/models/catalogue.ts";
+import type { TextCounter } from "../core/tokens/o200k/counter.ts";
+import type { CallOptions } from "../core/wire/protocol.ts";
+import type { EventBus } from "../edge/events/event-bus.ts";
+import type { Confirm } from "../edge/tools/confirmation.ts";
+import type { SettledUse } from "../edge/tools/dispatch-options.ts";
+import { createEngine, type Engine, type EngineEdges } from "../engine/create-engine.ts";
+import type { EngineConfig } from "../engine/engine-config.ts";
+import { toEngineConfig, toSummariserName } from "../engine/from-config.ts";
+import { withDelegation } from "../engine/sub-agent.ts";
+import { toDelegationOptions } from "../engine/sub-agent-config.ts";
+import { unlessRefused } from "../engine/tell.ts";
+import { openWorkspaceWorld } from "../engine/workspace-world.ts";
+import { createFindSummariser } from "./find-summariser.ts";
+import { perConfig, type FollowedConfig } from "./follow-config.ts";
+import type { Counters } from "./open-counters.ts";
+import { continueEvents } from "./open-events.ts";
+import type { HostProviders } from "./open-providers.ts";
+import type { HostWorkspace } from "./open-workspace.ts";
+import { markSimulated, requireSameKind } from "./simulated-session.ts";
+import { followWorldSettings } from "./world-settings.ts";
+
+/** What the engine runs on. */
+export interface EngineParts {
+  readonly config: FollowedConfig;
+  readonly catalogue: Catalogue;
+  readonly ledger: Ledger;
+  readonly events: EventBus;
+  readonly providers: HostProviders;
+  readonly textCounter: TextCounter;
+  readonly counters: Counters;
+  readonly workspace: HostWorkspace;
+}
+
+/** Whose engine it is, and what the program around it does for it. */
+export interface EngineOwner {
+  readonly agent: string;
+  readonly role: AgentRole;
+  /** The agent's model where the configuration names none. */
+  readonly usualModel: string;
+  readonly homeFolder?: string;
+  readonly callOptions?: Partial<CallOptions>;
+  readonly confirm?: Confirm;
+  readonly onSettled?: (settled: SettledUse) => void;
+  readonly onNotice: (notice: string) => void;
+  /** Told the agent of every session that is opened. */
+  readonly onSession: (sessionId: string, agent: string) => void;
+}
+
+export function openEngine(parts: EngineParts, owner: EngineOwner): Engine {
+  const { agent, role, usualModel, callOptions } = owner;
+  const { config, workspace } = parts;
+  const around = { role, workspacePath: workspace.path, model: usualModel };
+  const readConfig = async (): Promise<EngineConfig> => {
+    const read = toEngineConfig(await config.current(), agent, around);
+    return callOptions === undefined ? read : { ...read, options: callOptions };
+  };
+  const edges = toEdges(parts, owner, readConfig);
+  const delegation = perConfig(config, toDelegationOptions);
+  const engine = createEngine(readConfig, withDelegation(readConfig, edges, delegation));
+  return continuing(engine, parts);
+}
+
+function toEdges(
+  parts: EngineParts,
+  owner: EngineOwner,
+  readConfig: () => Promise<EngineConfig>,
+): EngineEdges {
+  const { config, catalogue, ledger, events, providers, textCounter: counter, counters } = parts;
+  const { onNotice, onSession } = owner;
+  const openWorld = openHostWorld(parts, owner);
+  const findSummariser = createFindSummariser({ catalogue, providers, counter, onNotice });
+  return {
+    ledger,
+    events,
+    catalogue,
+    counter,
+    reach: async (model) => {
+      const reached = await providers.reach(model);
+      return { ...reached, counter: counters.of(reached) };
+    },
+    nameModel: (name) => modelOf(config.now(), name),
+    canReach: (model) => providers.canReach(model),
+    world: (session) => {
+      onSession(session.sessionId, session.agent);
+      return openWorld(session);
+    },
+    summariser: async () => {
+      const { model: own } = await readConfig();
+      return findSummariser(toSummariserName(config.now()), own);
+    },
+  };
+}
+
+/** A world in the workspace. In a temporary folder the agent may only read. */
+function openHostWorld(parts: EngineParts, owner: EngineOwner): NonNullable<EngineEdges["world"]> {
+  const { config, ledger, events, providers, workspace } = parts;
+  const { agent, homeFolder, confirm, onSettled, onNotice } = owner;
+  const { isSimulated } = providers;
+  const { path, documents, isTemporary } = workspace;
+  const open = openWorkspaceWorld({
+    workspace: path,
+    ledger,
+    events,
+    documents,
+    settings: followWorldSettings(config, { agent, isSimulated, homeFolder }),
+    readOnly: isTemporary,
+    onNotice,
+    ...(confirm === undefined ? {} : { confirm }),
+    ...(onSettled === undefined ? {} : { onSettled }),
+  });
+  if (!isSimulated) return open;
+  return async (session) => markSimulated(await open(session), { isTemporary });
+}
+
+/** A resumed session's events come after its stored ones and begin with session.resumed. */
+function continuing(
+  engine: Engine,
+  { events, ledger, providers: { isSimulated } }: EngineParts,
+): Engine {
+  const checkKind = async (id: string): Promise<void> => {
+    const record = await ledger.findSession(id);
+    if (record !== null) requireSameKind(record, isSimulated);
+  };
+  return {
+    ...engine,
+    fork: async (from) => {
+      await checkKind(from.sessionId);
+      return engine.fork(from);
+    },
+    resume: async (id) => {
+      await checkKind(id);
+      const last = await continueEvents(events, ledger, id);
+      const resumed = await engine.resume(id);
+      const { key } = resumed.session.thread.foundation;
+      const payload = { workspace_hash: key, last_event_id_at_resume: last };
+      const resuming = { type: "session.resumed", sessionId: id, payload } as const;
+      unlessRefused(() => events.emit({ ...resuming, parentEventId: last }));
+      return resumed;
+    },
+  };
+}

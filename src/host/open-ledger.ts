@@ -1,0 +1,63 @@
+// The configured ledger: kept open by a host, or opened for one piece of work and closed after it.
+import type { Environment } from "../core/config/environment.ts";
+import type { StrataConfig } from "../core/config/schema.ts";
+import type { Ledger } from "../core/ledger/ledger.ts";
+import { openLedger } from "../edge/stores/open-ledger.ts";
+import { makeStore, openStore, type OpenStore } from "../edge/stores/open-store.ts";
+import { readStore } from "./environment.ts";
+import { atLedgerPlace, type LedgerPlace, type LedgerWish } from "./ledger-place.ts";
+
+export interface LedgerOptions {
+  readonly env: Environment;
+  /** From `--store`. */
+  readonly store: string | undefined;
+  readonly onNotice: (notice: string) => void;
+}
+
+/** Makes the ledger where there is none. */
+export async function openConfiguredLedger(
+  { ledger: { store: configured, leaseMs } }: StrataConfig,
+  { env, store, onNotice }: LedgerOptions,
+): Promise<Ledger> {
+  const { value: where } = readStore(env, store, configured);
+  return openLedger(where, {
+    leaseMs,
+    onProblem: (problem) => onNotice(problem instanceof Error ? problem.message : String(problem)),
+  });
+}
+
+export interface StoreWish extends LedgerWish {
+  /** Told of problems that do not end the work. */
+  readonly onProblem: (problem: unknown) => void;
+}
+
+/** Works on the ledger and the database below it. */
+export type StoreWork<Result> = (store: OpenStore, place: LedgerPlace) => Promise<Result>;
+
+/** Makes no ledger: where there is none, `ifMissing` gives the result. */
+export function withStore<Result>(
+  wish: StoreWish,
+  work: StoreWork<Result>,
+  ifMissing: (place: LedgerPlace) => Result,
+): Promise<Result> {
+  return atLedgerPlace(wish, async (place) => {
+    const store = await openStore(place.where, { onProblem: wish.onProblem });
+    return store === null ? ifMissing(place) : closing(store, () => work(store, place));
+  });
+}
+
+/** Makes the ledger where there is none. */
+export function withMadeStore<Result>(wish: StoreWish, work: StoreWork<Result>): Promise<Result> {
+  return atLedgerPlace(wish, async (place) => {
+    const store = await makeStore(place.where, { onProblem: wish.onProblem });
+    return closing(store, () => work(store, place));
+  });
+}
+
+async function closing<Result>(store: OpenStore, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } finally {
+    await store.ledger.close();
+  }
+}

@@ -1,0 +1,82 @@
+// A session as the ledger has it, for work on it between turns.
+import { findPolicy } from "../core/cache/policies.ts";
+import type { Ledger } from "../core/ledger/ledger.ts";
+import type { SessionRecord } from "../core/ledger/session-record.ts";
+import type { Catalogue } from "../core/models/catalogue.ts";
+import { resolveModel } from "../core/models/resolve-model.ts";
+import { StrataError } from "../core/strata-error.ts";
+import { loadO200k } from "../core/tokens/o200k/counter.ts";
+import type { OpenStore } from "../edge/stores/open-store.ts";
+import { readRunner } from "../edge/stores/session-inside.ts";
+import type { Session } from "../core/session/session.ts";
+import { findCallHabit } from "../engine/recorded-seat.ts";
+import { resumeSession } from "../engine/stored-session.ts";
+import { protocolNamed } from "./provider-protocols.ts";
+
+export interface Resumed {
+  readonly session: Session;
+  /** On average; 1 where there were no turns. */
+  readonly callsPerTurn: number;
+}
+
+/** With its own model, and with the protocol, policy and options of its calls. */
+export async function resumeRecorded(
+  ledger: Ledger,
+  record: SessionRecord,
+  catalogue: Catalogue,
+): Promise<Resumed> {
+  const { id } = record;
+  const habit = await findCallHabit(ledger, record);
+  if (habit === null) {
+    throw new StrataError(
+      "input-invalid",
+      `session ${id} was recorded without how it is called`,
+      "compact it with the program that runs it",
+    );
+  }
+  const { facts: model } = resolveModel(habit.model, catalogue);
+  const counter = await loadO200k();
+  const named = findPolicy(habit.policy);
+  const policy = { ...named, layout: habit.layout ?? named.layout };
+  const protocol = protocolNamed(habit.protocol);
+  const { options } = habit;
+  const session = await resumeSession(ledger, id, { model, policy, counter, options, protocol });
+  return { session, callsPerTurn: await countCallsPerTurn(ledger, id) };
+}
+
+/** Refuses an archived session and one with an open turn. */
+export async function refuseBusy(
+  { database, ledger }: OpenStore,
+  { id, openTurnId, status }: SessionRecord,
+): Promise<void> {
+  if (status === "archived") {
+    throw new StrataError(
+      "conflict",
+      `session ${id} is archived`,
+      `bring it back first: strata sessions activate ${id}`,
+    );
+  }
+  const turn = openTurnId === null ? null : await ledger.findTurn(openTurnId);
+  if (turn === null) return;
+  const runner = await readRunner(database, id);
+  const isRun = runner?.isLive === true;
+  throw new StrataError(
+    "conflict",
+    isRun
+      ? `turn ${turn.id} of session ${id} runs, by ${runner.holder ?? "somebody"}`
+      : `turn ${turn.id} of session ${id} was left open, and nobody runs it`,
+    isRun
+      ? "wait until it ends; a session that runs folds by itself when its window is full"
+      : `whoever opens the session can resume it; to give it up: strata sessions abandon ${id}`,
+  );
+}
+
+async function countCallsPerTurn(ledger: Ledger, sessionId: string): Promise<number> {
+  let [turns, calls] = [0, 0];
+  for await (const { type, callCount } of ledger.readTurns({ sessionId })) {
+    if (type === "compaction" || callCount === 0) continue;
+    turns += 1;
+    calls += callCount;
+  }
+  return turns === 0 ? 1 : calls / turns;
+}

@@ -1,0 +1,34 @@
+// Removes old events from the ledger while a host is open, as ledger.events_kept_days says.
+import type { Ledger } from "../core/ledger/ledger.ts";
+import type { FollowedConfig } from "./follow-config.ts";
+
+export interface SweepOptions {
+  readonly ledger: Pick<Ledger, "sweepEvents">;
+  readonly config: FollowedConfig;
+  readonly onNotice: (notice: string) => void;
+}
+
+/** Sweeps at once and then once a day. The timer keeps no process alive; `close` waits for a sweep under way. */
+export function sweepOldEvents({ ledger, config, onNotice }: SweepOptions): {
+  close(): Promise<void>;
+} {
+  let sweeping: Promise<unknown> = Promise.resolve();
+  const sweep = (): void => {
+    const days = config.now().ledger.eventsKeptDays;
+    if (days === null) return;
+    sweeping = ledger.sweepEvents(Date.now() - days * dayMs).catch((problem: unknown) => {
+      const why = problem instanceof Error ? problem.message : String(problem);
+      onNotice(`old events were not swept: ${why}`);
+    });
+  };
+  sweep();
+  const timer = setInterval(sweep, dayMs).unref();
+  return {
+    close: async () => {
+      clearInterval(timer);
+      await sweeping;
+    },
+  };
+}
+
+const dayMs = 86_400_000;

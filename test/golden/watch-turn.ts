@@ -1,0 +1,106 @@
+// What whoever asked for a turn sees of it: parts in order, with words joined, and the result.
+import type { CallEntry, TurnHandle, TurnPart, TurnRun } from "./kit.ts";
+import type { Stage } from "./stage.ts";
+
+export interface WatchOptions {
+  /** Told of each part as it comes. */
+  readonly onPart?: (part: TurnPart) => void;
+}
+
+/** Null where the turn threw. */
+export async function watchTurn(
+  stage: Pick<Stage, "parts" | "results">,
+  handle: TurnHandle,
+  { onPart = () => {} }: WatchOptions = {},
+): Promise<TurnRun | null> {
+  const seen: unknown[] = [];
+  for await (const part of handle) {
+    addPart(seen, part);
+    onPart(part);
+  }
+  stage.parts.push({ turn: handle.turnId, parts: seen });
+  try {
+    const run = await handle.result;
+    stage.results.push({ turn: handle.turnId, ...toResult(run) });
+    return run;
+  } catch (error) {
+    stage.results.push({ turn: handle.turnId, threw: describe(error) });
+    return null;
+  }
+}
+
+export function expectRun(run: TurnRun | null): TurnRun {
+  if (run === null) throw new Error("the turn threw");
+  return run;
+}
+
+/** Without the session, which is the engine's own, and without what the ledger's rows say. */
+export function toResult({ end, calls, unsaid }: TurnRun): object {
+  return { end, calls: calls.map(toCall), ...(unsaid === undefined ? {} : { unsaid }) };
+}
+
+export function toCall(entry: CallEntry): object {
+  const { number, model, status, stopReason, usage, costPicoUsd, failure, verdict } = entry;
+  return {
+    call: `${number} to ${model}: ${status}, ${stopReason ?? "no stop"}, ${verdict?.kind ?? "no verdict"}`,
+    bill: usage === null ? "not told" : `${toBill(usage)} = ${costPicoUsd} pico-dollars`,
+    ...(failure === null ? {} : { failure }),
+    sent: entry.sent.map(({ role }) => role).join(", "),
+    ...(entry.reply === null ? {} : { reply: JSON.stringify(entry.reply.content) }),
+  };
+}
+
+function toBill(usage: NonNullable<CallEntry["usage"]>): string {
+  const { uncachedTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = usage;
+  const written = JSON.stringify(cacheWriteTokens);
+  return `${uncachedTokens} + ${cacheReadTokens} read + ${written} written + ${outputTokens} output`;
+}
+
+/** What went wrong, in words that stay. */
+export function describe(error: unknown): object {
+  if (!(error instanceof Error)) return { thrown: String(error) };
+  const code = "code" in error ? { code: error.code } : {};
+  return { name: error.name, message: error.message, ...code };
+}
+
+interface Words {
+  readonly type: "token" | "reasoning";
+  text: string;
+  count: number;
+}
+
+function addPart(seen: unknown[], part: TurnPart): void {
+  const last = seen.at(-1);
+  switch (part.type) {
+    case "token":
+    case "reasoning":
+      if (isWords(last) && last.type === part.type) {
+        last.text += part.text;
+        last.count += 1;
+      } else seen.push({ type: part.type, text: part.text, count: 1 } satisfies Words);
+      return;
+    case "stream_end":
+      seen.push({ type: part.type, end: part.run.end });
+      return;
+    case "stream_error":
+      seen.push({ type: part.type, error: describe(part.error) });
+      return;
+    case "tool_status": {
+      const { toolUseId, name, status, use, result } = part;
+      const input = use === undefined ? {} : { input: use.inputJson };
+      const text = result === undefined ? {} : { result: JSON.stringify(result.content) };
+      seen.push({ tool: `${name} ${toolUseId} ${status}`, ...input, ...text });
+      return;
+    }
+    case "phase":
+      seen.push(part.phase);
+      return;
+    case "stream_start":
+    case "route":
+      seen.push(part);
+  }
+}
+
+function isWords(value: unknown): value is Words {
+  return typeof value === "object" && value !== null && "count" in value;
+}
