@@ -6,8 +6,6 @@ import { findProtocol, findVendor, protocols, vendors } from "../core/wire/proto
 import type { Environment } from "../core/config/environment.ts";
 import { readProviderAccess } from "./environment.ts";
 
-export { usualProtocol } from "../core/wire/protocols.ts";
-
 export type FoundEndpoint =
   | {
       readonly kind: "found";

@@ -12,7 +12,8 @@ import { createProvider, type Provider } from "../edge/providers/provider.ts";
 import type { Edges } from "../engine.ts";
 import type { Session } from "../core/session/session.ts";
 import type { Summariser } from "../engine/compaction/summarise-transcript.ts";
-import { findEndpoint, usualProtocol } from "./provider-protocols.ts";
+import { usualProtocol } from "../core/wire/protocols.ts";
+import { findEndpoint } from "./provider-protocols.ts";
 
 export type Writer =
   | {

@@ -2,13 +2,7 @@
 import { noUsage } from "../../core/message/usage.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Protocol, ProtocolCounting, StreamDecoder } from "../../core/wire/protocol.ts";
-import { findProtocol } from "../../core/wire/protocols.ts";
 import type { Reply } from "../../core/wire/reply.ts";
-
-/** How the protocol of this name counts; null where it does not. */
-export function findCountApi(protocol: string): ProtocolCounting | null {
-  return findProtocol(protocol)?.counting ?? null;
-}
 
 export function toCountingProtocol(protocol: Protocol, counting: ProtocolCounting): Protocol {
   return {
