@@ -8,7 +8,7 @@ import type { Protocol } from "../../core/wire/protocol.ts";
 import { monotonicClock, type CounterClock } from "./ask-within.ts";
 import { createBodyCounter } from "./body-counter.ts";
 import { chooseBackend } from "./choose-backend.ts";
-import { toCountingProtocol } from "./count-api.ts";
+import { toCountingProtocol } from "./counting-protocol.ts";
 import { createDriftBook, type DriftFigures } from "./drift-book.ts";
 import {
   createExactCounter,
