@@ -1,4 +1,4 @@
-// How long each question to a ledger takes, on both stores, when a week of it is asked about.
+// How long each analytics question about a week takes, on both stores.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -74,7 +74,7 @@ interface Asked {
   readonly query: AnalyticsQuery;
 }
 
-/** Each as it is asked without options, and those with many rows or more to do. */
+/** Every question without options, and variants with many rows or more work. */
 function questions(): readonly Asked[] {
   const plain = analysisNames.map((name) => ({ name, analysis: analyses[name], query: {} }));
   const { cache_effectiveness, cost, savings, turns, misses } = analyses;

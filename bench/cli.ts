@@ -1,4 +1,4 @@
-// How long a user waits before the program does anything, against an empty script on the same Node.
+// Start-up time of the program, compared with an empty script on the same Node.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// What a fold keeps of recorded sessions: identifiers needed later, what search brings back, and what it costs.
+// Folds of recorded sessions: identifiers kept for later, results of search, and cost.
 import { UsageError, type Experiment, type Report } from "../harness/report.ts";
 import { costPart } from "./compaction/cost.ts";
 import { recallPart } from "./compaction/recall.ts";

@@ -1,4 +1,4 @@
-// Why recorded sessions read less than they could have; and lint on hostile text against prose.
+// Explains misses of recorded sessions, and times lint on hostile text against prose.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { medianMsOf } from "../harness/measure.ts";
@@ -49,7 +49,7 @@ async function timeLint(): Promise<Part> {
   };
 }
 
-/** Our own documents, as often as it takes. */
+/** Our own documents, repeated to the needed length. */
 function readProse(): string {
   const folder = new URL("../docs/", import.meta.url).pathname;
   const files = readdirSync(folder).filter((file) => file.endsWith(".md"));
@@ -66,7 +66,7 @@ function toBody(text: string): string {
   });
 }
 
-/** Smaller ones are rounding. */
+/** Smaller shortfalls are rounding errors. */
 const shortfallTokensMin = 1024;
 
 interface Tally {
@@ -111,7 +111,7 @@ async function explainFolder(folder: string): Promise<Part> {
     },
     checks: [
       exactly("shortfalls without any cause", unexplained, 0),
-      // Where the rules promise that a prefix is kept, "provider lost it" is only what is left over: no knowledge.
+      // If the rules promise that a prefix is kept, "provider lost it" only means that no other cause was found.
       atMost(
         "unknown, share of lost tokens",
         (lost.tokens - unpromised.tokens) / total.tokens,
@@ -126,7 +126,7 @@ function add(tally: Tally, tokens: number): void {
   tally.tokens += tokens;
 }
 
-/** A provider whose rules say that a repeated prefix may miss. */
+/** Whether the provider's rules allow a repeated prefix to miss. */
 function promisesNothing({ model }: ExplainedCall): boolean {
   return findModel(model)?.facts.cache.automatic?.bestEffort === true;
 }

@@ -1,4 +1,4 @@
-// Engine time of one call, without the provider's: assemble, plan, record, encode, settle, record, on long sessions.
+// Engine time of one call on long sessions, without the provider: assemble, plan, record, encode, settle, record.
 import { createConversation } from "../harness/conversation.ts";
 import { median, quantile } from "../harness/measure.ts";
 import { atMost, type Experiment, type Figure } from "../harness/report.ts";
@@ -11,7 +11,7 @@ import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts"
 import type { Provider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { runTurn, type Edges } from "../src/engine.ts";
-import { openSession } from "../src/engine/open-session.ts";
+import { openSession } from "../src/engine/session/open-session.ts";
 import type { Session } from "../src/core/session/session.ts";
 
 const sizes = [100, 1_000, 10_000] as const;
@@ -29,7 +29,7 @@ export const experiment: Experiment = {
     }
     const warmUp = await openRun(100, counter);
     await timeTurns(warmUp, 150);
-    // Sizes take turns, so that a busy moment of the machine meets all of them.
+    // Sizes alternate, so that a busy machine affects all of them.
     for (let round = 0; round < rounds; round += 1) {
       progress(`round ${round + 1} of ${rounds}`);
       for (const run of runs) run.ms.push(...(await timeTurns(run, turnsPerRound)));
@@ -68,7 +68,7 @@ interface Run {
 async function openRun(size: number, counter: Awaited<ReturnType<typeof loadO200k>>): Promise<Run> {
   const ledger = await openLedger(":memory:");
   const { facts } = resolveModel("claude-sonnet-4-6");
-  // Large enough that nothing has to be folded.
+  // Large enough to avoid folds.
   const model = { ...facts, windowTokens: 100_000_000, inputTokensMax: 100_000_000 };
   const session = openSession({
     model,
@@ -89,7 +89,7 @@ async function openRun(size: number, counter: Awaited<ReturnType<typeof loadO200
   return { size, ms: [], edges, said, session, turns: 0, close: () => ledger.close() };
 }
 
-/** Answers at once, so that what is measured is the engine. */
+/** Answers at once, so that only the engine is measured. */
 function createReplies(): Pick<Provider, "send"> {
   const message: Message = { role: "assistant", content: [{ type: "text", text: "It is done." }] };
   const usage = { ...noUsage, uncachedTokens: 10, outputTokens: 5 };
@@ -129,6 +129,6 @@ async function timeTurns(run: Run, count: number): Promise<readonly number[]> {
     ms.push(performance.now() - start);
     run.session = made.session;
   }
-  // The first turn of a session records what it goes on from.
+  // The first turn of a session also records the history.
   return run.turns === count ? ms.slice(1) : ms;
 }

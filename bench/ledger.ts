@@ -1,4 +1,4 @@
-// What a ledger adds to its own SQL, what it costs to be durable, and how it grows.
+// The ledger's overhead over its own SQL, the cost of durability, and how times grow with size.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ export const experiment: Experiment = {
   },
 };
 
-/** What a part leaves on disk goes before the next one begins. */
+/** Removes the files of a part before the next one starts. */
 async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "strata-bench-"));
   try {
@@ -75,7 +75,7 @@ function chosen({ options }: Settings): readonly (readonly [string, Part])[] {
 
 async function append({ figures, checks }: Found, { folder, server }: World): Promise<void> {
   const sqlite = await compareSqlite(folder, { rounds: 24 });
-  // Without the wait for the disk, what the ledger itself takes is plain to see.
+  // Without waiting for the disk, the ledger's own time shows.
   const unsynced = await compareSqlite(folder, { rounds: 24, synchronous: "NORMAL" });
   const postgres = await comparePostgres(server, { rounds: 24 });
   Object.assign(figures, {
@@ -141,7 +141,7 @@ async function growth({ figures, checks }: Found, { folder, progress }: World): 
   );
 }
 
-/** Linear: ten times the turns take at most 13 times as long, which is an exponent of 1.11. */
+/** Linear: ten times the turns may take at most 13 times as long, an exponent of 1.11. */
 async function tree({ figures, checks }: Found, { folder, progress }: World): Promise<void> {
   const branch = await measureLongBranch(folder);
   progress("10,000 forks");

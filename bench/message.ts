@@ -1,4 +1,4 @@
-// Sealing a conversation: whole, and one message more. A call must cost what is new.
+// Sealing a whole conversation, and one more message. The cost of a call must depend only on new messages.
 import { createConversation } from "../harness/conversation.ts";
 import { median } from "../harness/measure.ts";
 import { atMost, below, type Experiment } from "../harness/report.ts";
@@ -41,7 +41,7 @@ export const experiment: Experiment = {
         const place = (round * stepsPerRound + step) * 2;
         const [first, second] = [fresh[place], fresh[place + 1]];
         if (first === undefined || second === undefined) continue;
-        // The two take turns at going first, and with messages of every kind.
+        // The order alternates, over messages of every kind.
         const [left, right] = step % 4 < 2 ? [first, second] : [second, first];
         stepMs.at1000.push(time(() => extend(at1000, left)));
         stepMs.at10000.push(time(() => extend(at10000, right)));

@@ -1,4 +1,4 @@
-// One call of a long conversation: four new messages → assembled, counted, hashed, planned, ready to send.
+// One call of a long conversation: four new messages are assembled, counted, hashed and planned.
 import { createConversation } from "../harness/conversation.ts";
 import { median } from "../harness/measure.ts";
 import { atLeast, atMost, below, type Experiment, type Figure } from "../harness/report.ts";
@@ -45,7 +45,7 @@ export const experiment: Experiment = {
       ms.set(name, value);
       figures[`${name} ms`] = value;
     };
-    // The first calls of a process are compiled while they run; they are nobody's measure.
+    // The first calls of a process include compilation and are not measured.
     const warmUp = [
       openRun(createConversation(100, 7), counter),
       openRun(createConversation(100, 7), anchored),
@@ -60,7 +60,7 @@ export const experiment: Experiment = {
       const times = { counting: [] as number[], usage: [] as number[] };
       for (let round = 0; round < rounds; round += 1) {
         progress(`${size} messages, round ${round + 1} of ${rounds}`);
-        // The two take turns, so that both see the same machine.
+        // The two alternate, so that both see the same machine.
         for (let call = 0; call < callsPerRound; call += 1) {
           const at = (round * callsPerRound + call) * newPerCall;
           const added = fresh.slice(at, at + newPerCall);
@@ -143,7 +143,7 @@ function timeCall(run: Run, added: readonly Message[]): number {
   return took;
 }
 
-/** As if the provider had billed what was expected. */
+/** Settles the call as if the provider had billed the expected tokens. */
 function finish(run: Run, { assembly, plan }: MadeCall): void {
   const { readTokens, writeTokens, uncachedTokens } = plan.expected;
   const usage = {

@@ -1,4 +1,4 @@
-// Recorded sessions under every policy, against the limit and against what was really billed.
+// Recorded sessions under every policy, compared with the limit and with the real bills.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -71,7 +71,7 @@ export const experiment: Experiment = {
   },
 };
 
-/** A process of its own: this one has read everything twice. */
+/** In a new process, because this one has read everything twice. */
 function rssOf(traces: string): number {
   const program = fileURLToPath(new URL("../harness/cli-rss.ts", import.meta.url));
   const words = [program, "replay", join(traces, "kv"), join(traces, "sessions"), "--json"];
@@ -101,7 +101,7 @@ interface Gathered {
   readonly requests: RequestOf[];
 }
 
-/** Claude Code's markers, lifetimes from the end of the response: how far the reads are from the recorded ones. */
+/** Replays Claude Code's markers with lifetimes from the end of the response, and compares reads with the recorded ones. */
 async function recordedReadErrors(folder: string, counter: TextCounter): Promise<number[]> {
   const errors: number[] = [];
   let gathered: Gathered | null = null;
@@ -132,7 +132,7 @@ function errorOf({ session, requests }: Gathered): number[] {
   for (const { timed: each, outcomes } of replayWorkspace(session.id, timed, [{ markers }], {
     clock: "response end",
   })) {
-    // The first request may have been warm from another session.
+    // Another session may have warmed the first request.
     if (each === timed[0]) continue;
     simulated += outcomes[0]?.usage.cacheReadTokens ?? 0;
     recorded += each.request.usage?.cacheReadTokens ?? 0;
@@ -140,7 +140,7 @@ function errorOf({ session, requests }: Gathered): number[] {
   return recorded < 10_000 ? [] : [Math.abs(simulated - recorded) / recorded];
 }
 
-/** End of the system prompt and of the last message, for as long as the session's bills show. */
+/** Markers at the end of the system prompt and the last message, with the lifetime from the session's bills. */
 function claudeCodeMarkers(requests: readonly RequestOf[]): MarkerPart {
   const written = (lifetime: Lifetime): number =>
     requests.reduce((sum, { usage }) => sum + (usage?.cacheWriteTokens[lifetime] ?? 0), 0);

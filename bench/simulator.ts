@@ -1,4 +1,4 @@
-// A conversation that grows call by call: how fast the simulator answers, and what a longer history costs beside reading it.
+// A growing conversation: how fast the simulator answers, and what a longer history costs besides reading it.
 import { createConversation } from "../harness/conversation.ts";
 import { median } from "../harness/measure.ts";
 import { atMost, type Experiment } from "../harness/report.ts";
@@ -11,16 +11,16 @@ import type { Route, Surface } from "../src/simulator/surface.ts";
 
 const rounds = 7;
 const callsPerRound = 20;
-/** Messages to begin with; on average 41 and 411 are sent, about 10 and 100 thousand tokens. */
+/** Initial messages. On average 41 and 411 messages are sent, about 10,000 and 100,000 tokens. */
 const lengths = { short: 21, long: 391 } as const;
 type Length = keyof typeof lengths;
 
 /**
- * One call over loopback, by phases; client and server share a process. Until the handler starts, the body is received.
- * Until it asks for the bill, and without the model's answer, the body is parsed, checked, spelled, hashed and counted;
- * parsing is measured again with `JSON.parse` and told apart. Chaining the keys of all prefixes is hashing too, and is
- * measured again on the same blocks. What is left is what the check is about: the model, looking up entries, billing,
- * writing the reply and delivering it.
+ * The phases of one call over loopback; client and server share a process. First the body is received, until the handler
+ * starts. Then it is parsed, checked, spelled, hashed and counted, until the handler asks for the bill (without the
+ * model's answer); parsing is measured separately with `JSON.parse`. Chaining the keys of all prefixes is hashing too and
+ * is measured again on the same blocks. The check is about the rest: the model, looking up entries, billing, and writing
+ * and delivering the reply.
  */
 interface Timing {
   readonly tokens: number;
@@ -39,7 +39,7 @@ export const experiment: Experiment = {
       progress(`round ${round + 1} of ${rounds}`);
       for (const length of ["short", "long"] as const) {
         const timed = await timeCalls(growingBodies(lengths[length], round));
-        // The first call of a conversation counts every message, the others only what is new. The first round warms up.
+        // The first call of a conversation counts every message, later calls only new ones. The first round is warm-up.
         if (round > 0) timings[length].push(...timed.slice(1));
       }
     }
@@ -65,7 +65,7 @@ export const experiment: Experiment = {
   },
 };
 
-/** Bodies as an agent sends them, each two messages longer, with a marker on the last block. */
+/** Bodies like an agent's, each two messages longer, with a marker on the last block. */
 function growingBodies(length: number, seed: number): readonly string[] {
   const messages = createConversation(length + 2 * callsPerRound, seed + length).map(toWire);
   return Array.from({ length: callsPerRound }, (_, call) => {
@@ -130,18 +130,18 @@ async function timeCalls(bodies: readonly string[]): Promise<Timing[]> {
   return timings;
 }
 
-/** What the stop-watch saw of the last call. */
+/** Timings of the last call. */
 interface Watch {
   startedAt: number;
   answerMs: number;
   openedAt: number;
   keysMs: number;
-  /** Spent on measuring itself. */
+  /** Time spent on measuring. */
   watchingMs: number;
   tokens: number;
 }
 
-/** The surface with a stop-watch at the places where it turns to the simulator. */
+/** The surface with timers where it calls the simulator. */
 function timedSurface(watch: Watch): Surface {
   const surface = createAnthropicSurface();
   const routes = surface.routes.map((route): Route => ({
@@ -160,7 +160,7 @@ function timedSurface(watch: Watch): Surface {
           ...context.billing,
           open: (billable) => {
             watch.openedAt = performance.now();
-            // Twice, because the first time is slower than the one inside.
+            // Measured twice, because the first run is slower than the one inside the call.
             watch.watchingMs = time(() => prefixKeys(billable));
             watch.keysMs = time(() => prefixKeys(billable));
             watch.watchingMs += watch.keysMs;

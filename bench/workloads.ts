@@ -1,11 +1,11 @@
-// Three pieces of work end to end on the simulator, on both stores: what each policy costs, adaptive against the others.
+// Three tasks end to end on the simulator, on both stores: the cost of each policy, adaptive against the others.
 import { startPostgres } from "../harness/postgres.ts";
 import { atMost, exactly, type Check, type Experiment, type Figure } from "../harness/report.ts";
+import { toResult } from "../harness/simulated-session.ts";
 import { workloads, type Workload, type WorkTurn } from "../harness/workloads.ts";
 import { findPolicy } from "../src/core/cache/policies.ts";
 import type { PolicyName } from "../src/core/cache/policy.ts";
 import type { Ledger } from "../src/core/ledger/ledger.ts";
-import type { Message, ToolUseBlock } from "../src/core/message/message.ts";
 import { toToolDefinition } from "../src/core/message/tool-definition.ts";
 import { resolveModel } from "../src/core/models/resolve-model.ts";
 import { cheapCounter } from "../src/core/tokens/cheap-counter.ts";
@@ -14,7 +14,7 @@ import { anthropicEndpoint } from "../src/core/wire/anthropic-messages/access.ts
 import { createProvider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { runTurn } from "../src/engine.ts";
-import { openSession } from "../src/engine/open-session.ts";
+import { openSession } from "../src/engine/session/open-session.ts";
 import { createScripted, createSimulator } from "../src/simulator/index.ts";
 
 const policies = ["adaptive", "none", "metis", "nexo", "hermes", "nexus"] as const;
@@ -141,14 +141,6 @@ function toScript({ steps }: WorkTurn): readonly {
     text,
     toolCalls: tools.map(({ name, input }) => ({ name, input })),
   }));
-}
-
-function toResult({ id }: ToolUseBlock, text: string): Message {
-  const content = [{ type: "text" as const, text }];
-  return {
-    role: "tool",
-    content: [{ type: "tool_result", toolUseId: id, content, isError: false }],
-  };
 }
 
 const rules =

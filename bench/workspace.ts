@@ -1,4 +1,4 @@
-// The workspace cache: how often the disk is read, how soon an edit is seen, and what a request costs warm and cold.
+// The workspace cache: disk reads, delay until an edit is seen, and the cost of warm and cold requests.
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -9,7 +9,7 @@ import { createWorkspaceCache } from "../src/edge/stores/workspace/workspace-cac
 
 const requestCount = 1000;
 const warmPerRound = 1000;
-/** What a person edits, a store replaces, and a document in a folder of its own. */
+/** A file people edit, a file a store replaces, and a document in a subfolder. */
 const edited = ["AGENTS.md", ".strata/MEMORY.md", "docs/guide-3.md"];
 const extras = Array.from({ length: 10 }, (_, index) => `docs/guide-${index}.md`);
 const sizes: Readonly<Record<string, number>> = {
@@ -78,7 +78,7 @@ export const experiment: Experiment = {
 interface Concurrent {
   readonly loads: number;
   readonly paths: number;
-  /** Of any one path. */
+  /** The largest number of reads of one path. */
   readonly readsMax: number;
   readonly bundles: number;
   readonly files: number;
@@ -120,7 +120,7 @@ async function measureConcurrent(root: string): Promise<Concurrent> {
   };
 }
 
-/** From the end of an edit to the first request that shows it; every other edit replaces the file by a rename. */
+/** Time from an edit to the first request that shows it; every second edit replaces the file by a rename. */
 async function measureEdits(
   root: string,
   edits: number,
@@ -144,7 +144,7 @@ async function measureEdits(
       }
       await pause(2);
     }
-    // What the last edit still causes must not help the next one.
+    // Late effects of the last edit must not help the next one.
     await pause(watchDebounceMs + 50);
   }
   cache.close();

@@ -1,4 +1,4 @@
-// Short words for billing examples, so that a test shows little but its numbers.
+// Helpers for billing examples, so that a test shows mainly its numbers.
 import { resolveModel } from "../src/core/models/resolve-model.ts";
 import type { Bill } from "../src/simulator/billing/bill.ts";
 import type {
@@ -10,7 +10,7 @@ import type { Billing } from "../src/simulator/billing/billing.ts";
 
 type Model = BillableRequest["model"];
 
-/** A request in few words: what is left out does not matter. */
+/** A short form of a request; missing parts do not matter. */
 interface Sent {
   readonly blocks: readonly BillableBlock[];
   readonly markers?: Readonly<Record<number, Lifetime>>;
@@ -61,7 +61,7 @@ export function texts(
   return Array.from({ length: count }, (_, index) => text(`${name} ${index}`, tokens, more));
 }
 
-/** The buckets that are not empty, read and uncached always. */
+/** The non-empty buckets; read and uncached are always included. */
 export function paid({ readTokens, writeTokens, uncachedTokens }: Bill): Record<string, number> {
   const writes = Object.entries(writeTokens).filter(([, tokens]) => tokens > 0);
   return { read: readTokens, ...Object.fromEntries(writes), uncached: uncachedTokens };

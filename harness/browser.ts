@@ -1,4 +1,4 @@
-// A real browser for tests of pages: it comes with npm, and stays on this machine.
+// A real browser from npm, for tests of pages.
 import chromium from "@sparticuz/chromium";
 import { chromium as playwright, type Browser } from "playwright-core";
 

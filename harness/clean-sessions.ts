@@ -1,4 +1,4 @@
-// Sessions in which nothing breaks, with all that looks like a break: sub-agents, titles, retries, pauses, other endings.
+// Sessions without a break but with everything that looks like one: sub-agents, titles, retries, pauses, other endings.
 import { resolveModel } from "../src/core/models/resolve-model.ts";
 import { apis, keptTokens, messagesModels } from "./planted-sessions.ts";
 import type { Layout, Talk } from "./planted-talk.ts";
@@ -16,11 +16,11 @@ import {
 
 export interface CleanOutcome {
   readonly calls: number;
-  /** Calls of which something was said. */
+  /** Calls that got an explanation. */
   readonly alarms: number;
-  /** Calls of the main thread that read less than was kept: the session was not clean. */
+  /** Calls of the main thread that read less than was cached: the session was not clean. */
   readonly unread: number;
-  /** For people. */
+  /** The explanations, for people. */
   readonly said: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export async function playClean(seed: number): Promise<CleanOutcome> {
   let unread = 0;
   let kept = 0;
   let [talk, other] = [main, helper];
-  // A helper that was not called for too long would find nothing any more.
+  // After a longer pause the helper's prefix would have expired.
   let helperMs = world.sim.clock.now();
   for (let left = wholeBetween(random, 3, 8); left > 0; left -= 1) {
     const { usage } = await call(withClock(random, talk));
@@ -77,7 +77,7 @@ function openMain(random: Random): Talk {
   });
 }
 
-/** Text behind the last marker may be another one on every call. */
+/** Text after the last marker can differ on every call. */
 function withClock(random: Random, talk: Talk): Talk {
   const last = talk.turns.at(-1);
   if (talk.layout !== "before the last block" || last === undefined) return talk;
@@ -86,7 +86,7 @@ function withClock(random: Random, talk: Talk): Talk {
   return { ...talk, turns: [...talk.turns.slice(0, -1), turn] };
 }
 
-/** A short question of its own on a small model, with nothing marked. */
+/** A short separate question on a small model, without markers. */
 function titleOf(random: Random, { api }: Talk): Talk {
   return {
     api,
@@ -105,7 +105,7 @@ function marksSystem(layout: Layout): boolean {
 
 const shortestMs = 300_000;
 
-/** People pause, but not longer than the shortest lifetime. */
+/** A pause shorter than the shortest lifetime. */
 function pauseWithin(random: Random, { latencyMs }: World): number {
   const most = shortestMs - 4 * latencyMs;
   return random() < 0.2 ? most - wholeBetween(random, 1, 1000) : wholeBetween(random, 1, most / 2);

@@ -1,4 +1,4 @@
-// Runs one command of strata and prints, instead of its output, how much memory it took at most, in MB.
+// Runs one strata command and prints its peak memory in MB instead of its output.
 import { runCli } from "../src/cli/run-cli.ts";
 
 const status = await runCli(process.argv.slice(2), {

@@ -40,13 +40,13 @@ export interface World {
   readonly simulator: Simulator;
   readonly provider: Provider;
   readonly ledger: Ledger;
-  /** Names of the features that each request asked for. */
+  /** The beta features of each request. */
   readonly betas: (string | undefined)[];
 }
 
 const opened: { close(): Promise<void> }[] = [];
 
-/** Closes whatever was opened, the latest first. */
+/** Closes all opened worlds, the latest first. */
 export async function closeWorlds(): Promise<void> {
   for (const each of opened.splice(0).toReversed()) await each.close();
 }
@@ -199,7 +199,7 @@ function reasonsOf(outcome: ProviderCompaction): string {
   return outcome.kind === "failed" ? outcome.reasons.join(" ") : "";
 }
 
-/** The thread's first messages, and those behind them. */
+/** The thread's first messages, and the rest. */
 export function cut(session: Session, at: number): { head: Thread; tail: readonly Message[] } {
   const messages = messagesFrom(session.thread, 0);
   const head = appendMessages(openThread(session.thread.foundation), messages.slice(0, at));
@@ -229,7 +229,7 @@ export function costOf({ calls }: Compacted | Failed): string | null {
   return call === undefined || call.costPicoUsd === null ? null : formatUsd(call.costPicoUsd);
 }
 
-/** How much of a prompt was read: up to which block, and how many tokens. */
+/** The part of a prompt that was read: its last block and its tokens. */
 export interface ReadPart {
   readonly block: number | null;
   readonly tokens: number;
@@ -237,7 +237,7 @@ export interface ReadPart {
 
 export interface WentOn {
   readonly session: Session;
-  /** What each call's plan said it would read, and what the simulator billed as read. */
+  /** What each call's plan expected to read, and what the simulator billed as read. */
   readonly planned: readonly ReadPart[];
   readonly billed: readonly ReadPart[];
   readonly verdicts: readonly (string | undefined)[];

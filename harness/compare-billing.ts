@@ -1,4 +1,4 @@
-// The simulator's billing beside the naive one: the same events to both, every step compared.
+// Compares the simulator's billing with the naive one, step by step on the same events.
 import type { Bill, EntryView } from "../src/simulator/billing/bill.ts";
 import type { BillableRequest } from "../src/simulator/billing/billable-request.ts";
 import { createBilling } from "../src/simulator/billing/billing.ts";
@@ -12,7 +12,7 @@ import {
 import { createRandom, type Random } from "./random-message.ts";
 import { randomStream, type BillingEvent } from "./random-requests.ts";
 
-/** One of the two that are compared. */
+/** One of the two billings. */
 export interface Contestant {
   open(request: BillableRequest): {
     readonly compared: Omit<Compared, "live">;
@@ -23,28 +23,28 @@ export interface Contestant {
   live(nowMs: number): readonly string[];
 }
 
-/** What must be equal. */
+/** The values that must be equal. */
 interface Compared {
   readonly buckets: Readonly<Record<string, number>>;
   readonly hitBlock: number | null;
   readonly isHit: boolean;
   readonly markers: readonly string[];
-  /** Live entries after it was opened: what later bills depend on. */
+  /** Live entries after the request was opened; later bills depend on them. */
   readonly live: readonly string[];
 }
 
-/** The request at which two contestants first differ, and what each said. */
+/** The first request with different results, and both results. */
 interface Disagreement {
   readonly id: string;
   readonly first: Compared;
   readonly second: Compared;
 }
 
-/** Billing wrong on purpose, to prove that a comparison sees it. */
+/** An intentional error in billing, to prove that the comparison finds it. */
 export interface Flaw {
-  /** What it takes a request for. */
+  /** Changes the request before billing. */
   readonly misread?: (request: BillableRequest) => BillableRequest;
-  /** What it does to its log after each request. */
+  /** Changes the log after each request. */
   readonly spoil?: (billing: NaiveBilling) => void;
 }
 
@@ -53,16 +53,16 @@ type Options = Partial<BillingOptions>;
 interface Comparison {
   readonly steps: number;
   readonly hits: number;
-  /** Streams that ended in one: what follows it is not compared. */
+  /** Streams that ended with a disagreement; the rest of them is not compared. */
   readonly disagreements: number;
-  /** The easiest one to read. */
+  /** The shortest explained disagreement. */
   readonly shortestLog: string | null;
 }
 
-// Finding the few events that matter takes long; some disagreements are enough to find a short one.
+// Shrinking takes long, and a few disagreements are enough to find a short one.
 const logsMax = 20;
 
-/** Compares stream after stream, each with its own seed. */
+/** Compares streams, each with its own seed. */
 export function compareStreams(work: {
   readonly seed: number;
   readonly streams: number;
@@ -95,7 +95,7 @@ export function compareStreams(work: {
   return { steps, hits, disagreements, shortestLog: logs[0] ?? null };
 }
 
-/** The first request the two bill differently; null when they agree to the end. */
+/** The first request billed differently; null if all bills agree. */
 export function findDisagreement(
   events: readonly BillingEvent[],
   first: Contestant,
@@ -128,7 +128,7 @@ export function findDisagreement(
 
 /** The simulator's own billing. */
 export function realContestant(options: Options): Contestant {
-  // The naive one never forgets.
+  // The naive billing never drops entries.
   const billing = createBilling({ ...options, expiredKeptMs: Number.POSITIVE_INFINITY });
   return {
     open(request) {
@@ -150,7 +150,7 @@ export function realContestant(options: Options): Contestant {
   };
 }
 
-/** The naive one, with a flaw where a test asks for it. */
+/** The naive billing, with a flaw if a test asks for one. */
 export function naiveContestant(options: Options, flaw: Flaw = {}): Contestant {
   const billing = createNaiveBilling({ ...stingyBilling, ...options });
   return {
@@ -163,7 +163,7 @@ export function naiveContestant(options: Options, flaw: Flaw = {}): Contestant {
   };
 }
 
-/** Options drawn at random: mostly one or two that are not the default. */
+/** Random options, mostly with one or two non-default values. */
 export function randomOptions(random: Random): Options {
   const rarely = <Value>(value: Value, otherwise: Value): Value =>
     random() < 0.25 ? value : otherwise;
@@ -189,7 +189,7 @@ function counting(contestant: Contestant, onOpen: (isHit: boolean) => void): Con
   };
 }
 
-/** The few events that already make the two differ, and how. */
+/** A minimal list of events with different results, and the difference. */
 function explain(events: readonly BillingEvent[], options: Options): string {
   const find = (some: readonly BillingEvent[]): Disagreement | null =>
     findDisagreement(some, realContestant(options), naiveContestant(options));
@@ -204,7 +204,7 @@ function explain(events: readonly BillingEvent[], options: Options): string {
   ].join("\n");
 }
 
-/** Leaves out every request, then every other event, without which the two still differ. */
+/** Removes every request, then every other event, that the difference does not need. */
 function shrink(
   events: readonly BillingEvent[],
   differ: (events: readonly BillingEvent[]) => boolean,

@@ -1,4 +1,4 @@
-// A long agent conversation for benchmarks: no two messages alike, about 200 tokens each.
+// A long agent conversation for benchmarks: unique messages of about 200 tokens each.
 import type { Message } from "../src/core/message/message.ts";
 import { createRandom, type Random } from "./random-message.ts";
 
@@ -57,7 +57,7 @@ const words = (
   "invoice customer country discount amount number string object array branch commit review release note"
 ).split(" ");
 
-/** Half of them made up, as names in code are: a tokenizer must not get away with a cache of words. */
+/** Half of the words are invented, like names in code, so that a cache of words does not help a tokenizer. */
 function word(random: Random): string {
   const known = (): string => words[Math.floor(random() * words.length)] ?? "the";
   if (random() < 0.7) return known();

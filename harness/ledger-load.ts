@@ -1,5 +1,5 @@
-// Fills a ledger with sessions of completed turns, many rows per commit: the same rows that recording them one by one
-// leaves.
+// Fills a ledger with sessions of completed turns, many rows per commit. The rows are the same as if each turn had
+// been recorded by itself.
 import { randomUUID } from "node:crypto";
 import { callRow } from "../src/edge/stores/ledger/call-rows.ts";
 import { messageRow } from "../src/edge/stores/ledger/message-rows.ts";
@@ -18,7 +18,7 @@ export interface LoadedSession {
 export interface Load {
   readonly sessions: number;
   readonly turnsPerSession: number;
-  /** Taken in turn. */
+  /** Used in rotation. */
   readonly samples: readonly SampleTurn[];
   readonly onSession?: (done: number) => void;
 }
@@ -40,7 +40,7 @@ export async function loadSessions(
   return loaded;
 }
 
-/** The rows of a turn that stands nowhere yet. */
+/** The rows of a turn without a place in a session. */
 interface Template {
   readonly messages: readonly Row[];
   readonly calls: readonly Row[];
@@ -69,7 +69,7 @@ function toTemplate(sample: SampleTurn): Template {
   return { messages, calls, tools: tool === null ? [] : [used] };
 }
 
-/** What is pointed at comes first. */
+/** Referenced tables first. */
 const tablesInOrder = [
   "branches",
   "turns",

@@ -1,4 +1,4 @@
-// Turns as an engine records them: a question, a tool use, its result, an answer; two calls.
+// Sample turns as an engine records them: a question, a tool use, its result, an answer; two calls.
 import type { CachePlan } from "../src/core/cache/cache-plan.ts";
 import { hashContent } from "../src/core/hash.ts";
 import type { CallEntry } from "../src/core/ledger/call-entry.ts";
@@ -10,7 +10,7 @@ import type { Random } from "./random-message.ts";
 
 export interface SampleTurn {
   readonly question: NewMessage;
-  /** Null where the question is answered at once. */
+  /** Null if the question is answered without a tool. */
   readonly tool: { readonly use: Message; readonly result: NewMessage } | null;
   readonly answer: Message;
   readonly stateJson: string;
@@ -85,7 +85,7 @@ const words = [
   "of ",
 ];
 
-/** What a session knows of its cache: three anchors, a pace. */
+/** The state of a session: three anchors and a pace. */
 function createState(random: Random): string {
   const entries = Array.from({ length: 3 }, (_, block) => ({
     block,
@@ -174,7 +174,7 @@ const samplePlan: CachePlan = {
   keepWarm: { pays: false, afterMs: null, gainTokens: 0, reason: "the next call comes in time" },
 };
 
-/** The calls of a turn with what is recorded besides, made before anybody looks at the clock. */
+/** The calls of a turn with everything to record, prepared before timing starts. */
 export interface PreparedTurn {
   readonly id: string;
   readonly sample: SampleTurn;
@@ -197,7 +197,7 @@ export function prepareTurn(id: string, sample: SampleTurn): PreparedTurn {
   return { id, sample, calls };
 }
 
-/** Opens, calls, answers, closes: one commit each. */
+/** Opens, calls, answers and closes, with one commit each. */
 export async function recordTurn(
   ledger: Pick<Ledger, "openTurn">,
   { id, sample, calls }: PreparedTurn,

@@ -1,8 +1,8 @@
-// Timing on a noisy machine: candidates take turns, and medians are compared within one run.
+// Timing on a noisy machine: candidates alternate, and medians of one run are compared.
 
 export type Timings<Name extends string> = Readonly<Record<Name, number>>;
 
-/** Runs every candidate once per round, in turn, and gives each one's median in milliseconds. */
+/** Runs every candidate once per round and returns each median in milliseconds. */
 export async function medianMsOf<Name extends string>(
   candidates: Readonly<Record<Name, () => unknown>>,
   options: { readonly rounds: number; readonly warmups?: number },
@@ -12,7 +12,7 @@ export async function medianMsOf<Name extends string>(
   for (let round = -(options.warmups ?? 1); round < options.rounds; round += 1) {
     for (const name of names) {
       const start = performance.now();
-      // One after the other on purpose: together they would disturb each other.
+      // Sequential, because parallel runs would disturb each other.
       await candidates[name]();
       if (round >= 0) samples.get(name)?.push(performance.now() - start);
     }
@@ -22,7 +22,7 @@ export async function medianMsOf<Name extends string>(
   ) as Timings<Name>;
 }
 
-/** NaN for an empty list, so that a check on it fails instead of passing by accident. */
+/** NaN for an empty list, so that a check on it fails. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((left, right) => left - right);
   if (sorted.length === 0) return Number.NaN;

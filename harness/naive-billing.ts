@@ -1,5 +1,5 @@
-// A second reading of the cache rules, as plain as possible: it keeps a log and nothing else, and answers every
-// question by a loop over all of it. Written without looking at the simulator's own billing.
+// A second, naive implementation of the cache rules: it keeps only a log and answers every question with a loop over
+// the whole log. Written without looking at the simulator's billing.
 import type { InvalidationRule } from "../src/core/models/invalidation.ts";
 import type { BilledMarker } from "../src/simulator/billing/bill.ts";
 import type {
@@ -29,10 +29,10 @@ export interface NaiveOpenBill {
 }
 
 export interface NaiveBilling {
-  /** All it knows. Open to changes, so that a test can make it wrong. */
+  /** Its only state. Mutable, so that a test can introduce errors. */
   readonly log: Past[];
   open(request: BillableRequest): NaiveOpenBill;
-  /** What could be read now, in no order. */
+  /** The readable entries, in no order. */
   live(nowMs: number): NaiveEntry[];
 }
 
@@ -42,7 +42,7 @@ export interface NaiveEntry {
   readonly expiresMs: number;
 }
 
-/** A request of the past and what it did to entries. */
+/** A past request and its effects on entries. */
 export interface Past {
   readonly request: BillableRequest;
   touches: readonly Touch[];
@@ -54,7 +54,7 @@ export interface Past {
 export interface Touch {
   readonly block: number;
   readonly lifetime: Lifetime;
-  /** A refresh counts at once, the others when the response begins. */
+  /** A refresh takes effect at once, the others when the response begins. */
   readonly how: "written" | "brought back" | "refreshed";
 }
 
@@ -131,7 +131,7 @@ function decideByMarkers(question: Question): Decision {
   };
 }
 
-/** What a marker at or before the hit does: it keeps alive or brings back, free of charge. */
+/** A marker at or before the hit refreshes or brings back entries for free. */
 function touchesBeforeHit(
   question: Question,
   { block, lifetime: own }: BillableMarker,
@@ -155,7 +155,7 @@ function touchesBeforeHit(
   return { touches, outcome };
 }
 
-/** Each stretch is paid once, for the longest lifetime of the markers that need it. */
+/** Each span is billed once, at the longest lifetime of the markers that include it. */
 function billSpans(
   request: BillableRequest,
   hitTokens: number,
@@ -181,7 +181,7 @@ interface Hit {
   readonly lifetimes: readonly Lifetime[];
 }
 
-/** The first that is found alive: an earlier marker looks only when the later ones found nothing. */
+/** The first live entry: an earlier marker looks only if later ones found nothing. */
 function findHit(question: Question): Hit | null {
   for (const { block, lifetime } of lookups(question)) {
     const lifetimes = foundLifetimes(question, block, lifetime);
@@ -192,11 +192,11 @@ function findHit(question: Question): Hit | null {
 
 interface Lookup {
   readonly block: number;
-  /** Of the marker that looks. */
+  /** The lifetime of the marker that looks. */
   readonly lifetime: Lifetime;
 }
 
-/** In the order in which the provider looks. */
+/** In the provider's lookup order. */
 function lookups(question: Question): Lookup[] {
   const { request, options } = question;
   const lookback = request.model.cache.markers?.lookback;
@@ -257,7 +257,7 @@ function positionsOf(request: BillableRequest, options: BillingOptions): number[
 
 type PlacedMarker = BillableMarker & { readonly counts: boolean };
 
-/** The client's markers and the provider's own, in block order; those over the limit do not count. */
+/** The client's markers and the provider's own, in block order. Markers over the limit do not count. */
 function placedMarkers(request: BillableRequest): PlacedMarker[] {
   const rules = request.model.cache.markers;
   const last = blocksWith(request, "eligible message").at(-1);
@@ -271,7 +271,7 @@ function placedMarkers(request: BillableRequest): PlacedMarker[] {
   const markers = request.markers.map((marker, index): PlacedMarker => {
     return { ...marker, counts: index >= request.markers.length - slots };
   });
-  // A marker that counts and stands on the provider's own boundary is that boundary.
+  // A counted marker on the provider's own boundary replaces it.
   if (hasOwn && !markers.some((marker) => marker.counts && marker.block === last)) {
     const lifetime = implicitLifetime(request);
     markers.push({ block: last, lifetime, origin: "automatic", counts: true });
@@ -281,7 +281,7 @@ function placedMarkers(request: BillableRequest): PlacedMarker[] {
 
 function implicitLifetime(request: BillableRequest): Lifetime {
   const lifetime = request.implicitLifetime ?? request.model.cache.lifetimes[0]?.lifetime;
-  if (lifetime === undefined) throw new Error(`${request.model.id} names no lifetime`);
+  if (lifetime === undefined) throw new Error(`${request.model.id} has no lifetimes`);
   return lifetime;
 }
 
@@ -293,7 +293,7 @@ function isUsable(request: BillableRequest, marker: BillableMarker): boolean {
   return tokensTo(request, marker.block) >= (request.model.cache.minimumTokens ?? 0);
 }
 
-/** Lifetimes a marker of this lifetime finds alive at a block. */
+/** The live lifetimes at a block that a marker of lifetime `own` finds. */
 function foundLifetimes(question: Question, block: number, own: Lifetime): Lifetime[] {
   const isFound = (lifetime: Lifetime): boolean =>
     question.options.crossLifetime === "found" || lifetime === own;
@@ -313,7 +313,7 @@ function isLive(question: Question, block: number, lifetime: Lifetime): boolean 
   return request.startMs <= touchedMs + secondsOf(request, lifetime) * 1000 + options.graceMs;
 }
 
-/** When an entry was last written or refreshed; null where there never was one. */
+/** When an entry was last written or refreshed; null if it never existed. */
 function lastTouchMs(
   { request, log, options }: Question,
   block: number,
@@ -353,13 +353,13 @@ function isSamePrefix(left: BillableRequest, right: BillableRequest, block: numb
 
 const tiers = ["tools", "system", "messages"] as const;
 
-/** A change loses the first tier that does not survive it, and all after. */
+/** A change invalidates the first tier that does not survive it, and all later tiers. */
 function isLost({ survives }: InvalidationRule, tier: BilledTier): boolean {
   const upTo = tiers.slice(0, tiers.indexOf(tier) + 1);
   return upTo.some((each) => !survives.includes(each));
 }
 
-/** No markers: whatever was sent lately is read, in whole steps. */
+/** Without markers: any prefix sent recently is read, in whole steps. */
 function decideBySteps({ request, log, options }: Question): Decision {
   const { automatic, minimumTokens } = request.model.cache;
   const stepTokens = automatic?.stepTokens ?? automatic?.reportedInSteps ?? 1;
@@ -401,7 +401,7 @@ function tokensTo(request: BillableRequest, block: number): number {
 
 function secondsOf(request: BillableRequest, lifetime: Lifetime): number {
   const rules = request.model.cache.lifetimes.find((each) => each.lifetime === lifetime);
-  if (rules === undefined) throw new Error(`${request.model.id} knows no lifetime ${lifetime}`);
+  if (rules === undefined) throw new Error(`${request.model.id} has no lifetime ${lifetime}`);
   return rules.seconds;
 }
 

@@ -1,9 +1,9 @@
-// Servers in tests that repeat a key because a provider might.
+// For test servers that repeat a key because a provider might.
 import type { ServerResponse } from "node:http";
 
 const spoken = new WeakSet<ServerResponse>();
 
-/** For a hostile answer: what it says of a planted secret is the test's own doing. */
+/** Marks a hostile answer: planted secrets in it do not count as leaks. */
 export function speakOnPurpose(response: ServerResponse): void {
   spoken.add(response);
 }

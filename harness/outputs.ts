@@ -1,14 +1,14 @@
-// What the code under test puts out, as far as a test process sees it, searched for planted secrets as it comes.
+// Searches everything the code under test outputs in the test process for planted secrets.
 import { findPlanted, overlapLength, type Finding } from "./planted-key.ts";
 
 export interface Leak extends Finding {
-  /** Such as "standard output of node" or "a row of the ledger". */
+  /** For example "standard output of node" or "a row of the ledger". */
   readonly place: string;
-  /** In which test or right after it; empty outside of one. */
+  /** The current or last test; empty outside of tests. */
   readonly test: string;
 }
 
-/** Tells who is at it, for reports. */
+/** Returns the name of the current test. */
 export type NameTest = () => string;
 
 interface State {
@@ -16,7 +16,7 @@ interface State {
   nameTest: NameTest;
 }
 
-/** Of the process: a module may be loaded more than once. */
+/** One per process, because a module can be loaded more than once. */
 const holder = globalThis as { [key: symbol]: State | undefined };
 const state: State = (holder[Symbol.for("strata.outputs")] ??= { leaks: [], nameTest: () => "" });
 
@@ -24,7 +24,7 @@ export function setTestNamer(nameTest: NameTest): void {
   state.nameTest = nameTest;
 }
 
-/** For what is whole. Values are looked into as JSON would show them. */
+/** For complete values; objects are searched as JSON. */
 export function noteOutput(place: string, value: unknown): void {
   const text = toText(value);
   const finding = text === "" ? null : findPlanted(text);
@@ -35,19 +35,19 @@ export function noteLeak(leak: Omit<Leak, "test">): void {
   state.leaks.push({ ...leak, test: state.nameTest() });
 }
 
-/** For what comes in pieces, which may end in the middle of a secret. */
+/** For output in pieces, which can split a secret. */
 export function createOutputWatch(place: string): (piece: unknown) => void {
   let end = "";
   return (piece) => {
     const text = end + toText(piece);
     const finding = findPlanted(text);
     if (finding !== null) noteLeak({ ...finding, place });
-    // What was found is not found again in the next piece.
+    // A secret found once must not be found again in the next piece.
     end = finding === null ? text.slice(-overlapLength) : "";
   };
 }
 
-/** What was found since the last time it was asked for. */
+/** Removes and returns the leaks found since the last call. */
 export function takeLeaks(): readonly Leak[] {
   return state.leaks.splice(0);
 }

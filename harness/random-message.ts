@@ -1,6 +1,6 @@
-// Random messages as JSON *text*, with everything a JSON parser in JavaScript loses or trips over.
+// Random messages as JSON *text*, with everything that JSON.parse loses or mishandles.
 
-/** Numbers from 0 up to 1, the same for the same seed. */
+/** Numbers in [0, 1), the same for the same seed. */
 export type Random = () => number;
 
 /** A small seeded generator (mulberry32): good enough to explore, and repeatable. */
@@ -14,7 +14,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** One message as some client could have written it: any key order, white space and spelling. */
+/** One message as a client could write it: any key order, white space and spelling. */
 export function randomMessageText(random: Random): string {
   const role = pick(random, ["user", "assistant", "system", "tool"]);
   const content =
@@ -121,7 +121,7 @@ function randomSource(random: Random): string {
 }
 
 function randomMember(random: Random): MemberText {
-  // Raw key text between the quotes: integer-like, inherited names, escapes, and repeats on purpose.
+  // Raw key text between the quotes: integer-like, inherited names, escapes, and intentional duplicates.
   const keys = ["2", "10", "1", "a", "a", "__proto__", "constructor", "\\u0061", "key\\n", "é", ""];
   return [pick(random, keys), randomValue(random, 0)];
 }

@@ -1,5 +1,5 @@
-// Random streams of requests for billing: conversations that grow, fork and change, and time that jumps to
-// where something is about to expire.
+// Random streams of requests for billing: conversations grow, fork and change, and time jumps to startTimesMs where
+// something expires.
 import type { RequestChange } from "../src/core/models/invalidation.ts";
 import { resolveModel } from "../src/core/models/resolve-model.ts";
 import type {
@@ -9,7 +9,7 @@ import type {
 } from "../src/simulator/billing/billable-request.ts";
 import type { Random } from "./random-message.ts";
 
-/** What happens to a simulator, in order. Plain data: an event can be left out to find the ones that matter. */
+/** The input of a simulator, in order. Plain data, so that shrinking can remove events. */
 export type BillingEvent =
   | { readonly kind: "open"; readonly id: string; readonly request: BillableRequest }
   | { readonly kind: "begin"; readonly id: string }
@@ -18,7 +18,7 @@ export type BillingEvent =
 
 type StreamModel = BillableRequest["model"];
 
-/** Every way to cache: by markers with runs as one position or not, by boundaries, by steps, not at all. */
+/** Every way to cache: by markers (with runs as one position or not), by boundaries, by steps, not at all. */
 const streamModels: readonly StreamModel[] = [
   "claude-sonnet-5-5",
   "claude-sonnet-5-5",
@@ -38,7 +38,7 @@ const streamModels: readonly StreamModel[] = [
 interface Conversation {
   blocks: BillableBlock[];
   settings: Partial<Record<RequestChange, string>>;
-  /** Where markers stood before: the interesting places to put them again. */
+  /** Earlier marker positions, which are good places for new ones. */
   marked: number[];
   model: StreamModel;
   workspace: string;
@@ -50,17 +50,17 @@ interface World {
   readonly unitTokens: number;
   readonly graceMs: number;
   readonly conversations: Conversation[];
-  /** Times something was counted from. */
-  readonly moments: number[];
+  /** Times that lifetimes count from. */
+  readonly startTimesMs: number[];
   nowMs: number;
   made: number;
 }
 
 interface StreamShape {
   readonly requests: number;
-  /** The billing option: expiry is later by so much. */
+  /** The billing option of this name: expiry is later by this much. */
   readonly graceMs: number;
-  /** One model instead of several. */
+  /** Use only this model. */
   readonly only?: string;
 }
 
@@ -78,7 +78,7 @@ export function randomStream(
     unitTokens: Math.ceil(minimumTokens / pick(random, [1, 4, 8, 16, 40])),
     graceMs,
     conversations: [],
-    moments: [],
+    startTimesMs: [],
     nowMs: 1_000_000,
     made: 0,
   };
@@ -90,8 +90,8 @@ export function randomStream(
     const id = `request-${index}`;
     events.push({ kind: "open", id, request: randomRequest(world, id) });
     waiting.push(id);
-    world.moments.push(world.nowMs);
-    // Mostly an answer comes before the next request; sometimes several wait, and the later one is answered first.
+    world.startTimesMs.push(world.nowMs);
+    // Usually an answer comes before the next request; sometimes several wait, and a later one is answered first.
     const patience = pick(random, [0, 0, 0.5, 1]);
     if (random() < 0.5) waiting.reverse();
     waiting = waiting.filter((each) => {
@@ -105,18 +105,18 @@ export function randomStream(
       if (random() < 0.4) return true;
       if (random() < 0.3) advance(world);
       events.push({ kind: "end", id: each, atMs: world.nowMs });
-      world.moments.push(world.nowMs);
+      world.startTimesMs.push(world.nowMs);
       return false;
     });
   }
   return events;
 }
 
-/** From not at all to two hours, often to the millisecond at which something expires. */
+/** Advances by up to two hours, often to the exact millisecond at which something expires. */
 function advance(world: World): void {
-  const { random, moments, nowMs, graceMs } = world;
+  const { random, startTimesMs, nowMs, graceMs } = world;
   const lifetimesMs = [300, 1800, 3600, 43_200].map((seconds) => seconds * 1000 + graceMs);
-  const edges = moments
+  const edges = startTimesMs
     .slice(-8)
     .flatMap((moment) => lifetimesMs.slice(0, random() < 0.1 ? 4 : 3).map((each) => moment + each))
     .flatMap((edge) => [edge - 1, edge, edge + 1])
@@ -155,7 +155,7 @@ function randomRequest(world: World, id: string): BillableRequest {
   };
 }
 
-/** A conversation to send: new, one that goes on, a fork, or one in which something changed. */
+/** The next conversation: new, continued, forked or changed. */
 function nextConversation(world: World): Conversation {
   const { random, conversations } = world;
   const known = random() < 0.06 ? undefined : conversations.at(-1 - below(random, 3));
@@ -200,7 +200,7 @@ function newConversation(world: World): Conversation {
   return conversation;
 }
 
-/** The same beginning, and from somewhere on another end. */
+/** The same beginning with a different end. */
 function fork(world: World, from: Conversation): Conversation {
   const { random } = world;
   const length = 1 + below(random, from.blocks.length);
@@ -215,7 +215,7 @@ function fork(world: World, from: Conversation): Conversation {
   return conversation;
 }
 
-/** A few messages more: text, tool calls with their results, or very many small blocks. */
+/** Adds a few messages: text, tool calls with results, or very many small blocks. */
 function grow(world: World, conversation: Conversation): void {
   const { random } = world;
   const text: Partial<BillableBlock> = {};
@@ -249,7 +249,7 @@ function add(
   }
 }
 
-/** Around the unit, or just what is missing to a round number: limits are hit from both sides. */
+/** Around the unit, or just enough to reach a round number, so that limits are tested from both sides. */
 function randomTokens({ random, unitTokens }: World, blocks: readonly BillableBlock[]): number {
   if (random() < 0.02) return 0;
   if (random() < 0.7) return 1 + below(random, 2 * unitTokens);
@@ -306,7 +306,7 @@ function randomMarkers(random: Random, conversation: Conversation): BillableMark
   }));
 }
 
-/** The conversation grows so far that an earlier marker is just in reach of the new ones, or just not. */
+/** Grows the conversation until an earlier marker is just within or just out of reach of the new ones. */
 function probingMarkers(world: World, conversation: Conversation): BillableMarker[] {
   const { random } = world;
   const { blocks, marked, model } = conversation;
@@ -325,14 +325,14 @@ function probingMarkers(world: World, conversation: Conversation): BillableMarke
   return places.map((block) => ({ block, lifetime, origin: "explicit" }));
 }
 
-/** How many blocks after this one are no position of their own where runs are one. */
+/** How many blocks after this one do not count as a position when runs are one position. */
 function runSurplus(blocks: readonly BillableBlock[], from: number): number {
   return blocks.filter(
     ({ run }, index) => index > from && run !== null && run === blocks[index - 1]?.run,
   ).length;
 }
 
-/** The ends of tiers, the last block, where a marker stood before, or anywhere. */
+/** The end of a tier, the last block, an earlier marker position, or any block. */
 function randomPlace(random: Random, { blocks, marked }: Conversation): number {
   const last = blocks.length - 1;
   const tierEnd = blocks.findLastIndex(({ tier }) => tier === pick(random, ["tools", "system"]));

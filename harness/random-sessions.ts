@@ -1,11 +1,11 @@
-// Random append-only sessions as block lists, and the same blocks as the simulator's billing takes them.
+// Random append-only sessions as block lists, and the same blocks for the simulator's billing.
 import type { BlockKind, PromptBlock } from "../src/core/assembly/prompt-block.ts";
 import { emptyPrefixKey, extendPrefixKey, hashContent } from "../src/core/hash.ts";
 import type { Tier } from "../src/core/tokens/budget.ts";
 import type { BillableBlock } from "../src/simulator/index.ts";
 import type { Random } from "./random-message.ts";
 
-/** A block before it stands anywhere. */
+/** A block without a position. */
 export interface LooseBlock {
   readonly content: string;
   readonly tokens: number;
@@ -18,9 +18,9 @@ export interface LooseBlock {
 
 export interface RandomCall {
   readonly gapMs: number;
-  /** What this call adds to what will be replayed. */
+  /** Blocks this call adds to the history. */
   readonly added: readonly LooseBlock[];
-  /** What it sends once. */
+  /** Blocks it sends only once. */
   readonly volatile: readonly LooseBlock[];
 }
 
@@ -29,7 +29,7 @@ export interface RandomSession {
   readonly calls: readonly RandomCall[];
 }
 
-/** Chains keys and sums tokens over loose blocks. */
+/** Computes chained keys and token sums. */
 export function toPromptBlocks(loose: readonly LooseBlock[]): PromptBlock[] {
   let key = emptyPrefixKey;
   let endTokens = 0;
@@ -40,7 +40,7 @@ export function toPromptBlocks(loose: readonly LooseBlock[]): PromptBlock[] {
   });
 }
 
-/** In the simulator's words; where prefixes end by themselves is found by its own reading of roles. */
+/** Converts to the simulator's blocks, with boundaries found from roles as the simulator does. */
 export function toBillableBlocks(loose: readonly LooseBlock[]): BillableBlock[] {
   const firstMessage = loose.findIndex(({ role, tier }) => role !== "tools" && tier > "T2");
   const initial = (firstMessage === -1 ? loose.length : firstMessage) - 1;

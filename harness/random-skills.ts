@@ -1,13 +1,13 @@
-// SKILL.md files as people write them, and the same with one rule broken.
+// Random SKILL.md files, valid or with exactly one broken rule.
 import type { SkillRule } from "../src/core/skills/skill-rules.ts";
 import type { Random } from "./random-message.ts";
 import { pickOne, randomWords, wholeBetween } from "./random-talk.ts";
 
 export interface SkillFile {
   readonly folder: string;
-  /** SKILL.md, unless the name is what is broken. */
+  /** SKILL.md, unless the broken rule is about the name. */
   readonly fileName: string;
-  /** Null where something else than a file is there. */
+  /** Null if there is something other than a file. */
   readonly bytes: Buffer | null;
   readonly broken: SkillRule | null;
 }
@@ -18,12 +18,12 @@ interface Parts {
   readonly body: string;
 }
 
-/** Any spelling the format takes: quotes, folded text, comments, blank lines, line endings, a byte order mark. */
+/** Any spelling the format allows: quotes, folded text, comments, blank lines, line endings, a byte order mark. */
 export function randomSkill(random: Random): SkillFile {
   return write(random, randomParts(random), null);
 }
 
-/** The rules that a file's content can break, each with a way to break it and no other. */
+/** The rules that a file's content can break one at a time. */
 export const breakable: readonly SkillRule[] = [
   "file-name",
   "file-kind",
@@ -72,7 +72,7 @@ export function brokenSkill(random: Random, rule: SkillRule): SkillFile {
     case "file-kind":
       return { ...good(), bytes: null };
     case "file-access":
-      throw new Error("a file's content cannot keep it from being read");
+      throw new Error("content cannot make a file unreadable");
     case "file-size":
       return good({ body: "All of it. ".repeat(wholeBetween(random, 60_000, 900_000)) });
     case "file-text":
@@ -238,7 +238,7 @@ function randomBody(random: Random): string {
 
 function plain({ fields, body }: Parts): string {
   const lines = fields.map(([name, value]) => `${name}: ${value}`);
-  // A body of its own, so that no line of it can end the frontmatter.
+  // No line of the body may look like the end of the frontmatter.
   return `---\n${lines.join("\n")}\n---\n${body.replaceAll("---", "***")}`;
 }
 

@@ -1,4 +1,4 @@
-// Random conversations that grow as an agent's do.
+// Random conversations that grow like an agent's.
 import type { Random } from "./random-message.ts";
 import { layouts, type Api, type Layout, type Part, type Talk, type Turn } from "./planted-talk.ts";
 
@@ -6,7 +6,7 @@ export interface TalkShape {
   readonly api: Api;
   readonly model: string;
   readonly layout: Layout;
-  /** About how many tokens tools and system have together. */
+  /** Approximate tokens of tools and system together. */
   readonly foundationTokens: number;
   readonly tools: boolean;
 }
@@ -34,7 +34,7 @@ export function randomTalk(
   };
 }
 
-/** The reply and what follows it: results of tools, or the user's next words. */
+/** Adds a reply and the next input: tool results or a user message. */
 export function growTalk(random: Random, talk: Talk): Talk {
   const kind = random();
   if (talk.tools.length === 0 || kind < 0.4) return addTurns(talk, replyAndWords(random, 120));
@@ -54,14 +54,14 @@ export function growTalk(random: Random, talk: Talk): Talk {
   ]);
 }
 
-/** More messages than any marker looks back. */
+/** Adds more messages than any marker looks back. */
 export function growFar(random: Random, talk: Talk): Talk {
   const pairs =
     talk.api === "messages" ? wholeBetween(random, 11, 16) : wholeBetween(random, 22, 26);
   return addTurns(talk, Array.from({ length: pairs }, () => replyAndWords(random, 12)).flat());
 }
 
-/** The same request with another ending, as when several are asked about one document. */
+/** The same request with another ending, like several questions about one document. */
 export function replaceLastWords(random: Random, talk: Talk): Talk {
   const last = talk.turns.at(-1);
   if (last === undefined) return talk;

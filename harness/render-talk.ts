@@ -1,4 +1,4 @@
-// A conversation as a request body: how the Messages API spells it, and where markers stand.
+// Renders a conversation for the Messages API, with markers.
 import { spellOpenAi } from "./planted-openai.ts";
 import {
   schema,
@@ -22,7 +22,7 @@ export function renderTalk(talk: Talk): Rendered {
   return { body: JSON.stringify(body), blocks, marked };
 }
 
-/** The first block that is not the same in both; -1 where one leads the other. */
+/** The first different block; -1 if one is a prefix of the other. */
 export function firstDifference(before: Rendered, now: Rendered): number {
   return before.blocks.findIndex(({ text }, index) => text !== now.blocks[index]?.text);
 }

@@ -1,4 +1,4 @@
-// What a benchmark or torture run reports: figures to read, and checks that can fail.
+// The report of a benchmark or torture run: figures, and checks that can fail.
 
 export interface Report {
   readonly name: string;
@@ -10,7 +10,7 @@ export type Figure = number | string | null;
 
 export interface Check {
   readonly name: string;
-  /** Null when it could not be measured, which counts as failed. */
+  /** Null if it could not be measured, which counts as failed. */
   readonly value: number | null;
   readonly limit: string;
   readonly ok: boolean;
@@ -20,7 +20,7 @@ export interface Check {
 export interface Experiment {
   /** One line for the list. */
   readonly summary: string;
-  /** Options of its own, `name: what it means`; each takes a value and arrives as text. */
+  /** Its own options as `name: meaning`; each takes a value, passed as text. */
   readonly options?: Readonly<Record<string, string>>;
   /** With --against: at most so many times the other checkout's CPU time; 1.05 where it is not said. */
   readonly cpuRatioMax?: number;
@@ -28,7 +28,7 @@ export interface Experiment {
 }
 
 export interface Settings {
-  /** A folder of recorded sessions, where the user gave one. */
+  /** A folder of recorded sessions, if the user gave one. */
   readonly traces: string | undefined;
   readonly options: Readonly<Record<string, string | undefined>>;
   /** Progress for people; goes to stderr. */
@@ -51,7 +51,7 @@ export function exactly(name: string, value: number | null, expected: number): C
   return { name, value: known(value), limit: `= ${expected}`, ok: value === expected };
 }
 
-/** An option that counts something; anything but a whole number from 1 is refused. */
+/** A numeric option; refuses anything except a whole number from 1. */
 export function wholeNumber(settings: Settings, name: string, otherwise: number): number {
   const text = settings.options[name];
   const value = text === undefined ? otherwise : Number(text);
@@ -59,7 +59,17 @@ export function wholeNumber(settings: Settings, name: string, otherwise: number)
   throw new UsageError(`--${name} must be a whole number from 1, not "${text}"`);
 }
 
-/** What the person at the keyboard can correct. */
+/** The databases to run on: --store names one, the default is both. */
+export function chosenStores({ options }: Settings): readonly StoreKind[] {
+  const { store } = options;
+  if (store === undefined) return ["sqlite", "postgres"];
+  if (store === "sqlite" || store === "postgres") return [store];
+  throw new UsageError("--store is sqlite or postgres");
+}
+
+export type StoreKind = "sqlite" | "postgres";
+
+/** A mistake in the command line. */
 export class UsageError extends Error {}
 
 function known(value: number | null): number | null {

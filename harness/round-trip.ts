@@ -1,11 +1,11 @@
-// What must hold for any message text: its bytes survive, it means what it says, our spelling is stable.
+// Promises for any message text: bytes survive, the meaning is right, our spelling is stable.
 import { isDeepStrictEqual } from "node:util";
 import { decodeMessage } from "../src/core/message/decode-message.ts";
 import { encodeMessage, spellBlock, spellMessage } from "../src/core/message/encode-message.ts";
 import type { Block, Message } from "../src/core/message/message.ts";
 import { validateMessage } from "../src/core/message/validate-message.ts";
 
-/** Every promise this message text breaks; an empty list when all hold. */
+/** The promises this message text breaks. */
 export function brokenPromises(text: string): string[] {
   try {
     const message = decodeMessage(text);
@@ -25,7 +25,7 @@ export function brokenPromises(text: string): string[] {
 
 type Parsed = Readonly<Record<string, unknown>>;
 
-/** The decoded message against what JSON.parse makes of the same text. */
+/** Compares the decoded message with JSON.parse of the same text. */
 function meansTheSame(message: Message, text: string): boolean {
   const { role, content } = JSON.parse(text) as { role: string; content: string | Parsed[] };
   return (
@@ -39,7 +39,7 @@ function expected(content: string | readonly Parsed[]): unknown[] {
     : content.map((block) => expectedBlock(block, "message"));
 }
 
-/** The fields of a block we understand; of one we do not, only that it is kept. */
+/** The fields of a known block; an unknown block only has to be kept. */
 function expectedBlock(block: Parsed, place: "message" | "tool result"): unknown {
   const { type, text, source, title, id, name, input, thinking, signature, data, content } = block;
   switch (type) {
@@ -121,7 +121,7 @@ function sourceFields(source: Extract<Block, { type: "image" }>["source"]): unkn
   }
 }
 
-/** Each input stands in the text right after its key, to the character. */
+/** Each input appears unchanged in the text, right after its key. */
 function keepsInputs(message: Message, text: string): boolean {
   return message.content.every(
     (block) =>

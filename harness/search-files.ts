@@ -1,4 +1,4 @@
-// The files below a folder, searched for planted secrets.
+// Searches the files below a folder for planted secrets.
 import { closeSync, lstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { basename, join } from "node:path";
 import { findPlanted, overlapLength, type Finding } from "./planted-key.ts";
@@ -7,7 +7,7 @@ export interface FoundInFile extends Finding {
   readonly file: string;
 }
 
-/** Links are not followed, and pipes are not opened. */
+/** Does not follow links or open pipes. */
 export function searchFiles(path: string): readonly FoundInFile[] {
   const found: FoundInFile[] = [];
   const visit = (each: string): void => {
@@ -24,8 +24,8 @@ export function searchFiles(path: string): readonly FoundInFile[] {
 }
 
 /**
- * Configurations are where people write keys, and nothing of ours writes YAML. A server's folder holds its own
- * password; what is stored there is searched on its way (watchQueries). A browser is no output.
+ * People write keys into YAML configurations, and Strata writes no YAML. A server's folder contains its own password;
+ * its data is searched in queries (watchQueries). A browser is not output.
  */
 function isMeantToHoldSecrets(path: string): boolean {
   return /^(?:.*\.ya?ml(?:\.new)?|strata-postgres-.*|pg-password-.*|chromium)$/.test(
@@ -50,7 +50,7 @@ function searchFile(path: string): Finding | null {
   }
 }
 
-/** Tests make files and folders that nobody may read, and files vanish while one looks. */
+/** Tests create unreadable files and folders, and files can vanish during the search. */
 function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);

@@ -1,16 +1,16 @@
-// A whole session over loopback: our engine on one side, the simulator on the other, and both sides' records.
+// A whole session over loopback between our engine and the simulator, with the records of both.
 import { plantedKey } from "./planted-key.ts";
 import { anthropicEndpoint } from "../src/core/wire/anthropic-messages/access.ts";
 import { openaiEndpoint } from "../src/core/wire/openai/access.ts";
 import { createProvider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { runTurn, type TurnRun } from "../src/engine.ts";
-import { openSession } from "../src/engine/open-session.ts";
+import { openSession } from "../src/engine/session/open-session.ts";
 import type { Session, SessionSetup } from "../src/core/session/session.ts";
 import type { AgentEvent } from "../src/core/layers/event.ts";
 import type { Section } from "../src/core/layers/section.ts";
 import type { Ledger } from "../src/core/ledger/ledger.ts";
-import type { Emitter } from "../src/engine/tell.ts";
+import type { Emitter } from "../src/engine/events/tell.ts";
 import type { CallEntry } from "../src/core/ledger/call-entry.ts";
 import type { Message, ToolUseBlock } from "../src/core/message/message.ts";
 import {
@@ -22,10 +22,10 @@ import {
 } from "../src/simulator/index.ts";
 
 export interface SimulatedTurn {
-  /** How long after the turn before it begins. */
+  /** Time since the previous turn. */
   readonly afterMs: number;
   readonly text: AgentEvent["content"];
-  /** What the model answers, call by call: with tools until the last. */
+  /** The model's answers, call by call; all but the last use tools. */
   readonly replies: readonly ScriptStep[];
   readonly volatile?: readonly Section[];
 }
@@ -33,23 +33,23 @@ export interface SimulatedTurn {
 export interface SimulatedSession {
   readonly setup: SessionSetup;
   readonly turns: readonly SimulatedTurn[];
-  /** What a tool gives back. */
+  /** The result of a tool. */
   readonly toolResult: (use: ToolUseBlock) => string;
-  /** Time that passes between the calls of a turn. */
+  /** Time between the calls of a turn. */
   readonly callMs?: number;
   readonly simulator?: SimulatorOptions;
-  /** Told what happens. */
+  /** Receives the events. */
   readonly events?: Emitter;
-  /** One that ends with the run by default. */
+  /** Default: one in memory that ends with the run. */
   readonly ledger?: Ledger;
 }
 
 export interface SimulatedRun {
   /** Our record. */
   readonly calls: readonly CallEntry[];
-  /** The simulator's. */
+  /** The simulator's record. */
   readonly simulated: readonly Call[];
-  /** Calls of each turn, and how it ended. */
+  /** The calls of each turn and its end. */
   readonly turns: readonly TurnRun[];
   readonly session: Session;
 }
@@ -105,7 +105,8 @@ export async function runSimulated(run: SimulatedSession): Promise<SimulatedRun>
   };
 }
 
-function toResult({ id }: ToolUseBlock, text: string): Message {
+/** The message of a successful tool result. */
+export function toResult({ id }: ToolUseBlock, text: string): Message {
   const content = [{ type: "text" as const, text }];
   return {
     role: "tool",

@@ -1,6 +1,6 @@
-// Runs before every test file, in its process: whatever the file's tests make the code print, write, send, store or
-// throw is searched for planted secrets, and the file fails where one is found. What is not seen here is the runner's
-// own output and what is left on the disk (watch-run.ts).
+// Runs before every test file, in its process. Searches everything the code prints, writes, sends, stores or throws
+// for planted secrets, and fails the file if it finds one. watch-run.ts covers the runner's own output and files left
+// on disk.
 import childProcess, { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 import fs from "node:fs";
@@ -25,7 +25,7 @@ import { before } from "./wrap.ts";
 
 setTestNamer(() => expect.getState().currentTestName ?? "");
 
-// Registered first, so that it runs last, when the file's own hooks have cleaned up.
+// Registered first, so it runs last, after the file's own hooks.
 afterAll(() => {
   flushErrors();
   const leaks = takeLeaks();
@@ -59,9 +59,9 @@ function watchPrinting(): void {
   }
 }
 
-/** What other processes print, whether they are waited for or not. */
+/** Searches the output of child processes, awaited or not. */
 function watchProcesses(): void {
-  // The type does not tell of it; every way to start a process goes through it.
+  // Not in the types; every way to start a process goes through it.
   const prototype = ChildProcess.prototype as unknown as Record<"spawn", (how: Spawning) => number>;
   const { spawn } = prototype;
   prototype.spawn = function (this: ChildProcess, how: Spawning): number {
@@ -99,7 +99,7 @@ function toList(words: unknown): readonly string[] {
   return Array.isArray(words) ? words.map(String) : [];
 }
 
-/** Listening would make it flow before its reader is there. */
+/** Wraps instead of listening, because a listener would start the stream before its reader exists. */
 function watchStream(stream: Readable, place: string): void {
   before(stream, "push", createOutputWatch(place));
 }
@@ -115,12 +115,12 @@ function noting<Result>(place: string, run: () => Result): Result {
   }
 }
 
-/** Its beginning: programs are passed whole on command lines, too. */
+/** Only the beginning, because whole programs are passed on command lines. */
 function nameProgram(words: readonly string[] = []): string {
   return words.join(" ").replaceAll(/\s+/g, " ").slice(0, 100);
 }
 
-/** What a test leaves is gone at its end, and searched before that. */
+/** Searches files before a test removes them. */
 function watchRemovedFiles(): void {
   before(fs, "rmSync", searchRemoved);
   before(fs, "rm", searchRemoved);
@@ -132,14 +132,14 @@ function searchRemoved(path: unknown): void {
   for (const found of searchFiles(path)) noteLeak({ ...found, place: found.file });
 }
 
-/** What goes into SQLite, also where it is kept in memory only. */
+/** Searches everything written to SQLite, including in-memory databases. */
 function watchStatements(): void {
   for (const name of ["run", "get", "all", "iterate"] as const) {
     before(StatementSync.prototype, name, (...values) => noteOutput("a row in SQLite", values));
   }
 }
 
-/** What servers of ours answer. The module of HTTP is slow to load, and most tests do without. */
+/** Searches the answers of our servers. Loads node:http lazily, because it is slow and most tests do not need it. */
 function watchServers(): void {
   subscribe("http.server.request.start", (message) => {
     const { response } = message as { readonly response: ServerResponse };
@@ -152,7 +152,7 @@ function watchServers(): void {
   });
 }
 
-/** What is asked of providers: a key belongs into a header and nowhere else. */
+/** Searches requests to providers: a key belongs in a header only. */
 function watchRequests(): void {
   subscribe("undici:request:create", (message) => {
     const { request } = message as { readonly request: { readonly path: string } };
@@ -164,7 +164,7 @@ function watchRequests(): void {
   });
 }
 
-/** Every error of ours, whether somebody looks at it or not. It is whole only after it was made. */
+/** Searches every StrataError, after construction, even if it is never caught. */
 function watchErrors(): void {
   Object.setPrototypeOf(
     StrataError,

@@ -1,5 +1,5 @@
-// Runs once around a test run, however few files it has: temporary files go to a folder of the run's own, and at the end
-// that folder, what the runner printed and what it wrote are searched for planted secrets. The run fails where one is.
+// Runs once around every test run. Gives the run its own folder for temporary files, and at the end searches that
+// folder, the runner's output and its files for planted secrets. The run fails if it finds one.
 import { chmodSync, globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,10 +11,10 @@ import { before } from "./wrap.ts";
 
 export function setup({ vitest }: TestProject): () => void {
   const folder = mkdtempSync(join(tmpdir(), "strata-"));
-  // Root runs database servers as another user, who has to get through.
+  // Root runs database servers as another user, who needs access.
   chmodSync(folder, 0o711);
   for (const name of ["TMPDIR", "TMP", "TEMP"]) process.env[name] = folder;
-  // For tests that need a key, and for whoever prints the environment or hands it to somebody.
+  // For tests that need a key, and to catch code that leaks the environment.
   process.env["PLANTED_KEY"] = plantedKey;
   process.env["PLANTED_OPENAI_KEY"] = plantedOpenaiKey;
   process.env["PLANTED_ACCESS_TOKEN"] = plantedToken;
@@ -30,7 +30,7 @@ export function setup({ vitest }: TestProject): () => void {
       rmSync(folder, { recursive: true, force: true });
       return;
     }
-    // Said here, too: the runner waits for its end only so long.
+    // Set here too, because the runner's wait for teardown has a timeout.
     process.exitCode = 1;
     throw new Error(describeLeaks(leaks));
   };

@@ -1,19 +1,19 @@
-// Three pieces of work an agent is asked to do, as scripts: what is said, what the model answers, what its tools give.
+// Three scripted agent tasks: user messages, replies of the model, results of tools.
 import type { PaceKind } from "../src/core/cache/pace.ts";
 import { createConversation } from "./conversation.ts";
 
 export interface Workload {
   readonly name: string;
-  /** As an application would say it: whether a person waits between turns, or the agent works to the end. */
+  /** The pace an application would declare: a person between turns, or an agent that works to the end. */
   readonly pace: PaceKind;
   readonly turns: readonly WorkTurn[];
 }
 
 export interface WorkTurn {
-  /** Since the last turn ended. */
+  /** Time since the last turn ended. */
   readonly afterSeconds: number;
   readonly say: string;
-  /** One for each call; the last asks for no tool. */
+  /** One per call; the last uses no tool. */
   readonly steps: readonly WorkStep[];
 }
 

@@ -1,6 +1,6 @@
-// A look at the arguments of a function of somebody else's object, before it runs as ever.
+// Wraps a method of an object to see its arguments before it runs.
 
-/** In place. Whatever else the function carries, it keeps. */
+/** Replaces the method in place and keeps the function's own properties. */
 export function before<Key extends string>(
   object: { readonly [key in Key]: (...words: never[]) => unknown },
   name: Key,

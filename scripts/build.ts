@@ -1,4 +1,4 @@
-// npm run build: the library by tsc, the program as one bundle that starts fast.
+// npm run build: the library with tsc, the program as one bundle that starts fast.
 import { execFileSync } from "node:child_process";
 import { chmodSync, rmSync } from "node:fs";
 import { rolldown } from "rolldown";
@@ -10,7 +10,7 @@ execFileSync("tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
 const bundle = await rolldown({
   input: "src/cli/main.ts",
   platform: "node",
-  // Dependencies stay where npm puts them; a command imports the ones it needs.
+  // Dependencies are not bundled; each command imports the ones it needs.
   external: [
     /^node:/,
     ...Object.keys({ ...packageJson.dependencies, ...packageJson.peerDependencies }).map(

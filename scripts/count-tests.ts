@@ -1,4 +1,4 @@
-// Prints the last line of .ci/run from the test runner's own report; fails when a test failed or none ran.
+// Prints the last line of .ci/run from the test runner's report; fails if a test failed or none ran.
 import { readFileSync } from "node:fs";
 
 interface TestReport {
@@ -17,13 +17,13 @@ const noReport: TestReport = {
 
 const [path = ""] = process.argv.slice(2);
 const report = readReport();
-// A file that fails to load has no failed test of its own, yet nothing in it ran.
+// A file that fails to load has no failed test, although none of its tests ran.
 const failed =
   report.numFailedTests + (report.numFailedTests === 0 ? report.numFailedTestSuites : 0);
 console.log(`${report.numPassedTests} passed, ${failed} failed`);
 process.exitCode = report.success && failed === 0 && report.numPassedTests > 0 ? 0 : 1;
 
-/** A runner that died before it could report has failed. */
+/** A runner without a report has failed. */
 function readReport(): TestReport {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as TestReport;

@@ -1,8 +1,8 @@
-// Writes the documents that the code knows best; with --check, says which are stale and fails.
+// Generates documents from code; with --check, names the stale ones and fails.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { commonOptions, type Command } from "../src/cli/command.ts";
 import { commands } from "../src/cli/commands.ts";
-import { refreshSettings } from "../src/cli/config-document.ts";
+import { refreshSettings } from "../src/cli/config/config-document.ts";
 import { spellOption, usageOf } from "../src/cli/help.ts";
 import { exitStatusOf } from "../src/core/strata-error.ts";
 

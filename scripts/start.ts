@@ -1,4 +1,4 @@
-// npm start: a guided session of `strata chat` that ends with what caching saved and why. No key, no network.
+// npm start: a guided session of `strata chat`, then what caching saved and why. No key, no network.
 import { resolveModel } from "../src/core/models/resolve-model.ts";
 import { loadO200k } from "../src/core/tokens/o200k/counter.ts";
 import { runGuide } from "./start/guide.ts";

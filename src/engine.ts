@@ -9,9 +9,9 @@ import { toAssemble, toPlan } from "./core/turn/prepare-call.ts";
 import type { Result, Step } from "./core/turn/step.ts";
 import type { TurnEnding } from "./core/turn/turn-ending.ts";
 import { callStarted, turnEnded } from "./core/turn/turn-events.ts";
-import { answerTools } from "./engine/answer-tools.ts";
-import { countPrompt, noteBill } from "./engine/count-prompt.ts";
-import type { Edges, StepEdges, TurnRun, TurnToResume, TurnToRun } from "./engine/edges.ts";
+import { answerTools } from "./engine/turn/answer-tools.ts";
+import { countPrompt, noteBill } from "./engine/turn/count-prompt.ts";
+import type { Edges, StepEdges, TurnRun, TurnToResume, TurnToRun } from "./engine/turn/edges.ts";
 import { compactInTurn } from "./engine/turn/compact-in-turn.ts";
 import { beginTurn } from "./engine/turn/begin-turn.ts";
 import { loadTurn } from "./engine/turn/load-turn.ts";
@@ -26,7 +26,7 @@ export type {
   TurnRun,
   TurnToResume,
   TurnToRun,
-} from "./engine/edges.ts";
+} from "./engine/turn/edges.ts";
 export type { TurnEnding } from "./core/turn/turn-ending.ts";
 
 /** One turn, from what happened to what it cost. */

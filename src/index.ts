@@ -328,7 +328,7 @@ export { memoryTools } from "./edge/tools/memory-tools.ts";
 export { skillTools } from "./edge/tools/skill-tools.ts";
 export { createEventBus, type EventBus, type EventBusOptions } from "./edge/events/event-bus.ts";
 export type { BusProblem } from "./edge/events/problem.ts";
-export type { Emitter } from "./engine/tell.ts";
+export type { Emitter } from "./engine/events/tell.ts";
 export { openLedger } from "./edge/stores/open-ledger.ts";
 export type { LedgerOptions } from "./edge/stores/ledger/create-ledger.ts";
 export {
@@ -336,8 +336,8 @@ export {
   type CompactionSettings,
 } from "./core/compaction/plan/settings.ts";
 export type { Compaction } from "./engine/compaction/compaction.ts";
-export { withDelegation, type DelegationOptions } from "./engine/sub-agent.ts";
-export { openWorkspaceWorld } from "./engine/workspace-world.ts";
+export { withDelegation, type DelegationOptions } from "./engine/sub-agents/sub-agent.ts";
+export { openWorkspaceWorld } from "./engine/world/workspace-world.ts";
 export {
   compactSession,
   planCompaction,
@@ -346,9 +346,9 @@ export {
 export type { CompactionOutcome } from "./core/turn/compaction/compacting.ts";
 export type { FoundationSetup } from "./core/session/session-foundation.ts";
 export type { Summariser } from "./engine/compaction/summarise-transcript.ts";
-export { openSession } from "./engine/open-session.ts";
+export { openSession } from "./engine/session/open-session.ts";
 export type { SectionNote, Session, SessionSetup, SessionSkill } from "./core/session/session.ts";
-export { resumeSession, type ResumeSetup } from "./engine/stored-session.ts";
+export { resumeSession, type ResumeSetup } from "./engine/session/stored-session.ts";
 export {
   resumeTurn,
   runTurn,
@@ -365,11 +365,11 @@ export {
   type ForkFrom,
   type OpenOptions,
   type Reached,
-} from "./engine/create-engine.ts";
-export type { EngineConfig } from "./engine/engine-config.ts";
-export type { EngineSession, RunOptions } from "./engine/engine-session.ts";
-export type { TurnHandle, TurnPart } from "./engine/turn-handle.ts";
-export type { World, WorldContext, WorldOwner } from "./engine/world.ts";
+} from "./engine/session/create-engine.ts";
+export type { EngineConfig } from "./engine/session/engine-config.ts";
+export type { EngineSession, RunOptions } from "./engine/session/engine-session.ts";
+export type { TurnHandle, TurnPart } from "./engine/turn/turn-handle.ts";
+export type { World, WorldContext, WorldOwner } from "./engine/world/world.ts";
 export type {
   NextStep,
   OwnLoop,

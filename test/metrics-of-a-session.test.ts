@@ -32,7 +32,7 @@ import { createDispatcher } from "../src/edge/tools/dispatcher.ts";
 import { memoryTools } from "../src/edge/tools/memory-tools.ts";
 import { skillTools } from "../src/edge/tools/skill-tools.ts";
 import { runTurn } from "../src/engine.ts";
-import { openSession } from "../src/engine/open-session.ts";
+import { openSession } from "../src/engine/session/open-session.ts";
 import { createScripted, createSimulator } from "../src/simulator/index.ts";
 import { sqliteStore } from "./ledger/stores.ts";
 import { foldsSoon, openWorld } from "./compaction/test-kit.ts";

@@ -18,9 +18,9 @@ import type { Reply } from "../src/core/wire/reply.ts";
 import { createEventBus } from "../src/edge/events/event-bus.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { resumeTurn, runTurn, type Edges, type TurnToRun } from "../src/engine.ts";
-import { openSession } from "../src/engine/open-session.ts";
+import { openSession } from "../src/engine/session/open-session.ts";
 import type { Session, SessionSetup } from "../src/core/session/session.ts";
-import { resumeSession, type ResumeSetup } from "../src/engine/stored-session.ts";
+import { resumeSession, type ResumeSetup } from "../src/engine/session/stored-session.ts";
 
 let ledger: Ledger;
 

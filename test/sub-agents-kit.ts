@@ -13,10 +13,10 @@ import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { createDispatcher } from "../src/edge/tools/dispatcher.ts";
 import { toolOf } from "../src/edge/tools/test-kit.ts";
 import type { TurnRun } from "../src/engine.ts";
-import { createEngine, type Engine } from "../src/engine/create-engine.ts";
-import type { EngineSession } from "../src/engine/engine-session.ts";
-import type { Emitter } from "../src/engine/tell.ts";
-import { withDelegation, type DelegationOptions } from "../src/engine/sub-agent.ts";
+import { createEngine, type Engine } from "../src/engine/session/create-engine.ts";
+import type { EngineSession } from "../src/engine/session/engine-session.ts";
+import type { Emitter } from "../src/engine/events/tell.ts";
+import { withDelegation, type DelegationOptions } from "../src/engine/sub-agents/sub-agent.ts";
 import {
   createSimulator,
   type Call,

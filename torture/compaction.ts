@@ -1,5 +1,5 @@
-// Nodes killed at any moment of a fold, on both databases, alone and against each other: every session goes on with
-// the old history or the new one, and whoever comes late commits nothing.
+// Kills nodes at any moment of a fold, on both databases, alone and in competition: every session continues with the
+// old history or the new one, and a late node commits nothing.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,12 +7,13 @@ import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 import { createRandom } from "../harness/random-message.ts";
 import {
   atLeast,
+  chosenStores,
   exactly,
-  UsageError,
   wholeNumber,
   type Check,
   type Experiment,
   type Settings,
+  type StoreKind,
 } from "../harness/report.ts";
 import { createSimulator } from "../src/simulator/index.ts";
 import { plantedFaults, type PlantedFault } from "./compaction/faults.ts";
@@ -30,7 +31,7 @@ export const experiment: Experiment = {
   async run(settings) {
     const kills = wholeNumber(settings, "kills", 200);
     const seed = wholeNumber(settings, "seed", 1);
-    const stores = storesOf(settings);
+    const stores = chosenStores(settings);
     const folder = mkdtempSync(join(tmpdir(), "strata-folds-"));
     const server = stores.includes("postgres") ? await startPostgres({ fsync: false }) : null;
     const simulator = createSimulator({ model: speak, callsMax: 10 });
@@ -55,15 +56,6 @@ export const experiment: Experiment = {
   },
 };
 
-type StoreKind = "sqlite" | "postgres";
-
-function storesOf({ options }: Settings): readonly StoreKind[] {
-  const { store } = options;
-  if (store === undefined) return ["sqlite", "postgres"];
-  if (store === "sqlite" || store === "postgres") return [store];
-  throw new UsageError("--store is sqlite or postgres");
-}
-
 interface Place {
   readonly folder: string;
   readonly server: PostgresServer | null;
@@ -76,12 +68,12 @@ interface Torture extends Place {
   readonly store: StoreKind;
   readonly fault: PlantedFault | null;
   readonly tally: Tally;
-  /** Goes on until so many were killed in all. */
+  /** Stops after this many kills in total. */
   readonly kills: number;
 }
 
 const cycle: readonly RoundKind[] = ["alone", "competing", "late holder", "alone", "competing"];
-/** Then a new store, so that histories do not only grow. */
+/** After this many rounds a new store starts, so that histories do not only grow. */
 const roundsPerStore = 12;
 
 async function torture(options: Torture): Promise<void> {
@@ -99,7 +91,7 @@ async function torture(options: Torture): Promise<void> {
   }
 }
 
-/** So many rounds a planted fault may stay unseen. */
+/** A planted fault must be found within this many rounds. */
 const faultRoundsMax = 60;
 
 async function isFound(options: Omit<Torture, "tally" | "kills">): Promise<boolean> {
@@ -109,7 +101,7 @@ async function isFound(options: Omit<Torture, "tally" | "kills">): Promise<boole
   const kind = fault === "no fencing" ? "late holder" : "alone";
   let store = await createStore(options, 0);
   for (let round = 0; round < faultRoundsMax; round += 1) {
-    // A session with a fault in it is of no use to the next round.
+    // A session damaged by a fault is useless for the next round.
     if (round % 4 === 0) store = await createStore(options, round);
     await playRound({ store, kind, round, random, providerUrl, tally, fault, progress: quietly });
     if (tally.problems + tally.checked === 0) continue;
@@ -120,7 +112,7 @@ async function isFound(options: Omit<Torture, "tally" | "kills">): Promise<boole
   return false;
 }
 
-/** What a fault leads to is no news. */
+/** Problems caused by a planted fault are expected. */
 function quietly(): void {}
 
 async function createStore(
@@ -164,7 +156,7 @@ function checksOf(tally: Tally, kills: number, found: number): readonly Check[] 
     exactly("problems of check()", tally.checked, 0),
     exactly("nodes that gave up by themselves", tally.gaveUp, 0),
     exactly("planted faults reported", found, plantedFaults.length),
-    // What a run of some length cannot miss; a short one may.
+    // A long run always covers these; a short one may not.
     ...(kills < 50
       ? []
       : [

@@ -1,4 +1,4 @@
-// Planted breaks: the diagnosis names the right cause and the right block, and is silent where nothing broke.
+// Planted breaks: the diagnosis names the right cause and block, and reports nothing if nothing broke.
 import { playClean } from "../harness/clean-sessions.ts";
 import { breakKinds } from "../harness/planted-breaks.ts";
 import { playPlant } from "../harness/planted-sessions.ts";
@@ -34,12 +34,12 @@ type Part = Pick<Report, "figures" | "checks">;
 interface Tally {
   right: number;
   wrong: number;
-  /** Breaks after which the bill is as it is without them. */
+  /** Breaks that did not change the bill. */
   free: number;
   freeAlarms: number;
 }
 
-/** Goes on until so many breaks cost something; those that cost nothing are counted apart. */
+/** Runs until `plants` breaks cost something; free breaks are counted separately. */
 async function plantAll({ progress }: Settings, plants: number, seed: number): Promise<Part> {
   const tallies = new Map(breakKinds.map((kind) => [kind, openTally()]));
   let done = 0;

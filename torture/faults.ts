@@ -1,17 +1,17 @@
-// Providers that fail in every way during many turns, over three protocols and on both databases: every turn ends in a
-// reply or in a clear failure on record, and the key is nowhere.
+// Providers that fail in every way during many turns, over three protocols and on both databases. Every turn ends with
+// a reply or a recorded failure, and the key does not leak.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPostgres } from "../harness/postgres.ts";
 import {
   atLeast,
+  chosenStores,
   exactly,
   UsageError,
   wholeNumber,
   type Check,
   type Experiment,
-  type Settings,
 } from "../harness/report.ts";
 import { runFaults, type Faulted } from "./engine/faults.ts";
 import { wireFaultNames } from "./engine/plant-faults.ts";
@@ -20,7 +20,7 @@ export const experiment: Experiment = {
   summary: "providers fail during turns: a reply or a clear failure on record, no key anywhere",
   options: {
     turns: "how many on each database, 1000 by default",
-    rate: "share of requests that something happens to, in percent, 50 by default",
+    rate: "share of requests with a fault, in percent, 50 by default",
     seed: "where to start, 1 by default",
     store: "sqlite or postgres only; both by default",
   },
@@ -29,7 +29,7 @@ export const experiment: Experiment = {
     const seed = wholeNumber(settings, "seed", 1);
     const rate = wholeNumber(settings, "rate", 50) / 100;
     if (rate > 1) throw new UsageError("--rate is at most 100");
-    const stores = storesOf(settings);
+    const stores = chosenStores(settings);
     const folder = mkdtempSync(join(tmpdir(), "strata-faults-"));
     const server = stores.includes("postgres") ? await startPostgres({ fsync: false }) : null;
     const runs: Faulted[] = [];
@@ -55,13 +55,6 @@ export const experiment: Experiment = {
 };
 
 const shownMax = 10;
-
-function storesOf({ options }: Settings): readonly ("sqlite" | "postgres")[] {
-  const { store } = options;
-  if (store === undefined) return ["sqlite", "postgres"];
-  if (store === "sqlite" || store === "postgres") return [store];
-  throw new UsageError("--store is sqlite or postgres");
-}
 
 function figuresOf(runs: readonly Faulted[], seed: number): Record<string, number> {
   return {
@@ -117,7 +110,7 @@ function checksOf(runs: readonly Faulted[], turns: number): readonly Check[] {
       runs.filter(({ isSearchSound }) => isSearchSound).length,
       runs.length,
     ),
-    // What a run of some length cannot miss; a short one may.
+    // A long run always covers these; a short one may not.
     ...(turns < 500
       ? []
       : [

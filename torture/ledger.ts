@@ -1,5 +1,5 @@
-// Writers killed at any moment, on both databases, alone and four at a time, with the server restarted under them:
-// what was acknowledged is there, whole and in order, and nothing else is.
+// Kills writers at any moment, on both databases, alone and four at a time, and restarts the server under them. The
+// store then holds exactly the acknowledged commits, whole and in order.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,11 +7,12 @@ import { startPostgres, type PostgresServer } from "../harness/postgres.ts";
 import { createRandom } from "../harness/random-message.ts";
 import {
   atLeast,
+  chosenStores,
   exactly,
-  UsageError,
   wholeNumber,
   type Experiment,
   type Settings,
+  type StoreKind,
 } from "../harness/report.ts";
 import { openTally, type Tally } from "./ledger/tally.ts";
 import { playRound, type RoundKind, type Store } from "./ledger/round.ts";
@@ -27,7 +28,7 @@ export const experiment: Experiment = {
   async run(settings) {
     const kills = wholeNumber(settings, "kills", 200);
     const seed = wholeNumber(settings, "seed", 1);
-    const stores = storesOf(settings);
+    const stores = chosenStores(settings);
     const folder = mkdtempSync(join(tmpdir(), "strata-torture-"));
     const server = stores.includes("postgres") ? await startPostgres() : null;
     const tally = openTally();
@@ -44,18 +45,9 @@ export const experiment: Experiment = {
   },
 };
 
-type StoreKind = "sqlite" | "postgres";
-
-function storesOf({ options }: Settings): readonly StoreKind[] {
-  const { store } = options;
-  if (store === undefined) return ["sqlite", "postgres"];
-  if (store === "sqlite" || store === "postgres") return [store];
-  throw new UsageError("--store is sqlite or postgres");
-}
-
 interface Torture {
   readonly store: StoreKind;
-  /** Goes on until so many were killed in all. */
+  /** Stops after this many kills in total. */
   readonly kills: number;
   readonly seed: number;
   readonly folder: string;
@@ -66,7 +58,7 @@ interface Torture {
 
 /** Three writers alone, one after the other, then four at once. */
 const cycle: readonly RoundKind[] = ["alone", "alone", "alone", "together"];
-/** Then a new store, so that being killed while it is made comes again, too. */
+/** After this many rounds a new store starts, so that kills during its creation are covered too. */
 const roundsPerStore = 16;
 
 async function torture(options: Torture): Promise<void> {
@@ -106,7 +98,7 @@ function figuresOf(tally: Tally, seed: number): Record<string, number> {
     abandoned: tally.abandoned,
     conflicts: tally.conflicts,
     "of them with a lost lease": tally.fenced,
-    "locks somebody else had": tally.locksTaken,
+    "locks held by others": tally.locksTaken,
     "server restarts": tally.restarts,
   };
 }
@@ -116,11 +108,11 @@ function checksOf(tally: Tally, kills: number, hasServer: boolean): ReturnType<t
     atLeast("kills", tally.kills, kills),
     exactly("losses", tally.losses, 0),
     exactly("problems of check()", tally.checked, 0),
-    exactly("half commits, rows nobody wrote, broken threads and bills", tally.problems, 0),
+    exactly("half commits, unknown rows, broken threads and bills", tally.problems, 0),
     exactly("writers that gave up by themselves", tally.gaveUp, 0),
     exactly("writers that did not go on after a restart", tally.stuck, 0),
     atLeast("acknowledged commits checked", tally.acknowledged, kills),
-    // What a run of some length cannot miss; a short one may.
+    // A long run always covers these; a short one may not.
     ...(kills < 50
       ? []
       : [

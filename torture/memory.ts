@@ -1,4 +1,4 @@
-// Writers of one memory killed and stalled at any moment: the file is always whole, and what was accepted is in it.
+// Kills and stalls writers of one memory at any moment: the file is always whole and contains all accepted entries.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import {
   type Settings,
 } from "../harness/report.ts";
 import { playRound, type Tally } from "./memory/round.ts";
-import { storeKinds, type StoreKind } from "./memory/told.ts";
+import { storeKinds, type StoreKind } from "./memory/writer-task.ts";
 
 export const experiment: Experiment = {
   summary:
@@ -61,11 +61,11 @@ export const experiment: Experiment = {
   },
 };
 
-/** Problems in words; all are counted. */
+/** How many problems are printed; all are counted. */
 const shownMax = 20;
-/** Long enough for a write on a busy machine, short enough to be outlived often. */
+/** Long enough for a write on a busy machine, short enough to expire often. */
 const lifetimeMs = 1000;
-/** What a busy machine adds until somebody who waits is run again. */
+/** Scheduling delay of a waiting process on a busy machine. */
 const schedulingMs = 500;
 const killsPerRound = 16;
 
@@ -117,7 +117,7 @@ function checksOf(tally: Tally, kills: number, store: StoreKind): Check[] {
     atLeast("kills", tally.kills, kills),
     exactly("looks at a file that was not one complete version", tally.torn, 0),
     exactly("looks at a file without an accepted entry", tally.lost, 0),
-    exactly("entries nobody wrote", tally.strays, 0),
+    exactly("unknown entries", tally.strays, 0),
     exactly("losses at the end, forked versions, writers that gave up", tally.problems.length, 0),
     atMost(
       "longest a lock was held while others wanted it, ms",
@@ -126,7 +126,7 @@ function checksOf(tally: Tally, kills: number, store: StoreKind): Check[] {
     ),
     atMost("longest wait after all were killed, ms", tally.probeMsMax, lifetimeMs + schedulingMs),
     atLeast("accepted entries checked", tally.accepted, kills),
-    // What a run of some length cannot miss; a short one may.
+    // A long run always covers these; a short one may not.
     ...(kills < 50 || store !== "strata"
       ? []
       : [

@@ -1,11 +1,11 @@
-// A strata.yaml that changes while sessions work, in every way files change, some of them broken: no turn fails, every
-// good change holds from the next call on, and every broken one is told and changes nothing.
+// Changes strata.yaml while sessions work, in every way files change, including broken files. No turn fails, every
+// valid change applies from the next call on, and every broken file is reported and changes nothing.
 import { atLeast, exactly, wholeNumber, type Experiment } from "../harness/report.ts";
 import { runReload, type Reloaded } from "./engine/reload.ts";
 
 export const experiment: Experiment = {
   summary:
-    "strata.yaml changes while turns run: in force on the next call, or told and without effect",
+    "strata.yaml changes while turns run: in force on the next call, or reported and without effect",
   options: {
     turns: "how many, 1000 by default",
     changes: "how often the file changes, 50 by default",
@@ -33,7 +33,7 @@ export const experiment: Experiment = {
         atLeast("changes", run.goodChanges + run.brokenChanges, changes),
         exactly("turns that failed", run.failedTurns.length, 0),
         exactly("calls otherwise than the file said", run.late.length, 0),
-        exactly("broken files not told of once, or others told of", run.untold.length, 0),
+        exactly("broken files not reported once, or others reported", run.misreported.length, 0),
         exactly(
           "problems of check(), of the trace, places where the key stands",
           run.problems.length,
@@ -44,6 +44,6 @@ export const experiment: Experiment = {
   },
 };
 
-function problemsOf({ failedTurns, late, untold, problems }: Reloaded): readonly string[] {
-  return [...failedTurns, ...late, ...untold, ...problems];
+function problemsOf({ failedTurns, late, misreported, problems }: Reloaded): readonly string[] {
+  return [...failedTurns, ...late, ...misreported, ...problems];
 }

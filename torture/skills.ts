@@ -1,4 +1,4 @@
-// SKILL.md files as people write them: the valid ones pass, and of the others the rule they break is named.
+// Random SKILL.md files: valid ones pass, and for the others the broken rule is named.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

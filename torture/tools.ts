@@ -1,4 +1,4 @@
-// Hostile tool inputs against the dispatcher and the path guard, while folders are swapped for links under their feet.
+// Hostile tool inputs against the dispatcher and the path guard, while folders are swapped for links.
 import { appendFileSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createRandom, type Random } from "../harness/random-message.ts";
@@ -56,7 +56,7 @@ interface Plan {
 interface Tally {
   inputs: number;
   succeeded: number;
-  /** Results, or the lack of one, that are not what the use asked for. */
+  /** Wrong or missing results. */
   misplaced: number;
   leaks: number;
   crashes: number;
@@ -92,7 +92,7 @@ async function runIn(arena: Arena, plan: Plan): ReturnType<Experiment["run"]> {
       ? null
       : startSwapper({ workspace: arena.workspace, canary: arena.canary, ...swapped });
   const random = createRandom(seed + 1);
-  let told = 0;
+  let reportedInputs = 0;
   let leftoverCount = 0;
   try {
     while (tally.inputs < count && tally.crashes < 20) {
@@ -105,8 +105,8 @@ async function runIn(arena: Arena, plan: Plan): ReturnType<Experiment["run"]> {
         ),
       );
       tally.slowestMs = Math.max(tally.slowestMs, performance.now() - startMs);
-      if (tally.inputs - told < 5000) continue;
-      told = tally.inputs;
+      if (tally.inputs - reportedInputs < 5000) continue;
+      reportedInputs = tally.inputs;
       leftoverCount += countLeftovers(arena);
       arena.restore();
       progress(`${tally.inputs} of ${count}; ${swapper?.swapCount() ?? 0} swaps`);
@@ -157,7 +157,7 @@ function makeDispatcher(files: ScopedFiles): Dispatcher {
   });
 }
 
-/** A reply's worth of uses, now and then cancelled. */
+/** The tool uses of one reply, sometimes cancelled. */
 async function runUses(
   dispatcher: Dispatcher,
   random: Random,
@@ -202,7 +202,7 @@ function judge(message: Message | undefined, use: ToolUseBlock, arena: Arena, ta
   else tally.succeeded += 1;
 }
 
-/** The guard itself, with operations that no tool has. */
+/** Tests the guard itself, with operations that no tool has. */
 async function runGuard(
   files: ScopedFiles,
   random: Random,
@@ -260,12 +260,12 @@ function countRefusal({ refusals }: Tally, errorClass: string): void {
   refusals.set(errorClass, (refusals.get(errorClass) ?? 0) + 1);
 }
 
-/** While nothing is written. */
+/** Call while nothing is written. */
 function countLeftovers({ workspace }: Arena): number {
   return listNames(workspace).filter(isLeftover).length;
 }
 
-/** Not through links. A folder may be swapped for one at any time. */
+/** Does not follow links. A folder can be swapped for a link at any time. */
 function listNames(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
@@ -276,7 +276,7 @@ function listNames(folder: string): string[] {
   }
 }
 
-/** Of files and folders of the run; threads have descriptors of their own. */
+/** Open descriptors for files and folders of the run; threads have their own. */
 function descriptorCount({ base }: Arena): number {
   try {
     return readdirSync("/proc/self/fd").filter((fd) => placeOf(fd).startsWith(base)).length;
@@ -293,7 +293,7 @@ function placeOf(fd: string): string {
   }
 }
 
-/** Does outside what no input may do: the checks must see it. */
+/** Violates the sandbox on purpose, to prove that the checks detect it. */
 function plantOffences(arena: Arena): number {
   const before = arena.fingerprint();
   appendFileSync(join(arena.canary, "secret.txt"), "x");

@@ -1,4 +1,4 @@
-// A week of a team's work, as rows: sessions with turns of two calls each, some that fail, folds, misses and every event.
+// A week of a team's work as rows: sessions with turns of two calls each, failures, folds, misses and all events.
 import { createSampleTurn } from "../../harness/ledger-turns.ts";
 import { loadSessions } from "../../harness/ledger-load.ts";
 import { createRandom, type Random } from "../../harness/random-message.ts";
@@ -6,7 +6,7 @@ import { createEventIds } from "../../src/core/events/event-ids.ts";
 import type { Commit, Database } from "../../src/edge/stores/sql/database.ts";
 import type { Row } from "../../src/edge/stores/sql/tables.ts";
 
-/** When the week ends. */
+/** The end of the week. */
 export const endMs: number = Date.UTC(2026, 10, 16);
 
 const weekMs = 7 * 86_400_000;
@@ -36,7 +36,7 @@ export async function fillLedger(
       },
     },
   );
-  // A server does that by itself as rows come in; after so many at once, it would begin in the middle of a measurement.
+  // A server vacuums by itself; after this many rows it would start during a measurement.
   if (database.kind === "postgres") await database.query("VACUUM (ANALYZE)");
 }
 
@@ -53,7 +53,7 @@ interface Life {
   readonly sessions: number;
 }
 
-/** The same rows at other times, on other models, with prompts that grow, and what was told of them. */
+/** The same rows with other times and models, growing prompts, and their events. */
 function livelier(commit: Commit, life: Life): Commit {
   const { random, number, sessions } = life;
   const startMs = endMs - weekMs + Math.floor((number / sessions) * (weekMs - 20 * 3_600_000));
@@ -186,20 +186,20 @@ function foldOf(
   return { turn, fold };
 }
 
-interface Told {
+interface SessionRows {
   readonly sessionId: string;
   readonly turns: readonly Row[];
   readonly calls: readonly Row[];
   readonly random: Random;
 }
 
-/** Six per turn, and what else happens now and then: half a million in all. */
-function toEvents({ sessionId, turns, calls, random }: Told): readonly Row[] {
+/** Six per turn plus occasional others: half a million in all. */
+function toEvents({ sessionId, turns, calls, random }: SessionRows): readonly Row[] {
   const ids = createEventIds();
   const newBytes = (): Uint8Array =>
     Uint8Array.from({ length: 10 }, () => Math.floor(random() * 256));
   const rows: Row[] = [];
-  const tell = (type: string, at: Row, payload: object): void => {
+  const emit = (type: string, at: Row, payload: object): void => {
     const ms = Number(at["started_ms"]);
     rows.push({
       id: ids.next(ms, newBytes()),
@@ -214,41 +214,41 @@ function toEvents({ sessionId, turns, calls, random }: Told): readonly Row[] {
     });
   };
   for (const [index, turn] of turns.entries()) {
-    tell("turn.started", turn, { estimated_input_tokens: 20_000, has_images: false });
+    emit("turn.started", turn, { estimated_input_tokens: 20_000, has_images: false });
     if (index % 10 === 0)
-      tell("skill.loaded", turn, {
+      emit("skill.loaded", turn, {
         skill_id: `skill-${index}`,
         load_reason: "on_demand",
         load_size_tokens: 900,
         source: "global",
       });
     for (const call of calls.slice(index * 2, index * 2 + 2)) {
-      tell("llm.call_started", call, {
+      emit("llm.call_started", call, {
         model: "m",
         provider: "p",
         estimated_input_tokens: 20_000,
         request_id: "r",
         is_worker: false,
       });
-      tell("llm.call_completed", call, {
+      emit("llm.call_completed", call, {
         model: "m",
         provider: "p",
         input_tokens: 20_000,
         output_tokens: 420,
         cost_usd: "0.0123",
       });
-      if (random() < 0.05) tell("cache.miss", call, missed);
+      if (random() < 0.05) emit("cache.miss", call, missed);
     }
-    tell("turn.completed", turn, { stop_reason: "end_turn", llm_call_count: 2 });
+    emit("turn.completed", turn, { stop_reason: "end_turn", llm_call_count: 2 });
     if (index === 20)
-      tell("compaction.completed", turn, {
+      emit("compaction.completed", turn, {
         trigger: "context_limit",
         outcome: "ok",
         model: "m",
         cost_usd: "0.15",
       });
     if (index === 30)
-      tell("compaction.skipped", turn, { trigger: "context_limit", outcome: "too_soon" });
+      emit("compaction.skipped", turn, { trigger: "context_limit", outcome: "too_soon" });
   }
   return rows;
 }

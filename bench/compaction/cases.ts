@@ -1,4 +1,4 @@
-// Recorded sessions, each cut where a fold would be: what is folded, what is kept, and what came afterwards.
+// Recorded sessions cut where a fold would be: the folded part, the kept part, and what came afterwards.
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { HistoryMessage } from "../../src/core/compaction/history.ts";
@@ -10,23 +10,23 @@ import { createTokenCounter, type TokenCounter } from "../../src/core/tokens/tok
 import { readTraceSteps, type TraceStep } from "./trace-session.ts";
 
 export interface FoldCase {
-  /** The recording's name; a second and later compaction of the same recording has a number behind it. */
+  /** The recording's name, with a number for its second and later compactions. */
   readonly id: string;
   readonly model: string;
-  /** Up to the cut: what is folded and what is kept. */
+  /** Messages up to the cut: the folded and the kept part. */
   readonly history: readonly HistoryMessage[];
-  /** Where in `history` the kept tail begins. */
+  /** Index in `history` where the kept tail begins. */
   readonly tailFrom: number;
-  /** Of the folded part: what was asked in the turn that is cut, which the fold repeats word for word. */
+  /** The request of the turn that is cut, which the fold repeats word for word. */
   readonly repeated: readonly HistoryMessage[];
-  /** What the agent and the world said afterwards, in order. */
+  /** The messages after the cut, in order. */
   readonly after: readonly HistoryMessage[];
   readonly windowTokens: number;
-  /** As the model of the session counts. */
+  /** Counts tokens of the session's model. */
   readonly countText: (text: string) => number;
 }
 
-/** Sessions of at least 40k tokens, cut at each recorded compaction, else where 60 % of the largest context is passed. */
+/** Sessions of at least 40k tokens, cut at each recorded compaction, otherwise at 60 % of the largest context. */
 export async function* readFoldCases(
   tracesDir: string,
   progress: (line: string) => void,
@@ -68,11 +68,11 @@ interface Cut {
   readonly after: readonly Message[];
 }
 
-/** One stretch of the recording: no compaction within. */
+/** A part of the recording without a compaction. */
 interface Stretch {
   readonly messages: readonly Message[];
   readonly tokensMax: number;
-  /** Where its requests end that pass 60 % of the largest context, in messages. */
+  /** Ends of the requests above 60 % of the largest context, in messages. */
   readonly passedAt: readonly number[];
 }
 
@@ -82,7 +82,7 @@ function findCuts(steps: readonly TraceStep[], counter: TokenCounter): Cut[] {
   if (stretches.length === 1 && last !== undefined) {
     if (last.tokensMax < sessionTokensMin) return [];
     const cuts = last.passedAt.map((at) => cutAt(last.messages, at));
-    // While results of the last call are most of the history there is nothing to fold: the agent works on.
+    // If results of the last call are most of the history, there is nothing to fold yet.
     const worthwhile = cuts.find(({ before }) => isWorthwhile(toHistory(before, "h", counter)));
     return [worthwhile ?? cutAt(last.messages, last.passedAt[0] ?? 0)];
   }
@@ -97,7 +97,7 @@ function cutAt(messages: readonly Message[], at: number): Cut {
   return { before: messages.slice(0, at), after: messages.slice(at) };
 }
 
-/** A client that compacts keeps none of its messages, or few, and goes on with far less. */
+/** A compaction keeps few or no messages and continues with a much smaller context. */
 function splitAtCompactions(steps: readonly TraceStep[], counter: TokenCounter): Stretch[] {
   const stretches: Stretch[] = [];
   let messages: Message[] = [];
@@ -132,17 +132,17 @@ function asksTools(message: Message): boolean {
   return message.content.some((block) => block.type === "tool_use");
 }
 
-/** Shorter than any summary: then it is what the user said next. */
+/** A shorter text is not a summary but the user's next message. */
 const summaryTokensMin = 500;
 
-/** What stands for the folded part in the recording: its client's summary, first of all. Ours takes its place. */
+/** Removes the recorded client's summary of the folded part, because ours replaces it. */
 function withoutSummary(messages: readonly Message[], counter: TokenCounter): readonly Message[] {
   const [first] = messages;
   const isSummary = first?.role === "user" && counter.message(first) >= summaryTokensMin;
   return isSummary ? messages.slice(1) : messages;
 }
 
-/** A turn goes from what a user says to the next time a user says something. */
+/** A turn lasts from one user message to the next. */
 function toHistory(
   messages: readonly Message[],
   prefix: string,
@@ -161,11 +161,11 @@ function toHistory(
 
 const tailTokensMax = 20_000;
 const tailShare = 0.2;
-/** Tail, summary, index and what is repeated, together. */
+/** Limit for tail, summary, index and repeated text together. */
 const keptShareMax = 0.25;
 const summaryAndIndexTokens = 3_500;
 
-/** As the engine finds it, in a window that the history fills: as much as fits, tool pairs whole. */
+/** The boundary as the engine finds it in a window that the history fills: as much as fits, with whole tool pairs. */
 function findTail(history: readonly HistoryMessage[]): Boundary | null {
   const total = sum(history.map(({ tokens }) => tokens));
   const find = (repeatedTokens: number): Boundary | null => {
@@ -175,7 +175,7 @@ function findTail(history: readonly HistoryMessage[]): Boundary | null {
     return findBoundary(history, { keepTokens, keepTokensMax, turnsMin: 1, mayCutInside: true });
   };
   const first = find(0);
-  // What is repeated is kept as well, and known only once it is known where the turn is cut.
+  // The repeated text is kept too, and depends on where the turn is cut.
   return first === null || first.repeatedTokens === 0 ? first : find(first.repeatedTokens);
 }
 

@@ -1,4 +1,4 @@
-// What folding costs and saves on recorded sessions: by break-even, and by rules that know only how full the window is.
+// What folding costs and saves on recorded sessions: by break-even, and by rules that only look at the fill level.
 import { join } from "node:path";
 import { atMost, type Figure, type Report } from "../../harness/report.ts";
 import { listPolicies } from "../../src/core/cache/policies.ts";
@@ -14,7 +14,7 @@ import { readRecordedThreads, type RecordedThread } from "./recorded-thread.ts";
 
 const sessionTokensMin = 40_000;
 
-/** Guards against thrashing would only make a fixed rule fold later than it says. */
+/** Without the guards against thrashing, which would only delay the folds of a fixed rule. */
 const unguarded: CompactionSettings = {
   ...defaultCompactionSettings,
   auto: {
@@ -32,7 +32,7 @@ const atShare = (compactAtShare: number): CompactionSettings => ({
   compactAtShare,
 });
 
-/** "never" is an option only as long as the window holds the session; from there on it folds when it must. */
+/** "never" works only while the session fits the window; after that it folds when it must. */
 const rules = {
   "by break-even": { ...defaultCompactionSettings, isEnabled: true },
   never: unguarded,
@@ -44,7 +44,7 @@ type RuleName = keyof typeof rules;
 
 const fixedRules = ["never", "at 75 %", "at 90 %"] as const;
 
-/** Recorded sessions rarely fill the largest windows: in smaller ones folds really happen. */
+/** Recorded sessions rarely fill the largest windows; smaller ones make folds happen. */
 const windows: Readonly<Record<string, (thread: RecordedThread) => number | null>> = {
   "recorded window": () => null,
   "200k window": () => 200_000,
@@ -77,9 +77,9 @@ export async function costPart(
 
 interface Book {
   readonly byRule: Readonly<Record<RuleName, Tally>>;
-  /** The sum of what the best fixed rule of each session costs. */
+  /** Sum over sessions of the cost of each session's best fixed rule. */
   bestOfEachPicoUsd: bigint;
-  /** Sessions that no rule folds. */
+  /** Sessions that were never folded under any rule. */
   unfolded: number;
 }
 
@@ -137,7 +137,7 @@ function addFolds(tally: Tally, cost: bigint, folds: readonly Fold[]): void {
   for (const fold of folds) tally.foldedTokens += fold.tokensBefore - fold.tokensAfter;
 }
 
-/** One rule for all sessions: nobody knows beforehand which would be the best for each. */
+/** Against one rule for all sessions, because the best rule for each is not known in advance. */
 function ratioToBest({ byRule }: Book): number {
   const best = leastOf(fixedRules.map((rule) => byRule[rule].costPicoUsd));
   return ratio(byRule["by break-even"].costPicoUsd, best);
@@ -149,14 +149,14 @@ function describeBook(name: string, book: Book): Record<string, Figure> {
   const figures: Record<string, Figure> = {
     [`${name}: cost vs best fixed`]: ratioToBest(book),
     [`${name}: cost vs best fixed of each session`]: ratio(own.costPicoUsd, book.bestOfEachPicoUsd),
-    [`${name}: sessions nobody folds`]: book.unfolded,
+    [`${name}: sessions never folded`]: book.unfolded,
   };
   for (const rule of ruleNames) {
     const { costPicoUsd, folds, forced, cold, foldedTokens } = byRule[rule];
     figures[`${name}: ${rule}, $`] = Number(costPicoUsd / 1_000_000n) / 1_000_000;
     figures[`${name}: ${rule}, folds`] = folds;
     figures[`${name}: ${rule}, folds the window forced`] = forced;
-    // All others rewrite a prefix that could have been read.
+    // Every other fold rewrites a prefix that could have been read.
     figures[`${name}: ${rule}, rewrites of a warm prefix`] = folds - cold;
     figures[`${name}: ${rule}, tokens per fold`] =
       folds === 0 ? null : Math.round(foldedTokens / folds);

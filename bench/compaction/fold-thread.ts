@@ -1,4 +1,4 @@
-// One recorded conversation under one rule for folding: which requests are sent, and what they cost.
+// Plays one recorded conversation under one folding rule: the requests sent and their cost.
 import { chanceWithin } from "../../src/core/cache/pace.ts";
 import type { Policy } from "../../src/core/cache/policy.ts";
 import { decideFold, type FoldDecision } from "../../src/core/compaction/plan/decide-fold.ts";
@@ -23,7 +23,7 @@ import type { RecordedBlock } from "../../src/replay/recording.ts";
 import { replayWorkspace, type TimedRequest } from "../../src/replay/replay-workspace.ts";
 import type { RecordedCall, RecordedThread, SaidMessage } from "./recorded-thread.ts";
 
-/** As many tokens as our summary and our index have. */
+/** Tokens of our summary and our index. */
 const summaryTokens = 1_500;
 const indexTokens = 2_000;
 const room = { instructionTokens: 800, summaryTokens };
@@ -42,13 +42,13 @@ export interface Fold {
   readonly model: ModelFacts;
 }
 
-/** What stands in front, and from which message of the conversation on the rest is sent. */
+/** The messages in front, and the index from which the conversation is sent. */
 interface View {
   readonly lead: readonly SaidMessage[];
   readonly from: number;
 }
 
-/** Decisions know nothing of what comes later. */
+/** Decisions do not use later requests. */
 export function foldThread(
   { calls }: RecordedThread,
   settings: CompactionSettings,
@@ -99,7 +99,7 @@ export function foldThread(
   return { requests, folds };
 }
 
-/** Prompts by the simulator's billing, and the summaries. Other output is the same under every rule. */
+/** Prices prompts with the simulator's billing, and summaries. Other output is the same under every rule. */
 export function priceThread(
   id: string,
   { requests, folds }: FoldedThread,
@@ -136,7 +136,7 @@ function decide(moment: Moment): FoldDecision {
     moment.windowTokens === null ? call.model : withWindow(call.model, moment.windowTokens);
   const used = { T0: 0, T1: 0, T2: 0, T3: contextTokens, T4: 0, T5: 0 };
   const budget = planBudget(model, used);
-  // Replies of a recording are far shorter than what its model could say.
+  // Recorded replies are far shorter than the model's output limit.
   const limits = planFoldLimits({ settings, budget, model, outputTokensMax: 8_000, room });
   return decideFold({
     settings,

@@ -1,9 +1,9 @@
-// What others keep of the same history with as many tokens as our fold takes, as text.
+// What other methods keep of the same history within the tokens of our fold, as text.
 import type { HistoryMessage } from "../../src/core/compaction/history.ts";
 import type { FoldCase } from "./cases.ts";
 import { findWords, textOf } from "./needed.ts";
 
-/** By name. The tail is left out of each: what is needed is not in it. */
+/** Kept text by method, without the tail: needed identifiers are not in it. */
 export function keepInstead(
   each: FoldCase,
   indexTokens: number,
@@ -21,7 +21,7 @@ export function keepInstead(
   ]);
 }
 
-/** The most frequent first, one per line. */
+/** Identifiers by frequency, one per line. */
 function frequencyIndex({ history, tailFrom, countText }: FoldCase, tokensMax: number): string {
   const counts = new Map<string, number>();
   for (const word of findWords(textOf(history.slice(0, tailFrom)))) {
@@ -47,7 +47,7 @@ function oldest(messages: readonly HistoryMessage[], tokensMax: number): History
   return messages.slice(0, until === -1 ? messages.length : until);
 }
 
-/** Whole turns, as many as fit. */
+/** The newest whole turns that fit. */
 function newestTurns(messages: readonly HistoryMessage[], tokensMax: number): HistoryMessage[] {
   const kept = newest(messages, tokensMax);
   const cut = messages[messages.length - kept.length - 1]?.turnId;

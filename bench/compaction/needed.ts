@@ -1,4 +1,4 @@
-// Which identifiers a fold must not lose: the bench's own notion, sharing nothing with the index it judges.
+// The identifiers a fold must not lose, found independently of the index under test.
 import type { HistoryMessage } from "../../src/core/compaction/history.ts";
 import type { Block } from "../../src/core/message/message.ts";
 import type { FoldCase } from "./cases.ts";
@@ -17,13 +17,13 @@ export const identifierKinds = [
 
 export type IdentifierKind = (typeof identifierKinds)[number];
 
-/** What may stand within an identifier; everything else ends it. */
+/** The characters of identifiers. */
 const words = /[\p{L}\p{N}_./:@#%+~$=-]+/gu;
 const charactersMin = 5;
-/** Longer runs are data and not names. */
+/** Longer runs are data, not names. */
 const charactersMax = 300;
 
-/** By whole words between white space, quotes and brackets, without punctuation at their ends. */
+/** Whole words between white space, quotes and brackets, without punctuation at the ends. */
 export function findIdentifiers(text: string): Map<string, IdentifierKind> {
   const found = new Map<string, IdentifierKind>();
   for (const word of new Set(allWords(text))) {
@@ -33,7 +33,7 @@ export function findIdentifiers(text: string): Map<string, IdentifierKind> {
   return found;
 }
 
-/** Every identifier as often as it stands there. */
+/** Every identifier, with repetitions. */
 export function findWords(text: string): string[] {
   const found = findIdentifiers(text);
   return allWords(text).filter((word) => found.has(word));
@@ -47,7 +47,7 @@ function allWords(text: string): string[] {
     .filter((word) => word.length >= charactersMin);
 }
 
-/** `KEY=value`, `file.ts:12` and `a:b` are read as their parts; URLs stay whole. */
+/** Splits `KEY=value`, `file.ts:12` and `a:b` into parts; keeps URLs whole. */
 function wordsOf(run: string): readonly string[] {
   const parts = run.includes("://") ? [run] : run.split(/[:=#@+~$%]+/u);
   return parts.map((part) => part.replace(/^-+(?!-?[a-z])|^-(?!-)|[./:@#%+~$=-]+$/gu, ""));
@@ -68,7 +68,7 @@ function kindOf(word: string): IdentifierKind | null {
   return null;
 }
 
-/** Two plain words with a slash between them are prose: `if/else`, `read/write`. */
+/** Two plain words with a slash are prose: `if/else`, `read/write`. */
 function isPath(word: string): boolean {
   return /[A-Za-z]{2}/u.test(word) && !/^[A-Za-z]+\/[A-Za-z]+$/u.test(word);
 }
@@ -78,7 +78,7 @@ function isSymbol(word: string): boolean {
   return /[A-Za-z0-9]_[A-Za-z0-9]/u.test(word) || /[a-z0-9][A-Z]/u.test(word);
 }
 
-/** Whether it stands there by itself: no letter, digit or underscore on either side. */
+/** Whether the text contains it as a whole word: no letter, digit or underscore on either side. */
 export function stands(text: string, identifier: string): boolean {
   for (let at = text.indexOf(identifier); at !== -1; at = text.indexOf(identifier, at + 1)) {
     const [before, behind] = [text[at - 1], text[at + identifier.length]];
@@ -92,8 +92,8 @@ function isWordCharacter(character: string | undefined): boolean {
 }
 
 /**
- * Identifiers of the folded part that are not in the kept one and that the agent then writes, in its text or
- * in a tool's input, before a tool result or the user shows them again.
+ * Identifiers that are in the folded part, not in the kept part, and that the agent later writes in text or a tool's
+ * input before a tool result or the user shows them again.
  */
 export function findNeeded(each: FoldCase): Map<string, IdentifierKind> {
   const folded = new Set(findIdentifiers(textOf(each.history.slice(0, each.tailFrom))).keys());
@@ -115,7 +115,7 @@ export function findNeeded(each: FoldCase): Map<string, IdentifierKind> {
   return needed;
 }
 
-/** What was said, written and shown; neither thoughts nor the names of a tool's fields. */
+/** Text, tool inputs and results; without thinking and the names of a tool's fields. */
 export function textOf(messages: readonly HistoryMessage[]): string {
   return messages.flatMap(({ message }) => message.content.flatMap(textsOf)).join("\n");
 }

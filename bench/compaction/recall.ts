@@ -1,4 +1,4 @@
-// Of the identifiers an agent writes from memory after a fold, how many it still finds: in our index and in what others keep.
+// How many identifiers that an agent writes after a fold are still in its context: in our index and in other methods.
 import { crc32 } from "node:zlib";
 import { atLeast, atMost, type Figure, type Report } from "../../harness/report.ts";
 import type { HistoryMessage } from "../../src/core/compaction/history.ts";
@@ -6,13 +6,12 @@ import { buildIndex, type FoldIndex } from "../../src/core/compaction/index/fold
 import { readFoldCases, type FoldCase } from "./cases.ts";
 import { keepInstead } from "./keep-instead.ts";
 import { findNeeded, identifierKinds, stands, textOf, type IdentifierKind } from "./needed.ts";
-import { readIndexText } from "./read-index-text.ts";
 
 const indexTokensMax = 2_000;
 const summaryTokens = 1_500;
 const otherBudgets = [1_000, 4_000];
 
-/** The summary is left out: every identifier counted is in the index or in what the fold repeats word for word. */
+/** Ignores the summary: an identifier counts only in the index or in the text the fold repeats word for word. */
 export async function recallPart(
   tracesDir: string,
   progress: (line: string) => void,
@@ -55,7 +54,7 @@ interface Result {
   readonly others: ReadonlyMap<string, Found>;
   readonly indexTokens: number;
   readonly leftOut: number;
-  /** Tail, summary, index and what is repeated, of the history. */
+  /** Tail, summary, index and repeated text as a share of the history. */
   readonly keptShare: number;
 }
 
@@ -104,7 +103,7 @@ function measure(each: FoldCase): Result {
 
 const steps = 4;
 
-/** The same messages folded a quarter at a time, each fold with the index before it. */
+/** Folds the same messages a quarter at a time; each fold continues the previous index. */
 function foldInSteps(
   { history, tailFrom, countText }: FoldCase,
   kept: readonly HistoryMessage[],
@@ -128,7 +127,7 @@ function count(identifiers: Iterable<string>, isIn: (identifier: string) => bool
   return { needed: all.length, found: all.filter(isIn).length };
 }
 
-/** The ranking was fitted on the first half: the second is what to expect of other sessions. */
+/** The ranking was tuned on the first half; the second half shows what to expect elsewhere. */
 function halves(results: readonly Result[]): Record<string, Figure> {
   const isFitted = ({ id }: Result): boolean => halfOf(id) === 0;
   const fitted = results.filter(isFitted);
@@ -164,7 +163,7 @@ function beside(results: readonly Result[]): Record<string, Figure> {
   );
 }
 
-/** Over all identifiers of all folds; NaN where none was needed. */
+/** Over all identifiers of all folds; NaN if none was needed. */
 function pooled(found: readonly Found[]): number {
   return sum(found.map((each) => each.found)) / sum(found.map(({ needed }) => needed));
 }
@@ -183,4 +182,25 @@ function sum(values: readonly number[]): number {
 
 function mean(values: readonly number[]): number {
   return sum(values) / values.length;
+}
+
+/**
+ * Expands the paths of an index: `folder/: a b` means folder/a and folder/b; an indented line continues the folder of
+ * the last line that is not indented. An identifier counts as found if the expanded text contains it.
+ */
+function readIndexText(text: string): string {
+  let outer = "";
+  const lines = text.split("\n").map((line) => {
+    const end = line.search(/[/\\]:(?: |$)/u);
+    if (end === -1) return line;
+    const isInner = line.startsWith(" ");
+    const folder = (isInner ? outer + line.slice(1, end) : line.slice(0, end)) + (line[end] ?? "");
+    if (!isInner) outer = folder;
+    const names = line
+      .slice(end + 2)
+      .split(" ")
+      .filter((name) => name !== "");
+    return [folder, ...names.map((name) => folder + name)].join("\n");
+  });
+  return lines.join("\n");
 }

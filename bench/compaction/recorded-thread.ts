@@ -1,4 +1,4 @@
-// A recorded session as one conversation that only grows: what its client folded away is put back.
+// A recorded session as one growing conversation, with the messages restored that its client folded.
 import { learnPace, openPace, type Pace } from "../../src/core/cache/pace.ts";
 import type { HistoryMessage } from "../../src/core/compaction/history.ts";
 import type { Message } from "../../src/core/message/message.ts";
@@ -9,7 +9,7 @@ import { createModelLookup } from "../../src/replay/replay-model.ts";
 export interface RecordedThread {
   readonly id: string;
   readonly calls: readonly RecordedCall[];
-  /** Of the longest prompt, nothing being folded. */
+  /** Tokens of the longest prompt without folds. */
   readonly tokensMax: number;
 }
 
@@ -19,19 +19,19 @@ export interface RecordedCall {
   readonly startMs: number;
   /** Tools and system. */
   readonly foundation: readonly RecordedBlock[];
-  /** How many messages of the call before lead this one, and what it adds. */
+  /** How many messages of the previous call this one keeps, and the messages it adds. */
   readonly keep: number;
   readonly append: readonly SaidMessage[];
-  /** Of the calls before this one. */
+  /** Learned from the earlier calls. */
   readonly pace: Pace;
 }
 
-/** A message without its words: which blocks it is billed as, and how compaction sees it. */
+/** A message without text: its billed blocks, and its form for compaction. */
 export interface SaidMessage extends HistoryMessage {
   readonly blocks: readonly RecordedBlock[];
 }
 
-/** Calls without a time are left out: whether anything is read depends on it. */
+/** Leaves out calls without a time, because reads depend on it. */
 export async function* readRecordedThreads(
   recordings: AsyncIterable<Recorded>,
 ): AsyncGenerator<RecordedThread> {
@@ -56,7 +56,7 @@ interface OpenThread {
 
 function openThread(id: string, modelOf: (request: RecordedRequest) => ModelFacts): OpenThread {
   const calls: RecordedCall[] = [];
-  /** As recorded, and of each message how far the whole conversation goes with it. */
+  /** The recorded blocks, and the end of each message in the whole conversation. */
   let blocks: RecordedBlock[] = [];
   let reached: number[] = [];
   let said: SaidMessage[] = [];
@@ -112,7 +112,7 @@ function groupMessages(blocks: readonly RecordedBlock[]): RecordedBlock[][] {
   return groups;
 }
 
-/** Shorter than any summary: then it is what the user said next. */
+/** A shorter text is not a summary but the user's next message. */
 const summaryTokensMin = 500;
 
 function summaryLength(messages: readonly RecordedBlock[][], place: number): number {
@@ -125,7 +125,7 @@ function roleOf(blocks: readonly RecordedBlock[]): Message["role"] {
   return blocks.some(({ kind }) => kind === "tool_result") ? "tool" : "user";
 }
 
-/** Who speaks is all that a boundary needs: results follow what asked for them. */
+/** A boundary needs only the role: results follow their uses. */
 function toMessage(role: Message["role"]): Message {
   return { role, content: role === "user" ? [{ type: "text", text: "" }] : [] };
 }

@@ -1,4 +1,4 @@
-// Whether an agent finds what was folded: recorded sessions in a real ledger, folded there, searched as its tool does.
+// Whether an agent finds folded content: recorded sessions are folded in a real ledger and searched as its tool does.
 import { crc32 } from "node:zlib";
 import { atLeast, type Figure, type Report } from "../../harness/report.ts";
 import type { HistoryMessage } from "../../src/core/compaction/history.ts";
@@ -10,12 +10,12 @@ import { readFoldCases, type FoldCase } from "./cases.ts";
 import { findNeeded, stands, textOf } from "./needed.ts";
 
 const resultsShown = 5;
-/** Of the text around the later use, the identifier taken out. */
+/** Length of the text around the later use, without the identifier. */
 const contextCharacters = 600;
 
 /**
- * Found is what stands in one of the first five excerpts, as the model is shown them: 1,200 characters each at most. Beside
- * it, what stands anywhere in the messages those are from, which is one `history_read` away.
+ * "Found" means in one of the first five excerpts the model gets, of at most 1,200 characters each. Also counted:
+ * anywhere in the messages of those excerpts, which takes one `history_read` more.
  */
 export async function searchPart(
   tracesDir: string,
@@ -96,7 +96,7 @@ async function measure(each: FoldCase): Promise<readonly Result[]> {
 const sessionId = "recorded";
 const model = { model: "recorded", provider: "recorded" };
 
-/** Every turn with all of its messages, then one fold that keeps the tail. */
+/** Records every turn with its messages, then one fold that keeps the tail. */
 async function recordFolded(ledger: Ledger, { history, tailFrom }: FoldCase): Promise<void> {
   await ledger.createSession({ id: sessionId, agent: "bench", role: "unified", ...model });
   let parentTurnId: string | null = null;
@@ -170,7 +170,7 @@ function judge({ history }: FoldCase, hits: readonly HistoryHit[], identifier: s
   };
 }
 
-/** What the agent wrote around its first use of it afterwards. */
+/** The agent's text around its first later use of the identifier. */
 function contextOf({ after }: FoldCase, identifier: string): string {
   const written = after.filter(({ message }) => message.role === "assistant");
   for (const message of written) {

@@ -1,21 +1,22 @@
-// A recorded session as one growing conversation, and the places where its client shortened it.
+// Reads a recorded session as a growing conversation with the places where its client shortened it.
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Block, Message } from "../../src/core/message/message.ts";
+import { asFields, asList, asNumber, asText, type Fields } from "../tokens/trace-reader.ts";
 
 export interface TraceStep {
   readonly model: string;
-  /** How many messages of the conversation so far still lead this request. */
+  /** How many messages of the conversation this request keeps. */
   readonly keep: number;
   readonly appended: readonly Message[];
-  /** The reply, where no later request repeats it. */
+  /** The reply, if no later request contains it. */
   readonly reply: Message | null;
 }
 
-/** Messages as our ledger keeps them: every tool result is a message of its own, before what the user says. */
+/** Messages as in our ledger: every tool result is its own message, before the user's text. */
 export async function* readTraceSteps(file: string): AsyncGenerator<TraceStep> {
   const lines = createInterface({ input: createReadStream(file, "utf8") });
-  // Places of the recording, in messages of ours: one of theirs may be several of ours.
+  // How many of our messages each recorded message became.
   let sizes: number[] = [];
   for await (const line of lines) {
     if (line === "") continue;
@@ -48,8 +49,6 @@ function toReply(value: unknown): Message | null {
   return content.length === 0 ? null : { role: "assistant", content };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 function toBlocks(content: unknown): Block[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return asList(content).map((value) => toBlock(asFields(value)));
@@ -60,7 +59,7 @@ function toBlock(fields: Fields): Block {
     case "text":
       return { type: "text", text: asText(fields["text"]) };
     case "thinking": {
-      // Recordings keep only a signature's length.
+      // Recordings contain only the length of a signature.
       const signature = "s".repeat(asNumber(fields["sig_chars"]));
       return { type: "thinking", text: asText(fields["thinking"]), signature };
     }
@@ -89,20 +88,4 @@ function toBlock(fields: Fields): Block {
     default:
       return { type: "opaque", json: JSON.stringify(fields) };
   }
-}
-
-function asFields(value: unknown): Fields {
-  return typeof value === "object" && value !== null ? { ...value } : {};
-}
-
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function asText(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function asNumber(value: unknown): number {
-  return typeof value === "number" ? value : 0;
 }

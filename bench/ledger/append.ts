@@ -1,4 +1,4 @@
-// Recording turns of 8 KB: a ledger against its own statements, on either database.
+// Recording turns of 8 KB: a ledger against its own bare statements, on both databases.
 import { join } from "node:path";
 import {
   createSampleTurn,
@@ -60,7 +60,7 @@ export async function compareSqlite(
 }
 
 export interface ComparedPostgres extends Compared {
-  /** Commits that took more than one statement. */
+  /** Commits with more than one statement. */
   readonly divided: number;
 }
 
@@ -98,7 +98,7 @@ export async function comparePostgres(
   return { ...perTurnOf(compared), divided: recording.divided() };
 }
 
-/** Bare statements that miss their rows would be fast for nothing. */
+/** Checks that the bare statements wrote the same rows; otherwise their speed means nothing. */
 async function expectSame(ledger: Ledger, bare: Ledger): Promise<void> {
   const [left, right] = await Promise.all([ledger, bare].map(describe));
   if (left !== right) throw new Error(`the bare statements left ${right}, the ledger ${left}`);

@@ -1,4 +1,4 @@
-// Bare PostgreSQL: the statements a ledger sends, recorded once, sent again on one connection and nothing else.
+// Bare PostgreSQL: records the statements of a ledger once and sends them again on one connection.
 import { Client } from "pg";
 import { composeCommit } from "../../src/edge/stores/postgres/compose-commit.ts";
 import { numberPlaces } from "../../src/edge/stores/postgres/to-postgres-sql.ts";
@@ -14,7 +14,7 @@ export interface Sent {
 export interface Recording {
   readonly database: Database;
   taken(): readonly Sent[];
-  /** Commits that are not one statement. */
+  /** Commits with more than one statement. */
   divided(): number;
 }
 
@@ -46,7 +46,7 @@ export function recordSent(database: Database): Recording {
 
 export interface BarePostgres {
   send(sent: readonly Sent[]): Promise<void>;
-  /** The same for reading: every message that comes is parsed. */
+  /** The same for reading; parses every message. */
   read(sent: readonly Sent[]): Promise<number>;
   close(): Promise<void>;
 }

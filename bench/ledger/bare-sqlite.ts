@@ -1,4 +1,4 @@
-// Bare SQLite: the statements a ledger ran, recorded once, run again with the same values and nothing else.
+// Bare SQLite: records the statements of a ledger once and runs them again with the same values.
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { openSqlite } from "../../src/edge/stores/sqlite/open-sqlite.ts";
 import type { Value } from "../../src/edge/stores/sql/tables.ts";
@@ -9,7 +9,7 @@ export interface Executed {
   readonly gives: "rows" | "nothing";
 }
 
-/** Everything the connection runs from now on, in order. To be set up before anything is prepared. */
+/** Records everything the connection runs, in order. Call before any statement is prepared. */
 export function recordStatements(connection: DatabaseSync): () => readonly Executed[] {
   let executed: Executed[] = [];
   const prepare = connection.prepare.bind(connection);
@@ -37,14 +37,14 @@ export function recordStatements(connection: DatabaseSync): () => readonly Execu
 }
 
 export interface BareSqlite {
-  /** Prepared now, run when it is called. */
+  /** Prepares the statements; the result runs them. */
   prepare(executed: readonly Executed[]): () => void;
-  /** The same for reading: every message that comes is parsed. */
+  /** The same for reading; parses every message. */
   prepareReading(executed: readonly Executed[]): () => number;
   close(): Promise<void>;
 }
 
-/** The ledger's own pragmas; `setUp` brings the schema and the first rows. */
+/** Uses the ledger's pragmas; `setUp` creates the schema and the first rows. */
 export function openBareSqlite(
   file: string,
   setUp: readonly Executed[],

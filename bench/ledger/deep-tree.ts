@@ -1,4 +1,4 @@
-// Threads of 1,000 and of 10,000 turns: one long branch, and a chain in which every turn is a fork of its own.
+// Threads of 1,000 and 10,000 turns: one long branch, and a chain where every turn is a fork.
 import { join } from "node:path";
 import { loadSessions } from "../../harness/ledger-load.ts";
 import {
@@ -21,7 +21,7 @@ const rounds = 7;
 export interface DeepTree {
   readonly shallowMs: number;
   readonly deepMs: number;
-  /** 10 where time grows as the thread does. */
+  /** 10 if time grows linearly. */
   readonly times: number;
 }
 

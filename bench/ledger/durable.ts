@@ -1,4 +1,4 @@
-// Commits of 8 KB that wait for the disk, against the least a file can do: write 8 KB, fdatasync.
+// Commits of 8 KB that wait for the disk, compared with the minimum: write 8 KB to a file, fdatasync.
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createText, sampleCall, sampleSession, say } from "../../harness/ledger-turns.ts";

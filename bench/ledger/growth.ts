@@ -1,4 +1,4 @@
-// What recording and finding a turn cost in a small and in a large ledger, both on disk at once and measured in turn.
+// The cost of recording and finding a turn in a small and a large ledger, both on disk, measured alternately.
 import { randomUUID } from "node:crypto";
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ export interface GrowthOptions {
 }
 
 export interface Growth {
-  /** Medians in the large ledger over medians in the small one. */
+  /** Median in the large ledger ÷ median in the small one. */
   readonly append: number;
   readonly open: number;
   readonly smallAppendMs: number;
@@ -87,7 +87,7 @@ async function openLoaded(
   return { ledger, sessions, heads, appendMs: [], openMs: [] };
 }
 
-/** Each turn goes to a session at random: what it needs is not what was used just now. */
+/** Each turn goes to a random session, so its rows are not in a warm cache. */
 async function measureRound(
   { ledger, sessions, heads, appendMs, openMs }: Side,
   samples: readonly SampleTurn[],

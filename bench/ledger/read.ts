@@ -1,4 +1,4 @@
-// Reading a thread of 1,000 turns: a ledger against its own queries and JSON.parse.
+// Reading a thread of 1,000 turns: a ledger compared with its own queries and JSON.parse.
 import { join } from "node:path";
 import { loadSessions } from "../../harness/ledger-load.ts";
 import { createSampleTurn } from "../../harness/ledger-turns.ts";

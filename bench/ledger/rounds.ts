@@ -1,4 +1,4 @@
-// Two sides in turn, the first one changing from round to round, so that both see the same machine.
+// Runs two sides alternately, with the order changing each round, so that both see the same machine.
 import { median } from "../../harness/measure.ts";
 
 export interface Sides {
@@ -9,11 +9,11 @@ export interface Sides {
 export interface Compared {
   readonly ledgerMs: number;
   readonly bareMs: number;
-  /** The ledger's speed as a share of the bare one. */
+  /** The ledger's speed as a share of the bare statements' speed. */
   readonly share: number;
 }
 
-/** Medians over the rounds; the first ones are for warming up. */
+/** Medians over the rounds, without warm-up rounds. */
 export async function compareRounds(
   sides: Sides,
   { rounds, warmups = 2 }: { readonly rounds: number; readonly warmups?: number },

@@ -1,4 +1,4 @@
-// How well the tokens appended between two calls are foretold, each from what was known before it.
+// Error of the estimates for tokens appended between two calls, using only earlier data.
 import { basename } from "node:path";
 import { emptyPrefixKey, extendPrefixKey, hashContent } from "../../src/core/hash.ts";
 import { promptTokens, type Usage } from "../../src/core/message/usage.ts";
@@ -16,17 +16,17 @@ import type { Tokenizer } from "../../src/core/models/model-facts.ts";
 import { countMessage, noRawCount } from "../../src/core/tokens/raw-count.ts";
 import { readSession, sessionFiles, type TraceRequest } from "./trace-reader.ts";
 
-/** Differences up to this size say more about envelopes than about counting. */
+/** Smaller differences are mostly message envelopes. */
 const deltaTokensMin = 200;
 
 export interface Accuracy {
   readonly family: "claude" | "openai" | "other";
-  /** |estimate - billed| / billed of what was appended. */
+  /** |estimate - billed| / billed for the appended messages. */
   readonly cold: number;
-  /** The same without the usage of the reply in between: its content is estimated too. */
+  /** The same, with the reply's tokens estimated instead of taken from its usage. */
   readonly contentOnly: number;
   readonly calibrated: number;
-  /** |estimate - billed| / billed of the whole prompt. */
+  /** |estimate - billed| / billed for the whole prompt. */
   readonly anchoredTotal: number;
 }
 
@@ -37,7 +37,7 @@ export interface AccuracyReport {
   readonly sessions: number;
 }
 
-/** Calibrations start anew in every session and are kept per model. */
+/** Calibrations restart in every session and are per model. */
 export async function measureAccuracy(
   folder: string,
   counter: TextCounter,
@@ -66,7 +66,7 @@ interface Previous {
   readonly anchor: Anchor;
 }
 
-/** Takes requests in order; gives what was measured, or why nothing was. */
+/** Takes requests in order; returns the measurement, or why there is none. */
 function createSession(counter: TextCounter): (request: TraceRequest) => Accuracy | string {
   let messages: CountedMessage[] = [];
   let previous: Previous | undefined;
@@ -144,7 +144,7 @@ function familyOf(model: string): Accuracy["family"] {
   return model.startsWith("gpt") ? "openai" : "other";
 }
 
-/** By name, because the model table is not what is measured here. */
+/** By name, because the model table is not under test here. */
 function generationOf(model: string): Tokenizer {
   const family = familyOf(model);
   if (family === "openai") return "o200k";

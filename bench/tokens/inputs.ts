@@ -1,10 +1,11 @@
-// One megabyte of code, and one of each input that makes ordinary tokenizers slow.
+// One megabyte of code, and one megabyte of each input that makes ordinary tokenizers slow.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createRandom } from "../../harness/random-message.ts";
 
 const inputBytes = 1_000_000;
 
-/** Source text of installed packages: real code, and in every clone. */
+/** Source text of installed packages: real code that every clone has. */
 export function readCode(): string {
   const root = new URL("../../node_modules/", import.meta.url).pathname;
   const parts: string[] = [];
@@ -12,7 +13,7 @@ export function readCode(): string {
   for (const name of ["chai", "commander", "fast-check", "knip", "postcss", "vitest", "yaml"]) {
     const files = readdirSync(join(root, name), { recursive: true, encoding: "utf8" });
     for (const file of files.filter((path) => path.endsWith(".js")).toSorted()) {
-      // A share of each file, so that no single one decides what code looks like.
+      // Part of each file, so that no single file dominates.
       const part = readFileSync(join(root, name, file), "utf8").slice(0, 40_000);
       parts.push(part);
       length += part.length;
@@ -22,9 +23,9 @@ export function readCode(): string {
   return parts.join("\n");
 }
 
-/** Each is one megabyte of UTF-8, made the same way every time. */
+/** Each is one deterministic megabyte of UTF-8. */
 export function pathologicalInputs(): Readonly<Record<string, string>> {
-  const next = randomNumbers(20_261_115);
+  const next = createRandom(20_261_115);
   return {
     "one letter": "a".repeat(inputBytes),
     spaces: " ".repeat(inputBytes),
@@ -40,7 +41,7 @@ export function pathologicalInputs(): Readonly<Record<string, string>> {
   };
 }
 
-/** The same inputs, as much of each as the unguarded library counts in about a second. */
+/** The same inputs, cut to what the unguarded library counts in about a second. */
 export function comparableInputs(): Readonly<Record<string, string>> {
   const inputs = pathologicalInputs();
   const charactersMax: Readonly<Record<string, number>> = {
@@ -58,8 +59,8 @@ export function comparableInputs(): Readonly<Record<string, string>> {
         inputs[name]?.slice(0, length) ?? "",
       ]),
     ),
-    // A bare run of them the library counts wrong (it drops U+FEFF while it looks up ranks, four times
-    // too many tokens), so what is compared is where they occur: at the start of files.
+    // The library miscounts a bare run of them (it drops U+FEFF while it looks up ranks, four times too many
+    // tokens), so the comparison uses them where they occur: at the start of files.
     BOM: withByteOrderMarks(readCode().slice(0, 500_000), 100),
   };
 }
@@ -71,7 +72,7 @@ function withByteOrderMarks(code: string, everyLines: number): string {
     .join("\n");
 }
 
-/** Frequent Han characters and words, so that merges happen as they do in Chinese text. */
+/** Frequent Han characters and words, so that merges happen as in Chinese text. */
 const commonHan = [
   ...charactersOf(
     "的一是不了人我在有他这为之大来以个中上们到说国和地也子时道出而要于就下得可你年生自会那后能对着事其里所去行过家十用发天如然作方成者多日都三小军二无同么经法当起与好看学进种将还分此心前面又定见只主没公从",
@@ -92,15 +93,4 @@ function pick(next: () => number, choices: readonly string[], characters: number
     length += charactersOf(choice).length;
   }
   return parts.join("");
-}
-
-/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
-export function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

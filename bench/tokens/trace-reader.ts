@@ -1,4 +1,4 @@
-// Reads ctx-trace/1 sessions, one request at a time, as canonical messages. For this benchmark only.
+// Reads ctx-trace/1 sessions request by request as canonical messages.
 import { createReadStream, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -7,12 +7,12 @@ import type { Usage } from "../../src/core/message/usage.ts";
 
 export interface TraceRequest {
   readonly model: string;
-  /** How many messages of the request before are kept; the appended ones follow them. */
+  /** How many messages of the previous request are kept; the appended ones follow. */
   readonly keep: number;
   readonly appended: readonly Message[];
-  /** Whether system or tools differ from the request before. */
+  /** Whether system or tools differ from the previous request. */
   readonly overheadChanged: boolean;
-  /** Null where the trace does not have it. */
+  /** Null if the trace has none. */
   readonly usage: Usage | null;
 }
 
@@ -32,7 +32,7 @@ export async function* readSession(file: string): AsyncGenerator<TraceRequest> {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 function toRequest(record: Fields): TraceRequest {
   return {
@@ -44,7 +44,7 @@ function toRequest(record: Fields): TraceRequest {
   };
 }
 
-/** Null also where the whole prompt is given as zero. */
+/** Null also if the whole prompt is zero. */
 function toUsage(value: unknown): Usage | null {
   const fields = asFields(value);
   const output = asNumber(fields["output_tokens"]);
@@ -81,7 +81,7 @@ function toBlock(fields: Fields): Block {
       return {
         type: "thinking",
         text: asText(fields["thinking"]),
-        // Traces keep only a signature's length.
+        // Traces contain only the length of a signature.
         signature: "s".repeat(asNumber(fields["sig_chars"])),
       };
     case "redacted_thinking":
@@ -111,7 +111,7 @@ function toBlock(fields: Fields): Block {
 
 type MediaSource = Extract<Block, { type: "image" }>["source"];
 
-/** A PNG header that says what the trace says; the picture itself is not in it. */
+/** A PNG header with the recorded size; the trace has no image data. */
 function imageSource(width: unknown, height: unknown): MediaSource {
   if (typeof width !== "number" || typeof height !== "number") {
     return { kind: "file", fileId: "unknown" };
@@ -123,18 +123,18 @@ function imageSource(width: unknown, height: unknown): MediaSource {
   return { kind: "base64", mediaType: "image/png", data: header.toString("base64") };
 }
 
-function asFields(value: unknown): Fields {
+export function asFields(value: unknown): Fields {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-function asList(value: unknown): readonly unknown[] {
+export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function asText(value: unknown): string {
+export function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-function asNumber(value: unknown): number {
+export function asNumber(value: unknown): number {
   return typeof value === "number" ? value : 0;
 }

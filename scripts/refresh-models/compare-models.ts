@@ -1,4 +1,4 @@
-// Our facts beside theirs, by exact names. Nothing is dropped: what only one side knows is listed.
+// Compares our facts with theirs by exact names. Models that only one side has are listed too.
 import { lifetimes } from "../../src/core/message/usage.ts";
 import type { ModelFacts } from "../../src/core/models/model-facts.ts";
 import { parseUsdPerMTok, toUsdPerMTok } from "../../src/core/models/pico-usd.ts";
@@ -27,14 +27,14 @@ export interface Difference {
   readonly field: string;
   readonly ours: string | null;
   readonly theirs: string | null;
-  /** `take`: theirs is newer and can be written. `keep`: ours is newer. `look`: for a person to decide. */
+  /** `take`: theirs is newer and can be written. `keep`: ours is newer. `look`: a person decides. */
   readonly verdict: "take" | "keep" | "look";
   readonly reason: string;
-  /** Their row, where its prices can be written. */
+  /** Their row, if its prices can be written. */
   readonly row: TheirRow | null;
 }
 
-/** Compares the prices in force on a day, and the windows. */
+/** Compares windows, and the prices in force on a day. */
 export function compareModels(
   ours: readonly ModelFacts[],
   theirs: TheirSource,
@@ -45,7 +45,7 @@ export function compareModels(
   );
   const pairs = covered.map((model) => ({ model, their: findTheirs(model, theirs) }));
   const used = new Set(pairs.map((pair) => pair.their));
-  // A dated id that is one of our aliases is not a model we lack.
+  // A dated id that is one of our aliases is not a missing model.
   const known = new Set(ours.flatMap((model) => namesOf(model)));
   return {
     source: theirs.name,
@@ -65,7 +65,7 @@ export function compareModels(
   };
 }
 
-/** Their model of the same id, else one that lists our id or one of our aliases as exactly its own. */
+/** Their model with the same id, otherwise one that lists our id or alias as an exact name. */
 function findTheirs(model: ModelFacts, theirs: TheirSource): TheirModel | undefined {
   const own = theirs.models.filter((their) => their.provider === model.provider);
   const names = namesOf(model);
@@ -163,7 +163,7 @@ function priceDifferences(
       shortest === undefined ? null : ours?.writePicoUsd[shortest],
       theirs?.write,
     ],
-    // Only one of the sources knows prices by lifetime: silence is no difference here.
+    // Only one source has prices by lifetime, so a missing price is not a difference.
     ["write.1h", hourly, theirs?.write1h ?? (hourly == null ? null : toUsdPerMTok(hourly))],
   ] as const;
   return rows.flatMap(([field, our, their]) => {

@@ -1,4 +1,4 @@
-// The installed @pydantic/genai-prices, by exact names only: its own lookup goes by prefix and prices
+// Reads the installed @pydantic/genai-prices by exact names. Its own lookup matches prefixes and would price
 // claude-sonnet-5-5 as claude-sonnet-5.
 import { readFileSync } from "node:fs";
 import {
@@ -9,7 +9,7 @@ import {
 } from "@pydantic/genai-prices";
 import type { TheirModel, TheirPrices, TheirRow, TheirSource } from "./their-prices.ts";
 
-/** Our provider → theirs. Qwen is not among theirs. */
+/** Our provider → theirs. They have no Qwen. */
 const providers: Readonly<Record<string, string>> = {
   anthropic: "anthropic",
   openai: "openai",
@@ -22,7 +22,7 @@ const providers: Readonly<Record<string, string>> = {
   mistral: "mistral",
 };
 
-/** The package does not carry the day of its data; these are npm's publication days. */
+/** The package has no date for its data; these are npm's publication days. */
 const datedOn: Readonly<Record<string, string>> = { "0.1.8": "2026-09-23" };
 
 /** All chat models of the providers we cover. */
@@ -33,7 +33,7 @@ export function readGenaiPrices(): TheirSource {
     datedOn: datedOn[version] ?? null,
     models: Object.entries(providers).flatMap(([provider, theirs]) =>
       (findProvider({ providerId: theirs })?.models ?? [])
-        // Their Google also sells Claude; those prices are Vertex's, not the vendor's.
+        // Their Google also lists Claude; those are Vertex's prices, not the vendor's.
         .filter((model) => provider === "anthropic" || !model.id.startsWith("claude"))
         .map((model) => toTheirModel(provider, model)),
     ),
@@ -89,7 +89,7 @@ function tierStart(prices: ModelPrice): number | null {
   return input === undefined || typeof input === "number" ? null : (input.tiers[0]?.start ?? null);
 }
 
-/** Only what they compare by equality; prefixes and patterns are not names. */
+/** Only names they compare by equality, not prefixes or patterns. */
 function exactNames(match: MatchLogic): readonly string[] {
   if ("equals" in match) return [match.equals];
   return "or" in match ? match.or.flatMap(exactNames) : [];

@@ -1,10 +1,10 @@
-// The data folder of an unpacked @earendil-works/pi-ai: fresher than what npm lets us install.
+// Reads the data folder of an unpacked @earendil-works/pi-ai, which is newer than the version npm lets us install.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isFields, type Fields } from "../../src/core/models/read-fields.ts";
 import type { TheirModel, TheirPrices, TheirRow, TheirSource } from "./their-prices.ts";
 
-/** Our provider → their file, of the vendors' own APIs only. */
+/** Our provider → their file, for the vendors' own APIs only. */
 const files: Readonly<Record<string, string>> = {
   anthropic: "anthropic.json",
   openai: "openai.json",
@@ -17,10 +17,10 @@ const files: Readonly<Record<string, string>> = {
   mistral: "mistral.json",
 };
 
-/** Their data says no day; these are npm's publication days. */
+/** Their data has no date; these are npm's publication days. */
 const datedOn: Readonly<Record<string, string>> = { "1.5.0": "2026-11-02" };
 
-/** All priced chat models in a data folder; null where the folder has none of the files. */
+/** All priced chat models in a data folder; null if none of the files exist. */
 export function readPiAi(folder: string): TheirSource | null {
   const found = Object.entries(files).filter(([, file]) => existsSync(join(folder, file)));
   if (found.length === 0) return null;
@@ -68,7 +68,7 @@ function toTheirModel(provider: string, model: Fields): TheirModel {
   };
 }
 
-/** They write 0 where there is no price. */
+/** They write 0 for a missing price. */
 function toPrices(cost: Fields): TheirPrices {
   const price = (key: string): number | null => {
     const value = cost[key];

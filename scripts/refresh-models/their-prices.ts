@@ -1,21 +1,21 @@
-// What another source says of models, in one form for every source. Dollars per million tokens.
+// Model facts of another source, in one form for all sources. Dollars per million tokens.
 
 export interface TheirSource {
   readonly name: string;
-  /** The day their data is of; null where neither we nor the caller know it. */
+  /** The date of their data; null if unknown. */
   readonly datedOn: string | null;
   readonly models: readonly TheirModel[];
 }
 
 export interface TheirModel {
-  /** Our name of the provider. */
+  /** Our name for the provider. */
   readonly provider: string;
   readonly id: string;
-  /** Every spelling they list as exactly this model, lower case. */
+  /** Every name they list as exactly this model, in lower case. */
   readonly names: readonly string[];
   readonly windowTokens: number | null;
   readonly rows: readonly TheirRow[];
-  /** Why the rows are not the whole truth, like other prices at night. */
+  /** Why the rows are incomplete, for example other prices at night. */
   readonly caveat: string | null;
 }
 
@@ -25,7 +25,7 @@ export interface TheirRow {
   readonly tier: (TheirPrices & { readonly above: number }) | null;
 }
 
-/** Null: they name no such price. `write` is for the shortest lifetime. */
+/** Null: they have no such price. `write` is for the shortest lifetime. */
 export interface TheirPrices {
   readonly input: number | null;
   readonly output: number | null;

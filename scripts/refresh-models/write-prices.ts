@@ -1,4 +1,4 @@
-// Puts a newer price into a data file as one more dated row, so that what past calls cost does not change.
+// Appends a newer price to a data file as a dated row, so that the cost of past calls does not change.
 import { objectMembers, rootSpan, type Span } from "../../src/core/message/json-text.ts";
 import { isFields, type Fields } from "../../src/core/models/read-fields.ts";
 import type { TheirRow } from "./their-prices.ts";
@@ -6,20 +6,20 @@ import type { TheirRow } from "./their-prices.ts";
 export interface NewRow {
   readonly model: string;
   readonly row: TheirRow;
-  /** The first day of the new price, where their row does not say it: the day of their data. */
+  /** The first day of the new price if their row has none: the date of their data. */
   readonly datedOn: string;
   readonly source: string;
-  /** The lifetime their one write price is for. */
+  /** The lifetime of their only write price. */
   readonly shortestWrite: string | null;
 }
 
-/** The file's text with a row appended to the model's prices; every other model keeps its bytes. Null where it does not fit after the model's last row. */
+/** Appends a row to the model's prices and keeps all other bytes. Null if the row does not fit after the last one. */
 export function withNewRow(text: string, change: NewRow): string | null {
   const model = spanAt(text, rootSpan(text), ["models", change.model]);
   const prices = model === null ? null : spanAt(text, model, ["prices"]);
   const lastRow = prices === null ? null : lastRowIn(text.slice(prices.start, prices.end));
   if (model === null || prices === null || lastRow === null) return null;
-  // Rows are in order of time: a row before an announced one is for a person to place.
+  // Rows are in order of time; a person has to place a row before an announced one.
   const lastDay = typeof lastRow["from"] === "string" ? lastRow["from"] : "";
   if (lastDay >= (change.row.from ?? change.datedOn)) return null;
   const row = JSON.stringify(toRow(lastRow, change));
@@ -32,7 +32,7 @@ export function withNewRow(text: string, change: NewRow): string | null {
   );
 }
 
-/** Their prices on our row. Tiers are factors and stay; a lifetime they do not price becomes unpublished. */
+/** Our last row with their prices. Tiers are factors and stay; a lifetime without their price becomes unpublished. */
 function toRow(lastRow: Fields, { row, datedOn, shortestWrite }: NewRow): Fields {
   const { input, output, read, write, write1h } = row.prices;
   const ourWrites = isFields(lastRow["write"]) ? Object.keys(lastRow["write"]) : [];
@@ -58,7 +58,7 @@ function lastRowIn(prices: string): Fields | null {
   return isFields(last) ? last : null;
 }
 
-/** Replaces a model's own text field, or adds it as the last one. */
+/** Replaces a text field of a model, or adds it at the end. */
 function withField(model: string, name: string, value: string): string {
   const json = JSON.stringify(value);
   const present = spanAt(model, rootSpan(model), [name]);
@@ -67,7 +67,7 @@ function withField(model: string, name: string, value: string): string {
     : model.slice(0, present.start) + json + model.slice(present.end);
 }
 
-/** Where the value below these keys stands in a JSON text; null where there is none. */
+/** The span of the value under these keys in a JSON text, or null. */
 function spanAt(text: string, from: Span, keys: readonly string[]): Span | null {
   let span = from;
   for (const key of keys) {

@@ -1,4 +1,4 @@
-// What caching saved in a session, and why: from its calls and events in the ledger, and from what `strata stats` answers.
+// What caching saved in a session and why, from the ledger's calls and events and from analytics.
 import { askLedger } from "../../src/analytics/ask-ledger.ts";
 import { misses, type MissFigures } from "../../src/analytics/misses.ts";
 import { savings, type SavingsFigures } from "../../src/analytics/savings.ts";
@@ -32,7 +32,7 @@ interface Turn {
   readonly missed: readonly Miss[];
 }
 
-/** `again`: what the same session came to otherwise. */
+/** `again`: the cost of the same session under other policies. */
 export async function explainSavings(
   session: GuidedSession,
   model: ModelFacts,
@@ -107,7 +107,7 @@ function toNumbers(title: string, cell: (turn: Turn) => string): Column<Turn> {
   return { title, align: "right", cell };
 }
 
-/** By its first call: the others follow within seconds. */
+/** Described by its first call, because the others follow within seconds. */
 function describeTurn({ calls, missed }: Turn, all: readonly Answered[]): string {
   const [first] = calls;
   if (first === undefined) return "";
@@ -128,7 +128,7 @@ function pauseBefore(call: Answered, all: readonly Answered[]): string {
   return `after ${minutes} min`;
 }
 
-/** Which marker had asked to keep what a call read. */
+/** The marker that wrote what a call read. */
 function placeOf(call: Answered, all: readonly Answered[]): string {
   const { hit } = call.plan.expected;
   const at = all.indexOf(call);
@@ -149,7 +149,7 @@ function describeSaved(
   return `$${saved_usd} of $${cost_usd}, ${share}: of ${formatNumber(promptTokens(usage))} prompt tokens ${formatPercent(hitRate(usage) ?? 0)} were read from the cache`;
 }
 
-/** Against plain input. */
+/** Prices relative to plain input. */
 function describePrices({ prices }: ModelFacts, at: number): string | null {
   const rates = prices.kind === "priced" ? rowAt(prices.rows, at)?.rates : undefined;
   if (rates === undefined || rates.readPicoUsd === null) return null;
@@ -179,7 +179,7 @@ function describeHits(calls: readonly Answered[]): string {
   return `${places.join(", ")}; ${asPlanned} of ${formatCount(calls.length, "call")} read what was planned`;
 }
 
-/** What was worth keeping most: written once, and read by every call until it was lost. */
+/** The most useful prefix: written once and read by every call until it was lost. */
 function describeKept(calls: readonly Answered[]): string {
   const spans = calls.map(({ usage }, index) => {
     const tokens = writtenTokens(usage);

@@ -1,4 +1,4 @@
-// The end of the longer example: a session that outgrows its window is folded, and what was folded is found again.
+// The end of the longer example: a session outgrows its window and is folded, then folded content is recalled.
 import { findPolicy } from "../../src/core/cache/policies.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import type { Message } from "../../src/core/message/message.ts";
@@ -9,11 +9,11 @@ import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.
 import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access.ts";
 import { createProvider } from "../../src/edge/providers/provider.ts";
 import { runTurn, type Edges } from "../../src/engine.ts";
-import { openSession } from "../../src/engine/open-session.ts";
+import { openSession } from "../../src/engine/session/open-session.ts";
 import type { Session } from "../../src/core/session/session.ts";
 import { createAgent, createSimulator } from "../../src/simulator/index.ts";
 
-/** Small, so that a few turns fill it. */
+/** Small enough for a few turns to fill. */
 const windowTokens = 24_000;
 const turns = 12;
 

@@ -1,4 +1,4 @@
-// The guide: what is typed, what a watcher is told in between, and what it all came to.
+// The guide of `npm start`: typed messages, notes for the viewer, and the final summary.
 import { styleText } from "node:util";
 import type { PolicyName } from "../../src/core/cache/policy.ts";
 import type { ModelFacts } from "../../src/core/models/model-facts.ts";
@@ -12,7 +12,7 @@ export interface GuideSetup {
   readonly model: ModelFacts;
   readonly counter: TextCounter;
   readonly out: (text: string) => void;
-  /** Whether somebody watches, who is given the time to. */
+  /** Whether a person watches; then output is slowed down. */
   readonly isWatched: boolean;
   readonly colours: boolean;
   readonly width: number;
@@ -76,8 +76,8 @@ function runUnder(
 }
 
 async function costUnder(policy: PolicyName, setup: GuideSetup): Promise<string> {
-  const nobody = { note: () => {}, seen: () => Promise.resolve() };
-  const session = await runUnder(policy, { ...setup, out: () => {} }, nobody);
+  const unwatched = { note: () => {}, seen: () => Promise.resolve() };
+  const session = await runUnder(policy, { ...setup, out: () => {} }, unwatched);
   try {
     const record = await session.store.ledger.findSession(session.sessionId);
     return formatUsdRounded(record?.costPicoUsd ?? 0n);

@@ -1,5 +1,5 @@
-// A session of `strata chat` with a guide at the keys: the simulator's agent model, a virtual clock, a folder that is
-// made for it. What it needs of the machine is fixed, so that it costs the same everywhere.
+// A scripted session of `strata chat` with the simulator's agent model, a virtual clock and a new folder. Everything
+// it reads from the machine is fixed, so it costs the same everywhere.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,15 +11,15 @@ import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.
 import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access.ts";
 import { createProvider } from "../../src/edge/providers/provider.ts";
 import { makeStore, type OpenStore } from "../../src/edge/stores/open-store.ts";
-import { createEngine, type Reached } from "../../src/engine/create-engine.ts";
-import { openWorkspaceWorld } from "../../src/engine/workspace-world.ts";
+import { createEngine, type Reached } from "../../src/engine/session/create-engine.ts";
+import { openWorkspaceWorld } from "../../src/engine/world/workspace-world.ts";
 import { openEvents } from "../../src/host/open-events.ts";
 import { createAgent, createSimulator, type Simulator } from "../../src/simulator/index.ts";
 
 export interface GuideStep {
-  /** What passes before it, on the session's clock. */
+  /** Time before this step, on the session's clock. */
   readonly afterMs: number;
-  /** What somebody who watches is told first. */
+  /** A note for the viewer before the step. */
   readonly aside?: string;
   readonly line: string;
 }
@@ -30,26 +30,26 @@ export interface GuidedOptions {
   readonly steps: readonly GuideStep[];
   readonly counter: TextCounter;
   readonly out: (text: string) => void;
-  /** Told the asides, a line each. */
+  /** Receives the asides, one line each. */
   readonly note: (text: string) => void;
   readonly colours: boolean;
   readonly width: number;
-  /** Awaited before each step: whoever watches has seen everything so far. */
+  /** Awaited before each step: resolves when all output so far was shown. */
   readonly seen: () => Promise<void>;
 }
 
-/** What is left of it. */
+/** The finished session. */
 export interface GuidedSession {
   readonly store: OpenStore;
   readonly sessionId: string;
-  /** On its own clock. */
+  /** The end on the session's clock. */
   readonly endMs: number;
   close(): Promise<void>;
 }
 
 export const sessionId = "guided";
 
-/** Throws where a turn did not end well. */
+/** Throws if a turn failed. */
 export async function runGuided(options: GuidedOptions): Promise<GuidedSession> {
   const { out, colours, width } = options;
   const simulator = createSimulator({
@@ -69,9 +69,9 @@ export async function runGuided(options: GuidedOptions): Promise<GuidedSession> 
       showsStatus: true,
     };
     const wish = { prompt: null, isJson: false, isAllowed: false, model: null };
-    // How to go on with it is not said: it ends with the program.
+    // Hides the hint on how to resume, because the session ends with the program.
     const status = await runChat(wish, edges, { out, error: () => {}, env: {} });
-    // Somebody stopped it.
+    // The user stopped it with a signal.
     if (status > 128) process.exit(status);
     if (status !== 0) throw new Error(`the chat ended with status ${status}`);
   } catch (error) {
@@ -96,7 +96,7 @@ async function* typeLines(
   }
 }
 
-/** As the command opens a chat without a key, with the clock and the machine given. */
+/** Opens a chat like the command without a key, with a fixed clock and machine. */
 async function openGuided(
   { model, policy, counter }: GuidedOptions,
   simulator: Simulator,
@@ -155,5 +155,5 @@ async function openGuided(
   };
 }
 
-/** What a reply takes. */
+/** Duration of a reply. */
 const callMs = 4_000;

@@ -1,5 +1,5 @@
-// npm start -- longer: twelve turns with long pauses under five policies, resumed from the ledger half-way, and a session
-// that is folded.
+// npm start -- longer: twelve turns with long pauses under five policies, resumed from the ledger half-way, then a
+// session that is folded.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,13 +19,13 @@ import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access
 import { createProvider } from "../../src/edge/providers/provider.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
 import { runTurn, type TurnRun } from "../../src/engine.ts";
-import { openSession } from "../../src/engine/open-session.ts";
+import { openSession } from "../../src/engine/session/open-session.ts";
 import type { Session } from "../../src/core/session/session.ts";
-import { resumeSession, type ResumeSetup } from "../../src/engine/stored-session.ts";
+import { resumeSession, type ResumeSetup } from "../../src/engine/session/stored-session.ts";
 import * as simulation from "../../src/simulator/index.ts";
 import { printFold } from "./fold.ts";
 
-/** A call as both sides recorded it. */
+/** A call in the records of both sides. */
 interface BilledCall {
   readonly entry: CallEntry;
   readonly usage: Usage;
@@ -40,7 +40,7 @@ interface Run {
 
 const { facts } = resolveModel(example.model);
 
-/** After this turn everything but the ledger's file is dropped. */
+/** After this turn only the ledger's file is kept. */
 const restartAfter = 6;
 
 export async function runLonger(): Promise<void> {
@@ -63,7 +63,7 @@ export async function runLonger(): Promise<void> {
   }
 }
 
-/** The whole session under one policy, on a simulator of its own, at the fixture's times. */
+/** Runs the whole session under one policy on its own simulator, at the fixture's times. */
 async function runExample(policy: PolicyName, file: string): Promise<readonly BilledCall[]> {
   const simulator = simulation.createSimulator({
     seed: 1,
@@ -126,7 +126,7 @@ function openExample(policy: PolicyName): Session {
   });
 }
 
-/** What whoever goes on with the session brings; the rest is in the ledger. */
+/** What a resume needs besides the ledger. */
 function setupOf(policy: PolicyName): ResumeSetup {
   return {
     model: facts,
@@ -185,7 +185,7 @@ function turnOf({ turnId }: CallEntry): number {
   return Number(turnId.split(" ").at(-1));
 }
 
-/** What is left when every process is gone. */
+/** Prints what the ledger has after the processes ended. */
 async function printLedger(calls: readonly BilledCall[], file: string): Promise<void> {
   const ledger = await openLedger(file);
   const record = await ledger.findSession("adaptive");
@@ -206,7 +206,7 @@ async function printLedger(calls: readonly BilledCall[], file: string): Promise<
   );
 }
 
-/** What a call read, and which marker had asked to keep it, by the simulator's record. */
+/** What a call read and which marker wrote it, from the simulator's record. */
 function whyOf({ entry, bill }: BilledCall, calls: readonly BilledCall[]): string {
   const before = calls[calls.findIndex((call) => call.entry === entry) - 1];
   if (before === undefined) return "first call";

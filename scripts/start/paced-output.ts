@@ -1,9 +1,9 @@
-// Text as a person at a keyboard and a model make it: piece by piece. For somebody who watches; never on a pipe.
+// Prints text piece by piece, like typing. Only for a person at a terminal, never on a pipe.
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface PacedOutput {
   readonly write: (text: string) => void;
-  /** Resolves when everything so far was shown. */
+  /** Resolves when all output so far was shown. */
   readonly seen: () => Promise<void>;
 }
 
@@ -28,7 +28,7 @@ interface Piece {
   readonly waitMs: number;
 }
 
-/** What is typed comes by the key, everything else by the line. */
+/** Typed text by character, all other text by line. */
 function toPieces(text: string): readonly Piece[] {
   return text.split(/(?<=\n)/).flatMap((line) => {
     const typed = /^((?:\u001b\[\d+m)*> )(.*\n)$/s.exec(line); // oxlint-disable-line no-control-regex

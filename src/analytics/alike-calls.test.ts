@@ -17,7 +17,7 @@ const question = {
   turn: null,
 };
 
-/** Tokens of the prompt, when it was sent, and whether an attempt before it came to nothing. */
+/** Tokens of the prompt, when it was sent, and whether an attempt was discarded before it. */
 const calls = [
   [1000, 10, false],
   [1000, 49, false],

@@ -1,9 +1,9 @@
-// The calls of a window in groups that one price fits, with what they cost.
+// The calls of a window, grouped so that one price applies to all calls of a group.
 import { lifetimes, type Lifetime } from "../core/message/usage.ts";
 import { writeColumns } from "../edge/stores/ledger/call-rows.ts";
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer, text } from "../edge/stores/sql/read-row.ts";
-import type { Label, LedgerMoment, Question } from "./analysis.ts";
+import type { Label, LedgerSnapshot, Question } from "./analysis.ts";
 import { moneyOf, moneySums, sumSql, writtenSql } from "./figures.ts";
 import { endsOf, fromCalls, keyOf, labelOf } from "./group-keys.ts";
 import type { AlikeCalls, PriceSteps } from "./reprice.ts";
@@ -14,15 +14,15 @@ export interface PricedCalls extends AlikeCalls {
   readonly model: string;
   readonly callCount: number;
   readonly hasUsage: boolean;
-  /** Of everything that was billed, as recorded. */
+  /** Everything billed for these calls, as recorded. */
   readonly costPicoUsd: bigint;
-  /** Whether that is known, and is of the tokens above alone: no attempt came to nothing before. */
+  /** Whether the cost is known and covers exactly the tokens above, with no discarded attempts in it. */
   readonly isCostOfUsage: boolean;
 }
 
-/** Calls after attempts that came to nothing are few, so that they are looked for by themselves and taken out. */
+/** Few calls have discarded attempts, so a second query finds them and their sums are subtracted from the rest. */
 export async function readAlike(
-  ledger: LedgerMoment,
+  ledger: LedgerSnapshot,
   question: Question,
   steps: PriceSteps,
 ): Promise<readonly PricedCalls[]> {
@@ -39,7 +39,7 @@ export async function readAlike(
   ];
 }
 
-/** As call-text.ts writes what became of a call; the index calls_discarded is of the calls this holds for. */
+/** Matches the text that call-text.ts writes. The index calls_discarded covers exactly these calls. */
 const hasDiscarded = `SUBSTR(c.outcome_json, 1, 15) = '{"discarded":[{'`;
 
 interface Group {
@@ -48,7 +48,7 @@ interface Group {
 }
 
 async function readGroups(
-  { query }: LedgerMoment,
+  { query }: LedgerSnapshot,
   { groupBy, window }: Question,
   steps: PriceSteps,
   condition: string,
@@ -105,18 +105,18 @@ const tokenColumns: readonly string[] = [
   sumSql("c.output_tokens + c.reasoning_tokens", "output"),
 ];
 
-/** What a call is alike in is one number: flags, then which tier of prompts it is in, then since which day of prices. */
+/** The group number of a call packs three values: flags, the price tier of its prompt, the price period of its day. */
 const tokensPlace = 256;
 const daysPlace = 65_536;
 
-/** How many of the steps a value is beyond; most are before the first. */
+/** SQL for how many steps a value has passed. Most values have passed none, so that case comes first. */
 function placeSql(value: string, before: "<=" | "<", steps: readonly number[]): string {
   if (steps.length === 0) return "0";
   const cases = steps.map((step, index) => `WHEN ${value} ${before} ${step} THEN ${index}`);
   return `CASE ${cases.join(" ")} ELSE ${steps.length} END`;
 }
 
-/** A prompt and a time on the same side of every step as those of the calls: cheaper than to look for one of theirs. */
+/** A prompt length and a time that get the same rates as the calls of the group; cheaper than querying for a real one. */
 function standIn(
   row: ResultRow,
   { aboveTokens, fromMs }: PriceSteps,

@@ -1,4 +1,4 @@
-// Everything a ledger can be asked, by name.
+// All analyses by name.
 import type { Analysis } from "./analysis.ts";
 import type { AnalysisName } from "./analysis-names.ts";
 import { cacheEffectiveness } from "./cache-effectiveness.ts";

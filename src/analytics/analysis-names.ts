@@ -1,4 +1,4 @@
-// The names alone: help and command tables need no more.
+// Only the names, so that help and command tables need not load the analyses.
 
 export const analysisNames = [
   "cache_effectiveness",

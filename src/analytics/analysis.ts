@@ -1,49 +1,49 @@
-// What an analysis is: a question that is checked at the door, asked of one moment of a ledger, ranked and cut.
+// The parts of an analysis: a parsed question, answered from one snapshot of the ledger as ranked rows.
 import type { Catalogue } from "../core/models/catalogue.ts";
 import type { Database, Snapshot } from "../edge/stores/sql/database.ts";
 import type { TimeWindow } from "./time-window.ts";
 
-/** All that is asked of a ledger's database: both drivers have it. Nothing is written. */
+/** What analytics needs from a ledger's database. Both drivers have it. Nothing is written. */
 export type AnalyticsSource = Pick<Database, "kind" | "snapshot" | "clockSql">;
 
-/** Everything else an answer depends on. */
+/** What an answer depends on besides the ledger. */
 export interface AnalyticsWorld {
   /** Milliseconds since 1970. */
   readonly nowMs: number;
-  /** Whose prices savings are reckoned with. */
+  /** Prices for computing savings. */
   readonly catalogue: Catalogue;
 }
 
-/** As a command line or a query string spells it; all of it may be missing. */
+/** Raw text of a command line or a query string. */
 export interface AnalyticsQuery {
   readonly from?: string;
   readonly to?: string;
   readonly groupBy?: string;
-  /** A name, or a name with `:asc` or `:desc`. */
+  /** A name, optionally with `:asc` or `:desc`. */
   readonly order?: string;
   readonly limit?: string;
-  /** A model to reprice with. */
+  /** The model to compare prices with. */
   readonly baseline?: string;
-  /** One turn in full. */
+  /** The id of one turn, to show it call by call. */
   readonly turn?: string;
 }
 
 export interface Analysis<Figures extends object = object> {
   readonly summary: string;
-  /** What rows can stand for; the first is the default. */
+  /** What rows can be grouped by; the first is the default. */
   readonly groupBys: readonly string[];
   /** Figures rows can be ordered by; the first is the default, largest first. */
   readonly orders: readonly string[];
-  /** What it takes besides a window, a group, an order and a limit. */
+  /** Parameters besides window, group, order and limit. */
   readonly takes?: readonly ("baseline" | "turn")[];
-  ask(ledger: LedgerMoment, question: Question, world: AnalyticsWorld): Promise<Found<Figures>>;
+  ask(ledger: LedgerSnapshot, question: Question, world: AnalyticsWorld): Promise<Found<Figures>>;
 }
 
-export interface LedgerMoment extends Pick<Snapshot, "query"> {
+export interface LedgerSnapshot extends Pick<Snapshot, "query"> {
   readonly clockSql: string;
 }
 
-/** A query that was read and found good. */
+/** A parsed and valid query. */
 export interface Question {
   readonly window: TimeWindow;
   readonly groupBy: string;
@@ -55,18 +55,18 @@ export interface Question {
 
 export interface Found<Figures extends object = object> {
   readonly rows: readonly RankedRow<Figures>[];
-  /** Rows that were left out already. */
+  /** Rows the analysis itself left out. */
   readonly leftOut?: number;
-  /** What a reader should know who takes the figures at their word. */
+  /** Warnings about the figures. */
   readonly notes?: readonly string[];
-  /** Where the answer is about another time than was asked for. */
+  /** The window of the answer if it differs from that of the question. */
   readonly window?: TimeWindow;
 }
 
-/** A row with what it can be ordered by: exact, before money is rounded. */
+/** A row with the exact values to order it by, before money is rounded. */
 export interface RankedRow<Figures extends object = object> {
   readonly figures: Figures;
-  /** Decides between equals, so that every database gives one order. */
+  /** Breaks ties, so that both databases give the same order. */
   readonly label: Label;
   readonly ranks: Readonly<Record<string, Rank>>;
 }
@@ -75,7 +75,7 @@ export type Label = string | boolean | null;
 
 export type Rank = bigint | number | string | null;
 
-/** `groupBy: "model"` gives rows with a field `model`; none where everything is one row. */
+/** `groupBy: "model"` adds a field `model` to the row; "none" adds no field. */
 export function withLabel<Figures extends object>(
   { groupBy }: Pick<Question, "groupBy">,
   label: Label,

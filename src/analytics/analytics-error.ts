@@ -1,7 +1,7 @@
-// What a question can be refused for, in the words of the API, on the one error Strata throws.
+// Errors of invalid questions: a StrataError that carries the API's error code.
 import { StrataError, type StrataErrorCode } from "../core/strata-error.ts";
 
-/** D-11. The list is closed: an API documents it. */
+/** The list is closed and part of the API. */
 export type AnalyticsErrorCode =
   | "invalid_time_window"
   | "invalid_group_by"
@@ -23,7 +23,7 @@ export function refuse(code: AnalyticsErrorCode, message: string, hint: string):
   return new StrataError(strataCodes[code], message, hint, { cause: { analyticsCode: code } });
 }
 
-/** The code an API prints for a refused question; null for every other error. */
+/** The API's code for a refused question; null for any other error. */
 export function analyticsCodeOf(error: unknown): AnalyticsErrorCode | null {
   if (!(error instanceof StrataError)) return null;
   const { cause } = error;

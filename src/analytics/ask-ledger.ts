@@ -5,10 +5,10 @@ import { parseQuestion } from "./parse-question.ts";
 import { rankRows } from "./rank-rows.ts";
 import { toIso } from "./time-window.ts";
 
-/** As an API prints it (D-11): names with underscores, times in UTC, money as decimal text. */
+/** The shape of an API response: names with underscores, times in UTC, money as decimal text. */
 export interface Answer<Row extends object = object> {
   readonly window: { readonly start: string; readonly end: string };
-  /** The day on which the prices were checked that are in force now. */
+  /** The latest day on which a current price was checked. */
   readonly current_pricing_version: string;
   readonly data: readonly Row[];
   /** Rows beyond the limit. */
@@ -16,7 +16,7 @@ export interface Answer<Row extends object = object> {
   readonly notes: readonly string[];
 }
 
-/** All of an answer is of one moment of the ledger, and nothing is written. */
+/** Answers from one snapshot of the ledger. Writes nothing. */
 export async function askLedger<Row extends object>(
   source: AnalyticsSource,
   analysis: Analysis<Row>,
@@ -44,13 +44,13 @@ export async function askLedger<Row extends object>(
 }
 
 /**
- * For this transaction: PostgreSQL expects far more groups than there are, and sorts all calls on disk where it thinks that so
- * many would not fit in memory. More than this is left as it was set.
+ * PostgreSQL overestimates the number of groups and then sorts all calls on disk. Raises work_mem to 64 MB for this
+ * transaction; a higher setting stays.
  */
 const roomForGroups =
   "SELECT set_config('work_mem', '64MB', true) AS room WHERE pg_size_bytes(current_setting('work_mem')) < 67108864";
 
-/** The latest day on which a price was looked up. */
+/** The latest day on which a price was checked. */
 export function pricingVersionOf(catalogue: Catalogue): string {
   return listModels(catalogue).reduce(
     (latest, { checkedOn }) => (checkedOn > latest ? checkedOn : latest),

@@ -1,10 +1,10 @@
-// How much of the prompts was read from the cache, what was written to it, and how often the same again (D-11, M-40).
+// How much of the prompts was read from the cache, how much was written, and how much was written again.
 import { integer } from "../edge/stores/sql/read-row.ts";
 import {
   withLabel,
   type Analysis,
   type Found,
-  type LedgerMoment,
+  type LedgerSnapshot,
   type Question,
 } from "./analysis.ts";
 import { hitRateOf, ratio, sumSql, writtenSql } from "./figures.ts";
@@ -18,9 +18,9 @@ export interface CacheFigures {
   readonly hit_rate: number | null;
   /** Written ÷ everything sent. */
   readonly cache_write_share: number | null;
-  /** Tokens that were new to the cache: what its longest prefix has more than was there before. */
+  /** Tokens new to the cache: the longest prefix minus what the first call in the window read. */
   readonly distinct_tokens: number;
-  /** Written ÷ distinct: 1 where nothing was written twice. */
+  /** Written ÷ distinct: 1 if nothing was written twice. */
   readonly rewrite_factor: number | null;
   readonly call_count: number;
 }
@@ -34,7 +34,7 @@ export const cacheEffectiveness: Analysis<CacheFigures> = {
 };
 
 async function askCacheEffectiveness(
-  { query }: LedgerMoment,
+  { query }: LedgerSnapshot,
   question: Question,
 ): Promise<Found<CacheFigures>> {
   const key = keyOf(question.groupBy);
@@ -74,8 +74,8 @@ async function askCacheEffectiveness(
 }
 
 /**
- * One row per prefix that grows: of a session, on a model, between two folds. What its first call in the window read was in
- * the cache before; it is found as the low digits of the smallest number that begins with the time.
+ * One row per growing prefix: per session, model and stretch between two folds. What its first call in the window read
+ * was cached before. To find that call in one pass, time and read tokens are packed into one number, time first.
  */
 function perPrefix({ groupBy }: Question): string {
   const key = keyOf(groupBy);
@@ -88,7 +88,7 @@ function perPrefix({ groupBy }: Question): string {
     WHERE c.started_ms >= ? AND c.started_ms < ? GROUP BY 1, 2, 3, 4`;
 }
 
-/** More than any prompt has: with it, milliseconds of 60 years fit one integer. */
+/** More tokens than any prompt has, small enough that 60 years in milliseconds times it is a safe integer. */
 const tokensMax = 4_194_304;
 
 const betweenFolds =

@@ -1,4 +1,4 @@
-// Folds: what they shortened, what they cost, and how attempts ended (N-24).
+// Folds: what they shortened, what they cost, and how attempts ended.
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer } from "../edge/stores/sql/read-row.ts";
 import {
@@ -6,7 +6,7 @@ import {
   type Analysis,
   type Found,
   type Label,
-  type LedgerMoment,
+  type LedgerSnapshot,
   type Question,
 } from "./analysis.ts";
 import { moneyOf, moneySums, parseUsdText, ratio, sumSql, toUsdText } from "./figures.ts";
@@ -33,9 +33,9 @@ export interface CompactionFigures {
   readonly cost_usd: string;
   readonly duration_ms_mean: number | null;
   readonly duration_ms_max: number;
-  /** Attempts by how they ended, those that came to nothing included; from events. */
+  /** Attempts by outcome, including failed and skipped ones; from events. */
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Of attempts that came to nothing. The bill has it with the next call. */
+  /** Cost of failed attempts. The ledger books it with the next call. */
   readonly failed_cost_usd: string;
 }
 
@@ -49,7 +49,7 @@ export const compactions: Analysis<CompactionFigures> = {
 type FoldSums = Omit<CompactionFigures, "outcomes" | "cost_usd" | "failed_cost_usd">;
 
 async function askCompactions(
-  ledger: LedgerMoment,
+  ledger: LedgerSnapshot,
   question: Question,
 ): Promise<Found<CompactionFigures>> {
   const folds = await readFolds(ledger, question);
@@ -87,7 +87,7 @@ interface Folds {
 }
 
 async function readFolds(
-  { query }: LedgerMoment,
+  { query }: LedgerSnapshot,
   { groupBy, window }: Question,
 ): Promise<ReadonlyMap<Label, Folds>> {
   const key = keyOf(groupBy);
@@ -136,9 +136,9 @@ const noFolds: FoldSums = {
   duration_ms_max: 0,
 };
 
-/** Of which kind a fold would have been, or by whom, an attempt that did not begin cannot tell. */
+/** An attempt that did not begin has no kind and no model. */
 async function readAttempts(
-  ledger: LedgerMoment,
+  ledger: LedgerSnapshot,
   question: Question,
 ): Promise<ReadonlyMap<Label, readonly StoredEvent[]>> {
   const { groupBy } = question;

@@ -1,9 +1,9 @@
-// What was spent: calls that went well, calls that came to nothing, and summaries.
+// What was spent on calls, failed calls and summaries.
 import {
   withLabel,
   type Analysis,
   type Found,
-  type LedgerMoment,
+  type LedgerSnapshot,
   type Question,
 } from "./analysis.ts";
 import { hitRateOf, tokenFigures, toUsdText, type TokenFigures } from "./figures.ts";
@@ -13,26 +13,26 @@ import { readSpending } from "./spending.ts";
 export interface CostFigures extends TokenFigures {
   readonly call_count: number;
   readonly hit_rate: number | null;
-  /** Everything: the two below are parts of it. */
+  /** The total. The next two are parts of it. */
   readonly cost_usd: string;
-  /** Of calls that failed or were cut off, attempts before them included. */
+  /** Calls that failed or were cut off, with their discarded attempts. */
   readonly failed_cost_usd: string;
   readonly summary_cost_usd: string;
   readonly summary_count: number;
   readonly summary_input_tokens: number;
   readonly summary_output_tokens: number;
-  /** Calls that were billed for tokens nobody knows the price of: the cost is higher than it says. */
+  /** Calls with tokens of unknown price: the real cost is higher. */
   readonly unpriced_call_count: number;
 }
 
 export const cost: Analysis<CostFigures> = {
-  summary: "What was spent, on calls, on calls that came to nothing, and on summaries",
+  summary: "What was spent on calls, failed calls and summaries",
   groupBys: callGroups,
   orders: ["cost_usd", "call_count", "hit_rate"],
   ask: askCost,
 };
 
-async function askCost(ledger: LedgerMoment, question: Question): Promise<Found<CostFigures>> {
+async function askCost(ledger: LedgerSnapshot, question: Question): Promise<Found<CostFigures>> {
   const spending = await readSpending(ledger, question);
   const rows = [...spending].map(([label, spent]) => {
     const total = spent.callsPicoUsd + spent.summaries.picoUsd;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseUsdText, ratio, toUsdText } from "./figures.ts";
-import { percentile } from "./latency.ts";
+import { percentile } from "./reliability.ts";
 
 test("money has six digits after the point at the boundary, rounded once (D-11)", () => {
   expect(toUsdText(0n)).toBe("0.000000");

@@ -1,10 +1,10 @@
-// Sums over calls, as SQL that both databases understand and as what a reader gets.
+// Sums over calls: as SQL for both databases, and as figures of an answer.
 import { money, integer } from "../edge/stores/sql/read-row.ts";
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { formatUsdRounded } from "../core/models/pico-usd.ts";
 import { writeColumns } from "../edge/stores/ledger/call-rows.ts";
 
-/** Of `calls c`: everything that was written to a cache. */
+/** All cache writes of a row of `calls c`. */
 export const writtenSql: string = `(${Object.values(writeColumns)
   .map((column) => `COALESCE(c.${column}, 0)`)
   .join(" + ")})`;
@@ -13,7 +13,7 @@ export function sumSql(expression: string, name: string): string {
   return `CAST(COALESCE(SUM(${expression}), 0) AS BIGINT) AS ${name}`;
 }
 
-/** Of `calls c`. */
+/** Sums over `calls c`. */
 export const tokenSums: string = [
   sumSql("c.uncached_tokens", "uncached"),
   sumSql("c.read_tokens", "read_tokens"),
@@ -21,7 +21,7 @@ export const tokenSums: string = [
   sumSql("c.output_tokens + c.reasoning_tokens", "output"),
 ].join(", ");
 
-/** In two parts: money of a whole ledger outgrows what SQLite adds up. */
+/** In two parts, because the pico-dollars of a large ledger overflow SQLite's integers. */
 export function moneySums(expression: string, name: string): string {
   return ["/", "%"]
     .map(
@@ -67,7 +67,7 @@ export function tokenFigures({ uncached, read, written, output }: TokenSums): To
   };
 }
 
-/** Null where nothing is there to be a part of. */
+/** Null if the whole is 0. */
 export function ratio(part: number, whole: number): number | null {
   return whole === 0 ? null : part / whole;
 }
@@ -76,12 +76,12 @@ export function hitRateOf({ uncached, read, written }: TokenSums): number | null
   return ratio(read, uncached + read + written);
 }
 
-/** Dollars as decimal text with six digits after the point, for APIs; sums are rounded once, here. */
+/** Dollars as decimal text with six digits after the point. Sums are rounded only here. */
 export function toUsdText(pico: bigint): string {
   return formatUsdRounded(pico, 6).replace("$", "");
 }
 
-/** Dollars as events spell them, exactly; null for what is none. */
+/** Exact dollars as events spell them; null if the text is not an amount. */
 export function parseUsdText(text: unknown): bigint | null {
   const parts = typeof text === "string" ? /^(-?)(\d+)(?:\.(\d{1,12}))?$/.exec(text) : null;
   if (parts === null) return null;

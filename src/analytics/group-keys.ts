@@ -1,10 +1,10 @@
-// What rows can stand for: the only texts of a question that become SQL, by name.
+// SQL for each group of rows. A question's text reaches SQL only as one of these names.
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import type { TimeWindow } from "./time-window.ts";
 import { toIso } from "./time-window.ts";
 import type { Label } from "./analysis.ts";
 
-/** Of calls; the first by default. */
+/** Groups of calls; the first is the default. */
 export const callGroups = [
   "model",
   "provider",
@@ -20,9 +20,9 @@ export const callGroups = [
 type GroupName = (typeof callGroups)[number];
 
 interface GroupKey {
-  /** Of `calls c`, and of its session `s` where that is needed. */
+  /** Expression over `calls c`, and its session `s` if `usesSession`. */
   readonly calls: string;
-  /** Of `compactions_v1 f`, and of its session `s`. */
+  /** Expression over `compactions_v1 f`, and its session `s` if `usesSession`. */
   readonly folds: string;
   readonly usesSession?: true;
   readonly toLabel?: (value: unknown) => Label;
@@ -66,7 +66,7 @@ function isGroup(name: string): name is GroupName {
   return Object.hasOwn(keys, name);
 }
 
-/** `… FROM calls c … WHERE` of a window, with the places of its two ends. */
+/** `FROM calls c … WHERE` with two placeholders for the ends of the window. */
 export function fromCalls({ usesSession }: GroupKey): string {
   return `FROM calls c${usesSession === true ? " LEFT JOIN sessions s ON s.id = c.session_id" : ""} WHERE c.started_ms >= ? AND c.started_ms < ?`;
 }
@@ -79,7 +79,7 @@ export function endsOf({ startMs, endMs }: TimeWindow): readonly [number, number
   return [startMs, endMs];
 }
 
-/** Of the column `grp`. What a deleted session left behind has no name any more. */
+/** The label in the column `grp`; null for rows of deleted sessions. */
 export function labelOf(row: ResultRow, key: GroupKey): Label {
   return toLabel(row["grp"], key);
 }

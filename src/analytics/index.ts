@@ -1,4 +1,4 @@
-// `strata-context/analytics`: questions to a ledger, from a program.
+// `strata-context/analytics`: ask a ledger from a program.
 export { openDatabase } from "../edge/stores/open-ledger.ts";
 export { analyses, isAnalysis } from "./analyses.ts";
 export { analysisNames, type AnalysisName } from "./analysis-names.ts";

@@ -1,9 +1,9 @@
-// Calls that read less from the cache than they could have: why, and what that cost.
+// Why calls read less from the cache than they could have, and what that cost.
 import {
   withLabel,
   type Analysis,
   type Found,
-  type LedgerMoment,
+  type LedgerSnapshot,
   type Question,
 } from "./analysis.ts";
 import { parseUsdText, toUsdText } from "./figures.ts";
@@ -22,7 +22,7 @@ export interface MissFigures {
   readonly reported_read_tokens: number;
   readonly lost_tokens: number;
   readonly lost_cost_usd: string;
-  /** Misses whose loss has no price: the sum is higher than it says. */
+  /** Misses of unknown cost: the real sum is higher. */
   readonly unpriced_miss_count: number;
 }
 
@@ -33,7 +33,7 @@ export const misses: Analysis<MissFigures> = {
   ask: askMisses,
 };
 
-async function askMisses(ledger: LedgerMoment, question: Question): Promise<Found<MissFigures>> {
+async function askMisses(ledger: LedgerSnapshot, question: Question): Promise<Found<MissFigures>> {
   const events = await readEvents(ledger, question, ["cache.miss"]);
   const groups = groupEvents(events, (event) => [eventLabel(event, question.groupBy)]);
   const rows = [...groups].map(([label, group]) => {

@@ -1,4 +1,4 @@
-// A query as it was typed → a question, or an error that names what there is.
+// Raw query → valid question, or an error that lists the valid values.
 import { nearestNames } from "../core/nearest-names.ts";
 import { refuse, type AnalyticsErrorCode } from "./analytics-error.ts";
 import type { Analysis, AnalyticsQuery, Question } from "./analysis.ts";
@@ -19,7 +19,7 @@ export function parseQuestion(query: AnalyticsQuery, analysis: Analysis, nowMs: 
   };
 }
 
-/** Ordered by time where rows are times, else by the first figure; names from A, figures from the largest. */
+/** Default: days and hours by time, other rows by the first figure. Names ascend, figures descend. */
 function parseOrder(
   text: string | undefined,
   orders: readonly string[],
@@ -61,5 +61,5 @@ function chosen(
   );
 }
 
-/** Known to a gateway, and to nothing that is written yet (D-11). */
+/** Groups that people ask for and the ledger does not record. */
 const notRecorded: ReadonlySet<string> = new Set(["gateway_key", "user", "team"]);

@@ -1,4 +1,4 @@
-// Rows in the order that was asked for, and no more than that.
+// Sorts rows as the question asks and cuts them to its limit.
 import type { Question, Rank, RankedRow } from "./analysis.ts";
 
 export function rankRows<Row extends RankedRow>(
@@ -21,7 +21,7 @@ function comparing({ order }: Question): (left: RankedRow, right: RankedRow) => 
   };
 }
 
-/** What is not known comes last, whatever the direction. Texts byte by byte, as ids are. */
+/** Unknown values come last in both directions. Texts compare by code unit, like ids. */
 function compare(left: Rank, right: Rank, isDescending: boolean): number {
   if (left === right) return 0;
   if (left === null) return 1;

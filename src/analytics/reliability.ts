@@ -1,4 +1,4 @@
-// How often calls, turns and tools came to nothing, why, and how long calls took.
+// How often calls, turns and tools failed, why, and how long calls took.
 import { fromOutcomeText } from "../core/ledger/call-text.ts";
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer, text } from "../edge/stores/sql/read-row.ts";
@@ -7,42 +7,41 @@ import {
   type Analysis,
   type Found,
   type Label,
-  type LedgerMoment,
+  type LedgerSnapshot,
   type Question,
 } from "./analysis.ts";
 import { ratio, sumSql } from "./figures.ts";
 import { endsOf, fromCalls, keyOf, labelOf } from "./group-keys.ts";
-import { percentile, roundedSql } from "./latency.ts";
 
 export interface ReliabilityFigures {
   readonly call_count: number;
   readonly failed_call_count: number;
-  /** Cut off: what arrived is recorded. */
+  /** Calls cut off before the end; what arrived is recorded. */
   readonly partial_call_count: number;
   /** Failed and partial ÷ all calls. */
   readonly failure_rate: number | null;
-  /** Calls by why the provider did not answer. */
+  /** Calls by kind of failure. */
   readonly failures: Readonly<Record<string, number>>;
-  /** From the first byte sent to the last one read, attempts included; of complete calls, to three digits. */
+  /** Complete calls only, from the first byte sent to the last one read, with all attempts; rounded to three digits. */
   readonly latency_ms_p50: number | null;
   readonly latency_ms_p95: number | null;
   readonly turn_count: number;
   readonly failed_turn_count: number;
-  /** Not closed: running, or left by a process that is gone. */
+  /** Turns still running, or left open by a process that died. */
   readonly open_turn_count: number;
   readonly tool_use_count: number;
   readonly failed_tool_use_count: number;
 }
 
 export const reliability: Analysis<ReliabilityFigures> = {
-  summary: "How often calls, turns and tools came to nothing, why, and how long calls took",
+  summary: "How often calls, turns and tools failed, why, and how long calls took",
   groupBys: ["model", "provider", "day", "hour", "none"],
   orders: ["call_count", "failure_rate", "failed_call_count", "latency_ms_p95"],
   ask: askReliability,
 };
 
 async function askReliability(
-  ledger: LedgerMoment,
+  ledger: LedgerSnapshot,
   question: Question,
 ): Promise<Found<ReliabilityFigures>> {
   const calls = await readCalls(ledger, question);
@@ -80,6 +79,20 @@ async function askReliability(
   return { rows };
 }
 
+/** Milliseconds → number of calls. */
+type Histogram = ReadonlyMap<number, number>;
+
+/** Nearest rank: the smallest latency that `percent` of the calls do not exceed; null without calls. */
+export function percentile(histogram: Histogram, percent: number): number | null {
+  const total = [...histogram.values()].reduce((sum, count) => sum + count, 0);
+  let seen = 0;
+  for (const [ms, count] of [...histogram].toSorted(([left], [right]) => left - right)) {
+    seen += count;
+    if (seen * 100 >= total * percent) return ms;
+  }
+  return null;
+}
+
 /** How the calls of a group ended. */
 interface Endings {
   readonly byStatus: Map<string, number>;
@@ -92,7 +105,7 @@ function createEndings(): Endings {
 }
 
 async function readCalls(
-  { query }: LedgerMoment,
+  { query }: LedgerSnapshot,
   { groupBy, window }: Question,
 ): Promise<ReadonlyMap<Label, Endings>> {
   const key = keyOf(groupBy);
@@ -101,7 +114,7 @@ async function readCalls(
     ${fromCalls(key)} GROUP BY 1, 2, 3`,
     endsOf(window),
   );
-  // Why a call failed is in what is kept of it as JSON, which is read only of those that did.
+  // The kind of failure is inside the outcome JSON, which is read for incomplete calls only.
   const failed = await query(
     `SELECT ${key.calls} AS grp, c.outcome_json ${fromCalls(key)} AND c.status <> 'complete'`,
     endsOf(window),
@@ -126,11 +139,16 @@ async function readCalls(
   return found;
 }
 
+/** Rounds up to three digits, so that 100,000 calls give a few thousand values at most. 0 if the clock was set back. */
+function roundedSql(ms: string): string {
+  return `CASE WHEN ${ms} < 0 THEN 0 WHEN ${ms} < 1000 THEN ${ms} WHEN ${ms} < 10000 THEN (${ms} + 9) / 10 * 10 WHEN ${ms} < 100000 THEN (${ms} + 99) / 100 * 100 ELSE (${ms} + 999) / 1000 * 1000 END`;
+}
+
 function add<Key>(counts: Map<Key, number>, key: Key, count: number): void {
   counts.set(key, (counts.get(key) ?? 0) + count);
 }
 
-/** A turn has the same columns as a call where it is grouped by them. */
+/** Turns have the same columns as calls for every group used here. */
 function turnKey({ groupBy }: Question): string {
   return keyOf(groupBy).calls.replaceAll("c.", "t.");
 }
@@ -147,7 +165,7 @@ function toolsSql(question: Question): string {
 }
 
 async function readSums(
-  { query }: LedgerMoment,
+  { query }: LedgerSnapshot,
   { groupBy, window }: Question,
   sql: string,
 ): Promise<ReadonlyMap<Label, Readonly<Record<string, number>>>> {

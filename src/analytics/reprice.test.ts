@@ -30,7 +30,7 @@ test("each bucket has its own rate, writes of an hour too (D-12)", () => {
     writtenTokens: { ...noWrites, "5m": 1_000_000, "1h": 1_000_000 },
     generatedTokens: 1_000_000,
   });
-  // $3 + $0.30 + $3.75 + $6 + $15, and without a cache four million at $3 and the output.
+  // $3 + $0.30 + $3.75 + $6 + $15; without a cache, four million tokens at $3, plus the output.
   expect(priceAlike(calls, sonnet)).toBe(28_050_000_000_000n);
   expect(priceUncached(calls, sonnet)).toBe(27_000_000_000_000n);
 });
@@ -54,7 +54,7 @@ test("steps are the lengths and the days at which some price changes, within the
   expect(stepsOf([sonnet55], later).fromMs).toEqual([]);
 });
 
-// Goal: money that is summed up by the database is the money of the calls. Method: random calls of one group, both ways.
+// Goal: pricing the database's sums gives the same money as pricing each call. Method: random calls of one group.
 test("calls between the same steps cost together what they cost one by one", () => {
   const models = listModels(builtInCatalogue).filter(({ prices }) => prices.kind === "priced");
   const count = fc.integer({ min: 0, max: 150_000 });

@@ -1,24 +1,24 @@
-// The same tokens at other prices, over many calls at once: within one tier and one price row, cost is linear.
+// Prices many calls at once: within one price tier and one price row, cost is linear in tokens.
 import { assert } from "../core/assert.ts";
 import { lifetimes, type Lifetime } from "../core/message/usage.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { ratesAt, type Rates } from "../core/models/prices.ts";
 import type { TimeWindow } from "./time-window.ts";
 
-/** Calls of one model whose prompts are in one tier, made under one price row, with the same buckets in use. */
+/** Sums over calls of one model that share the price tier, the price row and the buckets in use. */
 export interface AlikeCalls {
   readonly uncachedTokens: number;
   readonly readTokens: number;
   readonly writtenTokens: Readonly<Record<Lifetime, number>>;
   readonly generatedTokens: number;
-  /** Of any one of them: they stand on the same side of every threshold and of every day prices changed. */
+  /** Prompt length and time of any of these calls; all give the same rates. */
   readonly promptTokens: number;
   readonly startMs: number;
 }
 
 type Priced = Pick<ModelFacts, "id" | "prices">;
 
-/** Null where the model, or a bucket in use, has no price. */
+/** Null if the model or a bucket in use has no price. */
 export function priceAlike(calls: AlikeCalls, model: Priced): bigint | null {
   const rates = findRates(calls, model);
   if (rates === null) return null;
@@ -39,7 +39,7 @@ export function priceAlike(calls: AlikeCalls, model: Priced): bigint | null {
   return total;
 }
 
-/** Every token of the prompts at the plain price. */
+/** Prices every prompt token at the plain input rate. */
 export function priceUncached(calls: AlikeCalls, model: Priced): bigint | null {
   const written = lifetimes.reduce((sum, lifetime) => sum + calls.writtenTokens[lifetime], 0);
   const rates = findRates(calls, model);
@@ -48,13 +48,13 @@ export function priceUncached(calls: AlikeCalls, model: Priced): bigint | null {
   return times(sent, rates.inputPicoUsd) + times(calls.generatedTokens, rates.outputPicoUsd);
 }
 
-/** Where the price of a call changes: lengths of prompts above which a tier begins, and days in milliseconds. */
+/** Where prices change: prompt lengths above which a tier begins, and times (in milliseconds) of new price rows. */
 export interface PriceSteps {
   readonly aboveTokens: readonly number[];
   readonly fromMs: readonly number[];
 }
 
-/** Those of all models, because which ones were called takes a query of its own. */
+/** The steps of all models: finding out which were called would need another query. */
 export function stepsOf(models: readonly Priced[], { startMs, endMs }: TimeWindow): PriceSteps {
   const rows = models.flatMap(({ prices }) => (prices.kind === "priced" ? prices.rows : []));
   const tokens = rows.flatMap(({ tiers }) => tiers.map(({ aboveTokens }) => aboveTokens));

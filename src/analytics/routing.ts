@@ -1,10 +1,10 @@
-// Which model turns ran on, and who decided so.
+// Which models turns ran on, and what decided it.
 import { integer } from "../edge/stores/sql/read-row.ts";
 import {
   withLabel,
   type Analysis,
   type Found,
-  type LedgerMoment,
+  type LedgerSnapshot,
   type Question,
 } from "./analysis.ts";
 import { endsOf, keyOf, labelOf } from "./group-keys.ts";
@@ -12,21 +12,21 @@ import { countBy, eventLabel, groupEvents, readEvents, textField } from "./store
 
 export interface RoutingFigures {
   readonly turn_count: number;
-  /** Turns that ran on another model than the turn before them. */
+  /** Turns on another model than the turn before. */
   readonly switched_turn_count: number;
-  /** Decisions by what decided, from the events `route.decided`; empty where there are none. */
+  /** Decisions by reason, from the events `route.decided`; empty without such events. */
   readonly decided_by: Readonly<Record<string, number>>;
 }
 
 export const routing: Analysis<RoutingFigures> = {
-  summary: "Which model turns ran on, how often it changed, and who decided so",
+  summary: "Which models turns ran on, how often the model changed, and what decided it",
   groupBys: ["model", "day", "none"],
   orders: ["turn_count", "switched_turn_count"],
   ask: askRouting,
 };
 
 async function askRouting(
-  ledger: LedgerMoment,
+  ledger: LedgerSnapshot,
   question: Question,
 ): Promise<Found<RoutingFigures>> {
   const key = keyOf(question.groupBy);
@@ -56,6 +56,6 @@ async function askRouting(
   const notes =
     decided.length > 0 || rows.length === 0
       ? []
-      : ["no event route.decided is in this window, so that who chose these models is not known"];
+      : ["this window has no event route.decided, so decided_by is empty"];
   return { rows, notes };
 }

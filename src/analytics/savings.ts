@@ -1,4 +1,4 @@
-// What the same tokens would have cost: without a cache, and on another model. Savings may be below zero.
+// What the same tokens would have cost without a cache, and on another model. Savings can be negative.
 import { listModels } from "../core/models/catalogue.ts";
 import { findModel, resolveModel } from "../core/models/resolve-model.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
@@ -10,7 +10,7 @@ import {
   type AnalyticsWorld,
   type Found,
   type Label,
-  type LedgerMoment,
+  type LedgerSnapshot,
   type Question,
 } from "./analysis.ts";
 import { refuse } from "./analytics-error.ts";
@@ -21,20 +21,20 @@ import { priceAlike, priceUncached, stepsOf } from "./reprice.ts";
 export interface SavingsFigures {
   readonly call_count: number;
   readonly no_cache: Comparison;
-  /** Null where no baseline was asked for. */
+  /** Null without a baseline. */
   readonly baseline: Comparison | null;
 }
 
-/** Both sides are of the same calls and the same tokens. */
+/** Both sides cover the same calls and the same tokens. */
 export interface Comparison {
   readonly model: string | null;
   readonly cost_usd: string;
   readonly actual_cost_usd: string;
   readonly saved_usd: string;
-  /** Of what it would have cost; null where that is nothing. */
+  /** Saved ÷ cost_usd; null if that is 0. */
   readonly saved_share: number | null;
   readonly compared_call_count: number;
-  /** Calls that reported tokens which one of the two sides has no price for. */
+  /** Calls left out because one side has no price for their tokens. */
   readonly unpriced_call_count: number;
   readonly is_partial: boolean;
   readonly pricing_version: string | null;
@@ -49,7 +49,7 @@ export const savings: Analysis<SavingsFigures> = {
 };
 
 async function askSavings(
-  ledger: LedgerMoment,
+  ledger: LedgerSnapshot,
   question: Question,
   { catalogue }: AnalyticsWorld,
 ): Promise<Found<SavingsFigures>> {
@@ -132,7 +132,7 @@ function compare(
   return sums;
 }
 
-/** As it was billed; reckoned again where attempts that came to nothing are in the bill and not in the tokens. */
+/** The billed cost; computed again from the tokens if the bill includes discarded attempts. */
 function actualOf(calls: PricedCalls, model: ModelFacts | null): bigint | null {
   if (calls.isCostOfUsage) return calls.costPicoUsd;
   return model === null ? null : priceAlike(calls, model);
@@ -146,7 +146,7 @@ function toComparison(sums: Sums, model: string | null, version: string | null):
     cost_usd: toUsdText(otherPicoUsd),
     actual_cost_usd: toUsdText(actualPicoUsd),
     saved_usd: toUsdText(saved),
-    // Ten digits of a share: both sides outgrow a number before they are divided.
+    // Divided as bigint, to ten digits: both sides can exceed the safe integers.
     saved_share: otherPicoUsd === 0n ? null : Number((saved * 10n ** 10n) / otherPicoUsd) / 1e10,
     compared_call_count: comparedCount,
     unpriced_call_count: unpricedCount,
@@ -155,7 +155,7 @@ function toComparison(sums: Sums, model: string | null, version: string | null):
   };
 }
 
-/** The day on which the latest of their prices was looked up. */
+/** The latest day on which a price of these models was checked. */
 function latestOf(models: readonly (ModelFacts | null)[]): string | null {
   const days = models.flatMap((model) => (model === null ? [] : [model.checkedOn]));
   return days.toSorted().at(-1) ?? null;
@@ -166,6 +166,6 @@ function notesOf(models: ReadonlyMap<string, ModelFacts | null>): readonly strin
   return unknown.length === 0
     ? []
     : [
-        `nothing is known of ${unknown.toSorted().join(", ")}: their calls are not compared without a cache`,
+        `unknown models: ${unknown.toSorted().join(", ")}; their calls are not compared without a cache`,
       ];
 }

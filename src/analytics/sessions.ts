@@ -1,25 +1,25 @@
 // What sessions did in a window: turns, calls, tokens, money.
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { text, textOrNull } from "../edge/stores/sql/read-row.ts";
-import type { Analysis, Found, LedgerMoment, Question, RankedRow } from "./analysis.ts";
+import type { Analysis, Found, LedgerSnapshot, Question, RankedRow } from "./analysis.ts";
 import { hitRateOf, tokenFigures, toUsdText, type TokenFigures } from "./figures.ts";
 import { rankRows } from "./rank-rows.ts";
 import { readSpending, type Spending } from "./spending.ts";
 import { toIso } from "./time-window.ts";
 
 export interface SessionFigures extends TokenFigures {
-  /** Null for what deleted sessions left behind, because others stand on it. */
+  /** Null for turns of deleted sessions that other sessions still build on. */
   readonly session: string | null;
   readonly agent: string | null;
   readonly role: string | null;
   readonly model: string | null;
   readonly parent_session: string | null;
   readonly status: string | null;
-  /** Begun in the window. */
+  /** Turns that began in the window. */
   readonly turn_count: number;
   readonly call_count: number;
   readonly hit_rate: number | null;
-  /** With its summaries. */
+  /** Includes summaries. */
   readonly cost_usd: string;
   readonly summary_cost_usd: string;
   readonly first_call_at: string | null;
@@ -33,9 +33,9 @@ export const sessions: Analysis<SessionFigures> = {
   ask: askSessions,
 };
 
-/** What is known of a session is read for those that are shown. */
+/** Reads session details only for the rows shown. */
 async function askSessions(
-  ledger: LedgerMoment,
+  ledger: LedgerSnapshot,
   question: Question,
 ): Promise<Found<SessionFigures>> {
   const spending = await readSpending(ledger, question);
@@ -74,7 +74,7 @@ function rank(label: string | null, spent: Spending): RankedSession {
 }
 
 async function readKnown(
-  { query }: LedgerMoment,
+  { query }: LedgerSnapshot,
   shown: readonly RankedSession[],
 ): Promise<ReadonlyMap<string, ResultRow>> {
   const ids = shown.flatMap(({ label }) => (label === null ? [] : [label]));
@@ -91,15 +91,15 @@ function toFigures(
   spent: Spending,
   known: ResultRow | undefined,
 ): SessionFigures {
-  const told = (column: string): string | null =>
+  const textIn = (column: string): string | null =>
     known === undefined ? null : textOrNull(known, column);
   return {
     session: id,
-    agent: told("agent"),
-    role: told("role"),
-    model: told("model"),
-    parent_session: told("parent_session_id"),
-    status: told("status"),
+    agent: textIn("agent"),
+    role: textIn("role"),
+    model: textIn("model"),
+    parent_session: textIn("parent_session_id"),
+    status: textIn("status"),
     turn_count: spent.turnCount,
     call_count: spent.callCount,
     ...tokenFigures(spent.tokens),

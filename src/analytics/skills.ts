@@ -1,10 +1,10 @@
-// Which skills were loaded, why, and what they take of the window.
+// Which skills were loaded, why, and how many tokens they took.
 import {
   withLabel,
   type Analysis,
   type Found,
   type Label,
-  type LedgerMoment,
+  type LedgerSnapshot,
   type Question,
 } from "./analysis.ts";
 import {
@@ -20,11 +20,11 @@ import { toIso } from "./time-window.ts";
 
 export interface SkillFigures {
   readonly load_count: number;
-  /** By why: always, on_demand, auto_suggested. */
+  /** Loads by reason: always, on_demand, auto_suggested. */
   readonly load_reasons: Readonly<Record<string, number>>;
   readonly loaded_tokens: number;
   readonly session_count: number;
-  /** Searches; where rows are skills, those that found it. */
+  /** Searches; if rows are skills, searches that found the skill. */
   readonly search_count: number;
   readonly last_loaded_at: string | null;
 }
@@ -36,7 +36,7 @@ export const skills: Analysis<SkillFigures> = {
   ask: askSkills,
 };
 
-async function askSkills(ledger: LedgerMoment, question: Question): Promise<Found<SkillFigures>> {
+async function askSkills(ledger: LedgerSnapshot, question: Question): Promise<Found<SkillFigures>> {
   const events = await readEvents(ledger, question, ["skill.loaded", "skill.search"]);
   const groups = groupEvents(events, (event) => labelsOf(event, question.groupBy));
   const rows = [...groups].map(([label, group]) => {
@@ -60,7 +60,7 @@ async function askSkills(ledger: LedgerMoment, question: Question): Promise<Foun
   return { rows };
 }
 
-/** A search stands under every skill it found, once; where they come from it does not tell. */
+/** A search counts once for every skill it found. Its event does not name the skills' sources. */
 function labelsOf(event: StoredEvent, groupBy: string): readonly Label[] {
   const isSearch = event.type === "skill.search";
   if (groupBy === "source" && isSearch) return [];

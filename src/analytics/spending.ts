@@ -1,18 +1,18 @@
-// Calls and summaries of a window, summed up by what rows stand for.
+// Sums of calls and summaries in a window, by group.
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer } from "../edge/stores/sql/read-row.ts";
-import type { Label, LedgerMoment, Question } from "./analysis.ts";
+import type { Label, LedgerSnapshot, Question } from "./analysis.ts";
 import { moneyOf, moneySums, sumSql, tokensOf, tokenSums, type TokenSums } from "./figures.ts";
 import { endsOf, fromCalls, fromFolds, keyOf, labelOf } from "./group-keys.ts";
 
 export interface Spending {
   readonly callCount: number;
-  /** Begun in the window. */
+  /** Turns that began in the window. */
   readonly turnCount: number;
   readonly tokens: TokenSums;
-  /** Of calls. */
+  /** Cost of all calls. */
   readonly callsPicoUsd: bigint;
-  /** Of those of them that failed or were cut off. */
+  /** Cost of the calls that failed or were cut off. */
   readonly failedPicoUsd: bigint;
   readonly unpricedCount: number;
   readonly firstMs: number | null;
@@ -28,7 +28,7 @@ export interface SummarySpending {
 }
 
 export async function readSpending(
-  ledger: LedgerMoment,
+  ledger: LedgerSnapshot,
   question: Question,
 ): Promise<ReadonlyMap<Label, Spending>> {
   const calls = await readCalls(ledger, question);
@@ -46,7 +46,7 @@ export async function readSpending(
 type CallSpending = Omit<Spending, "summaries">;
 
 async function readCalls(
-  { query }: LedgerMoment,
+  { query }: LedgerSnapshot,
   { groupBy, window }: Question,
 ): Promise<ReadonlyMap<Label, CallSpending>> {
   const key = keyOf(groupBy);
@@ -75,9 +75,9 @@ function toCallSpending(row: ResultRow): CallSpending {
   };
 }
 
-/** Folds that no model was asked for are none. */
+/** Leaves out folds without a model call. */
 async function readSummaries(
-  { query }: LedgerMoment,
+  { query }: LedgerSnapshot,
   { groupBy, window }: Question,
 ): Promise<ReadonlyMap<Label, SummarySpending>> {
   const key = keyOf(groupBy);

@@ -1,21 +1,21 @@
-// Events of a window with what they tell, read tolerantly: an earlier or a later program may have written them.
+// Reads events of a window, tolerantly: an older or newer version may have written them.
 import { isObject } from "../core/message/fields.ts";
 import { integer, text, textOrNull } from "../edge/stores/sql/read-row.ts";
-import type { LedgerMoment, Label, Question } from "./analysis.ts";
+import type { LedgerSnapshot, Label, Question } from "./analysis.ts";
 import { toDayLabel, toHourLabel } from "./group-keys.ts";
 
 export interface StoredEvent {
   readonly type: string;
   readonly timeMs: number;
   readonly sessionId: string;
-  /** Of its turn; null where it has none. */
+  /** The model of the event's turn; null without a turn. */
   readonly model: string | null;
   readonly turnId: string | null;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
 export async function readEvents(
-  { query }: LedgerMoment,
+  { query }: LedgerSnapshot,
   { window }: Question,
   types: readonly string[],
 ): Promise<readonly StoredEvent[]> {
@@ -34,7 +34,7 @@ export async function readEvents(
   }));
 }
 
-/** What an event stands under; a field of its own by name where it is none of these. */
+/** The group of an event. A group without a case here is a field of the payload. */
 export function eventLabel(event: StoredEvent, groupBy: string): Label {
   switch (groupBy) {
     case "none":
@@ -62,7 +62,7 @@ export function countField({ payload }: StoredEvent, name: string): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
-/** Events by what they stand under. */
+/** Groups events by label; an event can have several. */
 export function groupEvents(
   events: readonly StoredEvent[],
   labelsOf: (event: StoredEvent) => readonly Label[],

@@ -1,4 +1,4 @@
-// From when to when a question is about: UTC, the start inclusive, the end exclusive.
+// The time window of a question: UTC, start inclusive, end exclusive.
 import { isCalendarDay } from "../core/models/moment.ts";
 import { refuse } from "./analytics-error.ts";
 
@@ -9,7 +9,7 @@ export interface TimeWindow {
 
 const defaultMs = 7 * 86_400_000;
 
-/** The last seven days, unless told otherwise. One end alone is completed to seven days or to now. */
+/** Default: the last seven days. Without `from` the window is seven days long; without `to` it ends now. */
 export function parseWindow(
   { from, to }: { readonly from?: string; readonly to?: string },
   nowMs: number,
@@ -21,11 +21,11 @@ export function parseWindow(
   throw refuse(
     "invalid_time_window",
     `the window from ${toIso(startMs)} to ${toIso(endMs)} is empty`,
-    "let from be earlier than to",
+    "set from to an earlier time than to",
   );
 }
 
-/** Nothing was recorded before 1970, and times before it are written otherwise. */
+/** Nothing was recorded before 1970. */
 function beginning(ms: number): number {
   return Math.max(0, ms);
 }
@@ -44,7 +44,7 @@ const agesMs: ReadonlyMap<string, number> = new Map([
 const day = /^(\d{4})-(\d{2})-(\d{2})$/;
 const moment = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?$/;
 
-/** A day, a moment (UTC where it names no zone), or so long ago. */
+/** A day, a time (UTC without a zone), or an age. */
 function parseTime(text: string, name: string, nowMs: number): number {
   const [, count = "", unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
   const ageMs = Number(count) * (agesMs.get(unit) ?? 0);
@@ -58,6 +58,6 @@ function parseTime(text: string, name: string, nowMs: number): number {
   throw refuse(
     "invalid_time_window",
     `${name} cannot be "${text}"`,
-    "write it as 2026-11-16, 2026-11-16T09:30Z, or as so long ago: 24h, 30d, 4w",
+    "write a day (2026-11-16), a time (2026-11-16T09:30Z) or an age (24h, 30d, 4w)",
   );
 }

@@ -1,7 +1,7 @@
 // The calls of one turn, in order.
 import { fromOutcomeText } from "../core/ledger/call-text.ts";
 import { integer, integerOrNull, money, text, textOrNull } from "../edge/stores/sql/read-row.ts";
-import type { LedgerMoment } from "./analysis.ts";
+import type { LedgerSnapshot } from "./analysis.ts";
 import { hitRateOf, tokenFigures, toUsdText, writtenSql, type TokenFigures } from "./figures.ts";
 import { toIso } from "./time-window.ts";
 
@@ -9,21 +9,21 @@ export interface TurnCall extends TokenFigures {
   readonly number: number;
   readonly status: string;
   readonly stop_reason: string | null;
-  /** Why the provider did not answer. */
+  /** The kind of failure. */
   readonly failure: string | null;
   readonly model: string;
   readonly policy: string;
   readonly started_at: string;
   readonly latency_ms: number;
   readonly hit_rate: number | null;
-  /** Null where nothing was billed, or there is no price. */
+  /** Null if nothing was billed or the price is unknown. */
   readonly cost_usd: string | null;
-  /** Attempts and summaries that were billed and came to nothing. */
+  /** Billed attempts and summaries whose result was discarded. */
   readonly discarded_count: number;
 }
 
 export async function readTurnCalls(
-  { query }: LedgerMoment,
+  { query }: LedgerSnapshot,
   turnId: string,
 ): Promise<readonly TurnCall[]> {
   const rows = await query(
@@ -49,7 +49,7 @@ export async function readTurnCalls(
       model: text(row, "model"),
       policy: text(row, "policy"),
       started_at: toIso(startMs),
-      // A clock may have been set back meanwhile.
+      // The clock may have been set back during the call.
       latency_ms: Math.max(0, integer(row, "ended_ms") - startMs),
       ...tokenFigures(tokens),
       hit_rate: hitRateOf(tokens),

@@ -1,11 +1,11 @@
-// Turns of a window, or one of them with its calls. A turn that runs just now says so.
+// Turns of a window, or one turn with its calls.
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer, integerOrNull, money, text, textOrNull } from "../edge/stores/sql/read-row.ts";
 import type {
   Analysis,
   AnalyticsWorld,
   Found,
-  LedgerMoment,
+  LedgerSnapshot,
   Question,
   RankedRow,
 } from "./analysis.ts";
@@ -30,7 +30,7 @@ export interface TurnFigures extends TokenFigures {
   readonly type: string;
   readonly status: string;
   readonly end_reason: string | null;
-  /** Somebody works on it just now. */
+  /** The turn is pending and its lease is valid by the database's clock. */
   readonly in_flight: boolean;
   readonly model: string;
   readonly provider: string;
@@ -40,9 +40,9 @@ export interface TurnFigures extends TokenFigures {
   readonly call_count: number;
   readonly tool_use_count: number;
   readonly hit_rate: number | null;
-  /** So far, where it is in flight. Of a fold, what its summary cost. */
+  /** The cost so far if in flight; for a fold, the cost of its summary. */
   readonly cost_usd: string;
-  /** Only of a turn that was asked for by its id. */
+  /** Only if the question named the turn. */
   readonly calls?: readonly TurnCall[];
 }
 
@@ -65,9 +65,9 @@ const ranks: Readonly<Record<string, string>> = {
 
 const inWindow = "t.started_ms >= ? AND t.started_ms < ?";
 
-/** The first of them are found before they are looked at: a window may hold a hundred thousand. */
+/** Picks the ids first and reads details for those only: a window can hold 100,000 turns. */
 async function askTurns(
-  ledger: LedgerMoment,
+  ledger: LedgerSnapshot,
   { window: { startMs, endMs }, order, limit }: Question,
 ): Promise<Found<TurnFigures>> {
   const [counted] = await ledger.query(`SELECT COUNT(*) AS turns FROM turns t WHERE ${inWindow}`, [
@@ -86,9 +86,9 @@ async function askTurns(
   return { rows, leftOut: total - rows.length };
 }
 
-/** Turns without anything to be summed, where there is room for them. */
+/** Turns without calls or folds, to fill up to the limit. */
 async function readOthers(
-  { query }: LedgerMoment,
+  { query }: LedgerSnapshot,
   { startMs, endMs }: Question["window"],
   ids: readonly string[],
   limit: number,
@@ -107,8 +107,8 @@ function isSummed({ by }: Pick<Question["order"], "by">): boolean {
 }
 
 /**
- * No call or fold of a turn is older than the turn. Those that have none cannot be the first from the top. PostgreSQL takes the
- * sums for a few and would look up the turn of each; a condition it does not see through keeps it from that.
+ * No call or fold is older than its turn. In descending order, turns without calls and folds come last and are left out
+ * here. PostgreSQL underestimates the number of sums and would look up each turn; the opaque condition prevents that.
  */
 function rankedTurns({ by, isDescending }: Question["order"]): string {
   if (!isSummed({ by })) return `turns t WHERE ${inWindow}`;
@@ -121,9 +121,9 @@ function rankedTurns({ by, isDescending }: Question["order"]): string {
   return `turns t LEFT JOIN (${sums}) k ON k.turn_id = t.id WHERE ${inWindow}${condition}`;
 }
 
-/** The answer is about the time of the turn. */
+/** The window of the answer is the time of the turn. */
 async function askTurn(
-  ledger: LedgerMoment,
+  ledger: LedgerSnapshot,
   id: string,
   { nowMs }: AnalyticsWorld,
 ): Promise<Found<TurnFigures>> {
@@ -145,7 +145,7 @@ async function askTurn(
 }
 
 async function readTurns(
-  { query, clockSql }: LedgerMoment,
+  { query, clockSql }: LedgerSnapshot,
   ids: readonly string[],
 ): Promise<readonly RankedRow<TurnFigures>[]> {
   if (ids.length === 0) return [];

@@ -1,12 +1,12 @@
 // The command table: everything `strata` can do, in the order help shows it.
 import type { Command, OptionSpec } from "./command.ts";
-import { chatCommand } from "./chat-command.ts";
-import { configCommands } from "./config-commands.ts";
-import { ledgerCommands } from "./ledger-commands.ts";
-import { memoryCommands } from "./memory-commands.ts";
-import { skillsCommands } from "./skills-commands.ts";
-import { smokeCommand } from "./smoke-command.ts";
-import { statsCommands } from "./stats-commands.ts";
+import { chatCommand } from "./chat/chat-command.ts";
+import { configCommands } from "./config/config-commands.ts";
+import { ledgerCommands } from "./ledger/ledger-commands.ts";
+import { memoryCommands } from "./memory/memory-commands.ts";
+import { skillsCommands } from "./skills/skills-commands.ts";
+import { smokeCommand } from "./smoke/smoke-command.ts";
+import { statsCommands } from "./stats/stats-commands.ts";
 
 const json: OptionSpec = { meaning: "print one JSON value for machines" };
 const models: OptionSpec = { value: "FILE", meaning: "models to add or override, as JSON" };
@@ -29,7 +29,7 @@ export const commands: readonly Command[] = [
       { command: "strata models", shows: "every model still in service" },
       { command: "strata models list --provider openai --json", shows: "OpenAI's, for a script" },
     ],
-    load: () => import("./models-list.ts"),
+    load: () => import("./models/models-list.ts"),
   },
   {
     name: "models show",
@@ -43,7 +43,7 @@ export const commands: readonly Command[] = [
         shows: "the same model as Bedrock spells it, with Bedrock's cache rules",
       },
     ],
-    load: () => import("./models-show.ts"),
+    load: () => import("./models/models-show.ts"),
   },
   {
     name: "replay",
@@ -75,7 +75,7 @@ export const commands: readonly Command[] = [
         shows: "two policies day by day, for a script",
       },
     ],
-    load: () => import("./replay.ts"),
+    load: () => import("./replay/replay.ts"),
   },
   {
     name: "explain",
@@ -115,7 +115,7 @@ export const commands: readonly Command[] = [
         shows: "why that call missed, in full, and the words it happened at",
       },
     ],
-    load: () => import("./explain.ts"),
+    load: () => import("./explain/explain.ts"),
   },
   {
     name: "lint",
@@ -185,6 +185,6 @@ export const commands: readonly Command[] = [
       { command: "strata doctor", shows: "each check, and what to do where one fails" },
       { command: "strata doctor --json", shows: "the same for a script; exit status 8 on failure" },
     ],
-    load: () => import("./doctor.ts"),
+    load: () => import("./doctor/doctor.ts"),
   },
 ];

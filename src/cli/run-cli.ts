@@ -5,7 +5,7 @@ import { parseInput, type Command, type Io } from "./command.ts";
 import { commands } from "./commands.ts";
 import { renderHelp, renderOverview } from "./help.ts";
 import { nearestNames } from "../core/nearest-names.ts";
-import { toPrintable } from "./render-ledger.ts";
+import { toPrintable } from "./ledger/render-ledger.ts";
 
 export async function runCli(words: readonly string[], io: Io): Promise<number> {
   try {

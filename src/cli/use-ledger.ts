@@ -2,7 +2,7 @@
 import { StrataError } from "../core/strata-error.ts";
 import type { CommandInput, Io } from "./command.ts";
 import { atLedgerPlace, refuseMissing, type LedgerPlace } from "../host/ledger-place.ts";
-import { toPrintable } from "./render-ledger.ts";
+import { toPrintable } from "./ledger/render-ledger.ts";
 import { withMadeStore, withStore, type StoreWish, type StoreWork } from "../host/open-ledger.ts";
 
 /** A ledger that is not there yet is an error, unless the command has something else to say. */

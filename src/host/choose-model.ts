@@ -5,7 +5,7 @@ import type { ProviderConfig } from "../core/config/schema/providers.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
 import { StrataError } from "../core/strata-error.ts";
 import { chooseProvider, isUsable } from "../edge/providers/reach-choice.ts";
-import { createLiveCatalogue } from "../engine/config-catalogue.ts";
+import { createLiveCatalogue } from "./config-catalogue.ts";
 
 /** The configured one, else one that a configured provider answers for. */
 export function usualModel(config: StrataConfig, agent: string): string {

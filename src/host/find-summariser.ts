@@ -5,7 +5,7 @@ import { StrataError } from "../core/strata-error.ts";
 import type { TextCounter } from "../core/tokens/o200k/counter.ts";
 import { createTokenCounter } from "../core/tokens/token-counter.ts";
 import type { Providers } from "../edge/providers/reach-providers.ts";
-import { optionsOf } from "../engine/engine-config.ts";
+import { optionsOf } from "../engine/session/engine-config.ts";
 import type { Summariser } from "../engine/compaction/summarise-transcript.ts";
 
 export interface SummariserOptions {

@@ -2,8 +2,8 @@
 import type { TextCounter } from "../core/tokens/o200k/counter.ts";
 import { createCounter, type Counter } from "../edge/counters/counter.ts";
 import type { ReachedModel } from "../edge/providers/reach-providers.ts";
-import type { PromptCounter } from "../engine/count-prompt.ts";
-import { toCounterSettings } from "../engine/from-config.ts";
+import type { PromptCounter } from "../engine/turn/count-prompt.ts";
+import { toCounterSettings } from "./from-config.ts";
 import type { FollowedConfig } from "./follow-config.ts";
 
 export interface CountersOptions {

@@ -11,9 +11,9 @@ import { configOf } from "../edge/config/test-kit.ts";
 import { createEventBus } from "../edge/events/event-bus.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
 import { closeAll, closeLater } from "../edge/providers/test-kit.ts";
-import type { EngineSession } from "../engine/engine-session.ts";
+import type { EngineSession } from "../engine/session/engine-session.ts";
 import { createScripted, createSimulator } from "../simulator/index.ts";
-import { openNodeServer } from "../simulator/node-server.ts";
+import { openNodeServer } from "../simulator/server/node-server.ts";
 import { openHost, type Host, type HostOptions } from "./open-host.ts";
 import { usualModel } from "./choose-model.ts";
 

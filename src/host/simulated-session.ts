@@ -1,7 +1,7 @@
 // How the ledger knows a simulated session, and the check that it is not continued by a real model or the other way.
 import type { SessionRecord } from "../core/ledger/session-record.ts";
 import { StrataError } from "../core/strata-error.ts";
-import type { World } from "../engine/world.ts";
+import type { World } from "../engine/world/world.ts";
 import { readProviderAccess } from "./environment.ts";
 
 /** Recorded with a simulated session. */

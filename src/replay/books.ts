@@ -1,4 +1,4 @@
-// What a replay has counted so far.
+// The running sums of a replay.
 import type { Policy } from "../core/cache/policy.ts";
 import type { CallDetail } from "./call-detail.ts";
 import { createGroup, type Group } from "./group.ts";
@@ -7,12 +7,12 @@ export type GroupBy = "session" | "model" | "agent" | "day" | "none";
 
 export interface ReplayOptions {
   readonly policies: readonly Policy[];
-  /** Whose rules and prices; the recorded model's by default. */
+  /** The model whose rules and prices to use; null for the recorded one. */
   readonly model: string | null;
   readonly groupBy: GroupBy;
-  /** Told of every request, in order of time within its workspace. */
+  /** Called for every request, in order of time within its workspace. */
   readonly onCall?: (call: CallDetail) => void;
-  /** Told after every workspace. */
+  /** Called after every workspace. */
   readonly onProgress?: (done: { readonly sessions: number; readonly requests: number }) => void;
 }
 
@@ -27,7 +27,7 @@ export interface Books {
     readonly reason: string;
   }[];
   readonly standIns: Map<string, number>;
-  /** Providers that take no markers, apart: policies make no difference there. */
+  /** Requests to providers without markers, kept apart because policies make no difference there. */
   readonly automatic: Group;
 }
 
@@ -43,7 +43,7 @@ export function openBooks(options: ReplayOptions): Books {
   };
 }
 
-/** More places than this are counted but not named. */
+/** Further places are counted but not named. */
 const placesMax = 1000;
 
 export function skip(

@@ -1,4 +1,4 @@
-// One replayed call in full, for cross-sections and for explaining its miss.
+// The details of one replayed call, for cross-sections and miss explanations.
 import type { Usage } from "../core/message/usage.ts";
 import type { Miss } from "./misses.ts";
 
@@ -13,7 +13,7 @@ export interface CallDetail {
   readonly tierTokens: Readonly<Record<"T0" | "T1" | "T2" | "T3", number>>;
   /** In the order of the policies. */
   readonly outcomes: readonly { readonly usage: Usage; readonly miss: Miss | null }[];
-  /** What the provider reported; null where the recording has none. */
+  /** The recorded usage, or null. */
   readonly recorded: Usage | null;
   readonly limitPicoUsd: bigint;
 }

@@ -4,7 +4,7 @@ import type { RecordedBlock } from "./recording.ts";
 
 const reply: readonly RecordedBlock[] = [];
 
-test("calls that wait for nothing are told at once", () => {
+test("calls that wait for nothing are returned at once", () => {
   const queue = createCallQueue<string>();
   queue.add("main", "one", null);
   queue.add("main", "two", null);
@@ -33,7 +33,7 @@ test("only the first reply is a call's own", () => {
   expect(queue.take()).toEqual(["one, answered 1 times"]);
 });
 
-test("what still waits in the end is told as it is", () => {
+test("calls that still wait at the end are returned unchanged", () => {
   const queue = createCallQueue<string>();
   queue.add("main", "one", () => "one, answered");
   queue.add("main", "two", null);

@@ -1,14 +1,14 @@
-// Explained calls in the order they were made; some are told only when the reply to them is known.
+// Explained calls in order. Some wait for their reply, which can change the explanation.
 import type { RecordedBlock } from "./recording.ts";
 
 export interface CallQueue<Call> {
-  /** A thread goes on, and what its next request adds shows the reply to its last call. */
+  /** Passes on the reply to the thread's last call, which its next request contains. */
   hear(thread: string, reply: readonly RecordedBlock[]): void;
-  /** With what to make of it once its reply is known; null where that changes nothing. */
+  /** `onReply` returns the final call once its reply is known; null if the reply does not matter. */
   add(thread: string, call: Call, onReply: OnReply<Call> | null): void;
-  /** All that can be told by now. */
+  /** Removes and returns the calls up to the first one that waits. */
   take(): Call[];
-  /** All that is left: no reply comes any more. */
+  /** Removes and returns all remaining calls. */
   end(): Call[];
 }
 
@@ -35,14 +35,14 @@ export function createCallQueue<Call>(): CallQueue<Call> {
     },
     take() {
       const first = waiting.findIndex(({ onReply }) => onReply !== null);
-      const told = first === -1 ? waiting : waiting.slice(0, first);
+      const ready = first === -1 ? waiting : waiting.slice(0, first);
       waiting = first === -1 ? [] : waiting.slice(first);
-      return told.map(({ call }) => call);
+      return ready.map(({ call }) => call);
     },
     end() {
-      const told = waiting;
+      const ready = waiting;
       waiting = [];
-      return told.map(({ call }) => call);
+      return ready.map(({ call }) => call);
     },
   };
 }

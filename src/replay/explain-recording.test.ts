@@ -62,7 +62,7 @@ describe("a recorded session", () => {
 });
 
 describe("a session whose replies begin to think", () => {
-  test("tells of thinking that was switched on where its history was lost", async () => {
+  test("reports thinking that was switched on if the history was lost", async () => {
     const calls = await explain([...toolTurn(), question(usageOf(10_000, 4000)), thoughtful()]);
     expect(calls.map(causeOf)).toEqual(["first call", "no miss", "parameter changed", "no miss"]);
     expect(calls[2]).toMatchObject({
@@ -97,7 +97,7 @@ describe("a session whose replies begin to think", () => {
   });
 });
 
-test("calls are told in their order, also when one waits for its reply", async () => {
+test("calls come in order, even if one waits for its reply", async () => {
   const side = { ...opening(), thread: "agent", startMs: 95_000, endMs: 96_000 };
   const lost = [...toolTurn(), question(usageOf(10_000, 4000))];
   const calls = await explain([...lost, side, thoughtful()]);
@@ -113,7 +113,7 @@ test("a miss shows the first block that was not read, where the recording has wo
   expect((await explain(requests))[2]?.firstUnread).toBeUndefined();
 });
 
-test("calls without usage are walked and not told", async () => {
+test("calls without usage are followed but not explained", async () => {
   const silent = { ...reply(30_000, usageOf(0, 0)), usage: null };
   const calls = await explain([opening(), silent]);
   expect(calls.map(({ call }) => call)).toEqual([1]);
@@ -168,14 +168,14 @@ function withWords(request: RecordedRequest): RecordedRequest {
   return { ...request, append };
 }
 
-/** A question, and a call of a tool with its result: 13,000 tokens, all kept. */
+/** A question, and a tool call with its result: 13,000 tokens, all cached. */
 function toolTurn(): RecordedRequest[] {
   const use: RecordedBlock = { ...block("use", 500), role: "assistant", kind: "tool_use" };
   const result: RecordedBlock = { ...block("result", 500), kind: "tool_result" };
   return [opening(), { ...reply(30_000, usageOf(12_000, 1000)), append: [use, result] }];
 }
 
-/** The model's answer to that, and what the user says next. */
+/** The model's answer and the user's next message. */
 function question(usage: Usage): RecordedRequest {
   return { ...reply(90_000, usage), keep: 5 };
 }

@@ -1,4 +1,4 @@
-// Recorded sessions → every call with usage, and why it read less from the cache than it could have.
+// Explains for every recorded call with usage why it read less from the cache than it could have.
 import type { Explanation } from "../core/diagnosis/explanation.ts";
 import type { TrackedEntry } from "../core/diagnosis/kept-prefixes.ts";
 import { keepsEveryPrefix, viewPrompt } from "../core/diagnosis/prompt-view.ts";
@@ -22,21 +22,21 @@ export interface ExplainedCall {
   /** Empty for the main thread. */
   readonly thread: string;
   readonly model: string;
-  /** Null where the recording does not say. */
+  /** Null if the recording has no time. */
   readonly startMs: number | null;
-  /** From the start of the thread's call before; null for the first, or where a time is missing. */
+  /** Since the start of the thread's previous call; null for the first call or without times. */
   readonly gapMs: number | null;
   readonly usage: Usage;
-  /** What the thread's call before left readable and this one did not read, whether it was sent again or not. */
+  /** Tokens that the thread's previous call left readable and this call did not read, sent again or not. */
   readonly shortfallTokens: number;
   readonly explanation: Explanation;
-  /** Of a miss, the first block that was not read; only where excerpts were asked for and there is content. */
+  /** For a miss, the first unread block; only with excerpts and recorded content. */
   readonly firstUnread?: UnreadBlock;
-  /** Whether the cause follows from the recorded blocks, or only from what bills and replies show of the rest. */
+  /** Whether the cause follows from recorded blocks, or is inferred from bills and replies. */
   readonly evidence: Verdict["evidence"];
 }
 
-/** Every call with usage, in the order of the recordings. One workspace is held at a time. */
+/** Every call with usage, in the order of the recordings. Holds one workspace in memory at a time. */
 export async function* explainRecordings(
   recordings: AsyncIterable<Recorded>,
   onSkipped: (skipped: Extract<Recorded, { type: "skipped" }>) => void = () => {},
@@ -66,9 +66,9 @@ export async function* explainRecordings(
 interface Workspace {
   readonly name: string;
   readonly sessions: Map<string, SessionWalk>;
-  /** What any thread wrote: sub-agents read each other's. */
+  /** Entries of all threads, because sub-agents read each other's. */
   entries: readonly TrackedEntry[];
-  /** That clients ask for here, as far as their bills show. */
+  /** The lifetime the client uses, as far as its bills show. */
   lifetime: Lifetime;
   readonly queue: CallQueue<ExplainedCall>;
 }
@@ -138,7 +138,7 @@ function explainNext(walk: SessionWalk, request: RecordedRequest, facts: ModelFa
   );
 }
 
-/** What the model said to a thread's last call, as its next request sends it back. */
+/** The reply to a thread's last call, as the next request sends it back. */
 function replyIn(
   { keep, append }: RecordedRequest,
   { blocks }: ThreadWalk,

@@ -1,4 +1,4 @@
-// A few words of what a recorded call did not read, and of what changed, for people to recognise it.
+// Excerpts of the first unread block of a call, and of the block that changed.
 import type { Explanation, MissCause } from "../core/diagnosis/explanation.ts";
 import { sharedBlocks } from "../core/diagnosis/find-divergence.ts";
 import type { TrackedEntry } from "../core/diagnosis/kept-prefixes.ts";
@@ -9,30 +9,30 @@ import type { Usage } from "../core/message/usage.ts";
 import type { RecordedBlock } from "./recording.ts";
 
 export interface UnreadBlock {
-  /** As explanations name blocks. */
+  /** In the form explanations use. */
   readonly path: string;
   readonly excerpt: string;
 }
 
 export interface ReadCall {
   readonly view: PromptView;
-  /** As recorded; equal hashes mean equal content. */
+  /** The recorded blocks; equal hashes mean equal content. */
   readonly blocks: readonly RecordedBlock[];
   readonly usage: Usage;
-  /** What the provider had before the call. */
+  /** The provider's entries before the call. */
   readonly entries: readonly TrackedEntry[];
-  /** The thread's call before; null for none. */
+  /** The thread's previous call, or null. */
   readonly before: Pick<RememberedCall, "blocks"> | null;
 }
 
-/** The first block that was not read; null where the recording has no words of it. */
+/** The first unread block; null if the recording has no excerpt of it. */
 export function findUnreadBlock(call: ReadCall): UnreadBlock | null {
   const block = call.view.blocks[firstUnread(call)];
   const excerpt = excerptOf(call.blocks, block?.hash);
   return block === undefined || excerpt === null ? null : { path: block.path, excerpt };
 }
 
-/** Reads end where something was kept; else where our counts say, which may be a block off. */
+/** A read ends at a known entry. Without one, our own count decides and can be one block off. */
 function firstUnread({ view, usage, entries, before }: ReadCall): number {
   const read = usage.cacheReadTokens;
   if (read === 0) return 0;
@@ -41,7 +41,7 @@ function firstUnread({ view, usage, entries, before }: ReadCall): number {
   for (const { block, key, tokens } of entries) {
     const off = Math.abs(tokens - read);
     if (view.blocks[block]?.key !== key || off > toleranceTokens) continue;
-    // Of prefixes that are told to be as long, the longest is read.
+    // Of equally close entries, the longer prefix is read.
     const isNearer = end === null || off < end.off || (off === end.off && block > end.block);
     if (isNearer) end = { block, off };
   }
@@ -62,7 +62,7 @@ export interface ChangedCall {
   readonly blocks: readonly RecordedBlock[];
 }
 
-/** What stood at the first block that differs and what stands there now, where the recording has words of it. */
+/** Adds excerpts of the first different block, before and after, if the recording has them. */
 export function withExcerpts(
   explanation: Explanation,
   { before, view, blocks }: ChangedCall,

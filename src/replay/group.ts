@@ -1,4 +1,4 @@
-// Sums of one group of requests, or of all of them.
+// Sums over one group of requests, or over all.
 import { createTally, type Tally } from "./tally.ts";
 
 export interface Group {
@@ -7,16 +7,16 @@ export interface Group {
   requests: number;
   limitPicoUsd: bigint;
   warmPicoUsd: bigint;
-  /** What no caching would cost. */
+  /** Cost without caching. */
   plainPicoUsd: bigint;
   /** In the order of the policies. */
   readonly tallies: readonly Tally[];
-  /** Of requests that have a recorded usage, as the other figures of this name. */
+  /** Sums over requests with recorded usage, like all figures named `recorded…`. */
   readonly recorded: Tally;
   recordedRequests: number;
   recordedLimitPicoUsd: bigint;
   recordedPlainPicoUsd: bigint;
-  /** Read by the first request of a session: the cache was warm from others. */
+  /** Tokens read by first requests of sessions: other sessions had warmed the cache. */
   warmStartTokens: number;
 }
 

@@ -1,4 +1,4 @@
-// Recorded sessions in dollars, as users import it.
+// `strata-context/replay`: what recorded sessions cost, and what they could have cost.
 export type { GroupBy, ReplayOptions } from "./books.ts";
 export type { CallDetail } from "./call-detail.ts";
 export { createLimitMeter, type LimitMeter, type LimitRequest, type Limits } from "./limit.ts";

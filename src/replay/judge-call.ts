@@ -1,4 +1,4 @@
-// Why one recorded call read less than it could have: by its blocks, and where those say nothing, by bills and replies.
+// Why one recorded call read less than it could have: from its blocks, otherwise from bills and replies.
 import { explainCall } from "../core/diagnosis/explain-call.ts";
 import { adviseOn, type Explanation, type MissCause } from "../core/diagnosis/explanation.ts";
 import { describePlace } from "../core/diagnosis/find-divergence.ts";
@@ -14,20 +14,20 @@ import { findUnseenChange, type CountError } from "./unseen-change.ts";
 
 export interface Verdict {
   readonly explanation: Explanation;
-  /** Whether the cause follows from the recorded blocks, or only from what bills and replies show of the rest. */
+  /** Whether the cause follows from recorded blocks, or is inferred from bills and replies. */
   readonly evidence: "recorded" | "inferred";
-  /** What is inferred instead, should the reply to this call hold thinking. */
+  /** The explanation to use if the reply to this call contains thinking. */
   readonly ifReplyThinks?: Explanation;
 }
 
-/** A thread as its last call left it. */
+/** The state of a thread after its last call. */
 export interface ThreadWalk {
   readonly blocks: readonly RecordedBlock[];
   readonly last: RememberedCall;
   readonly usage: Usage | null;
   readonly settings: RecordedRequest["settings"];
   readonly startMs: number;
-  /** Whether any of its requests held thinking. */
+  /** Whether any of its requests contained thinking. */
   readonly hasThought: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface CallToExplain {
   readonly startMs: number;
 }
 
-/** By what is recorded; where that explains nothing, by what the bills show of the rest. */
+/** Explains from the recorded blocks, otherwise from the bills. */
 export function judgeCall(call: CallToExplain): Verdict {
   const { thread, request, blocks, view, facts, entries, startMs } = call;
   const { usage } = request;
@@ -50,7 +50,7 @@ export function judgeCall(call: CallToExplain): Verdict {
   if (thread === null || usage === null) return { explanation: said, evidence: "recorded" };
   const shown = withExcerpts(said, { before: thread, view, blocks });
   const recorded = { explanation: shown, evidence: "recorded" } as const;
-  // The recording says that it is the same conversation: then this is no other one on the same beginning.
+  // The recording says it is the same conversation, so its history was rewritten.
   if (said.cause === "nothing was marked" && request.keep < thread.blocks.length) {
     const rewritten = { cause: "history rewritten", detail: null } as const;
     return { ...recorded, explanation: withCause(said, call, rewritten) };
@@ -69,14 +69,14 @@ export function judgeCall(call: CallToExplain): Verdict {
   return { ...unknown, ifReplyThinks: withCause(said, call, thinkingSwitched) };
 }
 
-/** Transcripts leave out what a raw request shows, so nobody can be blamed. */
+/** Transcripts lack parts of the request, so the cause stays open. */
 const unknownAdvice =
   "All that is recorded was as before and in time: the provider dropped the entry, or something changed that the recording does not hold, such as a setting.";
 
-/** Recordings hold hashes. */
+/** Recordings contain hashes, not text. */
 function noText(): undefined {}
 
-/** Where the tokenizer is the model's own. */
+/** For models counted with their own tokenizer. */
 const exactCounts: CountError = { tokens: 64, share: 0.05 };
 const estimatedCounts: CountError = { tokens: 512, share: 0.25 };
 

@@ -1,15 +1,15 @@
-// The limit: what no client can get below with the same bytes at the same times. See docs/limit.md for why.
+// The limit: the lowest possible cost for the same bytes at the same times. See docs/limit.md.
 import { ratesAt } from "../core/models/prices.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 
 export interface Limits {
   readonly limitPicoUsd: bigint;
-  /** With prefixes repeated over longer gaps to keep them. */
+  /** With keep-warm: prefixes are repeated during long gaps. */
   readonly warmPicoUsd: bigint;
 }
 
 export interface LimitRequest {
-  /** Keys of every prefix of the prompt, and tokens of each of its blocks. */
+  /** Keys of every prefix and tokens of every block. */
   readonly keys: readonly string[];
   readonly tokens: (block: number) => number;
   readonly remainderTokens: number;
@@ -18,11 +18,11 @@ export interface LimitRequest {
 }
 
 export interface LimitMeter {
-  /** The least this request can add, with what it makes an earlier one cost more. In order of time. */
+  /** The least cost this request can add, including what it adds to earlier requests. Call in order of time. */
   add(request: LimitRequest): Limits;
 }
 
-/** Of one workspace: whoever shares entries. */
+/** One meter per workspace, because requests of a workspace share entries. */
 export function createLimitMeter(): LimitMeter {
   const sent = new Map<string, Sighting>();
   return {
@@ -56,7 +56,7 @@ export function createLimitMeter(): LimitMeter {
   };
 }
 
-/** When a prefix was last sent, and whether it pays to have it by then. */
+/** When a prefix was last sent, and whether it is cached since then. */
 interface Sighting {
   lastMs: number;
   isKept: boolean;
@@ -66,7 +66,7 @@ interface Sighting {
 interface Terms {
   readonly longestMs: number;
   readonly read: number;
-  /** What writing costs more than sending. */
+  /** Extra cost of a write over plain input. */
   readonly premium: number;
 }
 
@@ -79,18 +79,18 @@ function termsOf({ cache }: ModelFacts): Terms {
   };
 }
 
-/** Tokens by what they cost: sent plainly, read, and written because they are read now. */
+/** Tokens by price: plain, read, and written earlier because they are read now. */
 interface Sums {
   plain: number;
   read: number;
   written: number;
   warmPlain: number;
-  /** Each repetition in between is a read too. */
+  /** Includes one read per repetition during the gap. */
   warmRead: number;
   warmWritten: number;
 }
 
-/** A prefix that is sent again was worth writing if reading it now, with the premium then, is less than sending it. */
+/** A write was worth its premium if the read now plus the premium then cost less than plain input. */
 function addAgain(before: Sighting, count: number, nowMs: number, terms: Terms, sums: Sums): void {
   const reads = Math.max(1, Math.ceil((nowMs - before.lastMs) / terms.longestMs));
   const premium = before.isKept ? 0 : terms.premium;

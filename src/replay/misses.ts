@@ -1,30 +1,30 @@
-// Why a replayed call read less than it shared with the call before it.
+// Why a replayed call read less than it shares with the previous call.
 import type { MissCause } from "../core/diagnosis/explanation.ts";
 import type { Bill } from "../simulator/index.ts";
 import type { RecordedBlock } from "./recording.ts";
 
 export interface Miss {
   readonly cause: MissCause;
-  /** Shared with the call before and not read. */
+  /** Tokens shared with the previous call and not read. */
   readonly tokens: number;
-  /** Of the first block that was not read; only where excerpts were asked for and the recording has content. */
+  /** Excerpt of the first unread block; only with excerpts and recorded content. */
   readonly excerpt?: string;
 }
 
 export interface Circumstances {
   readonly bill: Bill;
-  /** Tokens of the prompt that the call before on this thread sent too. */
+  /** Prompt tokens that the thread's previous call sent too. */
   readonly sharedTokens: number;
   readonly frame: "same" | "model changed" | "parameter changed";
-  /** Whether the call before went on after what is shared. */
+  /** Whether the previous prompt continued differently after the shared part. */
   readonly isRewritten: boolean;
   readonly gapMs: number;
   readonly shortestLifetimeMs: number;
-  /** The first block that was not read; undefined where all were. */
+  /** The first unread block; undefined if all were read. */
   readonly firstUnread: Pick<RecordedBlock, "excerpt"> | undefined;
 }
 
-/** Fewer tokens than this are rounding: the last block of a prompt is often one nobody can mark. */
+/** Fewer tokens are no miss: the last block of a prompt often cannot carry a marker. */
 const tokensMin = 64;
 
 export function explainReplayMiss(circumstances: Circumstances): Miss | null {

@@ -1,4 +1,4 @@
-// A recorded request as the diagnosis takes requests: blocks with hashes and without text, and the markers it had.
+// Converts a recorded request for the diagnosis: blocks with hashes and without text, and markers.
 import {
   chainBlocks,
   type ForeignBlock,
@@ -18,10 +18,10 @@ import type {
 export interface RequestParts {
   readonly session: RecordedSession;
   readonly request: RecordedRequest;
-  /** All of them, those that the thread's call before had too. */
+  /** All blocks, including those of the thread's previous call. */
   readonly blocks: readonly RecordedBlock[];
   readonly facts: ModelFacts;
-  /** Of markers, where the recording holds none. */
+  /** The lifetime of assumed markers, if the recording has none. */
   readonly lifetime: Lifetime;
 }
 
@@ -45,14 +45,14 @@ export function toForeignRequest(parts: RequestParts): ForeignRequest {
   };
 }
 
-/** A request that writes both has the longer one in front, and its tail is what matters. */
+/** If a request writes two lifetimes, the longer one comes first; the tail's lifetime is returned. */
 export function writtenLifetime(usage: Usage | null): Lifetime | null {
   const written = usage?.cacheWriteTokens ?? {};
   if ((written["5m"] ?? 0) > 0) return "5m";
   return (written["1h"] ?? 0) > 0 ? "1h" : null;
 }
 
-/** As agents mark: the end of the system prompt and the end of the last message. */
+/** The usual markers of agents: the end of the system prompt and of the last message. */
 function usualMarkers({ blocks, lifetime }: RequestParts): readonly RecordedMarker[] {
   const tail = blocks.findLastIndex(({ mayCarryMarker }) => mayCarryMarker);
   const foundation = blocks.findIndex(({ tier }) => tier === "T3");
@@ -79,7 +79,7 @@ function toForeignBlocks(recorded: readonly RecordedBlock[]): readonly ForeignBl
   );
 }
 
-/** Recordings have no body that a path could lead into. */
+/** Recordings have no body, so the path is only a block number. */
 function pathOf(block: number): string {
   return `block ${block + 1}`;
 }

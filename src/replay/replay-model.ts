@@ -1,18 +1,18 @@
-// Which model's rules and prices a recorded request is replayed under.
+// Chooses the model whose rules and prices a recorded request is replayed with.
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { findModel, resolveModel } from "../core/models/resolve-model.ts";
 import type { RecordedRequest, RecordedSession } from "./recording.ts";
 
-/** Taken where a recording names no model, or one without a price. */
+/** Used if a recording names no model, or one without a price. */
 export const standInModel = "claude-sonnet-4-6";
 
 export interface ReplayModel {
   readonly facts: ModelFacts;
-  /** Why it is not the recorded model; null where it is. */
+  /** The recorded model that `facts` replaces, or "no model"; null if nothing is replaced. */
   readonly standsInFor: string | null;
 }
 
-/** Models by recorded name, looked up once. */
+/** Looks up each recorded name once. */
 export function createModelLookup(
   asked: string | null,
 ): (session: RecordedSession, request: RecordedRequest) => ReplayModel {
@@ -37,7 +37,7 @@ function lookUp(asked: string | null, recorded: string | null): ReplayModel {
   return { facts: resolveModel(standInModel).facts, standsInFor: recorded ?? "no model" };
 }
 
-/** Pieces of one size say nothing about the provider's blocks: any may be marked, and nothing is too far or too short. */
+/** Pieces of one size do not show the provider's blocks, so every piece can be marked, without minimum or lookback limit. */
 function withBlocks(model: ReplayModel, blocks: RecordedSession["blocks"]): ReplayModel {
   const { cache } = model.facts;
   if (blocks === "as sent" || cache.markers === null) return model;

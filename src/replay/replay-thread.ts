@@ -1,4 +1,4 @@
-// One thread of a recording as it grows: the same blocks for the planner and for billing, each made once.
+// A growing thread of a recording: the same blocks for the planner and for billing, each made once.
 import type { PromptBlock } from "../core/assembly/prompt-block.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { createGrowingPrompt, type BillableBlock, type GrowingPrompt } from "../simulator/index.ts";
@@ -6,9 +6,9 @@ import type { RecordedBlock, RecordedRequest } from "./recording.ts";
 
 export interface ReplayThread {
   readonly prompt: GrowingPrompt;
-  /** As the planner takes them; parallel to the prompt. */
+  /** Blocks for the planner, parallel to the prompt. */
   readonly blocks: readonly PromptBlock[];
-  /** Leads on to a request. How many blocks it shares with the one before. */
+  /** Moves on to a request; returns how many blocks it shares with the previous one. */
   advance(request: RecordedRequest): number;
 }
 
@@ -27,7 +27,7 @@ export function createReplayThread(
   const own: RecordedBlock[] = [];
   const append = (more: readonly RecordedBlock[]): void => {
     own.push(...more);
-    // Whether a group of results ends with a block depends on the next one, so the last one is made again.
+    // Whether a block ends a group of results depends on the next block, so the last one is rebuilt.
     const from = Math.max(0, Math.min(prompt.blocks.length, own.length - more.length) - 1);
     prompt.cut(from);
     blocks.length = from;

@@ -1,4 +1,4 @@
-// One workspace replayed: every request in order of time, under every policy, on the simulator's billing.
+// Replays one workspace: every request in order of time, under every policy, on the simulator's billing.
 import type { BlockList, PromptBlock } from "../core/assembly/prompt-block.ts";
 import { openCacheState, type CacheState, type KnownEntry } from "../core/cache/cache-state.ts";
 import { learnFromReply } from "../core/cache/learn-from-reply.ts";
@@ -24,16 +24,16 @@ export interface TimedRequest {
   readonly request: RecordedRequest;
   readonly startMs: number;
   readonly model: ModelFacts;
-  /** Of a session's main thread, where people wait between calls. */
+  /** Whether it is a session's main thread, where people pause between calls. */
   readonly isMain: boolean;
 }
 
 export interface ReplayedRequest<Request extends TimedRequest> {
   readonly timed: Request;
   readonly promptTokens: number;
-  /** Tokens of the prompt by tier; made when asked. */
+  /** Prompt tokens by tier, computed on demand. */
   tierTokens(): Readonly<Record<"T0" | "T1" | "T2" | "T3", number>>;
-  /** Of the prompt, those that the call before on this thread sent too. */
+  /** Prompt tokens that the thread's previous call sent too. */
   readonly sharedTokens: number;
   readonly limits: Limits;
   /** In the order of the policies. */
@@ -45,7 +45,7 @@ export interface PolicyOutcome {
   readonly miss: Miss | null;
 }
 
-/** Requests in order of time, as billing reads what providers leave open. Nothing of a later one is used for an earlier one. */
+/** Takes requests in order of time. No decision uses a later request. */
 export function* replayWorkspace<Request extends TimedRequest>(
   workspace: string,
   requests: Iterable<Request>,
@@ -91,7 +91,7 @@ function sumTiers(blocks: readonly PromptBlock[]): Record<"T0" | "T1" | "T2" | "
 
 interface ThreadState {
   readonly name: string;
-  /** Every block of the last request, whatever model it went to. */
+  /** Every block of the last request, on any model. */
   recorded: RecordedBlock[];
   frame: string;
   modelId: string;
@@ -154,7 +154,7 @@ function advance(
   };
 }
 
-/** Of the blocks that lead both requests; the sums are there already. */
+/** Tokens of the shared leading blocks, from the existing sums. */
 function sumTokens({ replay }: ThreadState, shared: number): number {
   return shared === 0 ? 0 : (replay?.prompt.cumulative[shared - 1] ?? 0);
 }
@@ -163,7 +163,7 @@ interface PolicyRun {
   readonly policy: Pick<Policy, "markers">;
   readonly billing: Billing;
   readonly states: Map<string, CacheState>;
-  /** What any thread of the workspace wrote. */
+  /** Entries of all threads of the workspace. */
   entries: readonly KnownEntry[];
 }
 

@@ -1,4 +1,4 @@
-// Recordings in, a report out: what they cost, what they could have cost, under every policy and at the limit.
+// Recordings → report: what they cost, under every policy and at the limit.
 import { noUsage } from "../core/message/usage.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import type { Recorded, RecordedRequest, RecordedSession } from "./recording.ts";
@@ -11,7 +11,7 @@ import { replayWorkspace, type ReplayedRequest, type TimedRequest } from "./repl
 import { addToTally, costOf, createTally } from "./tally.ts";
 import { createWriteWatch, type WriteWatch } from "./write-waste.ts";
 
-/** Reads to the end. One workspace is held at a time. */
+/** Reads to the end. Holds one workspace in memory at a time. */
 export async function replay(
   recordings: AsyncIterable<Recorded>,
   options: ReplayOptions,
@@ -41,7 +41,7 @@ interface Gathered {
 
 interface Placed extends TimedRequest {
   readonly session: RecordedSession;
-  /** Of its session. */
+  /** Whether it is the first request of its session. */
   readonly isFirst: boolean;
 }
 
@@ -90,7 +90,7 @@ function settle({ name, sessions, requests }: Gathered, books: Books): void {
   });
 }
 
-/** Every request with its time and model, in order of time; what has neither is counted. */
+/** Requests with time and model, in order of time. Skipped requests and replaced models are counted. */
 function placeInTime(
   requests: Gathered["requests"],
   sessions: Gathered["sessions"],
@@ -113,7 +113,7 @@ function placeInTime(
       books.standIns.set(reason, (books.standIns.get(reason) ?? 0) + 1);
     }
     const thread = `${sessionId} ${request.thread}`;
-    // Clocks of recordings go back now and then; the order of a thread does not.
+    // Recorded clocks sometimes go back; the order within a thread is reliable.
     const startMs = Math.max(lastMs.get(thread) ?? -Infinity, epochOf(request.startMs));
     lastMs.set(thread, startMs);
     const isFirst = !seen.has(sessionId);
@@ -131,7 +131,7 @@ function placeInTime(
   return placed.toSorted((left, right) => left.startMs - right.startMs);
 }
 
-/** Times that count from the start of a recording are put on a day that has prices. */
+/** Times relative to the start of a recording move to a day that has prices. */
 function epochOf(ms: number): number {
   return ms < 1_000_000_000_000 ? ms + 1_800_000_000_000 : ms;
 }
@@ -181,7 +181,7 @@ function addRequest(group: Group, replayed: ReplayedRequest<Placed>): void {
   if (isFirst) group.warmStartTokens += request.usage.cacheReadTokens;
 }
 
-/** Lets go of what was handed out: a long session is not held twice. */
+/** Removes items as it yields them, so that a long session is not in memory twice. */
 function* drain<Item>(items: Item[]): Generator<Item> {
   items.reverse();
   for (let item = items.pop(); item !== undefined; item = items.pop()) yield item;

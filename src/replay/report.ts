@@ -13,7 +13,7 @@ import { createTally, type Tally } from "./tally.ts";
 
 export interface ReplayReport extends GroupReport {
   readonly groups: readonly (GroupReport & { readonly name: string })[];
-  /** Providers that take no markers: what they cost as they cache by themselves. */
+  /** Cost at providers without markers, which cache by themselves. */
   readonly automaticOnly?: AutomaticReport;
   readonly standIns: readonly { readonly reason: string; readonly count: number }[];
   readonly skipped: readonly { readonly reason: string; readonly count: number }[];
@@ -36,7 +36,7 @@ export interface GroupReport {
 export interface Bound {
   readonly costUsd: number;
   readonly costPicoUsd: string;
-  /** 1 is what no caching would cost. */
+  /** 1 is the cost without caching. */
   readonly relativeCost: number;
 }
 
@@ -53,7 +53,7 @@ export interface Figures extends Bound {
 export interface PolicyReport extends Figures {
   readonly policy: string;
   readonly wastedWriteTokens: number;
-  /** Tokens written for each token written for the first time. */
+  /** Tokens written ÷ tokens written for the first time. */
   readonly rewriteFactor: number;
   readonly missesByCause: Readonly<Partial<Record<MissCause, MissReport>>>;
 }
@@ -66,7 +66,7 @@ export interface MissReport {
 
 export interface RecordedReport extends Figures {
   readonly requests: number;
-  /** Read by the first request of a session: the cache was warm from others. */
+  /** Tokens read by first requests of sessions: other sessions had warmed the cache. */
   readonly warmStartTokens: number;
 }
 

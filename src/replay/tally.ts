@@ -16,7 +16,7 @@ export interface Tally {
 export interface MissTally {
   count: number;
   tokens: number;
-  /** What reading would have saved. */
+  /** What reading these tokens would have saved. */
   costPicoUsd: bigint;
 }
 
@@ -49,7 +49,7 @@ export function addToTally(
   });
 }
 
-/** Of the prompt alone: what the model says costs the same under every policy. */
+/** The cost of the prompt only: output costs the same under every policy. */
 export function costOf(usage: Usage, model: ModelFacts, startMs: number): bigint {
   const prompt: Usage = { ...usage, outputTokens: 0, reasoningTokens: 0 };
   return findCost(prompt, model, { at: startMs }).cost?.totalPicoUsd ?? 0n;

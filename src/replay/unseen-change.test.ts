@@ -3,7 +3,7 @@ import { noUsage, type Usage } from "../core/message/usage.ts";
 import type { RecordedBlock } from "./recording.ts";
 import { findUnseenChange, type UnseenQuestion } from "./unseen-change.ts";
 
-test("a user turn after which nothing at all was read tells of a foundation that changed", () => {
+test("a user turn that read nothing means that the foundation changed", () => {
   expect(findUnseenChange(question({ now: usageOf(0, 10_100) }))).toEqual({
     cause: "system changed",
     detail: "not even tools and system were read, which the recording does not hold",

@@ -1,4 +1,4 @@
-// What a recording does not hold shows in the bills and beside them: a prompt that shrank, a foundation that could not be read.
+// Infers changes that a recording does not show from bills and settings: a prompt that shrank, an unread foundation.
 import type { MissCause } from "../core/diagnosis/explanation.ts";
 import { promptTokens, type Usage } from "../core/message/usage.ts";
 import type { RecordedBlock, RecordedRequest } from "./recording.ts";
@@ -8,13 +8,13 @@ export interface UnseenChange {
   readonly detail: string;
 }
 
-/** Two calls on one thread, of which the second read less than the recording accounts for. */
+/** Two calls on one thread; the second read less than the recording explains. */
 export interface UnseenQuestion {
   readonly before: CallFacts;
   readonly now: CallFacts;
-  /** All blocks of the second call as recorded. */
+  /** All recorded blocks of the second call. */
   readonly blocks: readonly RecordedBlock[];
-  /** Those of them that the call before did not have. */
+  /** The blocks that the first call did not have. */
   readonly appended: readonly RecordedBlock[];
   readonly countError: CountError;
 }
@@ -24,18 +24,18 @@ export interface CallFacts {
   readonly settings: RecordedRequest["settings"];
 }
 
-/** How far counts of ours may be off before a difference says something. */
+/** The error of our token counts; only a larger difference counts as evidence. */
 export interface CountError {
   readonly tokens: number;
-  /** Of what is counted. */
+  /** As a share of the counted tokens. */
   readonly share: number;
 }
 
-/** Null where nothing shows. */
+/** Null without evidence of a change. */
 export function findUnseenChange(question: UnseenQuestion): UnseenChange | null {
   const { blocks, appended, before, now } = question;
   const last = appended.at(-1);
-  // Tools are in every agent's prompt: where none are recorded, what comes before the messages is not.
+  // Every agent's prompt has tools: if none are recorded, the recording lacks everything before the messages.
   const isHidden = !blocks.some(({ tier }) => tier === "T0");
   const isUserTurn = last?.role === "user" && last.kind === "text";
   const missing = missingTokens(question, isUserTurn);
@@ -47,14 +47,14 @@ export function findUnseenChange(question: UnseenQuestion): UnseenChange | null 
     const detail = `${missing} tokens of the history were not sent again, such as earlier thinking or cleared results`;
     return { cause: "history rewritten", detail };
   }
-  // The provider's rules do not say that it matters; that it changed at this very call does.
+  // No rule of the provider makes this setting matter, but it changed at exactly this call.
   const changed = changedName(before.settings, now.settings);
   if (changed === null) return null;
   const value = ({ settings }: CallFacts): string => settings[changed] ?? "none";
   return { cause: "parameter changed", detail: `${changed}: ${value(before)} → ${value(now)}` };
 }
 
-/** By how much the prompt grew less than what was appended. Within a turn only a shorter prompt says something: counts err too. */
+/** How much less the prompt grew than was appended. Within a turn only a shorter prompt is evidence, as counts have errors. */
 function missingTokens(
   { before, now, appended, countError }: UnseenQuestion,
   isUserTurn: boolean,

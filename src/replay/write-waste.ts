@@ -1,10 +1,10 @@
-// Writes that nobody read: on one thread, under one policy.
+// Counts writes that are never read, on one thread under one policy.
 
-/** Follows the written spans of a thread, in tokens from the start of the prompt. */
+/** Tracks the written spans of a thread, in tokens from the start of the prompt. */
 export interface WriteWatch {
-  /** A call that shares `shared` tokens with the one before, reads up to `read` and writes from there up to `written`. */
+  /** A call that shares `shared` tokens with the previous one, reads up to `read` and writes from there to `written`. */
   observe(call: { readonly shared: number; readonly read: number; readonly written: number }): void;
-  /** So far, with what is still waiting to be read. */
+  /** Totals so far; writes not read yet count as wasted. */
   totals(): WriteTotals;
 }
 
@@ -26,14 +26,14 @@ export function createWriteWatch(): WriteWatch {
   let writtenTokens = 0;
   let wastedTokens = 0;
   let firstTokens = 0;
-  /** How far this very prompt was ever written. */
+  /** How far the current prompt was ever written. */
   let everTo = 0;
   return {
     observe: ({ shared, read, written }) => {
       everTo = Math.min(everTo, shared);
       const kept: Span[] = [];
       for (const span of waiting) {
-        // What was read is useful; what lies beyond the shared part is gone, and what is written again was in vain.
+        // Unread tokens are wasted if the prompt diverged before their end, or if they are written again.
         const unread = Math.max(0, span.to - Math.max(span.from, read));
         const isLost = span.to > shared || written > read;
         if (unread === 0) continue;

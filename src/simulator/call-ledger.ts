@@ -1,4 +1,4 @@
-// The simulator's own record: every request it was sent, what it was billed, and how it ended.
+// The simulator's record of every request: its bill and how it ended.
 import type { CallRecord } from "./surface.ts";
 
 export interface Call {
@@ -7,19 +7,19 @@ export interface Call {
   readonly startMs: number;
   readonly method: string;
   readonly path: string;
-  /** Null where no surface knows the path. */
+  /** Null if no surface has the path. */
   readonly surface: string | null;
-  /** A hash of the client's key; null where there was none. */
+  /** A hash of the client's key; null without a key. */
   readonly workspace: string | null;
   readonly status: number;
   readonly outcome: CallOutcome;
-  /** The fault that was asked for and struck here. */
+  /** The injected fault that hit this request. */
   readonly fault: string | null;
-  /** What the provider says where it refuses. */
+  /** The provider's error message, if it refused. */
   readonly refusal: string | null;
-  /** What went wrong on our side, as a script that did not match. */
+  /** What went wrong in the simulator, such as a script that did not match. */
   readonly problem: string | null;
-  /** Null where nothing was billed. */
+  /** Null if nothing was billed. */
   readonly billed: CallRecord | null;
 }
 
@@ -27,16 +27,16 @@ export type CallOutcome =
   | "under way"
   | "answered"
   | "refused"
-  /** The client went away before the end. */
+  /** The client disconnected before the end. */
   | "left"
-  /** Broken off on purpose. */
+  /** Cut by an injected fault. */
   | "cut";
 
 export interface CallLedger {
-  /** Adds a call; the function changes it while it is under way. */
+  /** Adds a call; the result updates it while it runs. */
   open(call: Omit<Call, "number">): (change: Partial<Call>) => void;
   list(): readonly Call[];
-  /** Older calls that were forgotten to keep memory bounded. */
+  /** Number of old calls dropped to limit memory. */
   readonly dropped: number;
 }
 

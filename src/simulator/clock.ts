@@ -1,20 +1,20 @@
-// The simulator's time: the machine's own, or one that only its user moves.
+// The simulator's clock: the machine's, or a virtual one that only the user moves.
 import { setImmediate } from "node:timers/promises";
 import { StrataError } from "../core/strata-error.ts";
 
 export interface Clock {
   readonly kind: "real" | "virtual";
-  /** Milliseconds since 1970; never less than before. */
+  /** Milliseconds since 1970; never goes back. */
   now(): number;
-  /** Resolves when that much of this clock's time has passed, or at once when the signal aborts. */
+  /** Resolves after that much time on this clock, or at once when the signal aborts. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Only a virtual clock moves. Everything that falls due on the way happens at its own time. */
+  /** Virtual clock only. Waits that end on the way resolve at their own time. */
   advance(ms: number): Promise<void>;
-  /** Never backwards. */
+  /** Virtual clock only, never backwards. */
   set(ms: number): Promise<void>;
 }
 
-/** Where a virtual clock starts: a day for which the model facts have prices. */
+/** Start of a virtual clock: a day for which the model facts have prices. */
 export const virtualStartMs: number = Date.UTC(2026, 10, 15, 12);
 
 export function createRealClock(): Clock {
@@ -52,17 +52,17 @@ export function createVirtualClock(startMs: number = virtualStartMs): Clock {
   const waiters = new Set<Waiter>();
 
   const moveTo = async (ms: number): Promise<void> => {
-    // What is under way may be about to wait.
+    // Running code may be about to wait.
     await setImmediate();
     for (let next = earliest(waiters, ms); next !== null; next = earliest(waiters, ms)) {
       now = Math.max(now, next.dueMs);
       next.resume();
-      // Whoever waited may want to wait again on the way, for the next event of a stream.
+      // The resumed code may wait again, for example for the next event of a stream.
       await setImmediate();
     }
     now = ms;
   };
-  /** One move after the other, so that two clients cannot turn the clock back. */
+  /** Moves run one after the other, so that two clients cannot turn the clock back. */
   const move = (target: () => number): Promise<void> => {
     const step = moving.then(() => moveTo(checked(target())));
     moving = step.catch(() => {});
@@ -105,15 +105,15 @@ function earliest(waiters: ReadonlySet<Waiter>, untilMs: number): Waiter | null 
   return found;
 }
 
-/** The last moment a date can name; a clock beyond it could never be read, nor turned back. */
-const momentMsMax = 8.64e15;
+/** The largest valid Date. A clock beyond it could not be shown as a date or turned back. */
+const dateMsMax = 8.64e15;
 
 function checked(ms: number): number {
-  if (Number.isSafeInteger(ms) && ms <= momentMsMax) return ms;
+  if (Number.isSafeInteger(ms) && ms <= dateMsMax) return ms;
   throw new StrataError(
     "input-invalid",
-    `the clock cannot stand at ${ms} ms`,
-    `move it by whole milliseconds, to ${momentMsMax} at most`,
+    `the clock cannot be set to ${ms} ms`,
+    `move it by whole milliseconds, to ${dateMsMax} at most`,
   );
 }
 

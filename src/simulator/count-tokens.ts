@@ -1,22 +1,22 @@
-// The simulator's own token counter: deterministic, the same for counting and for billing.
+// The simulator's token counter: deterministic, and the same for count requests and bills.
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { Tokenizer } from "../core/models/model-facts.ts";
 import { hashText } from "./hash-text.ts";
 import rules from "./data/token-rules.json" with { type: "json" };
 
 export interface PromptCounter {
-  /** Tokens of text as a tokenizer of this generation makes them. */
+  /** Tokens of text with a tokenizer of this generation. */
   text(text: string, tokenizer: Tokenizer): number;
-  /** Tokens a provider adds around a message, a tool use with its result, or a whole prompt. */
+  /** Tokens a provider adds per message, per tool use with its result, or per prompt. */
   constant(name: TokenConstant, tokenizer: Tokenizer): number;
   image(size: { readonly width: number; readonly height: number } | null): number;
-  /** Replaying a thinking block costs by the length of its signature. */
+  /** A thinking block that is sent back costs by the length of its signature. */
   signature(characters: number, tokenizer: Tokenizer): number;
 }
 
 export type TokenConstant = keyof (typeof rules.generations)["claude-old"]["constants"];
 
-/** Results are kept by content, so that a long history is counted once. */
+/** Caches results by content, so that a long history is counted once. */
 export function createPromptCounter(textsMax = 200_000): PromptCounter {
   const counts = new Map<string, number>();
   const base = (text: string): number => {
@@ -49,7 +49,7 @@ export function createPromptCounter(textsMax = 200_000): PromptCounter {
   };
 }
 
-/** The library takes time quadratic in the length of an unbroken run, so long text is cut first. */
+/** The library takes quadratic time on long runs without a break, so long text is cut first. */
 const pieceMax = 64;
 const anySpecialToken = { disallowedSpecial: new Set<string>() };
 

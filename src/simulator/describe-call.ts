@@ -1,8 +1,8 @@
-// A call for people and scripts: what it was billed, and why, in a sentence.
+// Describes a call for people and scripts: its bill and the reason.
 import type { Bill, Reason } from "./billing/bill.ts";
 import type { Call } from "./call-ledger.ts";
 
-/** As GET /_sim/ledger shows it. */
+/** The form of a call in GET /_sim/ledger. */
 export interface CallView extends Omit<Call, "billed"> {
   readonly model: string | null;
   readonly tokens: {

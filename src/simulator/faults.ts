@@ -1,35 +1,35 @@
-// Faults a user asked for: which one strikes the next request.
+// The queue of injected faults: decides which one hits the next request.
 import { drawOf } from "./ids.ts";
 import type { HttpFault } from "./surface.ts";
 
-/** The whole answer is another one, or the answer comes broken. */
+/** Replaces the whole answer, or breaks its delivery. */
 export type Fault = HttpFault | StreamFault;
 
 export type StreamFault =
   | { readonly kind: "slow first byte"; readonly delayMs: number }
-  /** Goes silent after some events and keeps the connection. */
+  /** Stops sending after some events and keeps the connection open. */
   | { readonly kind: "stall"; readonly afterEvents: number }
   /** Drops the connection after some events. */
   | { readonly kind: "cut"; readonly afterEvents: number }
-  /** Breaks one event in the middle of its JSON, then ends as if nothing had happened. */
+  /** Cuts the JSON of one event in the middle, then ends normally. */
   | { readonly kind: "malformed"; readonly afterEvents: number };
 
 export interface FaultRule {
-  /** One strikes; where there are several, which one is drawn. */
+  /** One of these hits; among several, a random one. */
   readonly faults: readonly Fault[];
-  /** How many requests it strikes; null until it is cleared. */
+  /** How many requests it hits; null: all until it is cleared. */
   readonly count: number | null;
   readonly probability: number;
   readonly seed: number;
-  /** Only requests to this path; null for every POST. */
+  /** Only requests to this path; null: every POST. */
   readonly path: string | null;
 }
 
 export interface FaultQueue {
   add(rules: readonly FaultRule[]): void;
-  /** The fault for one more request: the first rule that takes it. */
+  /** The fault for the next request, from the first rule that applies. */
   next(path: string): Fault | null;
-  /** What can still strike. */
+  /** Rules that can still hit. */
   list(): readonly FaultRule[];
   clear(): void;
 }
@@ -59,7 +59,7 @@ export function createFaultQueue(first: readonly FaultRule[]): FaultQueue {
 interface Waiting {
   readonly rule: FaultRule;
   left: number | null;
-  /** Requests it was asked about, so that the same seed draws the same. */
+  /** Requests seen so far; makes the draws repeatable for a seed. */
   asked: number;
 }
 

@@ -15,7 +15,7 @@ test("without a seed nobody can tell a workspace from a key", () => {
   const ids = createIds(1);
   expect(ids.workspaceOf("k")).toBe(ids.workspaceOf("k"));
   expect(ids.workspaceOf("k")).not.toBe(ids.workspaceOf("l"));
-  // Keys of one vendor begin alike.
+  // Keys of one vendor share a prefix.
   expect(ids.workspaceOf("sk-ant-api03-one")).not.toBe(ids.workspaceOf("sk-ant-api03-two"));
 });
 

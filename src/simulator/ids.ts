@@ -1,10 +1,10 @@
-// Ids and workspaces: the same for the same seed, unguessable without one.
+// Ids and workspaces: reproducible with a seed, unguessable without one.
 import { hash, randomBytes } from "node:crypto";
 
 export interface Ids {
-  /** `msg_` → `msg_01Xk…`; no two alike, also after a reset: clients may remember the old ones. */
+  /** `msg_` → `msg_01Xk…`. Never repeats, even after a reset: clients may remember old ids. */
   readonly newId: (prefix: string) => string;
-  /** Who shares entries. Keys go in, and cannot be read back from what comes out. */
+  /** The workspace of an API key. The key cannot be recovered from it. */
   readonly workspaceOf: (key: string) => string;
 }
 
@@ -20,7 +20,7 @@ export function createIds(seed: number | undefined): Ids {
   };
 }
 
-/** A number from 0 up to 1, the same for the same words. */
+/** A pseudo-random number in [0, 1), always the same for the same words. */
 export function drawOf(words: string): number {
   return Number.parseInt(hash("sha256", words, "hex").slice(0, 12), 16) / 0x1_0000_0000_0000;
 }

@@ -1,13 +1,13 @@
-// Width and height from the first bytes of an image; null where they cannot be read.
+// Width and height from the first bytes of an image.
 
 export interface ImageSize {
   readonly width: number;
   readonly height: number;
 }
 
-/** Reads PNG, JPEG, GIF and WebP. */
+/** Reads PNG, JPEG, GIF and WebP; null if the size cannot be read. */
 export function readImageSize(base64: string): ImageSize | null {
-  // A JPEG may carry its size behind long notes of the camera; what is further away is not searched.
+  // In a JPEG the size can follow long camera metadata; the search stops here.
   const bytes = Buffer.from(base64.slice(0, 400_000), "base64");
   const size = sizeOfPng(bytes) ?? sizeOfGif(bytes) ?? sizeOfWebp(bytes) ?? sizeOfJpeg(bytes);
   return size !== null && size.width > 0 && size.height > 0 ? size : null;
@@ -39,7 +39,7 @@ function sizeOfWebp(bytes: Buffer): ImageSize | null {
   }
 }
 
-/** Walks the segments to the frame header, which holds the size. */
+/** Walks the segments to the frame header, which has the size. */
 function sizeOfJpeg(bytes: Buffer): ImageSize | null {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return null;
   let at = 2;

@@ -1,4 +1,4 @@
-// The simulator as users import it, to test their own agents against.
+// `strata-context/simulator`: providers to test your agent against.
 export { createAgent, type AgentOptions } from "./behaviours/agent.ts";
 export { createEcho } from "./behaviours/echo.ts";
 export { loadScript, parseScript } from "./behaviours/load-script.ts";
@@ -23,12 +23,11 @@ export { createGrowingPrompt, type GrowingPrompt } from "./billing/growing-promp
 export { stingyBilling, type BillingOptions } from "./billing/options.ts";
 export type { Call, CallOutcome } from "./call-ledger.ts";
 export type { Clock } from "./clock.ts";
-export { createSimulator } from "./create-simulator.ts";
-export type { Latency } from "./deliver.ts";
+export type { Latency } from "./server/deliver.ts";
 export { describeCall, describeReason } from "./describe-call.ts";
 export type { Model } from "./model.ts";
-export type { ListenOptions, OpenServer } from "./node-server.ts";
+export type { ListenOptions, OpenServer } from "./server/node-server.ts";
 export type { FaultSpec } from "./parse-faults.ts";
 export type { Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "./prompt.ts";
-export type { Simulator, SimulatorOptions } from "./simulator.ts";
+export { createSimulator, type Simulator, type SimulatorOptions } from "./simulator.ts";
 export type { CallRecord } from "./surface.ts";

@@ -1,4 +1,4 @@
-// JSON as it was written: the order of keys and the spelling of numbers are part of what a provider renders.
+// A JSON reader that keeps the order of keys and the spelling of numbers, because providers render both.
 
 export type Json = JsonString | JsonNumber | JsonLiteral | JsonList | JsonObject;
 
@@ -23,13 +23,13 @@ export interface JsonList {
   readonly items: readonly Json[];
 }
 
-/** A map, because objects of JavaScript move keys that look like numbers to the front. */
+/** A map, because JavaScript objects move number-like keys to the front. */
 export interface JsonObject {
   readonly kind: "object";
   readonly fields: ReadonlyMap<string, Json>;
 }
 
-/** Text that is no JSON: what is wrong, and at which character. */
+/** Invalid JSON: what is wrong, and at which character. */
 export class JsonFault extends Error {
   readonly at: number;
 
@@ -40,10 +40,10 @@ export class JsonFault extends Error {
   }
 }
 
-/** Whether half of a surrogate pair in a string is taken or refused: providers differ. */
+/** Whether a lone surrogate in a string is accepted: providers differ. */
 export type LoneSurrogates = "refused" | "kept";
 
-/** Reads one value; throws a JsonFault where there is none. */
+/** Reads one value; throws a JsonFault for invalid JSON. */
 export function readJson(source: string, loneSurrogates: LoneSurrogates = "refused"): Json {
   const scanner: Scanner = { source, loneSurrogates, at: 0, depth: 0 };
   const value = readValue(scanner);
@@ -55,7 +55,7 @@ export function readJson(source: string, loneSurrogates: LoneSurrogates = "refus
 
 const nothing: ReadonlySet<string> = new Set();
 
-/** The value in as few characters as possible, with keys in their order and numbers as written. */
+/** The value without white space, with keys in order and numbers as written. */
 export function compactJson(json: Json, without: ReadonlySet<string> = nothing): string {
   switch (json.kind) {
     case "string":
@@ -76,7 +76,7 @@ export function compactJson(json: Json, without: ReadonlySet<string> = nothing):
   }
 }
 
-/** The value as JavaScript has it; spelling and the order of number-like keys are lost. */
+/** As a JavaScript value; loses spelling and the order of number-like keys. */
 export function toPlainValue(json: Json): unknown {
   switch (json.kind) {
     case "string":
@@ -109,7 +109,7 @@ interface Scanner {
   depth: number;
 }
 
-/** Deeper nesting is refused, so that hostile bodies cannot exhaust the stack. */
+/** A nesting limit, so that hostile bodies cannot exhaust the stack. */
 const depthMax = 500;
 
 const numberForm = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -202,7 +202,7 @@ function unescaped(raw: string, start: number): string {
     const text: unknown = JSON.parse(`"${raw}"`);
     if (typeof text === "string") return text;
   } catch {
-    // The only way here is an escape JSON does not have.
+    // Only an invalid escape can fail here.
   }
   throw new JsonFault("invalid escape in string", start);
 }

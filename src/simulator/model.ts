@@ -1,8 +1,8 @@
-// What a simulated model is: from a prompt to a reply, always the same reply for the same prompt and past.
+// A simulated model: prompt in, reply out. The same prompts in the same order give the same replies.
 import type { Prompt, Reply } from "./prompt.ts";
 
 export interface Model {
   (prompt: Prompt): Reply;
-  /** Forgets the past, for models that have one. */
+  /** Drops the state, for models that have one. */
   readonly reset?: () => void;
 }

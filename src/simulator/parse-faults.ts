@@ -1,4 +1,4 @@
-// Faults as JSON, from a control route or a test.
+// Parses faults from a control route or a test.
 import {
   isFields,
   readCount,
@@ -14,7 +14,7 @@ import { StrataError } from "../core/strata-error.ts";
 import type { Fault, FaultRule } from "./faults.ts";
 
 const ruleFields = ["kind", "count", "probability", "seed", "path"];
-/** Each kind and the fields of its own. */
+/** The fields of each kind. */
 const fieldsOf: Readonly<Record<Fault["kind"], readonly string[]>> = {
   "rate limited": ["retryAfterSeconds"],
   "server error": [],
@@ -35,19 +35,19 @@ const simpleKinds: readonly Fault["kind"][] = [
   "cut",
   "malformed",
 ];
-/** What a random rule draws from when it does not say. */
+/** Default faults of a random rule. */
 const usualFaults: readonly Fault[] = [
   { kind: "rate limited", retryAfterSeconds: null },
   { kind: "server error" },
   { kind: "overloaded" },
 ];
 
-/** A fault as a user writes it. What is left out has a default. */
+/** A fault as the user writes it. Every missing field has a default. */
 export interface FaultSpec {
   readonly kind: Fault["kind"] | "random";
-  /** How many requests it strikes: one by default, for `random` until it is cleared. */
+  /** How many requests it hits. Default: 1; for `random`, all until it is cleared. */
   readonly count?: number | null;
-  /** How likely it strikes a request, from 0 to 1. */
+  /** How likely it hits a request, from 0 to 1. */
   readonly probability?: number;
   readonly seed?: number;
   /** Only requests to this path. */
@@ -59,9 +59,9 @@ export interface FaultSpec {
   readonly tokensMax?: number;
   /** For `slow first byte`. */
   readonly delayMs?: number;
-  /** For `stall`, `cut` and `malformed`: how many events go out whole. */
+  /** For `stall`, `cut` and `malformed`: how many events are sent intact. */
   readonly afterEvents?: number;
-  /** For `random`: what is drawn from. */
+  /** For `random`: the faults to choose from. */
   readonly of?: readonly Omit<FaultSpec, "count" | "probability" | "seed" | "path" | "of">[];
 }
 
@@ -79,7 +79,7 @@ function parseFaultRule(value: unknown, place: string): FaultRule {
     : readFaultFields(value, place, ruleFields);
   return {
     faults: isRandom ? readChoices(fields["of"], `${place}.of`) : [readFault(fields, place)],
-    // A queued fault strikes once; a random one goes on until it is cleared.
+    // A queued fault hits once; a random one stays until it is cleared.
     count: readStrikes(fields["count"], `${place}.count`, isRandom ? null : 1),
     probability: readOptional(fields["probability"], `${place}.probability`, readProbability) ?? 1,
     seed: readOptional(fields["seed"], `${place}.seed`, readMultiplier) ?? 0,
@@ -129,7 +129,7 @@ function readFault(fields: Fields, place: string): Fault {
   }
 }
 
-/** Null, written out, means until it is cleared. */
+/** An explicit null means until it is cleared. */
 function readStrikes(value: unknown, place: string, usual: number | null): number | null {
   if (value === undefined) return usual;
   return value === null ? null : readCount(value, place);

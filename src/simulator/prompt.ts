@@ -1,16 +1,16 @@
-// What a simulated model is shown and what it answers, whatever API the client speaks.
+// The input and output of a simulated model, the same for every API.
 
 export interface Prompt {
   readonly model: string;
-  /** `summary`: the provider itself asks for a summary, as in compaction. */
+  /** `summary`: the provider asks for a summary, as in compaction. */
   readonly wants: "reply" | "summary";
-  /** For a summary: what the client wants it to keep. */
+  /** For a summary: what the client wants to keep. */
   readonly instructions: string | null;
   readonly system: string;
   readonly tools: readonly PromptTool[];
   readonly turns: readonly PromptTurn[];
   readonly outputTokensMax: number;
-  /** Whether the model is to think, and whether it must use a tool. */
+  /** Whether the model should think. */
   readonly thinks: boolean;
   readonly toolChoice: "auto" | "none" | "any" | { readonly name: string };
 }
@@ -18,7 +18,7 @@ export interface Prompt {
 export interface PromptTool {
   readonly name: string;
   readonly description: string;
-  /** Null where the tool takes free text. */
+  /** Null if the tool takes free text. */
   readonly inputSchema: unknown;
 }
 

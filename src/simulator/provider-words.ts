@@ -1,17 +1,17 @@
-// The providers a simulator speaks for: how each is recognised, and what it says where no route is reached.
+// The simulated providers: how to recognise their clients, and their errors for requests that reach no route.
 import { createAnthropicSurface } from "./anthropic/index.ts";
 import { createOpenaiSurface } from "./openai/index.ts";
 import type { SimResponse, Surface } from "./surface.ts";
 
 export interface Provider {
-  /** A surface with no memory of earlier requests. */
+  /** A surface without state of earlier requests. */
   readonly createSurface: () => Surface;
-  /** Whether these headers are its clients'. Several providers may share a path, as `/v1/models`. */
-  readonly isMeant: (headers: ReadonlyMap<string, string>) => boolean;
+  /** Whether a client of this provider sent these headers. Providers can share a path, such as `/v1/models`. */
+  readonly isClient: (headers: ReadonlyMap<string, string>) => boolean;
   readonly refuse: (refusal: Refusal, newId: (prefix: string) => string) => SimResponse;
 }
 
-/** What no surface can say, because the request reached none or broke the simulated model. */
+/** An error outside of any surface: no route matched, the body was too large, or the simulated model failed. */
 export interface Refusal {
   readonly status: 404 | 413 | 500;
   readonly message: string;
@@ -20,7 +20,7 @@ export interface Refusal {
 export const providers: readonly Provider[] = [
   {
     createSurface: createAnthropicSurface,
-    isMeant: (headers) => headers.has("anthropic-version") || headers.has("x-api-key"),
+    isClient: (headers) => headers.has("anthropic-version") || headers.has("x-api-key"),
     refuse: ({ status, message }, newId) => {
       const type = { 404: "not_found_error", 413: "request_too_large", 500: "api_error" }[status];
       const id = newId("req_");
@@ -30,8 +30,8 @@ export const providers: readonly Provider[] = [
   },
   {
     createSurface: createOpenaiSurface,
-    // Its clients send nothing of their own; whoever is nobody else's is taken for one.
-    isMeant: () => true,
+    // Its clients send no header of their own, so every other client counts as one.
+    isClient: () => true,
     refuse: ({ status, message }, newId) => {
       const type = status === 500 ? "server_error" : "invalid_request_error";
       const body = { error: { message, type, param: null, code: null } };
@@ -43,7 +43,7 @@ export const providers: readonly Provider[] = [
 function toJson(status: number, body: unknown, headers: Record<string, string>): SimResponse {
   return {
     status,
-    // A client's own retries would only hide what is wrong.
+    // Retries by the client would only hide the problem.
     headers: { "content-type": "application/json", "x-should-retry": "false", ...headers },
     body: JSON.stringify(body),
   };

@@ -6,7 +6,7 @@ import type { Provider } from "./provider-words.ts";
 import { createSimulatorOf, type Simulator, type SimulatorOptions } from "./simulator.ts";
 import type { SimResponse, Surface, SurfaceContext } from "./surface.ts";
 
-// Goal: what surrounds a surface works with any surface. Method: a provider that fits on one screen.
+// Goal: everything around a surface works with any surface. Method: a tiny provider.
 const { facts } = resolveModel("claude-sonnet-5-5");
 
 function json(status: number, body: unknown): SimResponse {
@@ -85,7 +85,7 @@ function createTinySurface(): Surface {
 
 const tinyProvider: Provider = {
   createSurface: createTinySurface,
-  isMeant: () => true,
+  isClient: () => true,
   refuse: ({ status, message }) => ({
     status,
     headers: { "content-type": "application/json" },
@@ -122,7 +122,7 @@ function billsOf(simulator: Simulator): (Bill | undefined)[] {
   return simulator.calls().map(({ billed }) => billed?.bill);
 }
 
-/** Until requests that were sent are under way. */
+/** Waits until sent requests have started. */
 function soon(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 20));
 }

@@ -1,59 +1,64 @@
-// A provider which bills like the real ones: requests in, responses out, and a record of what each cost.
-import { answerControl, controlPrefix } from "./control-routes.ts";
-import { answerRequest, refuseStranger, type World } from "./answer-request.ts";
+// A provider which bills like the real ones: requests in, responses out, and a record of every bill.
+import { answerControl, controlPrefix } from "./server/control-routes.ts";
+import { answerRequest, refuseStranger, type World } from "./server/answer-request.ts";
 import { createEcho } from "./behaviours/echo.ts";
 import { createBilling, type Billing } from "./billing/billing.ts";
 import type { BillingOptions } from "./billing/options.ts";
 import { createCallLedger, type Call } from "./call-ledger.ts";
 import { createRealClock, createVirtualClock, type Clock } from "./clock.ts";
 import { createPromptCounter } from "./count-tokens.ts";
-import type { Latency } from "./deliver.ts";
+import type { Latency } from "./server/deliver.ts";
 import { createFaultQueue } from "./faults.ts";
 import { createIds } from "./ids.ts";
 import type { Model } from "./model.ts";
-import { openNodeServer, type ListenOptions, type OpenServer } from "./node-server.ts";
+import { openNodeServer, type ListenOptions, type OpenServer } from "./server/node-server.ts";
 import { parseFaultRules, type FaultSpec } from "./parse-faults.ts";
-import type { Provider } from "./provider-words.ts";
+import { providers, type Provider } from "./provider-words.ts";
 
 export interface SimulatorOptions {
-  /** What the simulated model answers; it echoes by default. */
+  /** The simulated model. Default: echo. */
   readonly model?: Model;
-  /** Same seed, same requests, same bytes. Without one, ids and workspaces are new each time. */
+  /** The same seed and requests give the same bytes. Without a seed, ids and workspaces are random. */
   readonly seed?: number;
   readonly clock?: "real" | "virtual" | { readonly virtualStartMs: number };
-  /** How to read what providers leave open; see docs/simulator.md. */
+  /** Options for points that providers leave open; see docs/simulator.md. */
   readonly billing?: Partial<BillingOptions>;
-  /** Whether `/_sim/…` answers. */
+  /** Whether the control routes `/_sim/…` are on. */
   readonly control?: boolean;
-  /** Faults that wait from the start. */
+  /** Faults queued from the start. */
   readonly faults?: readonly FaultSpec[];
-  /** How long a reply takes, on the simulator's clock. None by default. */
+  /** How long a reply takes on the simulator's clock. Default: no time. */
   readonly latency?: Partial<Latency>;
   readonly bodyBytesMax?: number;
-  /** How many calls the ledger keeps. */
+  /** How many calls the ledger keeps. Default: 10,000. */
   readonly callsMax?: number;
-  /** Told about every call when it has ended. */
+  /** Called after every call. */
   readonly onCall?: (call: Call) => void;
 }
 
 export interface Simulator {
-  /** Answers a request without any socket; the SDKs take it as their own `fetch`. */
+  /** Answers a request without a socket; pass it to an SDK as `fetch`. */
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
   /** Serves the same on a loopback port. */
   listen(options?: ListenOptions): Promise<OpenServer>;
   readonly clock: Clock;
   readonly billing: Billing;
-  /** Every request so far, the oldest first. */
+  /** The recorded requests, oldest first. */
   calls(): readonly Call[];
-  /** Lets the next requests fail. */
+  /** Makes the next requests fail. */
   fault(...faults: readonly FaultSpec[]): void;
-  /** Forgets entries, calls, faults and the model's past. The clock goes on, and no id comes twice. */
+  /** Clears entries, calls, faults and the model's state. The clock continues, and ids never repeat. */
   reset(): void;
 }
 
 const bodyBytesMax = 32 * 1024 * 1024;
 
-/** A simulator that speaks for these providers. */
+/** A simulator of every provider it knows. */
+export function createSimulator(options: SimulatorOptions = {}): Simulator {
+  return createSimulatorOf(providers, options);
+}
+
+/** A simulator of only these providers. */
 export function createSimulatorOf(
   spoken: readonly Provider[],
   options: SimulatorOptions = {},

@@ -1,10 +1,10 @@
-// A surface speaks one provider's API: it reads requests, bills them and writes replies in that provider's words.
+// A surface implements one provider's API: it reads requests, bills them and writes replies and errors.
 import type { Bill } from "./billing/bill.ts";
 import type { Billing, OpenBill } from "./billing/billing.ts";
 import type { PromptCounter } from "./count-tokens.ts";
 import type { Prompt, Reply } from "./prompt.ts";
 
-/** One HTTP request, read to its end. */
+/** One HTTP request with its whole body. */
 export interface SimRequest {
   readonly method: string;
   /** Without the query. */
@@ -18,13 +18,13 @@ export interface SimRequest {
 export interface SimResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** All at once, or event by event; each string of a stream is one whole event. */
+  /** The whole body, or a stream whose strings are one event each. */
   readonly body: string | Iterable<string>;
-  /** Begun when the first byte goes out, ended with the last, abandoned when there is none. */
+  /** Begun with the first byte, ended with the last, abandoned if no byte is sent. */
   readonly bill?: OpenBill;
 }
 
-/** What a surface gets besides the request. Times and ids come from here, so a run can be repeated. */
+/** What a surface gets besides the request. Times and ids come from here, so a run can be reproduced. */
 export interface SurfaceContext {
   readonly nowMs: number;
   /** A hash of the client's key. */
@@ -32,9 +32,9 @@ export interface SurfaceContext {
   readonly newId: (prefix: string) => string;
   readonly billing: Billing;
   readonly counter: PromptCounter;
-  /** What the simulated model answers. */
+  /** Asks the simulated model. */
   readonly answer: (prompt: Prompt) => Reply;
-  /** Puts a billed request on the simulator's own record. */
+  /** Adds a billed request to the simulator's record. */
   readonly record: (entry: CallRecord) => void;
 }
 
@@ -46,19 +46,19 @@ export interface CallRecord {
   readonly bill: Bill;
   readonly outputTokens: number;
   readonly reasoningTokens: number;
-  /** Dollars in full, as text; null where the model has no price. */
+  /** Exact dollars as text; null if the model has no price. */
   readonly costUsd: string | null;
   readonly stopReason: string;
 }
 
-/** A failure the user of the simulator asked for, spelled by the surface as its provider would. */
+/** An injected failure. The surface words it like its provider. */
 export type HttpFault =
   | { readonly kind: "rate limited"; readonly retryAfterSeconds: number | null }
   | { readonly kind: "server error" }
   | { readonly kind: "overloaded" }
   | { readonly kind: "overflow"; readonly tokens: number; readonly tokensMax: number };
 
-/** Where a fault strikes: a provider may word it differently on each of its routes. */
+/** Where a fault hits: a provider can word it differently per route. */
 export interface FaultPlace extends Pick<SurfaceContext, "newId" | "nowMs" | "workspace"> {
   readonly path: string;
 }
@@ -67,7 +67,7 @@ export interface Surface {
   readonly name: string;
   readonly routes: readonly Route[];
   readonly fault: (fault: HttpFault, place: FaultPlace) => SimResponse;
-  /** Reads the client's key, or says in the provider's words that there is none. */
+  /** Returns the client's key, or the provider's error if it is missing. */
   readonly authenticate: (
     request: SimRequest,
     context: Pick<SurfaceContext, "newId" | "nowMs">,

@@ -197,7 +197,7 @@ export function analyticsContract(store: TestStore): void {
     test("names models of which nothing is known", async () => {
       const { notes } = await ask(await open(), "savings");
       expect(notes).toEqual([
-        "nothing is known of garage-1: their calls are not compared without a cache",
+        "unknown models: garage-1; their calls are not compared without a cache",
       ]);
     });
   });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { plantedKey } from "../../harness/planted-key.ts";
-import { chatCommand } from "../../src/cli/chat-command.ts";
+import { chatCommand } from "../../src/cli/chat/chat-command.ts";
 import { openChat } from "../../src/cli/chat/open-chat.ts";
 import { runChat } from "../../src/cli/chat/run-chat.ts";
 import { parseInput } from "../../src/cli/command.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { ReadStream, WriteStream } from "node:tty";
 import { stripVTControlCharacters } from "node:util";
 import { plantedKey } from "../../harness/planted-key.ts";
-import { chatCommand } from "../../src/cli/chat-command.ts";
+import { chatCommand } from "../../src/cli/chat/chat-command.ts";
 import { openChat } from "../../src/cli/chat/open-chat.ts";
 import { runChat, type ChatEdges, type ChatWish } from "../../src/cli/chat/run-chat.ts";
 import { parseInput } from "../../src/cli/command.ts";

@@ -4,7 +4,7 @@ import { itemsOf } from "../../src/core/growing/growing-list.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import type { Message } from "../../src/core/message/message.ts";
 import type { Session } from "../../src/core/session/session.ts";
-import { resumeSession } from "../../src/engine/stored-session.ts";
+import { resumeSession } from "../../src/engine/session/stored-session.ts";
 import { all } from "../ledger/test-kit.ts";
 import { sessionId, type World } from "./test-kit.ts";
 

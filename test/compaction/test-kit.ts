@@ -28,9 +28,9 @@ import { resumeTurn, runTurn, type Edges, type TurnRun, type TurnToRun } from ".
 import { compactSession } from "../../src/engine/compaction/compact-session.ts";
 import type { Compaction } from "../../src/engine/compaction/compaction.ts";
 import type { CompactionOutcome } from "../../src/core/turn/compaction/compacting.ts";
-import { openSession } from "../../src/engine/open-session.ts";
+import { openSession } from "../../src/engine/session/open-session.ts";
 import type { Session, SessionSetup } from "../../src/core/session/session.ts";
-import { resumeSession } from "../../src/engine/stored-session.ts";
+import { resumeSession } from "../../src/engine/session/stored-session.ts";
 import { createSimulator, type Model, type Simulator } from "../../src/simulator/index.ts";
 import { all, startMs } from "../ledger/test-kit.ts";
 import type { OpenLedger, TestLedger } from "../ledger/stores.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { assemble } from "../../src/core/assembly/assemble.ts";
 import { findPolicy } from "../../src/core/cache/policies.ts";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
-import { openSession } from "../../src/engine/open-session.ts";
+import { openSession } from "../../src/engine/session/open-session.ts";
 import type { Session } from "../../src/core/session/session.ts";
 import { claude, encode, markersIn, options, say, tool, type Sent } from "./test-kit.ts";
 

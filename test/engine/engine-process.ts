@@ -1,7 +1,7 @@
 // An engine in a process of its own, as configured in a folder: does what it is told, one order at a time.
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
-import type { EngineSession } from "../../src/engine/engine-session.ts";
+import type { EngineSession } from "../../src/engine/session/engine-session.ts";
 import { startEngine, type Place, type Started } from "../../torture/engine/place.ts";
 
 /** Comes first. It may hold a password, which does not belong into the words of a command. */

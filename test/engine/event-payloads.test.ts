@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { checkTrace } from "../../src/core/events/check-trace.ts";
 import type { EventType } from "../../src/core/events/event-catalogue.ts";
 import type { StrataEvent } from "../../src/core/events/event.ts";
-import type { TurnHandle } from "../../src/engine/turn-handle.ts";
+import type { TurnHandle } from "../../src/engine/turn/turn-handle.ts";
 import { createScripted, type ScriptStep } from "../../src/simulator/index.ts";
 import { eventsOf, makePlace, plantedKey, serve, start, type Started } from "./test-kit.ts";
 

@@ -29,7 +29,7 @@ test("200 turns while the file changes 20 times, some of them broken", async () 
   expect(turns).toBeGreaterThanOrEqual(200);
   expect([goodChanges, brokenChanges]).toEqual([15, 5]);
   expect(folds).toBeGreaterThan(0);
-  expect([run.failedTurns, run.late, run.untold, run.problems]).toEqual([[], [], [], []]);
+  expect([run.failedTurns, run.late, run.misreported, run.problems]).toEqual([[], [], [], []]);
 });
 
 test("a change between two calls of one turn holds for the second, and leaves the prefix as it was", async () => {

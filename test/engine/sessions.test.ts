@@ -15,8 +15,8 @@ import {
   type Engine,
   type EngineEdges,
   type Reached,
-} from "../../src/engine/create-engine.ts";
-import type { EngineConfig } from "../../src/engine/engine-config.ts";
+} from "../../src/engine/session/create-engine.ts";
+import type { EngineConfig } from "../../src/engine/session/engine-config.ts";
 
 type Answer = (call: CallToSend, number: number) => string | Promise<string>;
 

@@ -58,4 +58,4 @@ export {
   type ScriptStep,
   type Simulator,
 } from "../../src/simulator/index.ts";
-export { openNodeServer } from "../../src/simulator/node-server.ts";
+export { openNodeServer } from "../../src/simulator/server/node-server.ts";

@@ -13,7 +13,7 @@ import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
 import type { OfferedTool } from "../../src/core/tools/select-tools.ts";
 import type { EncodedRequest } from "../../src/core/wire/encoded-request.ts";
 import type { CallOptions, Protocol } from "../../src/core/wire/protocol.ts";
-import { openSession } from "../../src/engine/open-session.ts";
+import { openSession } from "../../src/engine/session/open-session.ts";
 import type { Session, SessionSetup } from "../../src/core/session/session.ts";
 import type { Dialogue } from "./dialogue.ts";
 

@@ -7,7 +7,7 @@ import { defaultCompactionSettings } from "../../src/core/compaction/plan/settin
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import { bodyText } from "../../src/core/wire/encoded-request.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
-import type { EngineSession } from "../../src/engine/engine-session.ts";
+import type { EngineSession } from "../../src/engine/session/engine-session.ts";
 import type { ToolAnswer } from "../../src/engine/own-loop/tool-answers.ts";
 import { sendsNothing } from "../../src/engine/own-loop/application-side.ts";
 import { manual, openWorld, problemsOf, type World } from "./test-kit.ts";

@@ -8,8 +8,12 @@ import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.
 import type { Protocol } from "../../src/core/wire/protocol.ts";
 import { createEventBus } from "../../src/edge/events/event-bus.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
-import { createEngine, type Engine, type EngineEdges } from "../../src/engine/create-engine.ts";
-import type { EngineConfig } from "../../src/engine/engine-config.ts";
+import {
+  createEngine,
+  type Engine,
+  type EngineEdges,
+} from "../../src/engine/session/create-engine.ts";
+import type { EngineConfig } from "../../src/engine/session/engine-config.ts";
 import type { OwnCall } from "../../src/engine/own-loop/own-call.ts";
 import { offerTools } from "../../src/engine/own-loop/application-side.ts";
 import { sendsNothing } from "../../src/engine/own-loop/application-side.ts";

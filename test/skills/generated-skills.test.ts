@@ -10,7 +10,7 @@ import {
   randomSkill,
   type SkillFile,
 } from "../../harness/random-skills.ts";
-import { run } from "../../src/cli/skills-check.ts";
+import { run } from "../../src/cli/skills/skills-check.ts";
 import { skillRules } from "../../src/core/skills/skill-rules.ts";
 
 let folder = "";

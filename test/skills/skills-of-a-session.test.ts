@@ -9,7 +9,7 @@ import { skillAdvice, skillRules } from "../../src/core/skills/skill-rules.ts";
 import { createSkillRegistry } from "../../src/core/skills/skill-registry.ts";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
 import { createSkillStore, type SkillStore } from "../../src/edge/stores/skills/skill-store.ts";
-import { openSession } from "../../src/engine/open-session.ts";
+import { openSession } from "../../src/engine/session/open-session.ts";
 import type { Session } from "../../src/core/session/session.ts";
 import { claude, options } from "../conformance/test-kit.ts";
 

@@ -1,4 +1,4 @@
-// Faults planted on purpose, between the ledger and its database: the torture must report each of them.
+// Intentional faults between the ledger and its database: the torture must report each of them.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Commit, Database, Write } from "../../src/edge/stores/sql/database.ts";
 
@@ -26,7 +26,7 @@ function isFold({ writes }: Commit): boolean {
   return writes.some((write) => into(write) === "compactions_v1");
 }
 
-/** The fold first, then what it says. */
+/** Commits the fold first and its messages second. */
 async function commitInTwo(database: Database, commit: Commit): ReturnType<Database["commit"]> {
   const { writes } = commit;
   const result = await database.commit({

@@ -1,22 +1,22 @@
-// What nodes said, and whether sessions show exactly that: the old history or the new one.
-import type { Told, Tried } from "./told.ts";
+// Checks that sessions show exactly what nodes reported: the old history or the new one.
+import type { NodeEvent, Tried } from "./node-event.ts";
 
 export interface Journal {
-  hear(node: string, told: Told): void;
-  /** Nobody may be writing. Each problem in words, and once. */
+  add(node: string, event: NodeEvent): void;
+  /** Call while no node writes. Returns each problem once, in words. */
   compare(shown: ShownSession): readonly string[];
-  /** Folds of those who had lost their lock, in words. */
+  /** Folds committed by nodes that had lost their lock, in words. */
   findLate(): readonly string[];
-  /** Folds that were refused, because of a lost lock or another head. */
+  /** Folds refused because of a lost lock or another head. */
   refusedFolds(): number;
 }
 
 export interface ShownSession {
   readonly id: string;
   readonly head: string | null;
-  /** Of its thread. */
+  /** Digest of the thread. */
   readonly digest: string;
-  /** Every turn and fold on the way to the head. */
+  /** Every turn and fold on the path to the head. */
   readonly path: readonly string[];
 }
 
@@ -32,15 +32,16 @@ export function createJournal(): Journal {
   const locks: { node: string; sessionId: string; token: number; us: number }[] = [];
   let refusedFolds = 0;
   return {
-    hear: (node, told) => {
-      if (told.at === "locked") locks.push({ node, ...told });
-      if (told.at === "try") trying.set(`${node} ${told.n}`, { ...told.tried, node, us: told.us });
-      if (told.at !== "done" && told.at !== "refused") return;
-      const name = `${node} ${told.n}`;
+    add: (node, event) => {
+      if (event.at === "locked") locks.push({ node, ...event });
+      if (event.at === "try")
+        trying.set(`${node} ${event.n}`, { ...event.tried, node, us: event.us });
+      if (event.at !== "done" && event.at !== "refused") return;
+      const name = `${node} ${event.n}`;
       const commit = trying.get(name);
       trying.delete(name);
       if (commit === undefined) return;
-      if (told.at === "done") done.set(commit.head, commit);
+      if (event.at === "done") done.set(commit.head, commit);
       else {
         if (commit.token !== undefined) refusedFolds += 1;
         refusals.add(commit.head);
@@ -49,7 +50,7 @@ export function createJournal(): Journal {
     compare: ({ id, head, digest, path }) => {
       const problems: string[] = [];
       const there = new Set(path);
-      // Nobody heard what became of these: they are there or not, and known from now on.
+      // The outcome of these was never reported: they exist or not, and the store decides from now on.
       for (const [name, commit] of trying) {
         if (commit.sessionId !== id) continue;
         if (there.has(commit.head)) done.set(commit.head, commit);
@@ -64,7 +65,7 @@ export function createJournal(): Journal {
         if (refusals.has(turnId))
           problems.push(`${turnId} of session ${id} was refused and is there`);
         else if (!done.has(turnId))
-          problems.push(`${turnId} of session ${id} is there and nobody wrote it`);
+          problems.push(`${turnId} of session ${id} exists but was never written`);
       }
       const expected = head === null ? undefined : done.get(head)?.digest;
       if (head !== null && expected !== undefined && expected !== digest) {

@@ -1,13 +1,15 @@
-// A node that works until it is killed. Says on stdout what it is about to commit, and when that is done.
-import { writeSync } from "node:fs";
+// A node that works until it is killed. Reports on stdout before and after each commit.
 import { setTimeout as wait } from "node:timers/promises";
 import { createRandom } from "../../harness/random-message.ts";
+import { reportEvent } from "../../harness/worker-process.ts";
 import { createLedger } from "../../src/edge/stores/ledger/create-ledger.ts";
 import { openDatabase } from "../../src/edge/stores/open-ledger.ts";
 import { plantFault, type PlantedFault } from "./faults.ts";
-import type { Told } from "./told.ts";
+import type { NodeEvent } from "./node-event.ts";
 import { watchLedger } from "./watch-ledger.ts";
 import { createWorker } from "./work.ts";
+
+const report: (event: NodeEvent) => void = reportEvent;
 
 export interface NodeTask {
   readonly where: string;
@@ -23,33 +25,22 @@ export interface NodeTask {
 try {
   await run(JSON.parse(process.argv[2] ?? "") as NodeTask);
 } catch (error) {
-  tell({ at: "problem", message: error instanceof Error ? String(error.stack) : String(error) });
+  report({ at: "problem", message: error instanceof Error ? String(error.stack) : String(error) });
   process.exit(1);
 }
 
 async function run(task: NodeTask): Promise<void> {
   const { where, seed, leaseMs, providerUrl, sessions, summaryMsMax, foldsFirst, fault } = task;
   const database = plantFault(await openDatabase(where), fault);
-  const ledger = watchLedger(await createLedger(database, { leaseMs }), tell);
+  const ledger = watchLedger(await createLedger(database, { leaseMs }), report);
   const random = createRandom(seed);
-  const count = (what: (Told & { at: "count" })["what"]): void => tell({ at: "count", what });
+  const count = (what: (NodeEvent & { at: "count" })["what"]): void =>
+    report({ at: "count", what });
   const worker = createWorker({ ledger, providerUrl, random, count, summaryMsMax, foldsFirst });
-  tell({ at: "ready" });
+  report({ at: "ready" });
   for (;;) {
     await worker.work(sessions[Math.floor(random() * sessions.length)] ?? "");
-    // Lets timers run, and others at a session that is taken.
+    // Lets timers run, and gives other nodes a chance at a busy session.
     await wait(random() * 5);
-  }
-}
-
-/** In the pipe before anything else happens: what a killed process said is heard all the same. */
-function tell(told: Told): void {
-  const bytes = Buffer.from(`${JSON.stringify(told)}\n`);
-  for (let written = 0; written < bytes.length;) {
-    try {
-      written += writeSync(1, bytes, written);
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error;
-    }
   }
 }

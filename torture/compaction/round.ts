@@ -1,10 +1,11 @@
-// One round: nodes work, are stopped and killed while they fold; then the store is looked at.
+// One round: nodes work, and are paused and killed while they fold; then the store is checked.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Random } from "../../harness/random-message.ts";
+import { startWorkerProcess, type WorkerProcess } from "../../harness/worker-process.ts";
 import type { PlantedFault } from "./faults.ts";
 import type { Journal } from "./journal.ts";
-import { startNode, type NodeProcess } from "./nodes.ts";
-import type { Counted, Told } from "./told.ts";
+import type { NodeTask } from "./node.ts";
+import type { Counted, NodeEvent } from "./node-event.ts";
 import { verifyStore } from "./verify.ts";
 
 export type RoundKind = "alone" | "competing" | "late holder";
@@ -17,7 +18,7 @@ export interface Store {
 export interface Tally {
   readonly counts: Map<Counted | RoundKind, number>;
   kills: number;
-  /** Of nodes that held a lock. */
+  /** Kills of nodes that held a lock. */
   killsInFolds: number;
   takenOver: number;
   refusedFolds: number;
@@ -37,7 +38,7 @@ export interface Round {
   readonly progress: (line: string) => void;
 }
 
-/** Short, so that nobody waits long for a lock that nobody holds. */
+/** Short, so that abandoned locks expire soon. */
 const leaseMs = 400;
 
 export async function playRound(options: Round): Promise<void> {
@@ -90,14 +91,14 @@ function startNodes(
   folding: Set<string>,
   count: (what: Counted) => void,
 ): readonly NodeProcess[] {
-  const onTold = (node: string, told: Told): void => {
-    store.journal.hear(node, told);
-    if (told.at === "count") count(told.what);
-    if (told.at === "locked") folding.add(node);
-    if (told.at === "done" || told.at === "refused") folding.delete(node);
-    if (told.at !== "problem") return;
+  const onEvent = (node: string, event: NodeEvent): void => {
+    store.journal.add(node, event);
+    if (event.at === "count") count(event.what);
+    if (event.at === "locked") folding.add(node);
+    if (event.at === "done" || event.at === "refused") folding.delete(node);
+    if (event.at !== "problem") return;
     tally.gaveUp += 1;
-    progress(`node ${node} gave up: ${told.message}`);
+    progress(`node ${node} gave up: ${event.message}`);
   };
   const sessions = kind === "late holder" ? ["shared"] : ["shared", "bound", `own-${round % 3}`];
   return Array.from({ length: kind === "alone" ? 1 : 2 }, (_, index) => {
@@ -106,38 +107,52 @@ function startNodes(
     const { where } = store;
     const foldsFirst = kind === "late holder";
     const task = { where, seed, leaseMs, providerUrl, sessions, summaryMsMax, foldsFirst, fault };
-    return startNode(`${round}.${index}`, task, onTold);
+    return startNode(`${round}.${index}`, task, onEvent);
   });
 }
 
-/** Mostly while it holds a lock, at any moment of a fold; often right when that is committed. */
+/** Mostly while the node holds a lock, at any moment of a fold; often exactly at its commit. */
 async function waitForMoment(node: NodeProcess, random: Random): Promise<void> {
   const chance = random();
   if (chance < 0.2) return wait(random() * 400);
   const isCommit = chance < 0.6;
-  const isHeard = await node.hears(isCommit ? isFoldCommit : isLock, 1500);
+  const isHeard = await node.waitFor(isCommit ? isFoldCommit : isLock, 1500);
   if (isHeard) await wait(random() * (isCommit ? 8 : 60));
 }
 
-function isLock({ at }: Told): boolean {
+function isLock({ at }: NodeEvent): boolean {
   return at === "locked";
 }
 
-function isFoldCommit(told: Told): boolean {
-  return told.at === "try" && told.tried.token !== undefined;
+function isFoldCommit(event: NodeEvent): boolean {
+  return event.at === "try" && event.tried.token !== undefined;
 }
 
-/** Whoever takes a lock stands still until another one has it, and goes on while that one is at work. */
+/** Pauses a node with a lock until another node has the lock, and resumes it while that one works. */
 async function makeLate(nodes: readonly NodeProcess[]): Promise<void> {
   const [late, other] = nodes;
   if (late === undefined || other === undefined) return;
-  if (!(await late.hears(isBetweenTurns, 5000))) return;
+  if (!(await late.waitFor(isBetweenTurns, 5000))) return;
   late.pause();
-  await other.hears(isBetweenTurns, leaseMs * 4);
-  late.goOn();
+  await other.waitFor(isBetweenTurns, leaseMs * 4);
+  late.resume();
   await wait(leaseMs);
 }
 
-function isBetweenTurns(told: Told): boolean {
-  return told.at === "locked" && !told.isInside;
+function isBetweenTurns(event: NodeEvent): boolean {
+  return event.at === "locked" && !event.isInside;
+}
+
+interface NodeProcess extends WorkerProcess<NodeEvent> {
+  readonly name: string;
+}
+
+function startNode(
+  name: string,
+  task: NodeTask,
+  onEvent: (node: string, event: NodeEvent) => void,
+): NodeProcess {
+  const program = new URL("node.ts", import.meta.url);
+  const report = (event: NodeEvent): void => onEvent(name, event);
+  return { name, ...startWorkerProcess<NodeEvent>({ program, name, task, onEvent: report }) };
 }

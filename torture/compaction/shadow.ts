@@ -1,4 +1,4 @@
-// A session's thread as whoever writes it must expect it: old, or new, worked out without the ledger's own reading.
+// The expected thread of a session, old or new, computed without the ledger's own reading code.
 import { createHash } from "node:crypto";
 import type { NewFold } from "../../src/core/ledger/fold-record.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
@@ -19,7 +19,7 @@ export async function readItems(ledger: Ledger, sessionId: string): Promise<read
   return items;
 }
 
-/** What a turn holds that is sent again, from one of its messages on. */
+/** The messages of a turn that are sent again, from one message on. */
 export async function readOwn(
   ledger: Ledger,
   turnId: string,
@@ -31,7 +31,7 @@ export async function readOwn(
     .map(({ index, message }) => ({ turnId, index, digest: digestOf(message) }));
 }
 
-/** The messages of the fold, and everything from the first kept place on. */
+/** The fold's messages, and everything from the first kept position on. */
 export function foldItems(items: readonly Item[], fold: NewFold): readonly Item[] {
   const { firstKeptTurnId, firstKeptIndex = 0 } = fold.details;
   const at = items.findIndex(

@@ -1,4 +1,4 @@
-// What the simulated model says in the torture, and the words of everybody else.
+// The simulated model of the torture, and filler text.
 import type { Random } from "../../harness/random-message.ts";
 import {
   asksForSummary,
@@ -7,7 +7,7 @@ import {
 } from "../../src/simulator/behaviours/summariser.ts";
 import type { Model, Prompt, Reply } from "../../src/simulator/index.ts";
 
-/** Reads a few times when it is asked to read, whatever was folded meanwhile; else just answers. */
+/** Uses the read tool a few times if asked to read, even after a fold; otherwise just answers. */
 export const speak: Model = (prompt) => {
   if (prompt.wants === "summary" || asksForSummary(prompt)) return summarise(prompt);
   const last = prompt.turns.findLast(({ role }) => role !== "system");
@@ -26,13 +26,13 @@ export const speak: Model = (prompt) => {
   return { ...said, parts: [{ kind: "thinking", text: "One step at a time." }, ...said.parts] };
 };
 
-/** By what the last result says, so that it ends whoever goes on with it: one in four. */
+/** Depends only on the last result, so that a turn also ends after another node resumes it. True one time in four. */
 function isLast({ turns }: Prompt): boolean {
   const results = turns.flatMap(({ toolResults }) => toolResults);
   return (results.at(-1)?.text.length ?? 0) % 4 === 0;
 }
 
-/** About so many tokens of plain words. */
+/** About that many tokens of plain words. */
 export function createFiller(random: Random): (tokens: number) => string {
   return (tokens) => {
     let text = "";

@@ -1,5 +1,6 @@
-// After a round: nobody writes any more, and every session shows the old history or the new one, and goes on.
+// After a round, with no writers left: every session shows the old history or the new one, and can continue.
 import { setTimeout as wait } from "node:timers/promises";
+import { waitForOthers } from "../../harness/postgres.ts";
 import type { Random } from "../../harness/random-message.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import { createLedger } from "../../src/edge/stores/ledger/create-ledger.ts";
@@ -7,7 +8,7 @@ import { openDatabase } from "../../src/edge/stores/open-ledger.ts";
 import type { Database } from "../../src/edge/stores/sql/database.ts";
 import type { Journal } from "./journal.ts";
 import { digestItems, readItems } from "./shadow.ts";
-import type { Counted } from "./told.ts";
+import type { Counted } from "./node-event.ts";
 import { watchLedger } from "./watch-ledger.ts";
 import { createWorker } from "./work.ts";
 
@@ -23,9 +24,9 @@ export interface VerifyOptions {
 
 export interface Findings {
   readonly problems: readonly string[];
-  /** What the ledger's own check says. */
+  /** Results of the ledger's own check. */
   readonly checked: readonly string[];
-  /** Locks that somebody had left behind and that could be taken. */
+  /** Abandoned locks that could be taken over. */
   readonly takenOver: number;
 }
 
@@ -45,7 +46,7 @@ export async function verifyStore(options: VerifyOptions): Promise<Findings> {
     for (const id of ids) {
       const isLeft = await isLockHeld(database, id);
       const lock = (await ledger.lockFolding(id)) ?? (await lockInTime(ledger, id, leaseMs));
-      if (lock === null) problems.push(`nobody can take the lock on session ${id} over`);
+      if (lock === null) problems.push(`the lock on session ${id} cannot be taken over`);
       if (isLeft && lock !== null) takenOver += 1;
       await lock?.release();
     }
@@ -53,18 +54,6 @@ export async function verifyStore(options: VerifyOptions): Promise<Findings> {
     return { problems, checked, takenOver };
   } finally {
     await ledger.close();
-  }
-}
-
-/** A server goes on with what a killed process sent last. */
-async function waitForOthers(database: Database): Promise<void> {
-  if (database.kind === "sqlite") return;
-  for (;;) {
-    const rows = await database.query(
-      "SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'strata'",
-    );
-    if (rows.length === 0) return;
-    await wait(5);
   }
 }
 
@@ -95,7 +84,7 @@ const billSql = `SELECT s.id, CAST(s.cost_pico_usd AS TEXT) AS cost,
     + COALESCE((SELECT SUM(f.cost_pico_usd) FROM compactions_v1 f WHERE f.session_id = s.id), 0) AS TEXT) AS billed
   FROM sessions s`;
 
-/** Nobody is at work any more: whoever is named there was killed. */
+/** No node is running, so a recorded holder was killed. */
 async function isLockHeld(
   database: Awaited<ReturnType<typeof openDatabase>>,
   sessionId: string,
@@ -120,13 +109,13 @@ async function lockInTime(
   }
 }
 
-/** Whatever was left is gone on with, by the same code as everywhere. */
+/** Continues every unfinished turn with the normal code. */
 async function goOn(
   ledger: Ledger,
   ids: readonly string[],
   { name, leaseMs, providerUrl, journal, random, count }: VerifyOptions,
 ): Promise<readonly string[]> {
-  const watched = watchLedger(ledger, (told) => journal.hear(`${name} checker`, told));
+  const watched = watchLedger(ledger, (event) => journal.add(`${name} checker`, event));
   const worker = createWorker({
     ledger: watched,
     providerUrl,
@@ -144,12 +133,12 @@ async function goOn(
         await wait(10);
       }
       if ((await ledger.findSession(id))?.openTurnId != null) {
-        problems.push(`the turn of session ${id} is found by nobody`);
+        problems.push(`the open turn of session ${id} is not found`);
       } else await worker.work(id);
     }
   } catch (error) {
     problems.push(
-      `nobody can go on: ${error instanceof Error ? String(error.stack) : String(error)}`,
+      `the session cannot continue: ${error instanceof Error ? String(error.stack) : String(error)}`,
     );
   } finally {
     await worker.close();

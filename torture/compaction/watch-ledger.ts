@@ -1,24 +1,25 @@
-// A ledger that says what is about to be committed, and when that is done.
+// A ledger that reports before and after each commit.
+import { nowUs } from "../../harness/worker-process.ts";
 import type { NewFold } from "../../src/core/ledger/fold-record.ts";
 import type { FoldLock, Ledger, OpenTurn } from "../../src/core/ledger/ledger.ts";
 import { isConflict } from "../ledger/stage.ts";
 import { digestItems, foldItems, readItems, readOwn, type Item } from "./shadow.ts";
-import { nowUs, type Tell, type Tried } from "./told.ts";
+import type { Report, Tried } from "./node-event.ts";
 
-export function watchLedger(ledger: Ledger, tell: Tell): Ledger {
+export function watchLedger(ledger: Ledger, report: Report): Ledger {
   let attempts = 0;
   const running = new Set<string>();
   const attempt = async (tried: Tried, work: () => Promise<void>): Promise<void> => {
     attempts += 1;
     const n = attempts;
-    tell({ at: "try", n, us: nowUs(), tried });
+    report({ at: "try", n, us: nowUs(), tried });
     try {
       await work();
     } catch (error) {
-      if (isConflict(error)) tell({ at: "refused", n });
+      if (isConflict(error)) report({ at: "refused", n });
       throw error;
     }
-    tell({ at: "done", n, us: nowUs() });
+    report({ at: "done", n, us: nowUs() });
   };
   return {
     ...ledger,
@@ -37,12 +38,12 @@ export function watchLedger(ledger: Ledger, tell: Tell): Ledger {
     lockFolding: async (sessionId) => {
       const lock = await ledger.lockFolding(sessionId);
       if (lock === null) {
-        tell({ at: "count", what: "locks held by others" });
+        report({ at: "count", what: "locks held by others" });
         return null;
       }
       const isInside = running.has(sessionId);
-      tell({ at: "locked", us: nowUs(), sessionId, token: lock.token, isInside });
-      return watchLock(ledger, lock, attempt, tell);
+      report({ at: "locked", us: nowUs(), sessionId, token: lock.token, isInside });
+      return watchLock(ledger, lock, attempt, report);
     },
   };
 }
@@ -52,10 +53,10 @@ type Attempt = (tried: Tried, work: () => Promise<void>) => Promise<void>;
 interface Watched {
   readonly ledger: Ledger;
   readonly opened: OpenTurn;
-  /** What the session shows without the turn. */
+  /** The session's thread without the turn. */
   readonly earlier: readonly Item[];
   readonly attempt: Attempt;
-  /** Sessions in which a turn runs. */
+  /** Sessions with a running turn. */
   readonly running: Set<string>;
 }
 
@@ -91,13 +92,13 @@ function watchTurn({ ledger, opened, earlier: first, attempt, running }: Watched
   };
 }
 
-/** Of a turn that was folded before it was taken over, the rest counts. */
+/** The first message of a turn that still counts, if the turn was folded before it was taken over. */
 async function startOf(ledger: Ledger, turnId: string): Promise<number> {
   const fold = await ledger.findFold({ turnId });
   return fold?.firstKeptTurnId === turnId ? fold.firstKeptIndex : 0;
 }
 
-function watchLock(ledger: Ledger, lock: FoldLock, attempt: Attempt, tell: Tell): FoldLock {
+function watchLock(ledger: Ledger, lock: FoldLock, attempt: Attempt, report: Report): FoldLock {
   const { sessionId, token } = lock;
   return {
     ...lock,
@@ -105,7 +106,7 @@ function watchLock(ledger: Ledger, lock: FoldLock, attempt: Attempt, tell: Tell)
       const items = foldItems(await readItems(ledger, sessionId), fold);
       const tried = { sessionId, head: fold.id, digest: digestItems(items), token };
       await attempt(tried, () => lock.commit(fold, events));
-      tell({ at: "count", what: "folds" });
+      report({ at: "count", what: "folds" });
     },
   };
 }

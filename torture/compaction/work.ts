@@ -1,4 +1,4 @@
-// What a node does with a session: turns that talk or work with tools, folds between them and inside.
+// The work of a node: turns with and without tools, folds between and inside turns.
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Random } from "../../harness/random-message.ts";
@@ -15,15 +15,15 @@ import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access
 import { createProvider, type Provider } from "../../src/edge/providers/provider.ts";
 import { resumeTurn, runTurn, type Edges, type TurnRun } from "../../src/engine.ts";
 import { compactSession } from "../../src/engine/compaction/compact-session.ts";
-import { openSession } from "../../src/engine/open-session.ts";
+import { openSession } from "../../src/engine/session/open-session.ts";
 import type { SessionSetup } from "../../src/core/session/session.ts";
-import { resumeSession } from "../../src/engine/stored-session.ts";
+import { resumeSession } from "../../src/engine/session/stored-session.ts";
 import { isConflict } from "../ledger/stage.ts";
 import { createFiller } from "./speak.ts";
-import type { Counted } from "./told.ts";
+import type { Counted } from "./node-event.ts";
 
 export interface Worker {
-  /** One turn or fold of a session, whatever is due there. */
+  /** Runs one turn or fold, whatever is due in the session. */
   work(sessionId: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -33,13 +33,13 @@ export interface WorkerOptions {
   readonly providerUrl: string;
   readonly random: Random;
   readonly count: (what: Counted) => void;
-  /** Calls for summaries take up to this long. */
+  /** The longest time of a summary call. */
   readonly summaryMsMax: number;
-  /** Folds whenever that can be done, and runs turns only where it cannot. */
+  /** Folds whenever possible, and runs turns only otherwise. */
   readonly foldsFirst: boolean;
 }
 
-/** Ends with an error for everything but a conflict. */
+/** Throws every error except a conflict. */
 export function createWorker(options: WorkerOptions): Worker {
   const { ledger, random, count, foldsFirst } = options;
   const provider = createProvider({
@@ -85,7 +85,7 @@ async function step(sessionId: string, stage: Stage): Promise<void> {
   if (record !== null && (foldsFirst || random() < 0.4)) {
     const run = await compactSession(session, {}, edges);
     const hasNothing = run.kind === "unchanged" && run.why === "no boundary";
-    if (run.kind === "unchanged" && run.spent.length > 0) count("folds in vain");
+    if (run.kind === "unchanged" && run.spent.length > 0) count("folds without result");
     if (!foldsFirst || !hasNothing) return;
   }
   const fill = createFiller(random);
@@ -97,7 +97,7 @@ async function step(sessionId: string, stage: Stage): Promise<void> {
   await finish(run, ledger, count);
 }
 
-/** What went on in the process is what the next one reads. */
+/** Checks that the ledger returns the session as this process left it. */
 async function finish(
   { end, calls, session }: TurnRun,
   ledger: Ledger,
@@ -110,7 +110,7 @@ async function finish(
   count("turns");
   const read = await resumeSession(ledger, session.id, setupOf(session.id));
   if (read.headTurnId === session.headTurnId && read.thread.end.key !== session.thread.end.key) {
-    throw new Error(`session ${session.id} is read otherwise than it was left`);
+    throw new Error(`session ${session.id} differs after reading it again`);
   }
 }
 
@@ -123,7 +123,7 @@ const tool = {
   needs: [],
 };
 
-/** A name that begins with `bound` is one of a model that binds its thinking. */
+/** Sessions named `bound…` use a model that binds its thinking. */
 function setupOf(id: string): SessionSetup {
   const model = resolveModel(
     id.startsWith("bound") ? "claude-opus-5-5" : "claude-sonnet-4-6",

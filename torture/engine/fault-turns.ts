@@ -1,7 +1,7 @@
-// The turns of one engine and protocol while its provider fails, each looked at when it has ended.
+// Runs turns of one engine and protocol while its provider fails, and checks each turn at its end.
 import { createRandom, type Random } from "../../harness/random-message.ts";
 import type { ProtocolName } from "../../src/core/wire/protocols.ts";
-import type { EngineSession } from "../../src/engine/engine-session.ts";
+import type { EngineSession } from "../../src/engine/session/engine-session.ts";
 import { createEcho, type Simulator } from "../../src/simulator/index.ts";
 import { checkEvents, checkTurn, type PlayedTurn } from "./judge-turn.ts";
 import {
@@ -19,16 +19,16 @@ export interface FaultsOptions {
   readonly store: string;
   readonly turns: number;
   readonly seed: number;
-  /** Share of requests that something happens to. */
+  /** Share of requests with a fault. */
   readonly rate: number;
   readonly progress?: (line: string) => void;
 }
 
-/** Made of one word, over and over: a part of the key is found as well as the whole. */
+/** Repeated to make the key, so that parts of it are found too. */
 export const keyWord = "R3peat4K";
-/** One of its own, because servers say it again on purpose here. */
+/** Not the planted key, because servers repeat this one on purpose. */
 const key = `sk-ant-api03-${keyWord.repeat(5)}-AA`;
-/** Said by a user, so that it is in the ledger. */
+/** Part of a user's message, so it must be in the ledger. */
 export const canary = "sk-ant-canary-4177-0123456789";
 
 export interface Tally {
@@ -46,7 +46,7 @@ export interface ProtocolRun extends FaultsOptions {
   readonly leaks: string[];
 }
 
-/** What is unclear about its turns, in words. */
+/** Returns the problems of its turns, in words. */
 export async function playProtocol(run: ProtocolRun): Promise<readonly string[]> {
   const { protocol, rate, seed, tally } = run;
   const place = openPlace();
@@ -91,7 +91,7 @@ interface Stage {
   readonly simulator: Simulator;
 }
 
-/** Then a new one, so that histories do not only grow. */
+/** After this many turns a new session starts, so that histories do not only grow. */
 const turnsPerSession = 50;
 
 async function playTurns(run: ProtocolRun, stage: Stage): Promise<readonly string[]> {
@@ -125,7 +125,7 @@ async function playTurns(run: ProtocolRun, stage: Stage): Promise<readonly strin
   return unclear.map((problem) => `${run.protocol}: ${problem}`);
 }
 
-/** Most of them as configured; some find nobody at the address, or an address with the key in it. */
+/** Most turns use the configured address; some an address without a server, or one that contains the key. */
 async function playTurn(
   run: ProtocolRun,
   { place, random, url }: Stage,
@@ -142,21 +142,21 @@ async function playTurn(
   const words = number === 0 ? canary : "Say this again, so that it takes a while. ".repeat(10);
   const handle = session.run(`Turn ${number}. ${words}`);
   let arrived = "";
-  let told = "";
+  let errorText = "";
   for await (const part of handle) {
     if (part.type === "phase" && part.phase === "calling") arrived = "";
     if (part.type === "token") arrived += part.text;
-    if (part.type === "stream_error") told = String(part.error);
+    if (part.type === "stream_error") errorText = String(part.error);
   }
   const ended = await handle.result.catch(() => null);
   const failure = ended?.calls.at(-1)?.failure ?? null;
   const texts =
-    told + JSON.stringify(failure) + JSON.stringify(ended?.calls.map(({ notes }) => notes));
+    errorText + JSON.stringify(failure) + JSON.stringify(ended?.calls.map(({ notes }) => notes));
   if (texts.includes(keyWord)) run.leaks.push(`what turn ${number} of ${session.id} says`);
   return {
     id: handle.turnId,
     sessionId: session.id,
-    end: ended?.end ?? `an error: ${told}`,
+    end: ended?.end ?? `an error: ${errorText}`,
     failure,
     arrived,
   };

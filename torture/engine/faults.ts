@@ -1,5 +1,5 @@
-// Turns while providers fail in every way, over three protocols at once on one ledger: each ends in a reply or in a
-// clear failure on record.
+// Turns while providers fail in every way, over three protocols at once on one ledger. Each turn ends with a reply or
+// a recorded failure.
 import type { ProtocolName } from "../../src/core/wire/protocols.ts";
 import { canary, keyWord, playProtocol, type FaultsOptions, type Tally } from "./fault-turns.ts";
 import { findInLedger } from "./find-text.ts";
@@ -8,19 +8,19 @@ import { openPlace, readAll, startEngine } from "./place.ts";
 export interface Faulted {
   readonly turns: number;
   readonly replies: number;
-  /** Turns of which a part arrived. */
+  /** Turns with a partial reply. */
   readonly partials: number;
   /** Failed turns by kind of failure. */
   readonly failures: ReadonlyMap<string, number>;
-  /** What was planted and struck. */
+  /** Faults that hit, by kind. */
   readonly faults: ReadonlyMap<string, number>;
-  /** Turns that ended in neither, or are otherwise on record than they ended. */
+  /** Turns that ended with neither, or whose record differs from their end. */
   readonly unclear: readonly string[];
-  /** Of the ledger's own check. */
+  /** Results of the ledger's own check. */
   readonly checked: readonly string[];
-  /** Where the key stands. */
+  /** Places that contain the key. */
   readonly leaks: readonly string[];
-  /** Whether a text that is there on purpose was found by the same search. */
+  /** Whether the same search finds a text that must be there. */
   readonly isSearchSound: boolean;
 }
 

@@ -1,11 +1,11 @@
-// Whether a text stands anywhere in a ledger: in the bytes of its files, in any column of any row, in its exports.
+// Searches a whole ledger for a text: the bytes of its files, every column of every row, its exports.
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import { isConnectionString, openDatabase } from "../../src/edge/stores/open-ledger.ts";
 import type { Database } from "../../src/edge/stores/sql/database.ts";
 
-/** Places in words; empty where it is nowhere. */
+/** The places found, in words. */
 export async function findInLedger(
   where: string,
   ledger: Pick<Ledger, "listSessions" | "exportSession">,
@@ -47,7 +47,7 @@ function holds(row: Readonly<Record<string, unknown>>, text: string): boolean {
   );
 }
 
-/** With what a database keeps beside its file. */
+/** Includes the files a database keeps beside its own. */
 function findInFiles(file: string, text: string): readonly string[] {
   const folder = dirname(file);
   return readdirSync(folder)

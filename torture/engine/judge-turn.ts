@@ -1,4 +1,4 @@
-// A turn as it ended, against what the ledger and the events say of it.
+// Compares the end of a turn with the ledger and the events.
 import { checkTrace } from "../../src/core/events/check-trace.ts";
 import type { StrataEvent } from "../../src/core/events/event.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
@@ -8,15 +8,15 @@ import type { ProviderFailure } from "../../src/core/wire/failure.ts";
 export interface PlayedTurn {
   readonly id: string;
   readonly sessionId: string;
-  /** As `TurnRun` says it, or what was thrown. */
+  /** The end in `TurnRun`, or the thrown error. */
   readonly end: string;
-  /** Of its last call. */
+  /** The failure of its last call. */
   readonly failure: ProviderFailure | null;
-  /** What its last call streamed. */
+  /** The text its last call streamed. */
   readonly arrived: string;
 }
 
-/** What is unclear about it, in words. */
+/** The problems found, in words. */
 export async function checkTurn(
   { id, end, failure, arrived }: PlayedTurn,
   ledger: Pick<Ledger, "findTurn" | "readCalls" | "readMessages">,
@@ -32,10 +32,10 @@ export async function checkTurn(
   if (last === undefined) return [...problems, `turn ${id}: no call is in the ledger`];
   if (isDone && last.status !== "complete") say(`its last call is ${last.status}`);
   if (isDone) return problems;
-  if (failure === null || failure.detail.trim() === "") say("nobody says why");
+  if (failure === null || failure.detail.trim() === "") say("the failure has no reason");
   if (last.failure?.kind !== failure?.kind)
     say(`the ledger says ${last.failure?.kind ?? "nothing"}`);
-  // A beginning without a word in it may have been billed, and counts as a part then.
+  // A reply without text may have been billed, and then counts as partial.
   const isKept = last.status === "partial" || (arrived === "" && last.status === "failed");
   if (!isKept) say(`its last call is ${last.status}`);
   const reply = (await ledger.readMessages(id)).findLast(
@@ -51,7 +51,7 @@ function textOf({ content }: Message): string {
   return content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
-/** Of one session: every turn has one end, and each event a way back to the beginning of its turn. */
+/** Checks that every turn of a session has one end, and that each event leads back to the start of its turn. */
 export function checkEvents(
   turns: readonly PlayedTurn[],
   events: readonly StrataEvent[],

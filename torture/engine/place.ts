@@ -1,4 +1,4 @@
-// An engine as configured in a folder on disk, answered over HTTP by the simulator. Whoever opens something closes it.
+// An engine configured in a folder on disk, with the simulator as its provider over HTTP. Callers close what they open.
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,20 +10,20 @@ import {
   type Simulator,
   type SimulatorOptions,
 } from "../../src/simulator/index.ts";
-import { openNodeServer } from "../../src/simulator/node-server.ts";
+import { openNodeServer } from "../../src/simulator/server/node-server.ts";
 
 export interface Place {
   readonly folder: string;
   readonly workspace: string;
   readonly configFile: string;
-  /** Replaces the configuration by renaming. */
+  /** Replaces the configuration with a rename. */
   configure(yaml: string): void;
   /** Writes a file of the workspace. */
   put(path: string, text: string): void;
   close(): void;
 }
 
-/** A folder with a workspace in it, gone when it is closed. */
+/** A folder with a workspace; closing removes it. */
 export function openPlace(): Place {
   const folder = mkdtempSync(join(tmpdir(), "strata-engine-"));
   const [workspace, configFile] = [join(folder, "work"), join(folder, "strata.yaml")];
@@ -45,7 +45,7 @@ export function openPlace(): Place {
   };
 }
 
-/** Sees each request before it is answered; an answer of its own is given instead, and what it throws is a cut. */
+/** Called before each request is answered. A returned response replaces the answer; an error cuts the connection. */
 export type OnRequest = (request: SeenRequest) => Response | void;
 
 export interface SeenRequest {

@@ -1,10 +1,10 @@
-// What goes wrong on the way to a provider: what the simulator does itself, and what servers and networks do besides.
+// Faults on the way to a provider: those of the simulator, and those of servers and networks.
 import type { Random } from "../../harness/random-message.ts";
 import type { ProtocolName } from "../../src/core/wire/protocols.ts";
 import type { FaultSpec } from "../../src/simulator/index.ts";
 import type { OnRequest, SeenRequest } from "./place.ts";
 
-/** Beyond it a provider is given up; so short that a run does not take hours. */
+/** The timeout for a provider; short, so that a run does not take hours. */
 export const patienceMs = 300;
 
 export function simulatedFaults(rate: number, seed: number): readonly FaultSpec[] {
@@ -28,10 +28,10 @@ export function simulatedFaults(rate: number, seed: number): readonly FaultSpec[
 
 type WireFault = (request: SeenRequest, protocol: ProtocolName) => Response;
 
-/** The key that came is said again wherever a server might say it. */
+/** Answers repeat the received key wherever a server might. */
 const wireFaults: Readonly<Record<string, WireFault>> = {
   reset: () => {
-    throw new Error("the connection is reset, as it was asked to be");
+    throw new Error("connection reset by the planted fault");
   },
   "no JSON": (request) =>
     new Response(`<html>${keyIn(request)}`, { headers: { "content-type": "application/json" } }),

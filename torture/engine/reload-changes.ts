@@ -1,15 +1,15 @@
-// The changes of a strata.yaml while sessions work, each with the first calls that it holds for, or must not.
+// Changes of a strata.yaml while sessions work, each with the first calls it must or must not apply to.
 import { openSlot, playRound, quiet, type Run, type Slot } from "./reload-round.ts";
 import { expectFolds, toYaml, type ChangeKind, type Wanted } from "./wanted.ts";
 import { brokenWays, goodWays } from "./write-config.ts";
 
 export interface Change {
   readonly kind: ChangeKind | undefined;
-  /** How many there were before it. */
+  /** The number of good changes before it. */
   readonly good: number;
 }
 
-/** A file that says something new, and the first calls that it holds for. What is to be counted. */
+/** Writes a valid change and plays the first calls it applies to. Returns the names to count. */
 export async function changeFile(
   run: Run,
   slots: Slot[],
@@ -28,7 +28,7 @@ export async function changeFile(
   if (beginsToFold) slots[0] = await makeRipe(run);
   const { rest } = await write(place.configFile, toYaml(wanted, url));
   arrivals.wanted = wanted;
-  // A session keeps its layout; one that is opened now has the new one.
+  // A session keeps its layout; only a new session has the new one.
   if (kind.name === "layout") slots[1] = await openSlot(run);
   if (kind.name === "retries") arrivals.refusals.set(run.turns, wanted.attemptsMax - 1);
   const what = `a change (${kind.name}, ${way})`;
@@ -40,7 +40,7 @@ export async function changeFile(
   return [kind.name, way];
 }
 
-/** The first call of a turn is under way when the file changes: the second one shows it. */
+/** Changes the file during the first call of a turn; the second call must show the change. */
 async function changeMidway(
   run: Run,
   slots: readonly Slot[],
@@ -58,14 +58,14 @@ async function changeMidway(
   }
 }
 
-/** A session with a history that is worth a fold. */
+/** A session whose history is worth a fold. */
 async function makeRipe(run: Run): Promise<Slot> {
   const slot = await openSlot(run);
   for (let turn = 0; turn < 9; turn += 1) await playRound(run, [slot], quiet);
   return slot;
 }
 
-/** A file that cannot be used: what was said before holds, and somebody is told, once. */
+/** Writes a broken file: the old configuration stays in force, and one notice is given. */
 export async function breakFile(
   run: Run,
   slots: readonly Slot[],
@@ -74,7 +74,7 @@ export async function breakFile(
   const { arrivals, place, url } = run;
   const [way, spoil] = Object.entries(brokenWays)[before % Object.keys(brokenWays).length] ?? [];
   if (way === undefined || spoil === undefined) return [];
-  // It would say something else, if it could be used.
+  // A valid version of this file would change these settings.
   const other = { ...arrivals.wanted, team: -1, isCached: !arrivals.wanted.isCached };
   spoil(place.configFile, toYaml(other, url));
   await playRound(run, slots, { what: `a broken file (${way})`, notices: 1 });

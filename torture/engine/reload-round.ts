@@ -1,33 +1,33 @@
-// One turn in each of some sessions at once, and what every request of theirs showed of the configuration.
-import type { EngineSession } from "../../src/engine/engine-session.ts";
+// Runs one turn in several sessions at once and checks which configuration their requests show.
+import type { EngineSession } from "../../src/engine/session/engine-session.ts";
 import type { OnRequest, Place, Started } from "./place.ts";
 import { compareShown, readShown, type Shown } from "./shown.ts";
 import { expectFolds, type Wanted } from "./wanted.ts";
 
-/** Everything that a run has and counts. */
+/** The state and counts of a run. */
 export interface Run {
   readonly place: Place;
   readonly url: string;
   readonly started: Started;
   readonly arrivals: Arrivals;
   readonly fill: (tokens: number) => string;
-  /** Of every session. */
+  /** The ids of all sessions. */
   readonly ids: string[];
   readonly failedTurns: string[];
   readonly late: string[];
-  readonly untold: string[];
+  readonly misreported: string[];
   turns: number;
   requests: number;
   folds: number;
 }
 
-/** What the simulator is asked, with what was wanted at that moment. */
+/** Requests to the simulator, each with the configuration wanted at that moment. */
 export interface Arrivals {
   readonly shown: (readonly [Shown, Wanted])[];
-  /** By turn: how often it is refused before it is answered. */
+  /** How often each turn is refused before it is answered. */
   readonly refusals: Map<number, number>;
   wanted: Wanted;
-  /** Called once, when the next request has arrived. */
+  /** Called once, when the next request arrives. */
   onNext: (() => void) | null;
 }
 
@@ -51,7 +51,7 @@ function unavailable(): Response {
 
 export interface Slot {
   readonly session: EngineSession;
-  /** As it was when the session was opened; it stays so. */
+  /** The setting when the session was opened, which it keeps. */
   readonly volatile: Wanted["volatile"];
   /** Numbers of its turns. */
   readonly turns: number[];
@@ -66,11 +66,11 @@ export async function openSlot({ started, ids, arrivals }: Run): Promise<Slot> {
 
 export interface Occasion {
   readonly what: string;
-  /** How often somebody is to be told that a file cannot be used. */
+  /** The expected number of notices about a broken file. */
   readonly notices: number;
-  /** Whether every turn has two calls; one in five by default. */
+  /** Whether every turn has two calls. Default: one turn in five. */
   readonly isReading?: boolean;
-  /** What goes on while the turns run. */
+  /** Work to await together with the turns. */
   readonly rest?: Promise<void>;
 }
 
@@ -82,7 +82,7 @@ export async function playRound(
   { what, notices, isReading = false, rest }: Occasion,
 ): Promise<readonly Shown[]> {
   const { started, arrivals } = run;
-  const toldBefore = countTold(started);
+  const noticesBefore = countNotices(started);
   arrivals.shown.length = 0;
   const placed = new Map<number, Wanted["volatile"]>();
   const turns = slots.map(async (slot) => {
@@ -106,11 +106,11 @@ export async function playRound(
     if (shown.isSummary && !expectFolds(wanted)) run.late.push(`${what}: something was folded`);
     run.late.push(...found.map((problem) => `${what}: ${problem}`));
   }
-  const told = countTold(started) - toldBefore;
-  if (told !== notices) run.untold.push(`${what}: told ${told} times, not ${notices}`);
+  const given = countNotices(started) - noticesBefore;
+  if (given !== notices) run.misreported.push(`${what}: reported ${given} times, not ${notices}`);
   return arrivals.shown.map(([shown]) => shown);
 }
 
-function countTold({ notices }: Started): number {
+function countNotices({ notices }: Started): number {
   return notices.filter((each) => each.includes("what was configured before still holds")).length;
 }

@@ -1,4 +1,4 @@
-// Turns in several sessions at once while strata.yaml changes: every call shows on the wire what held for it.
+// Turns in several sessions at once while strata.yaml changes: every call shows the configuration in force at its start.
 import { findPlanted } from "../../harness/planted-key.ts";
 import { createRandom } from "../../harness/random-message.ts";
 import { checkTrace } from "../../src/core/events/check-trace.ts";
@@ -40,25 +40,25 @@ export interface Reloaded {
   readonly turns: number;
   readonly sessions: number;
   readonly requests: number;
-  /** By what was changed, and by how it was written or broken. */
+  /** Counts by kind of change, and by how the file was written or broken. */
   readonly changes: ReadonlyMap<string, number>;
   readonly goodChanges: number;
   readonly brokenChanges: number;
   readonly folds: number;
   readonly failedTurns: readonly string[];
-  /** Calls that show another configuration than the one that held when they began. */
+  /** Calls that show another configuration than the one in force when they began. */
   readonly late: readonly string[];
-  /** Broken files that were not told of once, and good ones that were. */
-  readonly untold: readonly string[];
-  /** Of the ledger, the trace and the key. */
+  /** Broken files without exactly one notice, and valid files with one. */
+  readonly misreported: readonly string[];
+  /** Problems of the ledger, the trace and the key. */
   readonly problems: readonly string[];
 }
 
-/** Sessions that work at the same time. */
+/** Number of sessions that work at the same time. */
 const atOnce = 4;
-/** Every so many changes one is broken. */
+/** One of this many changes is broken. */
 const brokenEvery = 4;
-/** Then a session is replaced by a new one, so that histories do not only grow. */
+/** After this many turns a new session replaces the old one, so that histories do not only grow. */
 const turnsPerSession = 30;
 
 export async function runReload(options: ReloadOptions): Promise<Reloaded> {
@@ -75,7 +75,7 @@ export async function runReload(options: ReloadOptions): Promise<Reloaded> {
   place.configure(toYaml(firstWanted, url));
   const started = await startEngine(place);
   const fill = createFiller(createRandom(options.seed));
-  const lists = { ids: [], failedTurns: [], late: [], untold: [] };
+  const lists = { ids: [], failedTurns: [], late: [], misreported: [] };
   const counts = { turns: 0, requests: 0, folds: 0 };
   try {
     return await play({ place, url, started, arrivals, fill, ...lists, ...counts }, options);
@@ -86,7 +86,7 @@ export async function runReload(options: ReloadOptions): Promise<Reloaded> {
   }
 }
 
-/** Uses a tool once where it is asked to read, so that such turns have two calls. */
+/** Uses a tool once if asked to read, so that such turns have two calls. */
 const speak: Model = (prompt) => {
   if (prompt.wants === "summary" || asksForSummary(prompt)) return summarise(prompt);
   const last = prompt.turns.findLast(({ role }) => role !== "system");
@@ -121,14 +121,14 @@ async function play(run: Run, options: ReloadOptions): Promise<Reloaded> {
     }
     if (isDue && number % 10 === 0) options.progress?.(describe(run, number));
   }
-  const { turns, requests, folds, failedTurns, late, untold } = run;
+  const { turns, requests, folds, failedTurns, late, misreported } = run;
   const counts = { turns, sessions: ids.length, requests, changes, folds };
-  const found = { failedTurns, late, untold, problems: await findProblems(started, ids) };
+  const found = { failedTurns, late, misreported, problems: await findProblems(started, ids) };
   return { ...counts, goodChanges: good, brokenChanges: broken, ...found };
 }
 
-function describe({ turns, late, failedTurns, untold }: Run, changes: number): string {
-  const found = late.length + failedTurns.length + untold.length;
+function describe({ turns, late, failedTurns, misreported }: Run, changes: number): string {
+  const found = late.length + failedTurns.length + misreported.length;
   return `${turns} turns, ${changes} changes, ${found} problems`;
 }
 
@@ -148,7 +148,7 @@ async function findProblems(started: Started, ids: readonly string[]): Promise<r
     if (findPlanted(JSON.stringify(events)) !== null)
       problems.push(`the key is in events of ${id}`);
   }
-  const told = started.notices.join("\n") + (await started.metrics.render());
-  if (findPlanted(told) !== null) problems.push("the key is in a notice, or in metrics");
+  const output = started.notices.join("\n") + (await started.metrics.render());
+  if (findPlanted(output) !== null) problems.push("the key is in a notice, or in metrics");
   return problems;
 }

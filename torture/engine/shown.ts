@@ -1,16 +1,16 @@
-// What a request shows of the configuration it was made under, and where that is not the wanted one.
+// Reads the configuration from a request and compares it with the wanted one.
 import type { SeenRequest } from "./place.ts";
 import { smallOutputTokens, type Wanted } from "./wanted.ts";
 
 export interface Shown {
-  /** Of the turn it was made in. */
+  /** The number of its turn. */
   readonly turn: number;
   readonly isSummary: boolean;
-  /** Whether only its tokens are asked for. */
+  /** Whether it only counts tokens. */
   readonly isCount: boolean;
   readonly team: string | null;
   readonly outputTokensMax: number;
-  /** Where markers stand, and for how long. */
+  /** Places and lifetimes of the markers. */
   readonly markers: readonly Marker[];
   readonly volatile: "system" | "messages" | "nowhere";
 }
@@ -58,7 +58,7 @@ function markersIn(at: Marker["at"], part: unknown): readonly Marker[] {
   }));
 }
 
-/** What is not as wanted, in words; empty where all is. Summaries are asked for with settings of their own. */
+/** The differences, in words. Requests for summaries have their own settings. */
 export function compareShown(shown: Shown, wanted: Wanted): readonly string[] {
   const problems: string[] = [];
   const differ = (what: string, is: unknown, should: unknown): void => {
@@ -73,7 +73,7 @@ export function compareShown(shown: Shown, wanted: Wanted): readonly string[] {
   if (isSmall !== wanted.isSmall)
     differ("max_tokens", shown.outputTokensMax, wanted.isSmall ? "small" : "large");
   const place = wanted.volatile === "system-tail" ? "system" : "messages";
-  // Within a turn it may be told once.
+  // Later calls of a turn may leave it out.
   const isElsewhere = shown.volatile !== place && shown.volatile !== "nowhere";
   if (isElsewhere) differ("volatile text", shown.volatile, place);
   return problems;

@@ -1,17 +1,17 @@
-// What a strata.yaml says in the run that changes it, and the changes: each of one key, each of a kind of its own.
+// The contents of strata.yaml in this run, and the kinds of changes, each to one key.
 import { plantedKey } from "../../harness/planted-key.ts";
 
 export interface Wanted {
-  /** A header that every request carries. */
+  /** The value of a header on every request. */
   readonly team: number;
   readonly isCached: boolean;
   readonly policy: "tail-5m" | "tail-1h" | "last-n" | "system-only";
-  /** Where volatile text stands in sessions that are opened from now on; others keep their layout. */
+  /** Where volatile text goes in new sessions; existing sessions keep their layout. */
   readonly volatile: "message-tail" | "system-tail";
   readonly isCompacting: boolean;
   /** Low enough for every history, or for none. */
   readonly compactAt: "low" | "high";
-  /** Whether the model takes little, and says little. */
+  /** Whether the model has a small window and output limit. */
   readonly isSmall: boolean;
   readonly isCounting: boolean;
   readonly attemptsMax: number;
@@ -29,10 +29,10 @@ export const firstWanted: Wanted = {
   attemptsMax: 1,
 };
 
-/** Beyond it nothing fits the small model. */
+/** The output limit of the small model. */
 export const smallOutputTokens = 2000;
 
-/** Always as long, and broken where its last characters are missing. */
+/** Always the same length, and invalid if its last characters are missing. */
 export function toYaml(wanted: Wanted, url: string): string {
   const { isCompacting, compactAt, isSmall, isCounting } = wanted;
   const limits = isSmall ? `{ window: 12000, maxOutput: ${smallOutputTokens} }` : "{}";
@@ -52,12 +52,12 @@ providers:
 
 export interface ChangeKind {
   readonly name: string;
-  /** Whether any request shows it, whatever session it is of. */
+  /** Whether requests of all sessions show it at once. */
   readonly isSeenAtOnce?: boolean;
   readonly change: (wanted: Wanted) => Wanted;
 }
 
-/** What each of them does is seen on the wire. */
+/** Every change is visible on the wire. */
 export const changeKinds: readonly ChangeKind[] = [
   { name: "compaction", change: (w) => ({ ...w, isCompacting: !w.isCompacting }) },
   { name: "policy", isSeenAtOnce: true, change: (w) => ({ ...w, policy: nextPolicy(w.policy) }) },
@@ -85,7 +85,7 @@ function nextPolicy(policy: Wanted["policy"]): Wanted["policy"] {
   return policies[(policies.indexOf(policy) + 1) % policies.length] ?? "tail-5m";
 }
 
-/** Whether every history that is worth it is folded. */
+/** Whether every history worth a fold is folded. */
 export function expectFolds({ isCompacting, compactAt, isSmall }: Wanted): boolean {
   return isSmall || (isCompacting && compactAt === "low");
 }

@@ -1,17 +1,17 @@
-// How a configuration gets into its file: well, in every way that people and programs write files, or broken.
+// Ways to write a configuration file: valid, in every way that people and programs write files, or broken.
 import { renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { plantedKey } from "../../harness/planted-key.ts";
 
-/** Resolves when it has begun; the returned promise of the rest is to be awaited with the next turns. */
+/** Resolves when writing has begun. Await `rest` together with the next turns. */
 export type WriteConfig = (file: string, yaml: string) => Promise<Writing>;
 
 export interface Writing {
-  /** What goes on while turns run. */
+  /** The rest of the writing, while turns run. */
   readonly rest: Promise<void>;
 }
 
-/** Well below the 20 ms after which a file counts as written: file systems tell times a few milliseconds late. */
+/** Well below the 20 ms after which a file counts as complete, because file times lag by a few milliseconds. */
 const pauseMs = 8;
 const done: Writing = { rest: Promise.resolve() };
 
@@ -24,7 +24,7 @@ export const goodWays: Readonly<Record<string, WriteConfig>> = {
     writeFileSync(file, yaml);
     return Promise.resolve(done);
   },
-  // An editor that takes its time: whoever looks meanwhile waits for the end.
+  // A slow editor: a reader has to wait for the end.
   "in two halves": (file, yaml) => {
     writeFileSync(file, yaml.slice(0, yaml.length - 20));
     return Promise.resolve({ rest: wait(pauseMs).then(() => writeFileSync(file, yaml)) });
@@ -42,7 +42,7 @@ export const goodWays: Readonly<Record<string, WriteConfig>> = {
   },
 };
 
-/** The key stands in each of them, so that a message that quotes the file would show it. */
+/** Each contains the key, so that a message that quotes the file would leak it. */
 export const brokenWays: Readonly<Record<string, (file: string, yaml: string) => void>> = {
   "no YAML": (file, yaml) => replace(file, `${yaml}policies: [ "${plantedKey}"\n`),
   "unknown key": (file, yaml) => replace(file, `${yaml}no_such_setting: "${plantedKey}"\n`),

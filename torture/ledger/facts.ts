@@ -1,8 +1,8 @@
-// Facts: what a store must show after a commit, as one value by name. Nothing here asks the ledger's own code.
+// Facts: what a store must show after a commit, as named values. Independent of the ledger's own code.
 import { createHash } from "node:crypto";
 import type { Message } from "../../src/core/message/message.ts";
 
-/** By name. A name is given once; what it stands for never changes. */
+/** Values by name. A name is used once, and its value never changes. */
 export type Facts = Readonly<Record<string, string>>;
 
 export const factOf = {
@@ -28,7 +28,7 @@ export const factOf = {
     [`fold ${turnId}`]: `${sessionId} ${String(firstKept)}`,
   }),
   event: (id: string, type: string): Facts => ({ [`event ${id}`]: type }),
-  /** An event the ledger adds by itself; about a turn, or about a session. */
+  /** An event the ledger adds by itself, about a turn or a session. */
   audit: (type: Audit, about: string): Facts => ({ [`audit ${type} ${about}`]: "there" }),
 } as const;
 
@@ -40,7 +40,7 @@ export interface MessageAt {
   readonly callNumber: number;
 }
 
-/** Of messages without exact texts, whose content is kept as JSON spells it. */
+/** For messages without verbatim text, whose content is stored as JSON. */
 export function digestOf({ role, content }: Message): string {
   return digestText(role, JSON.stringify(content));
 }
@@ -49,26 +49,21 @@ export function digestText(role: string, content: string): string {
   return createHash("sha256").update(`${role} ${content}`).digest("base64").slice(0, 22);
 }
 
-/** What somebody is about to commit, and what became of it. Told before and after. */
-export type Told =
+/** Events a writer reports before and after each commit. */
+export type WriterEvent =
   | { readonly at: "ready" }
   | { readonly at: "try"; readonly n: number; readonly us: number; readonly tried: Tried }
   | { readonly at: "done"; readonly n: number; readonly us: number }
-  /** The ledger said that somebody else was first: nothing of it may be there. */
+  /** The ledger refused because of a conflict: nothing of the commit may exist. */
   | { readonly at: "refused"; readonly n: number }
   | { readonly at: "count"; readonly what: Counted }
   | { readonly at: "problem"; readonly message: string };
 
 export interface Tried {
   readonly facts: Facts;
-  /** The turn it is about, and whether it takes the lease for it. */
+  /** The turn of the commit, and whether the commit takes its lease. */
   readonly turnId?: string;
   readonly takesLease?: boolean;
-}
-
-/** Microseconds of a clock that all processes of this machine share. */
-export function nowUs(): number {
-  return Number(process.hrtime.bigint() / 1000n);
 }
 
 export type Counted = "resumed" | "abandoned" | "stalled" | "lock taken";

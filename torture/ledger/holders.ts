@@ -1,17 +1,17 @@
-// Who held the lease of a turn when: a commit that began after somebody else took over must have been refused.
+// Tracks who held the lease of a turn: a commit that began after another writer took over must be refused.
 
 export interface Committed {
   readonly writer: string;
   readonly turnId?: string;
   readonly takesLease?: boolean;
-  /** When it began, and when it was acknowledged. */
+  /** When the commit began, and when it was acknowledged. */
   readonly us: number;
   readonly doneUs: number;
 }
 
 export interface Holders {
   note(committed: Committed): void;
-  /** Commits of those who had lost their lease, in words; each once. Everything that was said is heard by then. */
+  /** Commits by writers that had lost their lease, in words, each once. Call after all events were received. */
   findFenced(): readonly string[];
 }
 
@@ -36,7 +36,7 @@ export function createHolders(): Holders {
             found.push(`${writer} committed in turn ${turnId} after ${holder} had taken it over`);
           }
         }
-        // Who goes on with it after this takes it over first.
+        // The next writer has to take the lease first.
         turns.delete(turnId);
       }
       return found;

@@ -1,23 +1,23 @@
-// What writers said about their commits, and whether a store shows exactly that.
-import type { Facts, Told, Tried } from "./facts.ts";
+// Checks that a store shows exactly what writers reported about their commits.
+import type { Facts, WriterEvent, Tried } from "./facts.ts";
 import { createHolders } from "./holders.ts";
 
 export interface Journal {
-  /** From one writer; its commits come one after the other. */
-  hear(writer: string, told: Told): void;
-  /** Compares with everything a store shows. Nobody may be writing. Each problem in words, and once. */
+  /** Takes an event of a writer, whose commits are sequential. */
+  add(writer: string, event: WriterEvent): void;
+  /** Compares with the whole store while no writer runs. Returns each problem once, in words. */
   compare(shown: ReadonlyMap<string, string>): Comparison;
-  /** Commits that were acknowledged. */
+  /** Number of acknowledged commits. */
   acknowledged(): number;
-  /** Commits that were refused; and those of them whose writer had lost its turn to somebody else. */
+  /** Number of refused commits, and of those whose writer had lost its turn. */
   refused(): number;
   fenced(): number;
 }
 
 export interface Comparison {
-  /** Acknowledged and not there, or there otherwise. */
+  /** Acknowledged facts that are missing or different. */
   readonly losses: readonly string[];
-  /** There in part, or though it was refused, or said by nobody; or committed by who had lost the lease. */
+  /** Facts that are partial, refused, never reported, or committed without the lease. */
   readonly strays: readonly string[];
 }
 
@@ -44,20 +44,20 @@ export function createJournal(): Journal {
     return !isKnown;
   };
   return {
-    hear: (writer, told) => {
-      if (told.at !== "try" && told.at !== "done" && told.at !== "refused") return;
-      const name = `${writer} ${told.n}`;
-      if (told.at === "try") {
-        trying.set(name, { ...told.tried, writer, us: told.us });
+    add: (writer, event) => {
+      if (event.at !== "try" && event.at !== "done" && event.at !== "refused") return;
+      const name = `${writer} ${event.n}`;
+      if (event.at === "try") {
+        trying.set(name, { ...event.tried, writer, us: event.us });
         return;
       }
       const tried = trying.get(name);
       if (tried === undefined) return;
       trying.delete(name);
-      if (told.at === "done") {
+      if (event.at === "done") {
         acknowledged += 1;
         keep(tried.facts);
-        holders.note({ ...tried, doneUs: told.us });
+        holders.note({ ...tried, doneUs: event.us });
       } else {
         refused += 1;
         if (tried.turnId !== undefined && tried.takesLease !== true) fenced += 1;
@@ -66,7 +66,7 @@ export function createJournal(): Journal {
     },
     compare: (shown) => {
       const strays: string[] = [...holders.findFenced()];
-      // Nobody heard whether these were committed: all of each or nothing.
+      // The outcome of these was never reported: each must exist as a whole or not at all.
       for (const { facts } of trying.values()) {
         const names = Object.entries(facts);
         const there = names.filter(([name, value]) => shown.get(name) === value);
@@ -87,7 +87,7 @@ export function createJournal(): Journal {
         }
       }
       for (const name of shown.keys()) {
-        if (!known.has(name)) strays.push(`${name} is there and nobody wrote it`);
+        if (!known.has(name)) strays.push(`${name} exists but was never written`);
       }
       return { losses: losses.filter(isNew), strays: strays.filter(isNew) };
     },

@@ -1,4 +1,4 @@
-// Folds, between turns and while one runs.
+// Plays folds, between turns and during one.
 import { randomUUID } from "node:crypto";
 import { say } from "../../harness/ledger-turns.ts";
 import type { NewFold } from "../../src/core/ledger/fold-record.ts";
@@ -75,7 +75,7 @@ async function createFold(
   return { fold, facts };
 }
 
-/** The turns on the way to one, without folds. */
+/** The turns on the path to a turn, without folds. */
 export async function readPath(ledger: Ledger, turnId: string): Promise<readonly string[]> {
   const ids: string[] = [];
   for await (const { id, type } of ledger.readTurns({ turnId })) {

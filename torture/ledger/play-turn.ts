@@ -1,4 +1,4 @@
-// A turn, commit by commit.
+// Plays a turn, commit by commit.
 import { randomUUID } from "node:crypto";
 import { answerTool, sampleCall, sampleSession, say } from "../../harness/ledger-turns.ts";
 import type { Random } from "../../harness/random-message.ts";
@@ -8,7 +8,7 @@ import { digestOf, factOf, type Facts } from "./facts.ts";
 import { foldInside } from "./play-fold.ts";
 import { createEvent, eventFacts, randomText, type Stage } from "./stage.ts";
 
-/** A turn as far as it came. */
+/** The state of a running turn. */
 export interface Running {
   readonly turn: OpenTurn;
   calls: number;
@@ -45,7 +45,7 @@ export async function playTurn(
   await playCalls(stage, { turn, calls: 0, messages: 1, staged: [question], unanswered: [] });
 }
 
-/** Until the turn is closed, let go of, or lost. */
+/** Runs calls until the turn is closed, released or lost. */
 export async function playCalls(stage: Stage, running: Running, isResumed = false): Promise<void> {
   const { random } = stage;
   const { turn } = running;
@@ -97,7 +97,7 @@ async function call(stage: Stage, running: Running, isLast: boolean): Promise<bo
   );
   running.calls = number;
   running.messages += recorded.length;
-  // What a call that came to nothing sent is sent again.
+  // Messages of a failed call are sent again.
   if (status === "complete") running.staged = [];
   running.unanswered = uses.map(({ id }) => id);
   return isDone;

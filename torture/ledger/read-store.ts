@@ -1,4 +1,4 @@
-// Everything a store shows, read with plain queries.
+// Reads the whole store with plain queries.
 import type { Database, ResultRow } from "../../src/edge/stores/sql/database.ts";
 import { digestText, factOf, type Facts } from "./facts.ts";
 
@@ -11,10 +11,10 @@ export interface StoreView {
 export interface SessionView {
   readonly head: string | null;
   readonly open: string | null;
-  /** What the session says it cost, and what its calls and folds add up to. */
+  /** The recorded cost of the session, and the sum of its calls and folds. */
   readonly cost: bigint;
   readonly billed: bigint;
-  /** Where it pointed at, the oldest first. */
+  /** Its earlier heads, oldest first. */
   readonly moves: readonly (string | null)[];
 }
 
@@ -116,7 +116,7 @@ function showTool(row: ResultRow, show: (facts: Facts) => void): void {
   }
 }
 
-/** Those of writers by their ids, those of the ledger by what they are about. */
+/** Writers' events by id, the ledger's own events by subject. */
 function showEvent(row: ResultRow, show: (facts: Facts) => void): void {
   const type = String(row["type"]);
   if (type === "session.forked" || type === "turn.abandoned") {

@@ -1,19 +1,20 @@
-// One round: writers start, are disturbed and killed; then the store is looked at.
+// One round: writers start, are disturbed and killed; then the store is checked.
 import { setTimeout as wait } from "node:timers/promises";
 import type { PostgresServer } from "../../harness/postgres.ts";
 import type { Random } from "../../harness/random-message.ts";
-import type { Counted, Told } from "./facts.ts";
+import { startWorkerProcess, type WorkerProcess } from "../../harness/worker-process.ts";
+import type { Counted, WriterEvent } from "./facts.ts";
 import type { Journal } from "./journal.ts";
 import type { Tally } from "./tally.ts";
 import { verifyStore, type Findings } from "./verify.ts";
-import { startWriter, type Writer } from "./writers.ts";
+import type { WriterTask } from "./writer.ts";
 
 export type RoundKind = "alone" | "together";
 
 export interface Store {
   readonly where: string;
   readonly journal: Journal;
-  /** Null where there is no server. */
+  /** Null without a server. */
   readonly restart: PostgresServer["restart"] | null;
 }
 
@@ -26,7 +27,7 @@ export interface Round {
   readonly progress: (line: string) => void;
 }
 
-/** Short, so that nobody waits long for a turn that nobody works on. */
+/** Short, so that leases of killed writers expire soon. */
 const leaseMs = 500;
 const runForMsMax = 500;
 
@@ -58,7 +59,7 @@ export async function playRound(options: Round): Promise<void> {
   for (const problem of found.problems.slice(0, shownMax)) progress(`PROBLEM ${problem}`);
 }
 
-/** A store that cannot be opened or read is a problem like any other. */
+/** A store that cannot be opened or read counts as a problem. */
 function cannotLook(error: unknown): Findings {
   const words = error instanceof Error ? String(error.stack) : String(error);
   const problems = [`the store cannot be looked at: ${words}`];
@@ -68,19 +69,19 @@ function cannotLook(error: unknown): Findings {
 const shownMax = 5;
 
 function startWriters({ store, kind, round, random, tally, progress }: Round): readonly Writer[] {
-  const onTold = (writer: string, told: Told): void => {
-    store.journal.hear(writer, told);
-    if (told.at === "count") countOne(tally, told.what);
-    if (told.at !== "problem") return;
+  const onEvent = (writer: string, event: WriterEvent): void => {
+    store.journal.add(writer, event);
+    if (event.at === "count") countOne(tally, event.what);
+    if (event.at !== "problem") return;
     tally.gaveUp += 1;
-    progress(`writer ${writer} gave up: ${told.message}`);
+    progress(`writer ${writer} gave up: ${event.message}`);
   };
   return Array.from({ length: kind === "alone" ? 1 : 4 }, (_, index) => {
     const seed = Math.floor(random() * 2 ** 31);
     const own = ["a", "b"].map((name) => `${name}${index}`);
     const shared = kind === "alone" ? [] : ["shared-1", "shared-2"];
     const task = { where: store.where, seed, leaseMs, own, shared };
-    return startWriter(`${round}.${index}`, task, onTold);
+    return startWriter(`${round}.${index}`, task, onEvent);
   });
 }
 
@@ -89,7 +90,7 @@ function countOne(tally: Tally, what: Counted): void {
   else tally[what] += 1;
 }
 
-/** Now and then before it has opened the store. */
+/** Sometimes kills before the writer has opened the store. */
 async function killAlone(writers: readonly Writer[], random: Random, tally: Tally): Promise<void> {
   for (const writer of writers) {
     if (random() < 0.12) await wait(100 + random() * 300);
@@ -98,7 +99,7 @@ async function killAlone(writers: readonly Writer[], random: Random, tally: Tall
   }
 }
 
-/** One stands still until its lease is over, the server goes and comes back, then one after the other is killed. */
+/** Pauses one writer until its lease expires, restarts the server, then kills the writers one after the other. */
 async function disturbAndKill(writers: readonly Writer[], options: Round): Promise<void> {
   const { store, round, random, tally } = options;
   await Promise.allSettled(writers.map(({ ready }) => ready));
@@ -107,8 +108,8 @@ async function disturbAndKill(writers: readonly Writer[], options: Round): Promi
   stalled?.pause();
   tally.stalled += 1;
   await wait(leaseMs * 1.5);
-  stalled?.goOn();
-  // Every other round of four.
+  stalled?.resume();
+  // Every second round with four writers.
   if (store.restart !== null && round % 8 === 3) {
     await restartUnder(writers, store.restart, options);
   }
@@ -138,4 +139,28 @@ async function restartUnder(
       progress(`writer ${writer.name} does not go on after a restart (${mode})`);
     }
   }
+}
+
+interface Writer extends WorkerProcess<WriterEvent> {
+  readonly name: string;
+  /** Commits it acknowledged so far. */
+  acknowledged(): number;
+}
+
+function startWriter(
+  name: string,
+  task: WriterTask,
+  onEvent: (writer: string, event: WriterEvent) => void,
+): Writer {
+  let acknowledged = 0;
+  const started = startWorkerProcess<WriterEvent>({
+    program: new URL("writer.ts", import.meta.url),
+    name,
+    task,
+    onEvent: (event) => {
+      if (event.at === "done") acknowledged += 1;
+      onEvent(name, event);
+    },
+  });
+  return { name, ...started, acknowledged: () => acknowledged };
 }

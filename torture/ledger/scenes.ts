@@ -1,4 +1,4 @@
-// What a writer does in a session, commit by commit; each is told before and after.
+// Random actions of a writer in a session; each commit is reported before and after.
 import { randomUUID } from "node:crypto";
 import { sampleSession } from "../../harness/ledger-turns.ts";
 import type { OpenTurn } from "../../src/core/ledger/ledger.ts";
@@ -7,7 +7,7 @@ import { foldBetween, readPath } from "./play-fold.ts";
 import { playCalls, playTurn } from "./play-turn.ts";
 import { createEvent, eventFacts, type Stage } from "./stage.ts";
 
-/** A session with everything that can be done in it, chosen at random. Names of new sessions are given back. */
+/** Does something random in a session. Returns the name of a new session, if it made one. */
 export async function playScene(stage: Stage, sessionId: string): Promise<string | null> {
   const { ledger, random } = stage;
   const session = await ledger.findSession(sessionId);
@@ -30,7 +30,7 @@ export async function playScene(stage: Stage, sessionId: string): Promise<string
   return null;
 }
 
-/** Goes on with a turn that nobody works on, or gives it up. False where there is none, or somebody was faster. */
+/** Resumes or abandons an interrupted turn. False if there is none, or another writer was faster. */
 export async function recover(stage: Stage, sessionId: string): Promise<boolean> {
   const { ledger, random } = stage;
   const unfinished = await ledger.findUnfinished(sessionId);

@@ -1,4 +1,4 @@
-// What every scene is played with, and what is said in it.
+// What the actions of a writer share: the ledger, randomness, reporting and text.
 import { randomBytes } from "node:crypto";
 import { createText } from "../../harness/ledger-turns.ts";
 import type { Random } from "../../harness/random-message.ts";
@@ -11,21 +11,21 @@ import { factOf, type Counted, type Facts, type Tried } from "./facts.ts";
 export interface Stage {
   readonly ledger: Ledger;
   readonly random: Random;
-  /** Told around the work; false where the ledger refused it because of somebody else. */
+  /** Reports before and after the work; false if the ledger refused it because of a conflict. */
   attempt(tried: Tried, work: () => Promise<unknown>): Promise<boolean>;
   count(what: Counted): void;
-  /** Works slowly where others write, too, so that somebody can come in between. */
+  /** Slows down in shared sessions, so that other writers can interfere. */
   pause(sessionId: string): Promise<void>;
-  /** Stands still, heartbeat and all, until the lease is over; not where nobody else could take over. */
+  /** Blocks the process with its heartbeat until the lease expires, in shared sessions only. */
   stall(sessionId: string): void;
 }
 
-/** Whether the ledger said that somebody else was first. */
+/** Whether the ledger refused because of a conflict. */
 export function isConflict(error: unknown): boolean {
   return error instanceof StrataError && error.code === "conflict";
 }
 
-/** Mostly short; now and then so long that a commit touches many pages. */
+/** Mostly short; sometimes long enough for a commit to touch many pages. */
 export function randomText(random: Random): string {
   const isLong = random() < 0.03;
   return createText(random, isLong ? 100_000 + random() * 200_000 : 20 + random() * 4000);

@@ -1,4 +1,4 @@
-// What is counted over a whole run.
+// Counts over a whole run.
 
 export interface Tally {
   kills: number;

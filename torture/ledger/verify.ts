@@ -1,11 +1,12 @@
-// After a kill: the store opens, shows exactly what was acknowledged, and lets somebody go on.
+// After a kill: the store opens, shows exactly what was acknowledged, and can continue.
 import { setTimeout as wait } from "node:timers/promises";
+import { waitForOthers } from "../../harness/postgres.ts";
+import { nowUs } from "../../harness/worker-process.ts";
 import type { Random } from "../../harness/random-message.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import { createLedger } from "../../src/edge/stores/ledger/create-ledger.ts";
 import { openDatabase } from "../../src/edge/stores/open-ledger.ts";
-import type { Database } from "../../src/edge/stores/sql/database.ts";
-import { digestOf, nowUs, type Counted } from "./facts.ts";
+import { digestOf, type Counted } from "./facts.ts";
 import type { Journal } from "./journal.ts";
 import { readStore, type StoreView, type TurnView } from "./read-store.ts";
 import { recover } from "./scenes.ts";
@@ -13,11 +14,11 @@ import { isConflict, type Stage } from "./stage.ts";
 
 export interface Findings {
   readonly losses: readonly string[];
-  /** What the ledger's own check says. */
+  /** Results of the ledger's own check. */
   readonly checked: readonly string[];
-  /** Whatever else is not as it must be. */
+  /** All other problems. */
   readonly problems: readonly string[];
-  /** Turns that were found interrupted. */
+  /** Number of interrupted turns found. */
   readonly interrupted: number;
 }
 
@@ -29,7 +30,7 @@ export interface VerifyOptions {
   readonly count: (what: Counted) => void;
 }
 
-/** Nobody may be writing any more. */
+/** Call when no writer runs. */
 export async function verifyStore(options: VerifyOptions): Promise<Findings> {
   const { where, leaseMs, journal } = options;
   const database = await openDatabase(withName(where));
@@ -62,19 +63,7 @@ function withName(where: string): string {
   return where.startsWith("postgres") ? `${where}?application_name=checker` : where;
 }
 
-/** A server goes on with what a killed process sent last. */
-async function waitForOthers(database: Database): Promise<void> {
-  if (database.kind === "sqlite") return;
-  for (;;) {
-    const rows = await database.query(
-      "SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'strata'",
-    );
-    if (rows.length === 0) return;
-    await wait(5);
-  }
-}
-
-/** What must hold between rows: one line of turns per session, and a bill that adds up. */
+/** Invariants between rows: one line of turns per session, and costs that add up. */
 function invariants({ sessions, turns }: StoreView): readonly string[] {
   const problems: string[] = [];
   for (const [id, { cost, billed, moves, head }] of sessions) {
@@ -93,7 +82,7 @@ function invariants({ sessions, turns }: StoreView): readonly string[] {
 
 const threadsPerRound = 12;
 
-/** Threads as the ledger reads them, against the way up the parents. */
+/** Compares threads read by the ledger with the chain of parents. */
 async function threadProblems(
   ledger: Ledger,
   { sessions, turns }: StoreView,
@@ -142,7 +131,7 @@ function expectedThread(
   return [...(folded === undefined ? [] : [folded]), ...kept].flatMap(spell);
 }
 
-/** Every turn that nobody closed is found once its lease is over; most are ended here, some left to the next writer. */
+/** Finds every open turn after its lease expired; ends most of them here and leaves some to the next writer. */
 async function recoverAll(
   ledger: Ledger,
   { sessions, turns }: StoreView,
@@ -201,15 +190,15 @@ function createStage(
     random,
     attempt: async (tried, work) => {
       n += 1;
-      journal.hear(name, { at: "try", n, us: nowUs(), tried });
+      journal.add(name, { at: "try", n, us: nowUs(), tried });
       try {
         await work();
       } catch (error) {
         if (!isConflict(error)) throw error;
-        journal.hear(name, { at: "refused", n });
+        journal.add(name, { at: "refused", n });
         return false;
       }
-      journal.hear(name, { at: "done", n, us: nowUs() });
+      journal.add(name, { at: "done", n, us: nowUs() });
       return true;
     },
     count,

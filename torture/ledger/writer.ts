@@ -1,26 +1,28 @@
-// A process that writes until it is killed. Says on stdout what it is about to commit, and when that is done.
-import { writeSync } from "node:fs";
+// A process that writes until it is killed. Reports on stdout before and after each commit.
 import { setTimeout as wait } from "node:timers/promises";
 import { createRandom } from "../../harness/random-message.ts";
+import { nowUs, reportEvent } from "../../harness/worker-process.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
-import { nowUs, type Told } from "./facts.ts";
+import type { WriterEvent } from "./facts.ts";
 import { playScene } from "./scenes.ts";
 import { isConflict, type Stage } from "./stage.ts";
+
+const report: (event: WriterEvent) => void = reportEvent;
 
 export interface WriterTask {
   readonly where: string;
   readonly seed: number;
   readonly leaseMs: number;
-  /** Sessions nobody else writes to. */
+  /** Sessions of this writer only. */
   readonly own: readonly string[];
-  /** Sessions others write to, too. */
+  /** Sessions that other writers use too. */
   readonly shared: readonly string[];
 }
 
 try {
   await write(JSON.parse(process.argv[2] ?? "") as WriterTask);
 } catch (error) {
-  tell({ at: "problem", message: error instanceof Error ? String(error.stack) : String(error) });
+  report({ at: "problem", message: error instanceof Error ? String(error.stack) : String(error) });
   process.exit(1);
 }
 
@@ -33,44 +35,32 @@ async function write({ where, seed, leaseMs, own, shared }: WriterTask): Promise
     random,
     attempt: async (tried, work) => {
       const n = (attempts += 1);
-      tell({ at: "try", n, us: nowUs(), tried });
+      report({ at: "try", n, us: nowUs(), tried });
       try {
         await work();
       } catch (error) {
         if (!isConflict(error)) throw error;
-        tell({ at: "refused", n });
+        report({ at: "refused", n });
         return false;
       }
-      tell({ at: "done", n, us: nowUs() });
+      report({ at: "done", n, us: nowUs() });
       return true;
     },
-    count: (what) => tell({ at: "count", what }),
+    count: (what) => report({ at: "count", what }),
     pause: (sessionId) => wait(shared.includes(sessionId) ? 50 + random() * 200 : 0),
     stall: (sessionId) => {
       if (!shared.includes(sessionId)) return;
-      tell({ at: "count", what: "stalled" });
+      report({ at: "count", what: "stalled" });
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, leaseMs * (1.1 + random() / 3));
     },
   };
-  tell({ at: "ready" });
+  report({ at: "ready" });
   const mine = [...own];
   for (;;) {
     const sessions = shared.length > 0 && random() < 0.5 ? shared : mine;
     const forked = await playScene(stage, sessions[Math.floor(random() * sessions.length)] ?? "");
     if (forked !== null) mine.push(forked);
-    // Lets timers run, and others at a session that is taken.
+    // Lets timers run, and gives other writers a chance at a busy session.
     if (random() < 0.2) await wait(random() * 5);
-  }
-}
-
-/** In the pipe before anything else happens: what a killed process said is heard all the same. */
-function tell(told: Told): void {
-  const bytes = Buffer.from(`${JSON.stringify(told)}\n`);
-  for (let written = 0; written < bytes.length;) {
-    try {
-      written += writeSync(1, bytes, written);
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error;
-    }
   }
 }

@@ -1,4 +1,4 @@
-// Entries that prove themselves: 20 bytes with a check, so that a torn or mixed file is seen as such.
+// Entries of 20 bytes with a checksum, so that a torn or mixed file is detected.
 import { createHash } from "node:crypto";
 
 /** `name` has six letters or digits. */
@@ -9,11 +9,11 @@ export function makeEntry(name: string, number: number): string {
 
 export interface CheckedText {
   readonly entries: readonly string[];
-  /** Why this is not one complete version; null where it is. */
+  /** Why this is not one complete version, or null. */
   readonly problem: string | null;
 }
 
-/** Every line whole, each entry once, the last line ended. */
+/** Checks that every line is whole, each entry occurs once, and the last line ends. */
 export function checkText(text: string): CheckedText {
   if (text === "") return { entries: [], problem: null };
   const lines = text.split("\n");

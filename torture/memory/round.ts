@@ -1,24 +1,24 @@
-// One round: writers on one workspace, killed and stalled until it is full; then everything is accounted for.
+// One round: writers on one workspace are killed and stalled until it is full; then every entry is checked.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Random } from "../../harness/random-message.ts";
+import { startWorkerProcess, type WorkerProcess } from "../../harness/worker-process.ts";
 import { makeEntry } from "./entry.ts";
 import { openTortured } from "./stores.ts";
-import type { StoreKind, WriterTask } from "./told.ts";
 import {
-  hear,
   holderPid,
   lookAt,
+  noteEvent,
   openAccount,
   watch,
   type Account,
   type Watched,
 } from "./watch.ts";
-import { startWriter, type Writer } from "./writers.ts";
+import type { StoreKind, WriterEvent, WriterTask } from "./writer-task.ts";
 
 export interface Tally extends Watched {
   kills: number;
   stalls: number;
-  /** Killed or stalled with the lock in their hands. */
+  /** Writers killed or stalled while they held the lock. */
   whileHolding: number;
   rounds: number;
   elsewhere: number;
@@ -34,7 +34,7 @@ export interface Round {
   readonly workspace: string;
   readonly number: number;
   readonly writers: number;
-  /** At most so many in this round. */
+  /** The limit for this round. */
   readonly killsMax: number;
   readonly lifetimeMs: number;
   readonly isElsewhere: boolean;
@@ -43,7 +43,7 @@ export interface Round {
   readonly tally: Tally;
 }
 
-/** So that all of them at once stay below it. */
+/** Low enough that all entries together stay below the cap. */
 const entriesMax = 150;
 
 export async function playRound(round: Round): Promise<void> {
@@ -53,7 +53,7 @@ export async function playRound(round: Round): Promise<void> {
   const watching = watch(workspace, account, tally, () => isOver);
   const start = createStarter(round, account);
   await disturb(round, account, start);
-  // Whatever the killed left behind, the next one gets through.
+  // The next writer must succeed, whatever the killed ones left behind.
   const probe = await openTortured({ ...start.task("probe0"), lifetimeMs });
   const entry = makeEntry("probe0", 1);
   account.tried.add(entry);
@@ -67,7 +67,7 @@ export async function playRound(round: Round): Promise<void> {
   settle(round, account);
 }
 
-/** Kills one writer after the other and starts another in its place; in the end kills all. */
+/** Kills writers one after the other and replaces each; in the end kills all. */
 async function disturb(round: Round, account: Account, start: Starter): Promise<void> {
   const { writers, killsMax, random, tally, lifetimeMs } = round;
   const running: Writer[] = Array.from({ length: writers }, () => start.one());
@@ -75,7 +75,7 @@ async function disturb(round: Round, account: Account, start: Starter): Promise<
   let kills = 0;
   while (kills < killsMax - writers && !account.isFull) {
     await wait(random() * 120);
-    // Half of the time whoever is in the middle of a write, else anybody.
+    // Half of the time the writer that holds the lock, otherwise any.
     const holding = random() < 0.5 ? await findHolder(round, running) : -1;
     const index = holding === -1 ? Math.floor(random() * writers) : holding;
     const victim = running[index];
@@ -86,7 +86,7 @@ async function disturb(round: Round, account: Account, start: Starter): Promise<
       victim.pause();
       account.waiting.delete(victim.pid);
       await wait(lifetimeMs * (1.1 + random() / 4));
-      victim.goOn();
+      victim.resume();
       continue;
     }
     account.waiting.delete(victim.pid);
@@ -98,7 +98,7 @@ async function disturb(round: Round, account: Account, start: Starter): Promise<
   tally.kills += kills + ended.filter(Boolean).length;
 }
 
-/** -1 where nobody was seen with the lock. */
+/** -1 if no lock holder was found. */
 async function findHolder({ workspace }: Round, running: readonly Writer[]): Promise<number> {
   for (let look = 0; look < 200; look += 1) {
     const pid = holderPid(workspace);
@@ -130,7 +130,7 @@ function createStarter(round: Round, account: Account): Starter {
     task,
     one: () => {
       const name = `w${String(number % 100).padStart(2, "0")}${String((count += 1)).padStart(3, "0")}`;
-      return startWriter(task(name), (pid, told) => hear(account, pid, told));
+      return startWriter(task(name), (pid, event) => noteEvent(account, pid, event));
     },
   };
 }
@@ -148,4 +148,16 @@ function settle({ workspace, isElsewhere, tally }: Round, account: Account): voi
     ...lost.map((entry) => `${entry} was accepted and is lost`),
     ...account.problems,
   );
+}
+
+type Writer = WorkerProcess<WriterEvent>;
+
+function startWriter(task: WriterTask, onEvent: (pid: number, event: WriterEvent) => void): Writer {
+  const writer: Writer = startWorkerProcess<WriterEvent>({
+    program: new URL("writer.ts", import.meta.url),
+    name: task.name,
+    task,
+    onEvent: (event) => onEvent(writer.pid, event),
+  });
+  return writer;
 }

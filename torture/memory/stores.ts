@@ -1,4 +1,4 @@
-// The store under test, and three of the kind that loses memory: they prove that the torture would see it.
+// The store under test, and three that lose memory, to prove that the torture detects it.
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -6,12 +6,12 @@ import { setTimeout as wait } from "node:timers/promises";
 import { hashContent } from "../../src/core/hash.ts";
 import { identifySelf } from "../../src/edge/stores/process-identity.ts";
 import { openMemoryStore } from "../../src/edge/stores/memory/memory-store.ts";
-import type { StoreKind, WriterTask } from "./told.ts";
+import type { StoreKind, WriterTask } from "./writer-task.ts";
 
 export interface TorturedStore {
   read(): Promise<string>;
   add(entry: string): Promise<Written | null>;
-  /** Null: refused, because somebody else wrote after the text was read. */
+  /** Null: refused, because another writer wrote after the text was read. */
   consolidate(read: string, content: string): Promise<Written | null>;
 }
 
@@ -49,7 +49,7 @@ function openPlanted(kind: Exclude<StoreKind, "strata">, task: WriterTask): Tort
   const file = join(task.workspace, ".strata", "MEMORY.md");
   const read = (): Promise<string> => readFile(file, "utf8").catch(() => "");
   const write = async (before: string, after: string): Promise<Written> => {
-    // As long as a store takes that keeps the version before.
+    // The time a store needs to keep the previous version.
     await wait(5);
     if (kind === "plain") await writeFile(file, after);
     else await replaceWhole(file, after);

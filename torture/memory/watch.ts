@@ -1,19 +1,19 @@
-// Looks at a workspace all the time: the file is one complete version with all that was accepted, and no lock stays.
+// Checks a workspace continuously: the file is one complete version with all accepted entries, and no lock stays.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { checkText } from "./entry.ts";
-import type { Told } from "./told.ts";
+import type { WriterEvent } from "./writer-task.ts";
 
 export interface Account {
-  /** Entries whose writers were told that they are kept. */
+  /** Entries whose writes were acknowledged. */
   readonly accepted: Set<string>;
-  /** Entries that somebody tried to write and never heard of again. */
+  /** Entries of writes without a known outcome. */
   readonly tried: Set<string>;
-  /** Versions that an accepted write replaced; nobody else may have. */
+  /** Versions replaced by an accepted write; no second write may replace the same version. */
   readonly replaced: Set<string>;
   readonly problems: string[];
-  /** Pids of those who are about to write and can run. */
+  /** Pids of running processes that are about to write. */
   readonly waiting: Set<number>;
   writes: number;
   refused: number;
@@ -33,20 +33,20 @@ export function openAccount(): Account {
   };
 }
 
-export function hear(account: Account, pid: number, told: Told): void {
-  if (told.at === "try") account.waiting.add(pid);
+export function noteEvent(account: Account, pid: number, event: WriterEvent): void {
+  if (event.at === "try") account.waiting.add(pid);
   else account.waiting.delete(pid);
-  switch (told.at) {
+  switch (event.at) {
     case "try":
-      if (told.entry !== null) account.tried.add(told.entry);
+      if (event.entry !== null) account.tried.add(event.entry);
       return;
     case "done":
       account.writes += 1;
-      if (told.entry !== null) account.accepted.add(told.entry);
-      if (account.replaced.has(told.before) && told.before !== told.after) {
+      if (event.entry !== null) account.accepted.add(event.entry);
+      if (account.replaced.has(event.before) && event.before !== event.after) {
         account.problems.push(`two accepted writes replaced the same version`);
       }
-      account.replaced.add(told.before);
+      account.replaced.add(event.before);
       return;
     case "refused":
       account.refused += 1;
@@ -55,7 +55,7 @@ export function hear(account: Account, pid: number, told: Told): void {
       account.isFull = true;
       return;
     case "problem":
-      account.problems.push(`a writer gave up: ${told.message}`);
+      account.problems.push(`a writer gave up: ${event.message}`);
       return;
     case "ready":
   }
@@ -67,7 +67,7 @@ export interface Look {
   readonly strays: readonly string[];
 }
 
-/** What was accepted before the file is read must be in it. */
+/** The file must contain every entry accepted before it is read. */
 export function lookAt(workspace: string, account: Account): Look {
   const due = [...account.accepted];
   const { entries, problem } = checkText(readText(join(workspace, ".strata", "MEMORY.md")));
@@ -103,7 +103,7 @@ export async function watch(
     const token = tokenOf(workspace);
     const holder = holderPid(workspace);
     const now = performance.now();
-    // A lock that nobody wants is in nobody's way.
+    // A lock matters only if another writer waits for it.
     const isWanted = [...account.waiting].some((pid) => pid !== holder);
     if (token !== "" && token === lock.token && isWanted) {
       watched.lockMsMax = Math.max(watched.lockMsMax, now - lock.sinceMs);
@@ -115,7 +115,7 @@ export async function watch(
   }
 }
 
-/** Who holds the lock of either kind of store; null where nobody does, or it is not known yet. */
+/** The pid of the lock holder for both kinds of stores; null if unknown or not held. */
 export function holderPid(workspace: string): number | null {
   const token = tokenOf(workspace);
   const own = readText(

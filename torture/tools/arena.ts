@@ -1,4 +1,4 @@
-// A workspace with traps, a canary beside it that nothing may touch, and what tells whether something did.
+// A workspace with traps, a canary folder beside it that nothing may touch, and a check of the canary.
 import { createHash, randomBytes } from "node:crypto";
 import { execFileSync } from "node:child_process";
 import {
@@ -21,12 +21,12 @@ export interface Arena {
   readonly base: string;
   readonly workspace: string;
   readonly canary: string;
-  /** Is in every canary file and in the name of one; no input holds it. */
+  /** In every canary file and in one file name; no input contains it. */
   readonly marker: string;
   readonly places: Places;
-  /** As it was at the beginning, but for what is swapped. */
+  /** Restores the initial state, except swapped files. */
   restore(): void;
-  /** Of everything beside the workspace. */
+  /** Fingerprint of everything outside the workspace. */
   fingerprint(): string;
   remove(): void;
 }
@@ -55,7 +55,7 @@ export function makeArena(): Arena {
   return arena;
 }
 
-/** The names that the swapper works on. */
+/** The names the swapper changes. */
 export const swapped = { folder: "swap", file: "flip.txt" } as const;
 
 const makePipe = "mkfifo";

@@ -1,4 +1,4 @@
-// Random tool uses: names, JSON and paths as a confused or hostile model could write them.
+// Random tool uses: names, JSON and paths that a confused or hostile model could write.
 import type { Random } from "../../harness/random-message.ts";
 
 export interface HostileUse {
@@ -6,10 +6,10 @@ export interface HostileUse {
   readonly inputJson: string;
 }
 
-/** Folders and files that exist, or exist now and then, in the workspace of the run. */
+/** Folders and files that exist in the workspace, always or sometimes. */
 export interface Places {
   readonly inside: readonly string[];
-  /** Links out, places that are swapped, and absolute paths outside. */
+  /** Links to the outside, swapped places, and absolute paths outside. */
   readonly hostile: readonly string[];
 }
 
@@ -162,7 +162,7 @@ function randomText(random: Random): string {
   return "one ".repeat(200_000);
 }
 
-/** JSON that is none, or not what was asked for. */
+/** Invalid JSON, or JSON of the wrong shape. */
 function randomJson(random: Random, places: Places): string {
   const path = JSON.stringify(randomPath(random, places));
   return pick(random, [

@@ -1,4 +1,4 @@
-// A guard with the usual mistake: it resolves a path, finds it inside, and then opens it by its name. For `--guard naive`.
+// For `--guard naive`: a guard with the usual mistake of checking a resolved path and then opening it by name.
 import { mkdir, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import { ToolError } from "../../src/core/tools/tool.ts";
@@ -11,7 +11,7 @@ export function openNaively(root: string): ScopedFiles {
       realpath(dirname(place)).catch(() => place),
     );
     if (real !== root && !real.startsWith(`${root}/`)) refuse();
-    // Time passes here, as it does in every program.
+    // The race: the path can change between the check and the use.
     return place;
   };
   const naive: ScopedFiles = {
@@ -26,7 +26,7 @@ export function openNaively(root: string): ScopedFiles {
     },
     writeFile: async (path, content) => {
       const place = await inside(path);
-      // It does know that opening a pipe waits.
+      // Opening a pipe would block.
       if ((await stat(place).catch(() => null))?.isFIFO() === true) refuse();
       await mkdir(dirname(place), { recursive: true });
       await writeFile(place, content);
@@ -50,18 +50,18 @@ export function openNaively(root: string): ScopedFiles {
   };
   return {
     ...naive,
-    readFile: (path, options) => telling(naive.readFile(path, options)),
-    writeFile: (path, content) => telling(naive.writeFile(path, content)),
-    createFile: (path, content) => telling(naive.createFile(path, content)),
-    list: (path) => telling(naive.list(path)),
-    stat: (path) => telling(naive.stat(path)),
-    remove: (path) => telling(naive.remove(path)),
-    readPieces: (path, options) => telling(naive.readPieces(path, options)),
+    readFile: (path, options) => withToolErrors(naive.readFile(path, options)),
+    writeFile: (path, content) => withToolErrors(naive.writeFile(path, content)),
+    createFile: (path, content) => withToolErrors(naive.createFile(path, content)),
+    list: (path) => withToolErrors(naive.list(path)),
+    stat: (path) => withToolErrors(naive.stat(path)),
+    remove: (path) => withToolErrors(naive.remove(path)),
+    readPieces: (path, options) => withToolErrors(naive.readPieces(path, options)),
   };
 }
 
-/** Only what it does wrong shall count. */
-async function telling<T>(work: Promise<T>): Promise<T> {
+/** Turns errors into tool errors, so that only real escapes count. */
+async function withToolErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

@@ -1,4 +1,4 @@
-// A thread that keeps replacing a folder and a file of the workspace by links to the canary, and back.
+// A thread that keeps swapping a folder and a file of the workspace with links to the canary.
 import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Worker, isMainThread, parentPort, workerData } from "node:worker_threads";
@@ -13,7 +13,7 @@ interface SwapperData {
   readonly canary: string;
   readonly folder: string;
   readonly file: string;
-  /** Counts swaps; the second cell is set to stop. */
+  /** The first cell counts swaps; setting the second stops the thread. */
   readonly shared: SharedArrayBuffer;
 }
 
@@ -41,7 +41,7 @@ function swap({ workspace, canary, folder, file, shared }: SwapperData): void {
   const place = (name: string): string => join(workspace, name);
   let step = 0;
   while (Atomics.load(cells, 1) === 0) {
-    // Real for a moment, then a link for a moment. Nobody else makes links, so what is made here stays inside.
+    // Alternates between a real folder and a link. Only this thread makes links, so real files stay inside.
     attempt(() => unlinkSync(place(folder)));
     attempt(() => mkdirSync(join(place(folder), "deep"), { recursive: true }));
     attempt(() => writeFileSync(join(place(folder), "file.txt"), "one\n", { flag: "wx" }));
@@ -63,7 +63,7 @@ function swap({ workspace, canary, folder, file, shared }: SwapperData): void {
   }
 }
 
-/** Others work on the same names; what does not work now works in the next round. */
+/** Other threads use the same names; a failed step is retried in the next round. */
 function attempt(work: () => void): void {
   try {
     work();

@@ -2,9 +2,9 @@
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { TurnEnding } from "../../engine.ts";
-import type { ModelChange } from "../../engine/change-model.ts";
-import type { Engine } from "../../engine/create-engine.ts";
-import type { EngineSession } from "../../engine/engine-session.ts";
+import type { ModelChange } from "../../engine/session/change-model.ts";
+import type { Engine } from "../../engine/session/create-engine.ts";
+import type { EngineSession } from "../../engine/session/engine-session.ts";
 import type { ChatAbout } from "./state.ts";
 import { createTally, type Tally } from "./totals.ts";
 import { createTurnRunner } from "./turn-runner.ts";

@@ -5,7 +5,7 @@ import { hitRate } from "../../core/message/usage.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { formatPercent } from "../../replay/page/format-figures.ts";
 import type { Session } from "../../core/session/session.ts";
-import { toShort } from "../render-ledger.ts";
+import { toShort } from "../ledger/render-ledger.ts";
 import { toPlainLine } from "./plain-text.ts";
 import type { ChatState } from "./state.ts";
 

@@ -1,9 +1,9 @@
 // Which model answers, in words: what a change does to the cache, and what was wished for and could not be.
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import type { RouteRefusal, RouteSource } from "../../core/routing/decide-route.ts";
-import type { ModelChange } from "../../engine/change-model.ts";
-import type { Foreseen } from "../../engine/foresee.ts";
-import type { TurnPart } from "../../engine/turn-handle.ts";
+import type { ModelChange } from "../../engine/session/change-model.ts";
+import type { Foreseen } from "../../engine/session/foresee.ts";
+import type { TurnPart } from "../../engine/turn/turn-handle.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
 import type { NoticeLevel } from "./state.ts";
 

@@ -7,7 +7,7 @@ import { findModel } from "../../core/models/resolve-model.ts";
 import { nearestNames } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { isConnectionString } from "../../edge/stores/open-ledger.ts";
-import { readConfigPlaces } from "../config-places.ts";
+import { readConfigPlaces } from "../config/config-places.ts";
 import type { CommandInput, Io } from "../command.ts";
 import { readConfigOnce } from "../../host/read-config-once.ts";
 import { openHost, type HostOptions } from "../../host/open-host.ts";

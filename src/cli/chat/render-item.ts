@@ -1,5 +1,5 @@
 // One thing that was said or done, as lines. Words of others are plain text here, and nowhere else.
-import { formatBytes } from "../render-ledger.ts";
+import { formatBytes } from "../ledger/render-ledger.ts";
 import { createPaint, type Paint, type RenderOptions } from "./paint.ts";
 import { toPlain } from "./plain-text.ts";
 import { renderContext } from "./render-context.ts";

@@ -1,7 +1,7 @@
 // The latest sessions, each with what was said first, so that one knows it again.
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
-import { formatTime } from "../render-ledger.ts";
+import { formatTime } from "../ledger/render-ledger.ts";
 import { renderTable } from "../table.ts";
 import { textOf } from "./greeting.ts";
 import { shortName } from "./name-session.ts";

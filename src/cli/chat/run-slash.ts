@@ -73,11 +73,11 @@ const works: Readonly<Record<string, Work>> = {
   model: changeModel,
   compact,
   memory: async (_, context) => {
-    const { run } = await import("../memory-show.ts");
+    const { run } = await import("../memory/memory-show.ts");
     await reportRun(context, run);
   },
   skills: async (_, context) => {
-    const { run } = await import("../skills-list.ts");
+    const { run } = await import("../skills/skills-list.ts");
     await reportRun(context, run);
   },
   sessions: showSessions,

@@ -1,7 +1,7 @@
 // A tool use in a few words, and what it would do in full.
 import { countBytes } from "../../core/layers/cut-middle.ts";
 import type { ToolInput } from "../../core/tools/tool.ts";
-import { formatBytes, toPrintable } from "../render-ledger.ts";
+import { formatBytes, toPrintable } from "../ledger/render-ledger.ts";
 import { toPlainLine } from "./plain-text.ts";
 
 /** What a person would name first: a path, a command, a pattern. */

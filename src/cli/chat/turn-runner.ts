@@ -1,7 +1,7 @@
 // Turns of a chat, one after the other: what comes of each is told, and what was said meanwhile is not lost.
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { TurnEnding, TurnRun } from "../../engine.ts";
-import type { TurnHandle } from "../../engine/turn-handle.ts";
+import type { TurnHandle } from "../../engine/turn/turn-handle.ts";
 import { describeEnding, isCutShort, toText } from "./ending-words.ts";
 import type { Tally } from "./totals.ts";
 import type { ChatEvent } from "./update.ts";

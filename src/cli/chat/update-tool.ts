@@ -1,7 +1,7 @@
 // What a tool does → the next state.
 import { countBytes } from "../../core/layers/cut-middle.ts";
 import type { ToolResultBlock } from "../../core/message/message.ts";
-import type { TurnPart } from "../../engine/turn-handle.ts";
+import type { TurnPart } from "../../engine/turn/turn-handle.ts";
 import { toPlainLine } from "./plain-text.ts";
 import { isOpen, type ChatState, type ToolItem } from "./state.ts";
 import { aboutUse } from "./tool-words.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TurnPart } from "../../engine/turn-handle.ts";
+import type { TurnPart } from "../../engine/turn/turn-handle.ts";
 import { after, blank, noticed, token } from "./test-kit.ts";
 import { update, type ChatEvent } from "./update.ts";
 

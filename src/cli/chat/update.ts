@@ -1,5 +1,5 @@
 // What happened → the next state. Pure: everything that takes time or talks to the world is in chat-session.ts.
-import type { TurnPart } from "../../engine/turn-handle.ts";
+import type { TurnPart } from "../../engine/turn/turn-handle.ts";
 import type { ContextView } from "./context-view.ts";
 import { editLine, takeLine, type Key } from "./line-editor.ts";
 import { describeRoute } from "./model-words.ts";

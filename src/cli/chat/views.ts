@@ -1,6 +1,6 @@
 // What is told, for whoever cannot be drawn for: as text line by line, or as JSON, one value per line.
 import type { Io } from "../command.ts";
-import { toJsonLine } from "../render-ledger.ts";
+import { toJsonLine } from "../ledger/render-ledger.ts";
 import type { RenderOptions } from "./paint.ts";
 import { toPlain } from "./plain-text.ts";
 import { renderItem } from "./render-item.ts";

@@ -5,7 +5,7 @@ import type { EventMoment } from "../layers/event.ts";
 import { resolveModel } from "../models/resolve-model.ts";
 import { cheapCounter } from "../tokens/cheap-counter.ts";
 import { anthropicMessages } from "../wire/anthropic-messages/index.ts";
-import { openSession } from "../../engine/open-session.ts";
+import { openSession } from "../../engine/session/open-session.ts";
 import type { Session } from "../session/session.ts";
 import { sayMoment } from "./call-moment.ts";
 

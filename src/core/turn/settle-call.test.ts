@@ -9,7 +9,7 @@ import { anthropicMessages } from "../wire/anthropic-messages/index.ts";
 import type { ProviderFailure } from "../wire/failure.ts";
 import type { Reply } from "../wire/reply.ts";
 import type { Attempt } from "../../edge/providers/run-attempts.ts";
-import { openSession } from "../../engine/open-session.ts";
+import { openSession } from "../../engine/session/open-session.ts";
 import type { Session } from "../session/session.ts";
 import { settleCall, type FinishedCall, type SettledCall } from "./settle-call.ts";
 

@@ -170,7 +170,7 @@ describe("flush", () => {
     await expect(storeless.flush()).resolves.toBe(undefined);
   });
 
-  test("makes close reject too, and the bus is closed all the same", async () => {
+  test("makes close reject too, and the bus is still closed", async () => {
     const { bus, store, time } = openTestBus({ attemptsMax: 1 });
     store.failures = 1;
     bus.emit(draftResumed(1));

@@ -1,4 +1,4 @@
-// Events to their store: in order, in batches, again when it fails, and never without an answer.
+// Writes events to their store: in order, in batches, with retries. Every lost event is reported.
 import type { StrataEvent } from "../../core/events/event.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { Report } from "./problem.ts";
@@ -6,17 +6,17 @@ import type { Schedule } from "./schedule.ts";
 
 export interface EventStore {
   /**
-   * Keeps all of them or none. A batch whose fate is unknown is given again as it was; a store that has it says so by
-   * resolving.
+   * Stores all of them or none. After an error the writer sends the same batch again, because the first write may have
+   * succeeded; a store that already has the batch resolves.
    */
   appendEvents(events: readonly StrataEvent[]): Promise<void>;
 }
 
 export interface DurableWriter {
   push(event: StrataEvent): void;
-  /** Events on their way, those of the running write among them. */
+  /** Events not yet settled, including those of the running write. */
   waitingCount(): number;
-  /** Resolves when everything pushed so far is kept; rejects when some of it was given up since the last flush. */
+  /** Resolves when everything pushed so far is stored; rejects when events were lost since the last flush. */
   flush(): Promise<void>;
 }
 
@@ -25,10 +25,10 @@ export interface WriterOptions {
   readonly report: Report;
   readonly schedule: Schedule;
   readonly batchMax: number;
-  /** How long an event waits for company. */
+  /** How long an event waits for others to share its batch. */
   readonly flushMs: number;
   readonly attemptsMax: number;
-  /** Before the second attempt; doubles with every further one. */
+  /** Delay before the second attempt; doubles with every further one. */
   readonly retryMs: number;
 }
 
@@ -40,7 +40,7 @@ export function createDurableWriter(options: WriterOptions): DurableWriter {
   let pushedCount = 0;
   let settledCount = 0;
   let lostCount = 0;
-  let lostToldCount = 0;
+  let lostReportedCount = 0;
   let isWriting = false;
   let due: { readonly isSoon: boolean; readonly cancel: () => void } | null = null;
   let waiting: { readonly targetCount: number; readonly resolve: () => void }[] = [];
@@ -49,7 +49,7 @@ export function createDurableWriter(options: WriterOptions): DurableWriter {
     if (isWriting || queue.length === 0 || due?.isSoon === true) return;
     if (due !== null && !isSoon) return;
     due?.cancel();
-    // Never within the emitter's call: what a store does first, it may do at once.
+    // Never inside the emitter's call: a store may do its first work synchronously.
     due = { isSoon, cancel: schedule(isSoon ? 0 : flushMs, () => void writeNext()) };
   }
 
@@ -57,7 +57,7 @@ export function createDurableWriter(options: WriterOptions): DurableWriter {
     due = null;
     isWriting = true;
     const batch = queue.slice(0, batchMax);
-    if (!(await isKept(batch, options))) lostCount += batch.length;
+    if (!(await writeBatch(batch, options))) lostCount += batch.length;
     queue.splice(0, batch.length);
     settledCount += batch.length;
     isWriting = false;
@@ -76,22 +76,22 @@ export function createDurableWriter(options: WriterOptions): DurableWriter {
     waitingCount: () => queue.length,
     flush: async () => {
       const targetCount = pushedCount;
-      const toldBefore = lostToldCount;
+      const reportedBefore = lostReportedCount;
       if (settledCount < targetCount) {
         await new Promise<void>((resolve) => {
           waiting.push({ targetCount, resolve });
           wake(true);
         });
       }
-      if (lostCount > toldBefore) {
-        lostToldCount = lostCount;
-        throw lostError(lostCount - toldBefore);
+      if (lostCount > reportedBefore) {
+        lostReportedCount = lostCount;
+        throw lostError(lostCount - reportedBefore);
       }
     },
   };
 }
 
-async function isKept(batch: readonly StrataEvent[], options: WriterOptions): Promise<boolean> {
+async function writeBatch(batch: readonly StrataEvent[], options: WriterOptions): Promise<boolean> {
   const { store, report, schedule, attemptsMax, retryMs } = options;
   const eventCount = batch.length;
   for (let attempt = 1; ; attempt++) {
@@ -114,6 +114,6 @@ function lostError(count: number): StrataError {
   return new StrataError(
     "environment-unfit",
     `${count} ${count === 1 ? "event" : "events"} could not be stored`,
-    "look at the problems the bus reported: they hold the store's error and the events themselves",
+    "look at the problems the bus reported: they contain the store's error and the events",
   );
 }

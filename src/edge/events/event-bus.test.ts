@@ -1,4 +1,4 @@
-// The cases of D-07 and CF-H, one by one. Handlers, ids and the durable side have tests of their own.
+// What the bus promises emitters. Handlers, ids and the durable side have their own tests.
 import { describe, expect, test } from "vitest";
 import { checkTrace } from "../../core/events/check-trace.ts";
 import type { EventDraft, StrataEvent } from "../../core/events/event.ts";
@@ -144,21 +144,21 @@ describe("subscriptions", () => {
   });
 });
 
-describe("an event that is not as catalogued", () => {
+describe("an event that violates the catalogue", () => {
   const broken = {
     sessionId: "s",
     type: "turn.resumed",
     payload: { llm_call_count: -1, node: "b" },
   };
 
-  test("is refused by a strict bus, and nobody sees it", async () => {
+  test("is refused by a strict bus, and reaches no subscriber", async () => {
     const { bus, problems, store, time } = openTestBus({ strictness: "strict" });
     let count = 0;
     bus.subscribe(() => {
       count += 1;
     });
     expect(() => bus.emit(broken as unknown as EventDraft)).toThrow(
-      "an event is not as catalogued: payload.llm_call_count must be a whole number from 0 (and 2 more)",
+      "the event does not match the catalogue: payload.llm_call_count must be a whole number from 0 (and 2 more)",
     );
     await time.pass(20);
     expect([count, store.batches.length]).toEqual([0, 0]);
@@ -223,9 +223,9 @@ test("ten thousand events fit without a store to take them, and the next is refu
   const { bus, store, time, problems } = openTestBus();
   for (let calls = 0; calls < 10_000; calls++) bus.emit(draftResumed(calls));
   const refused = (): void => void bus.emit(draftResumed(0));
-  expect(refused).toThrow("the event was not taken: 10000 others wait");
-  expect(refused).toThrow("the event was not taken");
-  expect(refused).toThrow("the event was not taken");
+  expect(refused).toThrow("the event was refused: 10000 others wait");
+  expect(refused).toThrow("the event was refused");
+  expect(refused).toThrow("the event was refused");
   await time.pass(20);
   bus.emit(draftResumed(10_000));
   await time.pass(20);

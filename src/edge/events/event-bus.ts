@@ -1,4 +1,4 @@
-// Bus: completes and checks events, hands them to subscribers at once and to the store in batches (D-07).
+// The event bus: completes and checks events, delivers them to subscribers at once and to the store in batches.
 import type { EventType } from "../../core/events/event-catalogue.ts";
 import type { DraftOf, EventDraft, EventOf, StrataEvent } from "../../core/events/event.ts";
 import type { Strictness } from "../../core/events/salvage-event.ts";
@@ -6,27 +6,27 @@ import { StrataError } from "../../core/strata-error.ts";
 import { createDurableWriter, type DurableWriter, type EventStore } from "./durable-writer.ts";
 import { createFanOut, type EventFilter, type EventHandler, type FanOut } from "./fan-out.ts";
 import { createMakeEvent } from "./make-event.ts";
-import { isTelling, safely, type Report } from "./problem.ts";
+import { isPowerOfTwo, safely, type Report } from "./problem.ts";
 import { createRandomBytes, machineNowUs, scheduleOnMachine, type Schedule } from "./schedule.ts";
 import { createSessionIds } from "./session-ids.ts";
 
 export interface EventBus {
   /**
-   * Returns when every subscriber has been given the event; its id can be a parent at once. Throws a `StrataError`,
-   * and the event is nowhere, when the bus is closed, its queue is full, or the event is refused.
+   * Returns after every subscriber got the event; its id can be used as a parent at once. Throws a `StrataError`, and
+   * delivers and stores nothing, when the bus is closed, its queue is full, or the event is refused.
    */
   emit<Type extends EventType>(draft: DraftOf<Type>): EventOf<Type>;
-  /** Makes the event without telling anybody: to be stored in one transaction with something else, then delivered. */
+  /** Makes the event without delivering it: the caller stores it in a transaction of its own, then calls `deliver`. */
   prepare<Type extends EventType>(draft: DraftOf<Type>): EventOf<Type>;
-  /** Tells subscribers of an event that is stored already. */
+  /** Delivers an event that is already stored. */
   deliver(event: StrataEvent): void;
-  /** The result ends the subscription, also from within the handler. */
+  /** Call the result to end the subscription; a handler may do so itself. */
   subscribe(handler: EventHandler, filter?: EventFilter): () => void;
-  /** Ids of the session go on after that event, which another process or node made. */
+  /** Further ids of the session will be greater than that of this event, which another process or node made. */
   continueSession(sessionId: string, lastEventId: string): void;
-  /** Resolves when everything emitted before is durable; rejects when some of it was given up since the last flush. */
+  /** Resolves when everything emitted before is stored; rejects when events were lost since the last flush. */
   flush(): Promise<void>;
-  /** Gives slow handlers the rest, flushes, and refuses what comes later. */
+  /** Delivers the backlog of slow handlers, flushes, and refuses later events. */
   close(): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export function createEventBus(options: EventBusOptions): EventBus {
     requireOpen();
     requireRoom();
     const event = makeEvent(draft);
-    // Queued first: what handlers emit about it comes after it.
+    // Queued before delivery, so that events which handlers emit are stored after it.
     writer?.push(event);
     fanOut.deliver(event);
     return event;
@@ -108,7 +108,7 @@ function openWriter(
   return createDurableWriter({ store, report, schedule, batchMax, flushMs, attemptsMax, retryMs });
 }
 
-/** Throws while the queue is full: an emitter must know that its event was not taken. */
+/** Throws while the queue is full: an emitter must know that its event was refused. */
 function createGate(
   queueMax: number,
   writer: DurableWriter | null,
@@ -124,11 +124,11 @@ function createGate(
       return;
     }
     refusedCount += 1;
-    if (isTelling(refusedCount)) report({ kind: "queue-full", refusedCount, queueMax });
+    if (isPowerOfTwo(refusedCount)) report({ kind: "queue-full", refusedCount, queueMax });
     throw new StrataError(
       "environment-unfit",
-      `the event was not taken: ${queueMax} others wait for their store or their subscribers`,
-      "emit less, or look at what the bus reported about its store",
+      `the event was refused: ${queueMax} others wait for the store or for subscribers`,
+      "emit less, or look at the store problems the bus reported",
     );
   };
 }

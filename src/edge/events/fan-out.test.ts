@@ -1,4 +1,4 @@
-// What a subscriber does wrong is its own problem.
+// A failing or slow subscriber does not affect the others.
 import { describe, expect, test } from "vitest";
 import type { StrataEvent } from "../../core/events/event.ts";
 import { draftResumed, openTestBus } from "./test-kit.ts";
@@ -7,7 +7,7 @@ const callsOf = (event: StrataEvent): unknown =>
   event.type === "turn.resumed" ? event.payload.llm_call_count : event.type;
 
 describe("a handler's mistakes", () => {
-  test("stay with it: others see the event, the emitter hears nothing, no event tells of it", async () => {
+  test("do not spread: others get the event, emit does not throw, and no event is emitted about it", async () => {
     const { bus, problems, store, time } = openTestBus();
     const seen: unknown[] = [];
     bus.subscribe(() => {
@@ -47,7 +47,7 @@ describe("a handler's mistakes", () => {
     expect(bus.emit(draftResumed(1)).type).toBe("turn.resumed");
   });
 
-  test("slow three times, it is given its events later: in order, all of them, and told of once", async () => {
+  test("slow three times, it gets its events later: all of them, in order, reported once", async () => {
     let elapsed = 0;
     const { bus, problems, time } = openTestBus({ elapsedMs: () => elapsed, handlerMsMax: 2 });
     const slow: unknown[] = [];
@@ -78,7 +78,7 @@ describe("a handler's mistakes", () => {
     expect(problems).toEqual([]);
   });
 
-  test("what a slow handler is too far behind for is counted and told", async () => {
+  test("events that a slow handler misses are counted and reported", async () => {
     let elapsed = 0;
     const { bus, problems, time } = openTestBus({
       elapsedMs: () => elapsed,

@@ -1,10 +1,10 @@
-// Events to their subscribers: at once, in order, each subscriber safe from the others' mistakes.
+// Delivers events to subscribers: at once and in order. A failing subscriber does not affect the others.
 import type { EventType } from "../../core/events/event-catalogue.ts";
 import type { StrataEvent } from "../../core/events/event.ts";
-import { isTelling, type Report } from "./problem.ts";
+import { isPowerOfTwo, type Report } from "./problem.ts";
 import type { Schedule } from "./schedule.ts";
 
-/** A promise is not waited for; if it is rejected, that is reported. */
+/** A returned promise is not awaited; its rejection is reported. */
 export type EventHandler = (event: StrataEvent) => unknown;
 
 export interface EventFilter {
@@ -14,20 +14,20 @@ export interface EventFilter {
 
 export interface FanOut {
   subscribe(handler: EventHandler, filter?: EventFilter): () => void;
-  /** Called from inside a handler it returns at once; the event comes when the one before it has been everywhere. */
+  /** Inside a handler it returns at once; the event is delivered after every subscriber got the current one. */
   deliver(event: StrataEvent): void;
-  /** False when handlers have emitted as many events in a row as the queue may hold. */
+  /** False when events that handlers emitted fill the queue. */
   hasRoom(): boolean;
-  /** Gives slow handlers everything they are behind by. */
+  /** Delivers the backlog of every slow handler. */
   catchUp(): void;
 }
 
 export interface FanOutOptions {
   readonly report: Report;
   readonly schedule: Schedule;
-  /** Milliseconds on a clock that does not go back. */
+  /** Milliseconds on a monotonic clock. */
   readonly elapsedMs: () => number;
-  /** A handler that takes longer three times out of eight gets its events later. */
+  /** A handler that takes longer in three of its last eight calls gets its events later, outside of `emit`. */
   readonly handlerMsMax: number;
   readonly queueMax: number;
 }
@@ -37,16 +37,16 @@ interface Subscription {
   readonly types: ReadonlySet<EventType> | null;
   readonly sessionId: string | null;
   isActive: boolean;
-  /** One bit per call, the last eight; set where it was slow. */
+  /** One bit for each of the last eight calls, set if the call was slow. */
   slowCalls: number;
-  /** What a slow handler still has to be given; null while it is fast. */
+  /** Events a slow handler has not got yet; null while the handler is fast. */
   backlog: StrataEvent[] | null;
   missedCount: number;
 }
 
 export function createFanOut(options: FanOutOptions): FanOut {
   const { queueMax } = options;
-  // Replaced, never changed: a delivery goes to those who were there when it began.
+  // Replaced, never changed: a delivery goes to those subscribed when it began.
   let subscriptions: readonly Subscription[] = [];
   let pending: StrataEvent[] = [];
   let isDelivering = false;
@@ -134,14 +134,14 @@ function putOff(
   if (backlog.length >= options.queueMax) {
     subscription.missedCount += 1;
     const { missedCount } = subscription;
-    if (isTelling(missedCount)) options.report({ kind: "handler-overrun", missedCount });
+    if (isPowerOfTwo(missedCount)) options.report({ kind: "handler-overrun", missedCount });
     return;
   }
   backlog.push(event);
   if (backlog.length === 1) options.schedule(0, () => giveInTurn(subscription, options));
 }
 
-/** One event at a time, so that others get their turn in between. */
+/** One event per scheduled run, so that other work can run in between. */
 function giveInTurn(subscription: Subscription, options: FanOutOptions): void {
   giveNext(subscription, options);
   const isBehind = subscription.isActive && (subscription.backlog?.length ?? 0) > 0;

@@ -1,4 +1,4 @@
-// Drafts into events: an id, a time, the defaults, and a check against the catalogue.
+// Turns drafts into events: adds id, time and defaults, and checks them against the catalogue.
 import { checkEvent, type EventViolation } from "../../core/events/check-event.ts";
 import { isEventType, type EventType } from "../../core/events/event-catalogue.ts";
 import { isUlid } from "../../core/message/validate-message.ts";
@@ -43,7 +43,7 @@ function refuse(type: unknown, violations: readonly EventViolation[], report: Re
   const more = violations.length > 1 ? ` (and ${violations.length - 1} more)` : "";
   return new StrataError(
     "input-invalid",
-    `an event is not as catalogued${what}${more}`,
-    "emit it as docs/events.md says",
+    `the event does not match the catalogue${what}${more}`,
+    "see docs/events.md for the fields of each event",
   );
 }

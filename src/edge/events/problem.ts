@@ -1,11 +1,11 @@
-// What goes wrong with events is told to a person's log and never becomes an event: that could go on for ever.
+// Problems of the bus itself. They go to a callback and never become events, which could fail in turn without end.
 import type { EventViolation } from "../../core/events/check-event.ts";
 import type { EventType } from "../../core/events/event-catalogue.ts";
 import type { StrataEvent } from "../../core/events/event.ts";
 
 /** The list is closed: a new kind is a decision. */
 export type BusProblem =
-  /** Not as catalogued; delivered all the same where the bus is lenient. */
+  /** The event does not match the catalogue. A lenient bus still delivers it. */
   | {
       readonly kind: "event-invalid";
       readonly type: string;
@@ -18,11 +18,11 @@ export type BusProblem =
       readonly type: EventType;
       readonly error: unknown;
     }
-  /** Too slow to hold up emitters; from now on it is given its events later. */
+  /** The handler is too slow to run inside `emit`; from now on it gets its events later. */
   | { readonly kind: "handler-slow"; readonly tookMs: number; readonly limitMs: number }
-  /** A slow handler is so far behind that it does not get these. Counted from its beginning. */
+  /** A slow handler is so far behind that it misses events. The count starts with its subscription. */
   | { readonly kind: "handler-overrun"; readonly missedCount: number }
-  /** Emitters were refused. Told on the first, second, fourth … refusal, counted since the queue was full. */
+  /** Emitters were refused. Reported on the first, second, fourth … refusal since the queue became full. */
   | { readonly kind: "queue-full"; readonly refusedCount: number; readonly queueMax: number }
   | { readonly kind: "queue-recovered"; readonly refusedCount: number }
   | {
@@ -32,7 +32,7 @@ export type BusProblem =
       readonly delayMs: number;
       readonly error: unknown;
     }
-  /** Given up. This is the last that is seen of these events, so here they are. */
+  /** All attempts failed. The bus drops these events, so the report carries them. */
   | {
       readonly kind: "write-failed";
       readonly eventCount: number;
@@ -42,18 +42,18 @@ export type BusProblem =
 
 export type Report = (problem: BusProblem) => void;
 
-/** A reporter that fails has nobody to report to, and must not fail the emitter. */
+/** A failing reporter must not fail the emitter. */
 export function safely(report: Report): Report {
   return (problem) => {
     try {
       report(problem);
     } catch {
-      // Nothing can be done about it here.
+      // There is no other place to report to.
     }
   };
 }
 
-/** Whether a count is worth telling: 1, 2, 4, 8 … so that a flood of refusals is no flood of reports. */
-export function isTelling(count: number): boolean {
+/** Repeated problems are reported at counts 1, 2, 4, 8 …, so that a flood of refusals does not flood the reporter. */
+export function isPowerOfTwo(count: number): boolean {
   return (count & (count - 1)) === 0;
 }

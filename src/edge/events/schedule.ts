@@ -1,9 +1,9 @@
-// Time as the bus needs it, and randomness for ids.
+// Timers, the clock and random bytes for the event bus.
 
-/** Runs something after that much time; with 0, soon but never before the caller is done. The result prevents it. */
+/** Calls `run` after the delay; with 0, soon but never inside the caller's call. Call the result to cancel. */
 export type Schedule = (delayMs: number, run: () => void) => () => void;
 
-/** Timers hold the process until they fire, so that a program that ends does not leave events behind. */
+/** These timers keep the process alive until they fire, so that a program does not exit with events unwritten. */
 export const scheduleOnMachine: Schedule = (delayMs, run) => {
   if (delayMs <= 0) {
     const soon = setImmediate(run);
@@ -13,7 +13,7 @@ export const scheduleOnMachine: Schedule = (delayMs, run) => {
   return () => clearTimeout(timer);
 };
 
-/** Wall clock in microseconds since 1970; whole milliseconds, which is what it can tell. */
+/** Wall clock in microseconds since 1970, with a resolution of one millisecond. */
 export function machineNowUs(): number {
   return Date.now() * 1000;
 }
@@ -21,7 +21,7 @@ export function machineNowUs(): number {
 const bytesPerId = 10;
 const idsPerPool = 400;
 
-/** Ten random bytes at a time, drawn four hundred ids ahead. */
+/** Returns ten random bytes per call, drawn from the system for four hundred ids at once. */
 export function createRandomBytes(): () => Uint8Array {
   const pool = new Uint8Array(bytesPerId * idsPerPool);
   let at = pool.length;

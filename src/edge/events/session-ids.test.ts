@@ -44,7 +44,8 @@ describe("ids", () => {
   });
 });
 
-// Goal: the two properties of CF-H. Method: several sessions on one bus, a clock that jumps, parents among what was emitted.
+// Goal: ids increase within a session and exceed their parent's. Method: several sessions on one bus, a clock that
+// jumps, parents among what was emitted.
 describe("for any clock and any order of sessions", () => {
   const step = fc.record({
     session: fc.constantFrom("a", "b", "c"),

@@ -1,17 +1,17 @@
-// Ids for many sessions in one process, each increasing, also where another node was ahead of our clock.
+// Event ids that increase within each session, even if another node's clock was ahead of ours.
 import { createEventIds, type EventIds } from "../../core/events/event-ids.ts";
 
 export interface SessionIds {
-  /** Greater than every id of the session so far, and than `parent`. */
+  /** Greater than `parent` and than every earlier id of the session. */
   next(sessionId: string, ms: number, parent: string | null): string;
-  /** Everything of the session that is made from now on comes after that event. */
+  /** Further ids of the session will be greater than `eventId`. */
   continueAfter(sessionId: string, eventId: string): void;
 }
 
 export function createSessionIds(randomBytes: () => Uint8Array): SessionIds {
   const shared = createEventIds();
-  // Only sessions that are ahead of the clock have ids of their own, and only until it catches up: one session from
-  // a node with a wrong clock does not move the others.
+  // Only sessions ahead of the clock have a generator of their own, and only until the clock catches up: a session
+  // from a node with a wrong clock does not move the others.
   const ahead = new Map<string, EventIds>();
   return {
     next: (sessionId, ms, parent) => {

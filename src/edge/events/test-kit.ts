@@ -1,4 +1,4 @@
-// For tests: time that passes when told to, a store that fails when told to, and drafts to emit.
+// For tests: a clock and a store under the test's control, and drafts to emit.
 import type { DraftOf, StrataEvent } from "../../core/events/event.ts";
 import type { EventStore } from "./durable-writer.ts";
 import { createEventBus, type EventBus, type EventBusOptions } from "./event-bus.ts";
@@ -7,7 +7,7 @@ import type { Schedule } from "./schedule.ts";
 
 export interface TestTime {
   readonly schedule: Schedule;
-  /** Lets that much time pass, and everything that was due happen. */
+  /** Advances the clock and runs every timer that became due. */
   pass(ms: number): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function createTestTime(): TestTime {
 
 export interface TestStore extends EventStore {
   readonly batches: (readonly StrataEvent[])[];
-  /** How many of the next writes fail. */
+  /** How many of the next writes will fail. */
   failures: number;
 }
 
@@ -68,7 +68,7 @@ export interface BusKit {
   readonly problems: BusProblem[];
 }
 
-/** A bus on test time with a store, strict unless told otherwise. */
+/** A bus on test time with a store; strict by default. */
 export function openTestBus(options: Partial<EventBusOptions> = {}): BusKit {
   const store = createTestStore();
   const time = createTestTime();

@@ -1,18 +1,18 @@
-// Values of a label, never more than so many: every value is a time series that somebody has to keep.
+// Limits the number of different values of a label: every value is a time series that Prometheus has to keep.
 import { redact } from "../../core/events/redact.ts";
 
-/** Takes a value as it came; gives what is shown. */
+/** Raw value in, shown value out. */
 export type BoundedLabel = (value: string | null | undefined) => string;
 
-/** What further values are counted as. */
+/** Stands for every value beyond the limit. */
 export const otherValue = "other";
 
-/** What a value that nobody told is counted as. */
+/** Stands for a missing or empty value. */
 export const unknownValue = "unknown";
 
 const lengthMax = 200;
 
-/** The first `max` values keep their names until the process ends; `onOther` hears of each use of another one. */
+/** The first `max` values keep their names until the process ends. `onOther` is called for each use of another one. */
 export function createBoundedLabel(max: number, onOther: () => void): BoundedLabel {
   const shownAs = new Map<string, string>();
   return (value) => {
@@ -30,8 +30,8 @@ export function createBoundedLabel(max: number, onOther: () => void): BoundedLab
 }
 
 /**
- * Without secrets, on one line, and not too long. A comma that looks like the beginning of another label becomes an
- * underscore: prom-client tells series apart by `name:value,name:value,`.
+ * Redacts secrets, removes line breaks, cuts the length. A comma that looks like the start of another label becomes
+ * an underscore: prom-client identifies a series by `name:value,name:value,`.
  */
 function toShown(value: string): string {
   return redact(value)

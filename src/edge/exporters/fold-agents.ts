@@ -21,7 +21,7 @@ export function foldToolNamed(
   tools.begin(keyOf(event), event.payload.tool_name);
 }
 
-/** Uses that were refused before anybody named their tool are of the tool `unknown`. */
+/** A use refused before its tool was called counts for the tool `unknown`: its event does not name the tool. */
 export function foldToolEnd(
   event: EventOf<"tool.completed" | "tool.failed">,
   context: FoldContext,
@@ -36,7 +36,7 @@ function successOf({ payload }: EventOf<"tool.completed">): string {
   return payload.success ? "ok" : "unsuccessful";
 }
 
-/** Tool uses have ids of their own only within a session. */
+/** Tool use ids are unique only within a session. */
 function keyOf({
   sessionId,
   payload,
@@ -85,7 +85,7 @@ export function foldSkill(
 
 type FoldEnd = EventOf<"compaction.completed" | "compaction.failed" | "compaction.skipped">;
 
-/** Durations only where a model was asked for a summary (N-24). */
+/** Observes a duration only if a model was asked for a summary. */
 export function foldCompaction(event: FoldEnd, context: FoldContext): void {
   const agent = context.agentOf(event);
   const { outcome } = event.payload;
@@ -103,7 +103,7 @@ export function foldCompaction(event: FoldEnd, context: FoldContext): void {
   }
 }
 
-/** As operators know them. */
+/** Label values operators know, by our trigger. */
 const triggerNames: Readonly<Record<PayloadOf<"compaction.started">["trigger"], string>> = {
   context_limit: "token_pressure",
   periodic: "age",

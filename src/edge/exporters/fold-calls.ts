@@ -1,4 +1,4 @@
-// Calls as metrics: tokens, dollars, what the cache saved and lost, how good estimates were.
+// Calls as metrics: tokens, dollars, cache savings and losses, error of the estimates.
 import type { EventOf, PayloadOf } from "../../core/events/event.ts";
 import { findCost } from "../../core/models/cost.ts";
 import { noUsage } from "../../core/message/usage.ts";
@@ -65,7 +65,7 @@ function labelsOf(event: CallEvent, { labels, agentOf }: FoldContext): CallLabel
   return { agent: agentOf(event), provider: labels.provider(provider), model: labels.model(model) };
 }
 
-/** Over everything since the start, as the counters are: shares of a window are quotients of their rates. */
+/** Over everything since the start, like the counters. For a window, divide the rates of the counters. */
 function foldShares(agent: string, payload: Completed["payload"], context: FoldContext): void {
   const before = context.prompts.get(agent);
   const readTokens = (before?.readTokens ?? 0) + payload.cached_input_tokens;
@@ -82,7 +82,7 @@ function foldDrift(event: Completed, labels: CallLabels, context: FoldContext): 
   const { parentEventId, payload } = event;
   const estimated = parentEventId === null ? undefined : context.estimates.end(parentEventId);
   const actual = promptOf(payload);
-  // Nothing was reported: there is nothing to compare with.
+  // Without reported usage there is nothing to compare with.
   if (actual === 0) return;
   if (estimated === undefined) {
     context.unread(event.type);
@@ -106,7 +106,7 @@ function foldCost(event: Completed, labels: CallLabels, context: FoldContext): v
   context.shift("llm_cache_savings_usd", labels, plainUsd - Number(usd));
 }
 
-/** In dollars as a float: good for graphs; the ledger has the digits. */
+/** In dollars as a float, good enough for graphs; the ledger has the exact amounts. */
 function costWithoutCache(
   { payload, timestampUs }: Completed,
   { priceOf }: FoldContext,

@@ -1,4 +1,4 @@
-// What every fold over events has at hand.
+// What the functions that turn events into metrics share.
 import type { EventType } from "../../core/events/event-catalogue.ts";
 import type { PricedModel } from "../../core/models/cost.ts";
 import type { BoundedLabel } from "./bounded-label.ts";
@@ -8,19 +8,19 @@ import type { Pending } from "./pending.ts";
 export interface FoldContext extends Pick<Instruments, "add" | "set" | "shift" | "note"> {
   readonly agentOf: (event: { readonly sessionId: string }) => string;
   readonly labels: Readonly<Record<LabelName, BoundedLabel>>;
-  /** Null where no price is known. */
+  /** Null if the price is unknown. */
   readonly priceOf: (model: string, provider: string) => PricedModel | null;
-  /** Estimated tokens of calls under way, by the id of their `llm.call_started`. */
+  /** Estimated tokens of running calls, by the id of their `llm.call_started`. */
   readonly estimates: Pending<number>;
-  /** Names of tools under way, by session and tool use. */
+  /** Names of running tools, by session and tool use. */
   readonly tools: Pending<string>;
-  /** What was sent so far, by agent as shown. */
+  /** Prompt tokens so far, by the shown name of the agent. */
   readonly prompts: Map<string, PromptSums>;
-  /** An event that could not be counted in full. */
+  /** Counts an event that could not be counted in full. */
   readonly unread: (type: EventType) => void;
 }
 
-/** Labels whose values come from outside; all others have closed lists. */
+/** Labels whose values come from outside; all others have fixed values. */
 export type LabelName = "agent" | "provider" | "model" | "tool" | "path";
 
 export interface PromptSums {

@@ -11,7 +11,7 @@ import {
 import { foldCallCompleted, foldCallFailed, foldCallStarted, foldMiss } from "./fold-calls.ts";
 import type { FoldContext } from "./fold-context.ts";
 
-/** Sessions, beginnings and answers are counted by their type only. */
+/** Types without a fold of their own count in `strata_events_total` only. */
 export function foldEvent(event: StrataEvent, context: FoldContext): void {
   switch (event.type) {
     case "llm.call_started":

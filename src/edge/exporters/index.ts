@@ -1,4 +1,4 @@
-// `strata-context/metrics`: what an operator watches.
+// `strata-context/metrics`: Prometheus metrics for operators.
 export {
   createMetrics,
   type Metrics,

@@ -1,10 +1,10 @@
-// The metrics in a registry of their own, by name. What a counter does not take is said to whoever gave it.
+// The metrics by name, in a registry of their own.
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { listMetrics, type LabelsOf, type NameOf } from "./metric-specs.ts";
 
 export interface Instruments {
   readonly registry: Registry;
-  /** False for what would make a counter go down, which it never does. */
+  /** Adds nothing and returns false if the value is negative or not finite. */
   add<Name extends NameOf<"counter">>(name: Name, labels: LabelsOf<Name>, value?: number): boolean;
   set<Name extends NameOf<"gauge">>(name: Name, labels: LabelsOf<Name>, value: number): void;
   /** Moves a gauge up or down. */
@@ -12,9 +12,9 @@ export interface Instruments {
   note<Name extends NameOf<"histogram">>(name: Name, labels: LabelsOf<Name>, value: number): void;
 }
 
-/** `readWorkspaces` is called whenever what it counts is read, whoever reads it. */
+/** `readWorkspaces` is called before each read of a workspace metric. */
 export function createInstruments(readWorkspaces: () => void): Instruments {
-  // Never the global one: two engines in one process must not count for each other.
+  // Never the global registry: two engines in one process must not share counts.
   const registry = new Registry();
   const counters = new Map<string, Counter>();
   const gauges = new Map<string, Gauge>();

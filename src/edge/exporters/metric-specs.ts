@@ -1,47 +1,47 @@
-// Every metric by name: type, labels and what it says. docs/metrics.md has the same list, and a test holds them together.
+// Every metric: name, type, labels and help. A test compares this list with docs/metrics.md.
 import { driftBucketsPercent } from "../../core/tokens/drift.ts";
 
-/** What the seeds name, under exactly these names (N-18, N-24, N-33, N-42). */
+/** The requirements fix these names. */
 const seedSpecs = {
   llm_cache_read_tokens_total: {
     type: "counter",
     labels: ["agent", "provider", "model"],
-    help: "Prompt tokens that were read from the provider's cache.",
+    help: "Prompt tokens read from the provider's cache.",
   },
   llm_cache_creation_tokens_total: {
     type: "counter",
     labels: ["agent", "provider", "model"],
-    help: "Prompt tokens that were written to the provider's cache.",
+    help: "Prompt tokens written to the provider's cache.",
   },
   llm_cache_hit_ratio: {
     type: "gauge",
     labels: ["agent"],
-    help: "Share of all prompt tokens since the start that was read from cache, 0 to 1.",
+    help: "Share of all prompt tokens since the start that were read from cache, 0 to 1.",
   },
   llm_compaction_triggered_total: {
     type: "counter",
     labels: ["agent", "outcome", "trigger"],
-    help: "Folds that were due, by what became of them and why they were due.",
+    help: "Folds that were due, by outcome and by what made them due.",
   },
   llm_compaction_duration_seconds: {
     type: "histogram",
     labels: ["agent", "outcome"],
-    help: "How long a fold took that asked a model for a summary; outcome ok or failed.",
+    help: "Duration of folds that asked a model for a summary; outcome ok or failed.",
   },
   llm_prompt_tokens_estimated: {
     type: "gauge",
     labels: ["agent", "provider", "model"],
-    help: "Estimated prompt tokens of the last call that was sent.",
+    help: "Estimated prompt tokens of the last call sent.",
   },
   llm_prompt_tokens_drift: {
     type: "histogram",
     labels: ["agent", "provider", "model"],
-    help: "Distance of the estimate from the billed prompt tokens, in percent of the billed ones.",
+    help: "Difference between estimated and billed prompt tokens, in percent of the billed tokens.",
   },
   workspace_cache_hits_total: {
     type: "counter",
     labels: ["path"],
-    help: "Requests for a workspace's documents that were answered from memory.",
+    help: "Requests for a workspace's documents answered from memory.",
   },
   workspace_cache_misses_total: {
     type: "counter",
@@ -51,7 +51,7 @@ const seedSpecs = {
   workspace_cache_invalidations_total: {
     type: "counter",
     labels: ["path"],
-    help: "Times that kept documents of a workspace were dropped.",
+    help: "How often the cached documents of a workspace were dropped.",
   },
 } as const;
 
@@ -59,12 +59,12 @@ const callSpecs = {
   llm_calls_total: {
     type: "counter",
     labels: ["agent", "provider", "model", "outcome"],
-    help: "Calls that ended: completed, or the class of the error.",
+    help: "Finished calls; outcome is completed or the error class.",
   },
   llm_call_duration_seconds: {
     type: "histogram",
     labels: ["provider", "model"],
-    help: "How long a call took with all its attempts, whether it failed or not.",
+    help: "Duration of a call with all its attempts, failed or not.",
   },
   llm_tokens_total: {
     type: "counter",
@@ -74,52 +74,52 @@ const callSpecs = {
   llm_tool_uses_total: {
     type: "counter",
     labels: ["agent", "provider", "model"],
-    help: "Tool uses that models asked for.",
+    help: "Tool uses requested by models.",
   },
   llm_cost_usd_total: {
     type: "counter",
     labels: ["agent", "provider", "model"],
-    help: "Dollars that calls cost, also those that failed, without those of summaries.",
+    help: "Cost of calls in dollars, including failed calls, without summaries.",
   },
   llm_cost_without_cache_usd_total: {
     type: "counter",
     labels: ["agent", "provider", "model"],
-    help: "Dollars that the same calls would have cost at the plain input rate.",
+    help: "What the same calls would have cost in dollars at the plain input rate.",
   },
   llm_cache_savings_usd: {
     type: "gauge",
     labels: ["agent", "provider", "model"],
-    help: "Dollars that caching saved since the start; below zero where writes were wasted.",
+    help: "Dollars saved by caching since the start; negative if writes were wasted.",
   },
   llm_calls_unpriced_total: {
     type: "counter",
     labels: ["agent", "provider", "model"],
-    help: "Completed calls that are missing in cost or savings because no price is known.",
+    help: "Completed calls missing from cost or savings because their price is unknown.",
   },
   llm_cache_coverage_ratio: {
     type: "gauge",
     labels: ["agent"],
-    help: "Share of all prompt tokens since the start that was read or written, 0 to 1.",
+    help: "Share of all prompt tokens since the start that were read or written, 0 to 1.",
   },
   llm_cache_misses_total: {
     type: "counter",
     labels: ["agent", "cause"],
-    help: "Replies that read less from cache than their requests could have.",
+    help: "Replies that read less from cache than they could have.",
   },
   llm_cache_lost_tokens_total: {
     type: "counter",
     labels: ["agent", "cause"],
-    help: "Prompt tokens that were not read because of misses.",
+    help: "Prompt tokens not read because of misses.",
   },
   llm_cache_lost_usd_total: {
     type: "counter",
     labels: ["agent", "cause"],
-    help: "Dollars that misses cost, where a price is known.",
+    help: "Cost of misses in dollars, where the price is known.",
   },
   llm_compaction_cost_usd_total: {
     type: "counter",
     labels: ["agent", "outcome"],
-    help: "Dollars that summaries for folds cost; not part of llm_cost_usd_total.",
+    help: "Cost of fold summaries in dollars; not part of llm_cost_usd_total.",
   },
 } as const;
 
@@ -127,22 +127,22 @@ const agentSpecs = {
   agent_turns_total: {
     type: "counter",
     labels: ["agent", "outcome"],
-    help: "Turns that ended: completed, failed, cancelled, interrupted or abandoned.",
+    help: "Ended turns: completed, failed, cancelled, interrupted or abandoned.",
   },
   agent_turn_duration_seconds: {
     type: "histogram",
     labels: ["agent"],
-    help: "How long a turn took that was completed or failed.",
+    help: "Duration of completed and failed turns.",
   },
   agent_tool_calls_total: {
     type: "counter",
     labels: ["agent", "tool", "outcome"],
-    help: "Tool uses that were dispatched: ok, unsuccessful, or the class of the error.",
+    help: "Dispatched tool uses; outcome is ok, unsuccessful or the error class.",
   },
   agent_tool_duration_seconds: {
     type: "histogram",
     labels: ["tool"],
-    help: "How long a tool took, whether it failed or not.",
+    help: "Duration of a tool use, failed or not.",
   },
   agent_memory_updates_total: {
     type: "counter",
@@ -152,41 +152,41 @@ const agentSpecs = {
   agent_memory_evictions_total: {
     type: "counter",
     labels: ["agent", "file", "trigger"],
-    help: "Times that a memory file was over its cap, or entries were taken out.",
+    help: "How often a memory file exceeded its cap or lost entries.",
   },
   agent_memory_entries_evicted_total: {
     type: "counter",
     labels: ["agent", "file", "trigger"],
-    help: "Entries that were taken out of a memory file.",
+    help: "Entries removed from a memory file.",
   },
   agent_skill_loads_total: {
     type: "counter",
     labels: ["agent", "reason", "source"],
-    help: "Skills whose body became part of a context.",
+    help: "Skills whose body was loaded into a context.",
   },
   agent_skill_searches_total: {
     type: "counter",
     labels: ["agent"],
-    help: "Times that an agent looked for a skill.",
+    help: "Skill searches by agents.",
   },
   agent_skill_changes_total: {
     type: "counter",
     labels: ["agent", "source", "operation"],
-    help: "Skills that were found to be others than before.",
+    help: "Skills found to have changed.",
   },
 } as const;
 
-/** About the metrics themselves. */
+/** Metrics about the metrics. */
 const ownSpecs = {
   strata_events_total: {
     type: "counter",
     labels: ["type"],
-    help: "Events that were told, by type.",
+    help: "Events observed, by type.",
   },
   strata_metrics_other_total: {
     type: "counter",
     labels: ["label"],
-    help: "Values of a label that were counted as other because there were too many different ones.",
+    help: "Label values counted as other because there were too many different ones.",
   },
   strata_metrics_unread_total: {
     type: "counter",
@@ -217,11 +217,11 @@ export type LabelsOf<Name extends MetricName> = Readonly<
   Record<MetricSpecs[Name]["labels"][number], string>
 >;
 
-/** In seconds, except where the name says otherwise. */
+/** In seconds, except the drift. */
 const bucketsOf: Readonly<Record<NameOf<"histogram">, readonly number[]>> = {
   // A summary is a call to a model, of up to a few thousand tokens of output.
   llm_compaction_duration_seconds: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300],
-  // Percent; 10 and 20 are what operators decide by (N-33, N-44).
+  // Percent. Operators decide at 10 and 20.
   llm_prompt_tokens_drift: driftBucketsPercent,
   llm_call_duration_seconds: [0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300, 600],
   agent_turn_duration_seconds: [0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600],
@@ -233,7 +233,7 @@ export interface MetricSpec {
   readonly type: MetricType;
   readonly labels: readonly string[];
   readonly help: string;
-  /** Of a histogram. */
+  /** Empty unless it is a histogram. */
   readonly buckets: readonly number[];
 }
 

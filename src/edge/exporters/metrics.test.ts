@@ -4,7 +4,13 @@ import { describe, expect, test } from "vitest";
 import type { PayloadOf, StrataEvent } from "../../core/events/event.ts";
 import { listMetrics, type MetricSpec } from "./metric-specs.ts";
 import { createMetrics, type MetricsProblem } from "./metrics.ts";
-import { keptRoot, openTold, parseExposition, sessionId, type Told } from "./test-kit.ts";
+import {
+  keptRoot,
+  openTestMetrics,
+  parseExposition,
+  sessionId,
+  type TestMetrics,
+} from "./test-kit.ts";
 
 const sonnet = { provider: "anthropic", model: "claude-sonnet-4-6" } as const;
 const ana = { agent: "ana", ...sonnet };
@@ -24,7 +30,7 @@ const completed: PayloadOf<"llm.call_completed"> = {
 };
 
 /** A call from its beginning to its end. */
-function call({ bus }: Told, estimated: number, more: Partial<typeof completed> = {}): void {
+function call({ bus }: TestMetrics, estimated: number, more: Partial<typeof completed> = {}): void {
   const { provider, model } = { ...completed, ...more };
   const started = bus.emit({
     sessionId,
@@ -46,7 +52,7 @@ function call({ bus }: Told, estimated: number, more: Partial<typeof completed> 
 }
 
 function fold(
-  { bus }: Told,
+  { bus }: TestMetrics,
   outcome: PayloadOf<"compaction.completed">["outcome"],
   trigger: PayloadOf<"compaction.completed">["trigger"] = "context_limit",
   more: Partial<PayloadOf<"compaction.completed">> = {},
@@ -75,84 +81,84 @@ function fold(
 
 describe("calls", () => {
   test("N-18: cache tokens are counted by agent, provider and model, and their share by agent", async () => {
-    const told = openTold();
-    call(told, 1000);
-    call(told, 1000, { cached_input_tokens: 900, cache_creation_input_tokens: 0 });
-    expect(await told.valueOf("llm_cache_read_tokens_total", ana)).toBe(1600);
-    expect(await told.valueOf("llm_cache_creation_tokens_total", ana)).toBe(200);
-    expect(await told.valueOf("llm_cache_hit_ratio", { agent: "ana" })).toBe(0.8);
-    expect(await told.valueOf("llm_cache_coverage_ratio", { agent: "ana" })).toBe(0.9);
+    const kit = openTestMetrics();
+    call(kit, 1000);
+    call(kit, 1000, { cached_input_tokens: 900, cache_creation_input_tokens: 0 });
+    expect(await kit.valueOf("llm_cache_read_tokens_total", ana)).toBe(1600);
+    expect(await kit.valueOf("llm_cache_creation_tokens_total", ana)).toBe(200);
+    expect(await kit.valueOf("llm_cache_hit_ratio", { agent: "ana" })).toBe(0.8);
+    expect(await kit.valueOf("llm_cache_coverage_ratio", { agent: "ana" })).toBe(0.9);
   });
 
   test("N-33: the last estimate is shown, and its distance from the bill in percent", async () => {
-    const told = openTold();
-    call(told, 880);
-    call(told, 1150);
-    expect(await told.valueOf("llm_prompt_tokens_estimated", ana)).toBe(1150);
-    expect(await told.valueOf("llm_prompt_tokens_drift_sum", ana)).toBe(27);
-    expect(await told.valueOf("llm_prompt_tokens_drift_count", ana)).toBe(2);
-    expect(await told.valueOf("llm_prompt_tokens_drift_bucket", { ...ana, le: "10" })).toBe(0);
-    expect(await told.valueOf("llm_prompt_tokens_drift_bucket", { ...ana, le: "15" })).toBe(2);
+    const kit = openTestMetrics();
+    call(kit, 880);
+    call(kit, 1150);
+    expect(await kit.valueOf("llm_prompt_tokens_estimated", ana)).toBe(1150);
+    expect(await kit.valueOf("llm_prompt_tokens_drift_sum", ana)).toBe(27);
+    expect(await kit.valueOf("llm_prompt_tokens_drift_count", ana)).toBe(2);
+    expect(await kit.valueOf("llm_prompt_tokens_drift_bucket", { ...ana, le: "10" })).toBe(0);
+    expect(await kit.valueOf("llm_prompt_tokens_drift_bucket", { ...ana, le: "15" })).toBe(2);
   });
 
   test("N-33: a bill of nothing is no bill to compare with", async () => {
-    const told = openTold();
+    const kit = openTestMetrics();
     const nothing = { input_tokens: 0, cached_input_tokens: 0, cache_creation_input_tokens: 0 };
-    call(told, 880, nothing);
-    expect(await told.valueOf("llm_prompt_tokens_drift_count", ana)).toBeUndefined();
-    expect(await told.valueOf("llm_cache_hit_ratio", { agent: "ana" })).toBeUndefined();
+    call(kit, 880, nothing);
+    expect(await kit.valueOf("llm_prompt_tokens_drift_count", ana)).toBeUndefined();
+    expect(await kit.valueOf("llm_cache_hit_ratio", { agent: "ana" })).toBeUndefined();
     expect(
-      await told.valueOf("strata_metrics_unread_total", { type: "llm.call_completed" }),
+      await kit.valueOf("strata_metrics_unread_total", { type: "llm.call_completed" }),
     ).toBeUndefined();
   });
 
-  test("N-33: a call whose beginning nobody saw is counted, and its missing estimate told", async () => {
-    const told = openTold();
-    told.bus.emit({ sessionId, type: "llm.call_completed", payload: completed });
-    expect(await told.valueOf("llm_calls_total", { ...ana, outcome: "completed" })).toBe(1);
-    expect(await told.valueOf("strata_metrics_unread_total", { type: "llm.call_completed" })).toBe(
+  test("N-33: a call whose start was not seen is counted, and its missing estimate too", async () => {
+    const kit = openTestMetrics();
+    kit.bus.emit({ sessionId, type: "llm.call_completed", payload: completed });
+    expect(await kit.valueOf("llm_calls_total", { ...ana, outcome: "completed" })).toBe(1);
+    expect(await kit.valueOf("strata_metrics_unread_total", { type: "llm.call_completed" })).toBe(
       1,
     );
   });
 
   test("tokens are counted in disjoint buckets, with tool uses and seconds", async () => {
-    const told = openTold();
-    call(told, 1000);
+    const kit = openTestMetrics();
+    call(kit, 1000);
     const kinds = ["uncached", "cache_read", "cache_write", "output"];
     expect(
-      await Promise.all(kinds.map((kind) => told.valueOf("llm_tokens_total", { ...ana, kind }))),
+      await Promise.all(kinds.map((kind) => kit.valueOf("llm_tokens_total", { ...ana, kind }))),
     ).toEqual([100, 700, 200, 50]);
-    expect(await told.valueOf("llm_tool_uses_total", ana)).toBe(2);
-    expect(await told.valueOf("llm_call_duration_seconds_sum", sonnet)).toBe(3);
+    expect(await kit.valueOf("llm_tool_uses_total", ana)).toBe(2);
+    expect(await kit.valueOf("llm_call_duration_seconds_sum", sonnet)).toBe(3);
   });
 
   test("dollars are counted beside what the same calls would have cost without a cache", async () => {
-    const told = openTold();
-    call(told, 1000);
+    const kit = openTestMetrics();
+    call(kit, 1000);
     // 1000 tokens at $3 and 50 at $15 per million.
-    expect(await told.valueOf("llm_cost_usd_total", ana)).toBe(0.00201);
-    expect(await told.valueOf("llm_cost_without_cache_usd_total", ana)).toBe(0.00375);
-    expect(await told.valueOf("llm_cache_savings_usd", ana)).toBeCloseTo(0.00174, 12);
+    expect(await kit.valueOf("llm_cost_usd_total", ana)).toBe(0.00201);
+    expect(await kit.valueOf("llm_cost_without_cache_usd_total", ana)).toBe(0.00375);
+    expect(await kit.valueOf("llm_cache_savings_usd", ana)).toBeCloseTo(0.00174, 12);
   });
 
   test("writes that were wasted make savings go below zero, and no counter go down", async () => {
-    const told = openTold();
-    call(told, 1000, {
+    const kit = openTestMetrics();
+    call(kit, 1000, {
       cached_input_tokens: 0,
       cache_creation_input_tokens: 900,
       cost_usd: "0.004425",
     });
-    expect(await told.valueOf("llm_cache_savings_usd", ana)).toBeCloseTo(-0.000675, 12);
-    expect(await told.valueOf("llm_cost_usd_total", ana)).toBe(0.004425);
+    expect(await kit.valueOf("llm_cache_savings_usd", ana)).toBeCloseTo(-0.000675, 12);
+    expect(await kit.valueOf("llm_cost_usd_total", ana)).toBe(0.004425);
   });
 
   test("calls without a price are counted as such, and prices can be given", async () => {
-    const told = openTold();
-    call(told, 1000, { model: "house-model", cost_usd: null });
+    const kit = openTestMetrics();
+    call(kit, 1000, { model: "house-model", cost_usd: null });
     const house = { ...ana, model: "house-model" };
-    expect(await told.valueOf("llm_calls_unpriced_total", house)).toBe(1);
-    expect(await told.valueOf("llm_cost_usd_total", house)).toBeUndefined();
-    const free = openTold({
+    expect(await kit.valueOf("llm_calls_unpriced_total", house)).toBe(1);
+    expect(await kit.valueOf("llm_cost_usd_total", house)).toBeUndefined();
+    const free = openTestMetrics({
       priceOf: () => ({ id: "free", prices: { kind: "unpriced", reason: "it is free" } }),
     });
     call(free, 1000);
@@ -162,8 +168,8 @@ describe("calls", () => {
   });
 
   test("calls that failed are counted by the class of their error and with what they cost, misses by their cause", async () => {
-    const told = openTold();
-    told.bus.emit({
+    const kit = openTestMetrics();
+    kit.bus.emit({
       sessionId,
       type: "llm.call_failed",
       payload: {
@@ -175,7 +181,7 @@ describe("calls", () => {
         cost_usd: "0.0042",
       },
     });
-    told.bus.emit({
+    kit.bus.emit({
       sessionId,
       type: "cache.miss",
       payload: {
@@ -194,24 +200,24 @@ describe("calls", () => {
       },
     });
     const labels = { agent: "ana", cause: "lifetime expired" };
-    expect(await told.valueOf("llm_calls_total", { ...ana, outcome: "rate_limit" })).toBe(1);
-    expect(await told.valueOf("llm_cost_usd_total", ana)).toBe(0.0042);
-    expect(await told.valueOf("llm_cache_misses_total", labels)).toBe(1);
-    expect(await told.valueOf("llm_cache_lost_tokens_total", labels)).toBe(5000);
-    expect(await told.valueOf("llm_cache_lost_usd_total", labels)).toBe(0.0135);
+    expect(await kit.valueOf("llm_calls_total", { ...ana, outcome: "rate_limit" })).toBe(1);
+    expect(await kit.valueOf("llm_cost_usd_total", ana)).toBe(0.0042);
+    expect(await kit.valueOf("llm_cache_misses_total", labels)).toBe(1);
+    expect(await kit.valueOf("llm_cache_lost_tokens_total", labels)).toBe(5000);
+    expect(await kit.valueOf("llm_cache_lost_usd_total", labels)).toBe(0.0135);
   });
 });
 
 describe("folds", () => {
   test("N-24: every outcome is counted with its trigger; only those that asked a model have a duration", async () => {
-    const told = openTold();
-    fold(told, "ok");
-    fold(told, "ok", "periodic");
+    const kit = openTestMetrics();
+    fold(kit, "ok");
+    fold(kit, "ok", "periodic");
     // Notes that no model wrote.
-    fold(told, "ok", "manual", { model: null, provider: null, cost_usd: null });
-    fold(told, "tool_result_truncated");
-    fold(told, "tool_result_microcompact");
-    told.bus.emit({
+    fold(kit, "ok", "manual", { model: null, provider: null, cost_usd: null });
+    fold(kit, "tool_result_truncated");
+    fold(kit, "tool_result_microcompact");
+    kit.bus.emit({
       sessionId,
       type: "compaction.failed",
       payload: {
@@ -224,13 +230,13 @@ describe("folds", () => {
       },
     });
     for (const outcome of ["lock_held", "no_boundary"] as const) {
-      told.bus.emit({
+      kit.bus.emit({
         sessionId,
         type: "compaction.skipped",
         payload: { trigger: "overflow_recovery", outcome },
       });
     }
-    const family = parseExposition(await told.metrics.render());
+    const family = parseExposition(await kit.metrics.render());
     expect(
       family
         .get("llm_compaction_triggered_total")
@@ -253,19 +259,19 @@ describe("folds", () => {
       ["failed", 9],
     ]);
     const failed = { agent: "ana", outcome: "failed" };
-    expect(await told.valueOf("llm_compaction_cost_usd_total", failed)).toBe(0.005);
+    expect(await kit.valueOf("llm_compaction_cost_usd_total", failed)).toBe(0.005);
   });
 });
 
 describe("labels", () => {
-  test("values beyond the limit are counted as other, told once, and those before keep their names", async () => {
+  test("values beyond the limit are counted as other and reported once; earlier values keep their names", async () => {
     const problems: MetricsProblem[] = [];
-    const told = openTold({
+    const kit = openTestMetrics({
       valuesMax: { model: 2 },
       onProblem: (problem) => problems.push(problem),
     });
-    for (const model of ["one", "two", "three", "four", "one"]) call(told, 1000, { model });
-    const family = parseExposition(await told.metrics.render()).get("llm_cache_read_tokens_total");
+    for (const model of ["one", "two", "three", "four", "one"]) call(kit, 1000, { model });
+    const family = parseExposition(await kit.metrics.render()).get("llm_cache_read_tokens_total");
     expect(family?.samples.map(({ labels, value }) => [labels["model"], value])).toEqual([
       ["one", 1400],
       ["two", 700],
@@ -273,21 +279,21 @@ describe("labels", () => {
     ]);
     expect(problems).toEqual([{ kind: "label-full", label: "model", valuesMax: 2 }]);
     // Once when a call starts and once when it completes.
-    expect(await told.valueOf("strata_metrics_other_total", { label: "model" })).toBe(4);
+    expect(await kit.valueOf("strata_metrics_other_total", { label: "model" })).toBe(4);
   });
 
-  test("a session nobody knows the agent of is counted for unknown", async () => {
-    const told = openTold({ agentOf: () => null });
-    call(told, 1000);
-    expect(await told.valueOf("llm_cache_hit_ratio", { agent: "unknown" })).toBe(0.7);
+  test("a session without a known agent counts for unknown", async () => {
+    const kit = openTestMetrics({ agentOf: () => null });
+    call(kit, 1000);
+    expect(await kit.valueOf("llm_cache_hit_ratio", { agent: "unknown" })).toBe(0.7);
   });
 
   test("names that are made to be taken for other labels stay apart", async () => {
-    const told = openTold();
-    call(told, 1000, { model: "y", provider: "z" });
-    call(told, 1000, { model: "y,provider:z", provider: "z" });
-    call(told, 1000, { model: 'a"b\\c', provider: "z" });
-    const family = parseExposition(await told.metrics.render()).get("llm_tool_uses_total");
+    const kit = openTestMetrics();
+    call(kit, 1000, { model: "y", provider: "z" });
+    call(kit, 1000, { model: "y,provider:z", provider: "z" });
+    call(kit, 1000, { model: 'a"b\\c', provider: "z" });
+    const family = parseExposition(await kit.metrics.render()).get("llm_tool_uses_total");
     expect(family?.samples.map(({ labels }) => labels["model"])).toEqual([
       "y",
       "y_provider:z",
@@ -295,12 +301,12 @@ describe("labels", () => {
     ]);
   });
 
-  test("a key that somebody put into a name is not shown", async () => {
+  test("a key inside a name is not shown", async () => {
     const secret = "0123456789abcdef".repeat(2);
-    const told = openTold({ agentOf: () => `bob:sk-ant-api03-${secret}` });
-    call(told, 1000, { model: `sk-ant-api03-${secret}` });
-    told.metrics.addWorkspaceCache({ metrics: () => [keptRoot(`https://bob:${secret}@host/a`)] });
-    const text = await told.metrics.render();
+    const kit = openTestMetrics({ agentOf: () => `bob:sk-ant-api03-${secret}` });
+    call(kit, 1000, { model: `sk-ant-api03-${secret}` });
+    kit.metrics.addWorkspaceCache({ metrics: () => [keptRoot(`https://bob:${secret}@host/a`)] });
+    const text = await kit.metrics.render();
     expect(text).not.toContain("0123456789abcdef");
     expect(text).toContain('agent="bob:[redacted]",provider="anthropic",model="[redacted]"');
     expect(text).toContain('path="https://[redacted]@host/a"');
@@ -311,42 +317,42 @@ describe("labels", () => {
   });
 });
 
-describe("events that are not as catalogued", () => {
+describe("events that violate the catalogue", () => {
   test("unknown types and broken payloads are counted as unread, and nothing else changes", async () => {
-    const told = openTold();
-    const event = told.bus.emit({ sessionId, type: "llm.call_completed", payload: completed });
-    const before = await told.valueOf("llm_cost_usd_total", ana);
+    const kit = openTestMetrics();
+    const event = kit.bus.emit({ sessionId, type: "llm.call_completed", payload: completed });
+    const before = await kit.valueOf("llm_cost_usd_total", ana);
     const broken = [
       { ...event, type: "llm.call_dreamt" },
       { ...event, payload: { ...completed, cached_input_tokens: -5 } },
       { ...event, payload: { ...completed, cost_usd: "a lot" } },
     ] as unknown as readonly StrataEvent[];
-    for (const each of broken) told.metrics.observe(each);
-    expect(await told.valueOf("llm_cost_usd_total", ana)).toBe(before);
-    expect(await told.valueOf("strata_metrics_unread_total", { type: "unknown" })).toBe(1);
+    for (const each of broken) kit.metrics.observe(each);
+    expect(await kit.valueOf("llm_cost_usd_total", ana)).toBe(before);
+    expect(await kit.valueOf("strata_metrics_unread_total", { type: "unknown" })).toBe(1);
     // One more for the estimate that the first event has not got.
-    expect(await told.valueOf("strata_metrics_unread_total", { type: "llm.call_completed" })).toBe(
+    expect(await kit.valueOf("strata_metrics_unread_total", { type: "llm.call_completed" })).toBe(
       3,
     );
   });
 
   test("a field too many is no reason not to count", async () => {
-    const told = openTold();
-    const event = told.bus.emit({
+    const kit = openTestMetrics();
+    const event = kit.bus.emit({
       sessionId,
       type: "llm.call_completed" as const,
       payload: completed,
     });
     const more = { ...event, payload: { ...completed, mood: "good" } };
-    told.metrics.observe(more);
-    expect(await told.valueOf("llm_calls_total", { ...ana, outcome: "completed" })).toBe(2);
+    kit.metrics.observe(more);
+    expect(await kit.valueOf("llm_calls_total", { ...ana, outcome: "completed" })).toBe(2);
   });
 
   test("a cost below zero makes no counter go down", async () => {
-    const told = openTold();
-    call(told, 1000, { cost_usd: "-1" });
-    expect(await told.valueOf("llm_cost_usd_total", ana)).toBeUndefined();
-    expect(await told.valueOf("strata_metrics_unread_total", { type: "llm.call_completed" })).toBe(
+    const kit = openTestMetrics();
+    call(kit, 1000, { cost_usd: "-1" });
+    expect(await kit.valueOf("llm_cost_usd_total", ana)).toBeUndefined();
+    expect(await kit.valueOf("strata_metrics_unread_total", { type: "llm.call_completed" })).toBe(
       1,
     );
   });
@@ -361,11 +367,11 @@ describe("the text", () => {
   });
 
   test("labels of every series are those of its metric", async () => {
-    const told = openTold();
-    call(told, 1000);
-    fold(told, "ok");
+    const kit = openTestMetrics();
+    call(kit, 1000);
+    fold(kit, "ok");
     const specs = new Map<string, MetricSpec>(listMetrics().map((spec) => [spec.name, spec]));
-    for (const [name, { samples }] of parseExposition(await told.metrics.render())) {
+    for (const [name, { samples }] of parseExposition(await kit.metrics.render())) {
       for (const { labels } of samples) {
         const names = Object.keys(labels).filter((label) => label !== "le");
         expect([name, names.toSorted()]).toEqual([name, specs.get(name)?.labels.toSorted()]);
@@ -377,11 +383,11 @@ describe("the text", () => {
     const names = fc.array(fc.string({ unit: "grapheme", minLength: 1 }), { maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(names, async (paths) => {
-        const told = openTold({ agentOf: () => paths[0] });
+        const kit = openTestMetrics({ agentOf: () => paths[0] });
         for (const path of paths)
-          told.metrics.addWorkspaceCache({ metrics: () => [keptRoot(path)] });
-        call(told, 1000);
-        const families = parseExposition(await told.metrics.render());
+          kit.metrics.addWorkspaceCache({ metrics: () => [keptRoot(path)] });
+        call(kit, 1000);
+        const families = parseExposition(await kit.metrics.render());
         const hits = families.get("workspace_cache_hits_total")?.samples ?? [];
         expect(hits.reduce((sum, { value }) => sum + value, 0)).toBe(paths.length);
       }),
@@ -390,7 +396,7 @@ describe("the text", () => {
   });
 
   test("two of them count for themselves only, and nothing for the global registry", async () => {
-    const [first, second] = [openTold(), openTold({ agentOf: () => "bob" })];
+    const [first, second] = [openTestMetrics(), openTestMetrics({ agentOf: () => "bob" })];
     call(first, 1000);
     call(first, 1000);
     call(second, 1000);

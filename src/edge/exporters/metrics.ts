@@ -1,4 +1,4 @@
-// Exporters: events and counters → what monitoring scrapes. Here Prometheus, as a fold over events (B-04).
+// Exporters: events and counters → Prometheus metrics.
 import type { Registry } from "prom-client";
 import { checkEvent } from "../../core/events/check-event.ts";
 import { isEventType } from "../../core/events/event-catalogue.ts";
@@ -14,36 +14,36 @@ import { createPending } from "./pending.ts";
 import { createWorkspaceReader, type CountedCache } from "./workspace-metrics.ts";
 
 export interface Metrics {
-  /** For `bus.subscribe`. Every event once; what cannot be counted is counted as unread. */
+  /** Handler for `bus.subscribe`. Pass every event once. Uncountable events count in `strata_metrics_unread_total`. */
   observe(event: StrataEvent): void;
-  /** Its counts are read whenever the metrics are. The result takes them a last time and lets the cache go. */
+  /** Reads the cache's counts on every scrape. Call the result to read them a last time and release the cache. */
   addWorkspaceCache(cache: CountedCache): () => void;
-  /** As text for Prometheus. */
+  /** The Prometheus text format. */
   render(): Promise<string>;
   readonly contentType: string;
-  /** Its own, for whoever adds metrics of an application to it. */
+  /** Not the global registry. An application may add its own metrics to it. */
   readonly registry: Registry;
 }
 
 export interface MetricsOptions {
-  /** Who works in a session: events do not say. Without an answer the agent is `unknown`. */
+  /** The agent of a session, which events do not name. Without an answer the agent is `unknown`. */
   readonly agentOf?: (sessionId: string) => string | null | undefined;
-  /** What savings are reckoned with: the built-in facts by default, on the model's own API. */
+  /** Prices for computing savings. Default: the built-in facts, on the model's own API. */
   readonly priceOf?: (model: string, provider: string) => PricedModel | null;
-  /** How many different values each label may have. */
+  /** How many different values each label may have; see docs/metrics.md for the defaults. */
   readonly valuesMax?: Partial<Readonly<Record<LabelName, number>>>;
-  /** Told once of each label that is full. */
+  /** Called once for each label that reaches its limit. */
   readonly onProblem?: (problem: MetricsProblem) => void;
 }
 
-/** Further values of the label are counted as `other`. */
+/** Further values of the label count as `other`. */
 export interface MetricsProblem {
   readonly kind: "label-full";
   readonly label: LabelName;
   readonly valuesMax: number;
 }
 
-/** Nothing is shared between two of them. Counts start at 0 with each. */
+/** Each instance has its own registry and starts at 0. */
 export function createMetrics(options: MetricsOptions = {}): Metrics {
   const caches = new Set<() => void>();
   const instruments = createInstruments(() => {
@@ -93,7 +93,7 @@ const defaultValuesMax: Readonly<Record<LabelName, number>> = {
   path: 64,
 };
 
-/** Calls and tools under way at once; more are counted without what their beginning said. */
+/** How many running calls and tools are remembered. Beyond it, the oldest lose their estimate or tool name. */
 const pendingMax = 10_000;
 
 function createLabels(
@@ -103,11 +103,11 @@ function createLabels(
   const limits = { ...defaultValuesMax, ...valuesMax };
   requireLeasts("metrics", limits, { agent: 1, provider: 1, model: 1, tool: 1, path: 1 });
   const create = (label: LabelName): BoundedLabel => {
-    let isTold = false;
+    let isReported = false;
     return createBoundedLabel(limits[label], () => {
       instruments.add("strata_metrics_other_total", { label });
-      if (isTold) return;
-      isTold = true;
+      if (isReported) return;
+      isReported = true;
       onProblem?.({ kind: "label-full", label, valuesMax: limits[label] });
     });
   };
@@ -125,7 +125,7 @@ function findPrice(model: string, provider: string): PricedModel | null {
   return found?.provider === provider ? found : null;
 }
 
-/** A lenient bus delivers events that are not as catalogued. A field too many is none of our business. */
+/** A lenient bus delivers events that violate the catalogue. Unknown fields do not matter here. */
 function isCountable(event: unknown): event is StrataEvent {
   return checkEvent(event).every(({ rule }) => rule === "field-unknown");
 }

@@ -1,12 +1,12 @@
-// What was begun and is not ended yet, never more than so many: ends may never come.
+// Values of things that have begun and not ended, limited in number because an end may never come.
 
 export interface Pending<Value> {
   begin(key: string, value: Value): void;
-  /** What was begun under the key, which is free again; undefined where nothing is known of it. */
+  /** Removes and returns the value begun under the key; undefined if there is none. */
   end(key: string): Value | undefined;
 }
 
-/** What was begun first is forgotten first. */
+/** Beyond `max` the oldest value is dropped. */
 export function createPending<Value>(max: number): Pending<Value> {
   const values = new Map<string, Value>();
   return {

@@ -1,7 +1,7 @@
-// The metrics over HTTP, for a gateway to mount.
+// The metrics as an HTTP handler.
 import type { Metrics } from "./metrics.ts";
 
-/** Answers GET and HEAD for `/metrics`. Metrics name agents, models and paths: mount it where only operators reach it. */
+/** Answers GET and HEAD for `/metrics`. Let only operators reach it: metrics name agents, models and paths. */
 export function serveMetrics(
   metrics: Pick<Metrics, "render" | "contentType">,
 ): (request: Request) => Promise<Response> {

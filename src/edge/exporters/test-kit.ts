@@ -1,19 +1,19 @@
-// For tests: a bus whose events are counted, and a reader of what Prometheus would read.
+// For tests: a bus with metrics, and a parser of the Prometheus text format.
 import { createEventBus, type EventBus } from "../events/event-bus.ts";
 import type { WorkspaceMetrics } from "../stores/workspace/workspace-root.ts";
 import { createMetrics, type Metrics, type MetricsOptions } from "./metrics.ts";
 
-export interface Told {
+export interface TestMetrics {
   readonly metrics: Metrics;
   readonly bus: EventBus;
-  /** The value of one series; undefined where there is none. */
+  /** The value of one series; undefined if it does not exist. */
   valueOf(name: string, labels?: Readonly<Record<string, string>>): Promise<number | undefined>;
 }
 
 export const sessionId = "session-1";
 
-/** A session of the agent `ana`, unless the options know better, on a bus that takes what is catalogued only. */
-export function openTold(options: MetricsOptions = {}): Told {
+/** Metrics for the agent `ana` by default, on a strict bus. */
+export function openTestMetrics(options: MetricsOptions = {}): TestMetrics {
   const metrics = createMetrics({ agentOf: () => "ana", ...options });
   const bus = createEventBus({ strictness: "strict", onProblem: throwIt, nowUs: () => noonUs });
   bus.subscribe((event) => metrics.observe(event));
@@ -30,7 +30,7 @@ function throwIt(problem: unknown): never {
   throw new Error("the bus has a problem", { cause: problem });
 }
 
-/** As a workspace cache counts for one root. */
+/** The counts of a workspace cache for one root. */
 export function keptRoot(path: string, hits = 1): WorkspaceMetrics {
   return { path, hits, misses: 1, invalidations: 0, loads: 1, isWatched: false };
 }
@@ -47,7 +47,7 @@ export interface Family {
   readonly samples: readonly Sample[];
 }
 
-/** By the text format's rules: every family once with HELP and TYPE before its samples, every series once. */
+/** Enforces the format: each family once, HELP and TYPE before its samples, each series once. */
 export function parseExposition(text: string): ReadonlyMap<string, Family> {
   if (!text.endsWith("\n")) throw new Error("the last line has no end");
   const families = new Map<string, { type: string; help: string; samples: Sample[] }>();
@@ -98,7 +98,7 @@ function parseSample(line: string): Sample {
   };
 }
 
-/** Exactly these labels, in any order. */
+/** The sample with exactly these labels, in any order. */
 export function valueIn(
   families: ReadonlyMap<string, Family>,
   name: string,

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { keptRoot, openTold } from "./test-kit.ts";
+import { keptRoot, openTestMetrics } from "./test-kit.ts";
 
 test("N-42: their counts are read with the metrics, and never go down", async () => {
-  const told = openTold();
+  const kit = openTestMetrics();
   let roots = [keptRoot("/shop", 5)];
-  const remove = told.metrics.addWorkspaceCache({ metrics: () => roots });
+  const remove = kit.metrics.addWorkspaceCache({ metrics: () => roots });
   const hits = (): Promise<number | undefined> =>
-    told.valueOf("workspace_cache_hits_total", { path: "/shop" });
+    kit.valueOf("workspace_cache_hits_total", { path: "/shop" });
   expect(await hits()).toBe(5);
   expect(await hits()).toBe(5);
   roots = [keptRoot("/shop", 7)];
@@ -18,8 +18,8 @@ test("N-42: their counts are read with the metrics, and never go down", async ()
   expect(await hits()).toBe(9);
   roots = [keptRoot("/shop", 4)];
   expect(await hits()).toBe(13);
-  expect(await told.valueOf("workspace_cache_misses_total", { path: "/shop" })).toBe(3);
-  expect(await told.valueOf("workspace_cache_invalidations_total", { path: "/shop" })).toBe(0);
+  expect(await kit.valueOf("workspace_cache_misses_total", { path: "/shop" })).toBe(3);
+  expect(await kit.valueOf("workspace_cache_invalidations_total", { path: "/shop" })).toBe(0);
   roots = [keptRoot("/shop", 6)];
   remove();
   remove();
@@ -28,9 +28,9 @@ test("N-42: their counts are read with the metrics, and never go down", async ()
 });
 
 test("two caches on one path are summed, and paths are bounded", async () => {
-  const told = openTold({ valuesMax: { path: 1 } });
-  told.metrics.addWorkspaceCache({ metrics: () => [keptRoot("/shop", 5)] });
-  told.metrics.addWorkspaceCache({ metrics: () => [keptRoot("/shop", 3), keptRoot("/yard", 2)] });
-  expect(await told.valueOf("workspace_cache_hits_total", { path: "/shop" })).toBe(8);
-  expect(await told.valueOf("workspace_cache_hits_total", { path: "other" })).toBe(2);
+  const kit = openTestMetrics({ valuesMax: { path: 1 } });
+  kit.metrics.addWorkspaceCache({ metrics: () => [keptRoot("/shop", 5)] });
+  kit.metrics.addWorkspaceCache({ metrics: () => [keptRoot("/shop", 3), keptRoot("/yard", 2)] });
+  expect(await kit.valueOf("workspace_cache_hits_total", { path: "/shop" })).toBe(8);
+  expect(await kit.valueOf("workspace_cache_hits_total", { path: "other" })).toBe(2);
 });

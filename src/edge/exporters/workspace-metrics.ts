@@ -1,4 +1,4 @@
-// What workspace caches count, as counters that never go down (N-42): a cache forgets roots, and begins them anew.
+// Counts of workspace caches as counters that never go down, although a cache drops roots and restarts them at 0.
 import { toCounters, type WorkspaceCounter } from "../stores/workspace/workspace-counters.ts";
 import type { WorkspaceCache } from "../stores/workspace/workspace-cache.ts";
 import type { WorkspaceMetrics } from "../stores/workspace/workspace-root.ts";
@@ -7,24 +7,24 @@ export type CountedCache = Pick<WorkspaceCache, "metrics">;
 
 export type AddToCounter = (name: WorkspaceCounter["name"], path: string, by: number) => void;
 
-/** The result counts what happened since it was called last. */
+/** Each call of the result adds what happened since the last call. */
 export function createWorkspaceReader(cache: CountedCache, add: AddToCounter): () => void {
   let before: ReadonlyMap<string, WorkspaceMetrics> = new Map();
   return () => {
     const roots = cache.metrics();
     for (const root of roots) {
       const last = before.get(root.path);
-      const counted = last === undefined || isAnew(root, last) ? [] : toCounters([last]);
+      const counted = last === undefined || isRestarted(root, last) ? [] : toCounters([last]);
       for (const [index, { name, labels, value }] of toCounters([root]).entries()) {
         add(name, labels.path, value - (counted[index]?.value ?? 0));
       }
     }
-    // A root that is missing now begins at 0 when it comes back.
+    // A root missing now starts at 0 when it returns.
     before = new Map(roots.map((root) => [root.path, root]));
   };
 }
 
-function isAnew(root: WorkspaceMetrics, last: WorkspaceMetrics): boolean {
+function isRestarted(root: WorkspaceMetrics, last: WorkspaceMetrics): boolean {
   return (
     root.hits < last.hits ||
     root.misses < last.misses ||

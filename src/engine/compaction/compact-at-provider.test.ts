@@ -5,9 +5,9 @@ import { messagesFrom } from "../../core/assembly/thread.ts";
 import { decodeMessage } from "../../core/message/decode-message.ts";
 import { encodeMessage } from "../../core/message/encode-message.ts";
 import { validateConversation } from "../../core/message/validate-conversation.ts";
-import { openSession } from "../open-session.ts";
+import { openSession } from "../session/open-session.ts";
 import type { Session } from "../../core/session/session.ts";
-import { resumeSession } from "../stored-session.ts";
+import { resumeSession } from "../session/stored-session.ts";
 import {
   asCompacted,
   claude,

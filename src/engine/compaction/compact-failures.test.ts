@@ -6,7 +6,7 @@ import { openaiChat } from "../../core/wire/openai/chat/index.ts";
 import type { CallOptions } from "../../core/wire/protocol.ts";
 import { type ScriptStep } from "../../simulator/index.ts";
 import { type CompactionRequest } from "./compact-at-provider.ts";
-import { openSession } from "../open-session.ts";
+import { openSession } from "../session/open-session.ts";
 import type { Session } from "../../core/session/session.ts";
 import {
   asCompacted,

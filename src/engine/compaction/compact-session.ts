@@ -7,7 +7,7 @@ import {
   type PromptPrice,
   type Weighing,
 } from "../../core/compaction/plan/weigh-fold.ts";
-import type { Edges } from "../edges.ts";
+import type { Edges } from "../turn/edges.ts";
 import { decideByHistory, limitsOf, type FoldOccasion } from "../../core/turn/compaction/decide.ts";
 import type {
   CompactionOutcome,
@@ -18,7 +18,7 @@ import { readInput } from "./read-input.ts";
 import { countTurns, type CompactionInput } from "../../core/turn/compaction/compaction-input.ts";
 import { prepareCall, type PreparedCall } from "../../core/turn/prepare-call.ts";
 import type { Session } from "../../core/session/session.ts";
-import { createTeller } from "../tell.ts";
+import { createTeller } from "../events/tell.ts";
 
 export type CompactionPlan = {
   readonly scene: CompactionInput;

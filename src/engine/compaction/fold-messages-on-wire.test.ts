@@ -16,7 +16,7 @@ import { openaiResponses } from "../../core/wire/openai/responses/index.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { closeAll } from "../../edge/providers/test-kit.ts";
 import { createAgent, createSimulator, type Model } from "../../simulator/index.ts";
-import { openSession } from "../open-session.ts";
+import { openSession } from "../session/open-session.ts";
 import type { Session } from "../../core/session/session.ts";
 import { askForSummary } from "./summarise-call.ts";
 import { summarise } from "./summarise.ts";

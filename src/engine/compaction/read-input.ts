@@ -3,7 +3,7 @@ import { placeLead } from "../../core/compaction/fold-lead.ts";
 import type { FoldRecord } from "../../core/ledger/fold-record.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { CompactionInput } from "../../core/turn/compaction/compaction-input.ts";
-import { listenerOf, readShown } from "../recorded-seat.ts";
+import { listenerOf, readShown } from "../session/recorded-seat.ts";
 import type { Session } from "../../core/session/session.ts";
 
 export async function readInput(

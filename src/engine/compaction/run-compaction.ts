@@ -17,8 +17,8 @@ import type {
   MadeCompaction,
 } from "../../core/turn/compaction/compacting.ts";
 import { nextCompactionStep } from "../../core/turn/compaction/next-compaction-step.ts";
-import type { Edges } from "../edges.ts";
-import type { Teller } from "../tell.ts";
+import type { Edges } from "../turn/edges.ts";
+import type { Teller } from "../events/tell.ts";
 import { compactAtProvider } from "./compact-at-provider.ts";
 import { readInput } from "./read-input.ts";
 import { summarise } from "./summarise.ts";

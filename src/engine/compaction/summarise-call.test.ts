@@ -4,7 +4,7 @@ import { resolveModel } from "../../core/models/resolve-model.ts";
 import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
 import type { CallOptions } from "../../core/wire/protocol.ts";
-import { openSession } from "../open-session.ts";
+import { openSession } from "../session/open-session.ts";
 import type { Session } from "../../core/session/session.ts";
 import { optionsFor } from "./summarise-call.ts";
 

@@ -25,7 +25,7 @@ import {
   type Reply,
   type Simulator,
 } from "../../simulator/index.ts";
-import { openSession } from "../open-session.ts";
+import { openSession } from "../session/open-session.ts";
 import type { Session } from "../../core/session/session.ts";
 import { summarise, type SummaryEdges, type SummaryOutcome } from "./summarise.ts";
 import type { SummaryRequest } from "../../core/turn/compaction/summary-request.ts";

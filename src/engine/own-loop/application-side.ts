@@ -1,8 +1,8 @@
 // For engines whose application sends the calls and runs the tools itself.
 import type { ToolDefinition } from "../../core/message/tool-definition.ts";
 import { selectFromToolset } from "../../core/tools/toolsets.ts";
-import type { Edges } from "../edges.ts";
-import type { World } from "../world.ts";
+import type { Edges } from "../turn/edges.ts";
+import type { World } from "../world/world.ts";
 
 /** The model is told of these tools, and nothing here can run them. */
 export function offerTools(definitions: readonly ToolDefinition[]): NonNullable<World["tools"]> {

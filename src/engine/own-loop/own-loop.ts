@@ -1,8 +1,8 @@
 // For applications with an agent loop of their own: they send the calls and run the tools, the engine does the rest.
 import type { AgentEvent } from "../../core/layers/event.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import type { TurnRun } from "../edges.ts";
-import type { RunOptions } from "../engine-session.ts";
+import type { TurnRun } from "../turn/edges.ts";
+import type { RunOptions } from "../session/engine-session.ts";
 import type { OwnCall } from "./own-call.ts";
 import type { Stop } from "./own-steps.ts";
 import {

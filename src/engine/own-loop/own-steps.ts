@@ -4,11 +4,11 @@ import type { ToolUseBlock } from "../../core/message/message.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
 import { advance, close, startCall, type StartedCall } from "../../engine.ts";
-import { answerTools } from "../answer-tools.ts";
-import type { TurnRun } from "../edges.ts";
+import { answerTools } from "../turn/answer-tools.ts";
+import type { TurnRun } from "../turn/edges.ts";
 import { toOwnCall, type OwnCall } from "./own-call.ts";
 import { toToolMessages, type ToolAnswer } from "./tool-answers.ts";
-import type { SessionTurn } from "../session-turn.ts";
+import type { SessionTurn } from "../session/session-turn.ts";
 import { apply } from "../turn/running-turn.ts";
 
 /** What the turn waits for, or that it is over. */

@@ -4,7 +4,7 @@ import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Reply, StreamPart } from "../../core/wire/reply.ts";
 import { bodyOf, fieldOf, headersOf, messageOf, namesOf, toJson } from "./sdk-fields.ts";
-import { untilAborted } from "../until-aborted.ts";
+import { untilAborted } from "../turn/until-aborted.ts";
 
 export interface ReplyReading {
   readonly protocol: Protocol;

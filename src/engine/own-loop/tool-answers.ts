@@ -2,7 +2,7 @@
 import type { Block, Message, ToolUseBlock } from "../../core/message/message.ts";
 import type { Violation } from "../../core/message/violation.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import { describeFlaw, findFlaw } from "../answer-tools.ts";
+import { describeFlaw, findFlaw } from "../turn/answer-tools.ts";
 
 /** What a tool gave for one use. The model is told which uses got no answer. */
 export interface ToolAnswer {

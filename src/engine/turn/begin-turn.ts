@@ -4,8 +4,8 @@ import { readEvent } from "../../core/layers/event.ts";
 import type { Session } from "../../core/session/session.ts";
 import { stays } from "../../core/turn/turn-events.ts";
 import type { Turn } from "../../core/turn/turn.ts";
-import type { Edges, TurnToRun } from "../edges.ts";
-import { recordSession } from "../stored-session.ts";
+import type { Edges, TurnToRun } from "./edges.ts";
+import { recordSession } from "../session/stored-session.ts";
 import { toRunning, type RunningTurn } from "./running-turn.ts";
 
 /** A turn that asks for tools more often than this ends, where nothing else is set. */

@@ -10,7 +10,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import { isOverflow } from "../../core/turn/turn-ending.ts";
 import { stays } from "../../core/turn/turn-events.ts";
 import type { Turn } from "../../core/turn/turn.ts";
-import type { Edges, TurnToResume } from "../edges.ts";
+import type { Edges, TurnToResume } from "./edges.ts";
 import { callsMaxUsual, newTurn } from "./begin-turn.ts";
 import { toRunning, type RunningTurn } from "./running-turn.ts";
 

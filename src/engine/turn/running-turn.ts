@@ -7,8 +7,8 @@ import type { Input } from "../../core/turn/step.ts";
 import type { Turn } from "../../core/turn/turn.ts";
 import type { DispatchContext } from "../../edge/tools/dispatch-options.ts";
 import type { SharedChain } from "../../edge/tools/tool-trace.ts";
-import type { StepEdges, TurnToRun } from "../edges.ts";
-import { createTeller, type Teller } from "../tell.ts";
+import type { StepEdges, TurnToRun } from "./edges.ts";
+import { createTeller, type Teller } from "../events/tell.ts";
 
 export interface RunningTurn {
   /** Replaced by every result. */

@@ -12,9 +12,9 @@ import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import { createTokenCounter } from "../../core/tokens/token-counter.ts";
 import type { CallOptions } from "../../core/wire/protocol.ts";
 import type { RunningTurn } from "../../engine/turn/running-turn.ts";
-import { openSession } from "../../engine/open-session.ts";
+import { openSession } from "../../engine/session/open-session.ts";
 import type { Session } from "../../core/session/session.ts";
-import { resumeSession } from "../../engine/stored-session.ts";
+import { resumeSession } from "../../engine/session/stored-session.ts";
 import type { ReachedModel } from "./reach-model.ts";
 import type { ReadPrompt } from "./read-prompt.ts";
 

@@ -1,7 +1,7 @@
-// Which policy a page speaks of first.
+// The policy that the page shows first.
 import type { PolicyReport } from "../report.ts";
 
-/** The place of the cheapest policy; of equal ones the first. */
+/** The index of the cheapest policy; the first of equals. */
 export function cheapestIndex(policies: readonly PolicyReport[]): number {
   return policies.reduce(
     (best, { costUsd }, index) => (costUsd < (policies[best]?.costUsd ?? Infinity) ? index : best),

@@ -1,4 +1,4 @@
-// One session as the provider billed it: a column per call, a band per tier. The script redraws it.
+// The chart of one session: a column per call, a band per tier. The page's script redraws it.
 import type { CallDetail } from "../call-detail.ts";
 import type { ReplayReport } from "../report.ts";
 import { formatCount } from "./format-figures.ts";
@@ -39,7 +39,7 @@ ${tellLeftOut(leftOut, sessions.length)}
 </section>`;
 }
 
-/** JSON that no parser of HTML takes for the end of its element. */
+/** JSON that cannot end its HTML element. */
 export function toInertJson(data: PageData): string {
   return JSON.stringify(data).replaceAll("<", "\\u003c");
 }

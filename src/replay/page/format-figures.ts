@@ -1,4 +1,4 @@
-// Figures of the page as text, as the command prints them.
+// Formats figures, the same for the page and the command.
 
 export function formatUsd(dollars: number): string {
   return `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;

@@ -1,4 +1,4 @@
-// Tables of the page: the first cell heads its row, numbers to the right, wide ones scroll on their own.
+// Tables of the page: row headers first, numbers right-aligned, wide tables scroll.
 import { escapeHtml } from "./in-page.ts";
 
 export interface HtmlColumn<Row> {
@@ -7,7 +7,7 @@ export interface HtmlColumn<Row> {
   readonly kind?: "number";
 }
 
-/** Titles and cells are text, never markup. */
+/** Escapes titles and cells. */
 export function renderHtmlTable<Row>(
   id: string,
   label: string,

@@ -79,7 +79,7 @@ describe("the cross-section", () => {
     ]);
   });
 
-  test("marks a miss with a line and tells its cause", () => {
+  test("marks a miss with a line and its cause", () => {
     const data = dataOf([makeCall(), half]);
     const svg = drawCrossSection(data, 0, 1);
     expect(svg.match(/class="miss"/g)).toHaveLength(1);

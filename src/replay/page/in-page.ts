@@ -1,5 +1,5 @@
-// What draws the cross-section, here and in the page's script. The script is these functions as text, so
-// they may use each other and types, but no import and no other value of this module.
+// Draws the cross-section, here and in the page. The page's script is the text of these functions, so they may
+// use each other and types, but no imports and no other values of this module.
 import type { PageData, PageSession } from "./page-data.ts";
 
 export function drawCrossSection(data: PageData, sessionIndex: number, policy: number): string {
@@ -38,7 +38,7 @@ export function drawCrossSection(data: PageData, sessionIndex: number, policy: n
   );
 }
 
-/** One call: the first token at the bottom, a line and the cause where it missed. */
+/** One call, first token at the bottom. A miss has a line and its cause. */
 function drawColumn(
   data: PageData,
   session: PageSession,
@@ -67,7 +67,7 @@ function drawColumn(
   );
 }
 
-/** A prompt from its first token on: what was read, then written, then fresh, cut where a tier ends. */
+/** A prompt from its first token: read, then written, then fresh, split at tier ends. */
 export function toSegments(
   session: PageSession,
   policy: number,
@@ -179,7 +179,7 @@ export function formatDuration(ms: number): string {
     : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** Inert as text and between quotes. */
+/** Safe as text and inside quoted attributes. */
 export function escapeHtml(text: string): string {
   const names = new Map([
     ["&", "amp"],

@@ -1,9 +1,9 @@
-// What must not be overlooked: what was counted apart, replaced or skipped.
+// Lists what was reported apart, replaced or skipped.
 import type { ReplayReport } from "../report.ts";
 import { formatCount, formatPercent, formatUsd } from "./format-figures.ts";
 import { escapeHtml } from "./in-page.ts";
 
-/** Empty when nothing was. */
+/** Empty if there is nothing to list. */
 export function renderLeftovers(report: ReplayReport): string {
   const { standIns, skipped } = report;
   const parts = [

@@ -84,6 +84,6 @@ test("the 40 sessions with the most calls are embedded, 400 calls of each, and t
   expect(data.sessions[0]?.gapsMs).toHaveLength(400);
   expect(data.sessions[1]?.id).toBe("session-1");
   expect(data.sessions.map(({ id }) => id)).not.toContain("session-0");
-  // Five of the longest, the only one of session-0 and two of session-40.
+  // Five of the longest, the single call of session-0 and two of session-40.
   expect(leftOut).toEqual({ sessions: 2, calls: 8 });
 });

@@ -1,5 +1,5 @@
-// What the page's cross-section is drawn from: few sessions, few calls of each, column by column. Numbers only, unless
-// excerpts were asked for.
+// Data for the page's cross-section: a few sessions with a few calls each, by column. Numbers only, except for
+// excerpts.
 import { noUsage, promptTokens, writtenTokens } from "../../core/message/usage.ts";
 import type { CallDetail } from "../call-detail.ts";
 import type { ReplayReport } from "../report.ts";
@@ -11,25 +11,25 @@ export interface PageData {
   readonly best: number;
   readonly causes: readonly string[];
   readonly models: readonly string[];
-  /** Of first blocks that were not read; absent where they were not asked for. */
+  /** Excerpts of first unread blocks; absent by default. */
   readonly excerpts?: readonly string[];
   readonly sessions: readonly PageSession[];
 }
 
-/** Every list but `threads` and `outcomes` has one entry per embedded call. */
+/** Every list except `threads` and `outcomes` has one entry per embedded call. */
 export interface PageSession {
   readonly id: string;
   readonly file: string;
-  /** With those that are not embedded. */
+  /** Includes calls that are not embedded. */
   readonly callCount: number;
-  /** Since the call before; 0 for the first. */
+  /** Since the previous call; 0 for the first. */
   readonly gapsMs: readonly number[];
-  /** Places in the page's models. */
+  /** Indices into the page's models. */
   readonly models: readonly number[];
   readonly threads: readonly string[];
-  /** Places in the session's threads. */
+  /** Indices into the session's threads. */
   readonly threadOf: readonly number[];
-  /** Tokens of tools, system text, history and of no tier, in wire order. */
+  /** Tokens of tools, system text, history and outside all tiers, in wire order. */
   readonly bands: readonly (readonly number[])[];
   /** In the order of the policies. */
   readonly outcomes: readonly PageOutcome[];
@@ -41,7 +41,7 @@ export interface PageOutcome {
   readonly misses: readonly PageMiss[];
 }
 
-/** Call, place in the page's causes, tokens, and where there is one, the place in the page's excerpts. */
+/** Call, index into the page's causes, tokens, and optionally an index into the page's excerpts. */
 export type PageMiss = readonly [number, number, number, number?];
 
 export interface LeftOut {
@@ -50,14 +50,14 @@ export interface LeftOut {
 }
 
 export interface PageOptions {
-  /** Whether misses show a few words of what was not read. */
+  /** Whether misses show an excerpt of the first unread block. */
   readonly excerpts?: boolean;
 }
 
 export const sessionsMax = 40;
 export const callsMax = 400;
 
-/** The sessions with the most calls, and how much of the details is not among them. */
+/** The sessions with the most calls, and counts of what is left out. */
 export function toPageData(
   report: ReplayReport,
   details: readonly CallDetail[],
@@ -124,7 +124,7 @@ function toSession(all: readonly CallDetail[], names: Names, excerpts: Places): 
   };
 }
 
-/** A recording may know of prompt tokens that no block of it accounts for. */
+/** Prompt tokens that were billed and belong to no recorded block. */
 function outsideTiers({ tierTokens, outcomes }: CallDetail): number {
   const { T0, T1, T2, T3 } = tierTokens;
   const prompt = Math.max(0, ...outcomes.map(({ usage }) => promptTokens(usage)));

@@ -11,7 +11,7 @@ const { data } = toPageData(makeReport(), [
   makeCall({ sessionId: "two", file: "<b>.jsonl", thread: "a & b" }),
 ]);
 
-// Goal: the script needs nothing that the page lacks. Method: run its text where only a document is.
+// Goal: the script needs nothing that the page lacks. Method: run its text with only a document.
 test("the script draws what was drawn before it ran", () => {
   const page = openPage();
   runInNewContext(pageScript(), page.globals);

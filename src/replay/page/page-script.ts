@@ -2,7 +2,7 @@
 import { drawCrossSection, inPageFunctions, listMisses, summariseSession } from "./in-page.ts";
 import type { PageData } from "./page-data.ts";
 
-/** As much of a browser's document as the script needs. */
+/** The part of a browser's document that the script uses. */
 export interface PageDocument {
   getElementById(id: string): PageElement | null;
 }
@@ -15,7 +15,7 @@ export interface PageElement {
   addEventListener(type: "change", listener: () => void): void;
 }
 
-/** What fills an element of the page, by its id. */
+/** Draws the content of an element, by its id. */
 type Drawings = Readonly<
   Record<string, (data: PageData, session: number, policy: number) => string>
 >;
@@ -24,18 +24,18 @@ export function pageScript(): string {
   const text = [
     '"use strict";',
     ...[...inPageFunctions, bindChoices].map(String),
-    // A bundler may have renamed them.
+    // Names come from the functions because a bundler may rename them.
     `${bindChoices.name}(document, {
   "cross-section-summary": ${summariseSession.name},
   "cross-section": ${drawCrossSection.name},
   "cross-section-misses": ${listMisses.name},
 });`,
   ].join("\n");
-  // A browser hashes an inline script with its line ends made one kind.
+  // Browsers normalise line ends before they hash an inline script.
   return text.replaceAll("\r\n", "\n");
 }
 
-/** Runs in the page as text, so it uses nothing of this module. */
+/** Its text runs in the page, so it uses nothing from this module. */
 function bindChoices(document: PageDocument, drawings: Drawings): void {
   const data: PageData = JSON.parse(document.getElementById("replay-data")?.textContent ?? "");
   const session = document.getElementById("session-choice");
@@ -51,6 +51,6 @@ function bindChoices(document: PageDocument, drawings: Drawings): void {
   session.addEventListener("change", draw);
   policy.addEventListener("change", draw);
   choices.hidden = false;
-  // A browser may keep the choices of the last visit.
+  // A browser may restore the choices of the last visit.
   draw();
 }

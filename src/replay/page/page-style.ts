@@ -1,4 +1,4 @@
-// The page's only style sheet. Everything coloured is a class: the page's policy allows no style attributes.
+// The page's only style sheet. Colours are classes, because the page's security policy forbids style attributes.
 
 export const pageStyle: string = `
 :root { color-scheme: light dark; --page: #fff; --text: #1c2024; --soft: #5d6672; --line: #d9dde2;

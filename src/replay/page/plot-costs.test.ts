@@ -14,7 +14,7 @@ test("the limits are lines at their cost", () => {
   expect(svg).toContain(">with keep-warm $1.00</text>");
 });
 
-test("values are told as text", () => {
+test("values are shown as text", () => {
   expect(plotCosts(makeReport())).toContain(">adaptive  $2.50  1.250 × limit</text>");
 });
 

@@ -1,4 +1,4 @@
-// Cost per policy as bars against both limits. Places are in per cent, so the text keeps its size at any width.
+// Cost per policy as bars with both limits. Positions are in per cent, so text keeps its size at any width.
 import type { ReplayReport } from "../report.ts";
 import { cheapestFirst } from "./cheapest.ts";
 import { formatCount, formatUsd } from "./format-figures.ts";
@@ -21,7 +21,7 @@ export function plotCosts(report: ReplayReport): string {
     `<svg id="costs" width="100%" height="${height}" role="img" aria-label="${escapeHtml(label)}">`,
     ...bars.map((bar, row) => drawBar(bar, row, percentOf(bar.costUsd))),
     ...lines.map((line, row) => drawLimit(line, row, percentOf(line.costUsd), height)),
-    // Last, so that no line crosses them.
+    // Labels are drawn last, so that no line crosses them.
     ...bars.map(labelBar),
     "</svg>",
   ].join("\n");

@@ -1,4 +1,4 @@
-// The figures of every policy, what its misses cost, and the groups.
+// Tables: figures per policy, cost of misses, groups.
 import type { GroupReport, MissReport, PolicyReport, ReplayReport } from "../report.ts";
 import { cheapestFirst } from "./cheapest.ts";
 import { formatCount, formatPercent, formatUsd } from "./format-figures.ts";
@@ -29,7 +29,7 @@ const policyColumns: readonly HtmlColumn<PolicyReport>[] = [
   { title: "rewrites", kind: "number", cell: ({ rewriteFactor }) => rewriteFactor.toFixed(2) },
 ];
 
-/** One foldable table per policy, the cheapest one open. */
+/** One collapsible table per policy; that of the cheapest is open. */
 export function renderMisses({ policies }: ReplayReport): string {
   return cheapestFirst(policies)
     .map(({ policy, missesByCause }, index) => {

@@ -9,7 +9,7 @@ const details = [makeCall(), makeCall({ startMs: 1_800_000_060_000, model: "mode
 describe("the header", () => {
   const page = renderReplayPage(makeReport(), details);
 
-  test("tells the best policy and its ratio to the limit", () => {
+  test("shows the best policy and its ratio to the limit", () => {
     expect(page).toContain(
       '<p id="best">The best policy is adaptive at $2.50, 1.250 × the limit of $2.00.</p>',
     );
@@ -22,7 +22,7 @@ describe("the header", () => {
     );
   });
 
-  test("tells how much was replayed", () => {
+  test("shows how much was replayed", () => {
     expect(page).toContain("<dt>sessions</dt><dd>3</dd>");
     expect(page).toContain("<dt>requests</dt><dd>1,200</dd>");
     expect(page).toContain("<dt>models</dt><dd>model-a (1 call), model-b (1 call)</dd>");
@@ -44,7 +44,7 @@ test("the table has every figure of a policy", () => {
   );
 });
 
-test("misses are told by cause with dollars, dearest first", () => {
+test("misses are listed by cause with dollars, the most expensive first", () => {
   const page = renderReplayPage(makeReport(), []);
   expect(page).toContain("<summary>adaptive: 4 misses, $0.7625</summary>");
   expect(page).toMatch(
@@ -60,7 +60,7 @@ test("groups are a table when there are any", () => {
   expect(renderReplayPage(makeReport(), [])).not.toContain('id="groups"');
 });
 
-test("what was counted apart, replaced or skipped is told with counts", () => {
+test("what was reported apart, replaced or skipped is listed with counts", () => {
   const page = renderReplayPage(
     makeReport({
       automaticOnly: { ...makeFigures(0.5), sessions: 2, requests: 30 },
@@ -82,7 +82,7 @@ test("places beyond the first hundred are counted", () => {
   expect(page).toContain("<li>and 3 more; --json names them</li>");
 });
 
-test("what the page leaves out is told", () => {
+test("the page says what it leaves out", () => {
   const many = Array.from({ length: 410 }, () => makeCall());
   expect(renderReplayPage(makeReport(), many)).toContain("Left out: 0 sessions, 10 calls.");
   expect(renderReplayPage(makeReport(), details)).not.toContain('id="left-out"');
@@ -128,7 +128,7 @@ test("names and reasons from recordings are text wherever they stand", () => {
   ];
   const page = renderReplayPage(fullReport(hostile), calls);
   expect(page).not.toContain("<img");
-  // Opened and closed by the page itself: its data and its script.
+  // The page's own two elements: its data and its script.
   expect(page.match(/<\/script/g)).toHaveLength(2);
   expect(page).not.toContain("<!--");
   // A quote inside an attribute would make the rest of the name markup.
@@ -148,7 +148,7 @@ test("a replay of nothing is still a page", () => {
   expect(page).toContain("No policy was replayed.");
 });
 
-/** Every part that a report can have, with one name for everything. */
+/** A report with every optional part, and one name for everything. */
 function fullReport(name: string): ReplayReport {
   const policies = [makePolicy(name, 3), makePolicy(`${name}2`, 5)];
   const recorded = { ...makeFigures(4), requests: 10, warmStartTokens: 5 };

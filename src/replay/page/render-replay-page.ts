@@ -1,4 +1,4 @@
-// A replay as one page that needs nothing else: no request leaves it, and it runs no script but its own.
+// Renders a replay as one self-contained page. It sends no request and runs only its own script.
 import { hash } from "node:crypto";
 import type { CallDetail } from "../call-detail.ts";
 import type { ReplayReport } from "../report.ts";
@@ -13,7 +13,7 @@ import { pageStyle } from "./page-style.ts";
 import { plotCosts } from "./plot-costs.ts";
 import { renderGroups, renderMisses, renderPolicies } from "./policy-tables.ts";
 
-/** The same report and details give the same bytes. Nothing that was said in a session is in them, unless excerpts are asked for. */
+/** Deterministic. Contains no session content unless excerpts are on. */
 export function renderReplayPage(
   report: ReplayReport,
   details: readonly CallDetail[],
@@ -44,7 +44,7 @@ ${script === null ? "" : `<script>${script}</script>\n`}</body>
 `;
 }
 
-/** Whoever passes the page on must know. */
+/** Warns people before they share the page. */
 const excerptsNote =
   "This page holds excerpts of the recorded sessions, in the tables of misses: look at it before you share it.";
 

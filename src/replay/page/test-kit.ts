@@ -1,4 +1,4 @@
-// Reports and calls for tests of the page, with round figures.
+// For tests: reports and calls with round figures.
 import type { CallDetail } from "../call-detail.ts";
 import type { Figures, PolicyReport, ReplayReport } from "../report.ts";
 
@@ -83,7 +83,7 @@ export function makeCall(changes: Partial<CallDetail> = {}): CallDetail {
   };
 }
 
-/** The same call, with an excerpt of what it missed. */
+/** The same call with an excerpt in its miss. */
 export function makeMissing(excerpt: string): CallDetail {
   const outcomes = makeCall().outcomes.map(({ usage, miss }) => ({
     usage,

@@ -1,4 +1,4 @@
-// A block as a reader found it: hashed and counted, but not yet in the tokens of one model.
+// A block as a reader found it: hashed and counted, but not yet in tokens of a model.
 import type { BlockKind, PromptRole } from "../../core/assembly/prompt-block.ts";
 import { hashContent, type ContentHash } from "../../core/hash.ts";
 import type { Block } from "../../core/message/message.ts";
@@ -16,24 +16,24 @@ import { toExcerpt } from "./excerpt.ts";
 
 export interface BlockDraft {
   readonly hash: ContentHash;
-  /** What was seen in it, or its tokens where they are known without looking. */
+  /** The raw count of its content, or its tokens if they are known. */
   readonly size: RawCount | number;
   readonly tier: RecordedBlock["tier"];
   readonly kind: BlockKind;
   readonly role: PromptRole;
   readonly endsMessage: boolean;
   readonly mayCarryMarker: boolean;
-  /** Its own or that of a block inside it. */
+  /** Whether it or a block inside it is an image. */
   readonly hasImage: boolean;
-  /** The marker that was on it. */
+  /** Its recorded marker. */
   readonly marker: Lifetime | null;
   readonly excerpt?: string;
 }
 
-/** What every draft is made with. */
+/** What readers need to make drafts. */
 export interface Drafting {
   readonly counter: TextCounter;
-  /** A log repeats its blocks with every request; each is counted once. */
+  /** A log repeats blocks in every request; the cache counts each once. */
   readonly counts: CountCache;
   readonly excerpts: boolean;
 }
@@ -82,7 +82,7 @@ function createDraft(
   };
 }
 
-/** What a recording does not show but was billed for: one block of known size, never equal to another's. */
+/** Stands for billed tokens that the recording does not show: one block of known size, equal to no other owner's. */
 export function hiddenDraft(
   owner: string,
   tokens: number,
@@ -104,7 +104,7 @@ export function hiddenDraft(
   };
 }
 
-/** In the tokens of one model. */
+/** Converts the size to tokens of one model. */
 export function toRecordedBlock(draft: BlockDraft, tokenizer: Tokenizer): RecordedBlock {
   const { hash, tier, kind, role, endsMessage, mayCarryMarker, excerpt } = draft;
   return {
@@ -123,7 +123,7 @@ function draftTokens({ size }: BlockDraft, tokenizer: Tokenizer): number {
   return typeof size === "number" ? size : estimateTokens(size, tokenizer);
 }
 
-/** How many tokens were billed that the blocks do not account for; none where that is not known. */
+/** Billed tokens that no block accounts for; 0 if unknown. */
 export function hiddenTokensOf(
   usage: Usage | null,
   shown: readonly BlockDraft[],
@@ -134,7 +134,7 @@ export function hiddenTokensOf(
   return Math.max(0, promptTokens(usage) - shownTokens);
 }
 
-/** A model that is not named or not known is counted with a tokenizer that errs high. */
+/** A missing or unknown model gets a tokenizer that counts high. */
 export function tokenizerOf(model: string | null): Tokenizer {
   if (model === null) return "other";
   return findModel(model)?.facts.tokenizer ?? "other";

@@ -1,4 +1,4 @@
-// The lines of a Claude Code session as a tree: replies whole, their tool results with them, summaries as roots.
+// The lines of a Claude Code session as a tree: one node per reply with its tool results; summaries are roots.
 import { fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../core/message/fields.ts";
 import type { BlockDraft, Drafting } from "./block-draft.ts";
 import { createNode, nodesBetween, type TreeNode } from "./conversation-tree.ts";
@@ -6,7 +6,7 @@ import { timeMsOf } from "./line-reader.ts";
 import { draftMessage } from "./messages-form.ts";
 
 export interface SessionTree {
-  /** Takes a line in, and says what it was. */
+  /** Adds a line and returns what it was. */
   add(line: Fields): Added;
 }
 
@@ -18,21 +18,21 @@ export type Added =
       readonly isOrphan: boolean;
       readonly id: string;
       readonly thread: string;
-      /** What it answers; given with the first piece only. */
+      /** The node it answers; only on the first piece. */
       readonly tip: TreeNode | null | undefined;
     }
-  /** The same line again, or a piece of a reply that was answered already. */
+  /** A repeated line, or a piece of a reply that was already answered. */
   | { readonly type: "repeated" };
 
 interface TreeState {
   readonly drafting: Drafting;
   readonly byUuid: Map<string, TreeNode>;
   readonly replies: Map<string, TreeNode>;
-  /** Replies to which pieces and tool results may still come. */
+  /** Replies that can still get pieces and tool results. */
   readonly open: Set<TreeNode>;
   /** The last node of each thread, for lines whose parent is missing. */
   readonly last: Map<string, TreeNode>;
-  /** What a summary leaves standing, until it comes. */
+  /** Nodes that the next summary keeps. */
   kept: readonly TreeNode[];
 }
 
@@ -65,7 +65,7 @@ export function createSessionTree(drafting: Drafting): SessionTree {
       const { node, added } = isReply
         ? addPiece(line, textIn(fieldsIn(line, "message"), "id") ?? uuid, place, state)
         : { node: addContext(line, place, state), added: { type: "context" } as const };
-      // Lines that say nothing lead on to their parents; before anything was said there is none.
+      // A line without content stands for its parent; a first such line has none.
       const known = node ?? createNode(null, thread, [], place.timeMs);
       state.byUuid.set(uuid, known);
       state.last.set(thread, known);
@@ -74,13 +74,13 @@ export function createSessionTree(drafting: Drafting): SessionTree {
   };
 }
 
-/** Side chains and sub-agents are threads of their own, by the agent's id or by how they began. */
+/** Side chains and sub-agents are their own threads, named by the agent's id or by their first line. */
 function threadOf(line: Fields, uuid: string, parent: TreeNode | null | undefined): string {
   if (line["isSidechain"] !== true) return "";
   return textIn(line, "agentId") ?? (parent?.thread || uuid);
 }
 
-/** Errors that the client shows in the model's place are neither billed nor sent. */
+/** Errors that the client shows as replies are neither billed nor sent. */
 function isMadeUp(line: Fields): boolean {
   return line["isApiErrorMessage"] === true || fieldsIn(line, "message")["model"] === "<synthetic>";
 }
@@ -92,7 +92,7 @@ interface AddedPiece {
     | { readonly type: "repeated" };
 }
 
-/** Pieces stand together, before the tool results that came between them. */
+/** Pieces of a reply go before tool results that came between them. */
 function addPiece(line: Fields, id: string, place: Place, state: TreeState): AddedPiece {
   const { thread, parent, timeMs } = place;
   const key = `${thread} ${id}`;
@@ -112,13 +112,13 @@ function addPiece(line: Fields, id: string, place: Place, state: TreeState): Add
   return { node: begun, added: { type: "reply", id, thread, tip: undefined } };
 }
 
-/** Only the first piece opens the reply. */
+/** Later pieces do not open a reply. */
 function continued(draft: BlockDraft): BlockDraft {
   const { size } = draft;
   return typeof size === "number" ? draft : { ...draft, size: { ...size, replies: 0 } };
 }
 
-/** What a reply answers is complete. */
+/** A node that is answered is complete. */
 function seal(tip: TreeNode | null, { open }: TreeState): void {
   let node = tip;
   while (node !== null && !open.has(node)) {
@@ -128,7 +128,7 @@ function seal(tip: TreeNode | null, { open }: TreeState): void {
   if (node !== null) open.delete(node);
 }
 
-/** Where the next line continues. */
+/** Returns the node that the next line continues. */
 function addContext(line: Fields, place: Place, state: TreeState): TreeNode | null {
   const { thread, parent, timeMs } = place;
   switch (line["type"]) {
@@ -142,7 +142,7 @@ function addContext(line: Fields, place: Place, state: TreeState): TreeNode | nu
       if (parent === null || !state.open.has(parent) || !hasResult(message)) {
         return createNode(parent, thread, blocks, timeMs);
       }
-      // Results of calls made at once name different pieces as their parents, but were sent together.
+      // Results of parallel calls name different pieces as parents, but were sent together.
       parent.blocks.push(...blocks);
       parent.lastMs = timeMs ?? parent.lastMs;
       return parent;
@@ -166,13 +166,13 @@ function hasResult(message: Fields): boolean {
   return listIn(message, "content").some((block) => fieldsOf(block)["type"] === "tool_result");
 }
 
-/** What the client attaches, where its words are in the file: a queued prompt, a file, a note. */
+/** The text of an attachment, if the file has it: a queued prompt, a file, a note. */
 function attachedText(attachment: Fields): string | undefined {
   const file = fieldsIn(fieldsIn(attachment, "content"), "file");
   return textIn(attachment, "content") ?? textIn(attachment, "prompt") ?? textIn(file, "content");
 }
 
-/** Messages that outlive a summary: named one by one, or by the first and the last of them. */
+/** Messages that a summary keeps: listed one by one, or as first and last. */
 function keptNodes(metadata: Fields, { byUuid }: TreeState): TreeNode[] {
   const named = listIn(fieldsIn(metadata, "preservedMessages"), "uuids").flatMap((uuid) => {
     const node = typeof uuid === "string" ? byUuid.get(uuid) : undefined;
@@ -184,7 +184,7 @@ function keptNodes(metadata: Fields, { byUuid }: TreeState): TreeNode[] {
   return nodesBetween(byUuid.get(first ?? "") ?? null, byUuid.get(last ?? "") ?? null);
 }
 
-/** What is kept follows the summary, and lines that continue it continue it there. */
+/** Moves the kept nodes after the summary, so that lines continuing them continue there. */
 function keepAfter(summary: TreeNode, state: TreeState): TreeNode {
   let tip = summary;
   const moved = new Map<TreeNode, TreeNode>();
@@ -198,7 +198,7 @@ function keepAfter(summary: TreeNode, state: TreeState): TreeNode {
     const to = moved.get(node);
     if (to !== undefined) state.byUuid.set(uuid, to);
   }
-  // The request is made when the summary is there, not when what it keeps was said.
+  // The request follows the summary, not the older messages it keeps.
   tip.lastMs = summary.lastMs;
   return tip;
 }

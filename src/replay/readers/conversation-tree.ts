@@ -1,4 +1,4 @@
-// A transcript whose entries name their parents, and the way from its root to the entry last answered.
+// A transcript whose entries name their parents, and the path from its root to the entry last answered.
 import type { Usage } from "../../core/message/usage.ts";
 import type { RecordedRequest } from "../recording.ts";
 import {
@@ -10,16 +10,16 @@ import {
 } from "./block-draft.ts";
 import { createThreadHistory, joinMessages, toRecordedBlocks } from "./thread-history.ts";
 
-/** What was said at one place of the conversation. */
+/** The blocks at one place of the conversation. */
 export interface TreeNode {
-  /** Null at a root, and where a summary takes the place of all before it. */
+  /** Null at a root, and at a summary that replaces everything before it. */
   readonly parent: TreeNode | null;
   readonly thread: string;
-  /** Grows while a reply comes in pieces. */
+  /** Grows while pieces of a reply arrive. */
   readonly blocks: BlockDraft[];
-  /** When the last of it was written. */
+  /** When its last line was written. */
   lastMs: number | null;
-  /** How far from the root it stands on the way that was last taken; below zero for not on it. */
+  /** Its index on the current path from the root; negative if it is not on it. */
   place: number;
 }
 
@@ -32,7 +32,7 @@ export function createNode(
   return { parent, thread, blocks: [...blocks], lastMs, place: -1 };
 }
 
-/** From the first of two nodes to the last; nothing where the one does not lead to the other. */
+/** The nodes from `first` to `last`; empty if `first` is no ancestor of `last`. */
 export function nodesBetween(first: TreeNode | null, last: TreeNode | null): TreeNode[] {
   const nodes: TreeNode[] = [];
   for (let node = last; node !== null; node = node.parent) {
@@ -42,9 +42,9 @@ export function nodesBetween(first: TreeNode | null, last: TreeNode | null): Tre
   return [];
 }
 
-/** A request as the tree shows it: everything up to a node was sent. */
+/** A request: everything from the root to `tip` was sent. */
 export interface TreeRequest {
-  /** Null for a reply to nothing. */
+  /** Null if the reply has no parent. */
   readonly tip: TreeNode | null;
   readonly endMs: number | null;
   readonly model: string | null;
@@ -56,13 +56,13 @@ export interface ThreadWay {
   advance(request: TreeRequest): RecordedRequest;
 }
 
-/** `owner` names what no other session or thread shares: the part of the prompt that is not recorded. */
+/** `owner` identifies the unrecorded part of the prompt, which no other session or thread shares. */
 export function createThreadWay(thread: string, owner: string, drafting: Drafting): ThreadWay {
   const history = createThreadHistory();
   const way: { readonly node: TreeNode; readonly end: number }[] = [];
   let head: readonly BlockDraft[] | undefined;
 
-  /** The nodes after the last one that is still on the way. */
+  /** Cuts the path at the common ancestor and returns the new nodes up to `tip`. */
   const leaveFor = (tip: TreeNode | null): TreeNode[] => {
     const fresh: TreeNode[] = [];
     let node = tip;

@@ -18,7 +18,7 @@ test.each([
   expect(toExcerpt({ type: "text", text })).toBe(shown);
 });
 
-test("a result without content is told to be empty", () => {
+test("a result without content is shown as empty", () => {
   const result: Block = { type: "tool_result", toolUseId: "", content: [], isError: false };
   expect(toExcerpt(result)).toBe("(empty)");
 });

@@ -1,20 +1,20 @@
-// A few words of a block, for reports.
+// A short excerpt of a block, for reports.
 import { detach, excerptAt, excerptLengthMax } from "../../core/diagnosis/excerpt.ts";
 import type { Block } from "../../core/message/message.ts";
 
-/** Text that begins with more space than this shows nothing else. */
+/** Only this much is read, so text after more leading white space does not show. */
 const charactersRead = 8 * excerptLengthMax;
 
-/** At most 80 characters on one line, control characters made visible; safe to print and never half a character. */
+/** At most 80 characters on one line, with visible control characters; safe to print, never splits a character. */
 export function toExcerpt(block: Block): string {
   const words = wordsOf(block);
   const isCut = words.length > charactersRead;
-  // A pair that the cut parts is left out whole.
+  // A surrogate pair at the cut is dropped.
   const head = isCut ? words.slice(0, charactersRead).replace(/[\ud800-\udbff]$/, "") : words;
   const line = head.replaceAll(/\s+/g, " ").trim();
   if (line === "") return isCut ? "…" : "(empty)";
   const shown = excerptAt(line, 0);
-  // What is kept for a report must not keep the whole text alive.
+  // A substring would keep the whole text in memory.
   return detach(isCut && !shown.endsWith("…") ? `${shown}…` : shown);
 }
 

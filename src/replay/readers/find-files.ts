@@ -1,4 +1,4 @@
-// Every file that may hold a recording, under the paths a user names.
+// Finds files that may contain a recording.
 import { messageOf } from "../../core/strata-error.ts";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
@@ -10,8 +10,8 @@ export type FoundFile =
 const extensions = [".jsonl", ".ndjson", ".json"];
 
 /**
- * Files in folders by name, in code-unit order, folders included; of files named by the user any
- * extension will do. A file or folder that links or overlapping paths lead to again is found once.
+ * Searches folders recursively in code-unit order. A file that the user names can have any extension. A file
+ * reached again through links or overlapping paths is found once.
  */
 export async function findFiles(paths: readonly string[]): Promise<FoundFile[]> {
   const seen = new Set<string>();
@@ -42,7 +42,7 @@ async function visit(path: string, how: "named" | "met", search: Search): Promis
       unusable(path, "it is not a file", search);
     }
   } catch (cause) {
-    // A link to nothing that would not have been read anyway.
+    // A broken link with a name that would not have been read.
     const isNothing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
     if (isWanted || !isNothing) unusable(path, failureText(cause), search);
   }

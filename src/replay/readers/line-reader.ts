@@ -1,13 +1,13 @@
-// What all readers have in common: lines of one file in, recorded values out.
+// The interface of all readers: lines of one file in, recorded values out.
 import type { Fields } from "../../core/message/fields.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Recorded } from "../recording.ts";
 import type { Drafting } from "./block-draft.ts";
 
-/** Reads one file of one format. Only what the next line needs is held. */
+/** Reads one file of one format. Holds only what the next line needs. */
 export interface LineReader {
   read(line: Fields, number: number): readonly Recorded[];
-  /** What can only be said once the file has ended. */
+  /** Values that are only known at the end of the file. */
   end(): readonly Recorded[];
 }
 
@@ -19,11 +19,11 @@ export interface Source {
   readonly protocols?: readonly Protocol[];
 }
 
-/** What is known over all files of a run. */
+/** State shared by all files of a run. */
 export interface Run {
-  /** The id as the file has it, or numbered where another session of the run took it. */
+  /** The id, with a number if another session of the run has the same. */
   claimSessionId(id: string): string;
-  /** False where the reply was read before: clients copy history into the files of resumed sessions. */
+  /** False if the reply was read before: clients copy history into the files of resumed sessions. */
   claimReply(id: string): boolean;
 }
 
@@ -50,7 +50,7 @@ export function skip(file: string, line: number | null, reason: string): Recorde
   return { type: "skipped", file, line, reason };
 }
 
-/** Milliseconds since 1970 of a date as text; null for anything else. */
+/** Milliseconds since 1970 of a date in text form; null for anything else. */
 export function timeMsOf(value: unknown): number | null {
   if (typeof value !== "string") return null;
   const timeMs = Date.parse(value);

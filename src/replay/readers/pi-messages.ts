@@ -1,11 +1,11 @@
-// pi's own form of content and usage, in ours.
+// Converts pi's content and usage.
 import { isObject } from "../../core/message/fields.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import { countIn, fieldsOf, textIn, type Fields } from "../../core/message/fields.ts";
 import { findProtocolCalled } from "../../core/wire/foreign/recognise-protocol.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 
-/** Blocks in the Messages API's form. */
+/** To blocks of the Messages API. */
 export function toContent(content: unknown): unknown {
   if (!Array.isArray(content)) return content;
   return content.map((item: unknown) => {
@@ -35,12 +35,12 @@ export function toContent(content: unknown): unknown {
   });
 }
 
-/** By the API it names, else by whom it was sent to. */
+/** From the API the message names, otherwise from its provider. */
 export function protocolOf(message: Fields): Protocol | undefined {
   return findProtocolCalled(textIn(message, "api") ?? textIn(message, "provider") ?? "");
 }
 
-/** Null where the prompt was not counted. */
+/** Null if the prompt tokens are missing. */
 export function usageOf(message: Fields): Usage | null {
   const usage = message["usage"];
   if (!isObject(usage) || countIn(usage, "input") === undefined) return null;

@@ -278,7 +278,7 @@ describe("what was never sent or never billed", () => {
 });
 
 describe("a damaged or copied file", () => {
-  test("a missing parent is told once, and the line before takes its place", () => {
+  test("a missing parent is reported once, and the previous line replaces it", () => {
     const recorded = read([
       user("u1", null, 1, "One"),
       piece("a1", "u1", 2, "m1", text("first")),

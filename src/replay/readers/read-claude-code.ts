@@ -1,4 +1,4 @@
-// Claude Code sessions: one line for each block of a reply, each line naming the one before it.
+// Reads Claude Code sessions: one line per block of a reply; each line names its parent.
 import type { Usage } from "../../core/message/usage.ts";
 import { isObject } from "../../core/message/fields.ts";
 import { countIn, fieldsIn, textIn, type Fields } from "../../core/message/fields.ts";
@@ -13,12 +13,12 @@ export function isClaudeCode(line: Fields): boolean {
   return typeof line["uuid"] === "string" && "parentUuid" in line;
 }
 
-/** A reply whose pieces are still coming in, or which waits for one that began before it. */
+/** A reply that is incomplete, or that waits for an earlier one. */
 interface Pending {
   readonly id: string;
   readonly thread: string;
   readonly tip: TreeNode | null;
-  /** False where an earlier file had it. */
+  /** False if an earlier file had it. */
   readonly isNew: boolean;
   model: string | null;
   usage: Usage | null;
@@ -29,7 +29,7 @@ interface Pending {
 interface ReaderState {
   readonly source: Source;
   readonly ways: Map<string, ThreadWay>;
-  /** In the order the replies began. */
+  /** In order of the first piece. */
   readonly pending: Pending[];
   session: string | null;
   sessionId: string | null;
@@ -94,13 +94,13 @@ function addPiece(
   reply.endMs = timeMsOf(line["timestamp"]) ?? reply.endMs;
 }
 
-/** Null where the prompt's tokens are not told. */
+/** Null if the prompt tokens are missing. */
 function usageOf(usage: unknown): Usage | null {
   if (!isObject(usage) || countIn(usage, "input_tokens") === undefined) return null;
   return messagesForm.readUsage(usage).usage;
 }
 
-/** The requests that are complete, as far as nothing that began earlier is still open. */
+/** Complete requests, up to the first one that is still open. */
 function release(state: ReaderState): Recorded[] {
   const recorded: Recorded[] = [];
   while (state.pending[0]?.isComplete === true) {

@@ -1,4 +1,4 @@
-// Codex rollouts: the items of a conversation in the order they came, with a token count after each reply.
+// Reads Codex rollouts: the items of a conversation in order, with a token count after each reply.
 import type { Usage } from "../../core/message/usage.ts";
 import { isObject } from "../../core/message/fields.ts";
 import {
@@ -27,13 +27,13 @@ export function isCodex(line: Fields): boolean {
   return lineTypes.some((type) => type === line["type"]) && isObject(line["payload"]);
 }
 
-/** A reply as far as it was read: what it answers is fixed, what it says goes into the next request. */
+/** A reply being read. Its request is complete; its items go into the next request. */
 interface OpenReply {
   readonly keep: number;
   readonly sent: readonly BlockDraft[];
   readonly startMs: number | null;
   endMs: number | null;
-  /** Whether something came since that the model did not make: the next it makes is another reply. */
+  /** Whether an item of the client followed, so the model's next item starts another reply. */
   isAnswered: boolean;
 }
 
@@ -43,16 +43,16 @@ interface RolloutState {
   sessionId: string | null;
   session: string | null;
   head: readonly BlockDraft[];
-  /** The text of the head; null where there is none. */
+  /** The text of the head, or null. */
   instructions: string | null;
-  /** Blocks of the last request that still lead the next, and what comes after them. */
+  /** How many blocks of the last request the next one keeps, and the blocks after them. */
   keep: number;
   tail: BlockDraft[];
   reply: OpenReply | null;
   model: string | null;
   effort: string | null;
   lastMs: number | null;
-  /** Totals come again with every note about limits; only a new one is a reply's. */
+  /** Notes about limits repeat the last total; only a new total belongs to a reply. */
   totalTokens: number | null;
 }
 
@@ -100,7 +100,7 @@ export function createCodexReader(source: Source): LineReader {
   };
 }
 
-/** A resumed or forked file brings the heads of the sessions before it, too: the first is its own. */
+/** A resumed or forked file also contains the heads of earlier sessions; the first head is its own. */
 function readMeta(payload: Fields, state: RolloutState): void {
   if (state.session !== null) return;
   state.session = textIn(payload, "id") ?? state.source.file;
@@ -112,13 +112,13 @@ function readMeta(payload: Fields, state: RolloutState): void {
   state.head = draftInstructions(instructions, state.source.drafting);
 }
 
-/** Newer clients send their instructions as a message, and write them down twice. */
+/** Newer clients send their instructions as a message, and record them twice. */
 function dropRepeated(item: Fields, state: RolloutState): void {
   const texts = listIn(item, "content").map((part) => textIn(fieldsOf(part), "text")?.trim());
   if (state.instructions !== null && texts.includes(state.instructions)) state.head = [];
 }
 
-/** Items that only the client keeps. */
+/** Items that the client does not send. */
 const unsentItems = ["ghost_snapshot", "other"];
 
 function readItem(item: Fields, timeMs: number | null, state: RolloutState): Recorded[] {
@@ -149,7 +149,7 @@ function openReply(state: RolloutState): void {
   state.tail = [];
 }
 
-/** A count that is new belongs to the reply before it. */
+/** A new count belongs to the reply before it. */
 function readCount(info: Fields, state: RolloutState): Recorded[] {
   const total = countIn(fieldsIn(info, "total_token_usage"), "total_tokens") ?? null;
   const last = fieldsIn(info, "last_token_usage");
@@ -165,7 +165,7 @@ function readCount(info: Fields, state: RolloutState): Recorded[] {
   return close(usage, state);
 }
 
-/** The history from here on is what the summary says, and nothing before it. */
+/** The summary replaces the history. */
 function readCompaction(payload: Fields, timeMs: number | null, state: RolloutState): Recorded[] {
   const recorded = close(null, state);
   const { drafting } = state.source;
@@ -180,7 +180,7 @@ function readCompaction(payload: Fields, timeMs: number | null, state: RolloutSt
   return recorded;
 }
 
-/** The request that the open reply answers, if there is one. */
+/** The request that the open reply answers, if any. */
 function close(usage: Usage | null, state: RolloutState): Recorded[] {
   const { reply, history, source, model } = state;
   if (reply === null) return [];
@@ -227,7 +227,7 @@ function openSession(state: RolloutState): Recorded[] {
   return [{ type: "session", session }];
 }
 
-/** Rollouts do not hold the tools; the first bill tells how large they were. */
+/** Rollouts do not contain the tools; the first bill shows their size. */
 function hiddenTools(
   reply: OpenReply,
   usage: Usage | null,
@@ -238,7 +238,7 @@ function hiddenTools(
   return tokens === 0 ? [] : [hiddenDraft(sessionId, tokens, "T0", source.drafting)];
 }
 
-/** Sealed reasoning is billed by what it took to think it. */
+/** Sealed reasoning is billed by its reasoning tokens. */
 function sizeReasoning(tail: readonly BlockDraft[], usage: Usage | null): BlockDraft[] {
   const count = tail.filter(({ kind }) => kind === "thinking").length;
   const size = Math.round((usage?.reasoningTokens ?? 0) / Math.max(1, count));

@@ -67,7 +67,7 @@ describe("a ctx-kv session", () => {
     expect(promptsIn(recorded)[1]?.map(({ tier }) => tier)).toEqual(["T0", "T3"]);
   });
 
-  test("counts time in milliseconds, and tells no usage because the file has no cache counters", () => {
+  test("counts time in milliseconds, and has no usage because the file has no cache counters", () => {
     expect(
       requestsIn(recorded).map(({ startMs, endMs, usage, markers }) => [
         startMs,

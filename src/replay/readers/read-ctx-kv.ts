@@ -1,4 +1,4 @@
-// ctx-kv/1: requests as runs of numbered pieces of one size, without content.
+// Reads ctx-kv/1: requests as runs of numbered pieces of one size, without content.
 import { countIn, listIn, textIn, type Fields } from "../../core/message/fields.ts";
 import type { Recorded, RecordedBlock } from "../recording.ts";
 import { skip, type LineReader, type Source } from "./line-reader.ts";
@@ -7,7 +7,7 @@ export function isCtxKv(line: Fields): boolean {
   return line["format"] === "ctx-kv/1" || line["kind"] === "kvtrace";
 }
 
-/** Where the tools and the system text of an agent end, in pieces. */
+/** Where an agent's tools and system text end, in pieces. */
 interface Head {
   readonly tools: number;
   readonly system: number;
@@ -16,9 +16,9 @@ interface Head {
 interface KvState {
   readonly sessionId: string;
   readonly pieceTokens: number;
-  /** By thread; the main one is empty. */
+  /** By thread; the main thread is "". */
   readonly heads: Map<string, Head>;
-  /** How many pieces the last request of each thread had. */
+  /** The number of pieces in each thread's last request. */
   readonly lengths: Map<string, number>;
 }
 
@@ -67,7 +67,7 @@ function headOf(line: Fields, pieceTokens: number): Head {
   };
 }
 
-/** Undefined where the numbers do not fit together. */
+/** Undefined if the numbers are inconsistent. */
 function readRequest(line: Fields, state: KvState): Recorded | undefined {
   const thread = textIn(line, "agent") ?? "";
   const head = state.heads.get(thread) ?? { tools: 0, system: 0 };
@@ -93,7 +93,7 @@ function readRequest(line: Fields, state: KvState): Recorded | undefined {
         toPiece(id, keep + index, { head, tokens: state.pieceTokens, pieces }),
       ),
       remainderTokens: Math.max(0, promptTokens - state.pieceTokens * pieces),
-      // The format has no cache counters, and totals alone would read as if nothing was cached.
+      // The format has no cache counters; totals alone would look as if nothing was cached.
       usage: null,
       markers: null,
       settings: {},
@@ -103,7 +103,7 @@ function readRequest(line: Fields, state: KvState): Recorded | undefined {
 
 const idsMax = 10_000_000;
 
-/** From runs of a first id and a count. */
+/** Expands runs of a first id and a count. */
 function pieceIds(runs: readonly unknown[]): number[] | undefined {
   const ids: number[] = [];
   for (const run of runs) {
@@ -118,7 +118,7 @@ function pieceIds(runs: readonly unknown[]): number[] | undefined {
 interface PiecePlace {
   readonly head: Head;
   readonly tokens: number;
-  /** Of the whole request. */
+  /** Number of pieces in the whole request. */
   readonly pieces: number;
 }
 

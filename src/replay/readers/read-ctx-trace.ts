@@ -1,4 +1,4 @@
-// ctx-trace/1: one session per file, each request as the messages it keeps and those it adds.
+// Reads ctx-trace/1: one session per file, each request as the messages it keeps and adds.
 import { noUsage, type Usage } from "../../core/message/usage.ts";
 import { findProtocol } from "../../core/wire/protocols.ts";
 import {
@@ -33,7 +33,7 @@ interface TraceState {
   readonly foundation: Foundation;
   /** Where each message ends, in blocks. */
   readonly ends: number[];
-  /** What the last reply spent on reasoning: a provider that seals it bills that many when it is sent back. */
+  /** Reasoning tokens of the last reply. A provider that seals reasoning bills that many when it is sent back. */
   reasoningTokens: number;
 }
 
@@ -131,7 +131,7 @@ function headLength({ foundation }: TraceState): number {
   return foundation.tools.length + foundation.system.length;
 }
 
-/** Whether the request brings tools or a system text of its own. */
+/** Whether the request has its own tools or system text. */
 function readFoundation(line: Fields, state: TraceState, { drafting }: Source): boolean {
   const { header, foundation } = state;
   const bringsTools = Array.isArray(line["tools"]);
@@ -141,7 +141,7 @@ function readFoundation(line: Fields, state: TraceState, { drafting }: Source): 
   return bringsTools || bringsSystem;
 }
 
-/** Where a recording has the system text but not the tools, the first bill tells how large they were. */
+/** If a recording has the system text but not the tools, the first bill shows their size. */
 function hideTools(
   { header, sessionId, foundation }: TraceState,
   first: {
@@ -158,7 +158,7 @@ function hideTools(
   if (tokens > 0) foundation.tools = [hiddenDraft(sessionId, tokens, "T0", drafting)];
 }
 
-/** Sealed reasoning is billed by what it took to think it. */
+/** Sealed reasoning is billed by its reasoning tokens. */
 function draftMessageOf(
   message: unknown,
   { header, reasoningTokens }: TraceState,
@@ -176,7 +176,7 @@ function growEnds(
   { ends, ...state }: TraceState,
   grown: {
     readonly keepMessages: number;
-    /** By how many blocks the head became longer. */
+    /** How many blocks the head grew by. */
     readonly shift: number;
     readonly messages: readonly (readonly BlockDraft[])[];
   },
@@ -190,7 +190,7 @@ function growEnds(
   }
 }
 
-/** Null where the recording never saw the wire. */
+/** Null if the recording has no wire data. */
 function readMarkers(line: Fields, state: TraceState): RecordedMarker[] | null {
   if (state.header["raw_api_log"] !== true) return null;
   return listIn(line, "cache_control").flatMap((entry) => {
@@ -201,7 +201,7 @@ function readMarkers(line: Fields, state: TraceState): RecordedMarker[] | null {
   });
 }
 
-/** From a path such as messages.12.content.0, system.1 or tools.3. */
+/** Parses a path such as messages.12.content.0, system.1 or tools.3. */
 function markedBlock(
   at: string,
   { foundation, ends, history, ...rest }: TraceState,
@@ -224,7 +224,7 @@ function markedBlock(
   return block < history.blocks.length ? block : null;
 }
 
-/** Null where the prompt's tokens were not recorded. Uncached tokens are apart from cached ones on every wire. */
+/** Null if the prompt tokens are missing. In every wire format, uncached tokens do not include cached ones. */
 function usageOf(fields: Fields): Usage | null {
   if (countIn(fields, "input_tokens") === undefined) return null;
   const { usage } = messagesForm.readUsage(fields);

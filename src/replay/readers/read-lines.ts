@@ -1,16 +1,16 @@
-// A file as lines, without ever holding more than one of them.
+// Reads a file line by line, with one line in memory at a time.
 import { createReadStream } from "node:fs";
 
 export interface Line {
   /** From 1. */
   readonly number: number;
-  /** Without its end and without a byte order mark; null where it is too long to be held. */
+  /** Without line end and byte order mark; null if it is too long. */
   readonly text: string | null;
-  /** False for a last line that no line break ends. */
+  /** False for a last line without a line break. */
   readonly isEnded: boolean;
 }
 
-/** A request with every picture a provider takes is shorter than this. */
+/** More than a request with the largest allowed images. */
 const lineBytesMax = 64 * 1024 * 1024;
 
 const chunkBytes = 256 * 1024;
@@ -51,7 +51,7 @@ interface HeldLine {
   text(): string | null;
 }
 
-/** Counts on after the limit, but holds nothing any more. */
+/** Beyond the limit it only counts. */
 function createHeldLine(bytesMax: number): HeldLine {
   let parts: Buffer[] = [];
   let bytes = 0;

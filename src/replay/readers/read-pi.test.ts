@@ -145,7 +145,7 @@ describe("the tree of a pi session", () => {
     expect(requestsIn(recorded)[2]?.keep).toBe(1);
   });
 
-  test("a missing parent is told once, and the entry before takes its place", () => {
+  test("a missing parent is reported once, and the previous entry replaces it", () => {
     const recorded = read([...before, user("u3", "gone", 6, "Three"), reply("a3", "u3", 7, [])]);
     expect(excerptsIn(recorded)[2]).toHaveLength(6);
     expect(skippedIn(recorded)).toEqual([

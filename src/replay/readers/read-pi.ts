@@ -1,4 +1,4 @@
-// pi sessions: entries that name their parents; a reply is one entry with its usage.
+// Reads pi sessions: entries that name their parents; a reply is one entry with its usage.
 import { promptTokens } from "../../core/message/usage.ts";
 import { fieldsIn, textIn, type Fields } from "../../core/message/fields.ts";
 import type { Recorded } from "../recording.ts";
@@ -24,7 +24,7 @@ export function isPi(line: Fields): boolean {
 interface PiState {
   readonly source: Source;
   readonly byId: Map<string, TreeNode | null>;
-  /** The entry before, for files without parents. */
+  /** The previous entry, for files without parents. */
   last: TreeNode | null;
   session: string | null;
   opened: { readonly id: string; readonly way: ThreadWay } | null;
@@ -148,7 +148,7 @@ function addMessage(
   }
 }
 
-/** A reply that failed is not sent again; it counts where it was billed. */
+/** A failed reply is not sent again; it counts if it was billed. */
 function addReply(
   message: Fields,
   { line, parent, timeMs }: EntryPlace,

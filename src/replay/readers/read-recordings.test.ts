@@ -35,7 +35,7 @@ async function read(paths: readonly string[] = [folder]): Promise<Recorded[]> {
   return collect(readRecordings(paths, { counter: charactersCounter }));
 }
 
-/** Each value in a few words, with paths as seen from the folder. */
+/** Each value as short text, with paths relative to the folder. */
 function shown(recorded: readonly Recorded[]): string[] {
   return recorded.map((each) => {
     if (each.type === "session") return `session ${relative(folder, each.session.file)}`;
@@ -124,7 +124,7 @@ const bodyUsing = (input: string): string =>
   `{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":${input}}]}]}`;
 
 describe("a reading", () => {
-  test("tells how far it came", async () => {
+  test("reports progress", async () => {
     const first = write("a.jsonl", `${body("1")}\n`);
     const second = write("b.jsonl", `${body("22")}\n`);
     const told: number[][] = [];

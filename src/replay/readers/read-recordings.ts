@@ -1,4 +1,4 @@
-// Transcript readers: files of any known format → recorded sessions and requests, as a stream.
+// Reads files of any known format into a stream of recorded sessions and requests.
 import { messageOf } from "../../core/strata-error.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import type { Fields } from "../../core/message/fields.ts";
@@ -12,16 +12,16 @@ import { createRun, skip, type LineReader, type Source } from "./line-reader.ts"
 import { readLines, type Line } from "./read-lines.ts";
 
 export interface ReadingOptions {
-  /** Counts o200k tokens; each model's own are estimated from them. */
+  /** Counts o200k tokens; tokens of other models are estimated from them. */
   readonly counter: TextCounter;
-  /** Whether blocks carry a few words of their content. */
+  /** Whether blocks carry an excerpt of their content. */
   readonly excerpts?: boolean;
   /** Those that request logs may be written in; all we speak where absent. */
   readonly protocols?: readonly Protocol[];
   readonly onProgress?: (bytesRead: number, bytesTotal: number) => void;
 }
 
-/** Reads files, and folders with all that is in them. Whatever cannot be used is named in a `skipped` value. */
+/** Reads files and folders recursively. Unusable files and lines are reported in `skipped` values. */
 export async function* readRecordings(
   paths: readonly string[],
   { counter, excerpts = false, protocols, onProgress }: ReadingOptions,
@@ -67,7 +67,7 @@ async function* readFile(
   yield* reading.end();
 }
 
-/** A file that shows no known format in so many lines, or so many characters, is given up. */
+/** A file without a known format in this many lines or characters is skipped. */
 const undetectedLinesMax = 100;
 const undetectedCharactersMax = 16_000_000;
 
@@ -83,7 +83,7 @@ function createFileReading(source: Source): FileReading {
   let hasRequest = false;
   let isEmpty = true;
   let characters = 0;
-  /** Lines before the format was known. */
+  /** Lines read before the format is known. */
   let waiting: Parsed[] = [];
 
   const pass = (parsed: Parsed): readonly Recorded[] => {
@@ -121,7 +121,7 @@ function createFileReading(source: Source): FileReading {
 
 interface Parsed {
   readonly number: number;
-  /** Undefined for a line that cannot be used. */
+  /** Undefined for an unusable line. */
   readonly fields: Fields | undefined;
   readonly reason: string;
 }
@@ -138,7 +138,7 @@ function parseLine({ number, text, isEnded }: Line): Parsed {
   }
 }
 
-/** JavaScript moves keys that look like integers to the front; with a space before them they stay in order. */
+/** JavaScript moves integer-like keys to the front; a leading space keeps them in order. */
 function withOrderedKeys(text: string): string {
   return text.replaceAll(/([{,]\s*)"(?=\d+"\s*:)/g, '$1" ');
 }
@@ -152,7 +152,7 @@ function readParsed(
   return guard(() => reader?.read(fields, number) ?? [], file, number);
 }
 
-/** A line that a reader stumbles over is one line lost, not the file. */
+/** If a reader throws, one line is lost and not the file. */
 function guard(
   read: () => readonly Recorded[],
   file: string,

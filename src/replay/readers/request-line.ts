@@ -1,4 +1,4 @@
-// One line of a request log → the request it holds, when it was sent, for whom, and what came back.
+// Parses one line of a request log: protocol, body, time, session, status and usage.
 import {
   countIn,
   fieldsIn,
@@ -19,11 +19,11 @@ export interface RequestLine {
   readonly model: string;
   readonly startMs: number | null;
   readonly endMs: number | null;
-  /** Of the answer; null where it was not logged. */
+  /** HTTP status of the answer; null if not logged. */
   readonly status: number | null;
-  /** The provider's own usage object; null where there is none. */
+  /** The provider's usage object, or null. */
   readonly usage: Fields | null;
-  /** What the client itself says belongs together. */
+  /** The client's own session id. */
   readonly session: string | null;
 }
 
@@ -91,7 +91,7 @@ function firstTime(places: readonly Fields[], names: readonly string[]): number 
   return null;
 }
 
-/** Seconds and milliseconds since 1970 are told apart by their size; less is seconds since the start. */
+/** Size distinguishes milliseconds from seconds since 1970; small values are seconds since the start. */
 function toTimeMs(value: unknown): number | null {
   if (typeof value !== "number") return timeMsOf(value);
   if (!Number.isFinite(value) || value < 0) return null;
@@ -124,7 +124,7 @@ function usageIn(line: Fields, response: Fields, protocol: Protocol): Fields | n
   return streamed === undefined ? null : streamedUsage(streamed, protocol);
 }
 
-/** Usage as the events of a stream bring it; what a later one says holds. */
+/** Usage from the events of a stream; later events override earlier ones. */
 function streamedUsage(events: string, protocol: Protocol): Fields | null {
   const usage: Record<string, unknown> = {};
   for (const [, data = ""] of events.matchAll(/^data: ?(.*)$/gm)) {
@@ -137,7 +137,7 @@ function streamedUsage(events: string, protocol: Protocol): Fields | null {
 const sessionNames = ["session_id", "sessionId", "session", "conversation_id", "conversationId"];
 const sessionHeaders = ["x-claude-code-session-id", "x-session-id", "session_id", "session-id"];
 
-/** A sub-agent that shares the session's id has one of its own beside it. */
+/** A sub-agent with the session's id also has an id of its own. */
 function sessionIn(
   line: Fields,
   request: Fields,
@@ -151,7 +151,7 @@ function sessionIn(
   return agent === undefined ? session : `${session}/${agent}`;
 }
 
-/** Bodies are logged as objects, or as the text that was sent. */
+/** Bodies are logged as objects or as text. */
 function toObject(value: unknown): unknown {
   return typeof value === "string" && value.startsWith("{") ? parseFields(value) : value;
 }

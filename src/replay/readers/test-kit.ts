@@ -1,4 +1,4 @@
-// Readers on lines written by hand, with a counter that takes every character for a token.
+// For tests: readers on hand-written lines, with a counter of one token per character.
 import { fieldsOf } from "../../core/message/fields.ts";
 import type { Recorded, RecordedBlock, RecordedRequest } from "../recording.ts";
 import { createDrafting } from "./block-draft.ts";
@@ -6,7 +6,7 @@ import { createRun, type CreateReader, type Run } from "./line-reader.ts";
 
 export const charactersCounter: { count(text: string): number } = { count: (text) => text.length };
 
-/** What a reader makes of a file with these lines. */
+/** The values read from a file with these lines. */
 export function recordingsOf(
   create: CreateReader,
   lines: readonly unknown[],
@@ -30,14 +30,14 @@ export function skippedIn(recorded: readonly Recorded[]): string[] {
   );
 }
 
-/** Everything a stream brings. */
+/** All items of a stream. */
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);
   return all;
 }
 
-/** All blocks of each request, rebuilt from what it keeps and appends. */
+/** All blocks of each request, rebuilt from kept and appended blocks. */
 export function promptsIn(recorded: readonly Recorded[]): RecordedBlock[][] {
   const threads = new Map<string, RecordedBlock[]>();
   return requestsIn(recorded).map(({ thread, keep, append }) => {
@@ -47,7 +47,7 @@ export function promptsIn(recorded: readonly Recorded[]): RecordedBlock[][] {
   });
 }
 
-/** Who says what in each request. */
+/** Role and text of each block, per request. */
 export function excerptsIn(recorded: readonly Recorded[]): string[][] {
   return promptsIn(recorded).map((prompt) =>
     prompt.map(({ role, excerpt }) => `${role}: ${excerpt ?? ""}`),

@@ -1,4 +1,4 @@
-// What the last request of a thread held, so that the next is told as what changed since.
+// The blocks of a thread's last request, so that the next one is stored as a difference.
 import type { Tokenizer } from "../../core/models/model-facts.ts";
 import type { RecordedBlock, RecordedMarker } from "../recording.ts";
 import { toRecordedBlock, type BlockDraft } from "./block-draft.ts";
@@ -6,7 +6,7 @@ import { toRecordedBlock, type BlockDraft } from "./block-draft.ts";
 export interface ThreadHistory {
   readonly blocks: readonly BlockDraft[];
   readonly hasImages: boolean;
-  /** The next request: so many leading blocks of the last one, then these. Equal blocks count as kept. */
+  /** The next request: `keep` leading blocks of the last one, then `tail`. Equal blocks count as kept. */
   advance(keep: number, tail: readonly BlockDraft[]): Step;
 }
 
@@ -17,7 +17,7 @@ export interface Step {
 
 export function createThreadHistory(): ThreadHistory {
   const blocks: BlockDraft[] = [];
-  /** Where images are, in block order. */
+  /** Indices of blocks with images. */
   const images: number[] = [];
   return {
     blocks,
@@ -51,14 +51,14 @@ export function toRecordedBlocks(
   return drafts.map((draft) => toRecordedBlock(draft, tokenizer));
 }
 
-/** The markers that came with the blocks; at most one on each. */
+/** The markers of the blocks; at most one per block. */
 export function markersOf(drafts: readonly BlockDraft[]): RecordedMarker[] {
   return drafts.flatMap(({ marker }, block) =>
     marker === null ? [] : [{ block, lifetime: marker }],
   );
 }
 
-/** What a message of several blocks or lines became when it was sent: only its last block ends it. */
+/** Joins blocks into messages as they were sent: only the last block ends a message. */
 export function joinMessages(drafts: readonly BlockDraft[]): BlockDraft[] {
   return drafts.map((draft, index) => {
     const next = drafts[index + 1];

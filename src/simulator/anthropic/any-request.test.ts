@@ -84,7 +84,7 @@ function countable(body: Any): Any {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !notCounted.has(name)));
 }
 
-/** Walks down by the steps and puts the oddity where it ends, sometimes under a new name. */
+/** Follows the path and puts the odd value at its end, sometimes under a new name. */
 function withOddity(value: unknown, steps: readonly number[], oddity: unknown): unknown {
   const [step, ...rest] = steps;
   if (step === undefined || typeof value !== "object" || value === null) return oddity;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { buckets, createClient, marked, text, tool, words, type Any } from "./test-kit.ts";
 
-/** 512 tokens are enough to be kept. */
+/** The cache minimum is 512 tokens. */
 const model = "claude-opus-5";
 const minute = 60_000;
 

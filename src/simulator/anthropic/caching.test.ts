@@ -12,7 +12,7 @@ import {
   type Any,
 } from "./test-kit.ts";
 
-/** 512 tokens are enough to be kept. */
+/** The cache minimum is 512 tokens. */
 const model = "claude-opus-5";
 const minute = 60_000;
 
@@ -169,7 +169,7 @@ describe("mixed lifetimes", () => {
   });
 });
 
-/** So many blocks, markers on those with these numbers, counted from 1. */
+/** Messages with that many blocks and markers on the blocks with these numbers, from 1. */
 function blocks(count: number, marks: readonly number[]): Any[] {
   return Array.from({ length: count }, (_, index) =>
     text(words(60, `block${index}x`), marks.includes(index + 1) ? marked : {}),

@@ -18,7 +18,7 @@ const long = [
 const base = { model: "claude-opus-5", max_tokens: 500, messages: long };
 const summarise = { ...base, compaction: { type: "summarize", instructions: "Keep names." } };
 
-/** A conversation that goes on after a summary. */
+/** A conversation that continues after a summary. */
 function goOn(block: Any, ...rest: readonly Any[]): Any {
   return {
     ...base,
@@ -151,7 +151,7 @@ describe("going on with a summary", () => {
     expect(errorOf(client, twice).details).toEqual({ error_code: "compaction_block_misplaced" });
   });
 
-  test("a signature of another maker and an edited text are told apart", () => {
+  test("a foreign signature and an edited text get different errors", () => {
     const client = openClient();
     const [block] = client.create(summarise).body.content;
     expect(errorOf(client, goOn({ ...block, signature: "x" })).details).toEqual({

@@ -1,13 +1,13 @@
-// Summaries made by the provider on demand: what may be summarised, and whether a block sent back is one of ours.
-import { textOr } from "./read-fields.ts";
-import type { ReadBlock } from "./read-blocks.ts";
-import { compactionBeta } from "./read-options.ts";
-import type { MessagesRequest } from "./read-request.ts";
+// Checks for summaries by the provider: what can be summarised, and whether a block sent back is one of ours.
+import { textOr } from "./request/read-fields.ts";
+import type { ReadBlock } from "./request/read-blocks.ts";
+import { compactionBeta } from "./request/read-options.ts";
+import type { MessagesRequest } from "./request/read-request.ts";
 import { invalid, type Refusal } from "./refusal.ts";
-import { isContentOf, readSummarySignature } from "./signature.ts";
-import { validateCompactionRequest } from "./validate-options.ts";
+import { isContentOf, readSummarySignature } from "./render/signature.ts";
+import { validateCompactionRequest } from "./request/validate-options.ts";
 
-/** Checks blocks sent back and, where a summary is asked for, that there is something to summarise. */
+/** Checks blocks sent back and, if a summary is requested, that there is something to summarise. */
 export function validateCompaction(request: MessagesRequest): void {
   const { messages, betas, options } = request;
   const blocks = messages.flatMap((message) => message.blocks);

@@ -1,13 +1,13 @@
-// POST /v1/messages and its counting sibling: read, render, answer, bill, write.
+// POST /v1/messages and /v1/messages/count_tokens: read, render, answer, bill, write.
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import type { PromptMemory } from "./diagnostics.ts";
-import { generateReply } from "./generate-reply.ts";
-import { readRequest } from "./read-request.ts";
-import { renderPrompt, validateLength } from "./render-prompt.ts";
+import { generateReply } from "./reply/generate-reply.ts";
+import { readRequest } from "./request/read-request.ts";
+import { renderPrompt, validateLength } from "./render/render-prompt.ts";
 import { readBetas, type ApiVersion } from "./request-headers.ts";
 import { settingsOf } from "./settings.ts";
-import { costUsdOf } from "./usage.ts";
-import { messageEvents, messageText, type Outcome } from "./write-message.ts";
+import { costUsdOf } from "./reply/usage.ts";
+import { messageEvents, messageText, type Outcome } from "./reply/write-message.ts";
 
 interface Call {
   readonly requestId: string;
@@ -20,7 +20,7 @@ export function countMessageTokens(
   { counter }: SurfaceContext,
 ): SimResponse {
   const request = readRequest(sent.bodyText, { version, betas: readBetas(sent), purpose: "count" });
-  // A count is of the conversation as sent: asking for its summary changes nothing.
+  // A count covers the conversation as sent; a requested summary does not change it.
   const plain = { ...request, options: { ...request.options, compaction: null } };
   const { totalTokens } = renderPrompt(plain, counter);
   const management = request.options.hasContextManagement
@@ -44,7 +44,7 @@ export function createMessage(
   const prompt = renderPrompt(request, context.counter);
   validateLength(prompt, request);
   const id = newId("msg_");
-  // The answer first: if the model has none, nothing was billed.
+  // The model answers first: if it fails, nothing is billed.
   const made = generateReply(request, prompt, context);
   const open = context.billing.open({
     id: requestId,

@@ -11,7 +11,7 @@ import {
   type Client,
 } from "./test-kit.ts";
 
-/** 512 tokens are enough to be kept. */
+/** The cache minimum is 512 tokens. */
 const model = "claude-opus-5";
 
 const search = tool("search", { description: words(400, "search") });
@@ -140,12 +140,12 @@ function rare(description: string): Any {
   return tool("rare", { defer_loading: true, description });
 }
 
-/** What the model was shown last. */
+/** The last prompt the model got. */
 function visible({ prompts }: Client): readonly string[] | undefined {
   return prompts.at(-1)?.tools.map(({ name }) => name);
 }
 
-/** What is written when an added tool comes again, with this description instead of "One." */
+/** The tokens written when an added tool is sent again with this description instead of "One." */
 function writtenAfter(description: string): number {
   const client = clientWith();
   const added = [change("tool_addition", named("rare"), marked)];

@@ -1,10 +1,10 @@
-// Goal: what a client is told about its own cache misses (providers.md §1.7).
+// Goal: the reasons a client gets for its own cache misses (providers.md §1.7).
 import { describe, expect, test } from "vitest";
 import { createClient, text, tool, words, type Any } from "./test-kit.ts";
 import { createPromptCounter } from "../count-tokens.ts";
 import { createPromptMemory } from "./diagnostics.ts";
-import { readRequest } from "./read-request.ts";
-import { renderPrompt } from "./render-prompt.ts";
+import { readRequest } from "./request/read-request.ts";
+import { renderPrompt } from "./render/render-prompt.ts";
 
 const base = {
   model: "claude-opus-5",
@@ -15,7 +15,7 @@ const base = {
 };
 const optIn = { diagnostics: { previous_message_id: null } };
 
-/** What the second of two requests is told. */
+/** The diagnostics of the second of two requests. */
 function told(change: (body: Any) => Any, betas: readonly string[] = []): Any {
   const client = createClient();
   const first = client.create({ ...base, ...optIn }).body;
@@ -25,7 +25,7 @@ function told(change: (body: Any) => Any, betas: readonly string[] = []): Any {
   return client.create({ ...change(base), diagnostics }).body.diagnostics;
 }
 
-test("who does not ask is told nothing", () => {
+test("without a request for diagnostics there are none", () => {
   expect(createClient().create(base).body).not.toHaveProperty("diagnostics");
 });
 
@@ -78,7 +78,7 @@ test("where only settings differ, there is no answer", () => {
   expect(told((body) => body, ["some-beta"])).toEqual(unavailable);
 });
 
-test("a message of nobody, of another workspace, or of one who did not ask is not found", () => {
+test("an unknown message, one of another workspace, or one without diagnostics is not found", () => {
   const client = createClient();
   const notFound = { cache_miss_reason: { type: "previous_message_not_found" } };
   const after = (id: string): Any =>
@@ -91,7 +91,7 @@ test("a message of nobody, of another workspace, or of one who did not ask is no
   expect(after(id)).toEqual(notFound);
 });
 
-test("a stream tells it in its first event", () => {
+test("a stream has them in its first event", () => {
   const { text: stream } = createClient().create({ ...base, ...optIn, stream: true });
   expect(stream.split("\n\n")[0]).toContain('"diagnostics":null');
 });
@@ -100,7 +100,7 @@ describe("what is remembered has a limit", () => {
   const counter = createPromptCounter();
   const limits = { promptsMax: 3, blocksMax: 100 };
 
-  /** Remembers one prompt of so many blocks after another, and tells which of them are still known. */
+  /** Stores prompts of these sizes one after another, and returns which are still known. */
   function known(sizes: readonly number[]): readonly boolean[] {
     const memory = createPromptMemory(limits);
     const ask = (messageId: string, size: number, previous: string | null): Any => {
@@ -114,7 +114,7 @@ describe("what is remembered has a limit", () => {
       return memory.diagnose({ workspace: "a", messageId, request, prompt });
     };
     for (const [index, size] of sizes.entries()) ask(`msg_${index}`, size, null);
-    // The newest first: asking is remembered too, and makes the oldest go.
+    // The newest first: each question is stored too, and drops the oldest prompt.
     const last = sizes.length - 1;
     const isKnown = (index: number): boolean =>
       ask("msg_again", 1, `msg_${index}`)?.cache_miss_reason?.type !== "previous_message_not_found";
@@ -128,7 +128,7 @@ describe("what is remembered has a limit", () => {
   test("in blocks of all prompts together", () => {
     expect(known([60, 60])).toEqual([true, false, false]);
     expect(known([40, 40])).toEqual([true, true, true]);
-    // What was forgotten makes room.
+    // Dropped prompts make room.
     expect(known([60, 60, 30])).toEqual([true, true, false]);
   });
 

@@ -1,8 +1,8 @@
-// Why a prompt could not be reused, told by comparing it with the prompt of an earlier message.
+// Says why a prompt could not be reused, by comparing it with the prompt of an earlier message.
 import { hashText } from "../hash-text.ts";
-import type { MessagesRequest } from "./read-request.ts";
-import type { RenderedPrompt } from "./render-prompt.ts";
-import type { PromptUnit } from "./render-units.ts";
+import type { MessagesRequest } from "./request/read-request.ts";
+import type { RenderedPrompt } from "./render/render-prompt.ts";
+import type { PromptUnit } from "./render/render-units.ts";
 import { settingsOf } from "./settings.ts";
 
 export type CacheMissReason =
@@ -12,11 +12,11 @@ export type CacheMissReason =
     }
   | { readonly type: "previous_message_not_found" | "unavailable" };
 
-/** What the reply says: nothing, null for no divergence, or the earliest one. */
+/** In the reply: absent, null for no difference, or the earliest difference. */
 export type Diagnostics = { readonly cache_miss_reason: CacheMissReason } | null | undefined;
 
 export interface PromptMemory {
-  /** Compares with the message the client names, then remembers this one under its own id. */
+  /** Compares with the message the client names, then stores this prompt under its own id. */
   diagnose(call: DiagnosedCall): Diagnostics;
 }
 
@@ -29,24 +29,24 @@ interface DiagnosedCall {
 
 interface RememberedPrompt {
   readonly model: string;
-  /** Whatever else can make a prefix unreadable. */
+  /** The other settings that can make a prefix unreadable. */
   readonly settings: string;
-  /** One for each block: the beginning of its hash, what it costs, and where it came from. */
+  /** One per block: the start of its hash, its tokens, and its origin. */
   readonly hashes: BigUint64Array;
   readonly tokens: Uint32Array;
   readonly origins: Uint8Array;
 }
 
-/** How much is remembered of those who ask for diagnostics. */
+/** Limits on stored prompts. */
 interface MemoryLimits {
   readonly promptsMax: number;
-  /** Over all prompts, 13 bytes each: 13 MB. The latest prompt is kept even where it alone has more. */
+  /** Over all prompts, 13 bytes per block: 13 MB. The latest prompt is kept even if it alone exceeds this. */
   readonly blocksMax: number;
 }
 
 const usualLimits: MemoryLimits = { promptsMax: 1000, blocksMax: 1_000_000 };
 
-/** Only prompts of clients that ask are kept, and of those the latest. */
+/** Stores only prompts of clients that ask for diagnostics, the latest ones. */
 export function createPromptMemory(limits: MemoryLimits = usualLimits): PromptMemory {
   const { promptsMax, blocksMax } = limits;
   const remembered = new Map<string, RememberedPrompt>();

@@ -1,4 +1,4 @@
-// Goal: bad input gets the provider's own error, word by word (providers.md §1.14). Method: one request per row.
+// Goal: bad input gets the provider's error, word for word (providers.md §1.14). Method: one request per row.
 import { describe, expect, test } from "vitest";
 import {
   createClient,

@@ -1,11 +1,11 @@
-// The Anthropic API as the simulator speaks it: messages, token counts, models.
+// The Anthropic surface: messages, token counts and models.
 import type { Route, Surface } from "../surface.ts";
 import { countMessageTokens, createMessage } from "./create-message.ts";
 import { createPromptMemory } from "./diagnostics.ts";
 import { listModels, modelsByName, showModel } from "./models-list.ts";
 import { answerOrRefuse, authenticate, faultResponse } from "./request-headers.ts";
 
-/** One per simulator: it remembers prompts for cache diagnostics. */
+/** Create one per simulator: it stores prompts for cache diagnostics. */
 export function createAnthropicSurface(): Surface {
   const memory = createPromptMemory();
   return {

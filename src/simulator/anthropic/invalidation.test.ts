@@ -11,7 +11,7 @@ import {
   type Any,
 } from "./test-kit.ts";
 
-/** 512 tokens are enough to be kept. */
+/** The cache minimum is 512 tokens. */
 const model = "claude-opus-5";
 
 const base = (): Any => ({
@@ -256,7 +256,7 @@ describe("a new user turn after thinking", () => {
     expect(all).toBeGreaterThan(start1 + 80);
   });
 
-  test("older models keep it where context editing is told to keep all", () => {
+  test("older models keep it if context editing keeps all", () => {
     const keepAll = { edits: [{ type: "clear_thinking_20251015", keep: "all" }] };
     const [, all, read] = readings("claude-sonnet-4-5", { context_management: keepAll });
     expect(read).toBe(all);
@@ -327,7 +327,7 @@ function withInput(input: string): string {
   );
 }
 
-/** What is written anew by the second of two requests. */
+/** The tokens that the second of two requests writes again. */
 function rewritten(first: Any, second: Any): number {
   const client = createClient();
   client.create(first);

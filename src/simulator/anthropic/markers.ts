@@ -1,11 +1,11 @@
-// Where a request asks to keep a prefix: explicit markers, the one for the whole request, and their limits.
+// The markers of a request: explicit ones, the request-level one, and their limits.
 import type { BillableMarker } from "../billing/billable-request.ts";
-import type { ReadMark } from "./read-blocks.ts";
-import type { MessagesRequest } from "./read-request.ts";
+import type { ReadMark } from "./request/read-blocks.ts";
+import type { MessagesRequest } from "./request/read-request.ts";
 import { invalid, invented } from "./refusal.ts";
-import type { PromptUnit } from "./render-units.ts";
+import type { PromptUnit } from "./render/render-units.ts";
 
-/** Explicit markers in the order the provider processes them; refuses too many, and 1h after 5m. */
+/** Refuses too many explicit markers, and 1h after 5m in the provider's order. */
 export function validateMarks({ tools, system, messages, facts }: MessagesRequest): void {
   const marks = [
     ...tools.flatMap(({ mark }) => (mark === null ? [] : [mark])),
@@ -30,7 +30,7 @@ export function placeMarkers(
 ): readonly BillableMarker[] {
   const explicit = units.flatMap(({ marks }, block): BillableMarker[] => {
     if (marks.length === 0) return [];
-    // Several markers inside one block end at the same place; the longest lifetime holds.
+    // Several markers inside one block end at the same place; the longest lifetime wins.
     const lifetime = marks.some(({ ttl }) => ttl === "1h") ? "1h" : "5m";
     return [{ block, lifetime, origin: "explicit" }];
   });
@@ -41,7 +41,7 @@ export function placeMarkers(
   );
 }
 
-/** Stands on the last block that can carry a marker; nowhere if there is none. */
+/** On the last block that can carry a marker; none without such a block. */
 function automaticMarker(
   units: readonly PromptUnit[],
   automatic: ReadMark,

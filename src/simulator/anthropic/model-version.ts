@@ -1,9 +1,9 @@
-// Which Claude an id names on this API, and how new it is: some rules hold from one version on.
+// The model and version of an id on this API; some rules depend on the version.
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { Refusal } from "./refusal.ts";
 
-/** The facts of a model by an id this API takes; spellings of other routes are unknown here. */
+/** Finds a model by an id of this API; ids of other routes are refused. */
 export function modelOf(requested: string): ModelFacts {
   const found = /^claude-[a-z0-9.-]+$/.test(requested) ? findModel(requested) : null;
   const isOurs =
@@ -15,13 +15,13 @@ export function modelOf(requested: string): ModelFacts {
   return found.facts;
 }
 
-/** Opus 4.5 is 405, Sonnet 4 is 400; 0 where the id has no version. */
+/** Opus 4.5 is 405, Sonnet 4 is 400; 0 if the id has no version. */
 export function versionOf(id: string): number {
   const parts = /(?:^|-)(\d{1,2})(?:[-.](\d{1,2}))?(?=-|$)/.exec(id);
   return parts === null ? 0 : Number(parts[1]) * 100 + Number(parts[2] ?? 0);
 }
 
-/** The line of the model: opus, sonnet, haiku, fable, mythos. */
+/** opus, sonnet, haiku, fable or mythos. */
 export function lineOf(id: string): string | null {
   return /-(opus|sonnet|haiku|fable|mythos)(?:-|$)/.exec(id)?.[1] ?? null;
 }

@@ -1,11 +1,11 @@
-// GET /v1/models: what the provider tells of its models; prices and cache minimums are not among it.
+// GET /v1/models: the provider lists its models without prices and cache minimums.
 import { builtInCatalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { SimResponse } from "../surface.ts";
 import { lineOf, versionOf } from "./model-version.ts";
 import { invalid } from "./refusal.ts";
 
-/** Every model of this API and every alias, in the order of our files. */
+/** Every model and alias of this API, in the order of our files. */
 export const modelsByName: ReadonlyMap<string, ModelFacts> = new Map(
   builtInCatalogue.ids
     .map((id) => builtInCatalogue.factsOf(id))

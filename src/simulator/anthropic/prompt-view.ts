@@ -1,14 +1,14 @@
-// The request as the simulated model is shown it.
+// Converts a request to the prompt of a simulated model.
 import type { Prompt, PromptTool, PromptTurn } from "../prompt.ts";
 import { compactJson, toPlainValue, type JsonObject } from "../json-source.ts";
-import { textOr } from "./read-fields.ts";
-import { childrenOf, typeOf, type ReadBlock } from "./read-blocks.ts";
-import type { MessagesRequest, ReadMessage } from "./read-request.ts";
-import { referencedTools } from "./render-text.ts";
-import { toolChangeOf } from "./tool-changes.ts";
-import { isThinking } from "./validate-options.ts";
+import { textOr } from "./request/read-fields.ts";
+import { childrenOf, typeOf, type ReadBlock } from "./request/read-blocks.ts";
+import type { MessagesRequest, ReadMessage } from "./request/read-request.ts";
+import { referencedTools } from "./render/render-text.ts";
+import { toolChangeOf } from "./request/tool-changes.ts";
+import { isThinking } from "./request/validate-options.ts";
 
-/** Tools and turns are made when the model looks at them: most look at the end of a long conversation only. */
+/** Builds tools and turns on demand: most models look only at the end of a long conversation. */
 export function toPrompt(request: MessagesRequest, outputTokensMax: number): Prompt {
   const { facts, options, messages } = request;
   return {
@@ -26,7 +26,7 @@ export function toPrompt(request: MessagesRequest, outputTokensMax: number): Pro
   };
 }
 
-/** Tools the client runs: deferred ones once brought in, none removed, none that the provider runs itself. */
+/** Tools the client runs: without removed ones, deferred ones not yet loaded, and tools the provider runs. */
 function visibleTools({ tools, messages }: MessagesRequest): readonly PromptTool[] {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const visible = new Set(tools.flatMap(({ deferred, name }) => (deferred ? [] : [name])));

@@ -1,4 +1,4 @@
-// What the provider answers instead of a reply: its error types, its body, its own words.
+// The provider's errors: types, body and texts.
 import type { HttpFault, SimResponse } from "../surface.ts";
 
 const statusOf = {
@@ -13,7 +13,7 @@ const statusOf = {
 
 export type ErrorType = keyof typeof statusOf;
 
-/** Thrown by whatever reads a request, caught once per route. */
+/** Thrown while reading a request, caught once per route. */
 export class Refusal extends Error {
   readonly type: ErrorType;
   readonly details: Readonly<Record<string, unknown>> | null;
@@ -38,12 +38,12 @@ export function extraInput(path: string): Refusal {
   return invalid(`${path}: Extra inputs are not permitted`);
 }
 
-/** For refusals whose text nobody has published: the message says that it is ours. */
+/** For errors whose text is not published: the message says that it is ours. */
 export function invented(message: string, details?: Readonly<Record<string, unknown>>): Refusal {
   return invalid(`${message} [simulator wording: the provider's text is not published]`, details);
 }
 
-/** For what the provider can do and the simulator cannot: never a silent wrong answer. */
+/** For features of the provider that the simulator lacks: an error instead of a wrong answer. */
 export function notSimulated(what: string): Refusal {
   return invalid(`${what}: not simulated`);
 }
@@ -62,7 +62,7 @@ export function refusalResponse(
   };
 }
 
-/** The failures a user of the simulator can ask for. */
+/** The error of an injected fault. */
 export function refusalOf(fault: HttpFault): Refusal {
   switch (fault.kind) {
     case "rate limited":

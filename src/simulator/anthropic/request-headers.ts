@@ -1,4 +1,4 @@
-// The headers this API reads and writes: key, version, betas; ids and rate limits.
+// Headers of this API: key, version and betas in; ids and rate limits out.
 import { hash } from "node:crypto";
 import type { HttpFault, SimRequest, SimResponse, Surface, SurfaceContext } from "../surface.ts";
 import { invalid, Refusal, refusalOf, refusalResponse } from "./refusal.ts";
@@ -7,7 +7,7 @@ export const versions = ["2023-06-01", "2026-10-21"] as const;
 
 export type ApiVersion = (typeof versions)[number];
 
-/** Where an answer is made. Who has no key has no workspace, and where no time is told no limit resets. */
+/** Without a key there is no workspace; without a time, no reset of limits. */
 type Place = Pick<SurfaceContext, "newId"> & Partial<Pick<SurfaceContext, "nowMs" | "workspace">>;
 
 export function authenticate(
@@ -26,7 +26,7 @@ export function authenticate(
   return { refusal: refusalResponse(refusal, requestId, responseHeaders(requestId, place)) };
 }
 
-/** A failure the user of the simulator asked for; when it is the rate limit, nothing remains of it. */
+/** The response of an injected fault. A rate limit shows nothing remaining. */
 export function faultResponse(fault: HttpFault, place: Place): SimResponse {
   const requestId = place.newId("req_");
   const seconds = fault.kind === "rate limited" ? fault.retryAfterSeconds : null;
@@ -52,7 +52,7 @@ export function readBetas({ headers }: SimRequest): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== ""));
 }
 
-/** What every answer carries. The limits are constants: the simulator counts no rates. */
+/** Headers of every answer. The rate limits are constants; the simulator does not count. */
 export function responseHeaders(
   requestId: string,
   { nowMs, workspace }: Partial<Pick<SurfaceContext, "nowMs" | "workspace">>,
@@ -77,14 +77,14 @@ export function responseHeaders(
 
 const unlimited = { isExhausted: false, resetMs: 0 };
 
-/** The last moment a date can tell. */
+/** The largest valid Date. */
 const latestMs = 8_640_000_000_000_000;
 
 function timeText(ms: number): string {
   return new Date(Math.min(ms, latestMs)).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
-/** Runs a route; what it refuses becomes the provider's error answer. */
+/** Runs a route and turns a Refusal into the provider's error response. */
 export function answerOrRefuse(
   request: SimRequest,
   context: SurfaceContext,

@@ -1,4 +1,4 @@
-// Goal: the official client finds what it expects. Method: its own fetch is answered by the surface.
+// Goal: the official client works against the surface. Method: the surface answers its fetch.
 import { Anthropic, BadRequestError, NotFoundError } from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import { expect, test } from "vitest";

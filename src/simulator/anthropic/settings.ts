@@ -1,10 +1,10 @@
-// What besides the blocks decides whether a prefix is found; an explicit default reads as absent.
+// Settings that decide whether a prefix is found. Explicit defaults count as absent.
 import type { BillableRequest } from "../billing/billable-request.ts";
 import type { JsonObject } from "../json-source.ts";
-import { isCiting } from "./render-text.ts";
-import { childrenOf, typeOf } from "./read-blocks.ts";
-import type { MessagesRequest } from "./read-request.ts";
-import { isThinking } from "./validate-options.ts";
+import { isCiting } from "./render/render-text.ts";
+import { childrenOf, typeOf } from "./request/read-blocks.ts";
+import type { MessagesRequest } from "./request/read-request.ts";
+import { isThinking } from "./request/validate-options.ts";
 
 export function settingsOf(request: MessagesRequest): BillableRequest["settings"] {
   const { options, tools, messages } = request;
@@ -18,7 +18,7 @@ export function settingsOf(request: MessagesRequest): BillableRequest["settings"
       : { "tool choice": typeof toolChoice === "object" ? `tool ${toolChoice.name}` : toolChoice }),
     ...(options.parallelToolUse ? {} : { "parallel tool use": "off" }),
     ...(thinking === null ? {} : { thinking }),
-    // High is what the provider does when nothing is said.
+    // High is the provider's default.
     ...(effort === null || effort === "high" ? {} : { effort }),
     ...(options.speed === "standard" ? {} : { speed: options.speed }),
     ...(outputFormat === null ? {} : { "output format": outputFormat }),
@@ -30,7 +30,7 @@ export function settingsOf(request: MessagesRequest): BillableRequest["settings"
   };
 }
 
-/** Only what differs from what the model does when nothing is said. */
+/** Null for the model's default. */
 function thinkingSetting(request: MessagesRequest): string | null {
   const { thinking } = request.options;
   const { thinkingAlwaysOn } = request.facts.capabilities;
@@ -41,7 +41,7 @@ function thinkingSetting(request: MessagesRequest): string | null {
   return thinkingAlwaysOn ? null : "adaptive";
 }
 
-/** Whether the block itself, or one inside it, is wanted. */
+/** Whether the block or one inside it is wanted. */
 function isInFamily(block: JsonObject, isWanted: (block: JsonObject) => boolean): boolean {
   return isWanted(block) || childrenOf(block).some((child) => isInFamily(child, isWanted));
 }

@@ -116,7 +116,7 @@ const listing: Run = () => ({
 });
 const failing: Run = () => ({ text: "permission denied", isError: true });
 
-/** Commands that look and change nothing. */
+/** Commands that only read. */
 const harmless =
   /^(?:ls|pwd|head -n 60 [\w./-]+|grep -n [a-z]+ [\w./-]+|find \. -maxdepth 2 -type f -not -path '\*\/\.\*' \| head -n 40)$/;
 

@@ -1,4 +1,4 @@
-// agent: works like a coding agent with whatever tools the client offers, looks only, and comes to an end.
+// agent: acts like a coding agent with the client's tools. It only reads, and it always finishes.
 import { drawOf } from "../ids.ts";
 import type { Model } from "../model.ts";
 import type { Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "../prompt.ts";
@@ -15,13 +15,13 @@ import {
 } from "./tool-kinds.ts";
 
 export interface AgentOptions {
-  /** Another seed takes other steps. */
+  /** Different seeds take different steps. */
   readonly seed?: number;
-  /** Steps with tools before it gives its answer. */
+  /** Steps with tools before the final answer. */
   readonly steps?: number;
 }
 
-/** Everything it needs is in the prompt, so any number of conversations can go on at once. */
+/** Stateless: everything it needs is in the prompt, so one agent can serve many conversations. */
 export function createAgent({ seed = 1, steps = 6 }: AgentOptions = {}): Model {
   return (prompt) => {
     if (prompt.wants === "summary" || asksForSummary(prompt)) return summarise(prompt);
@@ -38,13 +38,13 @@ export function createAgent({ seed = 1, steps = 6 }: AgentOptions = {}): Model {
 
 interface Situation {
   readonly prompt: Prompt;
-  /** The turns since the last answer that used no tool. */
+  /** The turns since the last answer without tools. */
   readonly run: readonly PromptTurn[];
   readonly step: number;
   readonly draw: (what: string) => number;
 }
 
-/** User messages do not end a run: some clients put one after every tool result. */
+/** User messages do not end a run: some clients add one after every tool result. */
 function currentRun(turns: readonly PromptTurn[]): readonly PromptTurn[] {
   const answered = turns.findLastIndex(
     ({ role, toolUses }) => role === "assistant" && toolUses.length === 0,
@@ -82,14 +82,14 @@ function sortTools(tools: readonly PromptTool[]): Kit {
   };
 }
 
-/** Tools that are not for files are tried once each. */
+/** Calls each tool that is not for files once. */
 function callOthers(others: readonly PromptTool[], run: readonly PromptTurn[]): ReplyPart[] {
   const used = new Set(run.flatMap(({ toolUses }) => toolUses.map(({ name }) => name)));
   const next = others.find(({ name }) => !used.has(name));
   return next === undefined ? [] : [toCall(next)];
 }
 
-/** What can be done with the tools at hand; null where one cannot. */
+/** Calls the agent can make with the client's tools; null if no tool fits. */
 interface Hands {
   readonly list: (() => ReplyPart) | null;
   readonly read: ((path: string) => ReplyPart) | null;
@@ -97,7 +97,7 @@ interface Hands {
   readonly shell: ((command: string, meaning: string) => ReplyPart) | null;
 }
 
-/** Null where no tool is for looking at files. */
+/** Null without a tool for reading files. */
 function createHands(kit: Kit, folder: string | null): Hands | null {
   const [read, list, search, shell, script] = [
     kit.read[0],
@@ -130,7 +130,7 @@ function shellCall(tool: PromptTool, command: string, meaning: string, place: st
   const wishes = { ...all(shellProperties, command), description: meaning };
   const call = toCall(tool, { ...wishes, workdir: place, cwd: place });
   const spelled = call.kind === "tool use" && call.inputJson.includes(JSON.stringify(command));
-  // Some take the words of a command instead of a line.
+  // Some shell tools take a list of words instead of a line.
   const words = all(shellProperties, ["bash", "-lc", command]);
   return spelled && !call.inputJson.includes(`[${JSON.stringify(command)}]`)
     ? call
@@ -150,7 +150,7 @@ function all(names: readonly string[], value: unknown): Readonly<Record<string, 
   return Object.fromEntries(names.map((name) => [name, value]));
 }
 
-/** First around, then into files, now and then two at once. */
+/** First lists files, then reads them, sometimes two at once. */
 function look(
   hands: Hands,
   { run, prompt }: Situation,
@@ -183,7 +183,7 @@ function look(
   return toList(main, second);
 }
 
-/** A look one level deeper, for where the first showed folders only. */
+/** One level deeper, if the first listing showed only folders. */
 const findCommand = "find . -maxdepth 2 -type f -not -path '*/.*' | head -n 40";
 
 function toList(...calls: readonly (ReplyPart | null)[]): readonly ReplyPart[] {

@@ -1,4 +1,4 @@
-// echo: says again what it was told last.
+// echo: repeats the last input.
 import type { Model } from "../model.ts";
 import type { Prompt } from "../prompt.ts";
 import { forcedCall } from "./forced-call.ts";

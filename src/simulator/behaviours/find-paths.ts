@@ -1,7 +1,7 @@
-// Files a tool's result speaks of, and the folder the client works in.
+// Finds file names in tool results, and the client's working folder.
 import type { Prompt } from "../prompt.ts";
 
-/** Plain names with an extension only: nothing a shell could read as more than a name. */
+/** Only plain names with an extension, so that a shell cannot read them as anything else. */
 const path =
   /(?<=^|[\s"'`(=>])((?:\.\/|\/)?[\w@][\w@.-]*(?:\/[\w@][\w@.-]*)*\.[A-Za-z]\w{0,5})(?=$|[\s"'`),:;<])/gm;
 const notText =
@@ -9,7 +9,7 @@ const notText =
 const mayBeSecret =
   /(?:^|[/._-])(?:env|secrets?|credentials?|passwords?|tokens?|keys?|id_rsa|pem|p12|npmrc|netrc)(?:$|[/._-])/i;
 
-/** In order of appearance, each once. Files that may hold secrets are left alone. */
+/** In order of appearance, without duplicates. Skips files that may contain secrets. */
 export function findPaths(text: string): readonly string[] {
   const found = [...text.slice(0, 100_000).matchAll(path)].map((match) =>
     (match[1] ?? "").replace(/^\.\//, ""),
@@ -24,7 +24,7 @@ const folderNamed = [
   /(?:working directory|workspace(?: root)?|cwd)[^\n/]{0,20}[:=]\s*[`"']?(\/[\w@./-]*)/i,
 ];
 
-/** Where the client says it works; null where it does not say. */
+/** The working folder the client names; null if it names none. */
 export function findFolder({ system, turns }: Prompt): string | null {
   const texts = [system, ...turns.map(({ text }) => text)];
   for (const text of texts) {

@@ -1,8 +1,8 @@
-// A client may insist on a tool: any one, or one by name.
+// Tool calls for clients that force a tool: any tool, or one by name.
 import type { Prompt, PromptTool, ReplyPart } from "../prompt.ts";
 import { sampleInput } from "./sample-input.ts";
 
-/** A call of the tool the client insists on; null where it leaves the choice. */
+/** A call of the forced tool; null if the client leaves the choice to the model. */
 export function forcedCall(prompt: Prompt): ReplyPart | null {
   const { toolChoice } = prompt;
   if (toolChoice === "auto" || toolChoice === "none") return null;
@@ -11,7 +11,7 @@ export function forcedCall(prompt: Prompt): ReplyPart | null {
   return tool === undefined ? null : toCall(tool);
 }
 
-/** A call with an input its schema accepts, made of what is wished for where a property has that name. */
+/** A call whose input is valid by the tool's schema. Properties named in `wishes` get those values. */
 export function toCall(
   tool: PromptTool,
   wishes: Readonly<Record<string, unknown>> = {},

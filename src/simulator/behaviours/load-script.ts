@@ -1,4 +1,4 @@
-// A script from a file: JSON, or a module of TypeScript or JavaScript that exports `steps`.
+// Loads a script from a JSON file, or from a TypeScript or JavaScript module that exports `steps`.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -49,8 +49,8 @@ function parseStep(value: unknown, place: string): ScriptStep {
   if (says.some((part) => part !== undefined)) return step;
   throw new StrataError(
     "config-invalid",
-    `${place} says nothing`,
-    "give it a text, toolCalls, thinking, stop or reply",
+    `${place} has no reply`,
+    "add text, toolCalls, thinking, stop or reply",
   );
 }
 
@@ -83,12 +83,12 @@ function isFunction(value: unknown): value is (...given: unknown[]) => never {
   return typeof value === "function";
 }
 
-/** What a function of the user's returns cannot be known before it runs. */
+/** The result type of a user's function is unknown until it runs. */
 function readFunction(value: unknown, place: string): (...given: unknown[]) => never {
   if (isFunction(value)) return value;
   throw new StrataError(
     "config-invalid",
-    `${place} is no function`,
+    `${place} is not a function`,
     "functions need a script in TypeScript or JavaScript",
   );
 }

@@ -1,7 +1,7 @@
-// A value that a JSON schema accepts, made without chance: what a careful model would send to a tool.
+// A deterministic value that a JSON schema accepts: what a careful model would send to a tool.
 import { isFields, type Fields } from "../../core/models/read-fields.ts";
 
-/** Values for properties by name; each is used where the schema has such a property that takes it. */
+/** Preferred values by property name, used if the schema has the property and accepts the value. */
 export type Wishes = Readonly<Record<string, unknown>>;
 
 export function sampleInput(schema: unknown, wishes: Wishes = {}): unknown {
@@ -15,7 +15,7 @@ interface Sampling {
   readonly depth: number;
 }
 
-/** Schemas may refer to themselves. */
+/** Schemas can be recursive. */
 const depthMax = 8;
 
 function sample(given: unknown, name: string, sampling: Sampling): unknown {
@@ -49,7 +49,7 @@ function sample(given: unknown, name: string, sampling: Sampling): unknown {
   }
 }
 
-/** A schema may ask for any number; a sample need not be that large. */
+/** Limits the sample: a schema may ask for any number of items. */
 const itemsMax = 100;
 const charactersMax = 10_000;
 
@@ -75,7 +75,7 @@ function fits(wish: unknown, type: string): boolean {
   return Array.isArray(wish) ? type === "array" : typeof wish === type;
 }
 
-/** Local references followed, parts of `allOf` put together. */
+/** Follows local references and merges the parts of `allOf`. */
 function resolve(given: unknown, root: unknown): Fields {
   let schema = isFields(given) ? given : {};
   for (let hops = 0; hops < depthMax && typeof schema["$ref"] === "string"; hops += 1) {
@@ -106,7 +106,7 @@ function merge(left: Fields, right: Fields): Fields {
   return { ...left, ...right, properties: both("properties"), required };
 }
 
-/** The first alternative that is not null. */
+/** The first alternative other than null. */
 function firstOf(schema: Fields, root: unknown): Fields | null {
   const choices = schema["anyOf"] ?? schema["oneOf"];
   if (!Array.isArray(choices)) return null;

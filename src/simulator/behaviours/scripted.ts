@@ -1,43 +1,43 @@
-// scripted: answers as a script says, and fails loudly where it says nothing.
+// scripted: answers from a script, and fails if the script has no answer.
 import { StrataError } from "../../core/strata-error.ts";
 import type { Model } from "../model.ts";
 import type { Prompt, Reply, ReplyPart } from "../prompt.ts";
 import { lastUserText, shorten } from "./summariser.ts";
 
-/** One reply, and the request it belongs to. */
+/** One reply, and the request it answers. */
 export interface ScriptStep {
-  /** Answers any request this holds for, in whatever order they come. */
+  /** Answers any request that meets this condition, in any order. */
   readonly when?: Condition | undefined;
-  /** Answers the next request in order, which must be like this. */
+  /** Answers the next request in order, which must meet this condition. */
   readonly expect?: Condition | undefined;
-  /** How many requests it answers; one by default. */
+  /** How many requests it answers. Default: 1. */
   readonly times?: number | "always" | undefined;
   readonly thinking?: string | undefined;
   readonly text?: string | undefined;
   readonly toolCalls?: readonly ScriptedCall[] | undefined;
-  /** By default what follows from the parts. */
+  /** Default: "tool use" with tool calls, else "end". */
   readonly stop?: Reply["stop"] | undefined;
-  /** In TypeScript: a reply made of the request. */
+  /** In TypeScript: computes the reply from the request. */
   readonly reply?: ((prompt: Prompt) => Reply) | undefined;
 }
 
 export interface ScriptedCall {
   readonly name: string;
-  /** An object; or a text, for tools that take free text. */
+  /** An object, or text for tools that take free text. */
   readonly input: unknown;
 }
 
-/** Everything named must hold. In TypeScript it may be a function. */
+/** All given fields must match. In TypeScript it can be a function. */
 export type Condition = ConditionFields | ((prompt: Prompt) => boolean);
 
 export interface ConditionFields {
-  /** Stands in the last text of the user. */
+  /** Part of the last user text. */
   readonly userText?: string | undefined;
-  /** Stands in a result of the last tools. */
+  /** Part of a result of the last tools. */
   readonly toolResult?: string | undefined;
-  /** From 1: how many replies the conversation has, with this one. */
+  /** Number of replies in the conversation including this one, from 1. */
   readonly turn?: number | undefined;
-  /** Stands in the system prompt. */
+  /** Part of the system prompt. */
   readonly system?: string | undefined;
   readonly model?: string | undefined;
   readonly wants?: Prompt["wants"] | undefined;
@@ -61,7 +61,7 @@ export function createScripted(steps: readonly ScriptStep[]): Model {
     const step = steps[next];
     if (step === undefined) throw noStep(prompt, steps);
     if (step.expect !== undefined && !holds(step.expect, prompt)) {
-      throw otherThanExpected(prompt, step.expect, next);
+      throw unexpectedRequest(prompt, step.expect, next);
     }
     return toReply(take(next), prompt);
   };
@@ -117,8 +117,9 @@ function noStep(prompt: Prompt, steps: readonly ScriptStep[]): StrataError {
   );
 }
 
-function otherThanExpected(prompt: Prompt, expected: Condition, index: number): StrataError {
-  const wanted = typeof expected === "function" ? "its function says" : JSON.stringify(expected);
+function unexpectedRequest(prompt: Prompt, expected: Condition, index: number): StrataError {
+  const wanted =
+    typeof expected === "function" ? "what its function accepts" : JSON.stringify(expected);
   return new StrataError(
     "not-found",
     `step ${index + 1} of the script expects ${wanted}, but the request is: ${describePrompt(prompt)}`,

@@ -101,7 +101,7 @@ test("what was asked for earlier does not count as asked for now", () => {
   expect(asksForSummary(prompt([ask, conversation[3] ?? ask]))).toBe(false);
 });
 
-test("echo says again what it was told, by a user or a tool", () => {
+test("echo repeats the last text of a user or a tool", () => {
   const echo = createEcho();
   const said = (turns: readonly PromptTurn[]): unknown =>
     echo(prompt(turns, { wants: "reply" })).parts;

@@ -1,4 +1,4 @@
-// summariser: a summary made of what was said, word for word; the same for the same conversation.
+// summariser: a deterministic summary made of quotes from the conversation.
 import type { Model } from "../model.ts";
 import type { Prompt, PromptTurn, Reply } from "../prompt.ts";
 import { findPaths } from "./find-paths.ts";
@@ -8,23 +8,23 @@ import {
   limitIn,
   quotedIn,
   underHeadings,
-  type Told,
+  type SummaryContents,
 } from "./summary-headings.ts";
 
-/** Summarises whatever it is sent. */
+/** Summarises every prompt. */
 export function createSummariser(): Model {
   return summarise;
 }
 
 export function summarise(prompt: Prompt): Reply {
   const text = summaryOf(prompt);
-  // Some clients take what stands between these tags.
+  // Some clients read only the text between these tags.
   const isTagged = lastUserText(prompt).includes("<summary>");
   const shown = isTagged ? `<summary>\n${text}\n</summary>` : text;
   return { parts: [{ kind: "text", text: shown }], stop: "end" };
 }
 
-/** Whether the client itself, in its last message, wants the conversation summarised. */
+/** Whether the client's last message asks for a summary of the conversation. */
 export function asksForSummary(prompt: Prompt): boolean {
   return prompt.turns.at(-1)?.role === "user" && isSummaryRequest(lastUserText(prompt));
 }
@@ -42,10 +42,10 @@ function isSummaryRequest(text: string): boolean {
   return requests.some((request) => request.test(text));
 }
 
-/** What a summary says about the work done, so that a loop does not start over after it. */
+/** A summary counts the steps done, so that the agent does not start over after it. */
 export const stepsLine = "Tool steps so far:";
 
-/** Calls of tools, and those of which a summary tells. */
+/** Tool calls, plus those counted in an earlier summary. */
 export function stepsIn(turns: readonly PromptTurn[]): number {
   const told = turns.flatMap(({ text }) =>
     [...text.matchAll(new RegExp(`${stepsLine} (\\d+)`, "g"))].map((match) => Number(match[1])),
@@ -63,7 +63,7 @@ function summaryOf(prompt: Prompt): string {
     .map((text) => shorten(text, 300))
     .filter((text) => text !== "");
   const said = turns.findLast(({ role, text }) => role === "assistant" && text.trim() !== "");
-  const told: Told = {
+  const told: SummaryContents = {
     asked: [...wishes.slice(0, 1), ...wishes.slice(1).slice(-5)],
     tools: countTools(turns),
     files: [...new Set(turns.flatMap(pathsOf))].slice(0, 20),
@@ -71,7 +71,7 @@ function summaryOf(prompt: Prompt): string {
     said: said === undefined ? null : shorten(said.text, 600),
     keep: instructions === null ? null : shorten(instructions, 300),
   };
-  // The end must survive; a token is about four characters, and some room is left.
+  // The end must not be cut. A token is about four characters; this leaves some room.
   const end = [...list("Word for word", quotedIn(request)), `${stepsLine} ${stepsIn(turns)}`];
   const last = `\n${end.join("\n")}`;
   const tokensMax = Math.min(2_000, outputTokensMax, limitIn(request) ?? outputTokensMax);
@@ -82,7 +82,7 @@ function summaryOf(prompt: Prompt): string {
   return underHeadings(headings, told, { earlier, charactersMax: room }).join("\n") + last;
 }
 
-function toldInOrder({ keep, asked, tools, files, said }: Told): string[] {
+function toldInOrder({ keep, asked, tools, files, said }: SummaryContents): string[] {
   return [
     "What happened so far.",
     ...(keep === null ? [] : [`To keep: ${keep}`]),
@@ -119,7 +119,7 @@ export function lastUserText({ turns }: Prompt): string {
   return turns.findLast(({ role, text }) => role === "user" && text !== "")?.text ?? "";
 }
 
-/** What was asked last, without what clients put between tags for the model's eyes. */
+/** The last question, without text that clients put between tags for the model. */
 export function lastQuestion({ turns }: Prompt): string {
   const asked = turns.filter(({ role }) => role === "user").map(({ text }) => withoutTags(text));
   return asked.findLast((text) => text !== "") ?? "";
@@ -129,7 +129,7 @@ function withoutTags(text: string): string {
   return text.replace(/<([a-z][\w-]*)>[\s\S]*?<\/\1>/g, "").trim();
 }
 
-/** One line, cut at a length. */
+/** One line, cut to a length. */
 export function shorten(text: string, charactersMax: number): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length <= charactersMax ? line : `${line.slice(0, charactersMax - 1)}…`;

@@ -1,7 +1,7 @@
-// What a client asks of a summary: which headings it is to have, and what must stand in it word for word.
+// What a client requires of a summary: its headings, and text to keep word for word.
 
-/** What a summary can tell. */
-export interface Told {
+/** What a summary can contain. */
+export interface SummaryContents {
   readonly asked: readonly string[];
   readonly tools: readonly string[];
   readonly files: readonly string[];
@@ -10,7 +10,7 @@ export interface Told {
   readonly keep: string | null;
 }
 
-/** Headings a request lists, each once; none where it lists a single one, which may be its own title. */
+/** The headings a request lists, without duplicates. A single heading may be the request's title and is ignored. */
 export function headingsIn(request: string): readonly string[] {
   const marked = [...request.matchAll(/^ {0,3}#{1,4} +(\S.{0,60}?)[ :#]*$/gm)];
   const listed = [
@@ -21,13 +21,13 @@ export function headingsIn(request: string): readonly string[] {
   return headings.length > 1 ? headings : [];
 }
 
-/** Items of a list that are nothing but a quoted string. */
+/** List items that consist of one quoted string. */
 export function quotedIn(request: string): readonly string[] {
   const items = [...request.matchAll(/^ *[-*] +`([^`\n]+)` *$/gm)];
   return [...new Set(items.map((match) => match[1] ?? ""))];
 }
 
-/** The largest number of tokens or words a request speaks of; null where it sets no limit. */
+/** The largest number of tokens or words a request mentions; null if it sets no limit. */
 export function limitIn(request: string): number | null {
   const limits = [...request.matchAll(/(\d{2,5}) (?:tokens|words)/g)].map((match) =>
     Number(match[1]),
@@ -35,19 +35,19 @@ export function limitIn(request: string): number | null {
   return limits.length === 0 ? null : Math.max(...limits);
 }
 
-/** What people are said to have asked in a conversation that is shown as text. */
+/** What the user asked, from a conversation given as text. */
 export function asksIn(transcript: string): readonly string[] {
   const labelled = transcript.matchAll(/^(?:\[(?:user|human)\]\n|(?:user|human): *)(\S.*)$/gim);
   return [...labelled].map((match) => match[1] ?? "");
 }
 
 /**
- * A section for each heading, in its order, all about equally long: what an earlier summary says there,
- * then what the heading's words speak of.
+ * One section per heading, in order, of about equal length: first the items of an earlier summary under that heading,
+ * then the contents that fit the heading's words.
  */
 export function underHeadings(
   headings: readonly string[],
-  told: Told,
+  contents: SummaryContents,
   {
     earlier,
     charactersMax,
@@ -56,11 +56,11 @@ export function underHeadings(
   const room = Math.floor(charactersMax / headings.length);
   return headings.flatMap((heading) => {
     const title = `## ${heading}`;
-    // What was next then is not next now.
+    // Open items of an earlier summary are out of date.
     const carried = isOpen.test(heading)
       ? []
       : earlier.flatMap((text) => itemsUnder(heading, text));
-    const items = [...new Set([...carried, ...itemsFor(heading, told)])];
+    const items = [...new Set([...carried, ...itemsFor(heading, contents)])];
     const lines = items.map((item) => `- ${item.slice(0, Math.floor(room / 3))}`);
     const kept = fromBothEnds(lines, room - title.length - 1);
     return [title, ...(kept.length === 0 ? ["none"] : kept)];
@@ -76,7 +76,7 @@ function itemsUnder(heading: string, text: string): readonly string[] {
   });
 }
 
-/** What came first and what came last; the middle goes where there is no room. */
+/** Keeps the first and last items and drops the middle if there is no room. */
 function fromBothEnds(items: readonly string[], charactersMax: number): readonly string[] {
   const byDistance = items
     .map((_, index) => index)
@@ -97,7 +97,7 @@ function distance(index: number, { length }: readonly string[]): number {
 
 const isOpen = /next|pending|open|todo|remaining/i;
 
-const subjects: readonly (readonly [RegExp, (told: Told) => readonly string[]])[] = [
+const subjects: readonly (readonly [RegExp, (contents: SummaryContents) => readonly string[]])[] = [
   [/fail|error|problem|fix/i, ({ errors }) => errors],
   [/file|code|artifact|state/i, ({ files }) => files],
   [/constraint|preference|rule|keep/i, ({ keep }) => (keep === null ? [] : [keep])],
@@ -107,6 +107,6 @@ const subjects: readonly (readonly [RegExp, (told: Told) => readonly string[]])[
   [/decision|current|context|summary|finding|work/i, ({ said }) => (said === null ? [] : [said])],
 ];
 
-function itemsFor(heading: string, told: Told): readonly string[] {
-  return subjects.find(([words]) => words.test(heading))?.[1](told) ?? [];
+function itemsFor(heading: string, contents: SummaryContents): readonly string[] {
+  return subjects.find(([words]) => words.test(heading))?.[1](contents) ?? [];
 }

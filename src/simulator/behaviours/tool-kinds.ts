@@ -1,4 +1,4 @@
-// What a client's tool is for, told from its name and its schema.
+// Guesses what a client's tool does from its name and schema.
 import { isFields } from "../../core/models/read-fields.ts";
 import type { PromptTool } from "../prompt.ts";
 
@@ -7,9 +7,9 @@ export type ToolKind =
   | "list"
   | "search"
   | "shell"
-  /** Runs JavaScript that calls further tools, as Codex's `exec`. */
+  /** Runs JavaScript that calls further tools, like Codex's `exec`. */
   | "script"
-  /** Changes things, leaves the machine, or talks to people: never used on our own account. */
+  /** Changes things, uses the network, or talks to people. The agent calls it only if forced to. */
   | "unsafe"
   | "other";
 

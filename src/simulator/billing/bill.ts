@@ -1,4 +1,4 @@
-// What one request is billed, where it hit, and why not further.
+// The bill of one request: tokens, where it hit, and why not further.
 import type { BillableMarker, Lifetime } from "./billable-request.ts";
 
 export interface Bill {
@@ -7,7 +7,7 @@ export interface Bill {
   readonly readTokens: number;
   readonly writeTokens: Readonly<Partial<Record<Lifetime, number>>>;
   readonly uncachedTokens: number;
-  /** Index of the last block of what was found; of that, a provider may read only whole steps. */
+  /** Last block of the prefix found. A provider that reads in whole steps may read less than that. */
   readonly hitBlock: number | null;
   readonly markers: readonly BilledMarker[];
   readonly reason: Reason;
@@ -30,22 +30,22 @@ export type MarkerOutcome =
   | "nothing there to refresh"
   | "over the limit";
 
-/** The list is closed: a new reason is a decision. */
+/** A closed list. */
 export type Reason =
   | { readonly kind: "hit"; readonly writtenBy: string; readonly lifetime: Lifetime | null }
   | { readonly kind: "no marker" }
   | { readonly kind: "below the minimum"; readonly minimumTokens: number }
-  /** No request ever wrote a prefix of this one. */
+  /** No request has written a prefix of this one. */
   | { readonly kind: "never written" }
   | { readonly kind: "expired"; readonly block: number; readonly agoMs: number }
   | { readonly kind: "not readable yet"; readonly block: number; readonly writtenBy: string }
-  /** A live entry lies further back than any marker looks. */
+  /** A live entry exists, further back than any marker looks. */
   | { readonly kind: "beyond lookback"; readonly block: number };
 
-/** An entry as control routes show it. */
+/** An entry as the control routes show it. */
 export interface EntryView {
   readonly key: string;
-  /** Null where the provider names none. */
+  /** Null if the provider names no lifetimes. */
   readonly lifetime: Lifetime | null;
   readonly tokens: number;
   readonly writtenBy: string;

@@ -1,4 +1,4 @@
-// The examples of the providers' documents for Claude, and one for each reading where they are silent.
+// The examples in the provider's documents for Claude, and one for each option.
 import { describe, expect, test } from "vitest";
 import {
   modelOf,
@@ -166,7 +166,7 @@ describe("when an entry can be read", () => {
     expect(billing.entries(0).map(({ expiresMs }) => expiresMs)).toEqual([300_000]);
   });
 
-  test("what is read stays when memory is short; what nobody used goes", () => {
+  test("when memory is short, read entries stay and unused ones go", () => {
     const billing = createBilling({ entriesMax: 2 });
     for (const workspace of ["hot", "cold", "hot", "new"]) {
       send(billing, sonnet, { ...cold, workspace });

@@ -1,4 +1,4 @@
-// Billing over block lists: what a request reads, writes and pays in tokens. Times are arguments.
+// Bills block lists: what a request reads, writes and pays in tokens. Times are arguments.
 import type { MarkerRules } from "../../core/models/marker-rules.ts";
 import type { Bill, BilledMarker, EntryView, MarkerOutcome } from "./bill.ts";
 import type {
@@ -16,7 +16,7 @@ import { prefixKeys } from "./prefix-keys.ts";
 import { createStepBilling } from "./step-billing.ts";
 
 export interface Billing {
-  /** Bills a request at its start. What it writes is readable only once its response has begun. */
+  /** Bills a request at its start. Its writes become readable when its response begins. */
   open(request: BillableRequest): OpenBill;
   entries(nowMs: number): EntryView[];
   clear(): void;
@@ -24,15 +24,15 @@ export interface Billing {
 
 export interface OpenBill {
   readonly bill: Bill;
-  /** The first byte of the response: from now on others can read what this request wrote. */
+  /** Call at the first byte of the response: its writes become readable. */
   begin(): void;
-  /** The last byte of the response; matters where lifetimes are counted from it. */
+  /** Call at the last byte of the response; lifetimes can count from it. */
   end(atMs: number): void;
-  /** There is no response: nothing was written, and what was found lives no longer for it. */
+  /** Call if there is no response: nothing is written, and no lifetime is extended. */
   abandon(): void;
 }
 
-/** Where the provider ends prefixes by itself and takes no markers; the lookback is that of its marked kin. */
+/** For models with automatic caching only. The lookback is that of the provider's models that take markers. */
 const implicitOnly: MarkerRules = {
   markersMax: 1,
   excess: "the latest count",
@@ -44,7 +44,7 @@ const implicitOnly: MarkerRules = {
   spelledAs: "prompt_cache_breakpoint",
 };
 
-/** The open bills' writes by key, beside what can be read. */
+/** Readable entries, and the pending writes of open bills by key. */
 interface Books extends Circumstances {
   readonly pending: Map<string, Entry>;
 }
@@ -144,7 +144,7 @@ function billTokens(
   };
 }
 
-/** Keys and lengths once, and every place the provider is asked, or decides, to keep a prefix. */
+/** Computes keys and lengths once, and lists every place where a prefix is to be kept. */
 function examine(
   request: BillableRequest,
   rules: MarkerRules,
@@ -154,7 +154,7 @@ function examine(
   const cumulative = request.prompt?.cumulative ?? sumsOf(request.blocks);
   const implicit = implicitMarker(request);
   const counted = new Set([...countedMarkers(request, rules, implicit), ...implicit]);
-  // Where a counted marker stands on the provider's own boundary, the two are one.
+  // A counted marker on the provider's own boundary replaces it.
   const own = implicit.filter(
     ({ block }) => ![...counted].some((each) => isExplicitAt(each, block)),
   );
@@ -176,7 +176,7 @@ function sumsOf(blocks: readonly BillableBlock[]): readonly number[] {
   return blocks.map(({ tokens }) => (sum += tokens));
 }
 
-/** The provider's own, where it ends prefixes by itself: none or one. */
+/** The marker that the provider places itself: none or one. */
 function implicitMarker(request: BillableRequest): BillableMarker[] {
   const { automatic, lifetimes } = request.model.cache;
   if (request.mode === "explicit" || automatic?.takesMarkerSlot !== true) return [];
@@ -185,7 +185,7 @@ function implicitMarker(request: BillableRequest): BillableMarker[] {
   return block === -1 || lifetime === undefined ? [] : [{ block, lifetime, origin: "automatic" }];
 }
 
-/** Where more markers are taken than count, the latest count; the provider's own takes a place too. */
+/** If the provider accepts more markers than it uses, the latest count. Its own marker takes a place too. */
 function countedMarkers(
   { markers }: BillableRequest,
   { excess, markersMax }: MarkerRules,
@@ -203,13 +203,13 @@ interface Marking {
   readonly examined: Examined;
   readonly hit: Hit | null;
   readonly books: Books;
-  /** Entries whose lifetime starts anew. */
+  /** Entries whose lifetime restarts. */
   readonly touched: Set<Entry>;
   /** Entries that appear when the response begins. */
   readonly written: Entry[];
 }
 
-/** Beyond the hit a marker writes; at or before it, it keeps alive what was there and makes nothing new. */
+/** A marker after the hit writes. At or before the hit it refreshes existing entries. */
 function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome {
   const { examined, hit, books, touched, written } = marking;
   const { request, keys, cumulative, usable } = examined;
@@ -230,7 +230,7 @@ function markerOutcome(marker: BillableMarker, marking: Marking): MarkerOutcome 
   const own = there.find(({ lifetime }) => lifetime === marker.lifetime);
   const isExpired = own !== undefined && !live.includes(own);
   const mayCreate = own === undefined && books.options.markerBeforeHit === "writes";
-  // Neither is charged for: the tokens before the hit are billed as read.
+  // Neither write costs anything: the tokens up to the hit are billed as read.
   if (isExpired || mayCreate) write();
   if (marker.block === hit.block) return "hit";
   if (isExpired) return "brought back";
@@ -256,7 +256,7 @@ function newEntry(
   };
 }
 
-/** Each span is billed once, at the longest lifetime that any entry ending at or after it asks for. */
+/** Bills each span once, at the longest lifetime of the entries that end at or after it. */
 function writtenSpans(
   written: readonly Entry[],
   readTokens: number,

@@ -1,8 +1,8 @@
-// What providers remember: entries under prefix keys, each lifetime apart, bounded in number.
+// The provider's cache: entries by prefix key and lifetime, limited in number.
 import type { Lifetime } from "./billable-request.ts";
 import type { BillingOptions } from "./options.ts";
 
-/** One written prefix for one lifetime. */
+/** One written prefix with one lifetime. */
 export interface Entry {
   readonly key: string;
   readonly lifetime: Lifetime;
@@ -10,31 +10,31 @@ export interface Entry {
   readonly lifetimeMs: number;
   /** The request that wrote it last. */
   writtenBy: string;
-  /** The latest start, or end, of a request that wrote or read it and was answered. */
+  /** The latest start or end of an answered request that wrote or read it. */
   settledMs: number;
-  /** Starts of requests that read it and are not answered yet, by request. */
+  /** Start times of unanswered requests that read it, by request. */
   readonly open: Map<object, number>;
 }
 
-/** What an entry's lifetime is counted from. */
+/** The time an entry's lifetime counts from. */
 export function touchedMs({ settledMs, open }: Entry): number {
   return Math.max(settledMs, ...open.values());
 }
 
-/** Entries others can read, expired ones included: a marker may bring one back. */
+/** Readable entries, and expired ones, which a marker can bring back. */
 export interface EntryStore {
   readonly size: number;
-  /** What is kept under a key, shortest lifetime first. */
+  /** The entries of a key, shortest lifetime first. */
   at(key: string): readonly Entry[];
-  /** Keeps an entry and gives the one that is kept: writing a prefix again never shortens its life. */
+  /** Stores an entry and returns the stored one. Writing a prefix again never shortens its lifetime. */
   put(entry: Entry): Entry;
-  /** Tells that an entry was used, so that it is forgotten later than others. */
+  /** Marks an entry as used: the longest unused entries are dropped first. */
   use(entry: Entry): void;
   all(): Iterable<Entry>;
   clear(): void;
 }
 
-/** Holds a bounded number, and expired ones for a bounded time; the longest unused go first. */
+/** Limits the number of entries and the time that expired ones stay. Drops the longest unused first. */
 export function createEntryStore(
   bounds: Pick<BillingOptions, "entriesMax" | "expiredKeptMs">,
 ): EntryStore {
@@ -50,7 +50,7 @@ export function createEntryStore(
       size -= entries.length;
     }
   };
-  // A map keeps the order of insertion, so what was used last stands last.
+  // A map keeps insertion order, so the last used entry comes last.
   const moveToEnd = (key: string, entries: readonly Entry[]): void => {
     byKey.delete(key);
     byKey.set(key, entries);

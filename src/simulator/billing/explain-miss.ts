@@ -1,4 +1,4 @@
-// Why a request read what it read: one reason of a closed list.
+// Why a request read what it read: one reason from a closed list.
 import type { BilledMarker, Reason } from "./bill.ts";
 import { isLive, touchedMs, type Entry, type EntryStore } from "./entry-store.ts";
 import type { Examined, Hit } from "./find-hit.ts";
@@ -6,7 +6,7 @@ import type { BillingOptions } from "./options.ts";
 
 export interface Circumstances {
   readonly store: EntryStore;
-  /** Written by requests whose responses have not begun. */
+  /** Writes of requests whose responses have not begun. */
   readonly pending: ReadonlyMap<string, Entry>;
   readonly options: BillingOptions;
 }
@@ -29,7 +29,7 @@ export function explainMiss(
   return explainUnread(examined, circumstances);
 }
 
-/** The longest prefix anybody ever wrote tells why it could not be read. */
+/** Finds the longest prefix ever written and says why it could not be read. */
 function explainUnread(
   { request, keys }: Examined,
   { store, pending, options }: Circumstances,

@@ -1,4 +1,4 @@
-// Which entry a request reads: the longest live one that its markers, or its boundaries, look at.
+// Finds the entry a request reads: the longest live one within reach of its markers or boundaries.
 import type { Lookback } from "../../core/models/marker-rules.ts";
 import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
 import { isLive, type Entry, type EntryStore } from "./entry-store.ts";
@@ -10,21 +10,21 @@ export interface Hit {
   readonly entries: readonly Entry[];
 }
 
-/** The request as billing sees it, with what was computed of it once. */
+/** A request with its keys, sums and positions. */
 export interface Examined {
   readonly request: BillableRequest;
   readonly keys: readonly string[];
-  /** Tokens up to and with each block. */
+  /** Tokens up to and including each block. */
   readonly cumulative: readonly number[];
-  /** Lookback position of each block; the block's own index where positions are not what counts. */
+  /** Lookback position of each block; the block's index if the provider does not count positions. */
   readonly positions: readonly number[];
-  /** Markers long enough to count. */
+  /** Markers that count and whose prefix reaches the minimum. */
   readonly usable: readonly BillableMarker[];
 }
 
 type BoundaryLookback = Extract<Lookback, { readonly kind: "boundaries" }>;
 
-/** Looks back from each marker, the last first; what is found first is the longest. */
+/** Looks back from each marker, the last one first, so the first hit is the longest. */
 export function findByPositions(
   examined: Examined,
   lookback: PositionLookback,
@@ -45,13 +45,13 @@ export function findByPositions(
   return null;
 }
 
-/** A place that is looked up, and the lifetime it asks for where only its own is found. */
+/** A block to look up, and the lifetime to find if only the marker's own lifetime matches. */
 interface Candidate {
   readonly block: number;
   readonly lifetime: Lifetime | undefined;
 }
 
-/** Looks at ends of marked and of implicit parts only, the longest first. */
+/** Looks only at marked blocks and implicit boundaries, the longest first. */
 export function findByBoundaries(
   examined: Examined,
   lookback: BoundaryLookback,
@@ -65,7 +65,7 @@ export function findByBoundaries(
     ...(lookback.explicitLatest === 0 ? [] : markers.slice(-lookback.explicitLatest)),
     ...(request.mode === "implicit" ? implicitCandidates(request, lookback) : []),
   ];
-  // Sorting keeps the order of equals: on one block a marker is asked before the provider's own boundary.
+  // Sorting is stable: on one block a marker comes before the provider's own boundary.
   for (const { block, lifetime } of candidates.toSorted(
     (left, right) => right.block - left.block,
   )) {
@@ -76,7 +76,7 @@ export function findByBoundaries(
   return null;
 }
 
-/** The end of the latest eligible message, of some before it, and of the initial group. */
+/** The ends of the latest eligible message, of some earlier ones, and of the initial group. */
 function implicitCandidates(
   { blocks, implicitLifetime, model }: BillableRequest,
   lookback: BoundaryLookback,

@@ -23,7 +23,7 @@ test.each(["claude-sonnet-4-6", "bedrock/anthropic.claude-sonnet-4-6", "gpt-6.1-
         sent = [...sent.slice(0, kept), ...call.added];
         startMs += call.gapMs;
         const blocks = toBillableBlocks(sent);
-        // Where a group of results ends depends on what follows, so the last kept block is made anew too.
+        // Where a group of results ends depends on the next block, so the last kept block is rebuilt too.
         prompt.cut(Math.max(0, kept - 1));
         prompt.append(blocks.slice(prompt.blocks.length));
         const lifetime = model.cache.lifetimes[0]?.lifetime ?? "5m";

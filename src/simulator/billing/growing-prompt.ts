@@ -1,23 +1,23 @@
-// A prompt that is billed again and again as it grows: its keys and sums are made once.
+// Keys and sums of a prompt that is billed repeatedly as it grows, computed once per block.
 import type { BillableBlock } from "./billable-request.ts";
 import { stingyBilling, type BillingOptions } from "./options.ts";
 import { positionOf } from "./positions.ts";
 import { createKeyChain, type KeyFrame } from "./prefix-keys.ts";
 
-/** Parallel lists, one value per block. Cutting and appending change them in place. */
+/** Parallel lists with one value per block, changed in place. */
 export interface GrowingPrompt {
   readonly blocks: readonly BillableBlock[];
   readonly keys: readonly string[];
-  /** Tokens up to and with each block. */
+  /** Tokens up to and including each block. */
   readonly cumulative: readonly number[];
   /** Lookback position of each block. */
   readonly positions: readonly number[];
-  /** Forgets everything from a block on: history was rewritten there. */
+  /** Drops the blocks from `length` on, because the history was rewritten there. */
   cut(length: number): void;
   append(blocks: readonly BillableBlock[]): void;
 }
 
-/** For requests of one workspace, model and settings. */
+/** Valid for one workspace, model and set of settings. */
 export function createGrowingPrompt(
   frame: KeyFrame,
   options: Partial<BillingOptions> = {},

@@ -1,26 +1,26 @@
-// Where providers are silent, billing takes one reading. Each is named; the default is the stingy one.
+// One option for each point that providers leave open. The defaults assume the least caching.
 import { readCount, readFields, readOneOf } from "../../core/models/read-fields.ts";
 
 export interface BillingOptions {
-  /** What lifetimes are counted from. Documented: the start of the request that wrote or read. */
+  /** What lifetimes count from. Documented: the start of the request that wrote or read. */
   readonly clock: "request start" | "response end";
-  /** How much longer than its lifetime an entry is found. Documented: none. */
+  /** How long after its lifetime an entry is still found. Documented: 0. */
   readonly graceMs: number;
-  /** Whether a marker at or before the hit may write an entry where there never was one. */
+  /** Whether a marker at or before the hit can write a new entry. */
   readonly markerBeforeHit: "refreshes only" | "writes";
-  /** Whether a marker finds entries of another lifetime than its own. */
+  /** Whether a marker finds entries of other lifetimes. */
   readonly crossLifetime: "found" | "not found";
-  /** Where an entry inside a run of tool uses or results is found. */
+  /** Where the lookback finds an entry inside a run of tool uses or results. */
   readonly entryInsideRun: "at the run's position" | "only at the run's end";
-  /** Whether a run of tool uses or results is one position, as the model's route says, or never. */
+  /** Whether a run of tool uses or results is one position as the model's route defines, or never. */
   readonly toolRuns: "by route" | "every block";
-  /** Whether each tool definition is a position of the lookback. */
+  /** Whether each tool definition is a lookback position. */
   readonly toolDefinitions: "positions" | "one position";
-  /** How long a provider that names no lifetime keeps a prefix: its minimum, or a seeded draw above it. */
+  /** How long a provider without named lifetimes keeps a prefix: its minimum, or a seeded random time above it. */
   readonly retention: "minimum" | { readonly seed: number };
-  /** Entries beyond this are forgotten, the longest unused first. */
+  /** Entries beyond this number are dropped, the longest unused first. */
   readonly entriesMax: number;
-  /** How long after it expired an entry can still be brought back. */
+  /** How long a marker can bring back an expired entry. */
   readonly expiredKeptMs: number;
 }
 
@@ -37,7 +37,7 @@ export const stingyBilling: BillingOptions = {
   expiredKeptMs: 24 * 60 * 60 * 1000,
 };
 
-/** Reads options as a user writes them; what is unknown or out of range is an error. */
+/** Throws for unknown options and values out of range. */
 export function parseBillingOptions(value: unknown, place: string): Partial<BillingOptions> {
   const given = readFields(value, place, Object.keys(stingyBilling));
   const read = <Option>(name: keyof BillingOptions, parse: Reader<Option>): Option | undefined =>

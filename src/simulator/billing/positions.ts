@@ -1,4 +1,4 @@
-// Lookback positions: how far back a marker sees, in the provider's own counting.
+// Lookback positions: the unit in which a provider counts how far back a marker looks.
 import type { Lookback } from "../../core/models/marker-rules.ts";
 import type { BillableBlock } from "./billable-request.ts";
 import type { BillingOptions } from "./options.ts";
@@ -7,7 +7,7 @@ export type PositionLookback = Extract<Lookback, { readonly kind: "positions" }>
 
 type Readings = Pick<BillingOptions, "toolDefinitions" | "toolRuns">;
 
-/** The position of every block, from 0. Blocks of one run may share one. */
+/** The position of every block, from 0. Blocks of one run can share a position. */
 export function positionsOf(
   blocks: readonly BillableBlock[],
   lookback: PositionLookback,

@@ -1,20 +1,20 @@
-// The key of every prefix of a request: what must be equal for an entry to be found.
+// The key of every prefix of a request. An entry is found by an equal key.
 import type { InvalidationRule } from "../../core/models/invalidation.ts";
 import { hashText } from "../hash-text.ts";
 import type { BillableBlock, BillableRequest, BilledTier } from "./billable-request.ts";
 
 const tiers: readonly BilledTier[] = ["tools", "system", "messages"];
 
-/** What the keys of a prompt depend on besides its blocks. */
+/** What keys depend on besides the blocks. */
 export type KeyFrame = Pick<BillableRequest, "workspace" | "model" | "settings">;
 
-/** How far the keys of a prompt are made. */
+/** Where the computation of keys stands. */
 export interface KeyChain {
   readonly key: string;
   readonly tiersEntered: number;
 }
 
-/** One key per block, for the prefix that ends with it. Equal keys mean that all before is equal too. */
+/** One key per block, for the prefix that ends with it. Equal keys mean equal prefixes. */
 export function prefixKeys(request: BillableRequest): string[] {
   const extend = createKeyChain(request);
   let chain: KeyChain = extend.start;
@@ -24,7 +24,7 @@ export function prefixKeys(request: BillableRequest): string[] {
   });
 }
 
-/** Keys block by block, for whoever makes them as a prompt grows. */
+/** Computes keys block by block, for a growing prompt. */
 export function createKeyChain(frame: KeyFrame): {
   readonly start: KeyChain;
   readonly next: (chain: KeyChain, block: BillableBlock) => KeyChain;
@@ -45,7 +45,7 @@ export function createKeyChain(frame: KeyFrame): {
   };
 }
 
-/** A setting is mixed in at the first tier its change does not leave standing. */
+/** A setting is mixed into the key at the first tier that its change invalidates. */
 function tierSalts({ model, settings }: KeyFrame): Readonly<Record<BilledTier, string>> {
   const salts: Record<BilledTier, string> = { tools: "", system: "", messages: "" };
   for (const rule of model.cache.invalidation) {

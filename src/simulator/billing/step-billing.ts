@@ -1,4 +1,4 @@
-// Providers that keep any prefix they saw, in whole steps, for as long as they please, free of charge.
+// Billing for providers that keep every prefix for free, in whole steps, for an unspecified time.
 import { assert } from "../../core/assert.ts";
 import type { AutomaticRules } from "../../core/models/cache-rules.ts";
 import { drawOf } from "../ids.ts";
@@ -11,9 +11,9 @@ import { prefixKeys } from "./prefix-keys.ts";
 /** How long a prefix is kept, and who sent it first. */
 interface Sighting {
   readonly writtenBy: string;
-  /** The latest moment that any request which sent it asks for, or is promised. */
+  /** The latest expiry over all requests that sent the prefix. */
   readonly untilMs: number;
-  /** Of a prompt that was sent to this very end; null for what is only a part of one. */
+  /** Set if a prompt ended exactly here; null for a mere part of one. */
   readonly tokens: number | null;
 }
 
@@ -82,7 +82,7 @@ function openSteps(
   }
 }
 
-/** The minimum; or a draw of its own for each prefix, most of them near the minimum. */
+/** The minimum, or a random time per prefix, mostly near the minimum. */
 function keptMs(key: string, rules: AutomaticRules, { retention }: BillingOptions): number {
   const least = (rules.keptSecondsMin ?? 0) * 1000;
   if (retention === "minimum") return least;
@@ -92,7 +92,7 @@ ${key}`);
   return least + (most - least) * draw ** 3;
 }
 
-/** Every prefix of the request counts as sent when it was. */
+/** Records every prefix of the request as sent at its start. */
 function remember(
   { id, blocks, model, implicitLifetime, startMs }: BillableRequest,
   keys: readonly string[],
@@ -101,7 +101,7 @@ function remember(
 ): void {
   const { automatic, lifetimes } = model.cache;
   assert(automatic !== null, "steps are automatic");
-  // Asked for by the client; else the provider keeps it as it pleases.
+  // A lifetime the client asked for; otherwise the provider decides.
   const asked = lifetimes.find(({ lifetime }) => lifetime === implicitLifetime);
   const total = blocks.reduce((sum, { tokens }) => sum + tokens, 0);
   for (const [index, key] of keys.entries()) {

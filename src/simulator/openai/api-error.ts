@@ -1,4 +1,4 @@
-// Refusals in the provider's words: {"error": {message, type, param, code}} with a status.
+// The provider's errors: {"error": {message, type, param, code}} with a status.
 import type { SimResponse, SurfaceContext } from "../surface.ts";
 import { jsonHeaders } from "./headers.ts";
 
@@ -9,7 +9,7 @@ export interface ErrorBody {
   readonly code: string | null;
 }
 
-/** Thrown while a request is read, and answered where it came in. */
+/** Thrown while reading a request; the route turns it into the answer. */
 export class ApiError extends Error {
   readonly status: number;
   readonly body: ErrorBody;
@@ -35,7 +35,7 @@ export function toErrorResponse(
   };
 }
 
-/** A 400 of the usual kind. */
+/** The usual 400. */
 export function invalid(message: string, param: string | null, code: string | null): ApiError {
   return new ApiError(400, { message, type: "invalid_request_error", param, code });
 }
@@ -63,7 +63,7 @@ export function unsupportedParameter(param: string, instead = ""): ApiError {
   return invalid(message, param, "unsupported_parameter");
 }
 
-/** For what the provider can do and this simulator cannot. */
+/** For features of the provider that this simulator lacks. */
 export function notSimulated(what: string, param: string): ApiError {
   return invalid(`${what} is not simulated.`, param, "not_simulated");
 }

@@ -3,7 +3,7 @@ import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import { invalid, notSimulated, unsupportedParameter } from "./api-error.ts";
-import { chatEvents, toChatCompletion } from "./chat-reply.ts";
+import { chatEvents, toChatCompletion } from "./reply/chat-reply.ts";
 import {
   find,
   findCount,
@@ -13,15 +13,15 @@ import {
   readBody,
   textAt,
   type Place,
-} from "./fields.ts";
-import { findOpenaiModel } from "./find-openai-model.ts";
+} from "./request/fields.ts";
+import { findOpenaiModel } from "./request/find-openai-model.ts";
 import { jsonHeaders, limitHeaders, streamHeaders } from "./headers.ts";
-import { checkMarkers, readCacheOptions } from "./read-cache-options.ts";
-import { readMessages } from "./read-chat-messages.ts";
-import type { ReadRequest } from "./read-request.ts";
-import { readSettings, type Settings } from "./read-settings.ts";
-import { readToolChoice } from "./read-tool-choice.ts";
-import { readTools } from "./read-tools.ts";
+import { checkMarkers, readCacheOptions } from "./request/read-cache-options.ts";
+import { readMessages } from "./request/read-chat-messages.ts";
+import type { ReadRequest } from "./request/read-request.ts";
+import { readSettings, type Settings } from "./request/read-settings.ts";
+import { readToolChoice } from "./request/read-tool-choice.ts";
+import { readTools } from "./request/read-tools.ts";
 import { recordCall, runCall } from "./run-call.ts";
 
 export function answerChat(

@@ -1,13 +1,13 @@
-// POST /v1/responses/compact: all user messages, then one item that only the provider can read.
+// POST /v1/responses/compact: returns all user messages and one item that only the provider can read.
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
-import { readBody } from "./fields.ts";
+import { readBody } from "./request/fields.ts";
 import { jsonHeaders, limitHeaders } from "./headers.ts";
-import type { Item, Part } from "./items.ts";
-import { readResponses, type Known } from "./read-responses.ts";
-import { toSeconds } from "./response-object.ts";
+import type { Item, Part } from "./request/items.ts";
+import { readResponses, type Known } from "./request/read-responses.ts";
+import { toSeconds } from "./reply/response-object.ts";
 import { recordCall, runCall } from "./run-call.ts";
-import { seal } from "./sealed.ts";
-import { toResponsesUsage } from "./usage.ts";
+import { seal } from "./render/sealed.ts";
+import { toResponsesUsage } from "./reply/usage.ts";
 
 export function answerCompact(
   request: SimRequest,

@@ -1,4 +1,4 @@
-// prompt_cache_diagnostics: how this request differs from an earlier one.
+// prompt_cache_diagnostics: compares a request with an earlier one.
 import type { Bill } from "../billing/bill.ts";
 import type { Compared } from "./stored-responses.ts";
 
@@ -24,14 +24,14 @@ type MissReason =
   | "context_compacted"
   | "input_changed";
 
-/** A prefix that is the same and was still not read, because it expired or was too short, has no reason of its own. */
+/** An equal prefix that was not read, because it expired or was too short, has no reason of its own. */
 export function diagnose(now: Compared, before: Compared | null, bill: Bill): Diagnostics {
   if (before === null) return { type: "comparison_response_not_found" };
   const setting = changedSetting(now, before);
   const shared = sharedBlocks(now, before);
   const sharedTokens = tokensOf(now, shared);
   const { reusableTokens } = before;
-  // The last block of a prompt only opens the reply: nothing that follows could share it.
+  // The last block of a prompt only opens the reply, so no later prompt shares it.
   const isExtended =
     reusableTokens > 0 ? sharedTokens >= reusableTokens : shared >= before.blocks.length - 1;
   if (setting === null && isExtended) {
@@ -52,7 +52,7 @@ function changedSetting(now: Compared, before: Compared): MissReason | null {
   if (now.modelId !== before.modelId) return "model_changed";
   if (differs("cache key")) return "prompt_cache_key_changed";
   if (differs("service tier")) return "service_tier_changed";
-  // There is no reason of its own for parallel calls; they are rendered with the tools.
+  // Parallel calls have no reason of their own; the setting is rendered with the tools.
   if (differs("parallel tool use")) return "tools_changed";
   if (differs("output format")) return "text_format_changed";
   if (differs("effort")) return "reasoning_effort_changed";

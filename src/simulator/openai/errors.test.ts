@@ -1,4 +1,4 @@
-// Goal: the provider's own refusals, string by string. Method: bad requests and faults.
+// Goal: the provider's errors, word for word. Method: bad requests and faults.
 import { describe, expect, test } from "vitest";
 import { createKit, words, type Body } from "./test-kit.ts";
 

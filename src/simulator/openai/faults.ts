@@ -1,4 +1,4 @@
-// Failures of the provider itself, in its words.
+// Injected failures, in the provider's words.
 import type { FaultPlace, HttpFault, SimResponse } from "../surface.ts";
 import { ApiError, toErrorResponse } from "./api-error.ts";
 import { exhaustedHeaders } from "./headers.ts";

@@ -1,4 +1,4 @@
-// Headers every answer carries. Limits are declared, never enforced: refusals come from faults.
+// Headers of every answer. Rate limits are shown, never enforced; only faults refuse requests.
 import type { SurfaceContext } from "../surface.ts";
 
 const requestsPerMinute = 10_000;
@@ -20,7 +20,7 @@ export function streamHeaders(context: Pick<SurfaceContext, "newId">): Record<st
   };
 }
 
-/** Cached tokens count toward the limit as well. */
+/** Cached tokens count toward the limit too. */
 export function limitHeaders(usedTokens: number, usedRequests = 1): Record<string, string> {
   const tokens = Math.min(usedTokens, tokensPerMinute);
   return {

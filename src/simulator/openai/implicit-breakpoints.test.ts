@@ -1,4 +1,4 @@
-// Goal: what GPT-5.6 and later keep unasked. Method: requests through the surface, usage in replies.
+// Goal: what GPT-5.6 and later cache automatically. Method: requests through the surface, usage in replies.
 import { describe, expect, test } from "vitest";
 import {
   assistant,

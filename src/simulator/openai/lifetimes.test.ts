@@ -1,4 +1,4 @@
-// Goal: how long and for whom GPT-5.6 and later keep a prefix. Method: a clock that is set by hand.
+// Goal: how long and for whom prefixes are kept. Method: a manual clock.
 import { describe, expect, test } from "vitest";
 import {
   countInput,
@@ -8,6 +8,7 @@ import {
   markedModel,
   minuteMs,
   openingTokens,
+  sendChat,
   sendResponses,
   user,
   words,
@@ -75,3 +76,17 @@ describe("from GPT-5.6 on, lifetimes and isolation", () => {
     expect(sendResponses(kit, input, { prompt_cache_key: "one" }).read).toBe(0);
   });
 });
+
+test.each(["gpt-5.5", "gpt-5.4"])(
+  "%s asked to keep prefixes for 24h keeps them so long",
+  (model) => {
+    const kit = createKit();
+    const messages = [user(words("a", 5000))];
+    const day = { model, prompt_cache_retention: "24h" };
+    sendChat(kit, messages, day);
+    kit.nowMs += 24 * 60 * minuteMs;
+    expect(sendChat(kit, messages, day).read).toBeGreaterThanOrEqual(4096);
+    kit.nowMs += 24 * 60 * minuteMs + 1;
+    expect(sendChat(kit, messages, day).read).toBe(0);
+  },
+);

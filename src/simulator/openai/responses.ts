@@ -2,14 +2,14 @@
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import { unknownParameter } from "./api-error.ts";
 import { diagnose, type Diagnostics } from "./diagnose.ts";
-import { find, findFlag, findPlace, readBody, type Place } from "./fields.ts";
+import { find, findFlag, findPlace, readBody, type Place } from "./request/fields.ts";
 import { jsonHeaders, limitHeaders, streamHeaders } from "./headers.ts";
-import type { Item } from "./items.ts";
-import { readResponses, type Known, type ReadResponses } from "./read-responses.ts";
-import { render } from "./render.ts";
-import { statusOf, toResponse, toSeconds, type ResponseReply } from "./response-object.ts";
-import { responseEvents } from "./responses-events.ts";
-import { toItem, toOutputItems, type OutputItem, type Shown } from "./responses-output.ts";
+import type { Item } from "./request/items.ts";
+import { readResponses, type Known, type ReadResponses } from "./request/read-responses.ts";
+import { render } from "./render/render.ts";
+import { statusOf, toResponse, toSeconds, type ResponseReply } from "./reply/response-object.ts";
+import { responseEvents } from "./reply/responses-events.ts";
+import { toItem, toOutputItems, type OutputItem, type Shown } from "./reply/responses-output.ts";
 import { recordCall, runCall, type Call } from "./run-call.ts";
 import type { Compared } from "./stored-responses.ts";
 
@@ -44,7 +44,7 @@ export function answerResponses(
   return { status: 200, headers, body: JSON.stringify(toResponse(reply)), bill };
 }
 
-/** The count that a response to the same request is billed for. */
+/** The same count as in the bill of a response to this request. */
 export function countInputTokens(
   request: SimRequest,
   context: SurfaceContext,
@@ -60,7 +60,7 @@ export function countInputTokens(
   return { status: 200, headers: jsonHeaders(context), body: JSON.stringify(body) };
 }
 
-/** What the provider's SDK sends here. That anything else is refused is the stingy reading. */
+/** The parameters the provider's SDK sends here. That others are refused is our assumption. */
 const countedParameters: ReadonlySet<string> = new Set([
   "conversation",
   "input",
@@ -96,7 +96,7 @@ function toCompared({ request, rendering, open }: Call): Compared {
   );
   return {
     modelId: request.facts.id,
-    // A copy: what was read is a window on the whole body and would keep it in memory.
+    // A copy: substrings of the body would keep the whole body in memory.
     settings: structuredClone(request.settings.billable),
     blocks: request.facts.cache.markers === null ? [] : rendering.blocks,
     compactions: request.items.filter(({ kind }) => kind === "compaction").length,
@@ -114,7 +114,7 @@ function diagnosticsOf(call: Call, now: Compared, { store, workspace }: Known): 
   return diagnose(now, before?.compared ?? null, call.open.bill);
 }
 
-/** Diagnostics know every response; the conversation is kept unless the client asked not to. */
+/** Diagnostics need every response; the conversation is stored unless the client opts out. */
 function remember(
   { call, body, output }: ResponseReply,
   { conversation }: ReadResponses,

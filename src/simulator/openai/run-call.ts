@@ -1,13 +1,13 @@
-// One call from the read request to its bill and reply, the same for every endpoint that generates.
+// Runs one call from the parsed request to bill and reply, for every endpoint that generates.
 import { findCost } from "../../core/models/cost.ts";
 import { formatUsd, timesDecimal } from "../../core/models/pico-usd.ts";
 import type { OpenBill } from "../billing/billing.ts";
 import type { SurfaceContext } from "../surface.ts";
 import type { Prompt } from "../prompt.ts";
 import { contextOverflow } from "./faults.ts";
-import { nothingProduced, toProduced, type Produced } from "./produce.ts";
-import { callableTools, type ReadRequest } from "./read-request.ts";
-import { render, type Rendering } from "./render.ts";
+import { nothingProduced, toProduced, type Produced } from "./reply/produce.ts";
+import { callableTools, type ReadRequest } from "./request/read-request.ts";
+import { render, type Rendering } from "./render/render.ts";
 import { toPrompt } from "./to-prompt.ts";
 
 export interface Call {
@@ -29,7 +29,7 @@ export function runCall(
   if (rendering.totalTokens > facts.inputTokensMax) {
     throw contextOverflow(request.api, rendering.totalTokens, facts.inputTokensMax);
   }
-  // A model that fails has written nothing, so it is asked before the bill is opened.
+  // The model answers before the bill is opened: if it fails, nothing is billed.
   const produced = wants === "nothing" ? nothingProduced : answer(request, wants, context);
   const lifetime = facts.cache.markers === null ? settings.retention : cache.lifetime;
   const open = context.billing.open({
@@ -68,7 +68,7 @@ export function recordCall(call: Call, stopReason: string, context: SurfaceConte
   });
 }
 
-/** Flex is half price; what priority processing costs is not in our facts. */
+/** Flex is half price. Our facts have no price for priority processing. */
 function costUsd({ request, open, produced }: Call, at: number): string | null {
   const { bill } = open;
   const { cost } = findCost(

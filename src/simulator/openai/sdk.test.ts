@@ -1,4 +1,4 @@
-// Goal: the official client is content. Method: the openai package over a fetch that asks the surface.
+// Goal: the official client works against the surface. Method: the surface answers its fetch.
 import { NotFoundError, OpenAI } from "openai";
 import { describe, expect, test } from "vitest";
 import type { Prompt, Reply } from "../prompt.ts";
@@ -18,7 +18,7 @@ function clientOf(kit: Kit): OpenAI {
   });
 }
 
-/** Calls a tool once, then tells what came back. */
+/** Calls a tool once, then repeats its result. */
 function callsOnce({ turns }: Prompt): Reply {
   const result = turns.at(-1)?.toolResults[0];
   if (result !== undefined) return { parts: [{ kind: "text", text: result.text }], stop: "end" };

@@ -1,4 +1,4 @@
-// Goal: what is remembered stays within its bounds. Method: requests through a surface with small bounds.
+// Goal: stored responses stay within their limits. Method: requests through a surface with small limits.
 import { describe, expect, test } from "vitest";
 import { createKit, user, words, type Body, type Kit } from "./test-kit.ts";
 
@@ -19,7 +19,7 @@ function send(kit: Kit, input: Body, more: object = {}): string {
   return reply.json.id;
 }
 
-/** Asks without storing another. */
+/** Asks without storing the response. */
 function isRemembered(kit: Kit, id: string): boolean {
   const asked = { model, input: "Go on.", previous_response_id: id };
   return kit.post(path, { ...asked, store: false }).status === 200;

@@ -1,13 +1,13 @@
-// Responses the provider remembers: for previous_response_id, item references and diagnostics. Bounded.
-import type { Item } from "./items.ts";
-import type { ReadRequest } from "./read-request.ts";
-import type { Rendering } from "./render.ts";
+// Stored responses for previous_response_id, item references and diagnostics, limited in size.
+import type { Item } from "./request/items.ts";
+import type { ReadRequest } from "./request/read-request.ts";
+import type { Rendering } from "./render/render.ts";
 
 export interface StoredResponse {
   readonly id: string;
-  /** The whole conversation with the reply; null where the client asked not to store it. */
+  /** The whole conversation with the reply; null if the client opted out of storing. */
   readonly items: readonly Item[] | null;
-  /** Items of the reply by their ids. */
+  /** Items of the reply by id. */
   readonly itemsById: ReadonlyMap<string, Item>;
   /** What diagnostics compare. */
   readonly compared: Compared;
@@ -16,10 +16,10 @@ export interface StoredResponse {
 export interface Compared {
   readonly modelId: string;
   readonly settings: ReadRequest["settings"]["billable"];
-  /** Empty for models without breakpoints: they have no diagnostics, and another model is reason enough. */
+  /** Empty for models without breakpoints: they have no diagnostics, and against other models the model is the reason. */
   readonly blocks: Rendering["blocks"];
   readonly compactions: number;
-  /** Tokens of the longest prefix that was kept for others. */
+  /** Tokens of the longest prefix kept for later requests. */
   readonly reusableTokens: number;
 }
 
@@ -29,7 +29,7 @@ export interface ResponseStore {
   findItem(workspace: string, id: string): Item | null;
 }
 
-/** The oldest are forgotten first, by number and by the length of what they hold. */
+/** Drops the oldest first, by number and by total length. */
 export function createResponseStore(
   responsesMax = 1_000,
   charactersMax = 200_000_000,
@@ -63,8 +63,8 @@ export function createResponseStore(
 }
 
 /**
- * Text that was read is a window on the body of its request and keeps all of it in memory; a copy does not.
- * What was copied for an earlier response of the conversation is shared.
+ * Copies items, because substrings of a request body keep the whole body in memory. Shares copies between the
+ * responses of one conversation.
  */
 function createDetach(): (item: Item) => Item {
   const detached = new WeakSet<Item>();
@@ -76,17 +76,17 @@ function createDetach(): (item: Item) => Item {
   };
 }
 
-/** What a block, an item or a part takes besides its text. */
+/** Overhead of a block, an item or a part besides its text. */
 const objectCharacters = 100;
 
-/** What several responses of a conversation share counts for each of them: rather too much than too little. */
+/** Items shared by several responses count for each of them, so the total is an upper bound. */
 function charactersOf({ items, itemsById, compared }: StoredResponse): number {
   const blocks = compared.blocks.length * objectCharacters;
   const held = [...(items ?? []), ...itemsById.values()];
   return held.reduce((sum, item) => sum + objectCharacters + itemCharacters(item), blocks);
 }
 
-/** Images and files are held as they were sent, so their tokens say nothing of their length. */
+/** Images and files are stored as sent, so their tokens do not show their length. */
 function itemCharacters(item: Item): number {
   switch (item.kind) {
     case "message":
@@ -98,7 +98,7 @@ function itemCharacters(item: Item): number {
     case "tool use":
       return item.name.length + item.input.length;
     case "tools":
-      // Once as they were sent and once as they were read.
+      // Once as sent and once as parsed.
       return item.source.length * 2;
     case "reasoning":
       return item.summary.length + (item.sealed?.length ?? 0);

@@ -1,10 +1,9 @@
-// For tests only: the surface with the real billing and counter, a model that echoes, and a clock that stands.
+// For tests: the OpenAI surface with real billing and counting, an echoing model and a stopped clock.
 import { createBilling } from "../billing/billing.ts";
 import { createPromptCounter, type PromptCounter } from "../count-tokens.ts";
 import type { Prompt, Reply } from "../prompt.ts";
 import type { CallRecord, SimResponse, Surface } from "../surface.ts";
-import { createOpenaiSurface } from "./index.ts";
-import type { OpenaiSurfaceOptions } from "./openai-surface.ts";
+import { createOpenaiSurface, type OpenaiSurfaceOptions } from "./index.ts";
 
 export interface Kit {
   readonly surface: Surface;
@@ -13,7 +12,7 @@ export interface Kit {
   nowMs: number;
   answer: (prompt: Prompt) => Reply;
   workspace: string;
-  /** Sends a request and lets its response begin and end. */
+  /** Sends a request and reads the response to its end. */
   post(path: string, body: unknown): Answered;
   get(path: string): Answered;
 }
@@ -22,17 +21,17 @@ export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The body, where it is JSON. */
+  /** The body, if it is JSON. */
   readonly json: Body;
-  /** The data of each event, where it is a stream. */
+  /** The data of each event, if it is a stream. */
   readonly events: readonly Body[];
 }
 
-// Tests look into replies as clients do: by name, without a type for each.
+// Tests read replies by field name, without types.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Body = any;
 
-/** Shared: counting is slow the first time and the same ever after. */
+/** Shared, because the first counts are slow and counts never change. */
 const counter: PromptCounter = createPromptCounter();
 
 export const startMs: number = Date.UTC(2026, 10, 15, 12);
@@ -97,20 +96,20 @@ export function echo({ turns }: Prompt): Reply {
   return { parts: [{ kind: "text", text: `You said: ${turns.at(-1)?.text ?? ""}` }], stop: "end" };
 }
 
-/** Text of about so many tokens, different for every name. */
+/** Text of about that many tokens, different for every name. */
 export function words(name: string, tokens: number): string {
   return Array.from({ length: tokens }, (_, index) => (index === 0 ? name : " word")).join("");
 }
 
 export const markedModel = "gpt-6.1-sol";
 export const minuteMs = 60_000;
-/** These open the reply and are never kept. */
+/** These tokens open the reply and are never cached. */
 export const openingTokens = 3;
 
 export interface Tokens {
   readonly total: number;
   readonly read: number;
-  /** Absent where the API tells nothing of it. */
+  /** Absent if the API does not report it. */
   readonly written: number | undefined;
 }
 

@@ -1,8 +1,8 @@
-// The request as a simulated model is shown it.
+// Converts a request to the prompt of a simulated model.
 import type { Prompt, PromptTool, PromptTurn } from "../prompt.ts";
-import { isInitial, textOf, type Item, type ToolDefinition } from "./items.ts";
-import { callableTools, effortOf, type ReadRequest } from "./read-request.ts";
-import { unseal } from "./sealed.ts";
+import { isInitial, textOf, type Item, type ToolDefinition } from "./request/items.ts";
+import { callableTools, effortOf, type ReadRequest } from "./request/read-request.ts";
+import { unseal } from "./render/sealed.ts";
 
 export function toPrompt(request: ReadRequest, wants: Prompt["wants"]): Prompt {
   const { facts, items, instructions, toolChoice } = request;
@@ -34,7 +34,7 @@ function toPromptTool({ name, description, kind, inputSchema }: ToolDefinition):
   return { name, description, inputSchema: kind === "custom" ? null : inputSchema };
 }
 
-/** What the model said and did between two inputs is one turn, and so are outputs that come together. */
+/** Consecutive items of the model form one turn, and so do consecutive outputs. */
 function toTurns(items: readonly Item[]): readonly PromptTurn[] {
   const turns: PromptTurn[] = [];
   const join = (turn: PromptTurn, isContinued: (before: PromptTurn) => boolean): void => {
@@ -70,7 +70,7 @@ function toTurn(item: Item): PromptTurn | null {
       return { ...nothing, role, text: textOf(item.parts) };
     }
     case "tool use": {
-      // Free text is shown as a JSON string, so that an input is always JSON.
+      // Free text becomes a JSON string, so that an input is always JSON.
       const inputJson = item.isCustom ? JSON.stringify(item.input) : item.input;
       const name = item.name.slice(item.name.lastIndexOf(".") + 1);
       return {

@@ -6,7 +6,7 @@ import { bodyText } from "../../../src/core/wire/encoded-request.ts";
 import { createLedger } from "../../../src/edge/stores/ledger/create-ledger.ts";
 import { openSqlite } from "../../../src/edge/stores/sqlite/open-sqlite.ts";
 import type { Edges } from "../../../src/engine.ts";
-import { resumeSession } from "../../../src/engine/stored-session.ts";
+import { resumeSession } from "../../../src/engine/session/stored-session.ts";
 import type { OpenLedger } from "../../ledger/stores.ts";
 import { all, each as eachOf, lines } from "../../ledger/test-kit.ts";
 import { words, writesSummaries } from "../speakers.ts";

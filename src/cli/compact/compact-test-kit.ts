@@ -1,0 +1,106 @@
+// For tests: sessions in a ledger file, made through the engine on a simulator that listens on loopback.
+import { findPolicy } from "../../core/cache/policies.ts";
+import { resolveModel } from "../../core/models/resolve-model.ts";
+import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
+import { createProvider } from "../../edge/providers/provider.ts";
+import { openLedger } from "../../edge/stores/open-ledger.ts";
+import { runTurn } from "../../engine.ts";
+import { openSession } from "../../engine/session/open-session.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import {
+  createScripted,
+  createSimulator,
+  createSummariser,
+  type ScriptStep,
+  type Simulator,
+} from "../../simulator/index.ts";
+import { usualProtocol } from "../../core/wire/protocols.ts";
+import { findEndpoint } from "../../host/provider-protocols.ts";
+
+export interface SimulatedProvider {
+  readonly simulator: Simulator;
+  /** What was said to whoever was asked for a summary. */
+  readonly asked: readonly string[];
+  /** With any key, and the simulator's address. */
+  readonly env: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+/** A model that answers so where it is asked for a summary, by default with one, and else says little. */
+export async function openSimulated(summary?: string): Promise<SimulatedProvider> {
+  const asked: string[] = [];
+  const summarise = createSummariser();
+  const steps: readonly ScriptStep[] = [
+    {
+      when: ({ turns }) => /\bsummary\b/i.test(turns.at(-1)?.text ?? ""),
+      times: "always",
+      reply: (prompt) => {
+        asked.push(prompt.turns.at(-1)?.text ?? "");
+        if (summary === undefined) return summarise(prompt);
+        return { parts: [{ kind: "text", text: summary }], stop: "end" };
+      },
+    },
+    { when: () => true, times: "always", text: "Read; nothing depends on it." },
+  ];
+  const simulator = createSimulator({ seed: 1, model: createScripted(steps) });
+  const server = await simulator.listen({ port: 0 });
+  const env = {
+    ANTHROPIC_API_KEY: process.env["PLANTED_KEY"] ?? "",
+    ANTHROPIC_BASE_URL: server.url,
+    OPENAI_API_KEY: process.env["PLANTED_OPENAI_KEY"] ?? "",
+    OPENAI_BASE_URL: `${server.url}/v1`,
+  };
+  return { simulator, asked, env, close: () => server.close() };
+}
+
+export interface SessionToMake {
+  readonly id: string;
+  readonly model: string;
+  readonly protocol?: Protocol;
+  readonly turns: number;
+}
+
+/** Each turn is about a module of its own and takes some 5,000 tokens. */
+export async function makeSession(
+  where: string,
+  { env }: SimulatedProvider,
+  { id, model: name, protocol: asked, turns }: SessionToMake,
+): Promise<void> {
+  const ledger = await openLedger(where);
+  const model = resolveModel(name).facts;
+  const usual = usualProtocol(model.provider);
+  const protocol = asked ?? usual;
+  const found = findEndpoint(env, model.provider);
+  if (found.kind === "none") throw new Error(found.why);
+  const provider = createProvider({ protocol, ...found.endpoint });
+  let session = openSession({
+    id,
+    model,
+    protocol,
+    policy: findPolicy("tail-5m"),
+    context: { role: "unified", workspaceRules: "Answer briefly. ".repeat(400) },
+    counter: cheapCounter,
+    options: { outputTokensMax: 1000, stream: true },
+  });
+  try {
+    for (let number = 1; number <= turns; number += 1) {
+      const event = { content: questionAbout(number), source: "human" } as const;
+      const turn = { id: `${id}-${number}`, event };
+      const edges = { provider, ledger, now: Date.now, runTools: () => Promise.resolve([]) };
+      const done = await runTurn(session, turn, edges);
+      if (done.end !== "done") throw new Error(`turn ${number} ended ${done.end}`);
+      session = done.session;
+    }
+  } finally {
+    await provider.close();
+    await ledger.close();
+  }
+}
+
+function questionAbout(number: number): string {
+  const lines = Array.from(
+    { length: 250 },
+    (_, line) => `src/module-${number}/part-${line}.ts calls readPart${line}(${number}) again`,
+  );
+  return `What depends on module ${number}?\n${lines.join("\n")}`;
+}

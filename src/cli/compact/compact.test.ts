@@ -1,0 +1,382 @@
+// Goal: a fold by hand is seen before it is made, and made as it was shown. Method: sessions made by the engine on the
+// simulator over loopback, folded by the command in a ledger file, and the ledger read back.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { plantedKey } from "../../../harness/planted-key.ts";
+import type { FoldRecord } from "../../core/ledger/fold-record.ts";
+import type { SessionRecord } from "../../core/ledger/session-record.ts";
+import { openaiChat } from "../../core/wire/openai/chat/index.ts";
+import { formatUsd } from "../../core/models/pico-usd.ts";
+import { openLedger } from "../../edge/stores/open-ledger.ts";
+import { makeSession, openSimulated, type SimulatedProvider } from "./compact-test-kit.ts";
+import { strata, words, type Ran } from "../test-kit.ts";
+
+let folder = "";
+let file = "";
+let provider: SimulatedProvider;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "strata-compact-"));
+  file = join(folder, "ledger.db");
+  provider = await openSimulated();
+});
+afterEach(async () => {
+  await provider.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const claude = { id: "build", model: "claude-sonnet-4-6", turns: 8 };
+
+function withKey(...typed: readonly string[]): Promise<Ran> {
+  return strata({ STRATA_STORE: file, ...provider.env }, ...typed);
+}
+
+function withoutKey(...typed: readonly string[]): Promise<Ran> {
+  return strata({ STRATA_STORE: file }, ...typed);
+}
+
+interface Kept {
+  readonly session: SessionRecord | null;
+  readonly folds: readonly FoldRecord[];
+  /** The first words of each message that the next call sends. */
+  readonly says: readonly string[];
+  readonly events: readonly string[];
+}
+
+async function readKept(sessionId = "build"): Promise<Kept> {
+  const ledger = await openLedger(file);
+  const says: string[] = [];
+  for await (const { message } of ledger.readThread({ sessionId })) {
+    const [block] = message.content;
+    says.push(block?.type === "text" ? (block.text.split("\n")[0] ?? "") : "");
+  }
+  const events: string[] = [];
+  for await (const { type } of ledger.readEvents({ sessionId })) events.push(type);
+  const session = await ledger.findSession(sessionId);
+  const folds = await ledger.readFolds(sessionId);
+  await ledger.close();
+  return { session, folds, says, events };
+}
+
+describe("strata compact shows the plan", () => {
+  beforeEach(() => makeSession(file, provider, claude));
+
+  test("with what folds, what stays, tokens, dollars and break-even, and changes nothing", async () => {
+    const before = await readKept();
+    const callsBefore = provider.simulator.calls().length;
+    const { out, status } = await withKey("compact", "build", "--dry-run");
+    expect(status).toBe(0);
+    const usd = String.raw`\$\d\.\d{4}`;
+    const patterns = [
+      "session     build, claude-sonnet-4-6",
+      "folds       5 turns: 10 messages, 29\\.\\dk tokens",
+      "into        a summary by claude-sonnet-4-6 and an index of exact names, about 3\\.5k tokens",
+      "keeps       3 turns from build-6 on: 6 messages, 17\\.\\dk tokens; tools and system text, 1\\.7k",
+      "prompt      41\\.\\dk → about 22\\.\\dk tokens per call",
+      `price       ${usd} → ${usd} per call from the cache, ${usd} → ${usd} without it`,
+      `costs now   ${usd}: ${usd} for the summary, ${usd} because the next call is not in the cache`,
+      `break-even  after \\d+ calls \\(about \\d+ turns\\), each ${usd} cheaper; 8 calls more would earn \\d+ % of the cost`,
+    ];
+    expect(out).toMatch(new RegExp(`^${patterns.join("\n")}\n$`));
+    expect(await readKept()).toEqual(before);
+    expect(provider.simulator.calls()).toHaveLength(callsBefore);
+  });
+
+  test("for machines as one value, with money exact as text", async () => {
+    const { out } = await withKey("compact", "build", "--dry-run", "--json");
+    expect(JSON.parse(out)).toMatchObject({
+      plan: {
+        kind: "fold",
+        sessionId: "build",
+        writer: "claude-sonnet-4-6",
+        turnsFolded: 5,
+        turnsKept: 3,
+        firstKeptTurnId: "build-6",
+        isTurnCut: false,
+        breakEvenCalls: expect.any(Number),
+        money: { summaryPicoUsd: expect.stringMatching(/^\d+$/) },
+      },
+      fold: null,
+    });
+  });
+
+  test("at no price for a summary where no model is wanted", async () => {
+    const { out } = await withoutKey("compact", "build", "--no-model", "--dry-run");
+    expect(out).toContain("into        an outline made without a model and an index");
+    expect(out).toMatch(/costs now {3}(\S+): \1 because the next call is not in the cache\n/);
+    expect(out).not.toContain("No model can be asked");
+  });
+
+  test("with another model's price, and needs no key for that", async () => {
+    const typed = ["compact", "build", "--dry-run", "--summarizer", "gpt-5.4-mini"] as const;
+    const { out, status } = await withoutKey(...typed);
+    expect(out).toContain("into        a summary by gpt-5.4-mini and an index");
+    expect(out).toContain("gpt-5.4-mini cannot be asked for it now: OPENAI_API_KEY is not set.");
+    expect(status).toBe(0);
+  });
+
+  test("and asks first: where nobody can answer, it refuses and changes nothing", async () => {
+    const { out, error, status } = await withKey("compact", "build");
+    expect(out).toContain("folds       5 turns");
+    expect(error).toBe(
+      "strata: Fold 5 turns of build with a summary by claude-sonnet-4-6? Nobody is at a terminal to answer\n  add --yes; nothing was changed\n",
+    );
+    expect(status).toBe(2);
+    expect((await readKept()).folds).toEqual([]);
+  });
+});
+
+describe("strata compact folds", () => {
+  test("with a summary, at the provider's price, and says how to get back what it hides", async () => {
+    await makeSession(file, provider, claude);
+    const { out, error, status } = await withKey("compact", "build", "--yes");
+    expect({ error, status }).toEqual({ error: "", status: 0 });
+    const { session, folds, says, events } = await readKept();
+    const [fold] = folds;
+    expect(folds).toMatchObject([
+      { kind: "summary", trigger: "manual", turnsSummarized: 5, model: "claude-sonnet-4-6" },
+    ]);
+    expect(session?.headTurnId).toBe(fold?.turnId);
+    expect(formatUsd(fold?.costPicoUsd ?? 0n)).toBe(
+      provider.simulator.calls().at(-1)?.billed?.costUsd,
+    );
+    expect(says.slice(1)).toEqual([
+      "What depends on module 6?",
+      "Read; nothing depends on it.",
+      "What depends on module 7?",
+      "Read; nothing depends on it.",
+      "What depends on module 8?",
+      "Read; nothing depends on it.",
+    ]);
+    expect(events.slice(-2)).toEqual(["compaction.started", "compaction.completed"]);
+    expect(out).toContain(`fold    ${fold?.turnId}\n`);
+    expect(out).toContain("kind    summary by claude-sonnet-4-6 of anthropic\n");
+    expect(out).toContain("turns   5 of 8 folded, through build-5; kept from build-6 on\n");
+    expect(out).toMatch(/index {3}\d+ exact names in 1\.\dk tokens; \d+ names left out\n/);
+    expect(out).toContain(`strata sessions show build --fold ${fold?.turnId}`);
+    expect(out).toContain("strata sessions fork build NEW --turn build-8");
+    expect((await withoutKey("ledger", "check")).status).toBe(0);
+  });
+
+  test("reads the conversation from the cache that the session's own calls left", async () => {
+    await makeSession(file, provider, claude);
+    const left = provider.simulator.calls().at(-1)?.billed?.bill;
+    await withKey("compact", "build", "--yes");
+    expect(provider.simulator.calls().at(-1)?.billed?.bill.readTokens).toBe(
+      (left?.readTokens ?? 0) + (left?.writeTokens["5m"] ?? 0),
+    );
+  });
+
+  test("with what the summary should dwell on", async () => {
+    await makeSession(file, provider, claude);
+    await withKey("compact", "build", "--yes", "--focus", "who calls readPart7");
+    expect(provider.asked).toHaveLength(1);
+    expect(provider.asked[0]).toContain("who calls readPart7");
+  });
+
+  test("with a summary by another model", async () => {
+    await makeSession(file, provider, claude);
+    const { out } = await withKey("compact", "build", "--yes", "--summarizer", "gpt-5.4-mini");
+    expect(out).toContain("into        a summary by gpt-5.4-mini and an index");
+    expect(provider.simulator.calls().at(-1)).toMatchObject({
+      path: "/v1/responses",
+      billed: { model: "gpt-5.4-mini" },
+    });
+    expect((await readKept()).folds).toMatchObject([{ kind: "summary", provider: "openai" }]);
+  });
+
+  test("without a model, and without a key", async () => {
+    await makeSession(file, provider, claude);
+    const callsBefore = provider.simulator.calls().length;
+    const { out, status } = await withoutKey("compact", "build", "--no-model", "--yes", "--json");
+    expect(status).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      plan: { writer: null },
+      fold: {
+        kind: "sliding_window",
+        costPicoUsd: "0",
+        index: { entries: expect.any(Array) },
+        metadata: { by: "nobody" },
+      },
+    });
+    expect((await readKept()).folds).toHaveLength(1);
+    expect(provider.simulator.calls()).toHaveLength(callsBefore);
+  });
+
+  test.each([
+    ["responses", undefined, "/v1/responses"],
+    ["chat completions", openaiChat, "/v1/chat/completions"],
+  ])("an OpenAI session by %s in the protocol it was made with", async (_name, protocol, path) => {
+    await makeSession(file, provider, {
+      id: "build",
+      model: "gpt-5.4",
+      turns: 8,
+      ...(protocol === undefined ? {} : { protocol }),
+    });
+    const { error, status } = await withKey("compact", "build", "--yes");
+    expect({ error, status }).toEqual({ error: "", status: 0 });
+    expect(provider.simulator.calls().at(-1)?.path).toBe(path);
+    expect((await readKept()).folds).toMatchObject([{ kind: "summary", model: "gpt-5.4" }]);
+  });
+
+  test("so that the next turn goes on, and a second fold has nothing left to do", async () => {
+    await makeSession(file, provider, claude);
+    await withKey("compact", "build", "--yes");
+    const { out, status } = await withKey("compact", "build", "--yes");
+    expect({ out, status }).toEqual({
+      out: "Nothing to fold in build: of its 3 turns with 20.3k tokens, no part before the latest 20.0k can be cut off.\n",
+      status: 0,
+    });
+  });
+});
+
+describe("strata compact leaves everything as it was", () => {
+  test("where no key is set: it says so, offers the fold without a model, and never makes one unasked", async () => {
+    await makeSession(file, provider, claude);
+    const dry = await withoutKey("compact", "build", "--dry-run");
+    expect(dry.out).toContain("No model can be asked for a summary: ANTHROPIC_API_KEY is not set.");
+    expect(dry.status).toBe(0);
+    const { error, status } = await withoutKey("compact", "build", "--yes");
+    expect(error).toBe(
+      "strata: no model can be asked for a summary: ANTHROPIC_API_KEY is not set\n  fold without a model: strata compact build --no-model --yes; nothing was changed\n",
+    );
+    expect(status).toBe(8);
+    expect((await withoutKey("compact", "build")).status).toBe(8);
+    expect((await readKept()).folds).toEqual([]);
+  });
+
+  test("where there is too little to fold, with the numbers", async () => {
+    await makeSession(file, provider, { ...claude, turns: 2 });
+    const { out, status } = await withoutKey("compact", "build");
+    expect({ out, status }).toEqual({
+      out: "Nothing to fold in build: it has 2 turns with 11.8k tokens, and the latest 20.0k always stay.\n",
+      status: 0,
+    });
+  });
+
+  test("where no answer is a summary, with what was wrong and what it cost", async () => {
+    await makeSession(file, provider, claude);
+    const before = await readKept();
+    await provider.close();
+    provider = await openSimulated("No.");
+    const { error, status } = await withKey("compact", "build", "--yes");
+    expect(error).toMatch(
+      /^strata: session build was not folded: attempts 1, 2, 3: .*; the attempt cost \$0\.\d{4}\n {2}its history is as it was;/s,
+    );
+    expect(error).toContain("strata compact build --no-model");
+    expect(status).toBe(8);
+    const after = await readKept();
+    expect(after.says).toEqual(before.says);
+    expect(after.folds).toEqual([]);
+    expect(after.events.at(-1)).toBe("compaction.failed");
+  });
+
+  test("where somebody else folds it", async () => {
+    await makeSession(file, provider, claude);
+    const ledger = await openLedger(file);
+    const lock = await ledger.lockFolding("build");
+    const { error, status } = await withKey("compact", "build", "--yes");
+    await lock?.release();
+    await ledger.close();
+    expect(error).toContain("session build was not folded: another process compacts this session");
+    expect(status).toBe(9);
+    expect(provider.asked).toEqual([]);
+  });
+
+  test("where a turn runs, or was left open", async () => {
+    await makeSession(file, provider, claude);
+    const ledger = await openLedger(file);
+    const turn = await ledger.openTurn({
+      id: "late",
+      sessionId: "build",
+      parentTurnId: "build-8",
+      model: claude.model,
+      provider: "anthropic",
+      role: "unified",
+      startMs: Date.now(),
+      messages: [words("user", "And now?")],
+    });
+    const running = await withKey("compact", "build", "--yes");
+    await turn.release();
+    await ledger.close();
+    expect(running.error).toMatch(
+      /turn late of session build runs, by \S+\n {2}wait until it ends/,
+    );
+    expect(running.status).toBe(9);
+    const open = await withKey("compact", "build", "--yes");
+    expect(open.error).toContain("turn late of session build was left open, and nobody runs it");
+    expect(open.error).toContain("strata sessions abandon build");
+    expect(open.status).toBe(9);
+  });
+
+  test("where the provider's address is none", async () => {
+    await makeSession(file, provider, { ...claude, turns: 1 });
+    const env = {
+      STRATA_STORE: file,
+      ANTHROPIC_API_KEY: plantedKey,
+      ANTHROPIC_BASE_URL: "nowhere",
+    };
+    const { error, status } = await strata(env, "compact", "build");
+    expect(error).toContain("the provider's base URL is no address of http or https");
+    expect(error).toContain("(it is from ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL)");
+    expect(status).toBe(8);
+  });
+
+  test("where it is archived, or not there", async () => {
+    await makeSession(file, provider, { ...claude, turns: 1 });
+    await withoutKey("sessions", "archive", "build");
+    const archived = await withKey("compact", "build", "--yes");
+    expect(archived.error).toContain("strata sessions activate build");
+    expect(archived.status).toBe(9);
+    const missing = await withKey("compact", "biuld");
+    expect(missing.error).toContain("did you mean build?");
+    expect(missing.status).toBe(7);
+  });
+
+  test.each([
+    [["--no-model", "--focus", "x"], 2, "--focus is about a summary"],
+    [["--no-model", "--summarizer", "x"], 2, "--summarizer is about a summary"],
+    [["--summarizer", "gpt-5.44"], 3, 'model "gpt-5.44" is unknown'],
+    [["--summarizer", "deepseek-chat"], 8, "strata can ask models of anthropic and openai"],
+    [["--summarizer", "gpt-5.4"], 8, "gpt-5.4 cannot be asked for a summary: OPENAI_API_KEY"],
+  ])("where it is told %j", async (options, status, text) => {
+    await makeSession(file, provider, { ...claude, turns: 1 });
+    const ran = await withoutKey("compact", "build", ...options);
+    expect(ran.error).toContain(text);
+    expect(ran.status).toBe(status);
+  });
+});
+
+describe("strata sessions show", () => {
+  test("lists folds, and shows one with its summary and its index", async () => {
+    await makeSession(file, provider, claude);
+    await withoutKey("compact", "build", "--no-model", "--yes");
+    const [fold] = (await readKept()).folds;
+    const listed = await withoutKey("sessions", "show", "build");
+    expect(listed.out).toMatch(/ manual {2}outline {2}- +5 +4\d\.\dk +1\d\.\dk {2}\$0\.0000\n/);
+    const { out } = await withoutKey("sessions", "show", "build", "--fold", "latest");
+    expect(out).toContain(`fold    ${fold?.turnId}\n`);
+    expect(out).toContain("kind    outline, made without a model\n");
+    expect(out).toMatch(/\nnotes\n {2}\S/);
+    expect(out).toMatch(/\nindex\n {2}\S/);
+    const named = await withoutKey("sessions", "show", "build", "--fold", fold?.turnId ?? "");
+    expect(named.out).toBe(out);
+    const json = await withoutKey("sessions", "show", "build", "--fold", "latest", "--json");
+    expect(JSON.parse(json.out)).toMatchObject({
+      turnId: fold?.turnId,
+      kind: "sliding_window",
+      index: { tokens: expect.any(Number) },
+    });
+  });
+
+  test("knows no fold that is not there", async () => {
+    await makeSession(file, provider, { ...claude, turns: 1 });
+    const none = await withoutKey("sessions", "show", "build", "--fold", "latest");
+    expect(none.error).toContain("session build has no fold\n");
+    expect(none.status).toBe(7);
+    const both = await withoutKey("sessions", "show", "build", "--fold", "x", "--messages");
+    expect(both.status).toBe(2);
+  });
+});

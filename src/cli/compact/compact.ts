@@ -1,0 +1,167 @@
+// strata compact: shows what a fold would do, and does it.
+import { StrataError } from "../../core/strata-error.ts";
+import type { OpenStore } from "../../edge/stores/open-store.ts";
+import { planCompaction } from "../../engine/compaction/compact-session.ts";
+import { canRecall } from "../../core/session/compaction-rules.ts";
+import type { CommandBody, CommandInput, Io } from "../command.ts";
+import { canAsk, confirm } from "../confirm.ts";
+import { foldRecorded } from "./fold-recorded.ts";
+import { needSession } from "../need-session.ts";
+import { describePlan, type Planned } from "./planned-fold.ts";
+import { formatCount } from "../../replay/page/format-figures.ts";
+import { createProgress, type Progress } from "../progress.ts";
+import { readCatalogue } from "../../host/read-catalogue.ts";
+import { askToFold, renderPlan } from "./render-compaction.ts";
+import {
+  renderFoldFacts,
+  renderRecall,
+  toFoldJson,
+  type Recall,
+  type ShownFold,
+} from "./render-fold.ts";
+import { toJsonLine } from "../ledger/render-ledger.ts";
+import { refuseBusy, resumeRecorded, type Resumed } from "../../host/resume-recorded.ts";
+import {
+  chooseWriter,
+  openWriter,
+  type OpenWriter,
+  type Writer,
+  type WriterProgress,
+} from "../../host/summary-writer.ts";
+import { useLedger } from "../use-ledger.ts";
+
+export const run: CommandBody = (input, io) => {
+  const [id = ""] = input.operands;
+  checkWish(input);
+  const catalogue = readCatalogue(input.values.get("models"));
+  return useLedger(input, io, async (store, place) => {
+    const record = await needSession(store.ledger, id, place);
+    await refuseBusy(store, record);
+    const resumed = await resumeRecorded(store.ledger, record, catalogue);
+    const wish = {
+      isModelWanted: !input.switches.has("no-model"),
+      summarizer: input.values.get("summarizer"),
+      isDryRun: input.switches.has("dry-run"),
+    };
+    const writer = chooseWriter(wish, resumed.session, { env: io.env, catalogue });
+    const open = await openWriter(writer, createShow(createProgress(io, "")));
+    try {
+      return await compact({ input, io, store, resumed, writer, open });
+    } finally {
+      await open.close();
+    }
+  });
+};
+
+function createShow(line: Progress): (progress: WriterProgress) => void {
+  return (progress) => {
+    switch (progress.kind) {
+      case "reading":
+        return line.tell(`${progress.model} reads the conversation`);
+      case "writing": {
+        const length = formatCount(progress.characters, "character");
+        return line.tell(`${progress.model} writes the summary: ${length}`);
+      }
+      case "ended":
+        return line.end();
+    }
+  };
+}
+
+interface Work {
+  readonly input: CommandInput;
+  readonly io: Io;
+  readonly store: OpenStore;
+  readonly resumed: Resumed;
+  readonly writer: Writer;
+  readonly open: OpenWriter;
+}
+
+async function compact(work: Work): Promise<number> {
+  const { input, io, store, resumed, writer, open } = work;
+  const { switches, values } = input;
+  const isJson = switches.has("json");
+  const isGiven = switches.has("yes");
+  const planned = await plan(work);
+  if (planned.kind === "nothing" || switches.has("dry-run")) {
+    io.out(isJson ? toJsonLine({ plan: planned, fold: null }) : renderAll(planned, writer));
+    return 0;
+  }
+  // With --json, one value is printed; whoever is asked sees the plan all the same.
+  (isJson ? io.error : io.out)(renderAll(planned, writer));
+  refuseUnasked(writer, planned.sessionId, isGiven);
+  if (!(await confirm(askToFold(planned), isGiven))) {
+    io.error("Nothing was changed.\n");
+    return 0;
+  }
+  const focus = values.get("focus");
+  const wish = {
+    mayAskModel: writer.kind === "model",
+    ...(focus === undefined ? {} : { focus }),
+  };
+  const edges = { ...open.edges, ledger: store.ledger };
+  const fold = await foldRecorded(resumed.session, wish, edges, io);
+  io.out(
+    isJson
+      ? toJsonLine({ plan: planned, fold: toFoldJson(fold) })
+      : `\n${renderFoldFacts(fold)}\n${renderRecall(recallOf(work, fold))}`,
+  );
+  return 0;
+}
+
+async function plan({ store, resumed, writer, open }: Work): Promise<Planned> {
+  const { session, callsPerTurn } = resumed;
+  const { compaction } = open.edges;
+  const edges = { ledger: store.ledger, now: Date.now };
+  const mayAskModel = writer.kind !== "nobody";
+  const found = await planCompaction(
+    session,
+    compaction === undefined ? edges : { ...edges, compaction },
+    { mayAskModel },
+  );
+  return describePlan(found, { writer: mayAskModel ? writer.model.id : null, callsPerTurn });
+}
+
+function recallOf({ resumed: { session } }: Work, { turnId: foldId }: ShownFold): Recall {
+  const { id: sessionId, headTurnId } = session;
+  return { sessionId, foldId, headTurnId, canRecall: canRecall(session) };
+}
+
+/** With what is missing where a summary is wanted and cannot be had. */
+function renderAll(planned: Planned, writer: Writer): string {
+  const missing = planned.kind === "fold" ? describeMissing(writer) : "";
+  return `${renderPlan(planned)}${missing}`;
+}
+
+function describeMissing(writer: Writer): string {
+  switch (writer.kind) {
+    case "model":
+      return "";
+    case "planned":
+      return `\n${writer.model.id} cannot be asked for it now: ${writer.missing}.\n`;
+    case "nobody":
+      return writer.missing === null
+        ? ""
+        : `\nNo model can be asked for a summary: ${writer.missing}. Without one, which --no-model asks for, this outline and index stand for what is folded.\n`;
+  }
+}
+
+/** Nobody gets an outline who wanted a summary and is not asked. */
+function refuseUnasked(writer: Writer, id: string, isGiven: boolean): void {
+  if (writer.kind === "model" || writer.missing === null || (!isGiven && canAsk())) return;
+  throw new StrataError(
+    "environment-unfit",
+    `no model can be asked for a summary: ${writer.missing}`,
+    `fold without a model: strata compact ${id} --no-model --yes; nothing was changed`,
+  );
+}
+
+function checkWish({ switches, values }: CommandInput): void {
+  const about = ["focus", "summarizer"].find((name) => values.has(name));
+  if (!switches.has("no-model") || about === undefined) return;
+  throw new StrataError(
+    "usage",
+    `--${about} is about a summary, and --no-model asks for none`,
+    "give one of them; see: strata compact --help",
+  );
+}

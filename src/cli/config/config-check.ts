@@ -1,0 +1,75 @@
+// strata config check: a configuration against its rules, as CI would ask.
+import { basename, resolve } from "node:path";
+import { styleText } from "node:util";
+import { describeOrigin } from "../../core/config/config-node.ts";
+import {
+  describeProblem,
+  distinctProblems,
+  type ConfigProblem,
+} from "../../core/config/config-problem.ts";
+import { inWorkspace } from "../../core/config/sections.ts";
+import { exitStatusOf, StrataError } from "../../core/strata-error.ts";
+import { configFileName } from "../../edge/config/find-config-files.ts";
+import { loadConfig } from "../../edge/config/load-config.ts";
+import type { ConfigFile } from "../../edge/config/read-config-file.ts";
+import { findConfigPlaces } from "../../host/read-config-once.ts";
+import type { CommandBody, CommandInput, Io } from "../command.ts";
+import { readConfigPlaces } from "./config-places.ts";
+import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
+
+export const run: CommandBody = async (input, io) => {
+  const { files, env } = whatToCheck(input, io);
+  const { problems: own, filesThere } = await loadConfig({ files, env });
+  const problems = distinctProblems([...own, ...(await ifFound(files, io))]);
+  const errors = problems.filter(({ severity }) => severity === "error").length;
+  if (input.switches.has("json")) {
+    io.out(toJsonLine({ ok: errors === 0, files: filesThere, problems: problems.map(describe) }));
+  } else {
+    io.out(`${[...problems.map(render), summarise(filesThere, errors)].join("\n")}\n`);
+  }
+  return errors === 0 ? 0 : exitStatusOf["config-invalid"];
+};
+
+/** A file by itself means the same on every machine: variables have no say in it. */
+function whatToCheck(
+  input: CommandInput,
+  io: Io,
+): { readonly files: readonly ConfigFile[]; readonly env: Io["env"] } {
+  const [given] = input.operands;
+  if (given === undefined) return { files: readConfigPlaces(input, io), env: io.env };
+  if (input.values.has("config") || input.values.has("workspace")) {
+    throw new StrataError("usage", "FILE is checked by itself", "leave out the options, or FILE");
+  }
+  return { files: [{ path: resolve(given), isFound: false, isNamed: true }], env: {} };
+}
+
+/** A file of the name that is looked for in workspaces may not say everything there. */
+async function ifFound(files: readonly ConfigFile[], { env }: Io): Promise<ConfigProblem[]> {
+  const [file, ...more] = files;
+  if (file?.isNamed !== true || more.length > 0) return [];
+  if (basename(file.path) !== configFileName || file.path === ownFile(env)) return [];
+  const { problems } = await loadConfig({ files: [{ ...file, isFound: true }], env: {} });
+  const refused = problems.filter(({ message }) => message.includes(inWorkspace));
+  return refused.map((problem) => ({ ...problem, severity: "warning" }));
+}
+
+function ownFile(env: Io["env"]): string | undefined {
+  const { STRATA_CONFIG: _named, ...others } = env;
+  return findConfigPlaces({ env: others, workspace: "/" }).find(({ isFound }) => !isFound)?.path;
+}
+
+function describe({ severity, origin, message, hint }: ConfigProblem): unknown {
+  return { severity, origin, from: describeOrigin(origin), message, hint };
+}
+
+function render(problem: ConfigProblem): string {
+  const mark =
+    problem.severity === "error" ? styleText("red", "error  ") : styleText("yellow", "warning");
+  return `${mark}  ${toPrintable(describeProblem(problem))}`;
+}
+
+function summarise(files: readonly string[], errors: number): string {
+  const what = files.length === 0 ? "no file, defaults hold" : files.map(toPrintable).join(", ");
+  if (errors === 0) return `${styleText("green", "ok")}: ${what}`;
+  return `${errors} ${errors === 1 ? "error" : "errors"}: ${what}`;
+}

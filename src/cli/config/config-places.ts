@@ -1,0 +1,16 @@
+// Which configuration a command is about: --workspace and --config say.
+import { resolve } from "node:path";
+import type { ConfigPlace } from "../../edge/config/find-config-files.ts";
+import { findConfigPlaces } from "../../host/read-config-once.ts";
+import type { CommandInput, Io } from "../command.ts";
+import { checkFolder } from "../check-folder.ts";
+
+/** The weakest first. */
+export function readConfigPlaces(
+  { values }: CommandInput,
+  { env }: Pick<Io, "env">,
+): readonly ConfigPlace[] {
+  const workspace = resolve(values.get("workspace") ?? ".");
+  checkFolder(workspace);
+  return findConfigPlaces({ env, workspace, configFile: values.get("config") });
+}

@@ -1,0 +1,67 @@
+// Whether the ledger can be used: where it is, whether it is there, whether it can be written, its schema.
+import { accessSync, constants, existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { StrataError } from "../../core/strata-error.ts";
+import type { Finding } from "./doctor.ts";
+import type { Setting } from "../../host/environment.ts";
+
+/** Makes nothing and changes nothing. */
+export async function checkStore({ value: where, origin }: Setting<string>): Promise<Finding> {
+  const name = "ledger";
+  try {
+    // Loaded here, because a Node without SQLite must get as far as saying so.
+    const { nameOf } = await import("../../host/ledger-place.ts");
+    const place = `${nameOf(where)} (from ${origin})`;
+    return { name, state: "ok", detail: `${place}, ${await describe(where)}` };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const hint = error instanceof StrataError ? `; ${error.hint}` : "";
+    return { name, state: "failed", detail: `${reason}${hint} (from ${origin})` };
+  }
+}
+
+async function describe(where: string): Promise<string> {
+  const { openUnmigrated } = await import("../../edge/stores/open-store.ts");
+  const { readSchema } = await import("../../edge/stores/sql/migrate.ts");
+  const { isConnectionString } = await import("../../edge/stores/open-ledger.ts");
+  const { migrations } = await import("../../edge/stores/sql/migrations.ts");
+  const isFile = !isConnectionString(where);
+  if (isFile) checkWritable(where);
+  const database = await openUnmigrated(where);
+  if (database === null) return "made when first needed";
+  try {
+    const [schema, latest] = [await readSchema(database), migrations.at(-1)?.number ?? 0];
+    if (schema === null) return "empty, its tables are made when first needed";
+    if (schema > latest) {
+      throw new StrataError(
+        "store-unavailable",
+        `the ledger has schema ${schema}, and this program knows schemas up to ${latest}`,
+        "use the version of strata that wrote it, or a later one",
+      );
+    }
+    const now = schema === latest ? "" : `, brought to ${latest} when it is opened`;
+    return `schema ${schema}${now}${isFile ? ", can be written" : ""}`;
+  } finally {
+    await database.close();
+  }
+}
+
+/** SQLite writes files beside the ledger, so that its folder counts, too. */
+function checkWritable(file: string): void {
+  try {
+    accessSync(nearestExisting(dirname(file)), constants.W_OK | constants.X_OK);
+    if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new StrataError(
+      "store-unavailable",
+      `the ledger ${file} cannot be written: ${reason}`,
+      "give this user write permission on the file and its folder, or set STRATA_STORE",
+      { cause },
+    );
+  }
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
+}

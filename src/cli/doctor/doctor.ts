@@ -1,0 +1,97 @@
+// strata doctor: is this machine fit, and what to do where it is not.
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { styleText } from "node:util";
+import { exitStatusOf } from "../../core/strata-error.ts";
+import type { CommandBody } from "../command.ts";
+import { checkStore } from "./check-store.ts";
+import { readDataDirectory, readStore } from "../../host/environment.ts";
+
+export interface Finding {
+  readonly name: string;
+  /** `absent` is for optional parts: nothing is wrong, some commands are not available. */
+  readonly state: "ok" | "absent" | "failed";
+  readonly detail: string;
+}
+
+export const run: CommandBody = async (input, io) => {
+  const dataDirectory = readDataDirectory(io.env);
+  const findings = [
+    checkNode(process.versions.node),
+    checkPlatform(process.platform, process.arch),
+    checkDataDirectory(dataDirectory.value, dataDirectory.origin),
+    await checkPart("sqlite", "node:sqlite", "use a Node build with SQLite"),
+    await checkPart("tokenizer", "gpt-tokenizer/bpeRanks/o200k_base", "reinstall strata-context"),
+    await checkOptionalPart("postgres driver", "pg", "npm install pg, to keep the ledger there"),
+    await checkStore(readStore(io.env)),
+  ];
+  const isFit = findings.every(({ state }) => state !== "failed");
+  io.out(
+    input.switches.has("json")
+      ? `${JSON.stringify({ fit: isFit, findings })}\n`
+      : renderFindings(findings, isFit),
+  );
+  return isFit ? 0 : exitStatusOf["environment-unfit"];
+};
+
+export function checkNode(version: string): Finding {
+  const major = Number(version.split(".")[0]);
+  return major >= 24
+    ? { name: "node", state: "ok", detail: version }
+    : { name: "node", state: "failed", detail: `${version}; install Node 24 or later` };
+}
+
+export function checkPlatform(platform: string, arch: string): Finding {
+  const isTested = platform === "linux" || platform === "darwin";
+  const detail = `${platform} ${arch}`;
+  return isTested
+    ? { name: "platform", state: "ok", detail }
+    : { name: "platform", state: "absent", detail: `${detail}; not tested there` };
+}
+
+/** Looks without leaving anything behind: a directory that is not there yet must be creatable. */
+export function checkDataDirectory(directory: string, origin: string): Finding {
+  const name = "data directory";
+  try {
+    const existing = nearestExisting(directory);
+    if (!statSync(existing).isDirectory()) throw new Error(`${existing} is not a directory`);
+    accessSync(existing, constants.W_OK | constants.X_OK);
+    const state = existing === directory ? "" : ", made when first needed";
+    return { name, state: "ok", detail: `${directory} (from ${origin}${state})` };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return {
+      name,
+      state: "failed",
+      detail: `${directory} (from ${origin}) cannot be written: ${reason}; set STRATA_DATA_DIR`,
+    };
+  }
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
+}
+
+async function checkPart(name: string, module: string, advice: string): Promise<Finding> {
+  const found = await checkOptionalPart(name, module, advice);
+  return found.state === "ok" ? found : { ...found, state: "failed" };
+}
+
+async function checkOptionalPart(name: string, module: string, advice: string): Promise<Finding> {
+  try {
+    await import(module);
+    return { name, state: "ok", detail: module };
+  } catch {
+    return { name, state: "absent", detail: `${module} is not installed; ${advice}` };
+  }
+}
+
+function renderFindings(findings: readonly Finding[], isFit: boolean): string {
+  const colours = { ok: "green", absent: "yellow", failed: "red" } as const;
+  const width = Math.max(...findings.map(({ name }) => name.length));
+  const lines = findings.map(({ name, state, detail }) => {
+    const mark = styleText(colours[state], state.padEnd("absent".length));
+    return `${mark}  ${name.padEnd(width)}  ${detail}`;
+  });
+  return `${[...lines, isFit ? "Strata can run here." : "Strata cannot run here yet."].join("\n")}\n`;
+}

@@ -1,0 +1,187 @@
+// strata explain TRANSCRIPT: every call of recorded sessions that read less than it could have.
+import { formatUsdRounded } from "../../core/models/pico-usd.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { loadO200k } from "../../core/tokens/o200k/counter.ts";
+import { explainRecordings, isMiss, type ExplainedCall } from "../../replay/explain-recording.ts";
+import { readRecordings } from "../../replay/readers/read-recordings.ts";
+import type { CommandInput, Io } from "../command.ts";
+import { createProgress } from "../progress.ts";
+import { explanationToJson, renderExplanation } from "./render-explanation.ts";
+import { renderTable, type Column } from "../table.ts";
+
+export async function explainTranscript(input: CommandInput, io: Io): Promise<number> {
+  refusePairOptions(input);
+  const number = callNumberOf(input);
+  const excerpts = input.switches.has("excerpts");
+  const found = await walk(input.operands, { number, excerpts }, io);
+  if (found.calls === 0) throw nothingFound(input.operands, found.skipped);
+  if (number !== null && found.shown.length === 0) throw noSuchCall(number);
+  const isJson = input.switches.has("json");
+  if (isJson) io.out(`${JSON.stringify(toJson(found), undefined, 2)}\n`);
+  else {
+    io.out(number === null ? renderMisses(found) : renderCalls(found.shown));
+    if (excerpts && hasNoContent(found)) io.out("no excerpts: the recording holds no content\n");
+  }
+  return 0;
+}
+
+/** They describe two request bodies; a transcript says all this itself. */
+function refusePairOptions({ values }: CommandInput): void {
+  const given = ["model", "models", "gap", "usage"].find((name) => values.has(name));
+  if (given === undefined) return;
+  throw new StrataError(
+    "usage",
+    `--${given} is for two request bodies, and this is one transcript`,
+    "leave it out, or name the body of the later request too",
+  );
+}
+
+function callNumberOf({ values }: CommandInput): number | null {
+  const text = values.get("call");
+  if (text === undefined) return null;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new StrataError(
+    "usage",
+    `--call is ${JSON.stringify(text)}, which is no number of a call`,
+    "count calls from 1, like --call 12",
+  );
+}
+
+interface Asked {
+  /** Of the calls to tell; null for every miss. */
+  readonly number: number | null;
+  readonly excerpts: boolean;
+}
+
+interface Found {
+  /** With usage, of all sessions. */
+  readonly calls: number;
+  /** Misses, or the calls that were asked for. */
+  readonly shown: readonly ExplainedCall[];
+  /** Lines and files that could not be used, by reason. */
+  readonly skipped: ReadonlyMap<string, number>;
+}
+
+async function walk(paths: readonly string[], { number, excerpts }: Asked, io: Io): Promise<Found> {
+  const progress = createProgress(io, "explained");
+  const counter = await loadO200k();
+  const skipped = new Map<string, number>();
+  const shown: ExplainedCall[] = [];
+  let calls = 0;
+  const recordings = readRecordings(paths, {
+    counter,
+    excerpts,
+    onProgress: (bytes, total) => progress.update(bytes, total),
+  });
+  const explained = explainRecordings(recordings, ({ reason }) => {
+    skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
+  });
+  for await (const call of explained) {
+    calls += 1;
+    if (number === null ? isMiss(call.explanation) : call.call === number) shown.push(call);
+  }
+  progress.end();
+  return { calls, shown, skipped };
+}
+
+function hasNoContent({ shown }: Found): boolean {
+  const misses = shown.filter(({ explanation }) => isMiss(explanation));
+  return misses.length > 0 && misses.every(({ firstUnread }) => firstUnread === undefined);
+}
+
+function nothingFound(paths: readonly string[], skipped: Found["skipped"]): StrataError {
+  const why = [...skipped].map(([reason, count]) => `${reason} (${count})`).slice(0, 3);
+  return new StrataError(
+    "not-found",
+    `no call with usage could be read from ${paths.join(", ")}${why.length > 0 ? `: ${why.join("; ")}` : ""}`,
+    "give a transcript or a folder of them, or the bodies of two requests",
+  );
+}
+
+function noSuchCall(number: number): StrataError {
+  return new StrataError(
+    "not-found",
+    `no session has a call ${number} with usage`,
+    "leave --call out to see which calls missed",
+  );
+}
+
+function toJson({ calls, shown, skipped }: Found): unknown {
+  return {
+    calls,
+    shown: shown.map(({ explanation, ...call }) => ({
+      ...call,
+      ...explanationToJson(explanation),
+    })),
+    skipped: [...skipped].map(([reason, count]) => ({ reason, count })),
+  };
+}
+
+function renderMisses({ calls, shown, skipped }: Found): string {
+  const sessions = new Set(shown.map(({ sessionId }) => sessionId));
+  const table = renderTable<ExplainedCall>(
+    [
+      ...(sessions.size > 1
+        ? [{ title: "session", cell: ({ sessionId }: ExplainedCall) => sessionId }]
+        : []),
+      { title: "call", cell: nameOf, align: "right" },
+      { title: "cause", cell: causeOf },
+      {
+        title: "lost",
+        cell: ({ explanation }) => formatCount(explanation.lostTokens),
+        align: "right",
+      },
+      {
+        title: "cost",
+        cell: ({ explanation }) => dollars(explanation.lostPicoUsd),
+        align: "right",
+      },
+      ...(shown.some(({ firstUnread }) => firstUnread !== undefined) ? [excerptColumn] : []),
+      { title: "what would have avoided it", cell: ({ explanation }) => explanation.advice },
+    ],
+    shown,
+  );
+  const lost = shown.reduce((sum, { explanation }) => sum + explanation.lostTokens, 0);
+  const cost = shown.reduce((sum, { explanation }) => sum + (explanation.lostPicoUsd ?? 0n), 0n);
+  const left = [...skipped.values()].reduce((sum, each) => sum + each, 0);
+  const summary = `${shown.length} of ${calls} calls missed: ${formatCount(lost)} tokens, ${dollars(cost)}`;
+  const hasInferred = shown.some(({ evidence }) => evidence === "inferred");
+  return [
+    shown.length === 0 ? "" : table,
+    `${summary}${left === 0 ? "" : `; ${left} lines or files skipped`}\n`,
+    hasInferred ? "* not in the recording; inferred from bills and replies\n" : "",
+  ].join("");
+}
+
+const excerptColumn: Column<ExplainedCall> = {
+  title: "first block that was not read",
+  cell: ({ firstUnread }) => firstUnread?.excerpt ?? "(not in the recording)",
+};
+
+function renderCalls(shown: readonly ExplainedCall[]): string {
+  return shown
+    .map((call) => {
+      const { sessionId, model, gapMs, explanation, evidence, firstUnread } = call;
+      const gap = gapMs === null ? "" : `, ${Math.round(gapMs / 1000)} s after the call before`;
+      const inferred = evidence === "inferred" ? ["inferred from bills and replies"] : [];
+      const head = [`${sessionId}, call ${nameOf(call)} on ${model}${gap}`, ...inferred].join("; ");
+      return `${head}\n${renderExplanation(explanation, { isReported: true, firstUnread })}`;
+    })
+    .join("\n");
+}
+
+function nameOf({ call, thread }: ExplainedCall): string {
+  return thread === "" ? String(call) : `${call} (${thread})`;
+}
+
+function causeOf({ explanation, evidence }: ExplainedCall): string {
+  return evidence === "inferred" ? `${explanation.cause} *` : explanation.cause;
+}
+
+function formatCount(tokens: number): string {
+  return tokens.toLocaleString("en-US");
+}
+
+function dollars(picoUsd: bigint | null): string {
+  return picoUsd === null ? "-" : formatUsdRounded(picoUsd);
+}

@@ -1,0 +1,57 @@
+// strata ledger check: looks for everything that does not hold.
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import { exitStatusOf, StrataError } from "../../core/strata-error.ts";
+import { formatCount } from "../../replay/page/format-figures.ts";
+import type { CommandBody } from "../command.ts";
+import { createProgress } from "../progress.ts";
+import { toJsonLine, toPrintable } from "./render-ledger.ts";
+import { useLedger } from "../use-ledger.ts";
+
+export const run: CommandBody = (input, io) =>
+  useLedger(input, io, async ({ ledger }, place) => {
+    const isJson = input.switches.has("json");
+    const progress = createProgress(io, "checked");
+    const total = await countMessages(ledger);
+    const problems: string[] = [];
+    let checkedMessages = 0;
+    const found = (problem: string): void => {
+      problems.push(problem);
+      progress.end();
+      if (!isJson) io.out(`${toPrintable(problem)}\n`);
+    };
+    try {
+      const everything = ledger.check((checked) => {
+        checkedMessages = checked;
+        progress.update(checked, Math.max(checked, total));
+      });
+      for await (const problem of everything) found(problem);
+    } catch (error) {
+      // What is damaged cannot always be read to its end. Without damage it is a mistake of ours.
+      if (!(error instanceof StrataError) && problems.length === 0) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      found(`the check ended early: ${reason}`);
+    }
+    progress.end();
+    if (isJson) io.out(toJsonLine({ store: place.name, checkedMessages, problems }));
+    else io.out(summarise(place.name, checkedMessages, problems.length));
+    return problems.length === 0 ? 0 : exitStatusOf["store-unavailable"];
+  });
+
+/** Only for the line of progress; a damaged table may not be countable. */
+async function countMessages(ledger: Ledger): Promise<number> {
+  try {
+    return (await ledger.stats()).rows["messages"] ?? 0;
+  } catch (error) {
+    if (error instanceof StrataError) return 0;
+    throw error;
+  }
+}
+
+function summarise(name: string, messages: number, problems: number): string {
+  const looked = `${name}: ${formatCount(messages, "message")} checked`;
+  if (problems === 0) return `${looked}, all is well.\n`;
+  return (
+    `${looked}, ${formatCount(problems, "problem")} found.\n` +
+    "Keep a copy of the ledger as it is, then restore the last good backup; sessions that can still be read can be saved with strata sessions export.\n"
+  );
+}

@@ -1,0 +1,42 @@
+// strata ledger sweep: removes old events, except those kept for audits.
+import { StrataError } from "../../core/strata-error.ts";
+import { formatCount } from "../../replay/page/format-figures.ts";
+import type { CommandBody } from "../command.ts";
+import { formatTime, toJsonLine } from "./render-ledger.ts";
+import { useLedger } from "../use-ledger.ts";
+
+export const run: CommandBody = (input, io) => {
+  const text = input.values.get("older-than");
+  const beforeMs = Date.now() - parseAge(text);
+  return useLedger(input, io, async ({ ledger }) => {
+    const removed = await ledger.sweepEvents(beforeMs);
+    const left = (await ledger.stats()).rows["events"] ?? 0;
+    io.out(
+      input.switches.has("json")
+        ? toJsonLine({ removed, left, beforeMs })
+        : `Removed ${formatCount(removed, "event")} from before ${formatTime(beforeMs)} UTC; ${formatCount(left, "event")} ${left === 1 ? "is" : "are"} left. Events kept for audits were spared.\n`,
+    );
+    return 0;
+  });
+};
+
+const unitsMs: ReadonlyMap<string, number> = new Map([
+  ["m", 60_000],
+  ["h", 3_600_000],
+  ["d", 86_400_000],
+  ["w", 604_800_000],
+]);
+
+/** `90d` and the like, in milliseconds. */
+export function parseAge(text: string | undefined): number {
+  const [, count = "", unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text ?? "") ?? [];
+  const ageMs = Number(count) * (unitsMs.get(unit) ?? 0);
+  if (ageMs > 0) return ageMs;
+  throw new StrataError(
+    "usage",
+    text === undefined
+      ? "strata ledger sweep needs --older-than AGE"
+      : `--older-than cannot be "${text}"`,
+    "write it as 90d, 12w, 48h or 30m; see: strata ledger sweep --help",
+  );
+}

@@ -1,0 +1,21 @@
+// strata memory migrate: from the folder of the program before this one.
+import { migrateMemory, type Migration } from "../../edge/stores/memory/migrate-memory.ts";
+import type { CommandBody } from "../command.ts";
+import { atWorkspace } from "./memory-open.ts";
+import { toJsonLine } from "../ledger/render-ledger.ts";
+
+export const run: CommandBody = (input, io) =>
+  atWorkspace(input, async (workspacePath) => {
+    const migration = await migrateMemory(workspacePath);
+    io.out(input.switches.has("json") ? toJsonLine(migration) : render(migration));
+    return 0;
+  });
+
+function render({ moved, left }: Migration): string {
+  const what =
+    moved.length === 0
+      ? "There is no memory in .metis; nothing was moved."
+      : `Moved ${moved.join(" and ")} to .strata.`;
+  const rest = left.length === 0 ? "" : ` Still in .metis: ${left.join(", ")}.`;
+  return `${what}${rest}\n`;
+}

@@ -1,0 +1,52 @@
+// What a write to memory did, for people and for machines.
+import type { MemoryFile } from "../../core/memory/memory-file.ts";
+import { describeRefusal, type MemoryRefusal } from "../../core/memory/memory-refusal.ts";
+import { describeWrite, metadataOf } from "../../core/memory/memory-write.ts";
+import { StrataError, type StrataErrorCode } from "../../core/strata-error.ts";
+import type { MemoryOutcome } from "../../edge/stores/memory/memory-store.ts";
+import type { CommandInput, Io } from "../command.ts";
+import { toJsonLine } from "../ledger/render-ledger.ts";
+
+/** Gives the exit status; a refusal is an error. */
+export function showOutcome(outcome: MemoryOutcome, input: CommandInput, io: Io): number {
+  if (outcome.kind === "refused") {
+    const { file, refusal } = outcome;
+    const { code, hint } = adviceOn(refusal);
+    throw new StrataError(code, describeRefusal(file, refusal), hint);
+  }
+  const { kind, write, path, notes } = outcome;
+  if (input.switches.has("json")) {
+    io.out(toJsonLine({ outcome: kind, path, ...metadataOf(write), notes }));
+    return 0;
+  }
+  io.out(`${describeWrite(write).replaceAll("memory_consolidate", "strata memory consolidate")}\n`);
+  for (const note of notes) io.error(`${note}\n`);
+  return 0;
+}
+
+/** Somebody was asked and said no: that is no error, and a script is told, too. */
+export function showDeclined(file: MemoryFile, input: CommandInput, io: Io): number {
+  if (input.switches.has("json")) io.out(toJsonLine({ outcome: "declined", file }));
+  io.error("Nothing was changed.\n");
+  return 0;
+}
+
+function adviceOn(refusal: MemoryRefusal): {
+  readonly code: StrataErrorCode;
+  readonly hint: string;
+} {
+  const code: StrataErrorCode = refusal.kind === "changed-meanwhile" ? "conflict" : "input-invalid";
+  switch (refusal.kind) {
+    case "drop-unconfirmed":
+      return { code, hint: "add --yes; strata memory undo takes it back" };
+    case "over-hard-cap":
+      return { code, hint: "strata memory show says what there is; nothing was changed" };
+    case "entry-blank":
+    case "entry-known":
+    case "old-blank":
+    case "file-empty":
+    case "old-count":
+    case "changed-meanwhile":
+      return { code, hint: "strata memory show says what is there" };
+  }
+}

@@ -1,0 +1,91 @@
+// strata models show: everything known about one model, for people or as one JSON object.
+import type { CacheRules } from "../../core/models/cache-rules.ts";
+import {
+  describeModel,
+  type ModelDescription,
+  type RatesDescription,
+} from "../../core/models/describe-model.ts";
+import { resolveModel } from "../../core/models/resolve-model.ts";
+import type { CommandBody } from "../command.ts";
+import { readCatalogue } from "../../host/read-catalogue.ts";
+
+export const run: CommandBody = (input, io) => {
+  const [asked = ""] = input.operands;
+  const { facts, matched } = resolveModel(asked, readCatalogue(input.values.get("models")));
+  const model = describeModel(facts, { at: Date.now() });
+  io.out(
+    input.switches.has("json")
+      ? `${JSON.stringify({ asked, matched, ...model }, undefined, 2)}\n`
+      : renderModel(model, asked, matched),
+  );
+  return Promise.resolve(0);
+};
+
+function renderModel(model: ModelDescription, asked: string, matched: string): string {
+  const { cache } = model;
+  const spelled = asked === model.id ? [] : [["asked as", `${asked} (${matched})`]];
+  const rows = [
+    ...spelled,
+    ["provider", `${model.provider}, by ${model.route}`],
+    ["status", [model.status, retires(model)].join("")],
+    ["window", `${count(model.windowTokens)} tokens, output up to ${count(model.outputTokensMax)}`],
+    ...prices(model),
+    ["caching", describeMarking(cache)],
+    ...describeLifetimes(cache),
+    [
+      "minimum",
+      model.minimumTokens === null ? "not known" : `${count(model.minimumTokens)} tokens`,
+    ],
+    ["tokenizer", model.tokenizer],
+    ["can", model.can.join(", ")],
+    ["also called", model.aliases.join(", ") || "-"],
+    ["source", `${model.source} (${model.checkedOn})`],
+    ...model.notes.map((note) => ["note", note]),
+  ];
+  const width = Math.max(...rows.map(([name = ""]) => name.length));
+  const lines = rows.map(([name = "", value = ""]) => `  ${name.padEnd(width)}  ${value}`);
+  return `${model.id}\n${lines.join("\n")}\n`;
+}
+
+function retires({ retiresOn }: ModelDescription): string {
+  return retiresOn === null ? "" : `, retires ${retiresOn}`;
+}
+
+function prices(model: ModelDescription): string[][] {
+  if (model.usdPerMTok === null) return [["price", `not known: ${model.unpriced ?? ""}`]];
+  const { from, tiers, ...rates } = model.usdPerMTok;
+  const since = from === null ? "" : ` (since ${from})`;
+  return [
+    ["$/MTok", `${spellRates(rates)}${since}`],
+    ...tiers.map(({ aboveTokens, ...tier }) => [`above ${count(aboveTokens)}`, spellRates(tier)]),
+  ];
+}
+
+function spellRates(rates: RatesDescription): string {
+  return Object.entries(rates)
+    .map(([name, usd]) => `${name} ${usd === null ? "?" : String(usd)}`)
+    .join(", ");
+}
+
+function describeMarking({ marking, markers }: CacheRules): string {
+  if (markers === null) return marking === "none" ? "none" : `${marking}, no markers`;
+  const { lookback, markersMax } = markers;
+  const reach =
+    lookback.kind === "positions"
+      ? `looks ${lookback.positions} positions back, ${lookback.counting}`
+      : `looks at the first ${lookback.explicitFirst} and the latest ${lookback.explicitLatest}`;
+  return `${marking}, up to ${markersMax} markers; each ${reach}`;
+}
+
+function describeLifetimes({ lifetimes, clock }: CacheRules): string[][] {
+  if (lifetimes.length === 0) return [];
+  const texts = lifetimes.map(
+    ({ lifetime, writeMultiplier }) => `${lifetime} (write x${writeMultiplier ?? "?"})`,
+  );
+  const since = clock === "unpublished" ? "" : `, from ${clock}`;
+  return [["lifetimes", `${texts.join(", ")}${since}`]];
+}
+
+function count(tokens: number | null): string {
+  return tokens === null ? "not known" : tokens.toLocaleString("en-US");
+}

@@ -1,0 +1,134 @@
+// The report of a replay as text: a table of policies against the limit, and what must not be overlooked.
+import type { GroupBy } from "../../replay/books.ts";
+import type { GroupReport, PolicyReport, ReplayReport } from "../../replay/report.ts";
+import { formatCount, formatPercent, formatUsd } from "../../replay/page/format-figures.ts";
+import { formatTokens } from "../../replay/page/in-page.ts";
+import { renderTable, type Column } from "../table.ts";
+
+export interface ReplayFrame {
+  readonly groupBy: GroupBy;
+  readonly seconds: number;
+  readonly page: string | undefined;
+  /** Whether the page holds any. */
+  readonly excerpts: boolean;
+}
+
+export function renderReplay(
+  report: ReplayReport,
+  { groupBy, seconds, page, excerpts }: ReplayFrame,
+): string {
+  const rate = Math.round(report.requests / Math.max(seconds, 0.001));
+  const parts = [
+    `${formatCount(report.sessions, "session")}, ${formatCount(report.requests, "request")}, ` +
+      `${report.policies.length} policies in ${seconds.toFixed(1)} s (${rate} requests/s)\n`,
+    renderGroup(report),
+    ...(groupBy === "none" ? [] : [renderGroups(report)]),
+    renderMisses(report),
+    renderRest(report),
+    page === undefined
+      ? ""
+      : `page: ${page}${excerpts ? ", with excerpts of what was said" : ""}\n`,
+  ];
+  return parts.filter((part) => part !== "").join("\n");
+}
+
+function renderGroup(group: GroupReport): string {
+  const { limit, limitWarm, recorded } = group;
+  const cheapestFirst = group.policies.toSorted((left, right) => left.costUsd - right.costUsd);
+  const lines = [
+    renderTable(columns, cheapestFirst),
+    `limit     ${formatUsd(limit.costUsd)}  ${limit.relativeCost.toFixed(4)} of no caching; ` +
+      `with keep-warm ${formatUsd(limitWarm.costUsd)}\n`,
+  ];
+  if (recorded !== undefined) {
+    lines.push(
+      `recorded  ${formatUsd(recorded.costUsd)}  ${recorded.ratioToLimit.toFixed(3)} x the limit of its ` +
+        `${formatCount(recorded.requests, "request")}; ${recorded.warmStartTokens} tokens of first ` +
+        `requests were warm from elsewhere\n`,
+    );
+  }
+  return lines.join("");
+}
+
+const columns: readonly Column<PolicyReport>[] = [
+  { title: "policy", cell: ({ policy }) => policy },
+  { title: "dollars", align: "right", cell: ({ costUsd }) => formatUsd(costUsd) },
+  { title: "x limit", align: "right", cell: ({ ratioToLimit }) => ratioToLimit.toFixed(3) },
+  { title: "of none", align: "right", cell: ({ relativeCost }) => relativeCost.toFixed(4) },
+  { title: "hit rate", align: "right", cell: ({ hitRate }) => formatPercent(hitRate) },
+  { title: "coverage", align: "right", cell: ({ coverage }) => formatPercent(coverage) },
+  { title: "read", align: "right", cell: ({ readTokens }) => formatTokens(readTokens) },
+  { title: "write 5m", align: "right", cell: ({ writeTokens }) => formatTokens(writeTokens["5m"]) },
+  { title: "30m", align: "right", cell: ({ writeTokens }) => formatTokens(writeTokens["30m"]) },
+  { title: "1h", align: "right", cell: ({ writeTokens }) => formatTokens(writeTokens["1h"]) },
+  { title: "fresh", align: "right", cell: ({ uncachedTokens }) => formatTokens(uncachedTokens) },
+  {
+    title: "wasted",
+    align: "right",
+    cell: ({ wastedWriteTokens }) => formatTokens(wastedWriteTokens),
+  },
+  { title: "rewrites", align: "right", cell: ({ rewriteFactor }) => rewriteFactor.toFixed(2) },
+];
+
+function renderGroups({ groups }: ReplayReport): string {
+  type Row = ReplayReport["groups"][number];
+  const groupColumns: readonly Column<Row>[] = [
+    { title: "group", cell: ({ name }) => name },
+    { title: "requests", align: "right", cell: ({ requests }) => String(requests) },
+    { title: "limit", align: "right", cell: ({ limit }) => formatUsd(limit.costUsd) },
+    { title: "best", cell: (group) => cheapest(group)?.policy ?? "-" },
+    { title: "dollars", align: "right", cell: (group) => formatUsd(cheapest(group)?.costUsd ?? 0) },
+    {
+      title: "recorded",
+      align: "right",
+      cell: ({ recorded }) => (recorded === undefined ? "-" : formatUsd(recorded.costUsd)),
+    },
+  ];
+  return renderTable(groupColumns, groups);
+}
+
+function cheapest({ policies }: GroupReport): PolicyReport | undefined {
+  return policies.toSorted((left, right) => left.costUsd - right.costUsd)[0];
+}
+
+function renderMisses(report: ReplayReport): string {
+  const { policies } = report;
+  const rows = policies.flatMap(({ policy, missesByCause }) =>
+    Object.entries(missesByCause).map(([cause, miss]) => ({ policy, cause, ...miss })),
+  );
+  const best = cheapest(report);
+  const shown = rows.filter(({ policy }) => policy === best?.policy);
+  if (shown.length === 0) return "";
+  const missColumns: readonly Column<(typeof shown)[number]>[] = [
+    { title: `misses under ${best?.policy ?? ""}`, cell: ({ cause }) => cause },
+    { title: "calls", align: "right", cell: (row) => String(row.count) },
+    { title: "tokens", align: "right", cell: ({ tokens }) => formatTokens(tokens) },
+    { title: "dollars", align: "right", cell: ({ costUsd }) => formatUsd(costUsd) },
+  ];
+  return renderTable(
+    missColumns,
+    shown.toSorted((left, right) => right.costUsd - left.costUsd),
+  );
+}
+
+function renderRest({ automaticOnly, skipped, skippedWhere, standIns }: ReplayReport): string {
+  const lines: string[] = [];
+  if (automaticOnly !== undefined) {
+    const { sessions, requests, costUsd, recorded } = automaticOnly;
+    const told = recorded === undefined ? "" : `, recorded ${formatUsd(recorded.costUsd)}`;
+    lines.push(
+      `apart: ${formatCount(sessions, "session")} (${formatCount(requests, "request")}) of providers that take no ` +
+        `markers, ${formatUsd(costUsd)}${told}`,
+    );
+  }
+  for (const { reason, count: times } of standIns) lines.push(`${reason} (${times} requests)`);
+  for (const { reason, count: times } of skipped) lines.push(`skipped: ${reason} (${times})`);
+  for (const { file, line, reason } of skippedWhere.slice(0, placesShown)) {
+    lines.push(`  ${file}${line === null ? "" : `:${line}`} ${reason}`);
+  }
+  const more = skippedWhere.length - placesShown;
+  if (more > 0) lines.push(`  and ${more} more; --json names them`);
+  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+}
+
+const placesShown = 10;

@@ -1,0 +1,164 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { runCli } from "../run-cli.ts";
+import { createTestIo } from "../test-kit.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "strata-replay-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function strata(
+  ...words: readonly string[]
+): Promise<{ status: number; out: string; err: string }> {
+  const { io, said } = createTestIo();
+  const status = await runCli(words, io);
+  return { status, out: said.out, err: said.error };
+}
+
+function kvRequest(t: number, keep: number, first: number, count: number): string {
+  return JSON.stringify({
+    kind: "request",
+    agent: null,
+    t,
+    model: "claude-sonnet-4-6",
+    in: (keep + count) * 64 + 10,
+    out: 5,
+    keep,
+    append: [[first, count]],
+  });
+}
+
+function kvTrace(): string {
+  return [
+    JSON.stringify({
+      kind: "kvtrace",
+      format: "ctx-kv/1",
+      id: "t",
+      block_size: 64,
+      tool_tokens: 640,
+      system_tokens: 640,
+    }),
+    kvRequest(0, 0, 1, 100),
+    kvRequest(60, 100, 101, 10),
+    kvRequest(1260, 110, 111, 10),
+    '{"kind":"request","agent":null,"t":12',
+  ].join("\n");
+}
+
+test("a folder with nested, empty and half-written files is priced, and what was skipped is named", async () => {
+  mkdirSync(join(folder, "a", "b"), { recursive: true });
+  writeFileSync(join(folder, "a", "b", "trace.jsonl"), kvTrace());
+  writeFileSync(join(folder, "a", "empty.jsonl"), "");
+  writeFileSync(join(folder, "a", "notes.txt"), "not a recording");
+  const { status, out } = await strata(
+    "replay",
+    folder,
+    "--policy",
+    "adaptive,tail-5m,none",
+    "--json",
+  );
+  expect(status).toBe(0);
+  const report = JSON.parse(out) as {
+    sessions: number;
+    requests: number;
+    policies: { policy: string; ratioToLimit: number }[];
+    skippedWhere: { file: string; line: number | null }[];
+  };
+  expect([report.sessions, report.requests]).toEqual([1, 3]);
+  expect(report.policies.map(({ policy }) => policy)).toEqual(["adaptive", "tail-5m", "none"]);
+  expect(report.policies.every(({ ratioToLimit }) => ratioToLimit >= 1)).toBe(true);
+  expect(new Set(report.skippedWhere.map(({ line }) => line))).toEqual(new Set([5, null]));
+});
+
+test("the table names policies, the limit and what the pause cost; the page is written", async () => {
+  const page = join(folder, "page.html");
+  const { status, out } = await strata(
+    "replay",
+    join(folder, "a", "b"),
+    "--policy",
+    "tail-5m,tail-1h",
+    "--html",
+    page,
+  );
+  expect(status).toBe(0);
+  expect(out).toMatch(/^1 session, 3 requests, 2 policies/);
+  expect(out).toMatch(/tail-1h +\$\d/);
+  expect(out).toMatch(/limit +\$\d/);
+  expect(readFileSync(page, "utf8")).toContain("Content-Security-Policy");
+});
+
+function spokenRequest(t: string, keep: number): unknown {
+  const text = `quokka ${"go on ".repeat(2000)}`;
+  return {
+    kind: "request",
+    t,
+    t_end: t,
+    model: "claude-sonnet-4-6",
+    keep,
+    append: [{ role: "user", content: [{ type: "text", text }] }],
+    n_messages: keep + 1,
+  };
+}
+
+/** Two calls, twenty minutes apart, with a word that nobody else uses. */
+function spokenTrace(): string {
+  const wire = "anthropic-messages";
+  const lines = [
+    { kind: "session", format: "ctx-trace/1", id: "spoken", wire, prefix_known: true },
+    spokenRequest("2026-11-15T12:00:00Z", 0),
+    spokenRequest("2026-11-15T12:20:00Z", 1),
+  ];
+  return lines.map((line) => JSON.stringify(line)).join("\n");
+}
+
+test("what was said is in the page with --excerpts, and nowhere without it", async () => {
+  const [spoken, page] = [join(folder, "spoken"), join(folder, "excerpts.html")];
+  mkdirSync(spoken);
+  writeFileSync(join(spoken, "trace.jsonl"), spokenTrace());
+  const replay = ["replay", spoken, "--policy", "tail-5m", "--html", page];
+  const quiet = await strata(...replay);
+  expect(quiet.out).toContain("lifetime expired");
+  const json = await strata(...replay, "--json");
+  expect(`${quiet.out}${json.out}${readFileSync(page, "utf8")}`).not.toMatch(/quokka|go on/);
+  const shown = await strata(...replay, "--excerpts");
+  expect(shown.out).toContain(`page: ${page}, with excerpts of what was said\n`);
+  expect(shown.out).not.toContain("quokka");
+  expect(readFileSync(page, "utf8")).toContain('<td class="excerpt">quokka go on go on');
+  expect((await strata(...replay, "--excerpts", "--json")).out).not.toContain("quokka");
+});
+
+test("a recording without content says so once", async () => {
+  const page = join(folder, "hashed.html");
+  const hashed = join(folder, "a", "b");
+  await strata("replay", hashed, "--policy", "tail-5m", "--html", page, "--excerpts");
+  const table = /<table id="cross-section-misses">(.*)<\/table>/.exec(
+    readFileSync(page, "utf8"),
+  )?.[1];
+  expect(table).toContain("lifetime expired");
+  expect(table?.match(/No excerpts: this recording holds no content/g)).toHaveLength(1);
+});
+
+test("excerpts without a page are an error that says what to do", async () => {
+  for (const more of [[], ["--json"]]) {
+    const { status, out, err } = await strata("replay", folder, "--excerpts", ...more);
+    expect([status, out]).toEqual([2, ""]);
+    expect(err).toBe(
+      "strata: --excerpts is for the page, and there is no --html\n" +
+        "  add --html FILE, or see them as text: strata explain PATH --excerpts\n",
+    );
+  }
+});
+
+test("nothing to read, an unknown policy and an unknown grouping are errors that say what to do", async () => {
+  const empty = join(folder, "nothing");
+  mkdirSync(empty);
+  const nothing = await strata("replay", empty);
+  expect([nothing.status, nothing.out]).toEqual([7, ""]);
+  expect(nothing.err).toContain("no request could be read from");
+  const policy = await strata("replay", folder, "--policy", "adaptiv");
+  expect(policy.err).toBe('strata: there is no policy "adaptiv"\n  did you mean adaptive?\n');
+  const group = await strata("replay", folder, "--group-by", "sesion");
+  expect(group.err).toContain('--group-by cannot be "sesion"\n  did you mean session');
+  expect((await strata("replay")).status).toBe(2);
+});

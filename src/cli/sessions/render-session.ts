@@ -1,0 +1,100 @@
+// A session as text: what it is, what is open, its turns, its folds.
+import type { FoldRecord } from "../../core/ledger/fold-record.ts";
+import { generatedTokens, hitRate, promptTokens } from "../../core/message/usage.ts";
+import { formatUsdRounded } from "../../core/models/pico-usd.ts";
+import { formatCount, formatPercent } from "../../replay/page/format-figures.ts";
+import { formatTokens } from "../../replay/page/in-page.ts";
+import { formatTime, toPrintable, toShort } from "../ledger/render-ledger.ts";
+import { nameOfKind, writerOf } from "../compact/render-fold.ts";
+import type { ShownSession, ShownTurn } from "./sessions-show.ts";
+import { renderFacts, renderTable, type Column } from "../table.ts";
+
+const turnsShown = 20;
+
+export function renderSession(shown: ShownSession, isEveryTurn: boolean): string {
+  const { turns, folds } = shown;
+  const latest = isEveryTurn ? turns : turns.slice(-turnsShown);
+  const hidden = turns.length - latest.length;
+  const parts = [
+    renderAbout(shown),
+    hidden === 0 ? "" : `${formatCount(hidden, "earlier turn")}; --all shows them\n`,
+    latest.length === 0 ? "No turn yet.\n" : renderTable(turnColumns, latest),
+    folds.length === 0 ? "" : renderTable(foldColumns, folds),
+  ];
+  return parts.filter((part) => part !== "").join("\n");
+}
+
+function renderAbout({ session, workers, open }: ShownSession): string {
+  const { parent } = session;
+  const facts: readonly (readonly [string, string | null])[] = [
+    ["session", `${session.id}${session.status === "archived" ? ", archived" : ""}`],
+    ["agent", `${session.agent}, ${session.role}`],
+    ["model", `${session.model} of ${session.provider}`],
+    [
+      "cost",
+      `${formatUsdRounded(session.costPicoUsd)} for ${formatCount(session.turnCount, "completed turn")} made here, and what came to nothing`,
+    ],
+    [
+      "time",
+      `created ${formatTime(session.createdMs)}, updated ${formatTime(session.updatedMs)} UTC`,
+    ],
+    ["points at", session.headTurnId ?? "no turn yet"],
+    [
+      "asked for by",
+      parent === null
+        ? null
+        : `${parent.sessionId}${parent.turnId === undefined ? "" : `, in turn ${parent.turnId}`}`,
+    ],
+    ["task", session.task],
+    ["workers", workers.length === 0 ? null : workers.join(", ")],
+    ["workspace", session.workspacePath],
+    ["persona", session.personaId],
+    ["foundation", session.foundationHash],
+    ["open", open === null ? null : tellOpen(open, session.id)],
+  ];
+  return renderFacts(
+    facts.map(([name, value]) => [name, value === null ? null : toShort(value, 400)]),
+  );
+}
+
+function tellOpen({ turn, runner }: NonNullable<ShownSession["open"]>, id: string): string {
+  const since = `turn ${turn.id} since ${formatTime(turn.startMs)} UTC`;
+  return runner.isLive
+    ? `${since}, run by ${runner.holder ?? "somebody"}`
+    : `${since}, and nobody runs it: whoever opens the session can resume it, and strata sessions abandon ${id} gives it up`;
+}
+
+const turnColumns: readonly Column<ShownTurn>[] = [
+  { title: "turn", cell: ({ id }) => toPrintable(id) },
+  { title: "status", cell: statusOf },
+  { title: "started (UTC)", cell: ({ startMs }) => formatTime(startMs) },
+  { title: "calls", align: "right", cell: ({ callCount }) => String(callCount) },
+  { title: "tools", align: "right", cell: ({ toolCallCount }) => String(toolCallCount) },
+  { title: "prompt", align: "right", cell: ({ usage }) => formatTokens(promptTokens(usage)) },
+  { title: "hit rate", align: "right", cell: hitRateOf },
+  { title: "made", align: "right", cell: ({ usage }) => formatTokens(generatedTokens(usage)) },
+  { title: "cost", align: "right", cell: ({ costPicoUsd }) => formatUsdRounded(costPicoUsd) },
+];
+
+function statusOf({ type, status, endReason, isInThread }: ShownTurn): string {
+  const why = endReason === null ? "" : `: ${toShort(endReason, 40)}`;
+  if (type === "compaction") return isInThread ? "fold" : "fold, left behind";
+  return status === "completed" && !isInThread ? "left behind" : `${status}${why}`;
+}
+
+function hitRateOf({ usage }: ShownTurn): string {
+  const share = hitRate(usage);
+  return share === null ? "-" : formatPercent(share);
+}
+
+const foldColumns: readonly Column<FoldRecord>[] = [
+  { title: "fold", cell: ({ turnId }) => toPrintable(turnId) },
+  { title: "when (UTC)", cell: ({ compactedMs }) => formatTime(compactedMs) },
+  { title: "why", cell: ({ trigger }) => trigger },
+  { title: "kind", cell: ({ kind }) => nameOfKind(kind) },
+  { title: "by", cell: (fold) => toPrintable(writerOf(fold) ?? "-") },
+  { title: "turns", align: "right", cell: ({ turnsSummarized }) => String(turnsSummarized) },
+  { title: "before", align: "right", cell: ({ tokensBefore }) => formatTokens(tokensBefore) },
+  { title: "after", align: "right", cell: ({ tokensAfter }) => formatTokens(tokensAfter) },
+  { title: "cost", align: "right", cell: ({ costPicoUsd }) => formatUsdRounded(costPicoUsd) },
+];

@@ -1,0 +1,20 @@
+// strata sessions abandon: gives up a turn that nobody closed.
+import type { CommandBody } from "../command.ts";
+import { needSession } from "../need-session.ts";
+import { toJsonLine } from "../ledger/render-ledger.ts";
+import { useLedger } from "../use-ledger.ts";
+
+export const run: CommandBody = (input, io) => {
+  const [id = ""] = input.operands;
+  return useLedger(input, io, async ({ ledger }, place) => {
+    const { openTurnId } = await needSession(ledger, id, place);
+    await ledger.abandonTurn(id);
+    const session = await needSession(ledger, id, place);
+    io.out(
+      input.switches.has("json")
+        ? toJsonLine({ session, abandonedTurnId: openTurnId })
+        : `Turn ${openTurnId ?? ""} of ${id} is given up; its calls stay in the bill.\n`,
+    );
+    return 0;
+  });
+};

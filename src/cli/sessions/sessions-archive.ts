@@ -1,0 +1,19 @@
+// strata sessions archive: no longer listed, and takes no turns.
+import type { CommandBody } from "../command.ts";
+import { needSession } from "../need-session.ts";
+import { toJsonLine } from "../ledger/render-ledger.ts";
+import { useLedger } from "../use-ledger.ts";
+
+export const run: CommandBody = (input, io) => {
+  const [id = ""] = input.operands;
+  return useLedger(input, io, async ({ ledger }, place) => {
+    await needSession(ledger, id, place);
+    const session = await ledger.setStatus(id, "archived");
+    io.out(
+      input.switches.has("json")
+        ? toJsonLine(session)
+        : `${id} is archived; strata sessions activate ${id} brings it back.\n`,
+    );
+    return 0;
+  });
+};

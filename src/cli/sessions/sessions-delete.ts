@@ -1,0 +1,44 @@
+// strata sessions delete: a session with everything only it stands on, for good.
+import type { Deletion } from "../../core/ledger/ledger.ts";
+import type { SessionRecord } from "../../core/ledger/session-record.ts";
+import { formatCount } from "../../replay/page/format-figures.ts";
+import type { CommandBody } from "../command.ts";
+import { confirm } from "../confirm.ts";
+import { needSession } from "../need-session.ts";
+import { toJsonLine } from "../ledger/render-ledger.ts";
+import { useLedger } from "../use-ledger.ts";
+
+export const run: CommandBody = (input, io) => {
+  const [id = ""] = input.operands;
+  const { switches } = input;
+  const withForks = switches.has("with-forks");
+  return useLedger(input, io, async ({ ledger }, place) => {
+    const session = await needSession(ledger, id, place);
+    const workers = await ledger.listSessions({ parentSessionId: id, status: "all", limit: 1000 });
+    const question = ask(session, workers.length, withForks);
+    if (!(await confirm(question, switches.has("yes")))) {
+      io.error("Nothing was deleted.\n");
+      return 0;
+    }
+    const deletion = await ledger.deleteSession(id, { withForks });
+    io.out(switches.has("json") ? toJsonLine(deletion) : render(deletion));
+    return 0;
+  });
+};
+
+function ask({ id, turnCount }: SessionRecord, workers: number, withForks: boolean): string {
+  const also = [
+    ...(workers > 0 ? [`${formatCount(workers, "session")} it asked for`] : []),
+    ...(withForks ? ["every session forked from it"] : []),
+  ];
+  return `Delete for good: ${[`session ${id}`, formatCount(turnCount, "turn"), ...also].join(", ")}?`;
+}
+
+function render({ sessions, turns, turnsKept, notYetScrubbed }: Deletion): string {
+  const kept =
+    turnsKept > 0
+      ? ` ${formatCount(turnsKept, "turn")} of it ${turnsKept === 1 ? "stays" : "stay"}, because other sessions stand on ${turnsKept === 1 ? "it" : "them"}.`
+      : "";
+  const left = notYetScrubbed === null ? "" : `Not gone from the disk yet: ${notYetScrubbed}.\n`;
+  return `Deleted ${sessions.join(", ")}: ${formatCount(turns, "turn")}.${kept}\n${left}`;
+}

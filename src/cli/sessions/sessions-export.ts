@@ -1,0 +1,43 @@
+// strata sessions export: a session with all it stands on, as JSON lines.
+import { StrataError } from "../../core/strata-error.ts";
+import { ledgerFiles } from "../../edge/stores/ledger-files.ts";
+import { writePrivateFile } from "../../edge/stores/write-private-file.ts";
+import { formatCount } from "../../replay/page/format-figures.ts";
+import type { CommandBody } from "../command.ts";
+import { needSession } from "../need-session.ts";
+import { toJsonLine } from "../ledger/render-ledger.ts";
+import { useLedger } from "../use-ledger.ts";
+import { writeLines } from "../write-lines.ts";
+
+export const run: CommandBody = (input, io) => {
+  const [id = ""] = input.operands;
+  const file = input.values.get("out");
+  const isJson = input.switches.has("json");
+  const force = input.switches.has("force");
+  if (file === undefined && (isJson || force)) throw withoutFile(isJson ? "--json" : "--force");
+  return useLedger(input, io, async ({ ledger }, place) => {
+    await needSession(ledger, id, place);
+    if (file === undefined) {
+      for await (const line of ledger.exportSession(id)) io.out(`${line}\n`);
+      return 0;
+    }
+    const except = ledgerFiles(place.where);
+    const count = await writePrivateFile(file, { force, except }, (unfinished) =>
+      writeLines(unfinished, ledger.exportSession(id)),
+    );
+    io.out(
+      isJson
+        ? toJsonLine({ session: id, file, lines: count })
+        : `${file} holds session ${id} in ${formatCount(count, "line")}.\n`,
+    );
+    return 0;
+  });
+};
+
+function withoutFile(option: string): StrataError {
+  return new StrataError(
+    "usage",
+    `${option} is about a file, and there is no --out`,
+    "add --out FILE; without it the export itself is printed",
+  );
+}

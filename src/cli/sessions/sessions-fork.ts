@@ -1,0 +1,25 @@
+// strata sessions fork: another session that shares everything up to a turn.
+import type { CommandBody } from "../command.ts";
+import { needSession } from "../need-session.ts";
+import { toJsonLine } from "../ledger/render-ledger.ts";
+import { useLedger } from "../use-ledger.ts";
+
+export const run: CommandBody = (input, io) => {
+  const [id = "", name = ""] = input.operands;
+  const turnId = input.values.get("turn");
+  return useLedger(input, io, async ({ ledger }, place) => {
+    await needSession(ledger, id, place);
+    const fork = await ledger.forkSession({
+      id: name,
+      from: turnId === undefined ? { sessionId: id } : { turnId },
+      like: id,
+    });
+    const { headTurnId } = fork;
+    io.out(
+      input.switches.has("json")
+        ? toJsonLine(fork)
+        : `${fork.id} goes on from ${headTurnId === null ? "nothing, as no turn is completed" : `turn ${headTurnId}`} of ${id}.\n`,
+    );
+    return 0;
+  });
+};

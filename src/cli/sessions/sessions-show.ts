@@ -1,0 +1,144 @@
+// strata sessions show: one session with its turns, what is open, and what was said or folded where that is asked for.
+import type { FoldRecord } from "../../core/ledger/fold-record.ts";
+import type { SessionRecord } from "../../core/ledger/session-record.ts";
+import type { ThreadMessage, TurnRecord } from "../../core/ledger/turn-record.ts";
+import { nearestNames } from "../../core/nearest-names.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import type { OpenStore } from "../../edge/stores/open-store.ts";
+import { readOwnTurnIds, readRunner, type Runner } from "../../edge/stores/session-inside.ts";
+import type { CommandBody, CommandInput } from "../command.ts";
+import { needSession } from "../need-session.ts";
+import { renderFold, toFoldJson } from "../compact/render-fold.ts";
+import { toJsonLine } from "../ledger/render-ledger.ts";
+import { renderSession } from "./render-session.ts";
+import { renderMessage } from "./render-thread.ts";
+import { useLedger } from "../use-ledger.ts";
+
+export interface ShownSession {
+  readonly session: SessionRecord;
+  /** Sessions it asked for. */
+  readonly workers: readonly string[];
+  readonly open: { readonly turn: TurnRecord; readonly runner: Runner } | null;
+  readonly turns: readonly ShownTurn[];
+  /** The latest first. */
+  readonly folds: readonly FoldRecord[];
+}
+
+export interface ShownTurn extends TurnRecord {
+  /** False for turns that failed, that run, or that the pointer left behind. */
+  readonly isInThread: boolean;
+}
+
+export const run: CommandBody = (input, io) => {
+  const [id = ""] = input.operands;
+  const { switches } = input;
+  checkOptions(input);
+  return useLedger(input, io, async (store, place) => {
+    const session = await needSession(store.ledger, id, place);
+    const foldId = input.values.get("fold");
+    if (foldId !== undefined) {
+      const fold = await needFold(store, id, foldId);
+      io.out(switches.has("json") ? toJsonLine(toFoldJson(fold)) : renderFold(fold));
+      return 0;
+    }
+    const of = { sessionId: id };
+    const thread = store.ledger.readThread(of, { whole: switches.has("whole") });
+    if (switches.has("json")) {
+      const shown = await readShown(store, session);
+      const messages = switches.has("messages") ? { messages: await collect(thread) } : {};
+      io.out(toJsonLine({ ...shown, ...messages }));
+      return 0;
+    }
+    if (!switches.has("messages")) {
+      io.out(renderSession(await readShown(store, session), switches.has("all")));
+      return 0;
+    }
+    let before: ThreadMessage | null = null;
+    for await (const message of thread) {
+      io.out(renderMessage(message, before));
+      before = message;
+    }
+    if (before === null) io.out("Nothing was said yet in a turn that is completed.\n");
+    return 0;
+  });
+};
+
+function checkOptions({ switches, values }: CommandInput): void {
+  const other = ["messages", "whole", "all"].find((name) => switches.has(name));
+  if (values.has("fold") && other !== undefined) {
+    throw new StrataError(
+      "usage",
+      `--fold shows one fold, and --${other} is about the turns`,
+      "give one of them; see: strata sessions show --help",
+    );
+  }
+  if (!switches.has("whole") || switches.has("messages")) return;
+  throw new StrataError(
+    "usage",
+    "--whole is about messages, and there is no --messages",
+    "add --messages; see: strata sessions show --help",
+  );
+}
+
+async function needFold({ ledger }: OpenStore, id: string, foldId: string): Promise<FoldRecord> {
+  const folds = await ledger.readFolds(id, listedMax);
+  const found = foldId === "latest" ? folds[0] : folds.find(({ turnId }) => turnId === foldId);
+  if (found !== undefined) return found;
+  const near = nearestNames(
+    foldId,
+    folds.map(({ turnId }) => turnId),
+    3,
+  );
+  throw new StrataError(
+    "not-found",
+    folds.length === 0 ? `session ${id} has no fold` : `session ${id} has no fold ${foldId}`,
+    near.length > 0 ? `did you mean ${near.join(" or ")}?` : `see: strata sessions show ${id}`,
+  );
+}
+
+async function readShown(store: OpenStore, session: SessionRecord): Promise<ShownSession> {
+  const { ledger, database } = store;
+  const { id, openTurnId } = session;
+  const workers = await ledger.listSessions({
+    parentSessionId: id,
+    status: "all",
+    limit: listedMax,
+  });
+  const runner = openTurnId === null ? null : await readRunner(database, id);
+  const turn = openTurnId === null ? null : await ledger.findTurn(openTurnId);
+  return {
+    session,
+    workers: workers.map((worker) => worker.id),
+    open: runner === null || turn === null ? null : { turn, runner },
+    turns: await readAllTurns(store, id),
+    folds: await ledger.readFolds(id, listedMax),
+  };
+}
+
+const listedMax = 10_000;
+
+/** The thread in its order; what stands beside it goes where it began. */
+async function readAllTurns({ ledger, database }: OpenStore, id: string): Promise<ShownTurn[]> {
+  const thread = await collect(ledger.readTurns({ sessionId: id }));
+  const inThread = new Set(thread.map((turn) => turn.id));
+  const beside: TurnRecord[] = [];
+  for (const turnId of await readOwnTurnIds(database, id)) {
+    const turn = inThread.has(turnId) ? null : await ledger.findTurn(turnId);
+    if (turn !== null) beside.push(turn);
+  }
+  const merged: ShownTurn[] = [];
+  for (const turn of thread) {
+    while (beside[0] !== undefined && beside[0].startMs < turn.startMs) {
+      const earlier = beside.shift();
+      if (earlier !== undefined) merged.push({ ...earlier, isInThread: false });
+    }
+    merged.push({ ...turn, isInThread: true });
+  }
+  return [...merged, ...beside.map((turn) => ({ ...turn, isInThread: false }))];
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}

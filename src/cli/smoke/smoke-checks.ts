@@ -1,0 +1,108 @@
+// What two turns must show of a provider's cache (M-41).
+import type { CallRecord } from "../../core/ledger/call-entry.ts";
+import { promptTokens, writtenTokens } from "../../core/message/usage.ts";
+import { findCost } from "../../core/models/cost.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import { formatUsdRounded } from "../../core/models/pico-usd.ts";
+import { formatNumber } from "../../replay/page/format-figures.ts";
+
+/** $0.05 */
+export const costPicoUsdMax = 50_000_000_000n;
+
+/** Of a reply. What is reckoned with before anything is sent is what may be spent. */
+export const outputTokensMax = 200;
+
+export interface SmokeTurn {
+  readonly promptTokens: number;
+  readonly writtenTokens: number;
+  readonly readTokens: number;
+  readonly uncachedTokens: number;
+  readonly outputTokens: number;
+  readonly costPicoUsd: bigint;
+  /** Why nothing was answered; null where something was. */
+  readonly failure: string | null;
+}
+
+export interface SmokeCheck {
+  readonly name: string;
+  readonly isOk: boolean;
+  readonly detail: string;
+}
+
+export function toSmokeTurn(calls: readonly CallRecord[]): SmokeTurn {
+  const last = calls.at(-1);
+  const usage = last?.usage ?? null;
+  const failure = last?.failure ?? null;
+  return {
+    promptTokens: usage === null ? 0 : promptTokens(usage),
+    writtenTokens: usage === null ? 0 : writtenTokens(usage),
+    readTokens: usage?.cacheReadTokens ?? 0,
+    uncachedTokens: usage?.uncachedTokens ?? 0,
+    outputTokens: (usage?.outputTokens ?? 0) + (usage?.reasoningTokens ?? 0),
+    costPicoUsd: calls.reduce((sum, { costPicoUsd }) => sum + (costPicoUsd ?? 0n), 0n),
+    failure: failure === null ? null : `${failure.kind}: ${failure.detail}`,
+  };
+}
+
+/** A provider that bills no writes cannot be asked whether it wrote. */
+export function checkSmoke(turns: readonly SmokeTurn[], model: ModelFacts): readonly SmokeCheck[] {
+  const [first, second] = turns;
+  const failed = turns.flatMap(({ failure }) => failure ?? []);
+  const cost = turns.reduce((sum, { costPicoUsd }) => sum + costPicoUsd, 0n);
+  const written = first?.writtenTokens ?? 0;
+  const read = second?.readTokens ?? 0;
+  return [
+    {
+      name: "both turns are answered",
+      isOk: turns.length === 2 && failed.length === 0,
+      detail: failed[0] ?? `${turns.length} of 2`,
+    },
+    ...(billsWrites(model)
+      ? [
+          {
+            name: "turn 1 writes to the cache",
+            isOk: written > 0,
+            detail: `${formatNumber(written)} tokens`,
+          },
+        ]
+      : []),
+    {
+      name: "turn 2 reads from the cache",
+      isOk: read > 0,
+      detail: `${formatNumber(read)} of ${formatNumber(second?.promptTokens ?? 0)} tokens`,
+    },
+    {
+      name: `cost is at most ${formatUsdRounded(costPicoUsdMax, 2)}`,
+      isOk: cost <= costPicoUsdMax,
+      detail: formatUsdRounded(cost, 6),
+    },
+  ];
+}
+
+function billsWrites({ cache }: ModelFacts): boolean {
+  return cache.lifetimes.some(({ writeMultiplier }) => (writeMultiplier ?? 0) > 1);
+}
+
+/** What two turns on a prefix of this length should cost; null where nobody knows. */
+export function expectedCost(tokens: number, model: ModelFacts, at: number): bigint | null {
+  const [shortest] = model.cache.lifetimes;
+  const isWritten = billsWrites(model) && shortest !== undefined;
+  const made = { outputTokens: outputTokensMax, reasoningTokens: 0 };
+  const writing = {
+    ...made,
+    uncachedTokens: isWritten ? 0 : tokens,
+    cacheReadTokens: 0,
+    cacheWriteTokens: isWritten ? { [shortest.lifetime]: tokens } : {},
+  };
+  const reading = {
+    ...made,
+    uncachedTokens: 2 * outputTokensMax,
+    cacheReadTokens: tokens,
+    cacheWriteTokens: {},
+  };
+  const costs = [writing, reading].map((usage) => findCost(usage, model, { at }).cost);
+  return costs.reduce<bigint | null>(
+    (sum, cost) => (sum === null || cost === null ? null : sum + cost.totalPicoUsd),
+    0n,
+  );
+}

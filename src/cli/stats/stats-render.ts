@@ -1,0 +1,134 @@
+// An answer of the ledger as text: a table of the figures people look at; --json has all of them.
+import type { AnalysisName } from "../../analytics/analysis-names.ts";
+import type { Answer } from "../../analytics/ask-ledger.ts";
+import { formatCount, formatNumber, formatPercent } from "../../replay/page/format-figures.ts";
+import { formatTokens } from "../../replay/page/in-page.ts";
+import { toShort } from "../ledger/render-ledger.ts";
+import { renderTable, type Column } from "../table.ts";
+
+export function renderAnswer(name: AnalysisName, answer: Answer): string {
+  const { window, data, left_out_count: leftOut, notes } = answer;
+  const rows = data.map(flatten);
+  const about = `${toMinutes(window.start)} to ${toMinutes(window.end)} UTC, prices of ${answer.current_pricing_version}`;
+  const calls = name === "turns" ? (data.length === 1 ? callsOf(data[0]) : []) : [];
+  return [
+    rows.length === 0 ? "Nothing in this window.\n" : renderTable(columnsOf(name, rows), rows),
+    calls.length === 0 ? "" : `\n${renderTable(toColumns(callColumns), calls.map(flatten))}`,
+    `\n${about}\n`,
+    leftOut === 0 ? "" : `${formatCount(leftOut, "more row")}; --limit shows more.\n`,
+    ...notes.map((note) => `Note: ${note}.\n`),
+  ].join("");
+}
+
+type Flat = Readonly<Record<string, unknown>>;
+
+/** `no_cache.saved_usd` and the like; lists are left out. */
+function flatten(row: object): Flat {
+  const flat: Record<string, unknown> = {};
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(row);
+  for (const [name, value] of entries) {
+    const isComparison = typeof value === "object" && value !== null && "saved_usd" in value;
+    if (!isComparison) flat[name] = value;
+    else for (const [inner, each] of Object.entries(value)) flat[`${name}.${inner}`] = each;
+  }
+  return flat;
+}
+
+function callsOf(row: object | undefined): readonly object[] {
+  if (row === undefined || !("calls" in row) || !Array.isArray(row.calls)) return [];
+  return row.calls.filter((call): call is object => typeof call === "object" && call !== null);
+}
+
+const tokens = "uncached_input_tokens cached_input_tokens cache_creation_tokens";
+
+/** After what the rows stand for; figures that no row has are left out. */
+const shown: Readonly<Record<AnalysisName, string>> = {
+  cache_effectiveness: `call_count ${tokens} hit_rate cache_write_share rewrite_factor`,
+  cost: `call_count ${tokens} output_tokens hit_rate summary_cost_usd failed_cost_usd cost_usd unpriced_call_count`,
+  savings:
+    "call_count no_cache.actual_cost_usd no_cache.cost_usd no_cache.saved_usd no_cache.saved_share no_cache.unpriced_call_count baseline.model baseline.cost_usd baseline.saved_usd baseline.saved_share baseline.unpriced_call_count",
+  sessions: "agent model status turn_count call_count hit_rate cost_usd last_call_at",
+  turns:
+    "session status in_flight model started_at duration_ms call_count tool_use_count hit_rate cost_usd",
+  reliability:
+    "call_count failed_call_count partial_call_count failure_rate latency_ms_p50 latency_ms_p95 turn_count failed_turn_count open_turn_count tool_use_count failed_tool_use_count failures",
+  routing: "turn_count switched_turn_count decided_by",
+  skills: "load_count loaded_tokens session_count search_count last_loaded_at load_reasons",
+  misses: "miss_count session_count lost_tokens lost_cost_usd unpriced_miss_count",
+  compactions:
+    "fold_count turns_summarized tokens_before tokens_after kept_share cost_usd failed_cost_usd duration_ms_mean outcomes",
+};
+
+const callColumns = `number status failure model latency_ms ${tokens} output_tokens hit_rate discarded_count cost_usd`;
+
+function columnsOf(name: AnalysisName, rows: readonly Flat[]): readonly Column<Flat>[] {
+  const first = Object.keys(rows[0] ?? {})[0] ?? "";
+  const wanted = shown[name].split(" ");
+  const label = wanted.includes(first) ? [] : [first];
+  const used = wanted.filter((column) => rows.some((row) => isTold(column, row[column])));
+  return toColumns([...label, ...used].join(" "));
+}
+
+function isTold(column: string, value: unknown): boolean {
+  if (value === null || value === undefined) return false;
+  // What is wrong with the figures beside it, where something is.
+  if (column.includes("unpriced") || column === "open_turn_count") return value !== 0;
+  return typeof value !== "object" || Object.keys(value).length > 0;
+}
+
+function toColumns(names: string): readonly Column<Flat>[] {
+  return names.split(" ").map((name) => ({
+    title: titleOf(name),
+    cell: (row) => toCell(name, row[name]),
+    ...(isNumber(name) ? { align: "right" as const } : {}),
+  }));
+}
+
+/** Units are in the cells. */
+function titleOf(name: string): string {
+  return name
+    .replace("no_cache.actual_", "")
+    .replace(/_count$/, "s")
+    .replace(/_(?:usd|tokens|ms|at)$/, "")
+    .replace("_ms_", " ")
+    .replaceAll(/[._]/g, " ");
+}
+
+const figures =
+  /_(?:count|tokens|usd|rate|share|factor|ms|p50|p95|mean|before|after|summarized)$|^number$|^tokens_/;
+
+function isNumber(name: string): boolean {
+  return figures.test(name);
+}
+
+function toCell(name: string, value: unknown): string {
+  if (value === null || value === undefined) return "-";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "object") {
+    return Object.entries(value)
+      .map(([what, count]) => `${what} ${String(count)}`)
+      .join(", ");
+  }
+  if (typeof value === "number") return toFigure(name, value);
+  if (typeof value !== "string") return "-";
+  if (name.endsWith("_usd")) return toDollars(value);
+  return name.endsWith("_at") ? toMinutes(value) : toShort(value, 48);
+}
+
+function toFigure(name: string, value: number): string {
+  if (/_(?:rate|share)$/.test(name)) return formatPercent(value);
+  if (name.endsWith("_factor")) return value.toFixed(2);
+  if (name.includes("_ms")) return `${(value / 1000).toFixed(1)} s`;
+  return /tokens/.test(name) ? formatTokens(value) : formatNumber(value);
+}
+
+/** Four digits, as everywhere; the last two are for machines. */
+function toDollars(text: string): string {
+  return text.startsWith("-")
+    ? `-$${Number(text.slice(1)).toFixed(4)}`
+    : `$${Number(text).toFixed(4)}`;
+}
+
+function toMinutes(iso: string): string {
+  return iso.slice(0, 16).replace("T", " ");
+}

@@ -1,0 +1,94 @@
+// strata stats: one question to the ledger, as a table or as the envelope an API gives.
+import { analyses, isAnalysis } from "../../analytics/analyses.ts";
+import { analysisNames, type AnalysisName } from "../../analytics/analysis-names.ts";
+import type { Analysis, AnalyticsQuery } from "../../analytics/analysis.ts";
+import { analyticsCodeOf } from "../../analytics/analytics-error.ts";
+import { askLedger } from "../../analytics/ask-ledger.ts";
+import { nearestNames } from "../../core/nearest-names.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import type { CommandBody, CommandInput, Io } from "../command.ts";
+import type { Catalogue } from "../../core/models/catalogue.ts";
+import { readConfiguredCatalogue } from "../../host/configured-catalogue.ts";
+import { readCatalogue } from "../../host/read-catalogue.ts";
+import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
+import { renderAnswer } from "./stats-render.ts";
+import { useLedger } from "../use-ledger.ts";
+
+export const run: CommandBody = (input, io) => {
+  const name = readName(input);
+  const query = readQuery(input, name, analyses[name]);
+  return useLedger(input, io, async ({ database }) => {
+    const world = { nowMs: Date.now(), catalogue: await readPrices(input, io) };
+    const answer = await askLedger(database, analyses[name], query, world).catch(
+      (error: unknown) => {
+        if (input.switches.has("json")) tellRefusal(error, io);
+        throw asTyped(error);
+      },
+    );
+    io.out(input.switches.has("json") ? toJsonLine(answer) : renderAnswer(name, answer));
+    return 0;
+  });
+};
+
+/** Of `--models`, else of the configuration. */
+async function readPrices({ values }: CommandInput, { env, error }: Io): Promise<Catalogue> {
+  const file = values.get("models");
+  if (file !== undefined) return readCatalogue(file);
+  const onProblem = (problem: string): void => error(`strata: warning: ${toPrintable(problem)}\n`);
+  return readConfiguredCatalogue({ env, onProblem });
+}
+
+/** `cache-effectiveness` is how a command line would spell it. */
+function readName({ operands: [typed = ""] }: CommandInput): AnalysisName {
+  const name = typed.replaceAll("-", "_");
+  if (isAnalysis(name)) return name;
+  const near = nearestNames(name, analysisNames, 2);
+  throw usage(
+    `there is no question "${typed}"`,
+    near.length > 0
+      ? `did you mean ${near.join(" or ")}?`
+      : `ask one of ${analysisNames.join(", ")}`,
+  );
+}
+
+const shared = ["from", "to", "order", "limit"] as const;
+
+function readQuery(
+  { values }: CommandInput,
+  name: AnalysisName,
+  { takes = [] }: Analysis,
+): AnalyticsQuery {
+  for (const option of ["baseline", "turn"] as const) {
+    if (values.has(option) && !takes.includes(option)) {
+      const others = analysisNames.filter(
+        (each) => analyses[each].takes?.includes(option) === true,
+      );
+      throw usage(`--${option} says nothing to ${name}`, `it is for ${others.join(", ")}`);
+    }
+  }
+  const groupBy = values.get("group-by")?.replaceAll("-", "_");
+  const typed = [...shared, ...takes].flatMap((option) => {
+    const value = values.get(option);
+    return value === undefined ? [] : [[option, value] as const];
+  });
+  return { ...Object.fromEntries(typed), ...(groupBy === undefined ? {} : { groupBy }) };
+}
+
+/** Machines are told by the code that an API documents (D-11). */
+function tellRefusal(error: unknown, { out }: Io): void {
+  const code = analyticsCodeOf(error);
+  if (code === null || !(error instanceof StrataError)) return;
+  const { message, hint } = error;
+  out(toJsonLine({ error: { code, message, hint } }));
+}
+
+/** What was typed wrong is a mistake of usage; what is not there is not. */
+function asTyped(error: unknown): unknown {
+  const isTyped = analyticsCodeOf(error)?.startsWith("invalid_") === true;
+  return isTyped && error instanceof StrataError ? usage(error.message, error.hint, error) : error;
+}
+
+function usage(message: string, hint: string, cause?: unknown): StrataError {
+  const about = cause === undefined ? {} : { cause };
+  return new StrataError("usage", message, `${hint}; see: strata stats --help`, about);
+}

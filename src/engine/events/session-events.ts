@@ -1,0 +1,52 @@
+// Events about a session as a whole: that it began, and that it was closed.
+import type { PayloadOf } from "../../core/events/event.ts";
+import { toUsd } from "../../core/events/payload-spelling.ts";
+import type { EngineEdges } from "../session/create-engine.ts";
+import type { Session } from "../../core/session/session.ts";
+import { toPreactivationDrafts } from "../../core/skills/activation-events.ts";
+import { toParent } from "../../core/turn/turn-payloads.ts";
+import { unlessRefused, type Emitter } from "./tell.ts";
+
+/** A new session and the skills that are in it from the start, before any of its turns. */
+export function tellOpened(bus: Emitter | undefined, session: Session): void {
+  if (bus === undefined) return;
+  const { id: sessionId, agent, origin, model, policy, thread } = session;
+  const { workspacePath, preactivated } = session;
+  const opened = unlessRefused(() =>
+    bus.emit({
+      type: "session.created",
+      sessionId,
+      payload: {
+        agent,
+        ...toParent(origin),
+        workspace_path: workspacePath ?? "(none)",
+        workspace_hash: thread.foundation.key,
+        initial_active_model: model.id,
+        routing_policy_version: policy.name,
+      },
+    }),
+  );
+  const parentEventId = opened?.id ?? null;
+  for (const draft of toPreactivationDrafts(sessionId, preactivated)) {
+    unlessRefused(() => bus.emit({ ...draft, parentEventId }));
+  }
+}
+
+/** Nothing of a session that nobody recorded. A ledger that cannot be asked any more keeps nobody from closing. */
+export async function tellEnded(
+  { ledger, events, now = Date.now }: Pick<EngineEdges, "ledger" | "events" | "now">,
+  { id: sessionId, isRecorded }: Pick<Session, "id" | "isRecorded">,
+  disposition: PayloadOf<"session.ended">["disposition"],
+): Promise<void> {
+  if (events === undefined || !isRecorded) return;
+  const record = await ledger.findSession(sessionId).catch(() => null);
+  if (record === null) return;
+  const { turnCount, costPicoUsd, createdMs } = record;
+  const payload = {
+    disposition,
+    turn_count: turnCount,
+    total_cost_usd: toUsd(costPicoUsd),
+    duration_seconds: Math.max(0, now() - createdMs) / 1000,
+  };
+  unlessRefused(() => events.emit({ type: "session.ended", sessionId, payload }));
+}

@@ -1,0 +1,217 @@
+// The engine an application embeds: sessions are opened, resumed and forked; each runs one turn at a time.
+import { randomUUID } from "node:crypto";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import type { Message } from "../../core/message/message.ts";
+import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import type { Provider } from "../../edge/providers/provider.ts";
+import { checkMessages } from "./check-messages.ts";
+import type { PromptCounter } from "../turn/count-prompt.ts";
+import { createEngineSession, type EngineSession, type OpenedSession } from "./engine-session.ts";
+import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
+import { openSession } from "./open-session.ts";
+import type { SessionOrigin } from "../../core/session/session.ts";
+import { findNamed, findRecorded, spell, type Naming } from "./find-named.ts";
+import { findSeat, needRecord } from "./recorded-seat.ts";
+import { resumeSession } from "./stored-session.ts";
+import type { Emitter } from "../events/tell.ts";
+import type { Summariser } from "../compaction/summarise-transcript.ts";
+import { emptyWorld, foundationOf, type World, type WorldOwner } from "../world/world.ts";
+
+/** How a model is reached. */
+export interface Reached {
+  readonly protocol: Protocol;
+  readonly provider: Pick<Provider, "send">;
+  /** Asked how long a prompt is where that matters; estimates alone by default. */
+  readonly counter?: PromptCounter;
+}
+
+export interface EngineEdges extends Naming {
+  readonly ledger: Ledger;
+  readonly reach: (model: ModelFacts) => Reached | Promise<Reached>;
+  /** Whether a provider for it is configured and up; by default it is. */
+  readonly canReach?: (model: ModelFacts) => boolean;
+  readonly counter: TextCounter;
+  /** Made for every session of its own; nothing by default. */
+  readonly world?: (owner: WorldOwner) => Promise<World>;
+  /** Another model for summaries; the session's own by default. */
+  readonly summariser?: () => Promise<Summariser | null>;
+  readonly events?: Emitter;
+  /** Milliseconds since 1970; the machine's clock by default. */
+  readonly now?: () => number;
+}
+
+export interface Engine {
+  open(options?: OpenOptions): Promise<EngineSession>;
+  /** A session as the ledger has it, whoever opened it. */
+  resume(id: string): Promise<EngineSession>;
+  /** A new session that goes on from another one's head, or from one of its turns. */
+  fork(from: ForkFrom): Promise<EngineSession>;
+  /** Ends what its sessions hold. The ledger and the providers are whoever's gave them. */
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  readonly id?: string;
+  readonly model?: string;
+  /** A conversation to go on from. */
+  readonly messages?: readonly Message[];
+  /** Of a sub-agent: who asks for it, and for what. */
+  readonly origin?: SessionOrigin;
+}
+
+export interface ForkFrom {
+  readonly sessionId: string;
+  readonly turnId?: string;
+  /** The new one's name; made by default. */
+  readonly id?: string;
+}
+
+/** The configuration is asked for before every call where it can change. */
+export function createEngine(
+  config: EngineConfig | (() => Promise<EngineConfig>),
+  edges: EngineEdges,
+): Engine {
+  const readConfig = typeof config === "function" ? config : () => Promise.resolve(config);
+  const context = { edges, readConfig };
+  const open = new Set<EngineSession>();
+  let isClosed = false;
+  const keep = async (opening: Promise<OpenedSession>): Promise<EngineSession> => {
+    const opened = await opening;
+    const session: EngineSession = createEngineSession(context, {
+      ...opened,
+      onClosed: () => void open.delete(session),
+    });
+    open.add(session);
+    if (isClosed) await session.close();
+    return session;
+  };
+  const requireOpen = (): void => {
+    if (isClosed) throw closed();
+  };
+  return {
+    open: async (options = {}) => {
+      requireOpen();
+      return keep(openNew(context, options));
+    },
+    resume: async (id) => {
+      requireOpen();
+      return keep(resumeOld(context, id));
+    },
+    fork: async ({ sessionId, turnId, id = randomUUID() }) => {
+      requireOpen();
+      if (turnId !== undefined) await checkOnThread(edges.ledger, sessionId, turnId);
+      await checkReach(edges, sessionId);
+      const from = turnId === undefined ? { sessionId } : { turnId };
+      await edges.ledger.forkSession({ id, from, like: sessionId });
+      return keep(resumeOld(context, id));
+    },
+    close: async () => {
+      isClosed = true;
+      const ended = await Promise.allSettled([...open].map((session) => session.close()));
+      const failed = ended.find((each) => each.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
+    },
+  };
+}
+
+function closed(): StrataError {
+  return new StrataError("conflict", "the engine is closed", "create another one");
+}
+
+/** A fork that nobody can open is not made. */
+async function checkReach(edges: EngineEdges, sessionId: string): Promise<void> {
+  const record = await edges.ledger.findSession(sessionId);
+  const seat = record === null ? null : await findSeat(edges.ledger, record);
+  if (seat === null) return;
+  await edges.reach(findRecorded({ model: seat.model, name: seat.setup?.calls.name }, edges));
+}
+
+async function checkOnThread(ledger: Ledger, sessionId: string, turnId: string): Promise<void> {
+  for await (const { id } of ledger.readTurns({ sessionId })) if (id === turnId) return;
+  throw new StrataError(
+    "input-invalid",
+    `turn ${turnId} is not on the way to the head of session ${sessionId}`,
+    "fork the session that it belongs to",
+  );
+}
+
+export interface EngineContext {
+  readonly edges: EngineEdges;
+  readonly readConfig: () => Promise<EngineConfig>;
+}
+
+async function openNew(context: EngineContext, options: OpenOptions): Promise<OpenedSession> {
+  const { edges } = context;
+  const config = await context.readConfig();
+  const modelName = spell(options.model ?? config.model, edges);
+  const model = findNamed(modelName, edges);
+  const { agent = "agent", role = "unified", workspacePath } = config;
+  const { id = randomUUID(), messages, origin } = options;
+  checkMessages(messages ?? []);
+  const reached = await edges.reach(model);
+  return inWorld(edges, { sessionId: id, agent, role }, async (world) => {
+    const session = openSession({
+      ...(await foundationOf(world, role)),
+      id,
+      agent,
+      model,
+      modelName,
+      protocol: reached.protocol,
+      policy: policyOf(config),
+      counter: edges.counter,
+      options: optionsOf(config, model),
+      ...(config.pace === undefined ? {} : { pace: config.pace }),
+      ...(workspacePath === undefined ? {} : { workspacePath }),
+      ...(messages === undefined ? {} : { messages }),
+      ...(origin === undefined ? {} : { origin }),
+      ...(options.model === undefined
+        ? {}
+        : {
+            staysWith: { model: modelName, chosenBy: origin === undefined ? "person" : "delegate" },
+          }),
+    });
+    return { session, world, reached };
+  });
+}
+
+async function resumeOld(context: EngineContext, id: string): Promise<OpenedSession> {
+  const { edges } = context;
+  const config = await context.readConfig();
+  const record = await needRecord(edges.ledger, id);
+  const seat = await findSeat(edges.ledger, record);
+  const habit = seat?.setup?.calls;
+  const model = findRecorded({ model: seat?.model ?? record.model, name: habit?.name }, edges);
+  const reached = await edges.reach(model);
+  const session = await resumeSession(edges.ledger, id, {
+    model,
+    protocol: reached.protocol,
+    policy: policyOf(config),
+    counter: edges.counter,
+    // Other options would be another prefix.
+    options: habit?.options ?? optionsOf(config, model),
+    ...(config.pace === undefined ? {} : { pace: config.pace }),
+  });
+  const { agent, role } = session;
+  const owner = { sessionId: id, agent, role, session };
+  return inWorld(edges, owner, (world) => Promise.resolve({ session, world, reached }));
+}
+
+/** A world is closed with its session, or where none comes of it. */
+async function inWorld(
+  { world: make }: EngineEdges,
+  owner: WorldOwner,
+  open: (world: World) => Promise<OpenedSession>,
+): Promise<OpenedSession> {
+  const world = make === undefined ? emptyWorld : await make(owner);
+  try {
+    const opened = await open(world);
+    world.skills?.preactivate(opened.session.preactivated);
+    return opened;
+  } catch (error) {
+    await world.close?.();
+    throw error;
+  }
+}

@@ -1,0 +1,61 @@
+// What an engine is told: which model, how it is called, when histories are shortened. A plain value.
+import type { PaceKind } from "../../core/cache/pace.ts";
+import { findPolicy } from "../../core/cache/policies.ts";
+import type { Policy, PolicyName } from "../../core/cache/policy.ts";
+import type { CompactionSettings } from "../../core/compaction/plan/settings.ts";
+import type { RoutingConfig } from "../../core/config/schema/models.ts";
+import type { AgentRole } from "../../core/message/assembled-context.ts";
+import type { Reserves } from "../../core/tokens/budget.ts";
+import type { CallOptions } from "../../core/wire/protocol.ts";
+import type { Compaction } from "../compaction/compaction.ts";
+
+export interface EngineConfig {
+  /** Any spelling of a model's name. */
+  readonly model: string;
+  /** Who works, as users call it; `agent` by default. */
+  readonly agent?: string;
+  readonly role?: AgentRole;
+  /** `adaptive` by default. */
+  readonly policy?: PolicyName | Policy;
+  /** How calls are made: the longest reply, streaming, effort … */
+  readonly options?: Partial<CallOptions>;
+  readonly compaction?: CompactionSettings;
+  readonly reserves?: Reserves;
+  /** Who waits between calls; a person by default. */
+  readonly pace?: PaceKind;
+  /** A turn that asks for tools more often than this ends. */
+  readonly callsMax?: number;
+  readonly workspacePath?: string;
+  /** Which model a turn goes to; every session stays with its own by default. */
+  readonly routing?: RoutingConfig;
+}
+
+export function routingOf({ routing }: EngineConfig): RoutingConfig {
+  return routing ?? { isSticky: true, rules: [], patterns: [], workspaceDefault: null };
+}
+
+export function policyOf({ policy = "adaptive" }: EngineConfig): Policy {
+  return typeof policy === "string" ? findPolicy(policy) : policy;
+}
+
+/** What a reply may take where nobody says otherwise. */
+const outputTokensUsual = 16_000;
+
+export function optionsOf(
+  { options }: EngineConfig,
+  { outputTokensMax }: { readonly outputTokensMax: number | null },
+): CallOptions {
+  const most = outputTokensMax ?? Number.MAX_SAFE_INTEGER;
+  const { outputTokensMax: asked = outputTokensUsual } = options ?? {};
+  return { stream: true, ...options, outputTokensMax: Math.min(asked, most) };
+}
+
+export function compactionOf({
+  compaction,
+  reserves,
+}: Pick<EngineConfig, "compaction" | "reserves">): Compaction {
+  return {
+    ...(compaction === undefined ? {} : { settings: compaction }),
+    ...(reserves === undefined ? {} : { reserves }),
+  };
+}

@@ -1,0 +1,202 @@
+// Which model the next turn goes to, and the session with that model.
+import {
+  decideRoute,
+  type PassedOver,
+  type Route,
+  type RouteDecision,
+  type RouteSource,
+  type RouteTurn,
+} from "../../core/routing/decide-route.ts";
+import { toBlocks, type AgentEvent } from "../../core/layers/event.ts";
+import type { Block } from "../../core/message/message.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import { findModel } from "../../core/models/resolve-model.ts";
+import type { CallOptions } from "../../core/wire/protocol.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import type { EngineContext, Reached } from "./create-engine.ts";
+import { optionsOf, policyOf, routingOf, type EngineConfig } from "./engine-config.ts";
+import { spell } from "./find-named.ts";
+import { foresee } from "./foresee.ts";
+import type { Session, StaysWith } from "../../core/session/session.ts";
+import { switchModel } from "./switch-model.ts";
+import type { TurnPart } from "../turn/turn-handle.ts";
+import { foundationOf, type World } from "../world/world.ts";
+
+/** Whom a session is with, and how that one is reached. */
+export interface Seated {
+  readonly session: Session;
+  readonly reached: Reached;
+}
+
+export interface RoutedTurn extends Seated {
+  readonly route: Route;
+}
+
+export interface RouteWish {
+  readonly event: AgentEvent;
+  /** For this turn only; null for none. */
+  readonly model: string | null;
+}
+
+export async function routeTurn(
+  context: EngineContext,
+  seated: Seated,
+  world: World,
+  wish: RouteWish,
+): Promise<RoutedTurn> {
+  const { session } = seated;
+  const config = await context.readConfig();
+  const tooSmall = new Set<ModelFacts>();
+  for (;;) {
+    const decision = decide(context, config, session, { ...wish, tooSmall });
+    if (decision.kind === "none") throw nobody(session, decision.passedOver);
+    const { model, by, passedOver } = decision;
+    const name = spell(decision.name, context.edges);
+    const to = await moveTo(context, seated, world, { name, model });
+    const isMoved = to.session !== session;
+    if (isMoved && !fits(to.session, wish.event, config)) {
+      tooSmall.add(model);
+      continue;
+    }
+    if (isMoved) tellSkills(world, session, to.session);
+    const nowMs = (context.edges.now ?? Date.now)();
+    const { cachedTokens } = isMoved ? foresee(session, nowMs) : nothingKept;
+    return {
+      session: { ...to.session, staysWith: staysWithAfter(session, by, name) },
+      reached: to.reached,
+      route: { by, passedOver, left: isMoved ? { model: session.model.id, cachedTokens } : null },
+    };
+  }
+}
+
+/** Whether nothing of the conversation would have to be folded for it at once. */
+function fits(session: Session, { content }: AgentEvent, config: EngineConfig): boolean {
+  const { promptTokens, limitTokens } = foresee(session, 0, config);
+  const { counter } = session.thread.foundation;
+  const said = counter.message({ role: "user", content: toBlocks(content) });
+  return promptTokens + said <= limitTokens;
+}
+
+export function toRoutePart({ model }: Session, { by, passedOver, left }: Route): TurnPart {
+  const { id, provider } = model;
+  return { type: "route", model: id, provider, by, passedOver, previousModel: left?.model ?? null };
+}
+
+const nothingKept = { cachedTokens: 0 };
+
+/** The same session where it is with that model already. */
+export async function moveTo(
+  { edges, readConfig }: EngineContext,
+  { session, reached }: Seated,
+  world: World,
+  { name: modelName, model }: NamedModel,
+): Promise<Seated> {
+  if (session.modelName === modelName) return { session, reached };
+  const config = await readConfig();
+  const next = await edges.reach(model);
+  const { protocol } = next;
+  const usual = findModel(spell(config.model, edges), edges.catalogue)?.facts;
+  const options = optionsFor(config, model, usual?.provider === model.provider);
+  const to = { model, modelName, protocol, policy: policyOf(config), options };
+  const { ledger, counter } = edges;
+  const context = (): ReturnType<typeof foundationOf> => foundationOf(world, session.role);
+  const moved = await switchModel(session, to, { ledger, counter, context });
+  return { session: moved, reached: next };
+}
+
+export interface NamedModel {
+  /** As `Session.modelName`. */
+  readonly name: string;
+  readonly model: ModelFacts;
+}
+
+/** What is configured in a provider's own spelling means nothing to another one. */
+function optionsFor(config: EngineConfig, model: ModelFacts, isSameProvider: boolean): CallOptions {
+  const { thinkingJson, extraJson, betas, ...plain } = optionsOf(config, model);
+  const own = {
+    ...(thinkingJson === undefined ? {} : { thinkingJson }),
+    ...(extraJson === undefined ? {} : { extraJson }),
+    ...(betas === undefined ? {} : { betas }),
+  };
+  return isSameProvider ? { ...plain, ...own } : plain;
+}
+
+/** Whole bodies were in the system text of one model alone. */
+export function tellSkills({ skills }: World, before: Session, after: Session): void {
+  const gone = before.preactivated.filter(
+    ({ name }) => !after.preactivated.some((each) => each.name === name),
+  );
+  skills?.releaseFolded(gone.map(({ name }) => name));
+  skills?.preactivate(after.preactivated);
+}
+
+interface WishAtHand extends RouteWish {
+  readonly tooSmall: ReadonlySet<ModelFacts>;
+}
+
+function decide(
+  { edges }: EngineContext,
+  config: EngineConfig,
+  session: Session,
+  { event, model: message, tooSmall }: WishAtHand,
+): RouteDecision {
+  const routing = routingOf(config);
+  const { staysWith } = session;
+  const isDelegated = staysWith?.chosenBy === "delegate";
+  const isSticky = staysWith?.chosenBy === "person" || (routing.isSticky && !isDelegated);
+  return decideRoute(
+    describeTurn(session, event),
+    {
+      message,
+      sticky: isSticky ? (staysWith?.model ?? null) : null,
+      routing,
+      delegate: isDelegated ? staysWith.model : null,
+      globalDefault: config.model,
+    },
+    {
+      find: (name) => findModel(spell(name, edges), edges.catalogue)?.facts ?? null,
+      isReachable: (model) => edges.canReach?.(model) ?? true,
+      isCurrent: (model) => findModel(session.modelName, edges.catalogue)?.facts === model,
+      isTooSmall: (model) => tooSmall.has(model),
+    },
+  );
+}
+
+function describeTurn(session: Session, event: AgentEvent): RouteTurn {
+  const { agent, role, thread, options, otherSeats, cache } = session;
+  const { foundation } = thread;
+  const blocks = toBlocks(event.content);
+  // Models count differently: the largest of what is known, so that a rule holds whoever was last.
+  const known = otherSeats.map(({ left }) => left?.thread.end.tokens ?? 0);
+  const size = Math.max(thread.end.tokens, ...known);
+  return {
+    agent,
+    role,
+    words: blocks.map(wordsOf).join("\n"),
+    hasImages: blocks.some(({ type }) => type === "image"),
+    hasEarlierImages: cache.contents.hasImages,
+    promptTokens: size + foundation.counter.message({ role: "user", content: blocks }),
+    needsTools: foundation.tools.length > 0,
+    needsSystemPrompt: foundation.system.length > 0,
+    needsStructuredOutput: options.outputSchemaJson !== undefined,
+  };
+}
+
+function wordsOf(block: Block): string {
+  return block.type === "text" ? block.text : "";
+}
+
+/** What is wished for one message is for that message; what somebody chose stays chosen. */
+function staysWithAfter({ staysWith }: Session, by: RouteSource, name: string): StaysWith | null {
+  const isChosen = staysWith !== null && staysWith.chosenBy !== null;
+  return by === "message" || isChosen ? staysWith : { model: name, chosenBy: null };
+}
+
+function nobody({ id }: Session, passedOver: readonly PassedOver[]): StrataError {
+  const why = passedOver.map(({ name, by, reason }) => `${name} (${by}): ${reason}`).join("; ");
+  return new StrataError(
+    "environment-unfit",
+    `no model can take the next turn of session ${id}: ${why === "" ? "none is configured" : why}`,
+    "choose one that can, or shorten the conversation: strata models shows what each takes",
+  );
+}

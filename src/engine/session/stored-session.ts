@@ -1,0 +1,183 @@
+// A session in the ledger: recorded with its first turn, resumed by any process that can read it.
+import { keepFoundation, restoreFoundation } from "../../core/assembly/kept-foundation.ts";
+import { appendMessages, openThread } from "../../core/assembly/thread.ts";
+import { openCacheState } from "../../core/cache/cache-state.ts";
+import { openPace } from "../../core/cache/pace.ts";
+import { openFoldingState } from "../../core/compaction/plan/folding-state.ts";
+import { hashContent } from "../../core/hash.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import type { NewSession, SessionRecord } from "../../core/ledger/session-record.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { createTokenCounter } from "../../core/tokens/token-counter.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import type { StepEdges } from "../turn/edges.ts";
+import { newMessages } from "../../core/turn/new-messages.ts";
+import { keptSetupOf, type CallHabit } from "../../core/session/kept-setup.ts";
+import { findSeat, readShown, type RecordedSeat, needRecord } from "./recorded-seat.ts";
+import { withState } from "../../core/session/session-state.ts";
+import { nothingSpent } from "../../core/session/spent.ts";
+import { tellOpened } from "../events/session-events.ts";
+import {
+  nameOf,
+  type LeftSeat,
+  type Session,
+  type SessionSetup,
+} from "../../core/session/session.ts";
+
+/** The same session, known to the ledger, with the conversation it goes on from as its first turn. */
+export async function recordSession(
+  session: Session,
+  { ledger, events }: Pick<StepEdges, "ledger" | "events">,
+): Promise<Session> {
+  if (session.isRecorded || ledger === undefined) return session;
+  const { id, agent, role, model, thread } = session;
+  const { madeOf, workspacePath } = session;
+  const { foundation } = thread;
+  const about: NewSession = {
+    id,
+    agent,
+    role,
+    model: model.id,
+    provider: model.provider,
+    foundation: keepFoundation(foundation),
+    contextJson: JSON.stringify({ key: foundation.key, tools: foundation.tools.length, madeOf }),
+    setupJson: JSON.stringify(keptSetupOf(session)),
+    messages: newMessages(thread, 0),
+    ...(workspacePath === null ? {} : { workspacePath }),
+    ...session.origin,
+  };
+  const record = await createOrFind(ledger, about);
+  tellOpened(events, session);
+  const { headTurnId, createdMs: openedMs } = record;
+  return { ...session, isRecorded: true, headTurnId, openedMs };
+}
+
+/** A session that was recorded when its first turn failed to open is the same session. */
+async function createOrFind(ledger: Ledger, about: NewSession): Promise<SessionRecord> {
+  try {
+    return await ledger.createSession(about);
+  } catch (error) {
+    const found = isConflict(error) ? await ledger.findSession(about.id) : null;
+    if (found === null || !isUntouched(found, about)) throw error;
+    return found;
+  }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof StrataError && error.code === "conflict";
+}
+
+function isUntouched(found: SessionRecord, about: NewSession): boolean {
+  const turns = about.messages === undefined || about.messages.length === 0 ? 0 : 1;
+  return (
+    found.turnCount === turns &&
+    found.openTurnId === null &&
+    found.costPicoUsd === 0n &&
+    found.model === about.model &&
+    found.setupJson === about.setupJson &&
+    found.foundationHash === hashContent(about.foundation ?? "")
+  );
+}
+
+export type ResumeSetup = Pick<
+  SessionSetup,
+  "model" | "protocol" | "policy" | "counter" | "options" | "pace"
+>;
+
+/** A session as the ledger has it: the same tools and system text to the byte, the same messages, the same anchors. */
+export async function resumeSession(
+  ledger: Ledger,
+  id: string,
+  setup: ResumeSetup,
+): Promise<Session> {
+  const record = await needRecord(ledger, id);
+  const { model, pace } = setup;
+  const seat = await findSeat(ledger, record, { model: model.id, provider: model.provider });
+  if (seat === null) throw neverWith(record, model);
+  const { policy } = setup;
+  // Another layout would be another prefix.
+  const layout = seat.setup?.calls.layout ?? policy.layout;
+  const session: Session = {
+    ...(await restoreSeat(ledger, record, seat, { ...setup, policy: { ...policy, layout } })),
+    id,
+    agent: record.agent,
+    headTurnId: record.headTurnId,
+    isRecorded: true,
+    role: record.role,
+    cache: openCacheState(),
+    pace: openPace(pace ?? "human"),
+    folding: openFoldingState(),
+    spent: nothingSpent,
+    toldVolatile: null,
+    otherSeats: [],
+    staysWith: { model: nameIn(seat, model), chosenBy: null },
+    openedMs: record.createdMs,
+    workspacePath: record.workspacePath,
+    ...(record.parent === null ? {} : { origin: { parent: record.parent } }),
+    warnings: [],
+  };
+  return withState(session, await ledger.readState(id));
+}
+
+function nameIn({ setup }: Pick<RecordedSeat, "setup">, model: ModelFacts): string {
+  return setup?.calls.name ?? nameOf(model);
+}
+
+/** Tools and system text as they were recorded, with the conversation as the model is shown it. */
+export async function restoreSeat(
+  ledger: Ledger,
+  record: SessionRecord,
+  { foundationHash, setup: kept, place, model: name, provider }: RecordedSeat,
+  { model, protocol, policy, options, counter: textCounter }: ResumeSetup,
+): Promise<LeftSeat> {
+  const text = foundationHash === null ? null : await ledger.readContent(foundationHash);
+  if (text === null || kept === null) {
+    throw new StrataError(
+      "input-invalid",
+      `session ${record.id} was recorded without its tools and system text`,
+      "open a new session with its messages",
+    );
+  }
+  if (kept.calls.protocol !== protocol.name) throw otherProtocol(record, kept.calls, protocol);
+  const counter = createTokenCounter(textCounter, model.tokenizer);
+  const foundation = restoreFoundation(text, { spelling: protocol.spelling(model), counter });
+  const listener = { model: name, provider, place };
+  const { messages: said } = await readShown(ledger, { sessionId: record.id }, listener);
+  const { padding, preactivated, toolsLeft, permissions, madeOf } = kept;
+  return {
+    model,
+    modelName: nameIn({ setup: kept }, model),
+    protocol,
+    policy,
+    options,
+    thread: appendMessages(
+      openThread(foundation),
+      said.map(({ message }) => message),
+    ),
+    seat: place,
+    padding,
+    preactivated,
+    toolsLeft,
+    permissions,
+    madeOf,
+  };
+}
+
+/** Other models read other bytes, and some are bound to what they said. */
+function neverWith({ id, model, provider }: SessionRecord, wanted: ModelFacts): StrataError {
+  return new StrataError(
+    "input-invalid",
+    `session ${id} was opened with ${provider}/${model}, and was never with ${wanted.provider}/${wanted.id}`,
+    "resume it with a model that it was with, then let it go on with another one",
+  );
+}
+
+/** Its tools and system text are kept as they were sent. */
+function otherProtocol({ id }: SessionRecord, kept: CallHabit, { name }: Protocol): StrataError {
+  return new StrataError(
+    "input-invalid",
+    `session ${id} speaks ${kept.protocol} with ${kept.model}, and its provider is now spoken to by ${name}`,
+    `configure the provider as it was, or open a new session with its messages`,
+  );
+}

@@ -1,0 +1,126 @@
+// Another model for a session: what it had is left as it stands, and gone back to where it can be.
+import { appendMessages, messagesFrom, openThread } from "../../core/assembly/thread.ts";
+import { openCacheState } from "../../core/cache/cache-state.ts";
+import type { Ledger, ModelName } from "../../core/ledger/ledger.ts";
+import type { Message } from "../../core/message/message.ts";
+import { withoutThinking } from "../../core/message/without-thinking.ts";
+import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
+import { createTokenCounter } from "../../core/tokens/token-counter.ts";
+import { findSeat, isSame } from "./recorded-seat.ts";
+import { layForSession, type FoundationSetup } from "../../core/session/session-foundation.ts";
+import {
+  firstSeat,
+  type LeftSeat,
+  type OtherSeat,
+  type Session,
+} from "../../core/session/session.ts";
+import { restoreSeat, type ResumeSetup } from "./stored-session.ts";
+
+/** How the other model is called. */
+export interface SwitchTo extends Pick<ResumeSetup, "model" | "protocol" | "policy" | "options"> {
+  /** As `Session.modelName`. */
+  readonly modelName: string;
+}
+
+export interface SwitchEdges {
+  readonly ledger: Ledger;
+  readonly counter: TextCounter;
+  /** What tools and system text are made of by now. */
+  readonly context: () => Promise<Omit<FoundationSetup, "model" | "protocol" | "policy">>;
+}
+
+/** Of so many other models the conversation stays at hand; that of others is read again. */
+const leftSeatsMax = 4;
+/** And of so many what is known of their caches. */
+const otherSeatsMax = 16;
+
+/** Nothing is recorded until its next turn is. */
+export async function switchModel(
+  session: Session,
+  to: SwitchTo,
+  edges: SwitchEdges,
+): Promise<Session> {
+  const wanted: ModelName = { model: to.model.id, provider: to.model.provider };
+  const known = session.otherSeats.find(({ name }) => name === to.modelName);
+  const seat =
+    (await goBack(session, to, known?.left ?? null, edges)) ?? (await lay(session, to, edges));
+  // One seat for each model: the same model by another route takes its place.
+  const others = [...(session.isRecorded ? [leave(session)] : []), ...session.otherSeats].filter(
+    (each) => !isSame(each, wanted),
+  );
+  const { keptVolatile } = session.thread;
+  return {
+    ...session,
+    ...seat,
+    thread: { ...seat.thread, keptVolatile },
+    cache: known?.cache ?? openCacheState(),
+    pace: known?.pace ?? session.pace,
+    toldVolatile: known?.toldVolatile ?? null,
+    // Sizes are another model's.
+    folding: { ...session.folding, noPlace: null },
+    otherSeats: others
+      .slice(0, otherSeatsMax)
+      .map((each, at) => (at < leftSeatsMax ? each : { ...each, left: null })),
+  };
+}
+
+function leave(session: Session): OtherSeat {
+  const { model, modelName, protocol, policy, options, thread, seat } = session;
+  const { cache, pace, toldVolatile } = session;
+  const { padding, preactivated, toolsLeft, permissions, madeOf } = session;
+  const made = { padding, preactivated, toolsLeft, permissions, madeOf };
+  // One that no turn was completed with is in no ledger, and is made again as things are then.
+  const called = { model, modelName, protocol, policy, options };
+  const left = seat.isRecorded ? { ...called, thread, seat, ...made } : null;
+  const name = { model: model.id, provider: model.provider, name: modelName };
+  return { ...name, cache, pace, toldVolatile, left };
+}
+
+/** With what was said since, without anybody's thoughts. Markers and limits are as they are configured now. */
+async function goBack(
+  session: Session,
+  to: SwitchTo,
+  left: LeftSeat | null,
+  { ledger, counter }: SwitchEdges,
+): Promise<LeftSeat | null> {
+  if (!session.isRecorded) return null;
+  // Another way of speaking to it would be other bytes.
+  if (left !== null && left.protocol.name !== to.protocol.name) return null;
+  if (left !== null) {
+    const { model, protocol } = to;
+    const since = messagesFrom(session.thread, left.thread.messages.length);
+    const policy = { ...to.policy, layout: left.policy.layout };
+    const thread = appendMessages(left.thread, since.map(withoutThinking));
+    return { ...left, model, protocol, policy, thread };
+  }
+  const record = await ledger.findSession(session.id);
+  if (record === null) return null;
+  const name: ModelName = { model: to.model.id, provider: to.model.provider };
+  const seat = await findSeat(ledger, record, name);
+  if (seat === null || seat.setup === null || !seat.place.isRecorded) return null;
+  const { options, protocol, layout = to.policy.layout } = seat.setup.calls;
+  if (protocol !== to.protocol.name || seat.setup.calls.name !== to.modelName) return null;
+  return restoreSeat(ledger, record, seat, {
+    ...to,
+    policy: { ...to.policy, layout },
+    options,
+    counter,
+  });
+}
+
+async function lay(
+  session: Session,
+  to: SwitchTo,
+  { counter: textCounter, context }: SwitchEdges,
+): Promise<LeftSeat> {
+  const setup: FoundationSetup = { ...(await context()), ...to };
+  const counter = createTokenCounter(textCounter, to.model.tokenizer);
+  const { foundation, ...laid } = layForSession(setup, counter, session.pace);
+  const said: readonly Message[] = messagesFrom(session.thread, 0);
+  return {
+    ...to,
+    ...laid,
+    thread: appendMessages(openThread(foundation), said.map(withoutThinking)),
+    seat: session.isRecorded ? { ...firstSeat, isRecorded: false } : firstSeat,
+  };
+}

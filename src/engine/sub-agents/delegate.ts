@@ -1,0 +1,108 @@
+// One sub-agent, from the tool use that asks for it to its report.
+import { randomUUID } from "node:crypto";
+import type { SessionParent, SessionRecord } from "../../core/ledger/session-record.ts";
+import { ToolError, type ToolCallContext, type ToolOutput } from "../../core/tools/tool.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import type { DelegatedTask, SubAgentKind } from "../../edge/tools/delegate-tool.ts";
+import type { EngineSession } from "../session/engine-session.ts";
+import type { Sibling } from "./fan-out.ts";
+import type { SessionOrigin } from "../../core/session/session.ts";
+import { openFork } from "./open-fork.ts";
+import { toSubAgentEdges } from "./sub-agent-edges.ts";
+import type { SubAgentMark } from "./sub-agent-mark.ts";
+import { toReport, type ReportPage } from "./report.ts";
+import { openWorker } from "./open-worker.ts";
+import type { Delegation, DelegationOptions } from "./sub-agent.ts";
+import type { TurnHandle } from "../turn/turn-handle.ts";
+
+/** A sub-agent to be opened. */
+export interface AskedAgent {
+  readonly id: string;
+  readonly parent: SessionRecord;
+  readonly from: SessionParent;
+  readonly origin: SessionOrigin;
+  readonly mark: SubAgentMark;
+  readonly task: DelegatedTask;
+  readonly options: DelegationOptions;
+}
+
+/** Open, and not told anything yet. */
+export interface ReadyAgent {
+  readonly agent: EngineSession;
+  readonly text: string;
+  /** What it has in common with its siblings and somebody has to write first; null for nothing. */
+  readonly prefix: string | null;
+}
+
+/** Who asks, as what it is itself and may. */
+export interface Asking {
+  readonly mark: SubAgentMark | null;
+  readonly page: ReportPage;
+  readonly options: DelegationOptions;
+}
+
+/** Opens it, waits for its turn to be sent, and gives its report. What goes wrong is a `ToolError`. */
+export async function delegate(
+  task: DelegatedTask,
+  call: ToolCallContext,
+  { mark: own, page, options }: Asking,
+  delegation: Delegation,
+): Promise<ToolOutput> {
+  const { sessionId, turnId, toolUseId, signal } = call;
+  const { kind } = task;
+  const parent = await delegation.edges.ledger.findSession(sessionId);
+  if (parent === null) throw new ToolError("not_found", `there is no session ${sessionId}`);
+  const from = { sessionId, turnId, toolUseId };
+  const mark: SubAgentMark = {
+    kind,
+    toolsets: [...(own?.toolsets ?? []), ...(task.toolset === null ? [] : [task.toolset])],
+    depth: (own?.depth ?? 0) + 1,
+  };
+  const origin = { parent: from, task: task.task };
+  const asked = { id: randomUUID(), parent, from, origin, mark, task, options };
+  let sibling: Sibling | null = null;
+  const links = { eventId: call.eventId ?? null, onBegin: () => sibling?.begun() };
+  const edges = toSubAgentEdges(delegation.edges, links);
+  const open = kind === "worker" ? openWorker : openFork;
+  const ready = await open(asked, { ...delegation, edges }).catch((error: unknown) => {
+    throw error instanceof StrataError ? notStarted(kind, error) : error;
+  });
+  const { agent } = ready;
+  try {
+    sibling = ready.prefix === null ? null : await delegation.fanOut.enter(ready.prefix, signal);
+    const handle = agent.run({ content: ready.text, source: "agent" }, { signal });
+    void tellBegun(handle, sibling);
+    const { depth } = mark;
+    options.onStarted?.({
+      sessionId: agent.id,
+      parent: from,
+      kind,
+      task: task.task,
+      depth,
+      handle,
+    });
+    const run = await handle.result;
+    if (run.calls.some(({ reply }) => reply !== null)) sibling?.begun();
+    return toReport({ sessionId: agent.id, kind, run }, page);
+  } finally {
+    sibling?.ended();
+    await agent.close();
+  }
+}
+
+/** As a model that is not known or cannot be reached, which somebody has to set right. */
+function notStarted(kind: SubAgentKind, cause: StrataError): ToolError {
+  const message = `The ${kind} could not be started: ${cause.message}. Do its task yourself.`;
+  return new ToolError("execution_error", message, { cause, isUserVisible: true });
+}
+
+/** For providers that do not tell when an answer begins: a stream has begun with its first part. */
+async function tellBegun(handle: TurnHandle, sibling: Sibling | null): Promise<void> {
+  for await (const part of handle) {
+    const isReply =
+      part.type === "token" || part.type === "reasoning" || part.type === "tool_status";
+    if (!isReply && !(part.type === "phase" && part.phase === "running tools")) continue;
+    sibling?.begun();
+    return;
+  }
+}

@@ -1,0 +1,102 @@
+// A fork: everything its origin has sent, to the byte, and a task behind it. It reads what its origin wrote (N-17).
+import { appendMessages, openThread } from "../../core/assembly/thread.ts";
+import { isLive } from "../../core/cache/cache-state.ts";
+import { openPace } from "../../core/cache/pace.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import type { SessionParent } from "../../core/ledger/session-record.ts";
+import type { Message } from "../../core/message/message.ts";
+import { findRecorded } from "../session/find-named.ts";
+import { optionsOf, policyOf } from "../session/engine-config.ts";
+import { createEngineSession } from "../session/engine-session.ts";
+import { findCallHabit, listenerOf, readShown, type Listener } from "../session/recorded-seat.ts";
+import { firstSeat, type Session } from "../../core/session/session.ts";
+import { nothingSpent } from "../../core/session/spent.ts";
+import { resumeSession } from "../session/stored-session.ts";
+import { toMarkNote } from "./sub-agent-mark.ts";
+import type { AskedAgent, ReadyAgent } from "./delegate.ts";
+import type { Delegation } from "./sub-agent.ts";
+
+export async function openFork(asked: AskedAgent, delegation: Delegation): Promise<ReadyAgent> {
+  const { id, mark, origin, task } = asked;
+  const { edges, readConfig, makeWorld } = delegation;
+  const habit = await findCallHabit(edges.ledger, asked.parent);
+  const named = { model: habit?.model ?? asked.parent.model, name: habit?.name };
+  const model = findRecorded(named, edges);
+  const reached = await edges.reach(model);
+  const config = await readConfig();
+  const policy = policyOf(config);
+  const parent = await resumeSession(edges.ledger, asked.parent.id, {
+    model,
+    protocol: reached.protocol,
+    // Its origin's bytes: another layout would be another prefix.
+    policy: { ...policy, layout: habit?.layout ?? policy.layout },
+    counter: edges.counter,
+    options: habit?.options ?? optionsOf(config, model),
+  });
+  const sent = await readSent(edges.ledger, asked.from, listenerOf(parent));
+  const { agent, role, thread } = parent;
+  const session: Session = {
+    ...parent,
+    id,
+    origin,
+    headTurnId: null,
+    isRecorded: false,
+    seat: firstSeat,
+    otherSeats: [],
+    // With another model it would read nothing of what its origin wrote.
+    staysWith: { model: parent.modelName, chosenBy: "person" },
+    openedMs: null,
+    thread: appendMessages(openThread(thread.foundation), sent),
+    pace: openPace("worker"),
+    // What the origin has still to book is not booked twice.
+    spent: nothingSpent,
+    madeOf: [...parent.madeOf, toMarkNote(mark)],
+  };
+  const world = await makeWorld({ sessionId: id, agent, role, session }, mark);
+  world.skills?.preactivate(session.preactivated);
+  const nowMs = (edges.now ?? Date.now)();
+  return {
+    agent: createEngineSession({ edges, readConfig }, { session, world, reached }),
+    text: forkTask(task.task),
+    prefix: isWritten(session, nowMs)
+      ? null
+      : `${model.provider}/${model.id}/${session.thread.end.key}`,
+  };
+}
+
+/**
+ * What the origin's last call sent, without the reply that asks for the fork: a tool use must be answered, and its
+ * answer is what the fork is for. The call before that reply wrote everything up to it, so nothing that could be
+ * read is given up.
+ */
+async function readSent(
+  ledger: Ledger,
+  { sessionId, turnId, toolUseId }: SessionParent,
+  listener: Listener,
+): Promise<readonly Message[]> {
+  const of = turnId === undefined ? { sessionId } : { turnId };
+  const shown = await readShown(ledger, of, listener);
+  const messages = shown.messages.map(({ message }) => message);
+  if (toolUseId === undefined) return messages;
+  const asking = messages.findLastIndex(({ content }) =>
+    content.some((block) => block.type === "tool_use" && block.id === toolUseId),
+  );
+  return asking === -1 ? messages : messages.slice(0, asking);
+}
+
+/** Its origin wrote all of it and it is still kept: then forks need not wait for each other. */
+function isWritten({ cache, thread }: Session, nowMs: number): boolean {
+  return cache.entries.some((entry) => entry.key === thread.end.key && isLive(entry, nowMs));
+}
+
+function forkTask(task: string): string {
+  return `${forkRules}\n\n## Your task\n\n${task.trim()}`;
+}
+
+const forkRules = `## You are a fork
+
+From here on you are a copy of the agent of this conversation, made for the one task below. The agent itself goes on without you and is shown nothing but your last message.
+
+- Do the task and nothing else, then report: what was done, what was found, what is open.
+- You speak with nobody but the agent. What was asked before is its business, not yours.
+- Some of the tools are refused to you. Where one would be needed, say so in your report.`;

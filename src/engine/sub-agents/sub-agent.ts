@@ -1,0 +1,189 @@
+// Sub-agents: an agent gives a task to a worker or a fork and is told what came of it (X-20).
+import type { SessionParent } from "../../core/ledger/session-record.ts";
+import type { AgentRole } from "../../core/message/assembled-context.ts";
+import { requireLeasts } from "../../core/tools/check-limits.ts";
+import type { Tool } from "../../core/tools/tool.ts";
+import { findToolset, toolsets, type Toolset } from "../../core/tools/toolsets.ts";
+import {
+  delegatePartTool,
+  delegateTool,
+  type SubAgentKind,
+} from "../../edge/tools/delegate-tool.ts";
+import type { EngineContext, EngineEdges } from "../session/create-engine.ts";
+import type { EngineConfig } from "../session/engine-config.ts";
+import { createFanOut, type FanOut } from "./fan-out.ts";
+import { findMark, type SubAgentMark } from "./sub-agent-mark.ts";
+import { readReport, type ReportPage } from "./report.ts";
+import { delegate } from "./delegate.ts";
+import { wrapTools, wrapWorld, type ToolsToWrap, type WorldTools } from "./wrap-world.ts";
+import type { TurnHandle } from "../turn/turn-handle.ts";
+import { emptyWorld, type World, type WorldOwner } from "../world/world.ts";
+
+/**
+ * What is not said otherwise holds from the next use on; what the model is told of changes with the next session or
+ * fold.
+ */
+export interface DelegationOptions {
+  /** Whether sessions may ask for sub-agents; they may by default. */
+  readonly isEnabled?: boolean;
+  /** Whether sub-agents may ask for others in turn. They may not by default (S-17). */
+  readonly nested?: boolean;
+  /** How deep, where they may; 3 by default. */
+  readonly depthMax?: number;
+  /** Of one session; 4 by default. */
+  readonly atOnceMax?: number;
+  /** Toolsets of the application's own, by which sub-agents are limited. */
+  readonly toolsets?: readonly Toolset[];
+  /** For workers; the model of whoever asks by default. A fork has its origin's: another could not read its cache. */
+  readonly model?: string;
+  /** What a worker is told of the environment where a task names a scope; without it, all of it. */
+  readonly environmentFor?: (
+    scope: readonly string[],
+    parentSessionId: string,
+  ) => Promise<string | null>;
+  /** Of a report as whoever asked sees it; 20,000 by default. The rest can be read on. */
+  readonly reportCharactersMax?: number;
+  /** One that takes longer is ended; an hour by default. */
+  readonly timeoutMs?: number;
+  /** Told of every sub-agent when its turn begins. */
+  readonly onStarted?: (started: StartedAgent) => void;
+}
+
+export interface StartedAgent {
+  readonly sessionId: string;
+  readonly parent: SessionParent;
+  readonly kind: SubAgentKind;
+  readonly task: string;
+  readonly depth: number;
+  readonly handle: TurnHandle;
+}
+
+/**
+ * Edges for `createEngine` by which every session of the engine can give tasks to sub-agents. Options that can change
+ * are asked for again: the same object for as long as they are the same.
+ */
+export function withDelegation(
+  config: EngineConfig | (() => Promise<EngineConfig>),
+  edges: EngineEdges,
+  options: DelegationOptions | (() => DelegationOptions) = {},
+): EngineEdges {
+  const readOptions = typeof options === "function" ? options : () => options;
+  checkLimits(readOptions());
+  const delegation: Delegation = {
+    edges,
+    readConfig: typeof config === "function" ? config : () => Promise.resolve(config),
+    readOptions,
+    fanOut: createFanOut(),
+    makeWorld: async (owner, mark) => {
+      const inner = edges.world === undefined ? emptyWorld : await edges.world(owner);
+      return toWorld(inner, owner, mark, delegation);
+    },
+  };
+  return {
+    ...edges,
+    world: (owner) => {
+      const { session } = owner;
+      return delegation.makeWorld(owner, session === undefined ? null : findMark(session));
+    },
+  };
+}
+
+/** What opening and running a sub-agent takes. */
+export interface Delegation extends EngineContext {
+  readonly readOptions: () => DelegationOptions;
+  readonly fanOut: FanOut;
+  readonly makeWorld: (owner: WorldOwner, mark: SubAgentMark | null) => Promise<World>;
+}
+
+type DelegationLimits = Required<
+  Pick<DelegationOptions, "depthMax" | "atOnceMax" | "reportCharactersMax" | "timeoutMs">
+>;
+
+/** Where nobody says otherwise. */
+export const delegationLimits: DelegationLimits = {
+  depthMax: 3,
+  atOnceMax: 4,
+  reportCharactersMax: 20_000,
+  timeoutMs: 3_600_000,
+};
+
+function checkLimits(options: DelegationOptions): DelegationLimits {
+  const { depthMax, atOnceMax, reportCharactersMax, timeoutMs } = {
+    ...delegationLimits,
+    ...options,
+  };
+  const limits = { depthMax, atOnceMax, reportCharactersMax, timeoutMs };
+  const leasts = { depthMax: 1, atOnceMax: 1, reportCharactersMax: 100, timeoutMs: 1 };
+  requireLeasts("sub-agents", limits, leasts);
+  return limits;
+}
+
+/** What an agent may do in this is made anew when the options change. */
+function toWorld(
+  inner: World,
+  { role }: WorldOwner,
+  mark: SubAgentMark | null,
+  delegation: Delegation,
+): World {
+  const { readOptions, edges } = delegation;
+  let made: { readonly from: DelegationOptions; readonly tools: WorldTools } | null = null;
+  const tools = (): WorldTools => {
+    const from = readOptions();
+    if (made?.from !== from) {
+      const wrapped = { inner, role, mark, events: edges.events };
+      made = { from, tools: wrapTools({ ...wrapped, ...mayOf(role, mark, from, delegation) }) };
+    }
+    return made.tools;
+  };
+  return wrapWorld(inner, mark, {
+    toolsFor: (as) => tools().toolsFor(as),
+    runAll: (uses, context) => tools().runAll(uses, context),
+  });
+}
+
+function mayOf(
+  role: AgentRole,
+  mark: SubAgentMark | null,
+  options: DelegationOptions,
+  delegation: Delegation,
+): Pick<ToolsToWrap, "toolsets" | "delegate" | "alsoTold" | "atOnceMax"> {
+  const { isEnabled = true, nested = false } = options;
+  const limits = checkLimits(options);
+  const isNested = mark !== null || role === "worker";
+  const mayDelegate = isEnabled && (mark?.depth ?? 0) < limits.depthMax && (!isNested || nested);
+  const make = role === "worker" ? delegatePartTool : delegateTool;
+  const tool = toolOf(make, { mark, options, limits }, delegation);
+  return {
+    toolsets: (mark?.toolsets ?? []).map((name) => findToolset(name, options.toolsets)),
+    delegate: mayDelegate ? tool : null,
+    alsoTold: mark?.kind === "fork" && !mayDelegate ? [tool] : [],
+    atOnceMax: limits.atOnceMax,
+  };
+}
+
+interface ToolOf {
+  readonly mark: SubAgentMark | null;
+  readonly options: DelegationOptions;
+  readonly limits: DelegationLimits;
+}
+
+function toolOf(
+  make: typeof delegateTool,
+  { mark, options, limits }: ToolOf,
+  delegation: Delegation,
+): Tool {
+  const { reportCharactersMax: charactersMax, atOnceMax, timeoutMs } = limits;
+  const names = [...(options.toolsets ?? []), ...toolsets].map(({ name }) => name);
+  const tool: Tool = make({
+    run: (task, call) => delegate(task, call, { mark, page: pageOf(), options }, delegation),
+    readReport: (sessionId, offset, call) =>
+      readReport(delegation.edges.ledger, { sessionId, offset }, call, pageOf()),
+    toolsets: [...new Set(names)],
+    atOnceMax,
+    timeoutMs,
+    // A character takes four bytes at most.
+    outputBytesMax: charactersMax * 4 + 1000,
+  });
+  const pageOf = (): ReportPage => ({ toolName: tool.definition.name, charactersMax });
+  return tool;
+}

@@ -1,0 +1,129 @@
+// The world of an agent that may give tasks to others, and of those others: the same world with more tools or with fewer.
+import type { Message } from "../../core/message/message.ts";
+import type { AgentRole } from "../../core/message/assembled-context.ts";
+import { ToolError, type Tool } from "../../core/tools/tool.ts";
+import { selectFromToolset, type RoleTools, type Toolset } from "../../core/tools/toolsets.ts";
+import { createDispatcher, type Dispatcher } from "../../edge/tools/dispatcher.ts";
+import { defineTool } from "../../edge/tools/scoped-tool.ts";
+import { answerTools } from "../turn/answer-tools.ts";
+import { markName, type SubAgentMark } from "./sub-agent-mark.ts";
+import type { Emitter } from "../events/tell.ts";
+import type { World } from "../world/world.ts";
+
+/** What it may use, by which its uses are run. */
+export type WorldTools = NonNullable<World["tools"]>;
+
+export interface ToolsToWrap {
+  readonly inner: World;
+  readonly role: AgentRole;
+  /** Null for an agent that nobody's tool asked for. */
+  readonly mark: SubAgentMark | null;
+  /** What a sub-agent may use of what workers may. */
+  readonly toolsets: readonly Toolset[];
+  /** By which it asks for others; null where it may not. */
+  readonly delegate: Tool | null;
+  /** What a fork's foundation has besides the world's own tools, though it may not be used. */
+  readonly alsoTold: readonly Tool[];
+  readonly atOnceMax: number;
+  readonly events: Emitter | undefined;
+}
+
+export function wrapWorld(inner: World, mark: SubAgentMark | null, tools: WorldTools): World {
+  const { skills } = inner;
+  return {
+    context: async () => {
+      const context = await inner.context();
+      return mark === null
+        ? context
+        : { ...context, notes: { ...context.notes, [markName]: { ...mark } } };
+    },
+    tools,
+    volatile: (session) => inner.volatile?.(session) ?? Promise.resolve([]),
+    ...(skills === undefined ? {} : { skills }),
+    close: () => inner.close?.() ?? Promise.resolve(),
+  };
+}
+
+/**
+ * A worker is told of what it may use. A fork is told what its origin was told, because its prefix is its origin's;
+ * what a worker could not use is refused when it asks for it.
+ */
+export function wrapTools(wrapped: ToolsToWrap): WorldTools {
+  const { inner, role, mark, delegate, alsoTold } = wrapped;
+  const told = (as: AgentRole): RoleTools => inner.tools?.toolsFor(as) ?? nothing;
+  const allowed = mark === null ? told(role) : wrapped.toolsets.reduce(narrow, told("worker"));
+  const names = new Set(allowed.tools.map(({ definition }) => definition.name));
+  const refused = [...told(role).tools, ...alsoTold]
+    .map(({ definition }) => definition.name)
+    .filter((name) => !names.has(name) && name !== delegate?.definition.name);
+  const own = ownDispatcher(wrapped, refused);
+  const isInner = (name: string): boolean =>
+    mark === null ? name !== delegate?.definition.name : names.has(name);
+  return {
+    toolsFor: (as) => {
+      const base = role === "worker" ? allowed : told(as);
+      return withTools(base, [...(delegate === null ? [] : [delegate]), ...alsoTold]);
+    },
+    runAll: async (uses, context) => {
+      const outer = uses.filter(({ name }) => inner.tools === undefined || !isInner(name));
+      const rest = uses.filter((use) => !outer.includes(use));
+      // Each by itself: what one of both fails at is no reason to lose the other's answers.
+      const [answered, others] = await Promise.all([
+        answerTools(outer, (asked, of) => own.runAll(asked, of), context),
+        answerTools(rest, (asked, of) => inner.tools?.runAll(asked, of) ?? none, context),
+      ]);
+      const [ours, theirs] = [answered.values(), others.values()];
+      return uses.flatMap((use) => {
+        const { value } = (outer.includes(use) ? ours : theirs).next();
+        return value === undefined ? [] : [value];
+      });
+    },
+  };
+}
+
+const none: Promise<readonly Message[]> = Promise.resolve([]);
+
+const nothing: RoleTools = { tools: [], permissions: [], toolsLeft: [] };
+
+/** Never more than was given. */
+function narrow(given: RoleTools, toolset: Toolset): RoleTools {
+  const granted = toolset.granted.filter((permission) => given.permissions.includes(permission));
+  const { tools: offered, toolsLeft } = given;
+  const narrowed = selectFromToolset({ offered, toolset: { ...toolset, granted }, role: "worker" });
+  return { ...narrowed, toolsLeft: [...toolsLeft, ...narrowed.toolsLeft] };
+}
+
+function withTools({ tools, permissions, toolsLeft }: RoleTools, more: readonly Tool[]): RoleTools {
+  if (more.length === 0) return { tools, permissions, toolsLeft };
+  const all = [...tools, ...more].toSorted((left, right) =>
+    left.definition.name < right.definition.name ? -1 : 1,
+  );
+  return { tools: all, permissions, toolsLeft };
+}
+
+/** Runs what asks for others, and refuses what may not be used, with the events and limits of any tool. */
+function ownDispatcher(
+  { mark, delegate, atOnceMax, events }: ToolsToWrap,
+  refused: readonly string[],
+): Dispatcher {
+  const active = delegate === null ? [] : [delegate];
+  return createDispatcher({
+    tools: [...active, ...[...new Set(refused)].map(toRefused)],
+    toolset: {
+      name: mark === null ? "delegation" : `of a ${mark.kind}`,
+      granted: [],
+      tools: active.map(({ definition }) => definition.name),
+    },
+    limits: { atOnceMax },
+    ...(events === undefined ? {} : { events }),
+  });
+}
+
+function toRefused(name: string): Tool {
+  return {
+    definition: defineTool(name, "Not for sub-agents.", {}, []),
+    needs: [],
+    sideEffects: "none",
+    run: () => Promise.reject(new ToolError("permission_denied", "not for sub-agents")),
+  };
+}

@@ -1,0 +1,48 @@
+// The provider that will bill a prompt counts it, where that can change what happens to it.
+import type { CallEntry } from "../../core/ledger/call-entry.ts";
+import type { Session } from "../../core/session/session.ts";
+import type { PreparedCall } from "../../core/turn/prepare-call.ts";
+import type { Turn } from "../../core/turn/turn.ts";
+import type { Counter } from "../../edge/counters/counter.ts";
+
+export type PromptCounter = Pick<Counter, "count" | "noteBill">;
+
+export interface CountEdges {
+  readonly counter?: PromptCounter;
+  readonly signal?: AbortSignal;
+}
+
+export async function countPrompt(
+  session: Session,
+  { assembly, plan, promptTokens }: PreparedCall,
+  { counter, signal }: CountEdges,
+): Promise<number> {
+  if (counter === undefined) return promptTokens;
+  const { protocol, model, options } = session;
+  const { tokens } = await counter.count({
+    request: protocol.encode({ assembly, plan, model, options }),
+    estimatedTokens: promptTokens,
+    labels: labelsOf(session),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return tokens;
+}
+
+/** Tells the counter what was billed for a prompt that it counted. */
+export function noteBill(
+  { session, at }: Turn,
+  { usage }: CallEntry,
+  { counter }: CountEdges,
+): void {
+  const counted = at.after === "send" ? at.sent.call.prepared.countedTokens : undefined;
+  if (counted === undefined || usage === null) return;
+  counter?.noteBill({ labels: labelsOf(session), countedTokens: counted, usage });
+}
+
+export function labelsOf({ agent, model }: Session): {
+  readonly agent: string;
+  readonly provider: string;
+  readonly model: string;
+} {
+  return { agent, provider: model.provider, model: model.id };
+}

@@ -1,0 +1,170 @@
+// The world of a session in a folder: its documents, memory and skills, and tools that work on it.
+import { arch, hostname, platform } from "node:os";
+import type { MemoryTexts } from "../../core/layers/memory-sections.ts";
+import type { ContextParts } from "../../core/layers/to-sections.ts";
+import {
+  toContextParts,
+  toWorkspaceNote,
+  type WorkspaceBundle,
+  type WorkspaceFile,
+} from "../../core/layers/workspace-bundle.ts";
+import { hashContent } from "../../core/hash.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import type { EventBus } from "../../edge/events/event-bus.ts";
+import { openMemoryStore } from "../../edge/stores/memory/memory-store.ts";
+import { openScope } from "../../edge/stores/scoped-files.ts";
+import {
+  createWorkspaceCache,
+  type WorkspaceCache,
+} from "../../edge/stores/workspace/workspace-cache.ts";
+import { builtInTools } from "../../edge/tools/built-in-tools.ts";
+import type { Confirm } from "../../edge/tools/confirmation.ts";
+import type { SettledUse } from "../../edge/tools/dispatch-options.ts";
+import { historyTools } from "../../edge/tools/history-tools.ts";
+import { memoryTools } from "../../edge/tools/memory-tools.ts";
+import type { ScopedTool } from "../../edge/tools/scoped-tool.ts";
+import { skillTools } from "../../edge/tools/skill-tools.ts";
+import { createWorldMemory, type ShownMemory } from "./world-memory.ts";
+import { openWorldSkills, type WorldSkills } from "./world-skills.ts";
+import type { SkillSettings, ToolSettings, WorldSettings } from "./world-settings.ts";
+import { createWorldTools } from "./world-tools.ts";
+import type { World, WorldContext, WorldOwner } from "./world.ts";
+
+export interface WorkspaceWorldOptions {
+  /** The folder, which must be there. */
+  readonly workspace: string;
+  readonly ledger: Ledger;
+  /** Asked again where it can change; see each setting for when a change holds. */
+  readonly settings?: WorldSettings | (() => WorldSettings);
+  readonly events?: Pick<EventBus, "emit">;
+  /** Shared by all sessions; one of its own by default. Whoever gives it closes it. */
+  readonly documents?: WorkspaceCache;
+  /** Further documents, as paths from the folder. */
+  readonly extras?: readonly string[];
+  /** More that the system text is made of, such as an environment. */
+  readonly parts?: Partial<WorldContext["parts"]>;
+  /** Tools of the application's own, made for each session. */
+  readonly tools?: (owner: WorldOwner) => readonly ScopedTool[];
+  /** Nothing that changes anything, and no commands. */
+  readonly readOnly?: boolean;
+  /** Asked before what must be confirmed; without it, that is refused. */
+  readonly confirm?: Confirm;
+  readonly onSettled?: (settled: SettledUse) => void;
+  /** Told what a person should know: documents that are not shown, skills that are left out. */
+  readonly onNotice?: (notice: string) => void;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** For `EngineEdges.world`. */
+export function openWorkspaceWorld(
+  options: WorkspaceWorldOptions,
+): (owner: WorldOwner) => Promise<World> {
+  const { workspace, ledger, readOnly = false, extras = [] } = options;
+  const { documents = createWorkspaceCache(), onNotice = () => {}, now = Date.now } = options;
+  const { settings: given = {} } = options;
+  const settings = typeof given === "function" ? given : () => given;
+  const loadBundle = async (): Promise<WorkspaceBundle> => {
+    const { documents: how, memory } = settings();
+    if (how?.isKept === false) documents.invalidate(workspace);
+    return documents.load({ root: workspace, scope: memory?.scope ?? "main", extras });
+  };
+  return async (owner) => {
+    const { session } = owner;
+    const startedMs = session?.openedMs ?? now();
+    const { memory: about = {}, skills: aboutSkills = {} } = settings();
+    const files = await openScope(workspace);
+    const { journal } = about;
+    const store = await openMemoryStore(workspace, journal === undefined ? {} : { journal });
+    const memory = createWorldMemory(store, {
+      ...about,
+      ...(session === undefined ? {} : { layout: session.policy.layout }),
+    });
+    const skillsOf = { workspace, settings: aboutSkills, ledger, session, onNotice };
+    const skills = await openWorldSkills(skillsOf);
+    const tools = createWorldTools({
+      make: (emit) => [
+        ...builtInTools(files, { allowBash: true }),
+        ...memoryTools(store, {
+          scope: about.scope ?? "main",
+          ...(emit === undefined ? {} : { emit }),
+        }),
+        ...skillTools({ ...skills, ...(emit === undefined ? {} : { emit }) }),
+        ...historyTools({ ledger }),
+        ...(options.tools?.(owner) ?? []),
+      ],
+      settings: () => settings().tools ?? noSettings,
+      files,
+      readOnly,
+      onNotice,
+      confirm: options.confirm,
+      events: options.events,
+      onSettled: options.onSettled,
+    });
+    return {
+      context: async () => {
+        const bundle = await loadBundle();
+        for (const { path, detail } of bundle.notices) onNotice(`${path}: ${detail}`);
+        const shown = await memory.look();
+        const own = { ...toParts(bundle, shown, startedMs), ...options.parts };
+        const made = toContext(own, bundle, shown, skills);
+        return { ...made, ...toIndexLimit(settings().skills) };
+      },
+      tools,
+      volatile: (running) => memory.forNextCall(running),
+      skills: skills.registry,
+    };
+  };
+}
+
+const noSettings: ToolSettings = {};
+
+function toIndexLimit({ indexLengthMax: length }: SkillSettings = {}): Pick<
+  WorldContext,
+  "skillIndexLengthMax"
+> {
+  return length === undefined ? {} : { skillIndexLengthMax: length };
+}
+
+function toParts(
+  bundle: WorkspaceBundle,
+  { texts, isInSystem }: ShownMemory,
+  startedMs: number,
+): WorldContext["parts"] {
+  const { memory: _memory, contextFiles = [], ...parts } = toContextParts(bundle);
+  return {
+    ...parts,
+    contextFiles: [...contextFiles, ...besideMemory(bundle, texts)],
+    runtime: { host: hostname(), os: platform(), arch: arch() },
+    date: new Date(startedMs).toISOString().slice(0, 10),
+    ...(isInSystem ? { memory: texts } : {}),
+  };
+}
+
+/** USER.md and MEMORY.md at the root are documents as long as memory has no file of that name. */
+function besideMemory(
+  { files }: WorkspaceBundle,
+  texts: MemoryTexts,
+): NonNullable<ContextParts["contextFiles"]> {
+  const isShown = ({ kind, path }: WorkspaceFile): boolean =>
+    !path.includes("/") &&
+    ((kind === "user" && texts.user === "") || (kind === "memory" && texts.workspace === ""));
+  return files.filter(isShown).map(({ path, text }) => ({ path, text }));
+}
+
+/** With where everything comes from, as hashes and sizes (X-22). */
+function toContext(
+  parts: WorldContext["parts"],
+  bundle: WorkspaceBundle,
+  { note: memory }: ShownMemory,
+  { store, note: skills }: WorldSkills,
+): WorldContext {
+  const { name } = bundle.identity;
+  const soul = parts.persona?.soul ?? null;
+  const persona = { name, soulHash: soul === null ? null : hashContent(soul) };
+  return {
+    parts,
+    skills: store.snapshot.skills,
+    notes: { workspace: toWorkspaceNote(bundle), persona, memory, skills },
+  };
+}

@@ -1,0 +1,89 @@
+// Tools in the world of a session: one dispatcher, made anew when what a session may do has changed.
+import type { Tool, ToolCallContext } from "../../core/tools/tool.ts";
+import { findToolset, type Toolset } from "../../core/tools/toolsets.ts";
+import type { EventBus } from "../../edge/events/event-bus.ts";
+import type { ScopedFiles } from "../../edge/stores/scoped-files.ts";
+import { createCallEmitter, type SaidInCall } from "../../edge/tools/call-events.ts";
+import type { Confirm } from "../../edge/tools/confirmation.ts";
+import type { DispatcherOptions } from "../../edge/tools/dispatch-options.ts";
+import { createDispatcher, type Dispatcher } from "../../edge/tools/dispatcher.ts";
+import type { SharedChain } from "../../edge/tools/tool-trace.ts";
+import type { ToolSettings } from "./world-settings.ts";
+
+export type WorldTools = Pick<Dispatcher, "toolsFor" | "runAll">;
+
+export interface ToolsOf {
+  /** Given what tools tell events by. */
+  readonly make: (emit: EmitInCall | undefined) => readonly Tool[];
+  readonly files: ScopedFiles;
+  /** Asked before every use. */
+  readonly settings: () => ToolSettings;
+  /** Nothing that changes anything, whatever the settings say. */
+  readonly readOnly: boolean;
+  readonly confirm?: Confirm | undefined;
+  readonly events?: Pick<EventBus, "emit"> | undefined;
+  readonly onSettled?: DispatcherOptions["onSettled"] | undefined;
+  readonly onNotice: (notice: string) => void;
+}
+
+export type EmitInCall = (said: SaidInCall, call: ToolCallContext) => string;
+
+export function createWorldTools(of: ToolsOf): WorldTools {
+  const { events, settings } = of;
+  // Of the turns that run: what a tool tells follows from its own use.
+  const chains = new Map<string, SharedChain>();
+  const emit: EmitInCall | undefined =
+    events &&
+    ((said, call) =>
+      createCallEmitter(events, chains.get(call.turnId) ?? { current: null })(said, call));
+  const tools = of.make(emit);
+  let made: { readonly from: ToolSettings; readonly dispatcher: Dispatcher } | null = null;
+  const dispatcher = (): Dispatcher => {
+    const from = settings();
+    if (made?.from !== from) made = { from, dispatcher: createDispatcher(toOptions(of, tools)) };
+    return made.dispatcher;
+  };
+  let replyNumber = 0;
+  return {
+    toolsFor: (role) => dispatcher().toolsFor(role),
+    runAll: async (uses, context) => {
+      const { turnId, chain } = context;
+      if (chain !== undefined) chains.set(turnId, chain);
+      replyNumber += 1;
+      try {
+        return await dispatcher().runAll(uses, { replyNumber, ...context });
+      } finally {
+        chains.delete(turnId);
+      }
+    },
+  };
+}
+
+const commands = "commands.run";
+
+function toOptions(of: ToolsOf, tools: readonly Tool[]): DispatcherOptions {
+  const { files, readOnly, events, onSettled, onNotice } = of;
+  const { allowBash = false, limits, confirmed, toolset } = of.settings();
+  const isOffered = ({ needs }: Tool): boolean =>
+    !needs.includes(commands) || (allowBash && !readOnly);
+  return {
+    tools: tools.filter(isOffered),
+    toolset: readOnly ? readingOf(toolset) : (toolset ?? findToolset("workspace")),
+    workspace: files,
+    // Whoever cannot be asked has not allowed it.
+    confirm: of.confirm ?? (() => Promise.resolve(false)),
+    onProblem: (problem) => onNotice(problem instanceof Error ? problem.message : String(problem)),
+    ...(confirmed === undefined ? {} : { confirmed }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(events === undefined ? {} : { events }),
+    ...(onSettled === undefined ? {} : { onSettled }),
+  };
+}
+
+/** Also where even less was granted. */
+function readingOf(toolset: Toolset | undefined): Toolset {
+  const reading = findToolset("read-only");
+  if (toolset === undefined) return reading;
+  const granted = reading.granted.filter((each) => toolset.granted.includes(each));
+  return { ...toolset, granted };
+}

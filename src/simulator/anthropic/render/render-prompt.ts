@@ -1,0 +1,91 @@
+// Checks, renders, counts and marks a request. Counting and billing both start here.
+import type { BillableBlock, BillableMarker } from "../../billing/billable-request.ts";
+import type { PromptCounter } from "../../count-tokens.ts";
+import { validateCompaction } from "../compaction.ts";
+import { placeMarkers, validateMarks } from "../markers.ts";
+import { lineOf, versionOf } from "../model-version.ts";
+import type { MessagesRequest } from "../request/read-request.ts";
+import { invalid, promptTooLong } from "../refusal.ts";
+import { renderUnits, type PromptUnit } from "./render-units.ts";
+import { bindThinking, type Bound } from "./thinking-binding.ts";
+import { validateMessages } from "../request/validate-messages.ts";
+import { validateOptions } from "../request/validate-options.ts";
+
+export interface RenderedPrompt extends Bound {
+  /** One per unit, plus the opening of the reply at the end. */
+  readonly blocks: readonly BillableBlock[];
+  readonly markers: readonly BillableMarker[];
+  readonly totalTokens: number;
+}
+
+export function renderPrompt(request: MessagesRequest, counter: PromptCounter): RenderedPrompt {
+  validateOptions(request);
+  validateMessages(request);
+  validateCompaction(request);
+  validateMarks(request);
+  const bound = bindThinking(renderUnits(request, counter), request);
+  const markers = placeMarkers(bound.units, request);
+  const blocks = [...toBlocks(bound.units, request, counter), opening(request, counter)];
+  const totalTokens = blocks.reduce((sum, { tokens }) => sum + tokens, 0);
+  return { ...bound, blocks, markers, totalTokens };
+}
+
+/**
+ * Adds the tokens around the blocks: the tool prompt before the first tool, the addition for a forced choice before
+ * the first message (where it keeps tools and system cached), and the frame of each turn.
+ */
+function toBlocks(
+  units: readonly PromptUnit[],
+  { facts, options }: MessagesRequest,
+  counter: PromptCounter,
+): readonly BillableBlock[] {
+  const { toolPromptTokens, tokenizer } = facts;
+  const isForced = options.toolChoice === "any" || typeof options.toolChoice === "object";
+  const forced =
+    isForced && toolPromptTokens !== null ? toolPromptTokens.forced - toolPromptTokens.auto : 0;
+  const hasTools = units.some(({ origin }) => origin === "tools");
+  const frame = counter.constant("message", tokenizer);
+  let speaker: PromptUnit["role"] | null = null;
+  return units.map((unit, index) => {
+    const isMessage = unit.origin === "messages";
+    const isFirstMessage = isMessage && units[index - 1]?.origin !== "messages";
+    // A unit that is not rendered neither opens nor ends a turn.
+    const isNewTurn = isMessage && unit.tokens > 0 && unit.role !== speaker;
+    if (isNewTurn) speaker = unit.role;
+    const around =
+      (index === 0 && hasTools ? (toolPromptTokens?.auto ?? 0) : 0) +
+      (isFirstMessage && hasTools ? forced : 0) +
+      (isNewTurn ? frame : 0);
+    return {
+      hash: unit.hash,
+      tokens: unit.tokens + around,
+      tier: unit.tier,
+      run: unit.type === "tool_use" || unit.type === "tool_result" ? unit.type : null,
+      boundary: null,
+    };
+  });
+}
+
+/** The tokens after the client's last block. No marker covers them, so even a fully marked prompt pays for them. */
+function opening({ facts }: MessagesRequest, counter: PromptCounter): BillableBlock {
+  const tokens = counter.constant("reply", facts.tokenizer);
+  return { hash: "reply", tokens, tier: "messages", run: null, boundary: null };
+}
+
+/** Prompts of any length can be counted, but only those that fit can be answered. */
+export function validateLength(
+  { totalTokens: tokens }: RenderedPrompt,
+  { facts, options }: MessagesRequest,
+): void {
+  if (tokens > facts.inputTokensMax) throw promptTooLong(tokens, facts.inputTokensMax);
+  const { windowTokens } = facts;
+  const maxTokens = options.maxTokens ?? 0;
+  if (
+    versionOf(facts.id) < 405 &&
+    lineOf(facts.id) !== "mythos" &&
+    tokens + maxTokens > windowTokens
+  )
+    throw invalid(
+      `input length and \`max_tokens\` exceed context limit: ${tokens} + ${maxTokens} > ${windowTokens}, decrease input length or \`max_tokens\` and try again`,
+    );
+}

@@ -1,0 +1,142 @@
+// Writes a reply as one JSON message or as a stream of events.
+import type { Bill } from "../../billing/bill.ts";
+import type { Diagnostics } from "../diagnostics.ts";
+import type { StopReason } from "./cut-reply.ts";
+import type { MessagesRequest } from "../request/read-request.ts";
+import { bindingBeta } from "../request/read-options.ts";
+import { blockText, type ReplyBlock } from "./reply-blocks.ts";
+import type { InputTransformation } from "../render/thinking-binding.ts";
+import { deltaUsageOf, usageOf, type Generated } from "./usage.ts";
+
+export interface Outcome extends Generated {
+  readonly id: string;
+  readonly request: MessagesRequest;
+  readonly bill: Bill;
+  readonly blocks: readonly ReplyBlock[];
+  readonly stopReason: StopReason;
+  readonly stopSequence: string | null;
+  readonly diagnostics: Diagnostics;
+  readonly transformations: readonly InputTransformation[];
+}
+
+export function messageText(outcome: Outcome): string {
+  const { bill, request, blocks, stopReason, stopSequence } = outcome;
+  return message(outcome, `[${blocks.map(blockText).join(",")}]`, {
+    stop_reason: stopReason,
+    stop_sequence: stopSequence,
+    usage: usageOf(bill, outcome, request),
+    ...contextManagement(request),
+  });
+}
+
+/** Each string is one event. */
+export function* messageEvents(outcome: Outcome): Generator<string> {
+  const { bill, request, blocks, stopReason, stopSequence } = outcome;
+  const begun = message(outcome, "[]", {
+    stop_reason: null,
+    stop_sequence: null,
+    usage: usageOf(
+      bill,
+      { outputTokens: Math.min(1, outcome.outputTokens), thinkingTokens: 0 },
+      request,
+    ),
+  });
+  yield event("message_start", `{"type":"message_start","message":${begun}}`);
+  if (blocks.length === 0) yield ping;
+  for (const [index, block] of blocks.entries()) {
+    const start = `{"type":"content_block_start","index":${index},"content_block":${opened(block)}}`;
+    yield event("content_block_start", start);
+    if (index === 0) yield ping;
+    for (const delta of deltas(block))
+      yield event(
+        "content_block_delta",
+        JSON.stringify({ type: "content_block_delta", index, delta }),
+      );
+    yield event("content_block_stop", JSON.stringify({ type: "content_block_stop", index }));
+  }
+  const last = {
+    type: "message_delta",
+    delta: { stop_reason: stopReason, stop_sequence: stopSequence },
+    usage: deltaUsageOf(bill, outcome, request),
+    ...contextManagement(request),
+  };
+  yield event("message_delta", JSON.stringify(last));
+  yield event("message_stop", '{"type":"message_stop"}');
+}
+
+/** Takes the content as JSON text, because tool inputs keep the spelling they were generated with. */
+function message(
+  outcome: Outcome,
+  content: string,
+  ending: Readonly<Record<string, unknown>>,
+): string {
+  const { id, request, diagnostics, transformations } = outcome;
+  const head = { id, type: "message", role: "assistant", model: request.requestedModel };
+  const isReported = request.betas.has(bindingBeta) && request.facts.capabilities.thinking;
+  const tail = {
+    ...ending,
+    container: null,
+    stop_details: null,
+    ...(diagnostics === undefined ? {} : { diagnostics }),
+    ...(isReported ? { input_transformations: transformations } : {}),
+  };
+  return `${JSON.stringify(head).slice(0, -1)},"content":${content},${JSON.stringify(tail).slice(1)}`;
+}
+
+function contextManagement({ options }: MessagesRequest): Readonly<Record<string, unknown>> {
+  return options.hasContextManagement ? { context_management: { applied_edits: [] } } : {};
+}
+
+function event(name: string, data: string): string {
+  return `event: ${name}\ndata: ${data}\n\n`;
+}
+
+const ping = event("ping", '{"type":"ping"}');
+
+/** A block before its content; a summary is sent in one piece. */
+function opened(block: ReplyBlock): string {
+  switch (block.type) {
+    case "text":
+      return '{"type":"text","text":""}';
+    case "thinking":
+      return '{"type":"thinking","thinking":"","signature":""}';
+    case "tool_use":
+      return JSON.stringify({ type: "tool_use", id: block.id, name: block.name, input: {} });
+    case "compaction":
+      return blockText(block);
+  }
+}
+
+function deltas(block: ReplyBlock): readonly Readonly<Record<string, string>>[] {
+  switch (block.type) {
+    case "text":
+      return pieces(block.text).map((text) => ({ type: "text_delta", text }));
+    case "thinking":
+      return [
+        ...pieces(block.thinking).map((thinking) => ({ type: "thinking_delta", thinking })),
+        { type: "signature_delta", signature: block.signature },
+      ];
+    case "tool_use":
+      return ["", ...pieces(block.input)].map((text) => ({
+        type: "input_json_delta",
+        partial_json: text,
+      }));
+    case "compaction":
+      return [];
+  }
+}
+
+/** A few pieces for text of any length; never splits a character. */
+function pieces(text: string): readonly string[] {
+  const size = Math.max(24, Math.ceil(text.length / 8));
+  const cut: string[] = [];
+  let start = 0;
+  while (start < text.length) {
+    let end = Math.min(text.length, start + size);
+    const code = text.charCodeAt(end - 1);
+    if (end < text.length && code >= 0xd800 && code <= 0xdbff) end += 1;
+    cut.push(text.slice(start, end));
+    start = end;
+  }
+  return cut;
+}

@@ -1,0 +1,185 @@
+// Parses the body of a request. Malformed requests are refused here, invalid ones in validate-*.
+import type { ModelFacts } from "../../../core/models/model-facts.ts";
+import { JsonFault, readJson, type Json, type JsonObject } from "../../json-source.ts";
+import { modelOf } from "../model-version.ts";
+import { readContent, readMark, type ReadBlock, type ReadMark } from "./read-blocks.ts";
+import {
+  asList,
+  asObject,
+  asOneOf,
+  asText,
+  fieldOf,
+  optional,
+  refuseExtras,
+} from "./read-fields.ts";
+import { readEffort, readOptions, type RequestOptions } from "./read-options.ts";
+import { readTools, type ReadTool } from "./read-tools.ts";
+import { extraInput, invalid, notSimulated } from "../refusal.ts";
+import type { ApiVersion } from "../request-headers.ts";
+
+export interface MessagesRequest {
+  readonly version: ApiVersion;
+  readonly betas: ReadonlySet<string>;
+  readonly requestedModel: string;
+  readonly facts: ModelFacts;
+  readonly tools: readonly ReadTool[];
+  readonly system: readonly ReadBlock[];
+  readonly messages: readonly ReadMessage[];
+  /** The request-level marker. */
+  readonly automatic: ReadMark | null;
+  readonly options: RequestOptions;
+  /** Which of temperature, top_p and top_k were given, and whether with their default. */
+  readonly sampling: readonly { readonly name: string; readonly isDefault: boolean }[];
+}
+
+export interface ReadMessage {
+  readonly index: number;
+  readonly role: "user" | "assistant" | "system";
+  readonly blocks: readonly ReadBlock[];
+  /** Visible for one turn only. */
+  readonly clearsAtNextUser: boolean;
+  /** Settings for the turns after it. A message with settings can be without content. */
+  readonly outputConfig: JsonObject | null;
+}
+
+export function readRequest(
+  bodyText: string,
+  call: {
+    readonly version: ApiVersion;
+    readonly betas: ReadonlySet<string>;
+    readonly purpose: "create" | "count";
+  },
+): MessagesRequest {
+  const { version, betas, purpose } = call;
+  const body = readBody(bodyText);
+  refuseThread(body);
+  const known = purpose === "create" ? createFields : countFields;
+  for (const name of samplingFields) {
+    if (version === "2026-10-21" && body.fields.has(name)) throw extraInput(name);
+  }
+  refuseExtras(body, known, "");
+  if (fieldOf(body, "mcp_servers") !== null) throw notSimulated("mcp_servers");
+  const requestedModel = asText(fieldOf(body, "model"), "model");
+  const facts = modelOf(requestedModel);
+  const system = fieldOf(body, "system");
+  const request: MessagesRequest = {
+    version,
+    betas,
+    requestedModel,
+    facts,
+    tools: readTools(fieldOf(body, "tools")),
+    system: system === null ? [] : readContent(system, "system"),
+    messages: asList(fieldOf(body, "messages"), "messages").items.map((item, index) =>
+      readMessage(item, index, betas),
+    ),
+    automatic: optional(body, "cache_control", "", readMark),
+    options: readOptions(body, betas),
+    sampling: samplingFields.flatMap((name) => {
+      const value = fieldOf(body, name);
+      if (value === null) return [];
+      const isDefault =
+        name === "temperature" && value.kind === "number" && Number(value.source) === 1;
+      return [{ name, isDefault }];
+    }),
+  };
+  if (purpose === "create" && request.options.maxTokens === null)
+    throw invalid("max_tokens: Field required");
+  return request;
+}
+
+function readBody(bodyText: string): JsonObject {
+  try {
+    return asObject(readJson(bodyText), "body");
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    const before = bodyText.slice(0, error.at).split("\n");
+    const column = (before.at(-1)?.length ?? 0) + 1;
+    throw invalid(
+      `The request body is not valid JSON: ${error.message}: line ${before.length} column ${column} (char ${error.at})`,
+    );
+  }
+}
+
+/** Refused, because ignoring the field would silently answer without the conversation. */
+function refuseThread(body: JsonObject): void {
+  if (fieldOf(body, "thread") === null) return;
+  throw invalid("thread: this request is not supported on a thread", {
+    error_code: "thread_unsupported_request",
+    unsupported: ["thread"],
+  });
+}
+
+function readMessage(item: Json, index: number, betas: ReadonlySet<string>): ReadMessage {
+  const path = `messages.${index}`;
+  const message = asObject(item, path);
+  const role = asOneOf(fieldOf(message, "role"), roles, `${path}.role`);
+  refuseExtras(message, role === "system" ? systemMessageFields : messageFields, path);
+  const needs = (name: string, ...allowed: readonly string[]): boolean => {
+    if (fieldOf(message, name) === null) return false;
+    if (allowed.some((beta) => betas.has(beta))) return true;
+    throw extraInput(`${path}.${name}`);
+  };
+  const hasConfig = needs(
+    "output_config",
+    "mid-conversation-output-config-2026-07-01",
+    "per-turn-control-2026-07-01",
+  );
+  const outputConfig = hasConfig ? optional(message, "output_config", path, asObject) : null;
+  if (outputConfig !== null) readEffort(outputConfig, `${path}.output_config`);
+  const hasClearAt = needs("clear_at", "mid-conversation-system-clear-at-2026-08-21");
+  const clearAt = hasClearAt
+    ? optional(message, "clear_at", path, (value, at) => asOneOf(value, clearTimes, at))
+    : null;
+  const content = fieldOf(message, "content");
+  return {
+    index,
+    role,
+    blocks:
+      content === null && outputConfig !== null ? [] : readContent(content, `${path}.content`),
+    clearsAtNextUser: clearAt === "next_user_message",
+    outputConfig,
+  };
+}
+
+const roles = ["user", "assistant", "system"] as const;
+const clearTimes = ["next_user_message", "never"] as const;
+const messageFields: ReadonlySet<string> = new Set(["role", "content"]);
+const systemMessageFields: ReadonlySet<string> = new Set([
+  "role",
+  "content",
+  "clear_at",
+  "output_config",
+]);
+const samplingFields = ["temperature", "top_p", "top_k"] as const;
+
+const countFields: ReadonlySet<string> = new Set([
+  "messages",
+  "model",
+  "cache_control",
+  "compaction",
+  "context_management",
+  "mcp_servers",
+  "output_config",
+  "output_format",
+  "speed",
+  "system",
+  "thinking",
+  "tool_choice",
+  "tools",
+]);
+
+const createFields: ReadonlySet<string> = new Set([
+  ...countFields,
+  ...samplingFields,
+  "container",
+  "diagnostics",
+  "fallback_credit_token",
+  "fallbacks",
+  "inference_geo",
+  "max_tokens",
+  "metadata",
+  "service_tier",
+  "stop_sequences",
+  "stream",
+  "thread",
+]);

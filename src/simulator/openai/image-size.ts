@@ -1,8 +1,0 @@
-// Width and height of an image in a data URL.
-import { readImageSize, type ImageSize } from "../image-size.ts";
-
-/** Null where the image is elsewhere or in a format not read here. */
-export function imageSize(url: string): ImageSize | null {
-  const head = /^data:image\/[\w.+-]+;base64,/.exec(url)?.[0];
-  return head === undefined ? null : readImageSize(url.slice(head.length));
-}

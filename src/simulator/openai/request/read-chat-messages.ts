@@ -1,0 +1,105 @@
+// Converts messages of the Chat Completions API to items.
+import { invalid, missing, notSimulated, wrongValue } from "../api-error.ts";
+import { find, findPlace, findPlaces, findText, pathOf, textAt, type Place } from "./fields.ts";
+import type { Item, Role } from "./items.ts";
+import { readParts, type Spelling } from "./read-parts.ts";
+
+const chatParts: Spelling = {
+  text: "text",
+  image_url: "image",
+  input_audio: "audio",
+  refusal: "refusal",
+  file: "file",
+};
+const roles = ["system", "assistant", "user", "function", "tool", "developer"] as const;
+
+export function readMessages(body: Place): readonly Item[] {
+  const messages = findPlaces(body, "messages");
+  if (messages === null) throw missing("messages");
+  if (messages.length === 0) {
+    const message =
+      "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.";
+    throw invalid(message, "messages", "empty_array");
+  }
+  checkAnswers(messages);
+  return messages.flatMap(readMessage);
+}
+
+function readMessage(place: Place): readonly Item[] {
+  const role = roleOf(place);
+  if (role === "function") throw notSimulated("The role 'function'", pathOf(place, "role"));
+  if (role === "tool") {
+    const callId = textAt(place, "tool_call_id");
+    const parts = readParts(place, "content", chatParts);
+    return [{ kind: "tool output", callId, parts, isCustom: false }];
+  }
+  if (role === "assistant") return readAssistant(place);
+  return [toMessage(place, role)];
+}
+
+function readAssistant(place: Place): readonly Item[] {
+  const calls = (findPlaces(place, "tool_calls") ?? []).map(readToolCall);
+  const content = find(place, "content");
+  const refusal = findText(place, "refusal");
+  if (content === null && refusal !== null) {
+    const parts = [{ kind: "text", text: refusal, marker: null }] as const;
+    return [{ kind: "message", role: "assistant", label: "", parts }, ...calls];
+  }
+  const isEmpty = content === null || (content.kind === "string" && content.text === "");
+  if (isEmpty && calls.length > 0) return calls;
+  return [toMessage(place, "assistant"), ...calls];
+}
+
+function toMessage(place: Place, role: Role): Item {
+  const label = findText(place, "name") ?? "";
+  return { kind: "message", role, label, parts: readParts(place, "content", chatParts) };
+}
+
+function readToolCall(place: Place): Item {
+  const isCustom = textAt(place, "type") === "custom";
+  const call = findPlace(place, isCustom ? "custom" : "function");
+  if (call === null) throw missing(pathOf(place, isCustom ? "custom" : "function"));
+  return {
+    kind: "tool use",
+    callId: textAt(place, "id"),
+    name: textAt(call, "name"),
+    input: textAt(call, isCustom ? "input" : "arguments"),
+    isCustom,
+  };
+}
+
+/** Tool messages must directly follow their calls, in any order, one per call. */
+function checkAnswers(messages: readonly Place[]): void {
+  const open = new Set<string>();
+  let caller = -1;
+  messages.forEach((place, index) => {
+    if (roleOf(place) === "tool") {
+      if (caller === -1) throw orphan(index);
+      open.delete(textAt(place, "tool_call_id"));
+      return;
+    }
+    if (open.size > 0) throw unanswered(open);
+    const calls = roleOf(place) === "assistant" ? (findPlaces(place, "tool_calls") ?? []) : [];
+    caller = calls.length > 0 ? index : -1;
+    for (const call of calls) open.add(textAt(call, "id"));
+  });
+  if (open.size > 0) throw unanswered(open);
+}
+
+function orphan(index: number): Error {
+  const message =
+    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
+  return invalid(message, `messages.[${index}].role`, null);
+}
+
+function unanswered(open: ReadonlySet<string>): Error {
+  const message = `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...open].join(", ")}`;
+  return invalid(message, "messages", null);
+}
+
+function roleOf(place: Place): (typeof roles)[number] {
+  const role = textAt(place, "role");
+  const known = roles.find((each) => each === role);
+  if (known === undefined) throw wrongValue(pathOf(place, "role"), role, roles);
+  return known;
+}

@@ -1,0 +1,201 @@
+// Handles one HTTP request: checks and routes it, applies a fault or lets a surface answer, and records it.
+import { isFields } from "../../core/models/read-fields.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import type { Billing } from "../billing/billing.ts";
+import type { CallLedger } from "../call-ledger.ts";
+import type { Clock } from "../clock.ts";
+import type { PromptCounter } from "../count-tokens.ts";
+import { deliver, type Latency } from "./deliver.ts";
+import type { Fault, FaultQueue, StreamFault } from "../faults.ts";
+import type { Ids } from "../ids.ts";
+import { isForeignOrigin, isLoopback } from "./loopback.ts";
+import type { Model } from "../model.ts";
+import type { Provider, Refusal } from "../provider-words.ts";
+import { readBody } from "./read-body.ts";
+import type { CallRecord, Route, SimRequest, SimResponse, Surface } from "../surface.ts";
+
+/** The state of a simulator. A reset replaces it. */
+export interface World {
+  readonly speakers: readonly Speaker[];
+  readonly billing: Billing;
+  readonly counter: PromptCounter;
+  readonly ledger: CallLedger;
+  readonly faults: FaultQueue;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly model: Model;
+  readonly latency: Latency;
+  readonly bodyBytesMax: number;
+}
+
+/** A provider with its surface. */
+export interface Speaker extends Pick<Provider, "isClient" | "refuse"> {
+  readonly surface: Surface;
+}
+
+/** Refuses foreign hosts, foreign origins and CORS preflights; null if the request may pass. */
+export function refuseStranger(request: Request): Response | null {
+  const { hostname } = new URL(request.url);
+  const host = request.headers.get("host")?.toLowerCase().replace(/:\d*$/, "") ?? hostname;
+  if (!isLoopback(hostname) || !isLoopback(host)) {
+    return plainRefusal(403, `the simulator answers to loopback names only, not to ${host}`);
+  }
+  const origin = request.headers.get("origin");
+  if (origin !== null && isForeignOrigin(origin)) {
+    return plainRefusal(403, `the simulator does not answer pages of ${origin}`);
+  }
+  return request.method === "OPTIONS"
+    ? plainRefusal(405, "the simulator grants no cross-origin requests")
+    : null;
+}
+
+/** Answers a provider's client. Every request gets an answer and an entry in the ledger. */
+export async function answerRequest(request: Request, world: World): Promise<Response> {
+  const { clock, ledger, latency, ids } = world;
+  const { pathname, searchParams } = new URL(request.url);
+  const headers = new Map(request.headers);
+  const change = ledger.open({
+    startMs: clock.now(),
+    method: request.method,
+    path: pathname,
+    surface: null,
+    workspace: null,
+    status: 0,
+    outcome: "under way",
+    fault: null,
+    refusal: null,
+    problem: null,
+    billed: null,
+  });
+  const addressed = world.speakers.filter(({ isClient }) => isClient(headers));
+  const target = findRoute(request.method, pathname, [...addressed, ...world.speakers]);
+  const speaker = target?.speaker ?? addressed[0] ?? world.speakers[0];
+  const refuse = (refusal: Refusal): SimResponse =>
+    speaker?.refuse(refusal, ids.newId) ?? { status: refusal.status, headers: {}, body: "" };
+  change({ surface: target?.speaker.surface.name ?? null });
+
+  const respond = async (): Promise<Answer> => {
+    if (target === null) return { response: refuse(notFound(request.method, pathname)) };
+    const body = await readBody(request, world.bodyBytesMax);
+    if (body === null) {
+      return { response: refuse({ status: 413, message: "Request exceeds the maximum size" }) };
+    }
+    const { method } = request;
+    const simRequest = { method, path: pathname, query: searchParams, headers, bodyText: body };
+    return askSurface(simRequest, target, world, change);
+  };
+  let answer: Answer;
+  try {
+    answer = await respond();
+  } catch (error) {
+    // A script did not match, the user's model threw, or we have a bug.
+    const problem = describeProblem(error);
+    change({ problem });
+    answer = { response: refuse({ status: 500, message: problem }) };
+  }
+  change({ status: answer.response.status, refusal: refusalIn(answer.response) });
+  return deliver(answer.response, {
+    fault: answer.fault ?? null,
+    clock,
+    latency,
+    signal: request.signal,
+    onEnd: (outcome, problem) =>
+      change({ outcome, ...(problem === undefined ? {} : { problem: describeProblem(problem) }) }),
+  });
+}
+
+interface Answer {
+  readonly response: SimResponse;
+  readonly fault?: StreamFault;
+}
+
+interface Target {
+  readonly speaker: Speaker;
+  readonly route: Route;
+}
+
+function findRoute(method: string, path: string, speakers: readonly Speaker[]): Target | null {
+  for (const speaker of speakers) {
+    const route = speaker.surface.routes.find(
+      (each) => each.method === method && each.path === path,
+    );
+    if (route !== undefined) return { speaker, route };
+  }
+  return null;
+}
+
+function askSurface(
+  request: SimRequest,
+  { speaker: { surface }, route }: Target,
+  world: World,
+  change: ReturnType<CallLedger["open"]>,
+): Answer {
+  const { clock, billing, counter, model, ids } = world;
+  const client = surface.authenticate(request, { newId: ids.newId, nowMs: clock.now() });
+  if ("refusal" in client) return { response: client.refusal };
+  const workspace = ids.workspaceOf(client.key);
+  change({ workspace });
+  const fault = request.method === "POST" ? world.faults.next(request.path) : null;
+  if (fault !== null) change({ fault: fault.kind });
+  if (fault !== null && !isStreamFault(fault)) {
+    const place = { newId: ids.newId, nowMs: clock.now(), workspace, path: request.path };
+    return { response: surface.fault(fault, place) };
+  }
+  const record = (billed: CallRecord): void => change({ billed });
+  const response = route.handle(request, {
+    nowMs: clock.now(),
+    workspace,
+    newId: ids.newId,
+    billing,
+    counter,
+    answer: model,
+    record,
+  });
+  return { response, ...(fault === null ? {} : { fault }) };
+}
+
+function isStreamFault(fault: Fault): fault is StreamFault {
+  switch (fault.kind) {
+    case "slow first byte":
+    case "stall":
+    case "cut":
+    case "malformed":
+      return true;
+    case "rate limited":
+    case "server error":
+    case "overloaded":
+    case "overflow":
+      return false;
+  }
+}
+
+function notFound(method: string, path: string): Refusal {
+  return { status: 404, message: `Not found: ${method} ${path}` };
+}
+
+/** All providers put the text in `error.message`. */
+function refusalIn({ status, body }: SimResponse): string | null {
+  if (status < 400 || typeof body !== "string") return null;
+  try {
+    const parsed: unknown = JSON.parse(body);
+    const error = isFields(parsed) ? parsed["error"] : null;
+    const message = isFields(error) ? error["message"] : null;
+    return typeof message === "string" ? shorten(message) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The ledger keeps many calls, and a message can quote a whole body. */
+function shorten(message: string): string {
+  return message.length <= 500 ? message : `${message.slice(0, 500)}…`;
+}
+
+function describeProblem(error: unknown): string {
+  if (error instanceof StrataError) return `${error.message}; ${error.hint}`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+function plainRefusal(status: number, message: string): Response {
+  return Response.json({ error: { message } }, { status });
+}

@@ -1,0 +1,148 @@
+// Sends a surface's answer: event by event as the client reads, delayed or broken if a fault says so.
+import { setImmediate } from "node:timers/promises";
+import type { CallOutcome } from "../call-ledger.ts";
+import type { Clock } from "../clock.ts";
+import type { StreamFault } from "../faults.ts";
+import type { SimResponse } from "../surface.ts";
+
+export interface Latency {
+  readonly firstByteMs: number;
+  readonly perEventMs: number;
+}
+
+export interface Delivery {
+  readonly fault: StreamFault | null;
+  readonly clock: Clock;
+  readonly latency: Latency;
+  /** Aborted when the client disconnects. */
+  readonly signal: AbortSignal;
+  /** Called once, after the last byte. */
+  readonly onEnd: (outcome: CallOutcome, problem?: unknown) => void;
+}
+
+const encoder = new TextEncoder();
+
+export async function deliver(response: SimResponse, delivery: Delivery): Promise<Response> {
+  const { fault, clock, latency, signal } = delivery;
+  const { bill, status, headers } = response;
+  // Requests sent together are all billed before the first one is answered.
+  await setImmediate();
+  const slowMs = fault?.kind === "slow first byte" ? fault.delayMs : 0;
+  if (latency.firstByteMs + slowMs > 0) await clock.wait(latency.firstByteMs + slowMs, signal);
+  const body = toBody(response.body, fault);
+  const breaksAtOnce = fault?.kind === "cut" && fault.afterEvents === 0;
+  if (signal.aborted || breaksAtOnce) bill?.abandon();
+  else bill?.begin();
+  if (signal.aborted) {
+    delivery.onEnd("left");
+    return new Response(null, { status: 499 });
+  }
+  const end = (outcome: CallOutcome, problem?: unknown): void => {
+    if (!breaksAtOnce) bill?.end(clock.now());
+    delivery.onEnd(outcome, problem);
+  };
+  if (typeof body !== "string") {
+    const striking = typeof response.body === "string" ? inTheMiddle(fault) : fault;
+    const stream = toStream(body, { ...delivery, fault: striking, onEnd: end });
+    return new Response(stream, { status, headers });
+  }
+  const bytes = encoder.encode(body);
+  end(status < 400 ? "answered" : "refused");
+  return new Response(bytes, {
+    status,
+    headers: { ...headers, "content-length": String(bytes.byteLength) },
+  });
+}
+
+/** Splits a plain body in two if a fault has to break it. */
+function toBody(body: SimResponse["body"], fault: StreamFault | null): SimResponse["body"] {
+  if (typeof body !== "string" || fault === null || fault.kind === "slow first byte") return body;
+  const half = body.slice(0, Math.ceil(body.length / 2));
+  return fault.kind === "malformed" ? half : [half, body.slice(half.length)];
+}
+
+/** A plain body has two pieces, so the fault must strike after the first at the latest. */
+function inTheMiddle(fault: StreamFault | null): StreamFault | null {
+  return fault !== null && isBreaking(fault)
+    ? { ...fault, afterEvents: Math.min(fault.afterEvents, 1) }
+    : fault;
+}
+
+function toStream(events: Iterable<string>, delivery: Delivery): ReadableStream<Uint8Array> {
+  const { fault, clock, latency, signal, onEnd } = delivery;
+  const iterator = events[Symbol.iterator]();
+  let sent = 0;
+  let isOver = false;
+  const finish = (outcome: CallOutcome, problem?: unknown): void => {
+    if (isOver) return;
+    isOver = true;
+    signal.removeEventListener("abort", onAbort);
+    if (outcome !== "answered") iterator.return?.();
+    onEnd(outcome, problem);
+  };
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const onAbort = (): void => {
+    if (isOver) return;
+    finish("left");
+    controller?.error(signal.reason);
+  };
+
+  const step = async (): Promise<void> => {
+    const next = iterator.next();
+    const isLater = sent > 0 && next.done !== true;
+    if (isLater && latency.perEventMs > 0) await clock.wait(latency.perEventMs, signal);
+    if (isOver || controller === undefined) return;
+    const isDue = fault !== null && isBreaking(fault) && (sent >= fault.afterEvents || next.done);
+    if (isDue && fault.kind === "stall") return aborted(signal);
+    if (isDue && fault.kind === "cut") {
+      finish("cut");
+      return controller.error(new Error("the simulator cut this stream, as it was asked to"));
+    }
+    if (isDue && next.done !== true) controller.enqueue(encoder.encode(brokenEvent(next.value)));
+    if (isDue || next.done === true) {
+      finish(isDue ? "cut" : "answered");
+      return controller.close();
+    }
+    sent += 1;
+    controller.enqueue(encoder.encode(next.value));
+  };
+
+  return new ReadableStream(
+    {
+      start: (own) => {
+        controller = own;
+        signal.addEventListener("abort", onAbort);
+      },
+      pull: async () => {
+        try {
+          await step();
+        } catch (error) {
+          finish("cut", error);
+          throw error;
+        }
+      },
+      cancel: () => finish("left"),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function isBreaking(
+  fault: StreamFault,
+): fault is Exclude<StreamFault, { readonly kind: "slow first byte" }> {
+  return fault.kind !== "slow first byte";
+}
+
+/** An event whose JSON stops half-way, with the usual end of an event. */
+function brokenEvent(event: string): string {
+  const data = event.indexOf("data:");
+  const start = data === -1 ? 0 : data;
+  return `${event.slice(0, start + Math.ceil((event.trimEnd().length - start) / 2))}\n\n`;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
