@@ -76,7 +76,7 @@ test.each([
     "what reads for all of them",
     'import { readRequest } from "../../core/wire/foreign/read-request.ts";',
   ],
-  ["a property", 'if (protocol.foreign.unsaid.mode === "explicit") go();'],
+  ["a property", 'if (protocol.foreign.cacheDefaults.mode === "explicit") go();'],
 ])("%s is fine", (_name, code) => {
   expect(findProtocolNames("src/edge/providers/planted.ts", code, names)).toEqual([]);
 });

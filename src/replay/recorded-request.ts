@@ -27,7 +27,7 @@ export interface RequestParts {
 
 export function toForeignRequest(parts: RequestParts): ForeignRequest {
   const { session, request, facts } = parts;
-  const mode = findProtocol(session.wire ?? "")?.foreign.unsaid.mode ?? "implicit";
+  const mode = findProtocol(session.wire ?? "")?.foreign.cacheDefaults.mode ?? "implicit";
   const isMarked = mode === "explicit";
   const markers = isMarked ? (request.markers ?? usualMarkers(parts)) : [];
   return {

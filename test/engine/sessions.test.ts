@@ -120,7 +120,7 @@ test("words that come too late for a call are in the run, blank ones nowhere", a
   expect(turn.steer("Wait.")).toBe(true);
   const run = await turn.result;
   expect([run.end, requestCount()]).toEqual(["done", 1]);
-  expect(run.unsaid).toEqual([{ role: "user", content: [{ type: "text", text: "Wait." }] }]);
+  expect(run.cacheDefaults).toEqual([{ role: "user", content: [{ type: "text", text: "Wait." }] }]);
   expect(turn.steer("Hello?")).toBe(false);
 });
 

@@ -76,7 +76,7 @@ const foreign: ForeignReader = {
     keepsThinking: true,
     continues: false,
   }),
-  unsaid: { mode: "implicit", lifetime: "30m" },
+  cacheDefaults: { mode: "implicit", lifetime: "30m" },
   showsThinking: true,
 };
 

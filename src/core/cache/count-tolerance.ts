@@ -1,9 +1,9 @@
-// How far our count may be from the provider's before the difference says something about the cache.
+// How far our token count may differ from the provider's before the difference means something.
 
-/** Of the tokens that are compared. */
+/** A share of the compared tokens. */
 export const toleranceShare = 0.05;
 
-/** What a few odd blocks can be off, however short the prompt is. */
+/** A few odd blocks can be off by this much even in a short prompt. */
 const toleranceTokensMin = 200;
 
 export function countTolerance(tokens: number): number {

@@ -1,30 +1,30 @@
-// How providers of a protocol are reached: what configuration and transport need to know of it, as data.
+// How to reach the providers of a protocol: data for configuration and transport.
 import { StrataError } from "../strata-error.ts";
 
 export interface ProtocolAccess {
   /** `providers.*.kind` in strata.yaml. */
   readonly kind: string;
-  /** The kind for other providers that speak it; these must name their address. */
+  /** The kind for other providers of this protocol. They must give a base_url. */
   readonly compatibleKind?: string;
-  /** Of the vendor itself. */
+  /** The vendor's own address. */
   readonly baseUrl: string;
   readonly key: KeyHeader;
-  /** Who is asked in this protocol without being configured; null for nobody. */
+  /** The vendor that needs no entry in strata.yaml; null for none. */
   readonly vendor: Vendor | null;
 }
 
-/** The header that a key travels in. */
+/** The header that carries the API key. */
 export interface KeyHeader {
   /** In lower case. */
   readonly name: string;
-  /** Stands before the key. */
+  /** Goes before the key. */
   readonly prefix: string;
 }
 
 export interface Vendor {
-  /** As model facts name the provider. */
+  /** The provider's name in the facts of its models. */
   readonly name: string;
-  /** The variables its own programs read. */
+  /** The environment variables that the vendor's own programs read. */
   readonly keyVariable: string;
   readonly urlVariable: string;
 }

@@ -1,11 +1,11 @@
-// What protocols that count tokens have in common: a call's own body without what only a reply needs.
+// Shared by protocols that count tokens: the body of a call without the members that only a reply needs.
 import { isCount, parseFields } from "../message/fields.ts";
 import { toRequest, type EncodedRequest } from "./encoded-request.ts";
 import { omitMembers } from "./omit-members.ts";
 
 /**
- * `omitted`: members that say how a reply is made and that counting refuses. Everything else is sent as it
- * is: what adds to the prompt and cannot be counted must be refused, and not counted without it.
+ * `omitted`: members that only affect the reply and that counting refuses. Everything else is sent as it is: the
+ * provider must refuse a part of the prompt that it cannot count, instead of counting without it.
  */
 export function toCountRequest(
   { path, pieces, headers }: EncodedRequest,
@@ -14,7 +14,7 @@ export function toCountRequest(
   return toRequest({ path: `${path}${pathBehind}`, parts: omitMembers(pieces, omitted), headers });
 }
 
-/** No prompt has no tokens: a zero is no count. */
+/** Every prompt has tokens, so a zero is no count. */
 export function readCount(body: string, member: string): number | null {
   const tokens = parseFields(body)?.[member];
   return isCount(tokens) && tokens > 0 ? tokens : null;

@@ -17,7 +17,7 @@ export interface Protocol<Name extends string = string> {
   /** For people. */
   readonly title: string;
   readonly access: ProtocolAccess;
-  /** Where a call is sent, behind the provider's base URL. Its encoded request says the same. */
+  /** The path of a call, after the provider's base URL. The encoded request carries the same path. */
   path(call: CallPlace): string;
   /** Whether it can ask a provider to keep a prefix. */
   readonly writesMarkers: boolean;
@@ -28,26 +28,26 @@ export interface Protocol<Name extends string = string> {
   readonly stream: StreamDecoder;
   /** What a refused request's answer means. */
   readFailure(answer: RefusedAnswer): ProviderFailure;
-  /** Where a whole answer, or one event of a stream, tells its usage; undefined where it does not. */
+  /** The usage in a whole answer or in one event of a stream; undefined if there is none. */
   findUsage(answer: Fields): unknown;
   readUsage(usage: unknown): ReportedUsage;
   readonly foreign: ForeignReader;
-  /** The folder of edge/providers with what it needs of the world besides a POST with a key; absent for nothing. */
+  /** Names the effects it needs besides a POST with a key (edge/providers/wire-effects.ts); absent for none. */
   readonly effects?: string;
-  /** How a provider is asked to count a request's tokens; absent where the protocol has no such thing. */
+  /** How to ask a provider to count tokens; absent if the protocol cannot. */
   readonly counting?: ProtocolCounting;
   /** How a provider is asked to sum up a conversation itself; absent where the protocol has no such thing. */
   readonly compaction?: ProtocolCompaction;
 }
 
 export interface ProtocolCounting {
-  /** In configuration, and on every count. */
+  /** Its name in the configuration and on every count. */
   readonly name: string;
-  /** Whether a request that somebody sent to this path or address asks for a count only. */
+  /** Whether a request to this path or URL only asks for a count. */
   isAskedAt(path: string): boolean;
-  /** From a request as it would be sent for a reply. */
+  /** Takes a request for a reply. */
   encode(request: EncodedRequest): EncodedRequest;
-  /** The tokens that an answer tells; null where it tells none. */
+  /** The tokens in an answer; null if it has no count. */
   decode(body: string): number | null;
 }
 
@@ -65,7 +65,7 @@ export interface ProtocolCompaction {
   messagesIn(reply: Reply): readonly Message[];
 }
 
-/** What some protocols put into the path. */
+/** Some protocols put these into the path. */
 export interface CallPlace {
   /** As the provider spells it. */
   readonly model: string;

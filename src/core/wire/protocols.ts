@@ -1,4 +1,4 @@
-// The protocols we speak, a row each. A new one is its folder and its row: everything else asks the rows.
+// The list of protocols. A new one is its folder and its row here; all other code asks the rows.
 import { assert } from "../assert.ts";
 import type { Vendor } from "./access.ts";
 import { anthropicMessages } from "./anthropic-messages/index.ts";
@@ -6,7 +6,7 @@ import { openaiChat } from "./openai/chat/index.ts";
 import { openaiResponses } from "./openai/responses/index.ts";
 import type { Protocol } from "./protocol.ts";
 
-/** Where two fit equally, the first is taken. */
+/** The first one wins where two fit a request equally. */
 export const protocols: readonly [
   typeof anthropicMessages,
   typeof openaiChat,
@@ -22,7 +22,7 @@ export function findProtocol(
   return rows.find((protocol) => protocol.name === name);
 }
 
-/** Every `providers.*.kind` that names a protocol: their own first. */
+/** The values of `providers.*.kind` that name a protocol: each protocol's own kind first. */
 export const protocolKinds: readonly string[] = [
   ...protocols.map(({ access }) => access.kind),
   ...protocols.flatMap(({ access }) => access.compatibleKind ?? []),
@@ -36,7 +36,7 @@ export interface KnownVendor extends Vendor {
   readonly protocol: Protocol;
 }
 
-/** Those that need no description in strata.yaml. */
+/** Vendors that work without an entry in strata.yaml. */
 export const vendors: readonly KnownVendor[] = protocols.flatMap((protocol) => {
   const { vendor } = protocol.access;
   return vendor === null ? [] : [{ ...vendor, protocol }];
@@ -46,7 +46,7 @@ export function findVendor(name: string): KnownVendor | undefined {
   return vendors.find((vendor) => vendor.name === name);
 }
 
-/** What a provider is spoken to in where nobody says otherwise: its own protocol, or the one that others speak, too. */
+/** The default protocol for a provider: the vendor's own, or the one that other vendors speak as well. */
 export function usualProtocol(provider: string): Protocol {
   const protocol =
     findVendor(provider)?.protocol ??

@@ -7,7 +7,7 @@ import type { Reply } from "../../core/wire/reply.ts";
 export function toCountingProtocol(protocol: Protocol, counting: ProtocolCounting): Protocol {
   return {
     ...protocol,
-    // It decodes otherwise: nobody may take it for the protocol itself.
+    // It decodes differently, so it must not share a provider with the protocol itself.
     name: `${protocol.name}, counting`,
     decode: (body) => decodeCount(body, counting),
     stream: noStream,

@@ -16,7 +16,7 @@ import { findEffects, type WireEffects } from "./wire-effects.ts";
 
 export interface ProviderOptions extends Endpoint {
   readonly protocol: Protocol;
-  /** What the protocol declares that it needs; ours bring theirs. */
+  /** Needed only for a protocol of your own that declares some. */
   readonly effects?: WireEffects;
   readonly timeouts?: Partial<Timeouts>;
   readonly retries?: Partial<RetryOptions>;

@@ -7,14 +7,14 @@ import type { Protocol } from "../../core/wire/protocol.ts";
 import { findProtocolOfKind, findVendor, vendors } from "../../core/wire/protocols.ts";
 import type { ProviderOptions } from "./provider.ts";
 
-/** The kind is one of those that a configuration may name, and not the simulator. */
+/** For every kind in a configuration except the simulator. */
 export function protocolOfKind(kind: string): Protocol {
   const protocol = findProtocolOfKind(kind);
   assert(protocol !== undefined, `no protocol is of the kind ${kind}`);
   return protocol;
 }
 
-/** The simulator speaks for vendors, to each in its own words. */
+/** The simulator answers for vendors, in each vendor's own protocol. */
 export function simulatedProtocol(model: {
   readonly id: string;
   readonly provider: string;

@@ -25,7 +25,7 @@ export function createSimulatedProviders(
   const open = async (protocol: Protocol): Promise<Provider> => {
     listening ??= createSimulator({ model: createAgent(), ...options }).listen({ port: 0 });
     const { url } = await listening;
-    // The simulator serves every vendor's paths as the vendor does.
+    // The simulator uses the same paths as the vendors.
     const baseUrl = `${url}${new URL(protocol.access.baseUrl).pathname}`;
     const endpoint = toEndpoint(protocol.access, { apiKey: anyKey, baseUrl });
     return createProvider({ protocol, ...endpoint, ...how });

@@ -85,7 +85,7 @@ export const toyProtocol: Protocol = {
     otherNames: /^toy$/,
     modelOf: () => "",
     read: () => unused(),
-    unsaid: { mode: "implicit", lifetime: "30m" },
+    cacheDefaults: { mode: "implicit", lifetime: "30m" },
     showsThinking: false,
   },
 };

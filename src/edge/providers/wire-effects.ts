@@ -1,12 +1,12 @@
-// What a protocol may need of the world besides a POST with a key in a header: signatures, answers in frames.
+// Effects that a protocol may need besides a POST with a key header: signing requests, reading binary frames.
 import { StrataError } from "../../core/strata-error.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { createEventReader, isEventStream, type StreamForm } from "./sse.ts";
 
 export interface WireEffects {
-  /** Further headers of one attempt, such as a signature. Called just before it is sent. */
+  /** Returns additional headers, such as a signature. Called just before each attempt. */
   sign?(request: UnsignedRequest): Promise<Readonly<Record<string, string>>>;
-  /** How an answer of this content type is read as it comes; undefined where it is no stream. */
+  /** How to read a streamed answer of this content type; undefined if it is no stream. */
   findStreamForm?(contentType: string): StreamForm | undefined;
 }
 
@@ -18,12 +18,12 @@ export interface UnsignedRequest {
   readonly pieces: readonly Uint8Array[];
 }
 
-/** By the name that a protocol declares, each from a folder of its own. No protocol of ours needs any yet. */
+/** By the name that a protocol declares. Each has a folder of its own; no built-in protocol needs any yet. */
 const knownEffects: ReadonlyMap<string, WireEffects> = new Map();
 
 const noEffects: WireEffects = {};
 
-/** A protocol that needs what nobody has would be sent half of it: that is an error before anything is sent. */
+/** Throws before anything is sent if effects that the protocol needs are missing. */
 export function findEffects({ name, effects }: Protocol, given?: WireEffects): WireEffects {
   if (effects === undefined) return given ?? noEffects;
   const found = given ?? knownEffects.get(effects);
@@ -31,11 +31,11 @@ export function findEffects({ name, effects }: Protocol, given?: WireEffects): W
   throw new StrataError(
     "config-invalid",
     `the protocol ${name} needs the effects "${effects}", and this provider was not given them`,
-    "give the effects of the protocol with the provider's options",
+    "pass them as `effects` in the provider's options",
   );
 }
 
-/** Text events, or what the protocol says; undefined for an answer that comes at once. */
+/** Server-sent events, or the form of the protocol; undefined for an answer that comes at once. */
 export function findStreamForm(
   contentType: string | undefined,
   effects: WireEffects,

@@ -42,7 +42,7 @@ export interface TurnHandle extends AsyncIterable<TurnPart> {
   abort(reason?: string): void;
   /**
    * Says something to the agent while it works: with the next call, or in one more call. False where the turn is over
-   * or nothing is said; what came too late for a call is in the run as `unsaid`.
+   * or nothing is said; what came too late for a call is in the run as `cacheDefaults`.
    */
   steer(text: string): boolean;
   readonly phase: TurnPhase;

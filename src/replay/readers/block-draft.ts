@@ -44,7 +44,7 @@ export function createDrafting(counter: TextCounter, excerpts: boolean): Draftin
   return { counter, counts: createCountCache(countsMax), excerpts };
 }
 
-/** What a protocol read, hashed and counted. `isReplyOpen`: whether what the model says goes on from before. */
+/** Hashes and counts the blocks that a protocol read. `isReplyOpen`: whether the first one continues a reply. */
 export function createDrafts(
   read: readonly ReadBlock[],
   drafting: Drafting,
@@ -76,7 +76,7 @@ function createDraft(
     hash,
     size: typeof seen === "object" && opensReply ? { ...seen, replies: 1 } : seen,
     hasImage: holdsImage(content),
-    // Of several the outermost stands last.
+    // The outermost marker comes last.
     marker: read.markers.at(-1)?.lifetime ?? null,
     ...(excerpts ? { excerpt: toExcerpt(content) } : {}),
   };

@@ -1,7 +1,7 @@
-// ctx-trace/1 leaves out what is long and says nothing: sealed text and pictures. Stand-ins of the same size are counted alike.
+// ctx-trace/1 leaves out signatures and pictures. This puts in stand-ins of the same size, for counting.
 import { countIn, fieldsOf, isObject, textIn, type Fields } from "../../core/message/fields.ts";
 
-/** The message, or a block with blocks inside it, as it was before something was taken out. */
+/** Takes a message, or a block with inner blocks. */
 export function expandStubs(holder: Fields): Fields {
   const { content } = holder;
   if (!Array.isArray(content)) return holder;
@@ -30,7 +30,7 @@ function textOf(block: Fields, key: string): string {
   return "x".repeat(Math.min(countIn(block, key) ?? 0, charactersMax));
 }
 
-/** The header of a picture is all that counting looks at. */
+/** Counting reads only the header of a picture. */
 function pictureOf(block: Fields): Fields | undefined {
   const [width, height] = [countIn(block, "w"), countIn(block, "h")];
   if (width === undefined || height === undefined) return undefined;

@@ -15,7 +15,7 @@ export interface Source {
   readonly file: string;
   readonly drafting: Drafting;
   readonly run: Run;
-  /** Those that a request log may be written in; all we speak where absent. */
+  /** The protocols of request logs; all by default. */
   readonly protocols?: readonly Protocol[];
 }
 

@@ -1,4 +1,4 @@
-// Messages in the form of the Messages API: Claude Code, pi and ctx-trace keep theirs in it, whatever they were sent in.
+// Messages in the form of the Messages API. Claude Code, pi and ctx-trace store theirs in it, for any protocol.
 import type { Fields } from "../../core/message/fields.ts";
 import { toJsonTree } from "../../core/message/json-tree.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";

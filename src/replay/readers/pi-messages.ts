@@ -46,7 +46,7 @@ export function usageOf(message: Fields): Usage | null {
   if (!isObject(usage) || countIn(usage, "input") === undefined) return null;
   const written = countIn(usage, "cacheWrite") ?? 0;
   const long = Math.min(countIn(usage, "cacheWrite1h") ?? 0, written);
-  const short = protocolOf(message)?.foreign.unsaid.lifetime ?? "30m";
+  const short = protocolOf(message)?.foreign.cacheDefaults.lifetime ?? "30m";
   const output = countIn(usage, "output") ?? 0;
   const reasoningTokens = Math.min(countIn(usage, "reasoning") ?? 0, output);
   return {

@@ -16,7 +16,7 @@ export interface ReadingOptions {
   readonly counter: TextCounter;
   /** Whether blocks carry an excerpt of their content. */
   readonly excerpts?: boolean;
-  /** Those that request logs may be written in; all we speak where absent. */
+  /** The protocols of request logs; all by default. */
   readonly protocols?: readonly Protocol[];
   readonly onProgress?: (bytesRead: number, bytesTotal: number) => void;
 }

@@ -1,4 +1,4 @@
-// Items in the form of the Responses API: Codex keeps its transcripts in them.
+// Items in the form of the Responses API. Codex stores its transcripts in it.
 import { textIn, type Fields } from "../../core/message/fields.ts";
 import { toJsonTree } from "../../core/message/json-tree.ts";
 import type { BlockDraft as ReadBlock } from "../../core/wire/foreign/foreign-request.ts";
@@ -25,9 +25,9 @@ export function draftInstructions(instructions: unknown, drafting: Drafting): Bl
 }
 
 export interface ItemPlace {
-  /** Whether it belongs to what stands before the conversation, where it is the system's. */
+  /** Whether a system item stands before the conversation. */
   readonly isHead: boolean;
-  /** Whether it goes on with what the model said. */
+  /** Whether the item continues a reply. */
   readonly isReplyOpen: boolean;
 }
 
@@ -36,7 +36,7 @@ export function draftItem(
   { isHead, isReplyOpen }: ItemPlace,
   drafting: Drafting,
 ): BlockDraft[] {
-  // Alone, an item of the system reads as the head of its request.
+  // A system item on its own is read as the head of a request.
   const read = readBody({ input: [item] }).map((block): ReadBlock => {
     return block.tier === "T1" && !isHead ? { ...block, tier: "T3" } : block;
   });

@@ -41,13 +41,15 @@ export function buildIndex(source: IndexSource): FoldIndex {
   const pinned = choosePinned(hidden, known, tokensMax * pinnedShare, countText);
   const chosen = chooseEntries(ranked, pinned, tokensMax, countText);
   const said = new Set(chosen.flatMap((mention) => [mention.text, ...partsOf(mention)]));
-  const unsaid = hidden.filter(({ text, kind }) => kind !== "command" && !said.has(text)).length;
+  const cacheDefaults = hidden.filter(
+    ({ text, kind }) => kind !== "command" && !said.has(text),
+  ).length;
   const resting = known.flatMap(({ text }) => {
     const mention = all.get(text);
     return mention === undefined || isHidden(mention, shown) ? [] : [mention];
   });
   return {
-    ...fitText(chosen, unsaid + overflow, tokensMax, countText),
+    ...fitText(chosen, cacheDefaults + overflow, tokensMax, countText),
     resting: resting.toSorted(byUse).slice(0, restingMax),
   };
 }

@@ -1,4 +1,4 @@
-// How Anthropic, and whoever speaks its protocol, is reached.
+// How to reach Anthropic and others that speak its protocol.
 import { toEndpoint, type Endpoint, type EndpointOptions, type ProtocolAccess } from "../access.ts";
 
 export const access: ProtocolAccess = {

@@ -1,4 +1,4 @@
-// How requests of the Messages API are recognised and read, whoever wrote them.
+// Recognises and reads requests of the Messages API from any client.
 import {
   hasMember,
   listOf,
@@ -20,7 +20,7 @@ export const foreign: ForeignReader = {
   otherNames: /anthropic/,
   modelOf: ({ body }) => textOf(body, "model") ?? "",
   read: readMessagesShape,
-  unsaid: { mode: "explicit", lifetime: "5m" },
+  cacheDefaults: { mode: "explicit", lifetime: "5m" },
   showsThinking: true,
 };
 

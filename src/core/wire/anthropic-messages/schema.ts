@@ -35,7 +35,7 @@ export function kindOfType(type: string): BlockKind {
   }
 }
 
-/** What tools of the provider are asked and answer, and what brings tools and files in. */
+/** Uses and results of the provider's own tools, and blocks that add tools or files. */
 function isServerBlock(type: string): boolean {
   return /^tool_|_use$|_result$|^container_upload$/.test(type);
 }

@@ -20,16 +20,16 @@ import { recogniseProtocol } from "./recognise-protocol.ts";
 export interface ReadOptions {
   /** By length where absent: replies tell exact counts anyway. */
   readonly counter?: TokenCounter;
-  /** Where the caller knows it; else address and body tell. */
+  /** If the caller knows it. By default, address and body tell. */
   readonly protocol?: Protocol;
   readonly address?: RequestAddress;
   /** Of the model; looked up by its name where absent. */
   readonly facts?: ModelAbilities;
-  /** Those that a body may be written in; all we speak where absent. */
+  /** The protocols to choose from; all by default. */
   readonly protocols?: readonly Protocol[];
 }
 
-/** Understands a body of any protocol we speak; anything else is an error. */
+/** Reads a body of any protocol. Anything else is an error. */
 export function readRequest(body: string, options: ReadOptions = {}): ForeignRequest {
   const root = parseJsonTree(body, "the request body");
   const { protocol, model, shape } = readShape(root, options);
@@ -42,14 +42,13 @@ export function readRequest(body: string, options: ReadOptions = {}): ForeignReq
   };
 }
 
-export interface ReadBody {
+interface ReadBody {
   readonly protocol: Protocol;
   readonly model: string;
   readonly shape: ReadShape;
 }
 
-/** The same for a body that was parsed before, without hashes and counts. */
-export function readShape(root: JsonNode, options: ReadOptions = {}): ReadBody {
+function readShape(root: JsonNode, options: ReadOptions): ReadBody {
   const { protocols: rows = protocols, address = noAddress } = options;
   if (root.kind !== "object") throw unknownShape(rows);
   const seen = { ...address, body: root };
@@ -60,7 +59,7 @@ export function readShape(root: JsonNode, options: ReadOptions = {}): ReadBody {
   return { protocol, model, shape: protocol.foreign.read(root, facts) };
 }
 
-/** The content of one block: equal hashes mean that a provider reads the same. */
+/** Equal hashes mean that a provider reads the same content. */
 export function hashDraft(draft: Pick<BlockDraft, "role" | "kind" | "text">): ContentHash {
   return hashContent(`${draft.role}\n${nameOf(draft)}\n${draft.text}`);
 }

@@ -1,11 +1,11 @@
-// Which protocol a request was written in: by where it was sent, by what only one protocol has, by its model.
+// Finds the protocol of a request: by its address, by what only one protocol has, by its model.
 import type { Protocol } from "../protocol.ts";
 import { protocols } from "../protocols.ts";
 import type { SeenRequest } from "./foreign-reader.ts";
 
 /**
- * Undefined where it fits none. Of those that it fits, the address decides, then what only one of them has, then who
- * is usually asked for the model.
+ * Undefined if no protocol fits. Among those that fit, the address decides, then what only one of them has, then the
+ * model.
  */
 export function recogniseProtocol(
   seen: SeenRequest,
@@ -26,7 +26,7 @@ function rankOf({ foreign }: Protocol, seen: SeenRequest): number {
   return address + signs + (usualModels.test(foreign.modelOf(seen)) ? 2 : 0);
 }
 
-/** By the name that another program gives it. */
+/** Finds a protocol by another program's name for it. */
 export function findProtocolCalled(
   name: string,
   rows: readonly Protocol[] = protocols,

@@ -1,4 +1,4 @@
-// How OpenAI is reached, in either of its protocols.
+// How to reach OpenAI with either of its protocols.
 import { toEndpoint, type Endpoint, type EndpointOptions, type ProtocolAccess } from "../access.ts";
 
 const shared: Pick<ProtocolAccess, "baseUrl" | "key"> = {

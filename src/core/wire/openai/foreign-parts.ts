@@ -38,7 +38,7 @@ function readPart(part: JsonNode, index: number, place: PartsPlace): BlockDraft 
   const text = partText(part);
   const path = `${place.path}.${index}`;
   const counted = countedPart(part, place.kind);
-  // Nothing can be written on a result that is a plain string, and nothing on what the model said.
+  // A plain string has no place for a marker, and nothing the model said takes one.
   const isFixed =
     place.role === "assistant" || (place.kind !== undefined && part.kind === "string");
   return {
@@ -83,7 +83,7 @@ function partMarkers(part: JsonNode, path: string, lifetime: Lifetime): BlockDra
   return control === null ? [] : [{ lifetime: control, path }];
 }
 
-/** Undefined where the text says it all. A result is counted without the id of its call. */
+/** Undefined where the text is what counts. A result is counted without the id of its call. */
 function countedPart(part: JsonNode, kind: BlockKind | undefined): Block | undefined {
   const media = countedMedia(part);
   if (kind !== "tool_result") return media;

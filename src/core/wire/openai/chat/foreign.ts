@@ -1,4 +1,4 @@
-// How requests of Chat Completions are recognised and read, whoever wrote them.
+// Recognises and reads requests of Chat Completions from any client.
 import {
   hasMember,
   listOf,
@@ -19,7 +19,7 @@ export const foreign: ForeignReader = {
   otherNames: /completions/,
   modelOf: ({ body }) => textOf(body, "model") ?? "",
   read: readChatShape,
-  unsaid: { mode: "implicit", lifetime: "30m" },
+  cacheDefaults: { mode: "implicit", lifetime: "30m" },
   showsThinking: false,
 };
 

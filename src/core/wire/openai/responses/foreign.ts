@@ -1,4 +1,4 @@
-// How requests of the Responses API are recognised and read, whoever wrote them.
+// Recognises and reads requests of the Responses API from any client.
 import { hasMember, memberOf, textOf, type JsonObject } from "../../../message/json-tree.ts";
 import type { ForeignReader } from "../../foreign/foreign-reader.ts";
 import { readResponsesShape } from "./read-foreign.ts";
@@ -12,11 +12,11 @@ export const foreign: ForeignReader = {
   otherNames: /openai/,
   modelOf: ({ body }) => textOf(body, "model") ?? "",
   read: readResponsesShape,
-  unsaid: { mode: "implicit", lifetime: "30m" },
+  cacheDefaults: { mode: "implicit", lifetime: "30m" },
   showsThinking: false,
 };
 
-/** What the provider keeps may stand in for the input. An answer repeats the instructions; its output gives it away. */
+/** A conversation that the provider stores may replace the input. A response has instructions, too, but also an output. */
 function fits(body: JsonObject): boolean {
   if (memberOf(body, "messages")?.kind === "list") return false;
   if (hasMember(body, "input")) return true;
