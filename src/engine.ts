@@ -149,8 +149,8 @@ export async function close(
   const { session, end } = toClosed(turn, how, endMs);
   await guard(running, async () => lease?.close(end));
   emit(running, turnEnded(turn, how, endMs));
-  const cacheDefaults = edges.takeSteered && [...turn.said, ...edges.takeSteered()];
-  return { session, calls: turn.calls, end: how, ...(cacheDefaults && { cacheDefaults }) };
+  const unsaid = edges.takeSteered && [...turn.said, ...edges.takeSteered()];
+  return { session, calls: turn.calls, end: how, ...(unsaid && { unsaid }) };
 }
 
 /** A turn that throws is released: any process may resume it at once. */

@@ -309,23 +309,23 @@ export {
   type ToolOutput,
 } from "./core/tools/tool.ts";
 export { findToolset, toolsets, type RoleTools, type Toolset } from "./core/tools/toolsets.ts";
-export { openScope, type ScopedFiles } from "./edge/stores/scoped-files.ts";
-export { openMemoryStore } from "./edge/stores/memory/memory-store.ts";
-export { openMemorySession } from "./edge/stores/memory/memory-session.ts";
-export { createSkillStore, type SkillStore } from "./edge/stores/skills/skill-store.ts";
+export { openScope, type ScopedFiles } from "./edge/files/guard/scoped-files.ts";
+export { openMemoryStore } from "./edge/files/memory/memory-store.ts";
+export { openMemorySession } from "./edge/files/memory/memory-session.ts";
+export { createSkillStore, type SkillStore } from "./edge/files/skills/skill-store.ts";
 export {
   createWorkspaceCache,
   type WorkspaceCache,
   type WorkspaceCacheOptions,
-} from "./edge/stores/workspace/workspace-cache.ts";
-export { toCounters, type WorkspaceCounter } from "./edge/stores/workspace/workspace-counters.ts";
+} from "./edge/files/workspace/workspace-cache.ts";
+export { toCounters, type WorkspaceCounter } from "./edge/files/workspace/workspace-counters.ts";
 export { builtInTools, type BuiltInOptions } from "./edge/tools/built-in-tools.ts";
-export { createCallEmitter } from "./edge/tools/call-events.ts";
-export type { DispatchContext, DispatcherOptions } from "./edge/tools/dispatch-options.ts";
-export { createDispatcher, type Dispatcher } from "./edge/tools/dispatcher.ts";
+export { createCallEmitter } from "./edge/tools/dispatch/call-events.ts";
+export type { DispatchContext, DispatcherOptions } from "./edge/tools/dispatch/dispatch-options.ts";
+export { createDispatcher, type Dispatcher } from "./edge/tools/dispatch/dispatcher.ts";
 export { historyTools, type HistoryToolsOptions } from "./edge/tools/history-tools.ts";
-export { memoryTools } from "./edge/tools/memory-tools.ts";
-export { skillTools } from "./edge/tools/skill-tools.ts";
+export { memoryTools } from "./edge/tools/memory/memory-tools.ts";
+export { skillTools } from "./edge/tools/skills/skill-tools.ts";
 export { createEventBus, type EventBus, type EventBusOptions } from "./edge/events/event-bus.ts";
 export type { BusProblem } from "./edge/events/problem.ts";
 export type { Emitter } from "./engine/events/tell.ts";
@@ -336,7 +336,8 @@ export {
   type CompactionSettings,
 } from "./core/compaction/plan/settings.ts";
 export type { Compaction } from "./engine/compaction/compaction.ts";
-export { withDelegation, type DelegationOptions } from "./engine/sub-agents/sub-agent.ts";
+export type { DelegationOptions } from "./engine/sub-agents/delegation.ts";
+export { withDelegation } from "./engine/sub-agents/sub-agent.ts";
 export { openWorkspaceWorld } from "./engine/world/workspace-world.ts";
 export {
   compactSession,
@@ -358,16 +359,16 @@ export {
   type TurnToResume,
   type TurnToRun,
 } from "./engine.ts";
+export type { EngineEdges, Reached } from "./engine/session/engine-edges.ts";
 export {
   createEngine,
   type Engine,
-  type EngineEdges,
   type ForkFrom,
   type OpenOptions,
-  type Reached,
 } from "./engine/session/create-engine.ts";
 export type { EngineConfig } from "./engine/session/engine-config.ts";
-export type { EngineSession, RunOptions } from "./engine/session/engine-session.ts";
+export type { RunOptions } from "./engine/turn/turn-handle.ts";
+export type { EngineSession } from "./engine/session/engine-session.ts";
 export type { TurnHandle, TurnPart } from "./engine/turn/turn-handle.ts";
 export type { World, WorldContext, WorldOwner } from "./engine/world/world.ts";
 export type {

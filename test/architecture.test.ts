@@ -44,6 +44,7 @@ const ORDER = [
   "edge/config",
   "edge/events",
   "edge/stores",
+  "edge/files",
   "edge/counters",
   "edge/tools",
   "edge/providers",

@@ -10,12 +10,8 @@ import { openaiResponses } from "../../src/core/wire/openai/responses/index.ts";
 import type { Protocol } from "../../src/core/wire/protocol.ts";
 import type { CallToSend } from "../../src/edge/providers/run-attempts.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
-import {
-  createEngine,
-  type Engine,
-  type EngineEdges,
-  type Reached,
-} from "../../src/engine/session/create-engine.ts";
+import type { EngineEdges, Reached } from "../../src/engine/session/engine-edges.ts";
+import { createEngine, type Engine } from "../../src/engine/session/create-engine.ts";
 import type { EngineConfig } from "../../src/engine/session/engine-config.ts";
 
 type Answer = (call: CallToSend, number: number) => string | Promise<string>;
@@ -120,7 +116,7 @@ test("words that come too late for a call are in the run, blank ones nowhere", a
   expect(turn.steer("Wait.")).toBe(true);
   const run = await turn.result;
   expect([run.end, requestCount()]).toEqual(["done", 1]);
-  expect(run.cacheDefaults).toEqual([{ role: "user", content: [{ type: "text", text: "Wait." }] }]);
+  expect(run.unsaid).toEqual([{ role: "user", content: [{ type: "text", text: "Wait." }] }]);
   expect(turn.steer("Hello?")).toBe(false);
 });
 

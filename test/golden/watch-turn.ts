@@ -35,12 +35,8 @@ export function expectRun(run: TurnRun | null): TurnRun {
 }
 
 /** Without the session, which is the engine's own, and without what the ledger's rows say. */
-export function toResult({ end, calls, cacheDefaults }: TurnRun): object {
-  return {
-    end,
-    calls: calls.map(toCall),
-    ...(cacheDefaults === undefined ? {} : { cacheDefaults }),
-  };
+export function toResult({ end, calls, unsaid }: TurnRun): object {
+  return { end, calls: calls.map(toCall), ...(unsaid === undefined ? {} : { unsaid }) };
 }
 
 export function toCall(entry: CallEntry): object {

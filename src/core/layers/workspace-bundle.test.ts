@@ -225,7 +225,7 @@ function totalOf({ files }: WorkspaceBundle): number {
   return files.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
 }
 
-/** There is one of each, under a name of ours. */
+/** There is one of each, under a fixed name. */
 function isFixed(kind: WorkspaceFileKind): boolean {
   return kind === "user" || kind === "memory";
 }

@@ -62,7 +62,7 @@ test("what still does not fit is left out, global skills first, and counted", ()
   );
 });
 
-test("any skills in any order give one text that keeps to the length, and none is lost cacheDefaults", () => {
+test("any skills in any order give one text that keeps to the length, and none is lost unsaid", () => {
   const skill = fc.record({
     name: fc.stringMatching(/^[a-z0-9]{1,20}$/),
     description: fc.string({ unit: "grapheme", minLength: 1, maxLength: 300 }),

@@ -3,13 +3,13 @@ import { isObject } from "../message/fields.ts";
 import type { JsonText } from "../message/message.ts";
 
 export interface PlainInput {
-  /** Keys and values, one per line, in the order written. */
+  /** Keys and values, one per line, in written order. */
   readonly text: string;
   /** Members of the outermost object. */
   readonly arguments: number;
 }
 
-/** Text that is not JSON stays as it is: free-form tool inputs are plain text already. */
+/** Text that is not JSON stays as it is: free-form tool inputs are already plain text. */
 export function plainInput(inputJson: JsonText): PlainInput {
   let input: unknown;
   try {
@@ -18,7 +18,7 @@ export function plainInput(inputJson: JsonText): PlainInput {
     return { text: inputJson, arguments: 0 };
   }
   const lines: string[] = [];
-  // A stack and not recursion: what arrives may be nested as deep as it likes. Last in, first out.
+  // A stack instead of recursion, because inputs may be nested to any depth.
   const waiting: unknown[] = [input];
   while (waiting.length > 0) {
     const value = waiting.pop();

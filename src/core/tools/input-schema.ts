@@ -1,4 +1,4 @@
-// The part of JSON Schema that every provider understands (D-05), read once from a definition's text.
+// Reads the part of JSON Schema that every provider understands, once per tool definition.
 import { isObject } from "../message/fields.ts";
 import type { JsonText } from "../message/message.ts";
 import { nearestNames } from "../nearest-names.ts";
@@ -15,19 +15,19 @@ export const schemaTypes = [
 
 export type SchemaType = (typeof schemaTypes)[number];
 
-/** What inputs are checked against. Where no type is given, anything goes. */
+/** Inputs are checked against this. Without a type, any value is valid. */
 export interface InputSchema {
   readonly type?: SchemaType;
   readonly enum?: readonly unknown[];
   readonly properties: ReadonlyMap<string, InputSchema>;
   readonly required: readonly string[];
-  /** Whether an object may have more than its properties. */
+  /** Whether an object may have other properties. */
   readonly takesMore: boolean;
   readonly items?: InputSchema;
   readonly bounds: SchemaBounds;
 }
 
-/** Of characters, of a number, of items. */
+/** Bounds of characters, of a number, of items. */
 export type SchemaBounds = { readonly [Name in BoundName]?: number };
 
 const boundNames = [
@@ -42,12 +42,12 @@ const boundNames = [
 type BoundName = (typeof boundNames)[number];
 
 export interface SchemaProblem {
-  /** A JSON pointer; empty for the schema itself. */
+  /** A JSON pointer. Empty for the schema itself. */
   readonly path: string;
   readonly problem: string;
 }
 
-/** Every problem is told, not the first. With one, nothing can be checked against the schema. */
+/** Lists every problem, not only the first. A schema with problems cannot be used. */
 export interface SchemaReading {
   readonly schema: InputSchema;
   readonly problems: readonly SchemaProblem[];
@@ -64,7 +64,7 @@ export function readInputSchema(json: JsonText): SchemaReading {
   return { schema, problems };
 }
 
-/** A name as part of a JSON pointer. */
+/** Appends a name to a JSON pointer. */
 export function pointerTo(path: string, name: string | number): string {
   return `${path}/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }

@@ -72,5 +72,5 @@ export interface TurnRun {
   readonly calls: readonly CallEntry[];
   readonly end: TurnEnding;
   /** What was said to the agent while it worked and came too late for a call; absent where nobody can say anything. */
-  readonly cacheDefaults?: readonly Message[];
+  readonly unsaid?: readonly Message[];
 }

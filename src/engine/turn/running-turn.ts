@@ -5,8 +5,8 @@ import type { OpenTurn } from "../../core/ledger/ledger.ts";
 import { applyResult } from "../../core/turn/apply-result.ts";
 import type { Input } from "../../core/turn/step.ts";
 import type { Turn } from "../../core/turn/turn.ts";
-import type { DispatchContext } from "../../edge/tools/dispatch-options.ts";
-import type { SharedChain } from "../../edge/tools/tool-trace.ts";
+import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options.ts";
+import type { SharedChain } from "../../edge/tools/dispatch/tool-trace.ts";
 import type { StepEdges, TurnToRun } from "./edges.ts";
 import { createTeller, type Teller } from "../events/tell.ts";
 

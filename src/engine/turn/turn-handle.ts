@@ -33,6 +33,14 @@ export type TurnPart =
   | { readonly type: "stream_end"; readonly run: TurnRun }
   | { readonly type: "stream_error"; readonly error: unknown };
 
+export interface RunOptions {
+  /** Of the turn; made by default. */
+  readonly id?: string;
+  /** For this turn only, whatever the session stays with. Where it cannot take it, another one does, which is told. */
+  readonly model?: string;
+  readonly signal?: AbortSignal;
+}
+
 /** Read it with `for await`, or wait for `result`; both can be done, and neither must be. */
 export interface TurnHandle extends AsyncIterable<TurnPart> {
   /** Of a turn that is gone on with, empty until `stream_start`. */
@@ -42,7 +50,7 @@ export interface TurnHandle extends AsyncIterable<TurnPart> {
   abort(reason?: string): void;
   /**
    * Says something to the agent while it works: with the next call, or in one more call. False where the turn is over
-   * or nothing is said; what came too late for a call is in the run as `cacheDefaults`.
+   * or nothing is said; what came too late for a call is in the run as `unsaid`.
    */
   steer(text: string): boolean;
   readonly phase: TurnPhase;

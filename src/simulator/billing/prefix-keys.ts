@@ -1,7 +1,8 @@
 // The key of every prefix of a request. An entry is found by an equal key.
 import type { InvalidationRule } from "../../core/models/invalidation.ts";
 import { hashText } from "../hash-text.ts";
-import type { BillableBlock, BillableRequest, BilledTier } from "./billable-request.ts";
+import type { BillableBlock, BilledTier } from "./billable-block.ts";
+import type { BillableRequest } from "./billable-request.ts";
 
 const tiers: readonly BilledTier[] = ["tools", "system", "messages"];
 

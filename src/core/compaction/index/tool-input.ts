@@ -1,4 +1,4 @@
-// A tool's input as a value; free-form input is its own text.
+// A tool's input as a value. Free-form input is its own text.
 import type { JsonText } from "../../message/message.ts";
 
 export function parseInput(inputJson: JsonText): unknown {

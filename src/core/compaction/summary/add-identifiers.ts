@@ -1,4 +1,4 @@
-// What a summary lost word for word, put back without a model.
+// Adds the identifiers a summary lost, without a model.
 
 export function addIdentifiers(summary: string, identifiers: readonly string[]): string {
   if (identifiers.length === 0) return summary;

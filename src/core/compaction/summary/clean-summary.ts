@@ -1,6 +1,6 @@
-// A reply → the summary in it.
+// Extracts the summary from a reply.
 
-/** Without the tags or the fence that some models put around the whole, and without thoughts before them. */
+/** Removes the tags or fence that some models put around it, and analysis before it. */
 export function cleanSummary(reply: string): string {
   const tagged = /<summary>([\s\S]*?)<\/summary>/.exec(reply)?.[1];
   const text = (tagged ?? reply.replace(/<analysis>[\s\S]*?<\/analysis>/g, "")).trim();
