@@ -6,6 +6,7 @@ const checks: readonly (readonly [name: string, command: string, ...args: string
   ["lint", "oxlint", "--type-aware"],
   ["types", "tsc"],
   ["unused code", "knip"],
+  ["protocol names", "node", "scripts/check-protocol-names.ts"],
   ["generated docs", "node", "scripts/generate-docs.ts", "--check"],
   ["requirements", "node", "scripts/check-requirements.ts"],
 ];

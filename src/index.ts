@@ -214,8 +214,8 @@ export type {
   PolicyName,
 } from "./core/cache/policy.ts";
 export { anthropicMessages } from "./core/wire/anthropic-messages/index.ts";
-export { openaiChat } from "./core/wire/openai-chat/index.ts";
-export { openaiResponses } from "./core/wire/openai-responses/index.ts";
+export { openaiChat } from "./core/wire/openai/chat/index.ts";
+export { openaiResponses } from "./core/wire/openai/responses/index.ts";
 export { declareCapabilities, type AdapterCapabilities } from "./core/wire/capabilities.ts";
 export { bodyText, type EncodedRequest, type EncodeNote } from "./core/wire/encoded-request.ts";
 export { isRetryable, type ProviderFailure } from "./core/wire/failure.ts";
@@ -272,12 +272,9 @@ export type {
 } from "./core/ledger/turn-record.ts";
 export type { RetryOptions } from "./edge/providers/retry.ts";
 export type { Timeouts } from "./edge/providers/timeouts.ts";
-export {
-  anthropicEndpoint,
-  openaiEndpoint,
-  type Endpoint,
-  type EndpointOptions,
-} from "./edge/providers/endpoints.ts";
+export { anthropicEndpoint } from "./core/wire/anthropic-messages/access.ts";
+export { openaiEndpoint } from "./core/wire/openai/access.ts";
+export type { Endpoint, EndpointOptions } from "./core/wire/access.ts";
 export { createProvider, type Provider, type ProviderOptions } from "./edge/providers/provider.ts";
 export type { Attempt, CallToSend, Sent } from "./edge/providers/run-attempts.ts";
 export {
@@ -387,6 +384,6 @@ export { sendsNothing } from "./engine/own-loop/application-side.ts";
 export { explainMiss, type CallTiming, type MissQuestion } from "./core/diagnosis/explain-miss.ts";
 export { missCauses, type Explanation, type MissCause } from "./core/diagnosis/explanation.ts";
 export { lintRequest, type LintFinding } from "./core/diagnosis/lint-request.ts";
-export { readRequest } from "./core/diagnosis/read-request.ts";
-export type { ForeignBlock, ForeignRequest } from "./core/diagnosis/foreign-request.ts";
+export { readRequest } from "./core/wire/foreign/read-request.ts";
+export type { ForeignBlock, ForeignRequest } from "./core/wire/foreign/foreign-request.ts";
 export { createTracker, type Tracker } from "./core/diagnosis/tracker.ts";

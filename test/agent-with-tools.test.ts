@@ -16,7 +16,7 @@ import { cheapCounter } from "../src/core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts";
 import { bodyText } from "../src/core/wire/encoded-request.ts";
 import { createEventBus } from "../src/edge/events/event-bus.ts";
-import { anthropicEndpoint } from "../src/edge/providers/endpoints.ts";
+import { anthropicEndpoint } from "../src/core/wire/anthropic-messages/access.ts";
 import { createProvider } from "../src/edge/providers/provider.ts";
 import { openMemorySession } from "../src/edge/files/memory/memory-session.ts";
 import { openMemoryStore } from "../src/edge/files/memory/memory-store.ts";

@@ -19,7 +19,7 @@ import { createEventBus } from "../src/edge/events/event-bus.ts";
 import { listMetrics } from "../src/edge/exporters/metric-specs.ts";
 import { createMetrics } from "../src/edge/exporters/metrics.ts";
 import { parseExposition, valueIn } from "../src/edge/exporters/test-kit.ts";
-import { anthropicEndpoint } from "../src/edge/providers/endpoints.ts";
+import { anthropicEndpoint } from "../src/core/wire/anthropic-messages/access.ts";
 import { createProvider } from "../src/edge/providers/provider.ts";
 import { openMemoryStore } from "../src/edge/files/memory/memory-store.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";

@@ -8,7 +8,7 @@ import { runChat, type ChatEdges, type OpenedChat } from "../../src/cli/chat/run
 import type { PolicyName } from "../../src/core/cache/policy.ts";
 import type { TextCounter } from "../../src/core/tokens/o200k/counter.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
-import { anthropicEndpoint } from "../../src/edge/providers/endpoints.ts";
+import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access.ts";
 import { createProvider } from "../../src/edge/providers/provider.ts";
 import { makeStore, type OpenStore } from "../../src/edge/stores/open-store.ts";
 import type { Reached } from "../../src/engine/session/engine-edges.ts";

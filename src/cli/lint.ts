@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { styleText } from "node:util";
 import { lintRequest, type LintFinding } from "../core/diagnosis/lint-request.ts";
-import { readRequest } from "../core/diagnosis/read-request.ts";
+import { readRequest } from "../core/wire/foreign/read-request.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { CommandBody } from "./command.ts";
 

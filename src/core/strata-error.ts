@@ -27,3 +27,11 @@ export class StrataError extends Error {
     this.hint = hint;
   }
 }
+
+/** What an error says. One that stands for several and says nothing itself gives their words. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === "") {
+    return error.errors.map(messageOf).join("; ");
+  }
+  return error instanceof Error ? error.message : String(error);
+}

@@ -82,7 +82,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     () => engine.close(),
   );
   const post = (call: OwnCall): Promise<Response> =>
-    simulator.fetch(`http://localhost${protocol.path}`, {
+    simulator.fetch(`http://localhost${call.path}`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-api-key": plantedKey, ...call.headers },
       body: call.toBytes(),

@@ -1,4 +1,5 @@
 // Compares a reply with its plan: what is cached now, what the provider's counts show, and which promise failed.
+import { countTolerance } from "./count-tolerance.ts";
 import type { BlockList } from "../assembly/prompt-block.ts";
 import { promptTokens, writtenTokens, type Usage } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
@@ -83,10 +84,6 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
   };
 }
 
-/** Counts are estimates, so a smaller difference means nothing. */
-const toleranceShare = 0.05;
-const toleranceTokens = 200;
-
 function judge({ plan, usage, tellsCache, rules, startMs }: AnsweredCall): Verdict {
   const step = rules.automatic?.stepTokens ?? rules.automatic?.reportedInSteps ?? 0;
   const { readTokens: expectedTokens, hit } = plan.expected;
@@ -94,7 +91,7 @@ function judge({ plan, usage, tellsCache, rules, startMs }: AnsweredCall): Verdi
   const promise = hit === null ? null : promiseOf(hit, rules, startMs);
   const counts = { expectedTokens, reportedTokens };
   if (!tellsCache) return { kind: "not told", ...counts, promise: null };
-  const tolerance = Math.max(toleranceTokens, step, expectedTokens * toleranceShare);
+  const tolerance = Math.max(step, countTolerance(expectedTokens));
   if (reportedTokens < expectedTokens - tolerance) return { kind: "read less", ...counts, promise };
   // Reading more is harmless. Much more means that another client wrote it.
   if (reportedTokens > expectedTokens + 2 * tolerance)
@@ -122,7 +119,7 @@ function correctEntries(
   { kind, reportedTokens }: Verdict,
   ruler: Ruler,
 ): readonly KnownEntry[] {
-  const tolerance = Math.max(toleranceTokens, reportedTokens * toleranceShare);
+  const tolerance = countTolerance(reportedTokens);
   if (kind === "read less") {
     return entries.filter(
       (entry) =>

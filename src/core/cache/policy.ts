@@ -1,6 +1,6 @@
 // Blocks + rules + policy → cache plan. A policy is data: the layout of a prompt and the places of markers.
 import type { Layout } from "../assembly/layout.ts";
-import type { PolicyName } from "../config/policy-names.ts";
+import type { PolicyName } from "./policy-names.ts";
 import type { Lifetime } from "../message/usage.ts";
 
 export interface Policy {
@@ -10,7 +10,7 @@ export interface Policy {
   readonly markers: MarkerPart;
 }
 
-export { policyNames, type PolicyName } from "../config/policy-names.ts";
+export { policyNames, type PolicyName } from "./policy-names.ts";
 
 /** Fixed places by rank, or the least expected cost. */
 export type MarkerPart =

@@ -1,5 +1,5 @@
 // The messages of a compaction: its notes, the repeated request, and messages copied after them.
-import { isCount, isObject } from "../message/check-shape.ts";
+import { isCount, isObject } from "../message/fields.ts";
 import type { HistoryMessage } from "./history.ts";
 
 export interface FoldLead {

@@ -2,9 +2,9 @@
 import type { ModelFacts } from "../models/model-facts.ts";
 import { findModel } from "../models/resolve-model.ts";
 import { excerptAt } from "./excerpt.ts";
-import type { ForeignBlock, ForeignRequest } from "./foreign-request.ts";
+import type { ForeignBlock, ForeignRequest } from "../wire/foreign/foreign-request.ts";
 import { lintMarkers } from "./lint-markers.ts";
-import { readRequest } from "./read-request.ts";
+import { readRequest } from "../wire/foreign/read-request.ts";
 import { findVolatile, type VolatileText } from "./volatile-text.ts";
 
 export interface LintFinding {

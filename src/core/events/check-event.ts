@@ -1,5 +1,5 @@
 // Checks an event against the catalogue, when it is emitted and when it is read back.
-import { isObject } from "../message/check-shape.ts";
+import { isObject } from "../message/fields.ts";
 import { nearestNames } from "../nearest-names.ts";
 import {
   actors,

@@ -1,5 +1,5 @@
 // Removes credentials from free text before it enters an event. Removes too much rather than too little.
-import { credentialPatterns, takeRandom, type Replacement } from "../config/credential-patterns.ts";
+import { credentialPatterns, takeRandom, type Replacement } from "./credential-patterns.ts";
 
 /** The longest free text in an event. */
 export const freeTextLengthMax = 500;

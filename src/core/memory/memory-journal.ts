@@ -1,5 +1,5 @@
 // The last versions of the memory files, so that a change can be undone.
-import { isCount, isObject } from "../message/check-shape.ts";
+import { isCount, isObject } from "../message/fields.ts";
 import { hashContent, type ContentHash } from "../hash.ts";
 import type { MemoryOperation } from "./change-memory.ts";
 import { countBytes } from "../layers/cut-middle.ts";

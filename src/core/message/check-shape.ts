@@ -1,4 +1,5 @@
 // Checks the shape of values from untyped callers first, so that validators never throw.
+import { isObject } from "./fields.ts";
 import { violation, type Violation } from "./violation.ts";
 
 export type Shape =
@@ -19,15 +20,6 @@ export type Fields = Readonly<Record<string, Shape>>;
 
 /** One set of fields, or one set per value of `type`. */
 export type ObjectShape = Fields | { readonly byType: Readonly<Record<string, Fields>> };
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** A whole number from 0. */
-export function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}
 
 /** Lists every place where a value has the wrong shape. An empty list means the types hold. */
 export function checkShape(value: unknown, shape: ObjectShape, path: string): Violation[] {

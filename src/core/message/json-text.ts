@@ -1,5 +1,5 @@
 // JSON as text: finds parts without changing a byte, and gives one canonical spelling where order has no meaning.
-import { StrataError } from "../strata-error.ts";
+import { StrataError, messageOf } from "../strata-error.ts";
 import type { JsonText } from "./message.ts";
 
 /** A part of a JSON text, from `start` up to but not including `end`. */
@@ -24,7 +24,7 @@ export function parseJsonText(text: string, what: string): JsonText {
   try {
     JSON.parse(text);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new StrataError(
       "input-invalid",
       `${what} is not JSON: ${reason}`,

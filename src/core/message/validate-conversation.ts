@@ -1,6 +1,7 @@
 // Invariants across messages: who speaks first, and every tool use answered once, right after the message that used it.
 // message.
-import { checkShape, isObject } from "./check-shape.ts";
+import { isObject } from "./fields.ts";
+import { checkShape } from "./check-shape.ts";
 import { messageShape } from "./message-shapes.ts";
 import type { Message, MessageRecord, ToolResultBlock } from "./message.ts";
 import { validateContent, validateRecord } from "./validate-message.ts";

@@ -1,5 +1,6 @@
 // Invariants of a single message and of its record. Pairing across messages: validate-conversation.ts.
-import { checkShape, isObject } from "./check-shape.ts";
+import { isObject } from "./fields.ts";
+import { checkShape } from "./check-shape.ts";
 import { decodeBlock, decodeMessage } from "./decode-message.ts";
 import { spellBlock } from "./encode-message.ts";
 import type { Block, BlockType, JsonText, Message, MessageRecord, Role } from "./message.ts";

@@ -1,6 +1,7 @@
 // Invariants of tools and of a whole request.
 import type { CanonicalRequest } from "./canonical-request.ts";
-import { checkShape, isObject } from "./check-shape.ts";
+import { checkShape } from "./check-shape.ts";
+import { isObject } from "./fields.ts";
 import { requestShape, toolShape } from "./message-shapes.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 import { validateConversation } from "./validate-conversation.ts";

@@ -1,5 +1,5 @@
 // The cost of a call: each bucket at its own rate, in whole pico-dollars.
-import { isCount } from "../message/check-shape.ts";
+import { isCount } from "../message/fields.ts";
 import { assert } from "../assert.ts";
 import {
   generatedTokens,

@@ -1,4 +1,5 @@
 // A tool input as the model reads it: without JSON's quotes, braces and escapes.
+import { isObject } from "../message/fields.ts";
 import type { JsonText } from "../message/message.ts";
 
 export interface PlainInput {
@@ -33,6 +34,5 @@ export function plainInput(inputJson: JsonText): PlainInput {
 }
 
 function memberCount(input: unknown): number {
-  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
-  return isObject ? Object.keys(input).length : 0;
+  return isObject(input) ? Object.keys(input).length : 0;
 }

@@ -1,7 +1,7 @@
 // Parses the input a model wrote for a tool and checks it against the schema. Lists every violation with its place,
 // so that one retry can fix all.
+import { isObject } from "../message/fields.ts";
 import { nearestNames } from "../nearest-names.ts";
-import { isObject } from "../message/check-shape.ts";
 import type { JsonText } from "../message/message.ts";
 import { pointerTo, type InputSchema, type SchemaType } from "./input-schema.ts";
 import type { ToolInput } from "./tool.ts";

@@ -1,5 +1,5 @@
 // Reads the part of JSON Schema that every provider understands, once per tool definition.
-import { isObject } from "../message/check-shape.ts";
+import { isObject } from "../message/fields.ts";
 import type { JsonText } from "../message/message.ts";
 import { nearestNames } from "../nearest-names.ts";
 

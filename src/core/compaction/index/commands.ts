@@ -1,6 +1,6 @@
 // Shell commands an agent ran, as it would run them again.
+import { isObject } from "../../message/fields.ts";
 import type { Identifier } from "./identifiers.ts";
-import { isObject } from "../../message/check-shape.ts";
 
 /** The field names that command tools use. */
 const commandFields = ["command", "cmd"];

@@ -1,9 +1,9 @@
 // The index of a compaction: exact identifiers of the compacted part, as text for the model and as JSON for the
 // next one.
+import { isObject } from "../../message/fields.ts";
 import type { FoldIndex } from "./build-index.ts";
 import { identifierKinds, type IdentifierKind } from "./classify.ts";
 import type { Mention } from "./mention.ts";
-import { isObject } from "../../message/check-shape.ts";
 import { parseInput } from "./tool-input.ts";
 
 export { buildIndex, type FoldIndex } from "./build-index.ts";

@@ -1,5 +1,5 @@
 // What a session knows about its compactions: how long ago, how often, and their outcomes. A small JSON value.
-import { isCount } from "../../message/check-shape.ts";
+import { isCount } from "../../message/fields.ts";
 
 export interface FoldingState {
   /** Since the last compaction, or since the session began. */

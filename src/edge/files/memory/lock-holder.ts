@@ -1,5 +1,5 @@
 // The lock holder as written into the lock.
-import { isObject } from "../../../core/message/check-shape.ts";
+import { isObject } from "../../../core/message/fields.ts";
 import type { ProcessIdentity } from "../../stores/process-identity.ts";
 
 export interface LockHolder extends ProcessIdentity {

@@ -11,7 +11,7 @@ import {
   type WorkspaceScope,
 } from "../../../core/layers/workspace-bundle.ts";
 import { memoryFiles } from "../../../core/memory/memory-file.ts";
-import { StrataError } from "../../../core/strata-error.ts";
+import { StrataError, messageOf } from "../../../core/strata-error.ts";
 import { isMovingIn } from "../memory/move-marker.ts";
 import { isRefusal } from "../guard/scoped-failure.ts";
 import type { ScopedContent, ScopedFiles } from "../guard/scoped-files.ts";
@@ -87,7 +87,7 @@ async function hasMemory({ files, report }: LoadContext, folder: string): Promis
       if ((await files.stat(`${folder}/${name}`)) !== null) return true;
     }
   } catch (error) {
-    report(notice("unread", folder, wordsOf(requireRefusal(folder, error))));
+    report(notice("unread", folder, messageOf(requireRefusal(folder, error))));
   }
   return false;
 }
@@ -141,7 +141,7 @@ async function readPlace(
     const bytesUnread = Math.max(0, size - bytes.length);
     return { kind, path, text, hash: hashContent(bytes), bytes: size, bytesUnread };
   } catch (error) {
-    report(notice("unread", path, wordsOf(requireRefusal(path, error))));
+    report(notice("unread", path, messageOf(requireRefusal(path, error))));
     return "unread";
   }
 }
@@ -151,7 +151,7 @@ function requireRefusal(path: string, error: unknown): unknown {
   if (isRefusal(error)) return error;
   throw new StrataError(
     "environment-unfit",
-    `${path} of the workspace cannot be read now: ${wordsOf(error)}`,
+    `${path} of the workspace cannot be read now: ${messageOf(error)}`,
     "try again",
     { cause: error },
   );
@@ -175,10 +175,6 @@ function decodeText(
     report(notice("not-utf8", path, "is not UTF-8; invalid bytes are shown as \u{FFFD}"));
     return new TextDecoder().decode(bytes);
   }
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function byPath(left: WorkspaceNotice, right: WorkspaceNotice): number {

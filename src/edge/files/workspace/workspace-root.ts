@@ -4,7 +4,7 @@ import type {
   WorkspaceBundle,
   WorkspaceScope,
 } from "../../../core/layers/workspace-bundle.ts";
-import { StrataError } from "../../../core/strata-error.ts";
+import { StrataError, messageOf } from "../../../core/strata-error.ts";
 import type { ScopedFiles } from "../guard/scoped-files.ts";
 import { isRefusal } from "../guard/scoped-failure.ts";
 import { stateFolders } from "../workspace-folders.ts";
@@ -158,7 +158,7 @@ function openEntry(
 const fixedDocuments = ["AGENTS.md", ...stateFolders.map((folder) => `${folder}/MEMORY.md`)];
 
 function unusable(path: string, cause: unknown): StrataError {
-  const words = cause instanceof Error ? cause.message : String(cause);
+  const words = messageOf(cause);
   const problem = `the workspace ${path} cannot be opened: ${words}`;
   return isRefusal(cause)
     ? new StrataError("not-found", problem, "pass a folder that exists and is readable", { cause })

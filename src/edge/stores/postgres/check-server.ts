@@ -1,4 +1,5 @@
 // What the server itself reports as wrong.
+import { messageOf } from "../../../core/strata-error.ts";
 import { tables } from "../sql/tables.ts";
 import type { Database } from "../sql/database.ts";
 
@@ -53,7 +54,7 @@ async function findDamagedIndexes(query: Query): Promise<readonly string[]> {
     try {
       await query(`SELECT ${check}(CAST(CAST(? AS text) AS oid), true)`, [String(id)]);
     } catch (error) {
-      const words = error instanceof Error ? error.message : String(error);
+      const words = messageOf(error);
       problems.push(`the index ${String(name)} is damaged: ${words}`);
     }
   }

@@ -1,6 +1,6 @@
 // A bounded number of connections to one database, each used by one piece of work at a time.
 import type * as Driver from "pg";
-import { StrataError } from "../../../core/strata-error.ts";
+import { StrataError, messageOf } from "../../../core/strata-error.ts";
 import type { ResultRow } from "../sql/database.ts";
 import type { Address } from "./connection-string.ts";
 import { endClient, withinTime } from "./deadline.ts";
@@ -129,7 +129,7 @@ function checkConfig(pg: typeof Driver, config: Driver.PoolConfig, { redact }: A
   } catch (error) {
     throw new StrataError(
       "config-invalid",
-      `the connection string of the ledger cannot be used: ${redact(error instanceof Error ? error.message : String(error))}`,
+      `the connection string of the ledger cannot be used: ${redact(messageOf(error))}`,
       "check the part after the question mark",
       { cause: error },
     );

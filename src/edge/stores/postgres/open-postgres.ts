@@ -1,5 +1,5 @@
 // The shared database: many nodes on one PostgreSQL server, which may be unavailable for a while.
-import { StrataError } from "../../../core/strata-error.ts";
+import { StrataError, messageOf } from "../../../core/strata-error.ts";
 import type { Database } from "../sql/database.ts";
 import { checkServer } from "./check-server.ts";
 import { openConnections, type Connections } from "./connections.ts";
@@ -112,7 +112,7 @@ function waitingFor(error: unknown, address: Address, forMs: number): StrataErro
 }
 
 function handlerFailed(cause: unknown): StrataError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new StrataError(
     "usage",
     `a handler of onAdvance failed: ${reason}`,

@@ -1,6 +1,6 @@
 // Turns errors of the server or the network into one sentence and advice.
 // Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
-import { StrataError, type StrataErrorCode } from "../../../core/strata-error.ts";
+import { StrataError, type StrataErrorCode, messageOf } from "../../../core/strata-error.ts";
 import type { Address } from "./connection-string.ts";
 
 /**
@@ -30,7 +30,7 @@ export function isServersWord(error: unknown): boolean {
 
 /** The schema changed under a prepared statement. Another connection prepares it again. */
 export function isStalePlan(error: unknown): boolean {
-  return codeOf(error) === "0A000" && /cached plan/.test(messageOf(error));
+  return codeOf(error) === "0A000" && /cached plan/.test(wordsOf(error));
 }
 
 /** The table whose key is taken. Undefined for any other error. */
@@ -58,7 +58,7 @@ export function toStoreError(error: unknown, address: Address): unknown {
 export function explainFailure(error: unknown, { where, redact }: Address): StrataError {
   if (error instanceof StrataError) return error;
   const code = codeOf(error);
-  const text = redact(messageOf(error));
+  const text = redact(wordsOf(error));
   const [kind, problem, hint] =
     explanations[code] ??
     (isRefusal(error) ? refusalOf(text) : undefined) ??
@@ -173,9 +173,8 @@ function codeOf(error: unknown): string {
   return typeof error.code === "string" ? error.code : "";
 }
 
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // A host with several addresses gives an error without a message for all of them.
-  const [first] = error instanceof AggregateError ? error.errors : [];
-  return first instanceof Error ? first.message : error.message;
+/** A host with several addresses gives one error for all of them. The first one is enough. */
+function wordsOf(error: unknown): string {
+  const [first]: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
+  return messageOf(first ?? error);
 }

@@ -1,4 +1,5 @@
 // The outcome of a use as the model's message and as the event's payload.
+import { messageOf } from "../../../core/strata-error.ts";
 import { redact } from "../../../core/events/redact.ts";
 import type { PayloadOf } from "../../../core/events/event.ts";
 import { isName, listLengthMax } from "../../../core/events/field-kinds.ts";
@@ -80,7 +81,7 @@ export function toEventName(name: string): string {
 /** Anything can be thrown, even values that cannot become text. */
 function wordsOf(error: unknown): string {
   try {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   } catch {
     return "for a reason that cannot be told";
   }
