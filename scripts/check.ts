@@ -9,6 +9,7 @@ const checks: readonly (readonly [name: string, command: string, ...args: string
   ["protocol names", "node", "scripts/check-protocol-names.ts"],
   ["generated docs", "node", "scripts/generate-docs.ts", "--check"],
   ["requirements", "node", "scripts/check-requirements.ts"],
+  ["cycles and crumbs", "node", "scripts/check-shape.ts"],
 ];
 
 const failed = checks.filter(([name, command, ...args]) => {

@@ -10,7 +10,7 @@ import { findPolicy, listPolicies } from "../src/core/cache/policies.ts";
 import { toToolDefinition } from "../src/core/message/tool-definition.ts";
 import { lifetimes } from "../src/core/message/usage.ts";
 import type { CacheRules } from "../src/core/models/cache-rules.ts";
-import { deepFreeze } from "../src/core/models/deep-freeze.ts";
+import { deepFreeze } from "../src/core/models/catalogue.ts";
 import type { Lookback } from "../src/core/models/marker-rules.ts";
 import type { ModelFacts } from "../src/core/models/model-facts.ts";
 import { resolveModel } from "../src/core/models/resolve-model.ts";

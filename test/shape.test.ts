@@ -12,7 +12,11 @@ describe("imports", () => {
   test("are seen: lazy ones, re-exports and types", () => {
     const code =
       'import type { A } from "./a.ts";\nexport { b } from "../b.ts";\nawait import("./c/d.ts");\n';
-    expect(toSource("src/x/y.ts", code).imports).toEqual(["src/x/a.ts", "src/b.ts", "src/x/c/d.ts"]);
+    expect(toSource("src/x/y.ts", code).imports).toEqual([
+      "src/x/a.ts",
+      "src/b.ts",
+      "src/x/c/d.ts",
+    ]);
   });
 
   test("of three modules that go round are a cycle, whatever else they import", () => {

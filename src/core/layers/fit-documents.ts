@@ -1,11 +1,11 @@
 // Fits documents into the available room. No document changes what is shown of an earlier one.
 import { countBytes } from "./cut-middle.ts";
 import type {
-  BundleLimits,
-  ReadDocument,
-  WorkspaceFile,
   WorkspaceFileKind,
-} from "./workspace-bundle.ts";
+  WorkspaceFile,
+  ReadDocument,
+  BundleLimits,
+} from "./workspace-file.ts";
 import { cutText } from "./workspace-cut.ts";
 
 /**

@@ -3,7 +3,6 @@ import { assert } from "../assert.ts";
 import { StrataError } from "../strata-error.ts";
 import { builtInFiles, routesFile, sharedFile, unlistedFile } from "./built-in-files.ts";
 import { applyChanges, type CatalogueChanges } from "./catalogue-changes.ts";
-import { deepFreeze } from "./deep-freeze.ts";
 import type { ModelFacts } from "./model-facts.ts";
 import {
   endpoints,
@@ -154,4 +153,11 @@ function namedTwice(
 /** claude-opus-4-8 → claude-opus-4.8; dates are left alone. */
 function dotted(name: string): string {
   return name.replace(/(?<=\d)-(?=\d{1,2}(?!\d))/g, ".");
+}
+
+/** Freezes plain data at every level and returns it. */
+export function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const part of Object.values(value)) deepFreeze(part);
+  return Object.freeze(value);
 }

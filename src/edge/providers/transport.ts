@@ -7,7 +7,6 @@ import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Clock } from "./clock.ts";
 import { createConnector } from "./connector.ts";
 import type { BaseUrl } from "./endpoints.ts";
-import { joinHeaders } from "./join-headers.ts";
 import { toNetworkFailure } from "./network-failure.ts";
 import type { Timeouts } from "./timeouts.ts";
 import type { Watch } from "./watch.ts";
@@ -143,4 +142,25 @@ function toRecord(
       Array.isArray(value) ? value.join(", ") : (value ?? ""),
     ]),
   );
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What is configured goes before what the request says; features that both ask for are asked for together (N-13). */
+export function joinHeaders(ofRequest: Headers, configured: Headers): Headers {
+  const joined = Object.entries(configured).map(([name, value]) => {
+    const own = ofRequest[name];
+    return [name, own === undefined || !isList(name) ? value : joinLists(own, value)];
+  });
+  return { ...ofRequest, ...Object.fromEntries(joined) };
+}
+
+/** Providers name features in a header of theirs that ends so, with commas between them. */
+function isList(name: string): boolean {
+  return name.endsWith("-beta");
+}
+
+function joinLists(...lists: readonly string[]): string {
+  const names = lists.flatMap((list) => list.split(",")).map((name) => name.trim());
+  return [...new Set(names)].filter((name) => name !== "").join(",");
 }

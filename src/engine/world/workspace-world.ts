@@ -2,11 +2,11 @@
 import { arch, hostname, platform } from "node:os";
 import type { MemoryTexts } from "../../core/layers/memory-sections.ts";
 import type { ContextParts } from "../../core/layers/to-sections.ts";
+import type { WorkspaceFile } from "../../core/layers/workspace-file.ts";
 import {
   toContextParts,
   toWorkspaceNote,
   type WorkspaceBundle,
-  type WorkspaceFile,
 } from "../../core/layers/workspace-bundle.ts";
 import { hashContent } from "../../core/hash.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";

@@ -91,3 +91,16 @@ function identifierProblems(text: string, identifiers: readonly string[]): reado
   if (lost.length === 0) return [];
   return [`It lacks these, which must stand in it word for word: ${lost.join(", ")}`];
 }
+
+export function addIdentifiers(summary: string, identifiers: readonly string[]): string {
+  if (identifiers.length === 0) return summary;
+  return `${summary}\n\nAlso named: ${identifiers.join(", ")}`;
+}
+
+/** Removes the tags or fence that some models put around it, and analysis before it. */
+export function cleanSummary(reply: string): string {
+  const tagged = /<summary>([\s\S]*?)<\/summary>/.exec(reply)?.[1];
+  const text = (tagged ?? reply.replace(/<analysis>[\s\S]*?<\/analysis>/g, "")).trim();
+  const fenced = /^```\w*\n([\s\S]*)\n```$/.exec(text)?.[1];
+  return (fenced ?? text).trim();
+}

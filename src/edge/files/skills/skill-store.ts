@@ -1,4 +1,7 @@
 // Skills on disk: a session's snapshot, the files beside a skill, and new skills.
+import { decodeSkillText } from "../../../core/skills/read-skill.ts";
+import { ToolError } from "../../../core/tools/tool.ts";
+import { type RootPlace, readSkillRoot } from "./read-skill-root.ts";
 import type { StoredSkill } from "../../../core/skills/skill.ts";
 import {
   emptyRoot,
@@ -7,10 +10,7 @@ import {
   type SkillSnapshot,
 } from "../../../core/skills/skill-snapshot.ts";
 import type { NewSkill } from "../../../core/skills/write-skill.ts";
-import { ToolError } from "../../../core/tools/tool.ts";
 import { openScope, type ScopedFiles } from "../guard/scoped-files.ts";
-import { readBesideSkill } from "./read-beside-skill.ts";
-import { readSkillRoot, type RootPlace } from "./read-skill-root.ts";
 import { saveSkill } from "./save-skill.ts";
 
 export interface SkillStore {
@@ -93,4 +93,26 @@ async function isThere(workspace: ScopedFiles, path: string): Promise<boolean> {
 function noSuchRoot(source: "global" | "workspace"): ToolError {
   const what = source === "global" ? "global skills" : "workspace";
   return new ToolError("execution_error", `this session has no ${what}`);
+}
+
+const bytesMax = 131_072;
+
+/** The guard keeps paths inside the root. A skill may not read the folder of another either. */
+export async function readBesideSkill(
+  { scope, path: root }: RootPlace,
+  skill: string,
+  path: string,
+): Promise<string> {
+  if (path.startsWith("/") || path.split(/[/\\]/).includes("..")) {
+    throw new ToolError("permission_denied", `${path} is outside the folder of the skill`);
+  }
+  const content = await scope.readFile(`${root}/${skill}/${path}`, { bytesMax });
+  if (content === null) throw new ToolError("not_found", `the skill has no file ${path}`);
+  if (content.size > bytesMax) {
+    const sizes = `${content.size} bytes, at most ${bytesMax} are read`;
+    throw new ToolError("validation_error", `${path} is too large: it has ${sizes}`);
+  }
+  const text = decodeSkillText(content.bytes);
+  if (text === null) throw new ToolError("validation_error", `${path} is no text in UTF-8`);
+  return text;
 }

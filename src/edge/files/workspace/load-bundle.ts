@@ -1,12 +1,14 @@
 // Reads a workspace's documents through the guard. Each is shown, or a notice says why not.
 import { hashContent } from "../../../core/hash.ts";
+import type {
+  WorkspaceFileKind,
+  ReadDocument,
+  BundleLimits,
+} from "../../../core/layers/workspace-file.ts";
 import {
   notice,
   toBundle,
-  type BundleLimits,
-  type ReadDocument,
   type WorkspaceBundle,
-  type WorkspaceFileKind,
   type WorkspaceNotice,
   type WorkspaceScope,
 } from "../../../core/layers/workspace-bundle.ts";

@@ -1,6 +1,7 @@
 // A workspace's documents, read once and kept until one of them changes.
 import { resolve } from "node:path";
-import type { BundleLimits, WorkspaceBundle } from "../../../core/layers/workspace-bundle.ts";
+import type { BundleLimits } from "../../../core/layers/workspace-file.ts";
+import type { WorkspaceBundle } from "../../../core/layers/workspace-bundle.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import { requireLeasts } from "../../../core/tools/check-limits.ts";
 import { openScope } from "../guard/scoped-files.ts";

@@ -1,9 +1,6 @@
 // What is kept for one root: a bundle per scope and set of extras, all dropped when a document changes.
-import type {
-  BundleLimits,
-  WorkspaceBundle,
-  WorkspaceScope,
-} from "../../../core/layers/workspace-bundle.ts";
+import type { BundleLimits } from "../../../core/layers/workspace-file.ts";
+import type { WorkspaceBundle, WorkspaceScope } from "../../../core/layers/workspace-bundle.ts";
 import { StrataError, messageOf } from "../../../core/strata-error.ts";
 import type { ScopedFiles } from "../guard/scoped-files.ts";
 import { isRefusal } from "../guard/scoped-failure.ts";
