@@ -10,7 +10,7 @@ import { toToolDefinition } from "../src/core/message/tool-definition.ts";
 import { resolveModel } from "../src/core/models/resolve-model.ts";
 import { cheapCounter } from "../src/core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts";
-import { anthropicEndpoint } from "../src/edge/providers/endpoints.ts";
+import { anthropicEndpoint } from "../src/core/wire/anthropic-messages/access.ts";
 import { createProvider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { runTurn } from "../src/engine.ts";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { median, medianMsOf } from "../harness/measure.ts";
 import { atMost, exactly, wholeNumber, type Experiment } from "../harness/report.ts";
-import { openScope } from "../src/edge/stores/scoped-files.ts";
-import { createWorkspaceCache } from "../src/edge/stores/workspace/workspace-cache.ts";
+import { openScope } from "../src/edge/files/guard/scoped-files.ts";
+import { createWorkspaceCache } from "../src/edge/files/workspace/workspace-cache.ts";
 
 const requestCount = 1000;
 const warmPerRound = 1000;

@@ -1,11 +1,11 @@
 // Fills a ledger with sessions of completed turns, many rows per commit. The rows are the same as if each turn had
 // been recorded by itself.
 import { randomUUID } from "node:crypto";
-import { callRow } from "../src/edge/stores/ledger/call-rows.ts";
+import { callRow } from "../src/edge/stores/ledger/turns/call-rows.ts";
 import { messageRow } from "../src/edge/stores/ledger/message-rows.ts";
-import { moveRow, newSessionRow } from "../src/edge/stores/ledger/session-rows.ts";
+import { moveRow, newSessionRow } from "../src/edge/stores/ledger/sessions/session-rows.ts";
 import { seqStep } from "../src/edge/stores/ledger/store.ts";
-import { newTurnRow } from "../src/edge/stores/ledger/turn-rows.ts";
+import { newTurnRow } from "../src/edge/stores/ledger/turns/turn-rows.ts";
 import type { Database } from "../src/edge/stores/sql/database.ts";
 import type { Row, TableName } from "../src/edge/stores/sql/tables.ts";
 import { prepareTurn, sampleSession, type SampleTurn } from "./ledger-turns.ts";

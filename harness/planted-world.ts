@@ -1,13 +1,13 @@
 // A simulator on a virtual clock, its clients, and a tracker for one of them.
 import { setImmediate } from "node:timers/promises";
 import type { Explanation } from "../src/core/diagnosis/explanation.ts";
-import { readRequest } from "../src/core/diagnosis/read-request.ts";
+import { readRequest } from "../src/core/wire/foreign/read-request.ts";
 import { createTracker, type Tracker } from "../src/core/diagnosis/tracker.ts";
 import type { Usage } from "../src/core/message/usage.ts";
 import { resolveModel } from "../src/core/models/resolve-model.ts";
 import { readUsage } from "../src/core/wire/anthropic-messages/usage.ts";
-import { readChatUsage } from "../src/core/wire/openai-chat/usage.ts";
-import { readResponsesUsage } from "../src/core/wire/openai-responses/usage.ts";
+import { readChatUsage } from "../src/core/wire/openai/chat/usage.ts";
+import { readResponsesUsage } from "../src/core/wire/openai/responses/usage.ts";
 import { createSimulator, type Simulator } from "../src/simulator/index.ts";
 import type { Api, Rendered, Talk } from "./planted-talk.ts";
 import { renderTalk } from "./render-talk.ts";

@@ -1,6 +1,7 @@
 // A whole session over loopback between our engine and the simulator, with the records of both.
 import { plantedKey } from "./planted-key.ts";
-import { anthropicEndpoint, openaiEndpoint } from "../src/edge/providers/endpoints.ts";
+import { anthropicEndpoint } from "../src/core/wire/anthropic-messages/access.ts";
+import { openaiEndpoint } from "../src/core/wire/openai/access.ts";
 import { createProvider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
 import { runTurn, type TurnRun } from "../src/engine.ts";

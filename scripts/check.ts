@@ -6,8 +6,10 @@ const checks: readonly (readonly [name: string, command: string, ...args: string
   ["lint", "oxlint", "--type-aware"],
   ["types", "tsc"],
   ["unused code", "knip"],
+  ["protocol names", "node", "scripts/check-protocol-names.ts"],
   ["generated docs", "node", "scripts/generate-docs.ts", "--check"],
   ["requirements", "node", "scripts/check-requirements.ts"],
+  ["cycles and crumbs", "node", "scripts/check-shape.ts"],
 ];
 
 const failed = checks.filter(([name, command, ...args]) => {

@@ -3,21 +3,20 @@
 import { assemble } from "./core/assembly/assemble.ts";
 import { planCache } from "./core/cache/plan-cache.ts";
 import type { Session } from "./core/session/session.ts";
-import { toClosed } from "./core/turn/close-turn.ts";
 import { nextStep } from "./core/turn/next-step.ts";
 import { toAssemble, toPlan } from "./core/turn/prepare-call.ts";
 import type { Result, Step } from "./core/turn/step.ts";
-import type { TurnEnding } from "./core/turn/turn-ending.ts";
-import { callStarted, turnEnded } from "./core/turn/turn-events.ts";
 import { answerTools } from "./engine/turn/answer-tools.ts";
 import { countPrompt, noteBill } from "./engine/turn/count-prompt.ts";
 import type { Edges, StepEdges, TurnRun, TurnToResume, TurnToRun } from "./engine/turn/edges.ts";
 import { compactInTurn } from "./engine/turn/compact-in-turn.ts";
 import { beginTurn } from "./engine/turn/begin-turn.ts";
+import { closeTurn } from "./engine/turn/close-turn.ts";
+import { encodeCall } from "./engine/turn/encode-call.ts";
 import { loadTurn } from "./engine/turn/load-turn.ts";
 import { recordSent } from "./engine/turn/record-sent.ts";
 import { refresh } from "./engine/turn/refresh.ts";
-import { apply, emit, hear, release, type RunningTurn } from "./engine/turn/running-turn.ts";
+import { apply, hear, releaseOnError, type RunningTurn } from "./engine/turn/running-turn.ts";
 
 export type {
   Edges,
@@ -47,7 +46,7 @@ export async function resumeTurn(
 export async function finish(running: RunningTurn, edges: StepEdges): Promise<TurnRun> {
   for (;;) {
     const step = await advance(running, edges);
-    if (step.do === "close") return close(running, step.how, edges);
+    if (step.do === "close") return closeTurn(running, step.how, edges);
     await take(step, running, edges);
   }
 }
@@ -71,7 +70,7 @@ export async function take(
   running: RunningTurn,
   edges: StepEdges,
 ): Promise<void> {
-  await guard(running, async () => apply(running, await carryOut(step, running, edges)));
+  await releaseOnError(running, async () => apply(running, await carryOut(step, running, edges)));
 }
 
 /** The effects, in the order a call meets them. */
@@ -97,7 +96,7 @@ async function carryOut(
     case "compact":
       return { did: "compact", ...(await compactInTurn(step, running, edges)) };
     case "send": {
-      const call = startCall(step, running, edges);
+      const call = encodeCall(step, running, edges);
       const { signal, onPart } = edges;
       const how = { ...(signal && { signal }), ...(onPart && { onPart }) };
       // What streams in is decoded as it comes.
@@ -115,50 +114,5 @@ async function carryOut(
         did: "run tools",
         answers: await answerTools(step.uses, edges.runTools, running.tools),
       };
-  }
-}
-
-/** Encodes the call, and says that it begins. */
-export function startCall(
-  { prepared, number }: Extract<Step, { readonly do: "send" }>,
-  running: RunningTurn,
-  edges: StepEdges,
-): StartedCall {
-  const { protocol, model, options } = running.turn.session;
-  const { assembly, plan, promptTokens } = prepared;
-  const request = protocol.encode({ assembly, plan, model, options });
-  const startMs = edges.now();
-  emit(running, [callStarted(running.turn, number, promptTokens)]);
-  edges.onPhase?.("calling");
-  return { request, startMs };
-}
-
-export interface StartedCall {
-  readonly request: ReturnType<Session["protocol"]["encode"]>;
-  readonly startMs: number;
-}
-
-/** Closes the turn. Words that came too late for a call are handed back. */
-export async function close(
-  running: RunningTurn,
-  how: TurnEnding,
-  edges: StepEdges,
-): Promise<TurnRun> {
-  const { turn, lease } = running;
-  const endMs = edges.now();
-  const { session, end } = toClosed(turn, how, endMs);
-  await guard(running, async () => lease?.close(end));
-  emit(running, turnEnded(turn, how, endMs));
-  const unsaid = edges.takeSteered && [...turn.said, ...edges.takeSteered()];
-  return { session, calls: turn.calls, end: how, ...(unsaid && { unsaid }) };
-}
-
-/** A turn that throws is released: any process may resume it at once. */
-async function guard<Value>(running: RunningTurn, work: () => Promise<Value>): Promise<Value> {
-  try {
-    return await work();
-  } catch (error) {
-    await release(running);
-    throw error;
   }
 }

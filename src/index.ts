@@ -214,8 +214,8 @@ export type {
   PolicyName,
 } from "./core/cache/policy.ts";
 export { anthropicMessages } from "./core/wire/anthropic-messages/index.ts";
-export { openaiChat } from "./core/wire/openai-chat/index.ts";
-export { openaiResponses } from "./core/wire/openai-responses/index.ts";
+export { openaiChat } from "./core/wire/openai/chat/index.ts";
+export { openaiResponses } from "./core/wire/openai/responses/index.ts";
 export { declareCapabilities, type AdapterCapabilities } from "./core/wire/capabilities.ts";
 export { bodyText, type EncodedRequest, type EncodeNote } from "./core/wire/encoded-request.ts";
 export { isRetryable, type ProviderFailure } from "./core/wire/failure.ts";
@@ -272,12 +272,9 @@ export type {
 } from "./core/ledger/turn-record.ts";
 export type { RetryOptions } from "./edge/providers/retry.ts";
 export type { Timeouts } from "./edge/providers/timeouts.ts";
-export {
-  anthropicEndpoint,
-  openaiEndpoint,
-  type Endpoint,
-  type EndpointOptions,
-} from "./edge/providers/endpoints.ts";
+export { anthropicEndpoint } from "./core/wire/anthropic-messages/access.ts";
+export { openaiEndpoint } from "./core/wire/openai/access.ts";
+export type { Endpoint, EndpointOptions } from "./core/wire/access.ts";
 export { createProvider, type Provider, type ProviderOptions } from "./edge/providers/provider.ts";
 export type { Attempt, CallToSend, Sent } from "./edge/providers/run-attempts.ts";
 export {
@@ -312,23 +309,23 @@ export {
   type ToolOutput,
 } from "./core/tools/tool.ts";
 export { findToolset, toolsets, type RoleTools, type Toolset } from "./core/tools/toolsets.ts";
-export { openScope, type ScopedFiles } from "./edge/stores/scoped-files.ts";
-export { openMemoryStore } from "./edge/stores/memory/memory-store.ts";
-export { openMemorySession } from "./edge/stores/memory/memory-session.ts";
-export { createSkillStore, type SkillStore } from "./edge/stores/skills/skill-store.ts";
+export { openScope, type ScopedFiles } from "./edge/files/guard/scoped-files.ts";
+export { openMemoryStore } from "./edge/files/memory/memory-store.ts";
+export { openMemorySession } from "./edge/files/memory/memory-session.ts";
+export { createSkillStore, type SkillStore } from "./edge/files/skills/skill-store.ts";
 export {
   createWorkspaceCache,
   type WorkspaceCache,
   type WorkspaceCacheOptions,
-} from "./edge/stores/workspace/workspace-cache.ts";
-export { toCounters, type WorkspaceCounter } from "./edge/stores/workspace/workspace-counters.ts";
+} from "./edge/files/workspace/workspace-cache.ts";
+export { toCounters, type WorkspaceCounter } from "./edge/files/workspace/workspace-counters.ts";
 export { builtInTools, type BuiltInOptions } from "./edge/tools/built-in-tools.ts";
-export { createCallEmitter } from "./edge/tools/call-events.ts";
-export type { DispatchContext, DispatcherOptions } from "./edge/tools/dispatch-options.ts";
-export { createDispatcher, type Dispatcher } from "./edge/tools/dispatcher.ts";
+export { createCallEmitter } from "./edge/tools/dispatch/call-events.ts";
+export type { DispatchContext, DispatcherOptions } from "./edge/tools/dispatch/dispatch-options.ts";
+export { createDispatcher, type Dispatcher } from "./edge/tools/dispatch/dispatcher.ts";
 export { historyTools, type HistoryToolsOptions } from "./edge/tools/history-tools.ts";
-export { memoryTools } from "./edge/tools/memory-tools.ts";
-export { skillTools } from "./edge/tools/skill-tools.ts";
+export { memoryTools } from "./edge/tools/memory/memory-tools.ts";
+export { skillTools } from "./edge/tools/skills/skill-tools.ts";
 export { createEventBus, type EventBus, type EventBusOptions } from "./edge/events/event-bus.ts";
 export type { BusProblem } from "./edge/events/problem.ts";
 export type { Emitter } from "./engine/events/tell.ts";
@@ -339,7 +336,8 @@ export {
   type CompactionSettings,
 } from "./core/compaction/plan/settings.ts";
 export type { Compaction } from "./engine/compaction/compaction.ts";
-export { withDelegation, type DelegationOptions } from "./engine/sub-agents/sub-agent.ts";
+export type { DelegationOptions } from "./engine/sub-agents/delegation.ts";
+export { withDelegation } from "./engine/sub-agents/sub-agent.ts";
 export { openWorkspaceWorld } from "./engine/world/workspace-world.ts";
 export {
   compactSession,
@@ -361,14 +359,13 @@ export {
   type TurnToResume,
   type TurnToRun,
 } from "./engine.ts";
+export type { EngineEdges, Reached } from "./engine/session/engine-edges.ts";
 export {
   createEngine,
   type Engine,
-  type EngineEdges,
   type ForkFrom,
   type OpenOptions,
   type SessionOptions,
-  type Reached,
 } from "./engine/session/create-engine.ts";
 export { openEngine, type OpenedEngine, type OpenEngineOptions } from "./host/open-engine.ts";
 export {
@@ -380,7 +377,8 @@ export {
   type ToolToDefine,
 } from "./core/tools/define-tool.ts";
 export type { EngineConfig } from "./engine/session/engine-config.ts";
-export type { EngineSession, RunOptions, Unfinished } from "./engine/session/engine-session.ts";
+export type { RunOptions } from "./engine/turn/turn-handle.ts";
+export type { EngineSession, Unfinished } from "./engine/session/engine-session.ts";
 export type { TurnHandle, TurnPart } from "./engine/turn/turn-handle.ts";
 export type { World, WorldContext, WorldOwner } from "./engine/world/world.ts";
 export type {
@@ -395,7 +393,8 @@ export { offerTools } from "./engine/own-loop/application-side.ts";
 export { sendsNothing } from "./engine/own-loop/application-side.ts";
 export { explainMiss, type CallTiming, type MissQuestion } from "./core/diagnosis/explain-miss.ts";
 export { missCauses, type Explanation, type MissCause } from "./core/diagnosis/explanation.ts";
-export { lintRequest, type LintFinding } from "./core/diagnosis/lint-request.ts";
-export { readRequest } from "./core/diagnosis/read-request.ts";
-export type { ForeignBlock, ForeignRequest } from "./core/diagnosis/foreign-request.ts";
+export type { LintFinding } from "./core/diagnosis/lint-finding.ts";
+export { lintRequest } from "./core/diagnosis/lint-request.ts";
+export { readRequest } from "./core/wire/foreign/read-request.ts";
+export type { ForeignBlock, ForeignRequest } from "./core/wire/foreign/foreign-request.ts";
 export { createTracker, type Tracker } from "./core/diagnosis/tracker.ts";

@@ -87,7 +87,7 @@ describe("a full disk", () => {
     await expect(ledger.createSession(large)).rejects.toMatchObject({
       code: "store-unavailable",
       message: `the ledger ${ledgerFile} cannot grow: the disk or the file's limit is full`,
-      hint: "make room and try again; what was acknowledged is safe, and nothing of this write was kept",
+      hint: "free some space and try again; acknowledged data is safe, and this write was not stored",
     });
     expect(await ledger.findSession("large")).toBeNull();
     database.connection.exec("PRAGMA max_page_count = 100000");
@@ -105,7 +105,7 @@ describe("a full disk", () => {
       await makeLarge(ledgerFile, "large");
       const ended = strataWithFileLimit(1_000_000, ["ledger", "backup", copy, "--force"]);
       expect(ended.status).toBe(8);
-      expectOneError(ended, `${copy} c`, "nothing of it was left behind");
+      expectOneError(ended, `${copy} c`, "was removed");
       expect(readFileSync(copy).equals(before)).toBe(true);
       expect(readdirSync(folder).toSorted()).toEqual([name, "ledger.db"].toSorted());
     },
@@ -155,7 +155,7 @@ describe("a file that may not be written", () => {
     mkdirSync(locked, { mode: 0o555 });
     const migrated = strata(["ledger", "migrate", "--store", join(locked, "a", "l.db")], nobody);
     expect(migrated.status).toBe(10);
-    expectOneError(migrated, "cannot be made", "name a file in a folder this user may write to");
+    expectOneError(migrated, "cannot be created", "name a file in a folder this user may write to");
   });
 });
 

@@ -126,6 +126,6 @@ describe("a server", () => {
     const ended = await running.ended;
     expect(ended.status).toBe(0);
     expect(ended.out).toMatch(/^turns +6$/m);
-    expect(ended.error).toMatch(/strata: warning: .*; what is asked of it waits up to 30 s\n/);
+    expect(ended.error).toMatch(/strata: warning: .*; operations wait up to 30 s\n/);
   });
 });

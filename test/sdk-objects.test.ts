@@ -16,8 +16,8 @@ import { toToolDefinition } from "../src/core/message/tool-definition.ts";
 import { resolveModel } from "../src/core/models/resolve-model.ts";
 import { lengthCounter } from "../src/core/tokens/token-counter.ts";
 import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts";
-import { openaiChat } from "../src/core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../src/core/wire/openai-responses/index.ts";
+import { openaiChat } from "../src/core/wire/openai/chat/index.ts";
+import { openaiResponses } from "../src/core/wire/openai/responses/index.ts";
 import type { Protocol } from "../src/core/wire/protocol.ts";
 import { createSimulator } from "../src/simulator/index.ts";
 

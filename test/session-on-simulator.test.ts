@@ -12,8 +12,8 @@ import { cheapCounter } from "../src/core/tokens/cheap-counter.ts";
 import { toToolDefinition } from "../src/core/message/tool-definition.ts";
 import { resolveModel } from "../src/core/models/resolve-model.ts";
 import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts";
-import { openaiChat } from "../src/core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../src/core/wire/openai-responses/index.ts";
+import { openaiChat } from "../src/core/wire/openai/chat/index.ts";
+import { openaiResponses } from "../src/core/wire/openai/responses/index.ts";
 import type { Protocol } from "../src/core/wire/protocol.ts";
 import { promptTokens } from "../src/core/message/usage.ts";
 

@@ -2,7 +2,7 @@
 // loopback on the simulator with a virtual clock; the simulator's bills and the ledger are looked at.
 import { afterEach, describe, expect, test } from "vitest";
 import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts";
-import { openaiChat } from "../src/core/wire/openai-chat/index.ts";
+import { openaiChat } from "../src/core/wire/openai/chat/index.ts";
 import type { Prompt } from "../src/simulator/index.ts";
 import {
   bills,

@@ -6,16 +6,18 @@ import type { SessionRecord } from "../src/core/ledger/session-record.ts";
 import { cheapCounter } from "../src/core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts";
 import type { Protocol } from "../src/core/wire/protocol.ts";
-import { anthropicEndpoint, openaiEndpoint } from "../src/edge/providers/endpoints.ts";
+import { anthropicEndpoint } from "../src/core/wire/anthropic-messages/access.ts";
+import { openaiEndpoint } from "../src/core/wire/openai/access.ts";
 import { createProvider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
-import { createDispatcher } from "../src/edge/tools/dispatcher.ts";
+import { createDispatcher } from "../src/edge/tools/dispatch/dispatcher.ts";
 import { toolOf } from "../src/edge/tools/test-kit.ts";
 import type { TurnRun } from "../src/engine.ts";
 import { createEngine, type Engine } from "../src/engine/session/create-engine.ts";
 import type { EngineSession } from "../src/engine/session/engine-session.ts";
 import type { Emitter } from "../src/engine/events/tell.ts";
-import { withDelegation, type DelegationOptions } from "../src/engine/sub-agents/sub-agent.ts";
+import type { DelegationOptions } from "../src/engine/sub-agents/delegation.ts";
+import { withDelegation } from "../src/engine/sub-agents/sub-agent.ts";
 import {
   createSimulator,
   type Call,

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { createRandom } from "../harness/random-message.ts";
 import { breakable, brokenSkill, randomSkill, type SkillFile } from "../harness/random-skills.ts";
 import { exactly, wholeNumber, type Experiment } from "../harness/report.ts";
-import { findSkills, type FoundSkill } from "../src/edge/stores/skills/find-skills.ts";
-import { openScope } from "../src/edge/stores/scoped-files.ts";
+import { findSkills, type FoundSkill } from "../src/edge/files/skills/find-skills.ts";
+import { openScope } from "../src/edge/files/guard/scoped-files.ts";
 
 export const experiment: Experiment = {
   summary: "skills check passes valid files and names the rule that others break",

@@ -12,11 +12,11 @@ import {
 } from "../harness/report.ts";
 import type { Message, ToolUseBlock } from "../src/core/message/message.ts";
 import { ToolError } from "../src/core/tools/tool.ts";
-import { openScope, type ScopedFiles } from "../src/edge/stores/scoped-files.ts";
-import { isLeftover } from "../src/edge/stores/scoped-write.ts";
+import { openScope, type ScopedFiles } from "../src/edge/files/guard/scoped-files.ts";
+import { isLeftover } from "../src/edge/files/guard/scoped-write.ts";
 import { builtInTools } from "../src/edge/tools/built-in-tools.ts";
-import { createDispatcher, type Dispatcher } from "../src/edge/tools/dispatcher.ts";
-import { grepTool } from "../src/edge/tools/grep-tool.ts";
+import { createDispatcher, type Dispatcher } from "../src/edge/tools/dispatch/dispatcher.ts";
+import { grepTool } from "../src/edge/tools/files/grep-tool.ts";
 import { makeArena, swapped, type Arena } from "./tools/arena.ts";
 import { randomPath, randomUse } from "./tools/hostile-inputs.ts";
 import { openNaively } from "./tools/naive-files.ts";

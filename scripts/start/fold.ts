@@ -6,7 +6,7 @@ import { formatUsdRounded } from "../../src/core/models/pico-usd.ts";
 import { resolveModel } from "../../src/core/models/resolve-model.ts";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
-import { anthropicEndpoint } from "../../src/edge/providers/endpoints.ts";
+import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access.ts";
 import { createProvider } from "../../src/edge/providers/provider.ts";
 import { runTurn, type Edges } from "../../src/engine.ts";
 import { openSession } from "../../src/engine/session/open-session.ts";

@@ -8,10 +8,11 @@ import { runChat, type ChatEdges, type OpenedChat } from "../../src/cli/chat/run
 import type { PolicyName } from "../../src/core/cache/policy.ts";
 import type { TextCounter } from "../../src/core/tokens/o200k/counter.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
-import { anthropicEndpoint } from "../../src/edge/providers/endpoints.ts";
+import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access.ts";
 import { createProvider } from "../../src/edge/providers/provider.ts";
 import { makeStore, type OpenStore } from "../../src/edge/stores/open-store.ts";
-import { createEngine, type Reached } from "../../src/engine/session/create-engine.ts";
+import type { Reached } from "../../src/engine/session/engine-edges.ts";
+import { createEngine } from "../../src/engine/session/create-engine.ts";
 import { openWorkspaceWorld } from "../../src/engine/world/workspace-world.ts";
 import { openEvents } from "../../src/host/open-events.ts";
 import { createAgent, createSimulator, type Simulator } from "../../src/simulator/index.ts";

@@ -15,7 +15,7 @@ import { formatUsdRounded } from "../../src/core/models/pico-usd.ts";
 import { resolveModel } from "../../src/core/models/resolve-model.ts";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
-import { anthropicEndpoint } from "../../src/edge/providers/endpoints.ts";
+import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access.ts";
 import { createProvider } from "../../src/edge/providers/provider.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
 import { runTurn, type TurnRun } from "../../src/engine.ts";

@@ -1,6 +1,6 @@
 // The calls of a window, grouped so that one price applies to all calls of a group.
 import { lifetimes, type Lifetime } from "../core/message/usage.ts";
-import { writeColumns } from "../edge/stores/ledger/call-rows.ts";
+import { writeColumns } from "../edge/stores/ledger/turns/call-rows.ts";
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer, text } from "../edge/stores/sql/read-row.ts";
 import type { Label, LedgerSnapshot, Question } from "./analysis.ts";

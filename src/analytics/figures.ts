@@ -2,7 +2,7 @@
 import { money, integer } from "../edge/stores/sql/read-row.ts";
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { formatUsdRounded } from "../core/models/pico-usd.ts";
-import { writeColumns } from "../edge/stores/ledger/call-rows.ts";
+import { writeColumns } from "../edge/stores/ledger/turns/call-rows.ts";
 
 /** All cache writes of a row of `calls c`. */
 export const writtenSql: string = `(${Object.values(writeColumns)

@@ -1,4 +1,5 @@
 // Reads events of a window, tolerantly: an older or newer version may have written them.
+import { isObject } from "../core/message/fields.ts";
 import { integer, text, textOrNull } from "../edge/stores/sql/read-row.ts";
 import type { LedgerSnapshot, Label, Question } from "./analysis.ts";
 import { toDayLabel, toHourLabel } from "./group-keys.ts";
@@ -91,9 +92,5 @@ export function countBy(
 
 function toPayload(json: string): StoredEvent["payload"] {
   const value: unknown = JSON.parse(json);
-  return isPayload(value) ? value : {};
-}
-
-function isPayload(value: unknown): value is StoredEvent["payload"] {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value) ? value : {};
 }

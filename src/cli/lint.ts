@@ -3,8 +3,9 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { styleText } from "node:util";
-import { lintRequest, type LintFinding } from "../core/diagnosis/lint-request.ts";
-import { readRequest } from "../core/diagnosis/read-request.ts";
+import type { LintFinding } from "../core/diagnosis/lint-finding.ts";
+import { lintRequest } from "../core/diagnosis/lint-request.ts";
+import { readRequest } from "../core/wire/foreign/read-request.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { CommandBody } from "./command.ts";
 

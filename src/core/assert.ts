@@ -1,4 +1,4 @@
-/** Stops at once when we are wrong. For mistakes of ours only; what callers can fix is a StrataError. */
+/** Stops at once on a bug of ours. Mistakes that callers can fix are a StrataError. */
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(`Strata is wrong here, please report it: ${message}`);
 }

@@ -1,6 +1,6 @@
-// The known names a misspelt one was probably meant to be.
+// Finds the known names that a misspelt one probably meant.
 
-/** At most `count` names, nearest first; names that are not near at all are left out. Equal distances keep the given order. */
+/** At most `count` names, nearest first. Leaves out names that are not near. Equal distances keep the given order. */
 export function nearestNames(
   wanted: string,
   known: readonly string[],
@@ -16,7 +16,7 @@ export function nearestNames(
 
 const farthest = 0.5;
 
-/** From 0 (equal) to 1: the better of letter edits and shared words, so that both typos and short forms are found. */
+/** From 0 (equal) to 1. Takes the better of letter edits and shared words, to find both typos and short forms. */
 function distance(left: string, right: string): number {
   const letters = editDistance(left, right) / Math.max(left.length, right.length, 1);
   return Math.min(letters, wordDistance(left, right));

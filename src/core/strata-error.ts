@@ -1,4 +1,4 @@
-/** What a caller can fix. The list is closed: a new code is a decision, and each has an exit status. */
+/** Errors that a caller can fix. The list is closed: a new code is a decision. Each code has an exit status. */
 export const exitStatusOf = {
   usage: 2,
   "model-unknown": 3,
@@ -7,15 +7,15 @@ export const exitStatusOf = {
   "input-invalid": 6,
   "not-found": 7,
   "environment-unfit": 8,
-  /** Somebody else was first. */
+  /** Another caller or process came first. */
   conflict: 9,
-  /** A database cannot be reached, written or trusted. */
+  /** The database cannot be reached, cannot be written or is damaged. */
   "store-unavailable": 10,
 } as const;
 
 export type StrataErrorCode = keyof typeof exitStatusOf;
 
-/** The one error Strata throws: what is wrong, and the next thing to try. */
+/** The only error Strata throws: what is wrong, and what to try next. */
 export class StrataError extends Error {
   readonly code: StrataErrorCode;
   readonly hint: string;
@@ -26,4 +26,12 @@ export class StrataError extends Error {
     this.code = code;
     this.hint = hint;
   }
+}
+
+/** What an error says. One that stands for several and says nothing itself gives their words. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === "") {
+    return error.errors.map(messageOf).join("; ");
+  }
+  return error instanceof Error ? error.message : String(error);
 }

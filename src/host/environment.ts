@@ -5,6 +5,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { Environment } from "../core/config/environment.ts";
 import { readStorePlace } from "../core/config/store-place.ts";
 import { StrataError } from "../core/strata-error.ts";
+import { findVendor, vendors } from "../core/wire/protocols.ts";
 
 /** A value and where it came from. */
 export interface Setting<T> {
@@ -39,21 +40,15 @@ export interface ProviderAccess {
 
 /** Null for a provider without known variables. */
 export function readProviderAccess(env: Environment, provider: string): ProviderAccess | null {
-  const names = providerVariables.get(provider);
-  if (names === undefined) return null;
-  const { key, url } = names;
-  return { keyName: key, urlName: url, apiKey: textOf(env[key]), baseUrl: textOf(env[url]) };
+  const vendor = findVendor(provider);
+  if (vendor === undefined) return null;
+  const { keyVariable: keyName, urlVariable: urlName } = vendor;
+  return { keyName, urlName, apiKey: textOf(env[keyName]), baseUrl: textOf(env[urlName]) };
 }
 
-const providerVariables: ReadonlyMap<string, { readonly key: string; readonly url: string }> =
-  new Map([
-    ["anthropic", { key: "ANTHROPIC_API_KEY", url: "ANTHROPIC_BASE_URL" }],
-    ["openai", { key: "OPENAI_API_KEY", url: "OPENAI_BASE_URL" }],
-  ]);
-
-/** All of them, and those that name beta headers. */
+/** Variables with keys and addresses of providers, and those that name beta headers. */
 export const providerVariableNames: readonly string[] = [
-  ...[...providerVariables.values()].flatMap(({ key, url }) => [key, url]),
+  ...vendors.flatMap(({ keyVariable, urlVariable }) => [keyVariable, urlVariable]),
   "ANTHROPIC_CACHE_BETA",
   "ANTHROPIC_CACHE_LONG_TTL_BETA",
 ];

@@ -1,14 +1,15 @@
 // strata.yaml → what an engine is told, for one agent. Asked before every call, so a change holds from the next one on.
+import { modelOf, resolveAgent, type ResolvedAgent } from "../core/config/resolve-agent.ts";
+import type { StrataConfig } from "../core/config/schema.ts";
+import type { DelegationOptions } from "../engine/sub-agents/delegation.ts";
 import { findPolicy } from "../core/cache/policies.ts";
 import type { Policy } from "../core/cache/policy.ts";
 import {
   defaultCompactionSettings,
   type CompactionSettings,
 } from "../core/compaction/plan/settings.ts";
-import type { StrataConfig } from "../core/config/schema.ts";
 import type { CompactionConfig } from "../core/config/schema/compaction.ts";
 import type { LayoutConfig } from "../core/config/schema/policies.ts";
-import { modelOf, resolveAgent, type ResolvedAgent } from "../core/config/resolve-agent.ts";
 import type { SideEffects } from "../core/tools/tool.ts";
 import { findToolset, type Toolset } from "../core/tools/toolsets.ts";
 import type { EngineConfig } from "../engine/session/engine-config.ts";
@@ -151,4 +152,12 @@ const effects: readonly string[] = ["none", "read", "write", "execute", "network
 /** The configuration was checked when it was read. */
 function isEffect(name: string): name is SideEffects {
   return effects.includes(name);
+}
+
+/** Without what only an application can give: toolsets of its own, environments, who is told. */
+export function toDelegationOptions(config: StrataConfig): DelegationOptions {
+  const { subAgents } = config;
+  const { isEnabled, isNested: nested, workerModel, ...limits } = subAgents;
+  const model = workerModel === null ? {} : { model: modelOf(config, workerModel) };
+  return { isEnabled, nested, ...limits, ...model };
 }

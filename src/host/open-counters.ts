@@ -1,7 +1,6 @@
 // Exact prompt counts by the provider, as configured: one counter for each place where models are reached.
 import type { TextCounter } from "../core/tokens/o200k/counter.ts";
 import { createCounter, type Counter } from "../edge/counters/counter.ts";
-import { findCountApi } from "../edge/counters/count-api.ts";
 import type { ReachedModel } from "../edge/providers/reach-providers.ts";
 import type { PromptCounter } from "../engine/turn/count-prompt.ts";
 import { toCounterSettings } from "./from-config.ts";
@@ -57,5 +56,5 @@ export function openCounters(options: CountersOptions): Counters {
 /** Without exact counts, the session's estimate is better than a plain formula: every reply corrects it. */
 function backendFor(configured: string, { protocol, counting }: ReachedModel): string {
   if (configured !== "auto") return configured;
-  return findCountApi(protocol.name) === null || !counting.hasKey ? "local" : configured;
+  return protocol.counting === undefined || !counting.hasKey ? "local" : configured;
 }

@@ -1,4 +1,5 @@
 // The event bus of a host: stored in the ledger, problems told in words.
+import { messageOf } from "../core/strata-error.ts";
 import { createEventIds } from "../core/events/event-ids.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import { createEventBus, type EventBus, type EventBusOptions } from "../edge/events/event-bus.ts";
@@ -37,10 +38,6 @@ function describeProblem(problem: BusProblem): string | null {
     case "write-failed":
       return `${problem.eventCount} events were not stored: ${messageOf(problem.error)}`;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /**

@@ -1,4 +1,5 @@
 // The configured ledger: kept open by a host, or opened for one piece of work and closed after it.
+import { messageOf } from "../core/strata-error.ts";
 import type { Environment } from "../core/config/environment.ts";
 import type { StrataConfig } from "../core/config/schema.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
@@ -22,7 +23,7 @@ export async function openConfiguredLedger(
   const { value: where } = readStore(env, store, configured);
   return openLedger(where, {
     leaseMs,
-    onProblem: (problem) => onNotice(problem instanceof Error ? problem.message : String(problem)),
+    onProblem: (problem) => onNotice(messageOf(problem)),
   });
 }
 

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import {
   createWorkspaceCache,
   type WorkspaceCache,
-} from "../edge/stores/workspace/workspace-cache.ts";
+} from "../edge/files/workspace/workspace-cache.ts";
 import type { FollowedConfig } from "./follow-config.ts";
 
 export interface HostWorkspace {

@@ -1,7 +1,7 @@
 // The built-in model facts, with what a user's file adds or changes.
 import { readFileSync } from "node:fs";
 import { builtInCatalogue, createCatalogue, type Catalogue } from "../core/models/catalogue.ts";
-import { StrataError } from "../core/strata-error.ts";
+import { StrataError, messageOf } from "../core/strata-error.ts";
 
 /** The file holds `{ "add": {…}, "override": {…} }`, in the form of src/core/models/data. */
 export function readCatalogue(file: string | undefined): Catalogue {
@@ -21,7 +21,7 @@ function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new StrataError(
       "config-invalid",
       `${file} cannot be read: ${reason}`,

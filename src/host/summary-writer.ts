@@ -7,12 +7,13 @@ import { StrataError } from "../core/strata-error.ts";
 import { loadO200k } from "../core/tokens/o200k/counter.ts";
 import { createTokenCounter } from "../core/tokens/token-counter.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
-import type { Endpoint } from "../edge/providers/endpoints.ts";
+import type { Endpoint } from "../core/wire/access.ts";
 import { createProvider, type Provider } from "../edge/providers/provider.ts";
 import type { Edges } from "../engine.ts";
 import type { Session } from "../core/session/session.ts";
 import type { Summariser } from "../engine/compaction/summarise-transcript.ts";
-import { findEndpoint, usualProtocol } from "./provider-protocols.ts";
+import { usualProtocol } from "../core/wire/protocols.ts";
+import { findEndpoint } from "./provider-protocols.ts";
 
 export type Writer =
   | {

@@ -1,4 +1,5 @@
 // Removes old events from the ledger while a host is open, as ledger.events_kept_days says.
+import { messageOf } from "../core/strata-error.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import type { FollowedConfig } from "./follow-config.ts";
 
@@ -17,7 +18,7 @@ export function sweepOldEvents({ ledger, config, onNotice }: SweepOptions): {
     const days = config.now().ledger.eventsKeptDays;
     if (days === null) return;
     sweeping = ledger.sweepEvents(Date.now() - days * dayMs).catch((problem: unknown) => {
-      const why = problem instanceof Error ? problem.message : String(problem);
+      const why = messageOf(problem);
       onNotice(`old events were not swept: ${why}`);
     });
   };

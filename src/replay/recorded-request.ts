@@ -4,7 +4,8 @@ import {
   type ForeignBlock,
   type ForeignRequest,
   type RequestSettings,
-} from "../core/diagnosis/foreign-request.ts";
+} from "../core/wire/foreign/foreign-request.ts";
+import { findProtocol } from "../core/wire/protocols.ts";
 import type { Lifetime, Usage } from "../core/message/usage.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import type {
@@ -26,16 +27,17 @@ export interface RequestParts {
 
 export function toForeignRequest(parts: RequestParts): ForeignRequest {
   const { session, request, facts } = parts;
-  const isMarked = session.wire === "anthropic-messages";
+  const mode = findProtocol(session.wire ?? "")?.foreign.cacheDefaults.mode ?? "implicit";
+  const isMarked = mode === "explicit";
   const markers = isMarked ? (request.markers ?? usualMarkers(parts)) : [];
   return {
-    protocol: session.wire ?? "openai-chat",
+    protocol: session.wire ?? "",
     model: request.model ?? facts.id,
     blocks: toForeignBlocks(parts.blocks),
     markers: markers.map((marker) => ({ ...marker, path: pathOf(marker.block) })),
     requestMarker: null,
     strayMarkers: [],
-    mode: isMarked ? "explicit" : "implicit",
+    mode,
     ownLifetime: null,
     settings: settingsOf(request, facts),
     keepsThinking: false,

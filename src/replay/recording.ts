@@ -23,7 +23,8 @@ export interface RecordedSession {
   readonly format: RecordingFormat;
   /** The client that made it, as far as the file says. */
   readonly agent: string | null;
-  readonly wire: "anthropic-messages" | "openai-chat" | "openai-responses" | null;
+  /** The protocol's name; null where the file does not say. */
+  readonly wire: string | null;
   /** Whether blocks are what the provider saw, or pieces of one size without content. */
   readonly blocks: "as sent" | "hashed pieces";
   /** Every session of one workspace may read what another wrote; each file is its own by default. */

@@ -11,14 +11,10 @@ export {
 } from "./behaviours/scripted.ts";
 export { createSummariser } from "./behaviours/summariser.ts";
 export type { Bill, BilledMarker, EntryView, MarkerOutcome, Reason } from "./billing/bill.ts";
-export type {
-  BillableBlock,
-  BillableMarker,
-  BillableRequest,
-  BilledTier,
-  Lifetime,
-} from "./billing/billable-request.ts";
-export { createBilling, type Billing, type OpenBill } from "./billing/billing.ts";
+export type { BillableBlock, BilledTier } from "./billing/billable-block.ts";
+export type { BillableMarker, BillableRequest, Lifetime } from "./billing/billable-request.ts";
+export type { Billing, OpenBill } from "./billing/open-bill.ts";
+export { createBilling } from "./billing/billing.ts";
 export { createGrowingPrompt, type GrowingPrompt } from "./billing/growing-prompt.ts";
 export { stingyBilling, type BillingOptions } from "./billing/options.ts";
 export type { Call, CallOutcome } from "./call-ledger.ts";

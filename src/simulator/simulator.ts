@@ -2,7 +2,8 @@
 import { answerControl, controlPrefix } from "./server/control-routes.ts";
 import { answerRequest, refuseStranger, type World } from "./server/answer-request.ts";
 import { createEcho } from "./behaviours/echo.ts";
-import { createBilling, type Billing } from "./billing/billing.ts";
+import type { Billing } from "./billing/open-bill.ts";
+import { createBilling } from "./billing/billing.ts";
 import type { BillingOptions } from "./billing/options.ts";
 import { createCallLedger, type Call } from "./call-ledger.ts";
 import { createRealClock, createVirtualClock, type Clock } from "./clock.ts";

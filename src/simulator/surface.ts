@@ -1,6 +1,6 @@
 // A surface implements one provider's API: it reads requests, bills them and writes replies and errors.
 import type { Bill } from "./billing/bill.ts";
-import type { Billing, OpenBill } from "./billing/billing.ts";
+import type { Billing, OpenBill } from "./billing/open-bill.ts";
 import type { PromptCounter } from "./count-tokens.ts";
 import type { Prompt, Reply } from "./prompt.ts";
 

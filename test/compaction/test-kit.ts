@@ -19,10 +19,11 @@ import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.
 import { bodyText } from "../../src/core/wire/encoded-request.ts";
 import type { Protocol } from "../../src/core/wire/protocol.ts";
 import { createEventBus } from "../../src/edge/events/event-bus.ts";
-import { anthropicEndpoint, openaiEndpoint } from "../../src/edge/providers/endpoints.ts";
+import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access.ts";
+import { openaiEndpoint } from "../../src/core/wire/openai/access.ts";
 import { createProvider, type Provider } from "../../src/edge/providers/provider.ts";
 import type { Timeouts } from "../../src/edge/providers/timeouts.ts";
-import { createDispatcher } from "../../src/edge/tools/dispatcher.ts";
+import { createDispatcher } from "../../src/edge/tools/dispatch/dispatcher.ts";
 import { resumeTurn, runTurn, type Edges, type TurnRun, type TurnToRun } from "../../src/engine.ts";
 import { compactSession } from "../../src/engine/compaction/compact-session.ts";
 import type { Compaction } from "../../src/engine/compaction/compaction.ts";

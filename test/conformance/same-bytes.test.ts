@@ -4,7 +4,7 @@ import { policyNames, type PolicyName } from "../../src/core/cache/policy.ts";
 import { itemsOf } from "../../src/core/growing/growing-list.ts";
 import { decodeBlock, decodeMessage } from "../../src/core/message/decode-message.ts";
 import type { Block, Message } from "../../src/core/message/message.ts";
-import { deepFreeze } from "../../src/core/models/deep-freeze.ts";
+import { deepFreeze } from "../../src/core/models/catalogue.ts";
 import {
   large,
   longText,

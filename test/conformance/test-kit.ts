@@ -19,8 +19,8 @@ import { createTokenCounter, type TokenCounter } from "../../src/core/tokens/tok
 import { selectTools } from "../../src/core/tools/select-tools.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
 import { bodyText, type EncodedRequest } from "../../src/core/wire/encoded-request.ts";
-import { openaiChat } from "../../src/core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../../src/core/wire/openai-responses/index.ts";
+import { openaiChat } from "../../src/core/wire/openai/chat/index.ts";
+import { openaiResponses } from "../../src/core/wire/openai/responses/index.ts";
 import type { CallOptions, Protocol } from "../../src/core/wire/protocol.ts";
 
 /** About 1,500 tokens: more than the minimum of 1,024 that the models here have. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { assembleRequest } from "../../src/core/assembly/canonical.ts";
 import { findPolicy } from "../../src/core/cache/policies.ts";
 import { createRequest, type CanonicalRequest } from "../../src/core/message/canonical-request.ts";
-import { deepFreeze } from "../../src/core/models/deep-freeze.ts";
+import { deepFreeze } from "../../src/core/models/catalogue.ts";
 import {
   claude,
   counterOf,

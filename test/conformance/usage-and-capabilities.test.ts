@@ -13,13 +13,14 @@ import { conservativeFacts } from "../../src/core/models/catalogue.ts";
 import { resolveModel } from "../../src/core/models/resolve-model.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
 import { declareCapabilities } from "../../src/core/wire/capabilities.ts";
-import { openaiChat } from "../../src/core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../../src/core/wire/openai-responses/index.ts";
+import { openaiChat } from "../../src/core/wire/openai/chat/index.ts";
+import { openaiResponses } from "../../src/core/wire/openai/responses/index.ts";
 import type { Protocol } from "../../src/core/wire/protocol.ts";
+import type { ProtocolName } from "../../src/core/wire/protocols.ts";
 import type { ReportedUsage } from "../../src/core/wire/reply.ts";
 import { gptChat, large, markersIn, send, solChat, wires, type Wire } from "./test-kit.ts";
 
-function usageIn(protocol: Protocol, usage: unknown): ReportedUsage {
+function usageIn(protocol: Protocol<ProtocolName>, usage: unknown): ReportedUsage {
   const reply = protocol.decode(JSON.stringify({ ...replies[protocol.name], usage }));
   if (reply.kind !== "reply") throw new Error(`no reply: ${reply.detail}`);
   return reply.usage;

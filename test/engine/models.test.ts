@@ -3,7 +3,8 @@
 import { describe, expect, test } from "vitest";
 import type { CallEntry } from "../../src/core/ledger/call-entry.ts";
 import type { TurnRun } from "../../src/engine.ts";
-import type { EngineSession, RunOptions } from "../../src/engine/session/engine-session.ts";
+import type { RunOptions } from "../../src/engine/turn/turn-handle.ts";
+import type { EngineSession } from "../../src/engine/session/engine-session.ts";
 import type { TurnPart } from "../../src/engine/turn/turn-handle.ts";
 import { asksForSummary } from "../../src/simulator/behaviours/summariser.ts";
 import { createScripted, createSummariser, type ScriptStep } from "../../src/simulator/index.ts";

@@ -5,17 +5,13 @@ import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import type { Message } from "../../src/core/message/message.ts";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
-import { openaiChat } from "../../src/core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../../src/core/wire/openai-responses/index.ts";
+import { openaiChat } from "../../src/core/wire/openai/chat/index.ts";
+import { openaiResponses } from "../../src/core/wire/openai/responses/index.ts";
 import type { Protocol } from "../../src/core/wire/protocol.ts";
 import type { CallToSend } from "../../src/edge/providers/run-attempts.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
-import {
-  createEngine,
-  type Engine,
-  type EngineEdges,
-  type Reached,
-} from "../../src/engine/session/create-engine.ts";
+import type { EngineEdges, Reached } from "../../src/engine/session/engine-edges.ts";
+import { createEngine, type Engine } from "../../src/engine/session/create-engine.ts";
 import type { EngineConfig } from "../../src/engine/session/engine-config.ts";
 
 type Answer = (call: CallToSend, number: number) => string | Promise<string>;

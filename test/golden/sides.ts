@@ -10,7 +10,7 @@ import {
 } from "./kit.ts";
 
 export interface Side {
-  readonly name: Protocol["name"];
+  readonly name: (typeof anthropicMessages | typeof openaiChat | typeof openaiResponses)["name"];
   readonly protocol: Protocol;
   /** As models name it. */
   readonly provider: string;

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { findPolicy } from "../../src/core/cache/policies.ts";
 import { resolveModel } from "../../src/core/models/resolve-model.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
-import { openaiChat } from "../../src/core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../../src/core/wire/openai-responses/index.ts";
+import { openaiChat } from "../../src/core/wire/openai/chat/index.ts";
+import { openaiResponses } from "../../src/core/wire/openai/responses/index.ts";
 import { createDialogue } from "./dialogue.ts";
 import { sendDialogue, workspaceRules } from "./send-dialogue.ts";
 

@@ -18,7 +18,7 @@ import {
   user,
 } from "./test-kit.ts";
 import { historyTools } from "../../src/edge/tools/history-tools.ts";
-import { quoteOld } from "../../src/edge/tools/old-output.ts";
+import { quoteOld } from "../../src/edge/tools/history-tools.ts";
 
 describe("history_search", () => {
   test("results cite their turn and are marked as old output", async () => {

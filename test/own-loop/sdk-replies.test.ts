@@ -10,8 +10,8 @@ import OpenAI, {
 } from "openai";
 import { describe, expect, test } from "vitest";
 import { plantedKey, plantedOpenaiKey } from "../../harness/planted-key.ts";
-import { openaiChat } from "../../src/core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../../src/core/wire/openai-responses/index.ts";
+import { openaiChat } from "../../src/core/wire/openai/chat/index.ts";
+import { openaiResponses } from "../../src/core/wire/openai/responses/index.ts";
 import type { StreamPart } from "../../src/core/wire/reply.ts";
 import type { OwnCall } from "../../src/engine/own-loop/own-call.ts";
 import { openWorld, script, type World, type WorldOptions } from "./test-kit.ts";

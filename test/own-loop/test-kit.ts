@@ -8,11 +8,8 @@ import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.
 import type { Protocol } from "../../src/core/wire/protocol.ts";
 import { createEventBus } from "../../src/edge/events/event-bus.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
-import {
-  createEngine,
-  type Engine,
-  type EngineEdges,
-} from "../../src/engine/session/create-engine.ts";
+import type { EngineEdges } from "../../src/engine/session/engine-edges.ts";
+import { createEngine, type Engine } from "../../src/engine/session/create-engine.ts";
 import type { EngineConfig } from "../../src/engine/session/engine-config.ts";
 import type { OwnCall } from "../../src/engine/own-loop/own-call.ts";
 import { offerTools } from "../../src/engine/own-loop/application-side.ts";
@@ -85,7 +82,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     () => engine.close(),
   );
   const post = (call: OwnCall): Promise<Response> =>
-    simulator.fetch(`http://localhost${protocol.path}`, {
+    simulator.fetch(`http://localhost${call.path}`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-api-key": plantedKey, ...call.headers },
       body: call.toBytes(),

@@ -8,7 +8,7 @@ import { toPreactivationDrafts } from "../../src/core/skills/activation-events.t
 import { skillAdvice, skillRules } from "../../src/core/skills/skill-rules.ts";
 import { createSkillRegistry } from "../../src/core/skills/skill-registry.ts";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
-import { createSkillStore, type SkillStore } from "../../src/edge/stores/skills/skill-store.ts";
+import { createSkillStore, type SkillStore } from "../../src/edge/files/skills/skill-store.ts";
 import { openSession } from "../../src/engine/session/open-session.ts";
 import type { Session } from "../../src/core/session/session.ts";
 import { claude, options } from "../conformance/test-kit.ts";

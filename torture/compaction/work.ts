@@ -11,7 +11,7 @@ import { resolveModel } from "../../src/core/models/resolve-model.ts";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
 import { bodyText } from "../../src/core/wire/encoded-request.ts";
-import { anthropicEndpoint } from "../../src/edge/providers/endpoints.ts";
+import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access.ts";
 import { createProvider, type Provider } from "../../src/edge/providers/provider.ts";
 import { resumeTurn, runTurn, type Edges, type TurnRun } from "../../src/engine.ts";
 import { compactSession } from "../../src/engine/compaction/compact-session.ts";

@@ -1,6 +1,6 @@
 // Runs turns of one engine and protocol while its provider fails, and checks each turn at its end.
 import { createRandom, type Random } from "../../harness/random-message.ts";
-import type { ProtocolName } from "../../src/core/wire/protocol.ts";
+import type { ProtocolName } from "../../src/core/wire/protocols.ts";
 import type { EngineSession } from "../../src/engine/session/engine-session.ts";
 import { createEcho, type Simulator } from "../../src/simulator/index.ts";
 import { checkEvents, checkTurn, type PlayedTurn } from "./judge-turn.ts";

@@ -1,6 +1,6 @@
 // Turns while providers fail in every way, over three protocols at once on one ledger. Each turn ends with a reply or
 // a recorded failure.
-import type { ProtocolName } from "../../src/core/wire/protocol.ts";
+import type { ProtocolName } from "../../src/core/wire/protocols.ts";
 import { canary, keyWord, playProtocol, type FaultsOptions, type Tally } from "./fault-turns.ts";
 import { findInLedger } from "./find-text.ts";
 import { openPlace, readAll, startEngine } from "./place.ts";

@@ -1,6 +1,6 @@
 // Faults on the way to a provider: those of the simulator, and those of servers and networks.
 import type { Random } from "../../harness/random-message.ts";
-import type { ProtocolName } from "../../src/core/wire/protocol.ts";
+import type { ProtocolName } from "../../src/core/wire/protocols.ts";
 import type { FaultSpec } from "../../src/simulator/index.ts";
 import type { OnRequest, SeenRequest } from "./place.ts";
 

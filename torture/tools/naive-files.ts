@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import { ToolError } from "../../src/core/tools/tool.ts";
-import type { ScopedFiles } from "../../src/edge/stores/scoped-files.ts";
+import type { ScopedFiles } from "../../src/edge/files/guard/scoped-files.ts";
 
 export function openNaively(root: string): ScopedFiles {
   const inside = async (path: string): Promise<string> => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ConfirmationRequest } from "../../edge/tools/confirmation.ts";
+import type { ConfirmationRequest } from "../../edge/tools/dispatch/confirmation.ts";
 import {
   createConfirmations,
   type Confirmations,

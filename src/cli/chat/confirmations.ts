@@ -1,5 +1,5 @@
 // Who says whether a tool may run: a person at the terminal, or what was said when the chat began.
-import type { Confirm, ConfirmationRequest } from "../../edge/tools/confirmation.ts";
+import type { Confirm, ConfirmationRequest } from "../../edge/tools/dispatch/confirmation.ts";
 import { toPlainLine } from "./plain-text.ts";
 import type { Question } from "./state.ts";
 import { previewUse } from "./tool-words.ts";

@@ -1,7 +1,7 @@
 // One chat from its first line to its last: opens, talks as whoever is there can be talked to, and closes.
 import type { ReadStream, WriteStream } from "node:tty";
 import type { Ledger } from "../../core/ledger/ledger.ts";
-import type { Confirm } from "../../edge/tools/confirmation.ts";
+import type { Confirm } from "../../edge/tools/dispatch/confirmation.ts";
 import type { TurnEnding } from "../../engine.ts";
 import type { Engine } from "../../engine/session/create-engine.ts";
 import type { EngineSession } from "../../engine/session/engine-session.ts";

@@ -14,7 +14,8 @@ import {
   type ScriptStep,
   type Simulator,
 } from "../../simulator/index.ts";
-import { findEndpoint, usualProtocol } from "../../host/provider-protocols.ts";
+import { usualProtocol } from "../../core/wire/protocols.ts";
+import { findEndpoint } from "../../host/provider-protocols.ts";
 
 export interface SimulatedProvider {
   readonly simulator: Simulator;

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { plantedKey } from "../../../harness/planted-key.ts";
 import type { FoldRecord } from "../../core/ledger/fold-record.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
-import { openaiChat } from "../../core/wire/openai-chat/index.ts";
+import { openaiChat } from "../../core/wire/openai/chat/index.ts";
 import { formatUsd } from "../../core/models/pico-usd.ts";
 import { openLedger } from "../../edge/stores/open-ledger.ts";
 import { makeSession, openSimulated, type SimulatedProvider } from "./compact-test-kit.ts";

@@ -2,8 +2,14 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { StrataError } from "../../core/strata-error.ts";
-import type { Finding } from "./doctor.ts";
 import type { Setting } from "../../host/environment.ts";
+
+export interface Finding {
+  readonly name: string;
+  /** `absent` is for optional parts: nothing is wrong, some commands are not available. */
+  readonly state: "ok" | "absent" | "failed";
+  readonly detail: string;
+}
 
 /** Makes nothing and changes nothing. */
 export async function checkStore({ value: where, origin }: Setting<string>): Promise<Finding> {

@@ -4,15 +4,8 @@ import { dirname } from "node:path";
 import { styleText } from "node:util";
 import { exitStatusOf } from "../../core/strata-error.ts";
 import type { CommandBody } from "../command.ts";
-import { checkStore } from "./check-store.ts";
+import { checkStore, type Finding } from "./check-store.ts";
 import { readDataDirectory, readStore } from "../../host/environment.ts";
-
-export interface Finding {
-  readonly name: string;
-  /** `absent` is for optional parts: nothing is wrong, some commands are not available. */
-  readonly state: "ok" | "absent" | "failed";
-  readonly detail: string;
-}
 
 export const run: CommandBody = async (input, io) => {
   const dataDirectory = readDataDirectory(io.env);

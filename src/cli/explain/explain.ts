@@ -1,8 +1,8 @@
 // strata explain: why a request, or the calls of a recorded session, read less from the cache than they could have.
 import { readFileSync } from "node:fs";
 import { explainMiss } from "../../core/diagnosis/explain-miss.ts";
-import type { ForeignRequest } from "../../core/diagnosis/foreign-request.ts";
-import { readRequest } from "../../core/diagnosis/read-request.ts";
+import type { ForeignRequest } from "../../core/wire/foreign/foreign-request.ts";
+import { readRequest } from "../../core/wire/foreign/read-request.ts";
 import { noUsage, type Usage } from "../../core/message/usage.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";

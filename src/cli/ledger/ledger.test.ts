@@ -131,7 +131,7 @@ describe("strata ledger check", () => {
     database.exec("UPDATE sessions SET move_count = 7 WHERE id = 'worker'");
     database.close();
     const { out, status } = await strata("ledger", "check");
-    expect(out).toContain("does not fit its hash\n");
+    expect(out).toContain("does not match its hash\n");
     expect(out).toContain("session worker moved 7 times");
     expect(out).toContain("3 problems found.\n");
     expect(status).toBe(10);
@@ -234,7 +234,7 @@ describe("strata ledger backup and restore", () => {
     await strata("ledger", "backup", again, "--store", other);
     expect(readFileSync(again, "utf8")).toBe(readFileSync(lines, "utf8"));
     const refused = await strata("ledger", "restore", lines, "--store", other);
-    expect(refused.error).toContain("a backup is restored into an empty one");
+    expect(refused.error).toContain("a backup can only be restored into an empty one");
     expect(refused.status).toBe(9);
   });
 
@@ -251,26 +251,30 @@ describe("strata ledger backup and restore", () => {
       model: "m",
       provider: "p",
     });
-    await expect(addTurn(ledger, "new", 1)).rejects.toThrow("turn turn-1 is in the ledger already");
+    await expect(addTurn(ledger, "new", 1)).rejects.toThrow("turn turn-1 is already in the ledger");
     await ledger.close();
     expect((await strata("ledger", "check", "--store", other)).status).toBe(0);
   });
 
   test.each<[string, (text: string) => string, string]>([
-    ["cut off", (text) => text.slice(0, text.lastIndexOf('{"end"')), "the backup goes on after it"],
-    ["cut within a line", (text) => text.slice(0, -5), "is no JSON"],
+    ["cut off", (text) => text.slice(0, text.lastIndexOf('{"end"')), "the backup is incomplete"],
+    ["cut within a line", (text) => text.slice(0, -5), "is not JSON"],
     [
       "with changed words",
       (text) => text.replace("question 1", "question 8"),
-      "does not fit its hash",
+      "does not match its hash",
     ],
-    ["with a line missing", (text) => text.replace(/\{"calls".*\n/, ""), "does not count the"],
+    [
+      "with a line missing",
+      (text) => text.replace(/\{"calls".*\n/, ""),
+      "gives a count other than the",
+    ],
     [
       "of another kind",
       () => '{"strata":{"format":"strata-session/1"}}',
       "does not say strata-ledger/1",
     ],
-    ["of a later schema", (text) => text.replace('"schema":1', '"schema":9'), "made of schema 9"],
+    ["of a later schema", (text) => text.replace('"schema":1', '"schema":9'), "has schema 9"],
     [
       "with a strange field",
       (text) => text.replace('{"contents":{', '{"contents":{"x":1,'),

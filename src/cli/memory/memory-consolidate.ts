@@ -1,7 +1,7 @@
 // strata memory consolidate: a whole file anew, unless somebody changes it meanwhile.
 import { memoryBytesMax } from "../../core/memory/memory-file.ts";
 import { describeRefusal } from "../../core/memory/memory-refusal.ts";
-import type { ConsolidateOptions } from "../../edge/stores/memory/memory-store.ts";
+import type { ConsolidateOptions } from "../../edge/files/memory/memory-store.ts";
 import type { CommandBody } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { fileOf, useMemory } from "./memory-open.ts";

@@ -1,5 +1,5 @@
 // strata memory migrate: from the folder of the program before this one.
-import { migrateMemory, type Migration } from "../../edge/stores/memory/migrate-memory.ts";
+import { migrateMemory, type Migration } from "../../edge/files/memory/migrate-memory.ts";
 import type { CommandBody } from "../command.ts";
 import { atWorkspace } from "./memory-open.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";

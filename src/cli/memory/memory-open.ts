@@ -2,7 +2,7 @@
 import { parseMemoryFile, type MemoryFile } from "../../core/memory/memory-file.ts";
 import { StrataError, type StrataErrorCode } from "../../core/strata-error.ts";
 import { ToolError, type ToolErrorClass } from "../../core/tools/tool.ts";
-import { openMemoryStore, type MemoryStore } from "../../edge/stores/memory/memory-store.ts";
+import { openMemoryStore, type MemoryStore } from "../../edge/files/memory/memory-store.ts";
 import type { MemorySettings } from "../../engine/world/world-settings.ts";
 import type { CommandInput, Io } from "../command.ts";
 import { readConfigPlaces } from "../config/config-places.ts";

@@ -3,7 +3,7 @@ import type { MemoryFile } from "../../core/memory/memory-file.ts";
 import { describeRefusal, type MemoryRefusal } from "../../core/memory/memory-refusal.ts";
 import { describeWrite, metadataOf } from "../../core/memory/memory-write.ts";
 import { StrataError, type StrataErrorCode } from "../../core/strata-error.ts";
-import type { MemoryOutcome } from "../../edge/stores/memory/memory-store.ts";
+import type { MemoryOutcome } from "../../edge/files/memory/memory-store.ts";
 import type { CommandInput, Io } from "../command.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
 

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { memoryCaps, memoryFiles } from "../../core/memory/memory-file.ts";
 import { scanMemory } from "../../core/memory/scan-memory.ts";
-import type { MemoryPlace } from "../../edge/stores/memory/memory-place.ts";
-import { openMemorySession } from "../../edge/stores/memory/memory-session.ts";
-import type { MemoryContent, MemoryStore } from "../../edge/stores/memory/memory-store.ts";
+import type { MemoryPlace } from "../../edge/files/memory/memory-place.ts";
+import { openMemorySession } from "../../edge/files/memory/memory-session.ts";
+import type { MemoryContent, MemoryStore } from "../../edge/files/memory/memory-store.ts";
 import type { CommandBody } from "../command.ts";
 import { optionalFileOf, useMemory } from "./memory-open.ts";
 import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";

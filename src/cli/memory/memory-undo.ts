@@ -1,6 +1,6 @@
 // strata memory undo: what was there before.
 import { StrataError } from "../../core/strata-error.ts";
-import { describeUndoRefusal } from "../../edge/stores/memory/undo-change.ts";
+import { describeUndoRefusal } from "../../edge/files/memory/undo-change.ts";
 import type { CommandBody, CommandInput } from "../command.ts";
 import { fileOf, useMemory } from "./memory-open.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";

@@ -1,4 +1,7 @@
 // A session as text: what it is, what is open, its turns, its folds.
+import type { SessionRecord } from "../../core/ledger/session-record.ts";
+import type { TurnRecord } from "../../core/ledger/turn-record.ts";
+import type { Runner } from "../../edge/stores/session-inside.ts";
 import type { FoldRecord } from "../../core/ledger/fold-record.ts";
 import { generatedTokens, hitRate, promptTokens } from "../../core/message/usage.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
@@ -6,8 +9,22 @@ import { formatCount, formatPercent } from "../../replay/page/format-figures.ts"
 import { formatTokens } from "../../replay/page/in-page.ts";
 import { formatTime, toPrintable, toShort } from "../ledger/render-ledger.ts";
 import { nameOfKind, writerOf } from "../compact/render-fold.ts";
-import type { ShownSession, ShownTurn } from "./sessions-show.ts";
 import { renderFacts, renderTable, type Column } from "../table.ts";
+
+export interface ShownSession {
+  readonly session: SessionRecord;
+  /** Sessions it asked for. */
+  readonly workers: readonly string[];
+  readonly open: { readonly turn: TurnRecord; readonly runner: Runner } | null;
+  readonly turns: readonly ShownTurn[];
+  /** The latest first. */
+  readonly folds: readonly FoldRecord[];
+}
+
+export interface ShownTurn extends TurnRecord {
+  /** False for turns that failed, that run, or that the pointer left behind. */
+  readonly isInThread: boolean;
+}
 
 const turnsShown = 20;
 

@@ -5,29 +5,14 @@ import type { ThreadMessage, TurnRecord } from "../../core/ledger/turn-record.ts
 import { nearestNames } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { OpenStore } from "../../edge/stores/open-store.ts";
-import { readOwnTurnIds, readRunner, type Runner } from "../../edge/stores/session-inside.ts";
+import { readOwnTurnIds, readRunner } from "../../edge/stores/session-inside.ts";
 import type { CommandBody, CommandInput } from "../command.ts";
 import { needSession } from "../need-session.ts";
 import { renderFold, toFoldJson } from "../compact/render-fold.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
-import { renderSession } from "./render-session.ts";
+import { renderSession, type ShownSession, type ShownTurn } from "./render-session.ts";
 import { renderMessage } from "./render-thread.ts";
 import { useLedger } from "../use-ledger.ts";
-
-export interface ShownSession {
-  readonly session: SessionRecord;
-  /** Sessions it asked for. */
-  readonly workers: readonly string[];
-  readonly open: { readonly turn: TurnRecord; readonly runner: Runner } | null;
-  readonly turns: readonly ShownTurn[];
-  /** The latest first. */
-  readonly folds: readonly FoldRecord[];
-}
-
-export interface ShownTurn extends TurnRecord {
-  /** False for turns that failed, that run, or that the pointer left behind. */
-  readonly isInThread: boolean;
-}
 
 export const run: CommandBody = (input, io) => {
   const [id = ""] = input.operands;

@@ -10,8 +10,8 @@ import {
   type SkillWarning,
 } from "../../core/skills/skill-rules.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import { openScope } from "../../edge/stores/scoped-files.ts";
-import { findSkills, type FoundSkill } from "../../edge/stores/skills/find-skills.ts";
+import { openScope } from "../../edge/files/guard/scoped-files.ts";
+import { findSkills, type FoundSkill } from "../../edge/files/skills/find-skills.ts";
 import type { CommandBody } from "../command.ts";
 import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
 import { checkFolder } from "../check-folder.ts";

@@ -1,6 +1,6 @@
 // Which skills a command is about.
 import { resolve } from "node:path";
-import { createSkillStore, type SkillStore } from "../../edge/stores/skills/skill-store.ts";
+import { createSkillStore, type SkillStore } from "../../edge/files/skills/skill-store.ts";
 import { checkFolder } from "../check-folder.ts";
 import type { CommandInput, Io } from "../command.ts";
 import { readConfigPlaces } from "../config/config-places.ts";

@@ -73,7 +73,7 @@ describe("volatile text at the message's tail", () => {
   });
 
   test("is counted in its own tier", () => {
-    // A tool: the provider's prompt and its definition; messages: one for each block.
+    // A tool: the provider's prompt and its definition. Messages: one token per block.
     expect(assembly.usedTokens).toEqual({ T0: 496 + 73, T1: 6, T2: 0, T3: 2, T4: 1, T5: 1 });
     expect(assembly.blocks.at(5)?.endTokens).toBe(569 + 6 + 4);
   });

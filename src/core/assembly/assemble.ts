@@ -1,4 +1,4 @@
-// Foundation + thread + what is new + what is volatile → the tiers of one call in final order.
+// Foundation + thread + new messages + volatile text → the tiers of one call in final order.
 import { joinLists, type ListView } from "../growing/growing-list.ts";
 import { extendPrefixKey } from "../hash.ts";
 import type { Message } from "../message/message.ts";
@@ -12,19 +12,19 @@ import { volatileLabel } from "./system-blocks.ts";
 import { appendMessages, appendSpelled, countSpelled, type Thread } from "./thread.ts";
 
 export interface Assembly {
-  /** With what was new in this call; append the reply to it. */
+  /** Includes the new messages of this call. Append the reply to it. */
   readonly thread: Thread;
-  /** The same without volatile text that was kept, for a call nothing came of. */
+  /** The same without kept volatile text, for a call that failed. */
   readonly plainThread: Thread;
-  /** T5 as it is sent in this call, and not stored. */
+  /** T5 as sent in this call. Not stored. */
   readonly volatile: SealedRegion;
   readonly volatilePlace: Layout["volatile"];
-  /** What of the volatile text the protocol could not carry; what of the messages is with the thread. */
+  /** Volatile content the protocol could not carry. The thread has the same list for messages. */
   readonly leftOut: readonly LeftOut[];
   /** Every block in wire order. */
   readonly blocks: BlockList;
   readonly sealed: ListView<SealedBlock>;
-  /** Index of the last block that will be replayed as it is; what follows is sent once. */
+  /** Index of the last block that later calls repeat. What follows is sent once. */
   readonly tailBlock: number;
   readonly usedTokens: TokensPerTier;
 }
@@ -33,7 +33,7 @@ export interface AssembleParts {
   readonly thread: Thread;
   /** The current message, or the results of the tools that the last reply called. */
   readonly current: readonly Message[];
-  /** Text that may change on any call; null for none. */
+  /** Text that may change on any call. Null for none. */
   readonly volatile: string | null;
   readonly layout: Layout;
   readonly can: Pick<Capabilities, "thinkingBoundToPrefix">;
@@ -44,7 +44,7 @@ export function assemble({ thread, current, volatile, layout, can }: AssemblePar
   const opening = place === "message-head" ? withHead(current, volatile) : current;
   const grown = appendMessages(thread, opening);
   const t4From = thread.blocks.length;
-  // Nothing that precedes a thinking block may change, so there the volatile text becomes part of the thread.
+  // Nothing before a thinking block may change, so the volatile text becomes part of the thread.
   if (can.thinkingBoundToPrefix && volatile !== null && place !== "message-head") {
     return withKept(grown, volatile, t4From, place);
   }
@@ -53,7 +53,7 @@ export function assemble({ thread, current, volatile, layout, can }: AssemblePar
   return withMessageTail(grown, tail, t4From, place);
 }
 
-/** Event context before the words of the person, in one text, as it will be stored. */
+/** Puts the event context before the user's words, in one text, as it will be stored. */
 function withHead(current: readonly Message[], head: string | null): readonly Message[] {
   if (head === null) return current;
   const at = current.findIndex(({ role }) => role === "user");
@@ -89,7 +89,7 @@ function formOf(place: Layout["volatile"]): VolatileForm {
   return place === "system-message" ? "system message" : "text";
 }
 
-/** Before the messages: whatever it says is part of every message's prefix. */
+/** Before the messages, so it is part of every message's prefix. */
 function withSystemTail(
   thread: Thread,
   text: string | null,
@@ -121,7 +121,7 @@ function withKept(
   const { spelling, counter } = grown.foundation;
   const spelled = spelling.volatile(text, grown.written, "kept");
   const clears = spelled.blocks.some(({ clearsAfterTurn }) => clearsAfterTurn === true);
-  // What stays in sight is said again only when it changes.
+  // Text that stays visible is sent again only if it changed.
   if (text === grown.keptVolatile && !clears) return withMessageTail(grown, null, t4From, place);
   const message: Message = spelled.message ?? {
     role: "user",
@@ -144,7 +144,7 @@ function withKept(
 
 const t5 = (): "T5" => "T5";
 
-/** The thread's blocks as this call has them: T4 from where it begins, behind text that stands before it. */
+/** The thread's blocks in this call: T4 from `t4From` on, after text that stands before it. */
 function currentView(
   { blocks }: Thread,
   t4From: number,

@@ -1,4 +1,4 @@
-// Everything one turn is run with, in one value: for agent loops of others, and for the ledger.
+// One value with everything a turn runs with, for foreign agent loops and for the ledger.
 import { itemsOf } from "../growing/growing-list.ts";
 import type { AssembledContext } from "../message/assembled-context.ts";
 import { planBudget, type Reserves, type TokenBudget } from "../tokens/budget.ts";
@@ -20,7 +20,7 @@ export interface ContextFrame extends Omit<AssembledContext<TokenBudget>, Told> 
   readonly reserves?: Reserves;
 }
 
-/** The assembly in three layers: system prompt, history, current message; with the budget it leaves. */
+/** The assembly in three layers: system prompt, history, current message; with the remaining budget. */
 export function toAssembledContext(
   assembly: Assembly,
   model: ModelFacts,

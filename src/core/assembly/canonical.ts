@@ -1,4 +1,4 @@
-// The two-segment request (M-01 to M-05): a caller who has one gets an assembly of it, and every assembly gives one.
+// Converts between assemblies and requests with two system segments, stable and volatile.
 import { itemsOf } from "../growing/growing-list.ts";
 import type { Section } from "../layers/section.ts";
 import {
@@ -25,8 +25,8 @@ export interface RequestSetting {
 }
 
 /**
- * The stable segment is static text; the volatile one stands where the layout says. System messages go
- * into the stable segment where the model takes none among the messages (M-14).
+ * The stable segment becomes static text; the layout places the volatile one. If the model takes no system
+ * messages among the messages, they go into the stable segment.
  */
 export function assembleRequest(
   request: CanonicalRequest,
@@ -68,12 +68,12 @@ function textOf({ content }: Message): string {
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
 }
 
-/** What follows the last reply is new. */
+/** Everything after the last reply is new. */
 function currentFrom(messages: readonly Message[]): number {
   return messages.findLastIndex(({ role }) => role === "assistant") + 1;
 }
 
-/** The same content in two segments: what stays as it is over the session, and what may change on any call. */
+/** The same content in two segments: one for the session, one that may change on any call. */
 export function toCanonicalRequest(
   { thread }: Assembly,
   parts: Pick<CanonicalRequest, "requestId" | "model" | "maxOutputTokens"> &

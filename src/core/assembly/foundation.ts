@@ -1,4 +1,4 @@
-// T0 to T2: tools and system text, made once at session start and replayed to the byte by whoever goes on.
+// T0 to T2: tools and system text, made once at session start and sent again byte for byte.
 import { emptyPrefixKey, type ContentHash } from "../hash.ts";
 import type { GrowingBytes } from "../growing/growing-bytes.ts";
 import { encodeToolDefinition, type ToolDefinition } from "../message/tool-definition.ts";
@@ -12,7 +12,7 @@ export interface Foundation {
   readonly tools: readonly ToolDefinition[];
   readonly system: readonly SystemBlock[];
   readonly blocks: readonly SealedBlock[];
-  /** What the blocks were sealed from: kept with a session, so that whoever goes on sends the same bytes. */
+  /** The source of the blocks. Stored with the session, so that a resumed session sends the same bytes. */
   readonly spelled: readonly SpelledBlock[];
   readonly toolBytes: GrowingBytes;
   readonly systemBytes: GrowingBytes;
@@ -20,14 +20,14 @@ export interface Foundation {
   readonly key: ContentHash;
   readonly end: SealedEnd;
   readonly tierTokens: Readonly<Record<"T0" | "T1" | "T2", number>>;
-  /** What the protocol could not carry as it is. */
+  /** What the protocol could not carry unchanged. */
   readonly leftOut: readonly LeftOut[];
   readonly spelling: Spelling;
   readonly counter: TokenCounter;
 }
 
 export interface FoundationParts {
-  /** Selected, and in the order they are to be sent. */
+  /** Selected, in sending order. */
   readonly tools: readonly ToolDefinition[];
   readonly system: readonly SystemBlock[];
   readonly spelling: Spelling;
@@ -37,7 +37,7 @@ export interface FoundationParts {
 
 export function layFoundation(parts: FoundationParts): Foundation {
   const { tools, system, spelling, counter, model } = parts;
-  // The provider puts a prompt of its own before the first tool.
+  // The provider adds its own prompt before the first tool.
   const toolPrompt = tools.length === 0 ? 0 : (model.toolPromptTokens?.auto ?? 0);
   const texts = [...tools.map(encodeToolDefinition), ...system.map(({ text }) => text)];
   const counts = texts.map((text, index) => counter.text(text) + (index === 0 ? toolPrompt : 0));
@@ -45,13 +45,12 @@ export function layFoundation(parts: FoundationParts): Foundation {
   return sealFoundation({ tools, system, spelled, counts, spelling, counter });
 }
 
-/** Everything a foundation is made of, spelled and counted. */
+/** The spelled and counted parts of a foundation. */
 export interface FoundationPieces {
   readonly tools: readonly ToolDefinition[];
   readonly system: readonly SystemBlock[];
-  /** A block for each tool, then one for each block of the system text. */
+  /** One block per tool, then one per system block. */
   readonly spelled: readonly SpelledBlock[];
-  /** Tokens of each of them. */
   readonly counts: readonly number[];
   readonly spelling: Spelling;
   readonly counter: TokenCounter;

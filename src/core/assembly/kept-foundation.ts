@@ -1,4 +1,4 @@
-// A foundation as text and back: made once when a session starts, replayed to the byte by whoever goes on.
+// A foundation as text and back. Made once at session start; a resumed session sends the same bytes.
 import type { ToolDefinition } from "../message/tool-definition.ts";
 import { StrataError } from "../strata-error.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
@@ -16,7 +16,7 @@ interface KeptFoundation {
   readonly counts: readonly number[];
 }
 
-/** Equal foundations give equal text, so that sessions share it. */
+/** Equal foundations give equal text, so sessions can share it. */
 export function keepFoundation(foundation: Foundation): string {
   const { tools, system, spelled, blocks } = foundation;
   const counts = blocks.map(({ tokens }) => tokens);
@@ -24,7 +24,7 @@ export function keepFoundation(foundation: Foundation): string {
   return JSON.stringify(kept);
 }
 
-/** Nothing is spelled or counted again: another version of this program sends the same bytes. */
+/** Nothing is spelled or counted again, so another version of this program sends the same bytes. */
 export function restoreFoundation(
   text: string,
   { spelling, counter }: { readonly spelling: Spelling; readonly counter: TokenCounter },
@@ -33,8 +33,8 @@ export function restoreFoundation(
   if (!isKept(kept)) {
     throw new StrataError(
       "input-invalid",
-      "the kept tools and system text of the session are of a form this program does not know",
-      "go on with the version of strata that opened the session, or open a new one",
+      "this program does not know the format of the session's stored tools and system text",
+      "continue with the version of strata that opened the session, or open a new session",
     );
   }
   const { tools, system, spelled, counts } = kept;

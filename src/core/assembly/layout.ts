@@ -1,4 +1,4 @@
-// The part of a policy that changes bytes: which system blocks there are, and where volatile text stands.
+// The part of a policy that changes bytes: which system blocks there are, and where volatile text goes.
 
 export interface Layout {
   readonly systemBlocks: SystemBlocks;
@@ -8,17 +8,17 @@ export interface Layout {
 }
 
 /**
- * How sections become system blocks: one per stability; everything stable in one; one per label
- * (workspace, skills, binding_glue, channel_meta).
+ * How sections become system blocks: one per stability; one for everything stable; or one per label (workspace,
+ * skills, binding_glue, channel_meta).
  */
 export type SystemBlocks = "by stability" | "one" | "labelled";
 
 /**
- * Where text that may change on any call stands. `message-tail`: after the current message, not stored.
- * `system-message`: a system message after the current one. `system-tail`: at the end of the system
- * prompt, before every message. `message-head`: before the words of the current message, stored with it.
+ * Where text goes that may change on any call. `message-tail`: after the current message, not stored.
+ * `system-message`: a system message after the current one. `system-tail`: at the end of the system prompt,
+ * before every message. `message-head`: before the words of the current message, stored with it.
  */
 export type VolatilePlace = "message-tail" | "system-message" | "system-tail" | "message-head";
 
-/** Whether a prefix that is too short to be cached is made longer. */
+/** Whether to pad a prefix that is too short to be cached. */
 export type PaddingMode = "auto" | "always" | "off";

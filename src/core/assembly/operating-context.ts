@@ -1,8 +1,8 @@
-// Long because it must reach a provider's minimum by itself (M-21): general guidance, used as padding.
+// General guidance, used as padding. Long, because it must reach a provider's minimum by itself.
 
 /**
- * Whole paragraphs in reading order; padding takes as many as it needs from the start. Nothing here
- * depends on time, ids or the machine. A changed letter changes the prefix of every padded session.
+ * Whole paragraphs in reading order. Padding takes as many as it needs from the start. Nothing here depends on
+ * time, ids or the machine. Changing one letter changes the prefix of every padded session.
  */
 export const operatingContext: readonly string[] = [
   "# Operating context\n\nThis part of the prompt says how to work well in this environment. It holds in every conversation, whatever the task is. Where it disagrees with the rules of the workspace or with what a person asks for, those come first: they know the case, this text knows only the craft.",

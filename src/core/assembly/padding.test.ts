@@ -23,7 +23,7 @@ const base: PaddingRequest = {
   writeMultiplier: 1.25,
 };
 
-/** A body of as many tokens as its whole text takes, separator and heading included. */
+/** A body whose whole text, with separator and heading, has this many tokens. */
 function skillOf(name: string, tokens: number): PaddingSkill {
   const heading = `\n\n# Skill: ${name}\n\n`;
   return { name, body: "x".repeat(tokens * 4 - heading.length) };
@@ -165,7 +165,7 @@ describe("padding where it pays (C-9)", () => {
   test("a long session with a prefix below the minimum is padded to just above it", () => {
     const plan = planPadding(auto);
     const total = 2000 + plan.tokens;
-    // 4,096 and two per cent, and at most one paragraph more.
+    // 4,096 plus two per cent, and at most one more paragraph.
     expect(total).toBeGreaterThanOrEqual(4178);
     expect(total).toBeLessThan(4178 + 120);
     expect(plan.reason).toMatch(
@@ -229,7 +229,7 @@ test("padding is the last of what is static, as one section", () => {
   expect(toPaddingSection({ texts: [] })).toBeNull();
 });
 
-// Goal: one prefix for every process (M-22). Method: the same skills, found in another order.
+// Goal: one prefix for every process. Method: the same skills, found in another order.
 describe("for any skills", () => {
   const skill = fc.record({
     name: fc.string({ minLength: 1, maxLength: 12 }),

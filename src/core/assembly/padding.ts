@@ -1,4 +1,4 @@
-// Whether a prefix that is too short to be cached is made longer, and with what. Decided once, at session start.
+// Whether to pad a prefix that is too short to be cached, and with what. Decided once, at session start.
 import type { Section } from "../layers/section.ts";
 import type { PaddingMode } from "./layout.ts";
 import { operatingContext } from "./operating-context.ts";
@@ -10,16 +10,15 @@ export interface PaddingRequest {
   readonly floorTokens: number;
   /** Tools and static text without padding. */
   readonly naturalTokens: number;
-  /** In any order. */
   readonly skills: readonly PaddingSkill[];
   readonly countText: (text: string) => number;
-  /** How many calls will send this prefix while it is kept. */
+  /** How many calls will send this prefix during its lifetime. */
   readonly expectedCalls: number;
-  /** What a token costs that is read, in tokens that are not cached. */
+  /** The cost of a read token, in uncached tokens. */
   readonly readMultiplier: number;
-  /** The same for a token that is written. */
+  /** The cost of a written token, in uncached tokens. */
   readonly writeMultiplier: number;
-  /** Of the mode `always`. */
+  /** For the mode `always`. */
   readonly bounds?: PaddingBounds;
 }
 
@@ -29,27 +28,27 @@ export interface PaddingSkill {
 }
 
 export interface PaddingBounds {
-  /** No padding from here on. */
+  /** A prefix of this length needs no padding. */
   readonly tokensMin: number;
-  /** Never more than this with padding. */
+  /** A padded prefix is never longer. */
   readonly tokensMax: number;
 }
 
 export interface PaddingPlan {
-  /** To stand at the end of the static text, in this order. */
+  /** For the end of the static text, in this order. */
   readonly texts: readonly string[];
-  /** Names of the skills whose whole body is in the texts. */
+  /** Skills whose whole body is in the texts. */
   readonly preactivated: readonly string[];
-  /** What the texts and the marks in the skill index add. */
+  /** Tokens of the texts and of the marks in the skill index. */
   readonly tokens: number;
   /** A short sentence for people. */
   readonly reason: string;
 }
 
-/** Well above the floor that was observed, since estimates by length are low (M-20, M-25). */
+/** Well above the observed floor, because estimates by length are low. */
 const defaultBounds: PaddingBounds = { tokensMin: 4500, tokensMax: 5500 };
 
-/** Same inputs, same bytes: skills in any order give the same plan. */
+/** Same inputs, same bytes: the order of skills does not matter. */
 export function planPadding(request: PaddingRequest): PaddingPlan {
   switch (request.mode) {
     case "off":
@@ -61,10 +60,7 @@ export function planPadding(request: PaddingRequest): PaddingPlan {
   }
 }
 
-/**
- * From how many calls on a padded prefix that is cached costs less than the natural one that is not
- * (C-9); null where it never does.
- */
+/** From how many calls on a cached padded prefix costs less than the uncached natural one. Null if it never does. */
 export function breakEvenCalls({
   naturalTokens,
   paddedTokens,
@@ -81,7 +77,7 @@ export function breakEvenCalls({
   return ((writeMultiplier - readMultiplier) * paddedTokens) / savedPerCall;
 }
 
-/** The padding as the last of the static sections; null for none. */
+/** The padding as the last static section. Null for none. */
 export function toPaddingSection({ texts }: Pick<PaddingPlan, "texts">): Section | null {
   if (texts.length === 0) return null;
   return { name: "padding", layer: "workspace", stability: "static", text: texts.join("\n\n") };
@@ -120,14 +116,14 @@ function padIfItPays(request: PaddingRequest): PaddingPlan {
   return { ...filled, reason: `${filled.reason}; they ${comparison}` };
 }
 
-/** A margin of 2 % for what estimates miss, and room for a paragraph or a short skill above it. */
+/** Adds a margin of 2 % for estimation errors, and room for a paragraph or a short skill. */
 function boundsFor(floorTokens: number): PaddingBounds {
   const tokensMin = Math.ceil(floorTokens * 1.02);
   const { tokensMin: usualMin, tokensMax: usualMax } = defaultBounds;
   return { tokensMin, tokensMax: Math.ceil((tokensMin * usualMax) / usualMin) };
 }
 
-/** Whole skills by name, then paragraphs, until the minimum is reached. What does not fit is passed over, never cut (B-06). */
+/** Whole skills by name, then paragraphs, until the minimum is reached. Skips what does not fit; never cuts. */
 function fill(
   { naturalTokens, skills, countText }: PaddingRequest,
   { tokensMin, tokensMax }: PaddingBounds,
@@ -162,7 +158,7 @@ function fill(
   return { texts, preactivated, tokens, reason: `${outcome}${omission}` };
 }
 
-/** Of two with one name the first counts. */
+/** The first of two skills with one name counts. */
 function sortedByName(skills: readonly PaddingSkill[]): readonly PaddingSkill[] {
   const byName = new Map<string, PaddingSkill>();
   for (const skill of skills) {

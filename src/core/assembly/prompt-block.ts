@@ -1,28 +1,28 @@
-// A prompt as a list of blocks: what an assembly, a foreign request and a recorded trace have in common.
+// A prompt as a list of blocks: the common form of assemblies, foreign requests and recorded traces.
 import type { ListView } from "../growing/growing-list.ts";
 import type { ContentHash } from "../hash.ts";
 import type { Carrier } from "../models/marker-rules.ts";
 import type { Tier } from "../tokens/budget.ts";
 
-/** One piece of a prompt, in the order the provider reads it. */
+/** One piece of a prompt, in the provider's reading order. */
 export interface PromptBlock {
-  /** Of the whole prefix that ends here: equal keys mean equal bytes up to and with this block. */
+  /** The key of the whole prefix up to and including this block. Equal keys mean equal bytes. */
   readonly key: ContentHash;
   readonly tokens: number;
-  /** Tokens up to and with this block. */
+  /** Tokens up to and including this block. */
   readonly endTokens: number;
   readonly tier: Tier;
   readonly kind: BlockKind;
   readonly role: PromptRole;
-  /** Whether a message ends with it. */
+  /** Whether it is the last block of a message. */
   readonly endsMessage: boolean;
-  /** False where nothing can be marked, whatever the provider takes. */
+  /** False if this block can never carry a marker, on any provider. */
   readonly mayCarryMarker: boolean;
-  /** Of a system block. */
+  /** Only for system blocks. */
   readonly label?: string;
 }
 
-/** The names that providers' marker rules use, and one for what they do not name. */
+/** The names in providers' marker rules, and one for everything else. */
 export type BlockKind = Carrier | "other";
 
 export type PromptRole = "tools" | "system" | "user" | "assistant";

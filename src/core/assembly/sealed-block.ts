@@ -6,16 +6,16 @@ import type { Tier } from "../tokens/budget.ts";
 import type { PromptBlock } from "./prompt-block.ts";
 import type { SpelledBlock } from "./spelling.ts";
 
-/** Which array of the request a block is written into. */
+/** The array of the request that holds a block. */
 export type Region = "tools" | "system" | "messages" | "volatile";
 
 export interface SealedBlock extends PromptBlock {
   readonly region: Region;
-  /** Where in its region a marker goes in; null where it cannot carry one. */
+  /** Where a marker goes in its region. Null if the block cannot carry one. */
   readonly markerAt: number | null;
 }
 
-/** How far a prompt is sealed. */
+/** The end of the sealed part of a prompt. */
 export interface SealedEnd {
   readonly key: ContentHash;
   readonly tokens: number;
@@ -34,7 +34,7 @@ export interface SealingOptions {
   readonly labelOf?: (index: number) => string;
 }
 
-/** Writes blocks behind the bytes that are there, and chains their keys to the key that is there. */
+/** Appends blocks to the existing bytes and chains their keys to the existing key. */
 export function sealBlocks(
   spelled: readonly SpelledBlock[],
   start: SealedEnd,

@@ -1,4 +1,4 @@
-// What skills there are, as the system prompt tells it (M-33): names and descriptions, never bodies.
+// The skill index of the system prompt: names and descriptions, never bodies.
 
 export interface IndexedSkill {
   /** Unique. */
@@ -6,10 +6,10 @@ export interface IndexedSkill {
   readonly description: string;
 }
 
-/** Stands behind the name of a skill whose body is in the prompt already. */
+/** Follows the name of a skill whose body is already in the prompt. */
 export const preloadedMark = " [preloaded]";
 
-/** One line per skill by name, the same text for any order, and what is to be said below; null where there are none. */
+/** One line per skill, sorted by name, then the note. Input order does not matter. Null if there are no skills. */
 export function toSkillIndex(
   skills: readonly IndexedSkill[],
   preactivated: readonly string[] = [],

@@ -1,4 +1,4 @@
-// What assembly asks of a protocol: how tools, system text and messages are written, so that bytes are made once.
+// What assembly needs from a protocol: how to write tools, system text and messages, so that bytes are made once.
 import type { Block, JsonText, Message } from "../message/message.ts";
 import type { ToolDefinition } from "../message/tool-definition.ts";
 import type { BlockKind, PromptRole } from "./prompt-block.ts";
@@ -7,26 +7,26 @@ import type { SystemBlock } from "./system-blocks.ts";
 export interface Spelling {
   tools(tools: readonly ToolDefinition[]): readonly SpelledBlock[];
   system(blocks: readonly SystemBlock[]): readonly SpelledBlock[];
-  /** A message that follows what is written so far. */
+  /** Writes a message after what is already written. */
   message(message: Message, written: Written): Spelled;
-  /** Text after the current message that may be another one on the next call. */
+  /** Writes text after the current message that may differ on the next call. */
   volatile(text: string, written: Written, how: VolatileForm): Spelled;
 }
 
 /**
- * `text`, `system message`: for this call alone, in the name of the user or as the model's instructions
- * where it takes them there. `kept`: stored and replayed, and shown for one turn where the protocol can.
+ * `text` and `system message` are for this call only: as the user, or as instructions if the model takes them
+ * there. `kept` is stored and sent again, and shown for one turn if the protocol can do that.
  */
 export type VolatileForm = "text" | "system message" | "kept";
 
-/** How far the messages are written: which role's message is still open, if the protocol leaves one open. */
+/** The state after the messages written so far. A protocol may leave the last message open. */
 export interface Written {
   readonly openRole: string | null;
-  /** The role of the last message; null before the first. */
+  /** The role of the last message. Null before the first. */
   readonly lastRole: Message["role"] | null;
-  /** How many blocks there are; a separator stands before all but the first. */
+  /** The number of blocks. A separator stands before all but the first. */
   readonly blockCount: number;
-  /** Features a request must ask for because of what is written, by the provider's names. */
+  /** Features the request must enable because of its content, by the provider's names. */
   readonly betas?: readonly string[];
 }
 
@@ -35,9 +35,9 @@ export const nothingWritten: Written = { openRole: null, lastRole: null, blockCo
 export interface Spelled {
   readonly blocks: readonly SpelledBlock[];
   readonly written: Written;
-  /** What the protocol cannot carry, with the reason; nothing is left out silently. */
+  /** What the protocol cannot carry, with the reason. Omissions are always reported. */
   readonly leftOut: readonly LeftOut[];
-  /** The canonical message to store, where text was spelled that has to be kept. */
+  /** The canonical message to store, if the spelled text must be kept. */
   readonly message?: Message;
 }
 
@@ -47,17 +47,17 @@ export interface LeftOut {
 }
 
 export interface SpelledBlock {
-  /** With whatever joins it to the block before it. */
+  /** Includes whatever joins it to the block before. */
   readonly json: JsonText;
-  /** How many bytes before its end a marker is put in; null where it cannot carry one. */
+  /** How many bytes before its end a marker goes. Null if it cannot carry one. */
   readonly markerFromEnd: number | null;
   readonly kind: BlockKind;
   readonly role: PromptRole;
   readonly endsMessage: boolean;
-  /** What it holds, for counting. Empty for tools and system text, which are counted as text. */
+  /** The content, for counting. Empty for tools and system text, which are counted as text. */
   readonly content: readonly Block[];
-  /** Of tools and system text: what of it could not be carried as it is. */
+  /** For tools and system text: what could not be carried unchanged. */
   readonly leftOut?: readonly LeftOut[];
-  /** True where the model is shown it for one turn only: it takes no tokens afterwards. */
+  /** True if the model sees it for one turn only. It takes no tokens afterwards. */
   readonly clearsAfterTurn?: boolean;
 }

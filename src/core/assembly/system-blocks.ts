@@ -1,19 +1,16 @@
-// Sections → the blocks of the system prompt, in the order that changes least first.
+// Sections → system prompt blocks, slowest-changing first.
 import { hasText, type Section } from "../layers/section.ts";
 import type { Tier } from "../tokens/budget.ts";
 import type { Layout } from "./layout.ts";
 
 export interface SystemBlock {
-  /** Told to nobody outside; policies and reports name a block by it. */
+  /** Internal: policies and reports name a block by it. */
   readonly label: string;
   readonly tier: Extract<Tier, "T1" | "T2" | "T5">;
   readonly text: string;
 }
 
-/**
- * The blocks of a session, without what changes on any call. Empty sections fall out; equal
- * stability keeps the caller's order.
- */
+/** The blocks of a session, without volatile text. Drops empty sections; equal stability keeps the caller's order. */
 export function toSystemBlocks(sections: readonly Section[], layout: Layout): SystemBlock[] {
   const stable = sections.filter((section) => hasText(section) && section.stability !== "turn");
   switch (layout.systemBlocks) {
@@ -38,7 +35,7 @@ export function toSystemBlocks(sections: readonly Section[], layout: Layout): Sy
   }
 }
 
-/** What changes on any call, as one text; null when there is nothing. */
+/** The volatile text. Null if there is none. */
 export function volatileText(sections: readonly Section[]): string | null {
   const texts = sections
     .filter((section) => section.stability === "turn" && hasText(section))
@@ -46,7 +43,7 @@ export function volatileText(sections: readonly Section[]): string | null {
   return texts.length === 0 ? null : texts.join("\n\n");
 }
 
-/** The label of what changes on any call, where it stands in the system prompt. */
+/** The label of volatile text inside the system prompt. */
 export function volatileLabel(layout: Layout): string {
   return layout.systemBlocks === "labelled" ? "channel_meta" : "volatile";
 }

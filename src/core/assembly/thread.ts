@@ -1,4 +1,4 @@
-// T3 and T4: every message as it was sent, to the byte. Appending costs what is appended.
+// T3 and T4: every message exactly as it was sent. Appending costs only what is appended.
 import { growingBytes, type GrowingBytes } from "../growing/growing-bytes.ts";
 import { growingList, itemsOf, type GrowingList } from "../growing/growing-list.ts";
 import type { Message } from "../message/message.ts";
@@ -12,17 +12,17 @@ import {
   type Written,
 } from "./spelling.ts";
 
-/** A conversation on its foundation, sealed. A value: whoever holds an earlier one can go on from there. */
+/** A conversation on its foundation, sealed. Immutable: it can continue from any earlier value. */
 export interface Thread {
   readonly foundation: Foundation;
   readonly messages: GrowingList<Message>;
   readonly blocks: GrowingList<SealedBlock>;
   readonly bytes: GrowingBytes;
   readonly end: SealedEnd;
-  /** Where each message ends: what it took, and the key of everything up to it. */
+  /** The end of each message: its tokens, and the key of everything up to it. */
   readonly messageEnds: GrowingList<SealedEnd>;
   readonly written: Written;
-  /** The last volatile text that was kept; what did not change is not sent again. */
+  /** The last kept volatile text. Unchanged text is not sent again. */
   readonly keptVolatile: string | null;
   readonly leftOut: GrowingList<LeftOut>;
 }
@@ -49,7 +49,7 @@ export function appendMessages(thread: Thread, messages: readonly Message[]): Th
   );
 }
 
-/** Writes what a protocol spelled for a message. */
+/** Appends a spelled message. */
 export function appendSpelled(thread: Thread, message: Message, spelled: Spelled): Thread {
   const { counter } = thread.foundation;
   const sealed = sealBlocks(
@@ -58,7 +58,7 @@ export function appendSpelled(thread: Thread, message: Message, spelled: Spelled
     {
       region: "messages",
       tierOf: () => "T3",
-      // What the model is shown for one turn only takes nothing from then on.
+      // Text that the model sees for one turn takes no tokens afterwards.
       tokensOf: (block) => (block.clearsAfterTurn === true ? 0 : countSpelled(block, counter)),
     },
     thread.bytes,
@@ -82,12 +82,11 @@ export function countSpelled(
   return counter.message({ role: role === "tools" ? "system" : role, content });
 }
 
-/** The messages from a place on. */
 export function messagesFrom({ messages }: Thread, from: number): readonly Message[] {
   return [...itemsOf({ length: messages.length - from, at: (index) => messages.at(from + index) })];
 }
 
-/** What each message from a place on takes. */
+/** The tokens of each message from a place on. */
 export function messageTokens(thread: Thread, from: number): readonly number[] {
   const { messageEnds, foundation, messages } = thread;
   const tokens: number[] = [];

@@ -1,17 +1,16 @@
-// What a plan says: where the markers go and why, and what the provider should read, write and charge.
+// A cache plan: where the markers go and why, and what the provider should read, write and charge.
 import type { ContentHash } from "../hash.ts";
 import type { Lifetime } from "../message/usage.ts";
 import type { KnownEntry } from "./cache-state.ts";
 import type { Hit } from "./find-hit.ts";
 
 export interface CachePlan {
-  /** In block order. */
   readonly markers: readonly PlannedMarker[];
-  /** One marker for the whole request; null for none. */
+  /** One marker for the whole request. Null for none. */
   readonly requestMarker: Lifetime | null;
-  /** Whether the provider may also end a prefix where no marker stands; null where it is not ours to say. */
+  /** Whether the provider may also end a prefix without a marker. Null if we cannot choose. */
   readonly mode: "implicit" | "explicit" | null;
-  /** Keeps calls of one prefix together where a provider routes by it; null for none. */
+  /** Keeps calls with one prefix together on providers that route by it. Null for none. */
   readonly cacheKey: string | null;
   readonly expected: Expectation;
   readonly dropped: readonly DroppedMarker[];
@@ -28,7 +27,6 @@ export interface PlannedMarker {
   readonly reason: string;
 }
 
-/** What a marker is for. */
 export type MarkerSlot =
   | "head"
   | "step"
@@ -36,24 +34,24 @@ export type MarkerSlot =
   | "guard"
   | "tail"
   | "rule"
-  /** Was in the request already and is kept. */
+  /** Was already in the request and stays. */
   | "present";
 
 export interface Expectation {
-  /** The last block of what should be read; null for nothing. */
+  /** The last block that should be read. Null for none. */
   readonly hitBlock: number | null;
   /** What should be found there, and how far back. */
   readonly hit: Hit | null;
-  /** For each lifetime that is written, the block its span ends with. */
+  /** For each written lifetime, the block at the end of its span. */
   readonly spanEnds: Readonly<Partial<Record<Lifetime, number>>>;
-  /** Entries that live longer because of this call. */
+  /** Entries whose lifetime this call restarts. */
   readonly refreshed: readonly KnownEntry[];
-  /** Entries there are afterwards that were not, or not any more. */
+  /** New or restored entries after the call. */
   readonly written: readonly KnownEntry[];
   readonly readTokens: number;
   readonly writeTokens: Readonly<Partial<Record<Lifetime, number>>>;
   readonly uncachedTokens: number;
-  /** Of the prompt alone; null where the model has no price. */
+  /** The cost of the prompt alone. Null if the model has no price. */
   readonly costPicoUsd: bigint | null;
 }
 
@@ -72,12 +70,12 @@ export type DropReason =
   | "the provider takes no markers"
   | "the provider takes no marker for a whole request";
 
-/** Whether it pays to repeat the prefix before it expires. A value; nobody acts on it here. */
+/** Whether it pays to repeat the prefix before it expires. A recommendation; the planner sends nothing. */
 export interface KeepWarm {
   readonly pays: boolean;
-  /** When to repeat, after the start of this call; null where the provider has no way to. */
+  /** When to repeat, counted from the start of this call. Null if the provider offers no way. */
   readonly afterMs: number | null;
-  /** What is saved on average, in input tokens; below zero where it costs. */
+  /** The average saving in input tokens. Negative if it costs more. */
   readonly gainTokens: number;
   readonly reason: string;
 }

@@ -1,4 +1,4 @@
-// What a session knows of the provider's cache: what it wrote, when, and which promises did not hold.
+// What a session knows about the provider's cache: its writes, their times, and which promises failed.
 import type { PromptBlock } from "../assembly/prompt-block.ts";
 import type { ContentHash } from "../hash.ts";
 import type { Lifetime } from "../message/usage.ts";
@@ -6,33 +6,32 @@ import type { CacheRules } from "../models/cache-rules.ts";
 import { noEvidence, type Evidence } from "./evidence.ts";
 import { noContents, type PromptContents } from "./prompt-contents.ts";
 
-/** A plain value, kept with the session: a restart or another node goes on from it. */
+/** A plain value, stored with the session, so that a restart or another node can continue from it. */
 export interface CacheState {
-  /** Bounded: what is live, and some that are not any more, because a marker can bring those back. */
+  /** Bounded: live entries and some expired ones, which a marker can restore. */
   readonly entries: readonly KnownEntry[];
-  /** Where the last call's replayed part ended; null before the first call. */
+  /** Where the repeated part of the last call ended. Null before the first call. */
   readonly lastTail: { readonly key: ContentHash; readonly block: number } | null;
-  /** The last place whose tokens the provider told; null before the first reply. */
+  /** The last place with an exact token count from the provider. Null before the first reply. */
   readonly measured: Measured | null;
   readonly lastStartMs: number | null;
   readonly calls: number;
-  /** What the prompt so far holds that decides which entries a change leaves readable. */
+  /** What the prompt contains that decides which entries stay readable after a change. */
   readonly contents: PromptContents;
   readonly evidence: Evidence;
 }
 
-/** A prefix that the provider should have. */
+/** A prefix the provider should have. */
 export interface KnownEntry {
   readonly key: ContentHash;
   readonly block: number;
-  /** Null where the provider names no lifetime. */
+  /** Null if the provider names no lifetime. */
   readonly lifetime: Lifetime | null;
   readonly keptMs: number;
-  /** As the provider counted them; null where it did not tell. */
+  /** The provider's count. Null if it did not report one. */
   readonly tokens: number | null;
-  /** When it was written. */
   readonly writtenMs: number;
-  /** Start of the last call that wrote it, read it, or had a marker on it. */
+  /** Start of the last call that wrote it, read it, or put a marker on it. */
   readonly touchedMs: number;
 }
 
@@ -42,7 +41,7 @@ export interface Measured {
   readonly tokens: number;
 }
 
-/** A session that has not called yet. What was learned of the provider elsewhere may be given. */
+/** The state before the first call. Pass evidence learned about the provider elsewhere. */
 export function openCacheState(evidence: Evidence = noEvidence): CacheState {
   return {
     entries: [],
@@ -64,7 +63,7 @@ export function keptMsOf(lifetime: Lifetime, rules: CacheRules): number {
   return (found?.seconds ?? 0) * 1000;
 }
 
-/** What the last reply told, where the prompt still begins with what it was told of; null otherwise. */
+/** The last measured count, if the prompt still begins with the measured prefix. Null otherwise. */
 export function countsAs(
   measured: Measured | null,
   blocks: { at(index: number): PromptBlock | undefined },
@@ -72,16 +71,16 @@ export function countsAs(
   return measured !== null && blocks.at(measured.block)?.key === measured.key ? measured : null;
 }
 
-/** Counts up to a block, corrected by what the last reply told about the prompt before it. */
+/** Counts up to a block, corrected by the exact count in the last reply. */
 export type Ruler = (block: number) => number;
 
 export function createRuler(
   blocks: { at(index: number): PromptBlock | undefined },
-  told: Measured | null,
+  lastMeasured: Measured | null,
 ): Ruler {
-  // An array counts from its end below 0; nothing comes before the first block.
+  // `at` counts from the end for negative indexes; nothing comes before the first block.
   const endOf: Ruler = (block) => (block < 0 ? 0 : (blocks.at(block)?.endTokens ?? 0));
-  const measured = countsAs(told, blocks);
+  const measured = countsAs(lastMeasured, blocks);
   if (measured === null) return endOf;
   const counted = endOf(measured.block);
   return (block) =>

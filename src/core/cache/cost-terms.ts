@@ -1,19 +1,19 @@
-// Prices and chances that the least expected cost is made of.
+// The prices and probabilities behind the least expected cost.
 import type { LifetimeRules } from "../models/cache-rules.ts";
 import { isRefuted, reliabilityOf } from "./evidence.ts";
 import type { CostQuestion } from "./marker-places.ts";
 import { chanceWithin, siblingChanceWithin } from "./pace.ts";
 
-/** Prices in shares of the input price, and how likely each kind of next call is. */
+/** Prices as shares of the input price, and how likely each kind of next call is. */
 export interface Terms {
   readonly short: LifetimeRules;
   readonly long: LifetimeRules | null;
   readonly read: number;
   readonly shortWrite: number;
   readonly longWrite: number;
-  /** The next call comes while a short-lived entry is kept. */
+  /** The probability that the next call comes while a short-lived entry is kept. */
   readonly soon: number;
-  /** How often it comes later, while only a long-lived entry is kept, before one comes sooner or too late. */
+  /** How many later calls, while only a long-lived entry is kept, come before one comes sooner or too late. */
   readonly later: number;
   readonly siblingSoon: number;
   readonly siblingLater: number;
@@ -46,5 +46,5 @@ export function termsOf({ rules, state, pace }: CostQuestion): Terms | null {
   };
 }
 
-/** However regular the pauses are, the next one may be longer. */
+/** Even with regular pauses, the next one may be longer. */
 const laterMax = 0.95;

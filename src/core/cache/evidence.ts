@@ -1,12 +1,12 @@
-// What replies say about the provider's promises. A promise that reality refutes is not built on any more.
+// What replies show about the provider's promises. The planner stops relying on a refuted promise.
 
 /** The promises a plan relies on. The list is closed. */
 export const cachePromises = [
-  /** A written prefix can be read by the next call in time. */
+  /** A timely next call can read a written prefix. */
   "writes are kept",
   /** A prefix written for the longest lifetime outlives the shortest one. */
   "long lifetimes last",
-  /** A marker before the hit lets its entry live longer. */
+  /** A marker before the hit restarts its entry's lifetime. */
   "markers refresh",
   /** An entry is found some positions before a marker. */
   "lookback finds",
@@ -39,7 +39,7 @@ export function addEvidence(evidence: Evidence, promise: CachePromise, held: boo
   return { ...evidence, [promise]: after };
 }
 
-/** How sure one may be, between 0 and 1. Documents count as a few observations that held. */
+/** How reliable a promise is, from 0 to 1. The documentation counts as a few good observations. */
 export function reliabilityOf(evidence: Evidence, promise: CachePromise): number {
   const { held, broken } = evidence[promise];
   return (held + priorHeld) / (held + broken + priorHeld + priorBroken);
@@ -48,9 +48,9 @@ export function reliabilityOf(evidence: Evidence, promise: CachePromise): number
 const priorHeld = 2;
 const priorBroken = 0.1;
 
-/** Below this share a promise is refuted: nothing is built on it until it is seen to hold. */
+/** Below this share a promise is refuted: the planner ignores it until it holds again. */
 const refutedBelow: Readonly<Record<CachePromise, number>> = {
-  // One write in eight that is lost makes it pay to keep the places before it in sight.
+  // If one write in eight is lost, it pays to keep the places before it within reach.
   "writes are kept": 0.88,
   "long lifetimes last": 0.6,
   "markers refresh": 0.6,

@@ -14,7 +14,6 @@ import { carrierAt } from "./fit-markers.ts";
 
 export interface BillQuestion {
   readonly blocks: BlockList;
-  /** Fitted, in block order. */
   readonly markers: readonly WireMarker[];
   readonly requestMarker: Lifetime | null;
   readonly mode: "implicit" | "explicit";
@@ -22,7 +21,7 @@ export interface BillQuestion {
   readonly entries: EntriesByBlock;
   readonly ruler: Ruler;
   readonly nowMs: number;
-  /** Of the whole prompt, where someone counted it exactly. */
+  /** The exact count of the whole prompt, if known. */
   readonly promptTokens?: number;
 }
 
@@ -32,9 +31,9 @@ export interface ExpectedBill {
   readonly writeTokens: Readonly<Partial<Record<Lifetime, number>>>;
   readonly uncachedTokens: number;
   readonly spanEnds: Readonly<Partial<Record<Lifetime, number>>>;
-  /** Live entries whose lifetime starts anew. */
+  /** Live entries whose lifetime restarts. */
   readonly refreshed: readonly KnownEntry[];
-  /** What there is afterwards that was not, or not any more. */
+  /** New or restored entries after the call. */
   readonly written: readonly KnownEntry[];
 }
 
@@ -63,12 +62,12 @@ export function expectBill(question: BillQuestion): ExpectedBill {
   };
 }
 
-/** As the provider counted them, where it told. */
+/** The provider's count, if it reported one. */
 function tokensOf({ block, entries }: Hit, ruler: Ruler): number {
   return entries.find(({ tokens }) => tokens !== null)?.tokens ?? ruler(block);
 }
 
-/** Entries by the block they end with; lookups ask for a block, and most blocks have none. */
+/** Entries by their last block. Lookups ask by block, and most blocks have none. */
 export function entriesByBlock(entries: readonly KnownEntry[]): EntriesByBlock {
   const byBlock = new Map<number, KnownEntry[]>();
   for (const entry of entries) {
@@ -79,7 +78,7 @@ export function entriesByBlock(entries: readonly KnownEntry[]): EntriesByBlock {
   return byBlock;
 }
 
-/** Our markers, the one for the whole request, and the provider's own; those long enough, in block order. */
+/** Our markers, the request marker and the provider's own. Only those long enough, in block order. */
 function effectiveMarkers({
   blocks,
   markers,
@@ -105,7 +104,7 @@ function effectiveMarkers({
     .toSorted((left, right) => left.block - right.block);
 }
 
-/** What a provider that keeps whole steps gives of a prefix it has. */
+/** The readable part of a prefix on a provider that keeps whole steps. */
 function readableOf(tokens: number, { automatic, markers, minimumTokens }: CacheRules): number {
   if (markers !== null || automatic === null || automatic.takesMarkerSlot) return tokens;
   const step = automatic.stepTokens ?? automatic.reportedInSteps ?? 1;
@@ -113,7 +112,7 @@ function readableOf(tokens: number, { automatic, markers, minimumTokens }: Cache
   return kept < (minimumTokens ?? 0) ? 0 : kept;
 }
 
-/** Each span is billed once, at the longest lifetime that any marker at or after its end asks for. */
+/** Each span is billed once, at the longest lifetime of any marker at or after its end. */
 function writtenSpans(
   written: readonly WireMarker[],
   readTokens: number,
@@ -143,7 +142,7 @@ function isLonger(left: Lifetime, right: Lifetime, rules: CacheRules): boolean {
   return keptMsOf(left, rules) > keptMsOf(right, rules);
 }
 
-/** A marker at or before the hit keeps alive what is there, and brings back what it once wrote itself. */
+/** A marker at or before the hit keeps existing entries alive and restores its own expired one. */
 function keptBefore(
   usable: readonly WireMarker[],
   hit: Hit | null,
@@ -179,13 +178,13 @@ function newEntry(
   };
 }
 
-/** Where a provider keeps whatever it was sent: the parts of this prompt that will be sent again. */
+/** For a provider that keeps everything it receives: the parts of this prompt that will be sent again. */
 function ownSightings({ blocks, rules, nowMs, requestMarker }: BillQuestion): KnownEntry[] {
   const { automatic, markers } = rules;
   if (markers !== null || automatic === null || automatic.takesMarkerSlot) return [];
   const asked = requestMarker === null ? 0 : keptMsOf(requestMarker, rules);
   const keptMs = Math.max((automatic.keptSecondsMin ?? 0) * 1000, asked);
-  // Text that changes may stand between the foundation and the messages.
+  // Changing text may stand between the foundation and the messages.
   return [...new Set([foundationEnd(blocks), tailOf(blocks)])].flatMap((block) => {
     const key = block < 0 ? undefined : blocks.at(block)?.key;
     const times = { writtenMs: nowMs, touchedMs: nowMs };
@@ -195,7 +194,7 @@ function ownSightings({ blocks, rules, nowMs, requestMarker }: BillQuestion): Kn
   });
 }
 
-/** The last block of tools and stable system text; -1 for none. */
+/** The last block of tools and stable system text, or -1. */
 export function foundationEnd(blocks: BlockList): number {
   let block = 0;
   for (; block < blocks.length; block += 1) {
@@ -205,7 +204,7 @@ export function foundationEnd(blocks: BlockList): number {
   return block - 1;
 }
 
-/** The last block that will be replayed as it is; -1 for none. */
+/** The last block that later calls repeat, or -1. */
 export function tailOf(blocks: BlockList): number {
   let block = blocks.length - 1;
   while (block >= 0 && blocks.at(block)?.tier === "T5") block -= 1;

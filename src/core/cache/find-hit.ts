@@ -1,4 +1,4 @@
-// Which known entry the provider should find for a set of markers, by its published way of looking.
+// The known entry that the provider should find for a set of markers, by its published lookup rules.
 import type { BlockList } from "../assembly/prompt-block.ts";
 import type { Lifetime } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
@@ -9,17 +9,16 @@ export interface Hit {
   readonly block: number;
   /** Every live entry under its key. */
   readonly entries: readonly KnownEntry[];
-  /** How many positions before the marker that found it; 0 for the marker's own place. */
+  /** How many positions before the marker that found it. 0 is the marker's own place. */
   readonly positionsBack: number;
 }
 
-/** A marker as the provider sees it. */
 export interface WireMarker {
   readonly block: number;
   readonly lifetime: Lifetime;
 }
 
-/** What a session knows, by the block an entry ends with. */
+/** Known entries by the block they end with. */
 export type EntriesByBlock = ReadonlyMap<number, readonly KnownEntry[]>;
 
 export interface Lookup {
@@ -28,7 +27,7 @@ export interface Lookup {
   readonly nowMs: number;
 }
 
-/** The live entries of this very prefix that end with a block; null for none. */
+/** The live entries of this prefix that end with a block. Null for none. */
 export function liveAt(
   { blocks, entries, nowMs }: Lookup,
   block: number,
@@ -40,7 +39,7 @@ export function liveAt(
   return live.length === 0 ? null : live;
 }
 
-/** The longest live entry that these markers, in block order and long enough to count, look at. */
+/** The longest live entry that these markers can find. They must be in block order and long enough to count. */
 export function findHit(
   lookup: Lookup,
   markers: readonly WireMarker[],
@@ -58,7 +57,7 @@ export function findHit(
 type PositionLookback = Extract<Lookback, { readonly kind: "positions" }>;
 type BoundaryLookback = Extract<Lookback, { readonly kind: "boundaries" }>;
 
-/** Where a provider ends prefixes by itself and takes no markers. */
+/** For a provider that ends prefixes by itself and takes no markers. */
 const ownBoundaries: BoundaryLookback = {
   kind: "boundaries",
   explicitFirst: 0,
@@ -85,7 +84,7 @@ function findByPositions(
   return null;
 }
 
-/** Whether a block and the one after it count as one position. */
+/** Whether a block and the next one count as one position. */
 export function sharesPosition(
   blocks: BlockList,
   block: number,
@@ -120,7 +119,7 @@ function findByBoundaries(
   return null;
 }
 
-/** Ends of the latest messages at which a provider may end a prefix by itself, the latest first. */
+/** The ends of the latest messages where a provider may end a prefix by itself, latest first. */
 export function lastEndings(blocks: BlockList, countMax: number): number[] {
   const endings: number[] = [];
   for (let block = blocks.length - 1; block >= 0 && endings.length < countMax; block -= 1) {
@@ -133,14 +132,14 @@ export function lastEndings(blocks: BlockList, countMax: number): number[] {
   return initial === -1 ? [] : [initial];
 }
 
-/** A message of the user, or the last of the tool results that come together. */
+/** A user message, or the last of adjacent tool results. */
 function isEligible(blocks: BlockList, block: number): boolean {
   const at = blocks.at(block);
   if (at?.role !== "user" || !at.endsMessage) return false;
   return at.kind !== "tool_result" || blocks.at(block + 1)?.kind !== "tool_result";
 }
 
-/** The last system block before the first message; -1 for none. */
+/** The last system block before the first message, or -1. */
 function initialEnd(blocks: BlockList): number {
   let last = -1;
   for (let block = 0; block < blocks.length; block += 1) {
@@ -151,7 +150,7 @@ function initialEnd(blocks: BlockList): number {
   return last;
 }
 
-/** Where any prefix that was sent may be found again. */
+/** For a provider that may find any prefix it was sent. */
 function findLongest(lookup: Lookup): Hit | null {
   let longest: Hit | null = null;
   for (const block of lookup.entries.keys()) {

@@ -1,4 +1,4 @@
-// The one pass every policy goes through: ranked candidates → markers the provider takes, and what was dropped and why.
+// The one pass all policies share: ranked candidates → markers the provider accepts, and the dropped ones with reasons.
 import type { BlockList } from "../assembly/prompt-block.ts";
 import { lifetimes, type Lifetime } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
@@ -15,7 +15,7 @@ export interface Candidate {
 }
 
 export interface Fitted {
-  /** In block order; lifetimes never increase where the provider forbids it. */
+  /** In block order. Lifetimes never increase if the provider forbids it. */
   readonly markers: readonly PlannedMarker[];
   readonly dropped: readonly DroppedMarker[];
 }
@@ -24,9 +24,9 @@ export interface Fitting {
   readonly blocks: BlockList;
   readonly rules: CacheRules;
   readonly ruler: Ruler;
-  /** Markers that stand in the request already: they are neither moved, nor changed, nor dropped. */
+  /** Markers already in the request. They are not moved, changed or dropped. */
   readonly present: readonly WireMarker[];
-  /** Further slots that are spoken for: a marker for the whole request, or one the provider sets itself. */
+  /** Slots already in use: a request marker, or the provider's own. */
   readonly slotsTaken: number;
 }
 
@@ -71,7 +71,7 @@ export function fitMarkers(candidates: readonly Candidate[], fitting: Fitting): 
   };
 }
 
-/** The nearest block at or before a place that can carry a marker; -1 for none. */
+/** The nearest block at or before a place that can carry a marker, or -1. */
 export function carrierAt(blocks: BlockList, from: number, rules: MarkerRules): number {
   for (let block = from; block >= 0; block -= 1) {
     const at = blocks.at(block);
@@ -87,7 +87,7 @@ export function canCarry(
   return mayCarryMarker && carriers.some((carrier) => carrier === kind);
 }
 
-/** Of those the provider offers, the longest that is not longer; its shortest where none is. */
+/** The longest offered lifetime that is not longer than this one; otherwise the shortest offered. */
 export function offeredLifetime(lifetime: Lifetime, rules: CacheRules): Lifetime {
   const wanted = lifetimes.indexOf(lifetime);
   const fitting = rules.lifetimes.findLast((each) => lifetimes.indexOf(each.lifetime) <= wanted);
@@ -99,9 +99,9 @@ function toPresent({ block, lifetime }: WireMarker): Candidate {
 }
 
 /**
- * A provider refuses a longer lifetime after a shorter one. Everything before the longer one is
- * billed at its price anyway, so raising the earlier markers costs nothing. One that was in the
- * request stays as it is, and those after it are lowered.
+ * Providers refuse a longer lifetime after a shorter one. Everything before the longer one is billed at its
+ * price anyway, so raising the earlier markers costs nothing. A marker already in the request stays, and later
+ * ones are lowered.
  */
 function putInOrder(markers: readonly Candidate[]): readonly Candidate[] {
   let most: Lifetime = longestLifetime;

@@ -1,21 +1,21 @@
-// Whether it would pay to repeat a prefix shortly before it expires. A value; nobody acts on it here.
+// Whether it pays to repeat a prefix shortly before it expires. A recommendation; nothing is sent here.
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { KeepWarm } from "./cache-plan.ts";
 import { chanceWithin, type Pace } from "./pace.ts";
 
-/** How long before the end of a lifetime a repetition has to start. */
+/** How long before the end of a lifetime a repetition must start. */
 const marginMs = 15_000;
 
 export interface WarmQuestion {
   readonly rules: CacheRules;
   readonly pace: Pace;
-  /** What a short-lived entry holds after this call. */
+  /** Tokens in the short-lived entry after this call. */
   readonly shortTokens: number;
-  /** What a long-lived one holds. */
+  /** Tokens in the long-lived entry. */
   readonly longTokens: number;
 }
 
-/** One repetition costs a read of everything; it saves the rewriting when the next call comes a little late. */
+/** A repetition costs a read of everything. It saves the rewrite if the next call comes a little late. */
 export function decideKeepWarm({ rules, pace, shortTokens, longTokens }: WarmQuestion): KeepWarm {
   const [short] = rules.lifetimes;
   const read = rules.readMultiplier;

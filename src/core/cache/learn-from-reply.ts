@@ -1,4 +1,5 @@
-// A reply against its plan: what is kept now, what the provider's counts teach, and which promise did not hold.
+// Compares a reply with its plan: what is cached now, what the provider's counts show, and which promise failed.
+import { countTolerance } from "./count-tolerance.ts";
 import type { BlockList } from "../assembly/prompt-block.ts";
 import { promptTokens, writtenTokens, type Usage } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
@@ -19,16 +20,16 @@ import { findReadable } from "./readable-entries.ts";
 export interface ReplyLesson {
   readonly state: CacheState;
   readonly verdict: Verdict;
-  /** Promises that this reply refuted; each is reported once. */
+  /** Promises that this reply refuted. Each is reported once. */
   readonly refuted: readonly CachePromise[];
 }
 
-/** Tokens the provider should have read, and did. */
+/** Tokens the provider should have read, and those it read. */
 export interface Verdict {
   readonly kind: "as expected" | "read less" | "read more" | "not told";
   readonly expectedTokens: number;
   readonly reportedTokens: number;
-  /** What a shortfall speaks against. */
+  /** The promise that a shortfall counts against. */
   readonly promise: CachePromise | null;
 }
 
@@ -38,9 +39,9 @@ export interface AnsweredCall {
   readonly blocks: BlockList;
   readonly rules: CacheRules;
   readonly usage: Usage;
-  /** Whether the provider said anything about its cache. */
+  /** Whether the provider reported cache usage. */
   readonly tellsCache: boolean;
-  /** When the call was sent, in milliseconds since 1970. */
+  /** The send time in milliseconds since 1970. */
   readonly startMs: number;
 }
 
@@ -60,7 +61,12 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
   const key = tail < 0 ? undefined : blocks.at(tail)?.key;
   return {
     state: {
-      entries: nextEntries(known, bill, startMs, tellsCache ? toldTokens(bill, usage) : new Map()),
+      entries: nextEntries(
+        known,
+        bill,
+        startMs,
+        tellsCache ? exactTokensOf(bill, usage) : new Map(),
+      ),
       lastTail: key === undefined ? null : { key, block: tail },
       measured: measured ?? state.measured,
       lastStartMs: startMs,
@@ -78,29 +84,25 @@ export function learnFromReply(call: AnsweredCall): ReplyLesson {
   };
 }
 
-/** Counts are estimates: a difference below this share of the prompt's read part says nothing. */
-const toleranceShare = 0.05;
-const toleranceTokens = 200;
-
 function judge({ plan, usage, tellsCache, rules, startMs }: AnsweredCall): Verdict {
   const step = rules.automatic?.stepTokens ?? rules.automatic?.reportedInSteps ?? 0;
   const { readTokens: expectedTokens, hit } = plan.expected;
   const reportedTokens = usage.cacheReadTokens;
   const promise = hit === null ? null : promiseOf(hit, rules, startMs);
-  const told = { expectedTokens, reportedTokens };
-  if (!tellsCache) return { kind: "not told", ...told, promise: null };
-  const tolerance = Math.max(toleranceTokens, step, expectedTokens * toleranceShare);
-  if (reportedTokens < expectedTokens - tolerance) return { kind: "read less", ...told, promise };
-  // More than expected does no harm; only much more says that others wrote it.
+  const counts = { expectedTokens, reportedTokens };
+  if (!tellsCache) return { kind: "not told", ...counts, promise: null };
+  const tolerance = Math.max(step, countTolerance(expectedTokens));
+  if (reportedTokens < expectedTokens - tolerance) return { kind: "read less", ...counts, promise };
+  // Reading more is harmless. Much more means that another client wrote it.
   if (reportedTokens > expectedTokens + 2 * tolerance)
-    return { kind: "read more", ...told, promise };
-  return { kind: "as expected", ...told, promise };
+    return { kind: "read more", ...counts, promise };
+  return { kind: "as expected", ...counts, promise };
 }
 
-/** Looking back over this many positions or more is what the documents alone promise. */
+/** Finding an entry this far back tests the documented lookback. */
 const farBack = 10;
 
-/** What the provider had to keep to for this hit. */
+/** The promise behind this hit. */
 function promiseOf(hit: Hit, rules: CacheRules, nowMs: number): CachePromise {
   const shortMs = (rules.lifetimes[0]?.seconds ?? 0) * 1000;
   const age = Math.min(...hit.entries.map(({ touchedMs }) => nowMs - touchedMs));
@@ -110,14 +112,14 @@ function promiseOf(hit: Hit, rules: CacheRules, nowMs: number): CachePromise {
   return hit.positionsBack >= farBack ? "lookback finds" : "writes are kept";
 }
 
-/** What is there after all: less than believed, or more. */
+/** Corrects the known entries: the provider had less or more than assumed. */
 function correctEntries(
   { blocks, usage, startMs, rules }: AnsweredCall,
   entries: readonly KnownEntry[],
   { kind, reportedTokens }: Verdict,
   ruler: Ruler,
 ): readonly KnownEntry[] {
-  const tolerance = Math.max(toleranceTokens, reportedTokens * toleranceShare);
+  const tolerance = countTolerance(reportedTokens);
   if (kind === "read less") {
     return entries.filter(
       (entry) =>
@@ -134,7 +136,7 @@ function correctEntries(
   return [...entries, { key, block, ...shortestKept(rules), tokens: reportedTokens, ...times }];
 }
 
-/** For how long an entry is kept that others wrote, at least. */
+/** The least time that entries written by other clients are kept. */
 function shortestKept({
   lifetimes,
   automatic,
@@ -147,7 +149,7 @@ function shortestKept({
     : { lifetime: null, keptMs: (automatic?.keptSecondsMin ?? 0) * 1000 };
 }
 
-/** The block whose end is nearest to a count, by halving. */
+/** The block whose end is nearest to a count, by binary search. */
 function blockNear(tokens: number, blocks: BlockList, ruler: Ruler): number {
   let low = 0;
   let high = Math.max(0, blocks.length - 1);
@@ -175,7 +177,7 @@ function billWith(known: readonly KnownEntry[], call: AnsweredCall, ruler: Ruler
   });
 }
 
-/** The place whose tokens the reply tells: the last marker, or where what is sent once begins. */
+/** The place whose tokens the reply reports: the last marker, or the end of the repeated part. */
 function measure({ usage, blocks, plan }: AnsweredCall, bill: ExpectedBill): Measured | null {
   const { markers, mode, requestMarker } = plan;
   const isMarked = markers.length > 0 || mode === "implicit" || requestMarker !== null;
@@ -184,14 +186,14 @@ function measure({ usage, blocks, plan }: AnsweredCall, bill: ExpectedBill): Mea
   const last = Math.max(bill.hit?.block ?? -1, ...bill.written.map(({ block }) => block));
   const block = isKept ? last : tailOf(blocks);
   if (block < 0) return null;
-  // What follows the tail is counted by us: little text, and a small part of the whole.
+  // Our own count covers the text after the tail, which is short.
   const after = (blocks.at(blocks.length - 1)?.endTokens ?? 0) - (blocks.at(block)?.endTokens ?? 0);
   const tokens = isKept ? kept : promptTokens(usage) - after;
   const key = blocks.at(block)?.key;
   return key !== undefined && tokens > 0 ? { key, block, tokens } : null;
 }
 
-/** More than this is forgotten, the longest unused first. */
+/** The limit of known entries. The longest unused are dropped first. */
 const entriesMax = 512;
 const expiredMax = 32;
 
@@ -199,11 +201,11 @@ function nextEntries(
   known: readonly KnownEntry[],
   bill: ExpectedBill,
   startMs: number,
-  told: ReadonlyMap<number, number>,
+  exactTokens: ReadonlyMap<number, number>,
 ): readonly KnownEntry[] {
   const refreshed = new Set(bill.refreshed);
   const counted = (entry: KnownEntry): KnownEntry => {
-    const tokens = told.get(entry.block);
+    const tokens = exactTokens.get(entry.block);
     return tokens === undefined ? entry : { ...entry, tokens };
   };
   const expired: KnownEntry[] = [];
@@ -214,24 +216,24 @@ function nextEntries(
     if (refreshed.has(entry)) touched.push(counted({ ...entry, touchedMs: startMs }));
     else (isLive(entry, startMs) ? live : expired).push(entry);
   }
-  // Longest unused first, as each list is already.
+  // Each list is already ordered, longest unused first.
   return [...expired.slice(-expiredMax), ...live, ...touched, ...bill.written.map(counted)].slice(
     -entriesMax,
   );
 }
 
-/** Blocks whose end the reply tells exactly: of what was read, and of what was written last. */
-function toldTokens({ hit, written }: ExpectedBill, usage: Usage): ReadonlyMap<number, number> {
-  const told = new Map<number, number>();
+/** Blocks with an exact count in the reply: the end of the read part and of the last write. */
+function exactTokensOf({ hit, written }: ExpectedBill, usage: Usage): ReadonlyMap<number, number> {
+  const exactTokens = new Map<number, number>();
   const read = usage.cacheReadTokens;
   const marked = written.filter(({ lifetime }) => lifetime !== null);
   const last = Math.max(-1, ...marked.map(({ block }) => block));
-  if (hit !== null && hit.entries[0]?.lifetime !== null && read > 0) told.set(hit.block, read);
-  if (last > (hit?.block ?? -1)) told.set(last, read + writtenTokens(usage));
-  return told;
+  if (hit !== null && hit.entries[0]?.lifetime !== null && read > 0)
+    exactTokens.set(hit.block, read);
+  if (last > (hit?.block ?? -1)) exactTokens.set(last, read + writtenTokens(usage));
+  return exactTokens;
 }
 
-/** One entry per prefix and lifetime. */
 function isSame(left: KnownEntry, right: KnownEntry): boolean {
   return left.block === right.block && left.lifetime === right.lifetime && left.key === right.key;
 }

@@ -1,4 +1,4 @@
-// Markers by expected cost: what they cost now, against what the next call saves, under the gaps this agent has.
+// Places markers by expected cost: their cost now against what the next call saves, given this agent's pauses.
 import type { Lifetime } from "../message/usage.ts";
 import type { MarkerRules } from "../models/marker-rules.ts";
 import { termsOf, type Terms } from "./cost-terms.ts";
@@ -8,12 +8,11 @@ import { carrierAt, type Candidate } from "./fit-markers.ts";
 import { findPlaces, type CostQuestion, type Places } from "./marker-places.ts";
 
 export interface CheapestMarkers {
-  /** In order of rank. */
   readonly candidates: readonly Candidate[];
   readonly mode: "implicit" | "explicit";
 }
 
-/** The markers with the least expected cost of this call and the next. */
+/** The markers with the least expected cost over this call and the next. */
 export function cheapestMarkers(question: CostQuestion): CheapestMarkers {
   const { rules, ruler } = question;
   const places = findPlaces(question);
@@ -73,7 +72,7 @@ function cheapest(places: Places, terms: Terms): Choice {
       for (const step of steps) {
         const choice = { tail, head, step };
         const cost = expectedCost(choice, places, terms);
-        // Of equals the later one wins: a marker that costs nothing may help one day.
+        // On a tie the later choice wins: a free marker may help later.
         if (cost <= least) [best, least] = [choice, cost];
       }
     }
@@ -81,7 +80,7 @@ function cheapest(places: Places, terms: Terms): Choice {
   return best;
 }
 
-/** In input tokens: this call, less what the next call and other sessions save by it. */
+/** In input tokens: the cost of this call, minus what it saves the next call and other sessions. */
 function expectedCost(choice: Choice, places: Places, terms: Terms): number {
   const { hitTokens, headTokens, stepTokens, tailTokens, anchorTokens } = places;
   const { long, read, shortWrite, longWrite } = terms;
@@ -103,7 +102,7 @@ function expectedCost(choice: Choice, places: Places, terms: Terms): number {
     longWrite * (longEnd - hitTokens) +
     shortWrite * (end - longEnd) +
     (tailTokens - end);
-  // At or before the hit nothing new is made: only what is there lives on.
+  // At or before the hit nothing new is written; existing entries only live longer.
   const longRead = Math.max(anchorTokens, longEnd > hitTokens ? longEnd : 0);
   const saved = shortWrite - read;
   const headKept = choice.head === null ? 0 : headTokens;
@@ -115,7 +114,7 @@ function expectedCost(choice: Choice, places: Places, terms: Terms): number {
   );
 }
 
-/** Whether the hit is out of sight from every marker after it, or sight is not to be relied on. */
+/** Whether no marker after the hit can reach it, or the lookback is unreliable. */
 function needsPreviousTail(
   { hit, tail, step }: Places,
   choice: Choice,
@@ -136,10 +135,10 @@ function needsPreviousTail(
   return false;
 }
 
-/** What comes back changed is little text as a rule, and stands in one block or in several. */
+/** Text that comes back changed is usually short, in one or several blocks. */
 const guardedTokens = 100;
 
-/** A block so far before the tail that it outlives a change of the last few. */
+/** A block far enough before the tail to survive a change of the last few. */
 function guardOf(
   { tail, tailTokens, hit }: Places,
   { blocks, rules, ruler }: CostQuestion,
@@ -152,7 +151,7 @@ function guardOf(
   return guard > (hit?.block ?? -1) ? guard : -1;
 }
 
-/** The provider marks the end of the latest message itself; ours are for what it does not see. */
+/** The provider marks the end of the latest message itself. Ours mark what it does not. */
 function besidesOwn(
   { head, hit, hitTokens, headTokens }: Places,
   choice: Choice,

@@ -1,4 +1,4 @@
-// The places of a prompt that are worth a marker: where it was kept, where it ends, and what lies between.
+// The places in a prompt worth a marker: earlier entries, the end, and what lies between.
 import type { BlockList } from "../assembly/prompt-block.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { MarkerRules } from "../models/marker-rules.ts";
@@ -12,7 +12,7 @@ export interface CostQuestion {
   readonly blocks: BlockList;
   readonly rules: CacheRules;
   readonly state: CacheState;
-  /** Entries of the state that this prompt can read. */
+  /** The entries that this prompt can read. */
   readonly known: readonly KnownEntry[];
   readonly pace: Pace;
   readonly ruler: Ruler;
@@ -22,13 +22,13 @@ export interface CostQuestion {
 export interface Places {
   readonly tail: number;
   readonly tailTokens: number;
-  /** End of the foundation, where it is long enough to be kept. */
+  /** The end of the foundation, if it is long enough to be cached. */
   readonly head: number | null;
   readonly headTokens: number;
   /** The longest live entry of this prefix. */
   readonly hit: KnownEntry | null;
   readonly hitTokens: number;
-  /** The first place after the hit that can be marked. */
+  /** The first place after the hit that can carry a marker. */
   readonly step: number | null;
   readonly stepTokens: number;
   /** The longest live entry with a long lifetime. */
@@ -72,7 +72,7 @@ export function findPlaces({ blocks, rules, known, ruler, nowMs }: CostQuestion)
   };
 }
 
-/** The last block before the messages that can be marked; -1 for none. */
+/** The last block before the messages that can carry a marker, or -1. */
 function headOf(blocks: BlockList, markers: MarkerRules): number {
   let head = -1;
   for (let block = 0; block < blocks.length; block += 1) {

@@ -53,13 +53,13 @@ describe("before anything is seen", () => {
 describe("what is seen", () => {
   test("shifts the chances: eight gaps weigh as much as the prior", () => {
     const learned = afterGaps(openPace("human"), 8, minutes);
-    // Eight calls came, so that the end is a fifth as likely as at first: 0.02 · 2 / (2 + 8).
+    // Eight calls came, so the end is a fifth as likely as at first: 0.02 · 2 / (2 + 8).
     expect(chanceWithin(learned, 5 * minutes)).toBeCloseTo((0.996 * (8 + 8 * 0.93)) / 16, 10);
   });
 
   test("after a pause is counted apart and learned faster", () => {
     const learned = afterGaps(openPace("human"), 8, 10 * minutes);
-    // Seven of the eight followed a pause, and there the prior weighs three.
+    // Seven of the eight followed a pause, where the prior weighs three.
     expect(chanceWithin(learned, 5 * minutes)).toBeCloseTo((0.996 * 3 * 0.93) / 10, 10);
     expect(chanceWithin(learned, 30 * minutes)).toBeCloseTo((0.996 * (7 + 3 * 0.97)) / 10, 10);
     const back = learnPace(learned, minutes);

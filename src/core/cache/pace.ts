@@ -1,14 +1,14 @@
-// How long it takes until the next call: a prior for the kind of agent, and what was seen of this one.
+// The time until the next call: a prior for the kind of agent, and the observed gaps.
 import { lifetimes, type Lifetime } from "../message/usage.ts";
 
-/** Who waits between calls. */
+/** What the agent waits for between calls. */
 export type PaceKind = "human" | "tool loop" | "worker" | "cron" | "one-shot";
 
 export interface Pace {
   readonly kind: PaceKind;
-  /** Gaps seen, by class: up to each lifetime, and longer than all of them. */
+  /** Observed gaps by class: up to each lifetime, and longer than all. */
   readonly gaps: readonly number[];
-  /** The same of those that followed a pause: who waits once often waits again. */
+  /** Gaps that followed a pause: one pause often follows another. */
   readonly gapsAfterPause: readonly number[];
   readonly lastWasPause: boolean;
 }
@@ -28,7 +28,7 @@ export function learnPace(pace: Pace, gapMs: number): Pace {
     : { ...pace, gaps: countOne(pace.gaps, gapMs), lastWasPause };
 }
 
-/** Longer than any tool takes as a rule, and than the shortest lifetime. */
+/** Longer than most tools take, and the shortest lifetime. */
 const pauseMs = 300_000;
 
 function countOne(counts: readonly number[], gapMs: number): readonly number[] {
@@ -48,19 +48,19 @@ const secondsOf: Readonly<Record<Lifetime, number>> = {
 interface Prior {
   /** Shares of the gaps: up to 5m, 30m, 1h, 12h, 24h, longer. */
   readonly shares: readonly number[];
-  /** How likely it is that no further call comes. */
+  /** The probability that no further call comes. */
   readonly end: number;
-  /** As `shares`, of other sessions on the same foundation; the rest never come. */
+  /** Like `shares`, for other sessions on the same foundation. The rest never come. */
   readonly siblings: readonly number[];
 }
 
-/** How many observations a prior counts for. */
+/** How many observations the prior counts for. */
 const priorWeight = 8;
 
-/** Less after a pause: there is little of it, and it says much. */
+/** Lower after a pause: such gaps are few but informative. */
 const pausePriorWeight = 3;
 
-/** The same for how likely it is that no further call comes. */
+/** The weight of the prior `end`. */
 const endWeight = 2;
 
 const priors: Readonly<Record<PaceKind, Prior>> = {
@@ -91,11 +91,11 @@ const priors: Readonly<Record<PaceKind, Prior>> = {
   },
 };
 
-/** How likely the next call comes within so many milliseconds. */
+/** The probability that the next call comes within `ms`. */
 export function chanceWithin(pace: Pace, ms: number): number {
   const { shares, end } = priors[pace.kind];
   const seen = total(pace.gaps) + total(pace.gapsAfterPause);
-  // Every call that came speaks against the end.
+  // Every call that came makes the end less likely.
   const ends = (end * endWeight) / (endWeight + seen);
   const share = pace.lastWasPause
     ? shareWithin(pace.gapsAfterPause, shares, ms, pausePriorWeight)
@@ -103,12 +103,12 @@ export function chanceWithin(pace: Pace, ms: number): number {
   return (1 - ends) * share;
 }
 
-/** How likely another session on the same foundation comes within so many milliseconds. */
+/** The probability that another session on the same foundation calls within `ms`. */
 export function siblingChanceWithin(pace: Pace, ms: number): number {
   return shareWithin(none, priors[pace.kind].siblings, ms, priorWeight);
 }
 
-/** Inside a class gaps count as spread evenly. */
+/** Assumes that gaps are spread evenly within a class. */
 function shareWithin(
   counts: readonly number[],
   shares: readonly number[],
@@ -132,7 +132,7 @@ function total(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** How many calls a session of this kind makes, before anything is known of it. */
+/** How many calls a session of this kind makes, before anything is observed. */
 export function expectedCalls({ kind }: Pace): number {
   return callsOf[kind];
 }

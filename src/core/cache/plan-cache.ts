@@ -23,16 +23,16 @@ import { ruleCandidates } from "./rule-candidates.ts";
 
 export interface PlanQuestion {
   readonly blocks: BlockList;
-  /** What is known of the model on its route. */
+  /** Facts about the model on its route. */
   readonly rules: Pick<ModelFacts, "id" | "cache" | "prices">;
   readonly markers: MarkerPart;
   readonly state: CacheState;
   readonly pace: Pace;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Markers that stand in the request already and stay; they count against the limit. */
+  /** Markers that are already in the request and stay. They count against the limit. */
   readonly present?: readonly WireMarker[];
-  /** Of the whole prompt, where someone counted it exactly. */
+  /** The exact count of the whole prompt, if known. */
   readonly promptTokens?: number;
 }
 
@@ -82,7 +82,7 @@ export function planCache(question: PlanQuestion): CachePlan {
   };
 }
 
-/** A policy without any marker means no caching, also where the provider would cache by itself if it may. */
+/** A policy without markers means no caching, even if the provider would cache by itself. */
 function ownMode(markers: Extract<MarkerPart, { kind: "rules" }>): "implicit" | "explicit" {
   return markers.rules.length === 0 ? "explicit" : "implicit";
 }
@@ -105,7 +105,7 @@ function requestMarkerOf(
   };
 }
 
-/** A marker for the whole request stands on its last block, and needs a slot and that place. */
+/** A request marker stands on the last block, and needs a free slot and that place. */
 function whyNoRequestMarker(
   { markers }: ModelFacts["cache"],
   blocks: BlockList,
@@ -119,7 +119,7 @@ function whyNoRequestMarker(
   return isTaken ? "the same place as another marker" : null;
 }
 
-/** Scoped by what all sessions of one kind share, so that they find each other's prefixes and nobody else's. */
+/** Shared by all sessions of one kind, so that they find each other's prefixes and no others. */
 function cacheKeyOf({ rules, blocks, markers }: PlanQuestion): string | null {
   const takesKey = rules.cache.invalidation.some(({ change }) => change === "cache key");
   if (!takesKey || (markers.kind === "rules" && markers.rules.length === 0)) return null;
@@ -158,7 +158,7 @@ function keptBlock({ hit, written }: ExpectedBill): number {
   return Math.max(hit?.block ?? -1, ...written.map(({ block }) => block));
 }
 
-/** What a long-lived entry of this prefix holds after the call. */
+/** Tokens in the long-lived entry of this prefix after the call. */
 function longKeptTokens(
   bill: ExpectedBill,
   known: readonly KnownEntry[],

@@ -1,4 +1,4 @@
-// Every policy by name: ours, those of the documents Strata began with, and what other clients do.
+// Every policy by name: ours, those of Strata's founding documents, and those of other clients.
 import { nearestNames } from "../nearest-names.ts";
 import type { Layout } from "../assembly/layout.ts";
 import type { Lifetime } from "../message/usage.ts";
@@ -123,7 +123,7 @@ export function listPolicies(): readonly Policy[] {
   return policyNames.map((name) => ({ name, ...policies[name] }));
 }
 
-/** The policy of a name; an unknown one is an error with the nearest names. */
+/** Finds a policy by name. Throws for an unknown one, with the nearest names. */
 export function findPolicy(name: string): Policy {
   const known = policyNames.find((each) => each === name);
   if (known !== undefined) return { name: known, ...policies[known] };

@@ -1,6 +1,6 @@
-// Blocks + rules + policy → cache plan. A policy is data: how a prompt is laid out, and where markers go.
+// Blocks + rules + policy → cache plan. A policy is data: the layout of a prompt and the places of markers.
 import type { Layout } from "../assembly/layout.ts";
-import type { PolicyName } from "../config/policy-names.ts";
+import type { PolicyName } from "./policy-names.ts";
 import type { Lifetime } from "../message/usage.ts";
 
 export interface Policy {
@@ -10,31 +10,31 @@ export interface Policy {
   readonly markers: MarkerPart;
 }
 
-export { policyNames, type PolicyName } from "../config/policy-names.ts";
+export { policyNames, type PolicyName } from "./policy-names.ts";
 
-/** Fixed places in order of rank, or whatever costs least. */
+/** Fixed places by rank, or the least expected cost. */
 export type MarkerPart =
   | { readonly kind: "rules"; readonly rules: readonly MarkerRule[] }
   | { readonly kind: "least-cost" };
 
-/** Where a marker goes; earlier rules are fitted first when there are more than the provider takes. */
+/** Where a marker goes. If there are more than the provider accepts, earlier rules win. */
 export interface MarkerRule {
   readonly place: MarkerPlace;
-  /** Of those the provider offers, the nearest that is not longer; its shortest where none is. */
+  /** The provider's longest lifetime up to this one; otherwise its shortest. */
   readonly lifetime: Lifetime;
 }
 
 export type MarkerPlace =
   | { readonly at: "last tool" }
-  /** The last block of each run of system blocks with one lifetime; named by label. */
+  /** The last block of each run of system blocks with one lifetime, named by label. */
   | { readonly at: "system block"; readonly label: string }
   | { readonly at: "last stable system block" }
-  /** The last block that will be replayed as it is. */
+  /** The last block that later calls repeat. */
   | { readonly at: "tail" }
   | { readonly at: "previous tail" }
-  /** The last block of the latest message of the user that is not a tool result. */
+  /** The last block of the latest user message that is not a tool result. */
   | { readonly at: "latest user" }
-  /** The last blocks of the last messages, as many as there is room for up to the count. */
+  /** The last blocks of the last messages, up to `count` as far as there is room. */
   | { readonly at: "last messages"; readonly count: number }
-  /** One marker for the whole request, where the provider takes such a thing. */
+  /** One marker for the whole request, if the provider supports it. */
   | { readonly at: "request" };

@@ -1,15 +1,15 @@
-// What a prompt holds that can make entries unreadable, and from which block on a new call loses them.
+// What in a prompt can make entries unreadable, and from which block on a new call loses them.
 import type { BlockList, PromptBlock } from "../assembly/prompt-block.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { RequestChange } from "../models/invalidation.ts";
 
 export interface PromptContents {
-  /** How many blocks were looked at. */
+  /** How many blocks were examined. */
   readonly blocks: number;
-  /** The first block of the messages; null while there is none. */
+  /** The first block of the messages. Null if there is none yet. */
   readonly messagesFrom: number | null;
   readonly hasImages: boolean;
-  /** The first thinking block since the user last spoke; null for none. */
+  /** The first thinking block since the last user message. Null for none. */
   readonly thinkingFrom: number | null;
 }
 
@@ -22,11 +22,11 @@ export const noContents: PromptContents = {
 
 export interface ContentsReading {
   readonly contents: PromptContents;
-  /** Entries that end here or later cannot be read by this call; null where all can. */
+  /** This call cannot read entries that end here or later. Null if it can read all. */
   readonly lostFrom: number | null;
 }
 
-/** Looks at the blocks that are new since the contents were read. */
+/** Examines only the blocks added since `before`. */
 export function readContents(
   before: PromptContents,
   blocks: BlockList,
@@ -46,7 +46,7 @@ export function readContents(
     }
     if (block.kind === "thinking") thinkingFrom ??= index;
     if (isSaid(block)) {
-      // What was thought before is taken out of the prompt once the user speaks again.
+      // A new user message removes earlier thinking from the prompt.
       if (thinkingFrom !== null && loses("user turn after thinking", rules)) {
         lostFrom = lostFrom === null ? thinkingFrom : Math.min(lostFrom, thinkingFrom);
       }
@@ -70,7 +70,7 @@ function loses(change: RequestChange, { invalidation }: CacheRules): boolean {
   return rule !== undefined && !rule.survives.includes("messages");
 }
 
-/** Without what is sent once. */
+/** The length without text that is sent once. */
 function tailLength(blocks: BlockList): number {
   let length = blocks.length;
   while (length > 0 && blocks.at(length - 1)?.tier === "T5") length -= 1;

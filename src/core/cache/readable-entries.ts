@@ -1,4 +1,4 @@
-// Which of the known entries this prompt can still read at all.
+// Which known entries this prompt can still read.
 import type { BlockList } from "../assembly/prompt-block.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { CacheState, KnownEntry } from "./cache-state.ts";
@@ -6,9 +6,8 @@ import { isRefuted } from "./evidence.ts";
 import { readContents, type PromptContents } from "./prompt-contents.ts";
 
 export interface ReadableEntries {
-  /** Without what a change of the prompt took away, and without what only a broken promise keeps alive. */
+  /** Without entries lost to a change of the prompt, and without those that rely on a refuted promise. */
   readonly entries: readonly KnownEntry[];
-  /** What the prompt holds now. */
   readonly contents: PromptContents;
 }
 

@@ -5,7 +5,7 @@ import { tailOf } from "./expect-bill.ts";
 import type { Candidate } from "./fit-markers.ts";
 import type { MarkerPlace, MarkerRule } from "./policy.ts";
 
-/** Where each rule's marker goes; a rule whose place the prompt does not have gives nothing. */
+/** Where each rule's marker goes. A rule whose place is not in the prompt gives none. */
 export function ruleCandidates(
   rules: readonly MarkerRule[],
   blocks: BlockList,
@@ -44,7 +44,7 @@ function placesOf(place: MarkerPlace, blocks: BlockList, state: CacheState): rea
   }
 }
 
-/** The last block of the tools and the system prompt that fits. */
+/** The last fitting block of the tools and the system prompt. */
 function lastOf(blocks: BlockList, fits: (block: PromptBlock) => boolean): readonly number[] {
   let found = -1;
   for (let block = 0; block < blocks.length; block += 1) {
@@ -73,7 +73,7 @@ function latestUser(blocks: BlockList): readonly number[] {
   return [];
 }
 
-/** Tool results that come together are one message on the wire. */
+/** Adjacent tool results are one message on the wire. */
 function lastMessages(blocks: BlockList, count: number): readonly number[] {
   const found: number[] = [];
   for (let block = tailOf(blocks); block >= 0 && found.length < count; block -= 1) {

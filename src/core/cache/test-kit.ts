@@ -1,4 +1,4 @@
-// Prompts in a few words for the tests of this folder, and what a session may know of them.
+// Short notation for prompts and entries, for the tests of this folder.
 import type { BlockKind, PromptBlock, PromptRole } from "../assembly/prompt-block.ts";
 import type { Lifetime, Usage } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
@@ -9,14 +9,14 @@ import { openCacheState, type CacheState, type KnownEntry } from "./cache-state.
 
 /** Four markers, 20 positions with runs as one, 5m and 1h, minimum 1024 tokens. */
 export const sonnet: ModelFacts = resolveModel("claude-sonnet-4-6").facts;
-/** As `sonnet`, with every block a position. */
+/** Like `sonnet`, but every block is a position. */
 export const bedrock: ModelFacts = resolveModel("bedrock/anthropic.claude-sonnet-4-6").facts;
 /** Ends prefixes by itself and takes markers; 30m. */
 export const gpt: ModelFacts = resolveModel("gpt-6.1-sol").facts;
-/** Keeps whatever it was sent in steps; takes no markers. */
+/** Keeps everything it receives, in steps; takes no markers. */
 export const olderGpt: ModelFacts = resolveModel("gpt-5.5").facts;
 
-/** When every test's call is sent. */
+/** The send time of every test call. */
 export const nowMs = 1_800_000_000_000;
 
 const words: Readonly<Record<string, readonly [BlockKind, PromptRole, Tier]>> = {
@@ -36,7 +36,7 @@ const words: Readonly<Record<string, readonly [BlockKind, PromptRole, Tier]>> = 
 
 const open = ["tool", "static", "session", "part", "said", "thinking"];
 
-/** One block for each word with its tokens, such as `user 100`; `said 10 x30` is thirty. Block n has key `kn`. */
+/** One block per word with its tokens, such as `user 100`; `said 10 x30` is thirty. Block n has key `kn`. */
 export function blocksOf(...shorts: readonly string[]): PromptBlock[] {
   let endTokens = 0;
   return shorts
@@ -64,7 +64,7 @@ export function blocksOf(...shorts: readonly string[]): PromptBlock[] {
     });
 }
 
-/** What was written at a block so many milliseconds before now, and not touched since. */
+/** An entry written at a block `ageMs` ago and not touched since. */
 export function entryAt(
   block: number,
   lifetime: Lifetime,

@@ -3,7 +3,7 @@ import { placeLead, toCopiedRuns } from "./fold-lead.ts";
 import type { HistoryMessage } from "./history.ts";
 import { chatTurn, toTurn } from "./plan/test-kit.ts";
 
-/** As the ledger has them: all of the fold's turn. */
+/** As stored in the ledger: all messages of the compaction's turn. */
 const stored: readonly HistoryMessage[] = toTurn("fold", [
   ["user", 1],
   ["user", 2],

@@ -1,4 +1,5 @@
-// What the messages of a fold are: its notes, the request they repeat, and what was said and is copied behind them.
+// The messages of a compaction: its notes, the repeated request, and messages copied after them.
+import { isCount, isObject } from "../message/fields.ts";
 import type { HistoryMessage } from "./history.ts";
 
 export interface FoldLead {
@@ -8,7 +9,7 @@ export interface FoldLead {
   readonly copied: readonly CopiedRun[];
 }
 
-/** Consecutive messages of one turn, which the fold says in its place. */
+/** Consecutive messages of one turn that the compaction copied. */
 export interface CopiedRun {
   readonly turnId: string;
   readonly index: number;
@@ -27,13 +28,13 @@ export function toCopiedRuns(messages: readonly HistoryMessage[]): readonly Copi
 }
 
 export interface LedHistory {
-  /** Copied messages have the places they were copied from: turns begin and end where they did. */
+  /** Copied messages keep their original places, so turns begin and end where they did. */
   readonly history: readonly HistoryMessage[];
-  /** How many of them the fold says; the ledger has the others where they were said. */
+  /** How many messages the compaction stored. The ledger has the rest in their own turns. */
   readonly storedLength: number;
 }
 
-/** `lead` is as it was stored; where it does not fit the messages, all of the fold's are notes. */
+/** `lead` is the stored value. If it does not fit the messages, all of the compaction's messages are notes. */
 export function placeLead(
   messages: readonly HistoryMessage[],
   foldTurnId: string | null,
@@ -77,13 +78,5 @@ function isRun(value: unknown): boolean {
   return typeof turnId === "string" && isCount(index) && isCount(count) && count <= runMax;
 }
 
-/** No turn has as many messages: what was stored is not trusted with the memory it takes to read it. */
+/** No turn has that many messages. Stored data must not make us allocate without limit. */
 const runMax = 1_000_000;
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}

@@ -1,13 +1,13 @@
-// What compaction works on: the conversation as the model is shown it, every message with its place in the ledger.
+// The input of compaction: the conversation as the model sees it, each message with its place in the ledger.
 import type { ThreadMessage } from "../ledger/turn-record.ts";
 
 export interface HistoryMessage extends Pick<
   ThreadMessage,
   "turnId" | "index" | "message" | "tokens"
 > {
-  /** Of the fold that leads the history, and absent for what was said itself. Never told from what a text looks like. */
+  /** Set for messages of the leading compaction, absent for all others. Never guessed from a text. */
   readonly foldPart?: FoldPart;
 }
 
-/** `notes`: what stands for what was folded. `request`: what is being worked on, repeated after the notes. */
+/** `notes`: the summary of what was compacted. `request`: the current task, repeated after the notes. */
 export type FoldPart = "notes" | "request";

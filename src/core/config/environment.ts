@@ -1,4 +1,5 @@
 // Variables of the environment as settings: STRATA_ and a path, and a few that others know, too.
+import { vendors } from "../wire/protocols.ts";
 import { nearestNames } from "../nearest-names.ts";
 import {
   entryOf,
@@ -28,8 +29,7 @@ export interface KnownVariable {
 const promptCache = ["llm", "context_optimization", "prompt_cache"];
 
 export const knownVariables: readonly KnownVariable[] = [
-  shared("ANTHROPIC_BASE_URL", ["providers", "anthropic", "base_url"]),
-  shared("OPENAI_BASE_URL", ["providers", "openai", "base_url"]),
+  ...vendors.map(({ name, urlVariable }) => shared(urlVariable, ["providers", name, "base_url"])),
   ours("STRATA_STORE", ["ledger", "store"], false),
   ours("ANTHROPIC_CACHE_BETA", [...promptCache, "beta_header"], true),
   ours("ANTHROPIC_CACHE_LONG_TTL_BETA", [...promptCache, "long_ttl_beta_header"], true),

@@ -1,5 +1,5 @@
 // What may be printed of a configuration. Rather too much is masked than too little; no character of a secret is shown.
-import { credentialPatterns, takeRandom, type Replacement } from "./credential-patterns.ts";
+import { credentialPatterns, takeRandom, type Replacement } from "../events/credential-patterns.ts";
 
 export const masked = "***";
 

@@ -1,4 +1,5 @@
 // Files, variables and options → one configuration with origins, or everything that is wrong with them.
+import { vendors } from "../wire/protocols.ts";
 import { isNothing, nodeAt, nodeWith, type ConfigNode, type Origin } from "./config-node.ts";
 import { checkWhole } from "./check-whole.ts";
 import { distinctProblems, hasErrors, type ConfigProblem } from "./config-problem.ts";
@@ -85,10 +86,10 @@ function readWhole(root: ConfigNode, context: ReadContext): StrataConfig {
 
 const builtInProviders: ConfigNode = mergeNodes(
   [
-    ["anthropic", "kind", "anthropic"],
-    ["anthropic", "api_key_env", "ANTHROPIC_API_KEY"],
-    ["openai", "kind", "openai-responses"],
-    ["openai", "api_key_env", "OPENAI_API_KEY"],
+    ...vendors.flatMap(({ name, keyVariable, protocol }) => [
+      [name, "kind", protocol.access.kind],
+      [name, "api_key_env", keyVariable],
+    ]),
     ["simulator", "kind", "simulator"],
   ].map(([name = "", key = "", value = ""]) =>
     nodeWith(["providers", name, key], { kind: "scalar", origin: { kind: "default" }, value }),

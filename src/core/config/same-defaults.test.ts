@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { configOf } from "../../edge/config/test-kit.ts";
 import { usualRetries } from "../../edge/providers/retry.ts";
 import { usualTimeouts } from "../../edge/providers/timeouts.ts";
-import { dispatchLimits } from "../../edge/tools/dispatch-options.ts";
+import { dispatchLimits } from "../../edge/tools/dispatch/dispatch-options.ts";
 import { delegationLimits } from "../../engine/sub-agents/sub-agent.ts";
 import { findPolicy } from "../cache/policies.ts";
 import { defaultCompactionSettings, type CompactionSettings } from "../compaction/plan/settings.ts";
@@ -11,7 +11,7 @@ import { defaultJournalLimits } from "../memory/memory-journal.ts";
 import { defaultActivationLimits } from "../skills/activation.ts";
 import { indexLengthMax } from "../skills/fit-index.ts";
 import { toolsets } from "../tools/toolsets.ts";
-import { policyNames } from "./policy-names.ts";
+import { policyNames } from "../cache/policy-names.ts";
 import { toolsetNames } from "./schema/tools.ts";
 
 const config = configOf("");

@@ -2,7 +2,7 @@
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { RequestChange } from "../models/invalidation.ts";
 import { excerptAt } from "./excerpt.ts";
-import type { RequestSettings } from "./foreign-request.ts";
+import type { RequestSettings } from "../wire/foreign/foreign-request.ts";
 import { firstLostTier, tierStart, type ViewBlock } from "./prompt-view.ts";
 
 export interface ChangedSetting {

@@ -1,16 +1,11 @@
 // How much of what this request sends again could have been read.
+import { toleranceShare } from "../cache/count-tolerance.ts";
 import type { Ruler } from "../cache/cache-state.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { branchesOff, isEdited, type TextOfHash } from "./find-divergence.ts";
 import type { KeptPrefix } from "./told-tokens.ts";
 import type { PromptView } from "./prompt-view.ts";
-import {
-  estimateShare,
-  isAsSimulated,
-  stepOf,
-  toleranceOf,
-  type SimulatedRead,
-} from "./read-ladder.ts";
+import { isAsSimulated, stepOf, toleranceOf, type SimulatedRead } from "./read-ladder.ts";
 import type { RememberedCall } from "./remember-call.ts";
 
 export interface ExpectedRead {
@@ -52,7 +47,7 @@ export function expectedRead(question: ReadQuestion): ExpectedRead {
   const known = tokens - branchTokens(question) - question.ruler(simulated.block);
   const rest = Math.max(0, known);
   const most = Math.max(reported, Math.min(kept.tokens, reported + rest));
-  return { tokens: most, toleranceTokens: exactTolerance + rest * estimateShare + step };
+  return { tokens: most, toleranceTokens: exactTolerance + rest * toleranceShare + step };
 }
 
 /** Fewer are not worth a marker of their own. */

@@ -3,8 +3,8 @@ import type { Usage } from "../message/usage.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { explainMiss } from "./explain-miss.ts";
 import type { Explanation } from "./explanation.ts";
-import type { ForeignRequest } from "./foreign-request.ts";
-import { readRequest } from "./read-request.ts";
+import type { ForeignRequest } from "../wire/foreign/foreign-request.ts";
+import { readRequest } from "../wire/foreign/read-request.ts";
 import {
   goOn,
   gpt,

@@ -4,7 +4,7 @@ import type { ModelFacts } from "../models/model-facts.ts";
 import { promptTokens } from "../message/usage.ts";
 import { explainCall } from "./explain-call.ts";
 import type { Explanation } from "./explanation.ts";
-import type { ForeignRequest } from "./foreign-request.ts";
+import type { ForeignRequest } from "../wire/foreign/foreign-request.ts";
 import { viewPrompt } from "./prompt-view.ts";
 import type { TrackedEntry } from "./kept-prefixes.ts";
 import { rememberCall } from "./remember-call.ts";

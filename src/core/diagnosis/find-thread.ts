@@ -1,5 +1,5 @@
 // Which of a session's conversations a request goes on with.
-import type { ForeignBlock } from "./foreign-request.ts";
+import type { ForeignBlock } from "../wire/foreign/foreign-request.ts";
 import type { PromptView } from "./prompt-view.ts";
 import type { RememberedBlock, RememberedCall } from "./remember-call.ts";
 

@@ -1,4 +1,5 @@
 // Which prefixes a provider has after a call, by its rules and by what it reported.
+import { countTolerance } from "../cache/count-tolerance.ts";
 import { keptMsOf, type KnownEntry, type Ruler } from "../cache/cache-state.ts";
 import { entriesByBlock, expectBill } from "../cache/expect-bill.ts";
 import type { ContentHash } from "../hash.ts";
@@ -150,7 +151,7 @@ function isBelievable(
   usage: Usage | null,
 ): boolean {
   if (usage === null || blocks[block]?.key !== key) return true;
-  return tokens <= usage.cacheReadTokens * 1.05 + 200;
+  return tokens <= usage.cacheReadTokens + countTolerance(usage.cacheReadTokens);
 }
 
 function toTracked(

@@ -4,8 +4,8 @@ import { keptMsOf } from "../cache/cache-state.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { MarkerRules } from "../models/marker-rules.ts";
-import type { ForeignRequest } from "./foreign-request.ts";
-import type { LintFinding } from "./lint-request.ts";
+import type { ForeignRequest } from "../wire/foreign/foreign-request.ts";
+import type { LintFinding } from "./lint-finding.ts";
 
 export function lintMarkers(
   request: ForeignRequest,

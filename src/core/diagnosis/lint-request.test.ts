@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { lintRequest, lintRules } from "./lint-request.ts";
-import { readRequest } from "./read-request.ts";
+import { lintRules } from "./lint-finding.ts";
+import { lintRequest } from "./lint-request.ts";
+import { readRequest } from "../wire/foreign/read-request.ts";
 import { gpt, marker, messagesBody, sonnet, textOf, tool, type MessagesBody } from "./test-kit.ts";
 import { findVolatile } from "./volatile-text.ts";
 

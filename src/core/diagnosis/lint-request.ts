@@ -2,37 +2,11 @@
 import type { ModelFacts } from "../models/model-facts.ts";
 import { findModel } from "../models/resolve-model.ts";
 import { excerptAt } from "./excerpt.ts";
-import type { ForeignBlock, ForeignRequest } from "./foreign-request.ts";
+import type { ForeignBlock, ForeignRequest } from "../wire/foreign/foreign-request.ts";
+import type { LintFinding, LintRule } from "./lint-finding.ts";
 import { lintMarkers } from "./lint-markers.ts";
-import { readRequest } from "./read-request.ts";
+import { readRequest } from "../wire/foreign/read-request.ts";
 import { findVolatile, type VolatileText } from "./volatile-text.ts";
-
-export interface LintFinding {
-  readonly rule: LintRule;
-  /** `error`: the provider refuses it. `warning`: it costs on every call. `info`: worth a look. */
-  readonly severity: "error" | "warning" | "info";
-  /** Where in the body; empty for the body as a whole. */
-  readonly path: string;
-  readonly message: string;
-  readonly advice: string;
-}
-
-export const lintRules = [
-  "clock",
-  "uuid",
-  "random-id",
-  "volatile-before-marker",
-  "marker-on-changing-block",
-  "tools-unsorted",
-  "marker-below-minimum",
-  "marker-not-taken",
-  "lifetime-order",
-  "too-many-markers",
-  "no-marker",
-  "unknown-model",
-] as const;
-
-export type LintRule = (typeof lintRules)[number];
 
 /** Rules are looked up by the model's name where they are not given. */
 export function lintRequest(

@@ -10,7 +10,11 @@ import type { ModelFacts } from "../models/model-facts.ts";
 import { findModel } from "../models/resolve-model.ts";
 import type { Tier } from "../tokens/budget.ts";
 import { detach } from "./excerpt.ts";
-import type { ForeignBlock, ForeignRequest, RequestSettings } from "./foreign-request.ts";
+import type {
+  ForeignBlock,
+  ForeignRequest,
+  RequestSettings,
+} from "../wire/foreign/foreign-request.ts";
 
 export interface PromptView {
   readonly request: ForeignRequest;

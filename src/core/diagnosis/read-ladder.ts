@@ -1,4 +1,5 @@
 // From what could have been read down to what was: each step leaves out entries for one reason.
+import { countTolerance } from "../cache/count-tolerance.ts";
 import { isLive, type Ruler } from "../cache/cache-state.ts";
 import { entriesByBlock } from "../cache/expect-bill.ts";
 import { findHit } from "../cache/find-hit.ts";
@@ -83,12 +84,9 @@ function allRungs(descent: Descent): readonly Rung[] {
   );
 }
 
-export const estimateShare = 0.05;
-const estimateTokens = 200;
-
 /** Counts of ours may be off by this much. */
 export function toleranceOf(tokens: number, rules: ModelFacts): number {
-  return Math.max(estimateTokens, tokens * estimateShare) + stepOf(rules);
+  return countTolerance(tokens) + stepOf(rules);
 }
 
 /** Reads of a provider that keeps whole steps may be this much less than what is there. */

@@ -3,7 +3,7 @@ import { createRuler, type Ruler } from "../cache/cache-state.ts";
 import type { ContentHash } from "../hash.ts";
 import { promptTokens, type Usage } from "../message/usage.ts";
 import { detach } from "./excerpt.ts";
-import type { ForeignBlock, RequestSettings } from "./foreign-request.ts";
+import type { ForeignBlock, RequestSettings } from "../wire/foreign/foreign-request.ts";
 import { keepPrefixes, type AnsweredRequest, type KeptPrefixes } from "./kept-prefixes.ts";
 import type { PromptView } from "./prompt-view.ts";
 

@@ -2,8 +2,8 @@
 import { noUsage, type Usage } from "../message/usage.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { resolveModel } from "../models/resolve-model.ts";
-import { readRequest } from "./read-request.ts";
-import type { ForeignRequest } from "./foreign-request.ts";
+import { readRequest } from "../wire/foreign/read-request.ts";
+import type { ForeignRequest } from "../wire/foreign/foreign-request.ts";
 
 /** Four markers, 20 positions, 5m and 1h, minimum 1024 tokens. */
 export const sonnet: ModelFacts = resolveModel("claude-sonnet-4-6").facts;

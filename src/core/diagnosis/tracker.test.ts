@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { entriesByBlock, expectBill } from "../cache/expect-bill.ts";
 import type { KnownEntry } from "../cache/cache-state.ts";
 import type { Usage } from "../message/usage.ts";
-import type { ForeignRequest } from "./foreign-request.ts";
-import { readRequest } from "./read-request.ts";
+import type { ForeignRequest } from "../wire/foreign/foreign-request.ts";
+import { readRequest } from "../wire/foreign/read-request.ts";
 import {
   goOn,
   marker,

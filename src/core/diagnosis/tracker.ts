@@ -6,7 +6,7 @@ import { explainCall } from "./explain-call.ts";
 import type { Explanation } from "./explanation.ts";
 import type { TextOfHash } from "./find-divergence.ts";
 import { findThread } from "./find-thread.ts";
-import type { ForeignRequest } from "./foreign-request.ts";
+import type { ForeignRequest } from "../wire/foreign/foreign-request.ts";
 import { viewPrompt } from "./prompt-view.ts";
 import { rememberCall, type RememberedCall } from "./remember-call.ts";
 import { createTextPool } from "./text-pool.ts";

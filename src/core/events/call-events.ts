@@ -1,4 +1,4 @@
-// Calls to a provider, and what its cache did (D-08).
+// Calls to a provider, and what its cache did.
 
 export const callEvents = {
   "llm.call_started": {

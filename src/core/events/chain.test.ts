@@ -5,7 +5,7 @@ import { checkTrace } from "./check-trace.ts";
 import { createEventIds } from "./event-ids.ts";
 import { completeEvent, type EventDraft, type StrataEvent } from "./event.ts";
 
-/** A turn told through its chain, as an engine does it. */
+/** A turn's events emitted through its chain, as an engine does. */
 function createTurn(): {
   readonly events: StrataEvent[];
   tell(draft: EventDraft, toolUseId?: string): void;
@@ -23,7 +23,7 @@ function createTurn(): {
       chain = chain === null ? openChain(id) : extendChain(chain, event);
       events.push(event);
     },
-    // As in "tool.called ← llm.call_completed".
+    // Such as "tool.called ← llm.call_completed".
     story: () =>
       events.map(({ type, parentEventId }) => {
         const parent = events.findIndex(({ id }) => id === parentEventId);

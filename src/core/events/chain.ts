@@ -1,21 +1,21 @@
-// Which event the next one of a turn follows from (D-09): a turn's events form a tree whose root is its beginning.
+// The parent of a turn's next event. A turn's events form a tree with `turn.started` as the root.
 import type { EventType } from "./event-catalogue.ts";
 import type { StrataEvent } from "./event.ts";
 
-/** What is known of a running turn. A value: extending it leaves the old one as it was. */
+/** The state of a running turn. Extending it leaves the old value unchanged. */
 export interface Chain {
   readonly started: string;
-  /** What the next call follows from: the beginning, the last reply, the last tool result, a fold. */
+  /** The parent of the next call: the start, the last reply, the last tool result or a compaction. */
   readonly latest: string;
   readonly call: string | null;
   readonly reply: string | null;
-  /** The last event of each tool use since the last reply, by its id. */
+  /** The last event of each tool use since the last reply, by tool use id. */
   readonly tools: ReadonlyMap<string, string>;
   readonly memory: string | null;
   readonly fold: string | null;
 }
 
-/** For a turn that goes on elsewhere, give the id of its `turn.started` and the last event that is known of it. */
+/** For a turn that continues elsewhere, pass the id of its `turn.started` and its last known event. */
 export function openChain(startedEventId: string, latestEventId: string = startedEventId): Chain {
   return {
     started: startedEventId,
@@ -28,7 +28,7 @@ export function openChain(startedEventId: string, latestEventId: string = starte
   };
 }
 
-/** The parent of the next event of a type; of what belongs to a tool use, give the id of that use. */
+/** The parent of the next event of a type. Pass the tool use id if the event belongs to one. */
 export function parentIn(chain: Chain, type: EventType, toolUseId?: string | null): string {
   const { started, latest, call, reply } = chain;
   const use = toolUseId == null ? undefined : chain.tools.get(toolUseId);
@@ -76,7 +76,6 @@ export function parentIn(chain: Chain, type: EventType, toolUseId?: string | nul
   }
 }
 
-/** The chain after an event of the turn. */
 export function extendChain(chain: Chain, event: StrataEvent): Chain {
   const { id } = event;
   switch (event.type) {

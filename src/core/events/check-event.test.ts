@@ -64,7 +64,7 @@ describe("the envelope", () => {
       {
         path: "type",
         rule: "type-unknown",
-        message: "memory.update is no type of event; did you mean memory.updated?",
+        message: "memory.update is not an event type; did you mean memory.updated?",
       },
     ]);
     expect(checkEvent({ ...event, type: 7 })[0]?.message).toBe("must be the type of an event");

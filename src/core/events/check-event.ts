@@ -1,4 +1,5 @@
-// Whether an event is what the catalogue says: when it is emitted, and when it is read back.
+// Checks an event against the catalogue, when it is emitted and when it is read back.
+import { isObject } from "../message/fields.ts";
 import { nearestNames } from "../nearest-names.ts";
 import {
   actors,
@@ -13,10 +14,10 @@ import type { StrataEvent } from "./event.ts";
 import { isName, type Field } from "./field-kinds.ts";
 
 export interface EventViolation {
-  /** As in `payload.cost_usd`. */
+  /** Such as `payload.cost_usd`. */
   readonly path: string;
   readonly rule: EventRule;
-  /** What is wrong and what to do about it; never the value itself, which may be a secret. */
+  /** What is wrong and how to fix it. Never contains the value, which may be a secret. */
   readonly message: string;
 }
 
@@ -35,13 +36,13 @@ export type EventRule =
   | "field-unknown"
   | "value-invalid";
 
-/** Every place where an event is not as catalogued; an empty list means its type holds. */
+/** Lists every difference from the catalogue. An empty list means the event's type holds. */
 export function checkEvent(event: unknown): readonly EventViolation[] {
-  if (!isRecord(event)) return [broken("event", "event-shape", "must be an object")];
+  if (!isObject(event)) return [broken("event", "event-shape", "must be an object")];
   const { type, payload } = event;
   const violations = checkEnvelope(event);
   if (!isEventType(type)) return [unknownType(type), ...violations];
-  if (!isRecord(payload)) {
+  if (!isObject(payload)) {
     violations.push(broken("payload", "event-shape", "must be an object"));
   } else {
     checkPayload(payload, type, violations);
@@ -117,7 +118,7 @@ function unknownField(
 
 function unknownType(type: unknown): EventViolation {
   const name = typeof type === "string" ? type : "";
-  const what = name === "" ? "must be the type of an event" : `${shown(name)} is no type of event`;
+  const what = name === "" ? "must be the type of an event" : `${shown(name)} is not an event type`;
   return broken("type", "type-unknown", `${what}${meant(name, eventTypes)}`);
 }
 
@@ -126,7 +127,7 @@ function meant(name: string, known: readonly string[]): string {
   return nearest === undefined ? "" : `; did you mean ${nearest}?`;
 }
 
-/** Enough of a name to know it again. */
+/** Enough of a name to recognize it. */
 function shown(name: string): string {
   return name.slice(0, 64);
 }
@@ -141,8 +142,4 @@ function isId(value: unknown): value is string {
 
 function isOneOf(values: readonly string[], value: unknown): boolean {
   return typeof value === "string" && values.includes(value);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-// What holds between the events of a trace: ids grow within a session, and parents come before their children.
+// Invariants between the events of a trace: ids grow within a session, and parents come before their children.
 import type { StrataEvent } from "./event.ts";
 
 export interface TraceViolation {
@@ -8,8 +8,8 @@ export interface TraceViolation {
 }
 
 /**
- * Over events in the order they were stored. `isKnown` speaks for parents outside of them: in other sessions, or
- * gone with a retention sweep.
+ * Checks events in stored order. `isKnown` answers for parents outside the list: in other sessions, or
+ * removed by a retention sweep.
  */
 export function checkTrace(
   events: readonly StrataEvent[],

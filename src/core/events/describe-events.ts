@@ -1,8 +1,8 @@
-// The catalogue as a document, so that nobody has to keep two.
+// The catalogue as a document, so that there is only one to maintain.
 import { eventTypes, specOf, type EventType } from "./event-catalogue.ts";
 import type { FieldSpec } from "./field-kinds.ts";
 
-/** Markdown: a table of the types, then the payload of each. */
+/** Markdown: a table of the types, then each payload. */
 export function describeEvents(): string {
   return [
     "| type | emitted when | actor | sensitivity | audit |",

@@ -89,7 +89,7 @@ describe("closed lists agree with those they repeat", () => {
     expect(tier).toEqual([...tiers, null]);
   });
 
-  // Type checks do the work: each line fails to compile when a list has more or fewer words.
+  // The types do the work: a line fails to compile if its list has more or fewer words.
   test("stop reasons, triggers of folds, kinds of failures", () => {
     type Same<Left, Right> = [Left, Right] extends [Right, Left] ? true : false;
     type Hyphened<Text> = Text extends `${infer Start}-${infer End}` ? `${Start}_${End}` : Text;
@@ -130,7 +130,7 @@ describe("spelling for payloads", () => {
   });
 });
 
-/** Without the padding a formatter gives tables. */
+/** Removes the padding that a formatter adds to tables. */
 function plain(text: string): string {
   return text.replace(/ +/g, " ").replace(/-{3,}/g, "---");
 }

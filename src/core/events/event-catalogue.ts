@@ -1,4 +1,4 @@
-// The one event vocabulary; metrics and analytics are folds over it. Closed: a new type is a decision.
+// The one event vocabulary; metrics and analytics are computed from it. Closed: a new type is a decision.
 import { callEvents } from "./call-events.ts";
 import { readField, type Field, type FieldSpec } from "./field-kinds.ts";
 import { memoryEvents } from "./memory-events.ts";
@@ -8,7 +8,6 @@ import { turnEvents } from "./turn-events.ts";
 
 export const actors = ["user", "agent", "system", "tool", "worker"] as const;
 
-/** Who did it. */
 export type Actor = (typeof actors)[number];
 
 export const sensitivities = [
@@ -19,18 +18,18 @@ export const sensitivities = [
 ] as const;
 
 /**
- * Who may see it, most guarded first: stays with its owner; leaves when the owner says so; may leave without
- * names; may be summed up with others.
+ * Who may see an event, most guarded first: stays with its owner; leaves with the owner's consent; may
+ * leave without names; may be aggregated with others.
  */
 export type Sensitivity = (typeof sensitivities)[number];
 
 export interface EventSpec {
-  /** As a sentence goes on after "emitted when". */
+  /** Completes the sentence "emitted when …". */
   readonly when: string;
-  /** Unless the emitter says otherwise. */
+  /** The default; the emitter may set another. */
   readonly actor: Actor;
   readonly sensitivity: Sensitivity;
-  /** Spared by retention sweeps: it says what was removed, allowed or changed for good. */
+  /** Retention sweeps keep it: it records a removal, a permission or a permanent change. */
   readonly audit: boolean;
   readonly payload: Readonly<Record<string, FieldSpec>>;
 }
@@ -65,7 +64,7 @@ export function isAudit(type: EventType): boolean {
   return eventCatalogue[type].audit;
 }
 
-/** The fields of a type by name, read once: events are checked as they are emitted. */
+/** The fields of a type by name. Read once, because every emitted event is checked. */
 export function fieldsOf(type: EventType): ReadonlyMap<string, Field> {
   return fieldsByType.get(type) ?? noFields;
 }

@@ -1,14 +1,11 @@
-// ULIDs that only ever grow: 48 bits of time, 80 bits at random, in an order that is the order of their text.
+// ULIDs that always increase: 48 bits of time, 80 random bits. They sort as text.
 import { isUlid } from "../message/validate-message.ts";
 import { StrataError } from "../strata-error.ts";
 
 export interface EventIds {
-  /**
-   * An id greater than every one before it and than `after`, whatever the clock says. `random` holds ten bytes,
-   * never used before.
-   */
+  /** An id greater than all before it and than `after`, even if the clock goes back. `random` holds ten fresh bytes. */
   next(ms: number, random: Uint8Array, after?: string): string;
-  /** The greatest so far; empty before the first. */
+  /** The greatest so far. Empty before the first. */
   last(): string;
 }
 
@@ -26,14 +23,9 @@ export function createEventIds({ after }: { readonly after?: string } = {}): Eve
   };
 }
 
-/** The time an id was made at, as its maker's clock had it or as it had to be to stay in order. */
-export function ulidMs(id: string): number {
-  return parseUlid(id).ms;
-}
-
 interface UlidParts {
   readonly ms: number;
-  /** The first and the second 40 of the random bits; numbers hold no 80. */
+  /** The random bits in halves of 40: a number cannot hold 80. */
   readonly high: number;
   readonly low: number;
 }
@@ -42,8 +34,8 @@ const msMax = 2 ** 48 - 1;
 const halfSize = 2 ** 40;
 
 /**
- * On the same or an earlier millisecond the last id is raised by a random amount, not by one: two nodes that go on
- * after the same id do not make the same next one.
+ * Within one millisecond, or if the clock went back, the last id grows by a random amount instead of
+ * one, so that two nodes continuing after the same id do not make the same next one.
  */
 function nextParts(last: UlidParts | null, clockMs: number, random: Uint8Array): UlidParts {
   const ms = Math.min(Math.max(Math.floor(clockMs) || 0, 0), msMax);
@@ -58,8 +50,8 @@ function nextParts(last: UlidParts | null, clockMs: number, random: Uint8Array):
   if (last.ms === msMax) {
     throw new StrataError(
       "input-invalid",
-      `there is no event id after ${spellUlid(last)}`,
-      "continue after an id that a clock made; this one is the end of all ULIDs",
+      `no event id can follow ${spellUlid(last)}`,
+      "continue after a real id; this one is the largest possible ULID",
     );
   }
   return { ms: last.ms + 1, high: first, low: second };

@@ -1,4 +1,4 @@
-// An event: who did what when, in which session and turn, and because of which other event (D-07).
+// An event: who did what when, in which session and turn, and which event it follows from.
 import {
   fieldsOf,
   specOf,
@@ -10,7 +10,7 @@ import {
 import { listLengthMax, type Field, type FieldValue } from "./field-kinds.ts";
 import { redact } from "./redact.ts";
 
-/** An event of one type, or of one of several. */
+/** An event of one type, or of any of several. */
 export type EventOf<Type extends EventType> = { readonly [Each in Type]: Envelope<Each> }[Type];
 
 export type StrataEvent = EventOf<EventType>;
@@ -18,11 +18,11 @@ export type StrataEvent = EventOf<EventType>;
 interface Envelope<Type extends EventType> {
   /** A ULID, increasing within a session. */
   readonly id: string;
-  /** What the clock said; clocks go back, ids do not. */
+  /** The clock's time. Clocks go back; ids do not. */
   readonly timestampUs: number;
   readonly sessionId: string;
   readonly turnId: string | null;
-  /** The event this one follows from; earlier, and usually of the same session. */
+  /** The event this one follows from. It is earlier, and usually in the same session. */
   readonly parentEventId: string | null;
   readonly type: Type;
   readonly actor: Actor;
@@ -30,7 +30,7 @@ interface Envelope<Type extends EventType> {
   readonly payload: PayloadOf<Type>;
 }
 
-/** Names as operators query them; money as decimal text in dollars. */
+/** Field names as operators query them. Money is decimal text in dollars. */
 export type PayloadOf<Type extends EventType> = RequiredFields<EventCatalogue[Type]["payload"]> &
   OptionalFields<EventCatalogue[Type]["payload"]>;
 
@@ -54,7 +54,7 @@ interface BodyOf<Type extends EventType> {
   readonly payload: PayloadOf<Type>;
 }
 
-/** What the emitter knows; the rest has defaults or is made. */
+/** What the emitter provides. The rest is defaulted or generated. */
 export type DraftOf<Type extends EventType> = { readonly [Each in Type]: Draft<Each> }[Type];
 
 export type EventDraft = DraftOf<EventType>;
@@ -69,7 +69,7 @@ interface Draft<Type extends EventType> {
   readonly sensitivity?: Sensitivity;
 }
 
-/** Fills in the defaults and redacts free text. The draft may change afterwards; the event cannot. */
+/** Fills in defaults and redacts free text. Changing the draft later does not change the event. */
 export function completeEvent<Type extends EventType>(
   draft: DraftOf<Type>,
   made: { readonly id: string; readonly timestampUs: number },

@@ -1,4 +1,4 @@
-// What a payload field may hold. Hashes, sizes, names and closed lists; free text is the exception and is redacted.
+// The kinds of payload fields: hashes, sizes, names and closed lists. Free text is the exception, and is redacted.
 import { isUlid } from "../message/validate-message.ts";
 import { freeTextLengthMax } from "./redact.ts";
 
@@ -21,7 +21,7 @@ interface KindValues {
 
 export type FieldKind = keyof KindValues;
 
-/** A kind, `?` where the field may be missing, `or null` where it may be null; or the values it may have. */
+/** A kind, with `?` if the field is optional or `or null` if it may be null; or a list of allowed values. */
 export type FieldSpec =
   | FieldKind
   | `${FieldKind}?`
@@ -38,11 +38,11 @@ export type FieldValue<Spec> = Spec extends readonly (infer Value)[]
         ? KindValues[Spec]
         : never;
 
-/** Of the lists in a payload: a longer one belongs where the content is kept. */
+/** The limit for lists in a payload. A longer list belongs with the content. */
 export const listLengthMax = 100;
 
 interface Kind {
-  /** As a sentence goes on after "must be". */
+  /** Completes the sentence "must be …". */
   readonly expected: string;
   readonly holds: (value: unknown) => boolean;
 }
@@ -73,7 +73,6 @@ const kinds: Readonly<Record<FieldKind, Kind>> = {
   },
 };
 
-/** A field as it is checked and documented. */
 export interface Field {
   readonly kind: FieldKind | null;
   readonly isOptional: boolean;

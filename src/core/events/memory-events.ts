@@ -1,4 +1,4 @@
-// What changes behind the conversation: memory files (S-09, S-10) and folds (N-24).
+// Changes behind the conversation: memory files and compactions.
 
 export const memoryEvents = {
   "memory.updated": {
@@ -16,7 +16,7 @@ export const memoryEvents = {
     },
   },
   "memory.eviction": {
-    when: "a memory file is over its soft cap, or entries were taken out",
+    when: "a memory file is over its soft cap, or entries were removed",
     actor: "system",
     sensitivity: "private",
     audit: true,
@@ -29,7 +29,7 @@ export const memoryEvents = {
     },
   },
   "compaction.started": {
-    when: "a fold holds its lock and begins",
+    when: "a compaction holds its lock and begins",
     actor: "system",
     sensitivity: "aggregatable",
     audit: false,
@@ -41,7 +41,7 @@ export const memoryEvents = {
     },
   },
   "compaction.completed": {
-    when: "the history is shorter; stored in one transaction with the fold",
+    when: "the history is shorter; stored in one transaction with the compaction",
     actor: "system",
     sensitivity: "pseudonymous",
     audit: true,
@@ -62,7 +62,7 @@ export const memoryEvents = {
     },
   },
   "compaction.failed": {
-    when: "a fold, or the summary for it, came to nothing",
+    when: "a compaction or its summary failed",
     actor: "system",
     sensitivity: "pseudonymous",
     audit: false,
@@ -76,7 +76,7 @@ export const memoryEvents = {
     },
   },
   "compaction.skipped": {
-    when: "a fold was due and did not begin",
+    when: "a due compaction did not begin",
     actor: "system",
     sensitivity: "aggregatable",
     audit: false,

@@ -1,17 +1,17 @@
-// Our values as payloads spell them: names and words of the seeds, which operators query.
+// Our values in the spelling of payloads, which operators query.
 import { formatUsd } from "../models/pico-usd.ts";
 import type { PayloadOf } from "./event.ts";
 
 export type CallErrorClass = PayloadOf<"llm.call_failed">["error_class"];
 
-/** Dollars to the last digit as plain decimal text, like 0.0000125; null stays null: no price is known. */
+/** Exact dollars as decimal text such as 0.0000125. Null means that no price is known. */
 export function toUsd(pico: bigint): string;
 export function toUsd(pico: bigint | null): string | null;
 export function toUsd(pico: bigint | null): string | null {
   return pico === null ? null : formatUsd(pico).replace("$", "");
 }
 
-/** Why a provider did not answer; `core/wire` knows them as kinds of failure. */
+/** Why a provider did not answer. `core/wire` uses the same kinds of failure. */
 export type FailureKind =
   | "rate-limited"
   | "overloaded"

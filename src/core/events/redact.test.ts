@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { freeTextLengthMax, redact } from "./redact.ts";
 
-// Made up for these tests; put together so that scanners of this repository do not take them for real.
+// Made up for these tests, and split so that secret scanners do not flag this repository.
 const jwt = ["eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0In0", "c2lnbmF0dXJl"].join(".");
 const aws = ["AKIA", "IOSFODNN7EXAMPLE"].join("");
 const google = ["AIza", "SyA1234567890abcdefghijklmnopqrstu"].join("");

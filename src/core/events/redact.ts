@@ -1,13 +1,13 @@
-// Credentials taken out of free text before it becomes part of an event. Rather too much is taken than too little.
-import { credentialPatterns, takeRandom, type Replacement } from "../config/credential-patterns.ts";
+// Removes credentials from free text before it enters an event. Removes too much rather than too little.
+import { credentialPatterns, takeRandom, type Replacement } from "./credential-patterns.ts";
 
-/** Of free text in an event. */
+/** The longest free text in an event. */
 export const freeTextLengthMax = 500;
 
-/** More is not looked at: every pattern below is bounded, so the work is too. */
+/** Text beyond this is not examined. Every pattern below is bounded, so the work is too. */
 const windowLength = 4096;
 
-/** Longer than the beginning of any credential that is known only by its end, as in `user:secret@host`. */
+/** Longer than any credential's part before the end that reveals it, as in `user:secret@host`. */
 const undecidedLength = 1024;
 
 export function redact(text: string): string {
@@ -26,12 +26,12 @@ export function redact(text: string): string {
 const taken = "[redacted]";
 
 const patterns: readonly Replacement[] = [
-  // scheme://user:secret@host. A password may hold what should have been escaped.
+  // scheme://user:secret@host. The password may contain characters that should have been escaped.
   [
     /([a-z][a-z0-9+.-]{0,31}:\/\/)(?:[^\s:/@"'<>]{0,128}:[^\s"'<>]{1,512}|[^\s/?#"'<>]{1,512})@/gi,
     `$1${taken}@`,
   ],
-  // The same without its end: what stands where a port would and is none.
+  // The same without the end: text after a colon that is not a port.
   [
     /([a-z][a-z0-9+.-]{0,31}:\/\/[^\s:/@"'<>[]{0,128}:)(?!\d{1,5}(?![^\s/?#"'<>,.;)\]]))[^\s"'<>]{1,512}/gi,
     `$1${taken}`,

@@ -1,4 +1,4 @@
-// What is kept of an event that is not as catalogued, where that is better than losing it.
+// Keeps what can be stored of an invalid event, where that is better than losing it.
 import type { EventViolation } from "./check-event.ts";
 import { fieldsOf, specOf, type EventType } from "./event-catalogue.ts";
 import type { EventOf } from "./event.ts";
@@ -6,9 +6,9 @@ import { listLengthMax } from "./field-kinds.ts";
 import { redact } from "./redact.ts";
 
 /**
- * Strict refuses an event with any violation; for tests and development. Lenient reports the violations and delivers
- * what is left, so that a mistake in the telling costs no telling. The catalogue is closed in both: a type nobody
- * knows, and an event of no session, is refused.
+ * Strict refuses an event with any violation; use it for tests and development. Lenient reports the
+ * violations and delivers the valid rest, so that a mistake in an event does not lose it. Both refuse
+ * unknown types and events without a valid session.
  */
 export type Strictness = "strict" | "lenient";
 
@@ -19,8 +19,8 @@ export function isRefused(violations: readonly EventViolation[], strictness: Str
 }
 
 /**
- * The same event, fit to be stored: unknown fields and wrong values stay, as redacted text, numbers, flags and short
- * lists of text; what is none of these is left out. In the envelope what is wrong becomes the default.
+ * The same event, made storable. Unknown fields and wrong values stay as redacted text, numbers, flags
+ * and short lists of text; other values are removed. Wrong envelope values become defaults.
  */
 export function salvageEvent<Type extends EventType>(
   event: EventOf<Type>,

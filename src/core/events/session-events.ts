@@ -1,4 +1,4 @@
-// What happens to a session as a whole (D-08).
+// What happens to a session as a whole.
 
 export const sessionEvents = {
   "session.created": {
@@ -35,14 +35,14 @@ export const sessionEvents = {
     },
   },
   "session.forked": {
-    when: "a new session was pointed at a turn of another one",
+    when: "a new session was forked from a turn of another one",
     actor: "user",
     sensitivity: "pseudonymous",
     audit: true,
     payload: { from_session_id: "name", from_turn_id: "name or null" },
   },
   "session.archived": {
-    when: "a session was put away and is no longer listed",
+    when: "a session was archived and is no longer listed",
     actor: "user",
     sensitivity: "pseudonymous",
     audit: true,
@@ -53,7 +53,7 @@ export const sessionEvents = {
     },
   },
   "session.deleted": {
-    when: "a session and what it held were removed",
+    when: "a session and its content were removed",
     actor: "user",
     sensitivity: "pseudonymous",
     audit: true,

@@ -1,4 +1,4 @@
-// Tools and skills: what the agent reached for (D-08, M-31).
+// Tools and skills that the agent used.
 
 export const toolEvents = {
   "tool.called": {
@@ -30,7 +30,7 @@ export const toolEvents = {
     },
   },
   "tool.failed": {
-    when: "a tool could not run, or did not come to its end",
+    when: "a tool could not run or did not finish",
     actor: "tool",
     sensitivity: "private",
     audit: false,
@@ -59,7 +59,7 @@ export const toolEvents = {
     payload: { tool_name: "name", validation_errors: "free texts" },
   },
   "tool.confirmation_requested": {
-    when: "somebody is asked whether a tool may run",
+    when: "a user is asked whether a tool may run",
     actor: "system",
     sensitivity: "user_controlled",
     audit: true,
@@ -71,7 +71,7 @@ export const toolEvents = {
     },
   },
   "tool.confirmation_resolved": {
-    when: "the answer came, or nobody answered in time",
+    when: "an answer arrived, or the wait timed out",
     actor: "user",
     sensitivity: "user_controlled",
     audit: true,
@@ -103,7 +103,7 @@ export const toolEvents = {
     },
   },
   "skill.modified": {
-    when: "a skill was found to be another one than before",
+    when: "a skill was found to be created, updated or deleted",
     actor: "system",
     sensitivity: "pseudonymous",
     audit: true,

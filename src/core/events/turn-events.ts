@@ -1,4 +1,4 @@
-// How a turn begins, ends, breaks off and goes on (D-08).
+// How a turn begins, ends, breaks off and continues.
 
 export const turnEvents = {
   "turn.started": {
@@ -15,7 +15,7 @@ export const turnEvents = {
     },
   },
   "route.decided": {
-    when: "the model of a turn is known: exactly once per turn (D-13)",
+    when: "the model of a turn is known: exactly once per turn",
     actor: "system",
     sensitivity: "aggregatable",
     audit: false,
@@ -41,7 +41,7 @@ export const turnEvents = {
     },
   },
   "turn.completed": {
-    when: "the model had its last word",
+    when: "the model gave its final reply",
     actor: "agent",
     sensitivity: "aggregatable",
     audit: false,
@@ -66,7 +66,7 @@ export const turnEvents = {
     },
   },
   "turn.cancelled": {
-    when: "somebody stopped the turn, or its time was up",
+    when: "the turn was stopped or timed out",
     actor: "user",
     sensitivity: "aggregatable",
     audit: false,
@@ -101,7 +101,7 @@ export const turnEvents = {
     },
   },
   "turn.interrupted": {
-    when: "a turn was found open whose process is gone",
+    when: "an open turn was found whose process is gone",
     actor: "system",
     sensitivity: "aggregatable",
     audit: false,
@@ -113,14 +113,14 @@ export const turnEvents = {
     },
   },
   "turn.resumed": {
-    when: "an interrupted turn goes on after its last recorded call",
+    when: "an interrupted turn continues after its last recorded call",
     actor: "system",
     sensitivity: "aggregatable",
     audit: false,
     payload: { llm_call_count: "count", tool_call_count: "count" },
   },
   "turn.abandoned": {
-    when: "an interrupted turn was given up; its calls stay in the bill",
+    when: "an interrupted turn was abandoned; its calls stay in the bill",
     actor: "system",
     sensitivity: "aggregatable",
     audit: false,

@@ -1,15 +1,15 @@
-// Bytes that grow at their end, kept in one piece: a long conversation goes out as one slice, not ten thousand.
+// Bytes that grow at the end and stay in one piece: a long conversation is sent as one slice, not ten thousand.
 
 export interface GrowingBytes {
   readonly length: number;
-  /** The bytes themselves, not a copy. What was written is never written again. */
+  /** The bytes themselves, not a copy. Written bytes never change. */
   slice(start: number, end: number): Uint8Array;
   append(text: string): GrowingBytes;
 }
 
 const utf8 = new TextEncoder();
 
-/** Room at the start; doubled whenever it is used up. */
+/** Initial room. It doubles whenever it is full. */
 const roomBytesMin = 1024;
 
 export function growingBytes(text = ""): GrowingBytes {
@@ -19,7 +19,7 @@ export function growingBytes(text = ""): GrowingBytes {
 
 interface Shared {
   readonly room: Uint8Array;
-  /** How far anyone has written; only who ends exactly here may go on in place. */
+  /** How far any view has written. Only a view that ends exactly here may append in place. */
   used: number;
 }
 

@@ -1,12 +1,12 @@
-// Values that grow at their end: appending costs what is appended, and every earlier value stays as it was.
+// Lists that grow at the end: appending costs only what is appended, and earlier values stay unchanged.
 
-/** What can be read of a list without owning it; an array is one. */
+/** Read access to a list. An array is one. */
 export interface ListView<Item> {
   readonly length: number;
   at(index: number): Item | undefined;
 }
 
-/** A list that shares its beginning with every list that was made from it. */
+/** A list that shares its beginning with every list made from it. */
 export interface GrowingList<Item> extends ListView<Item> {
   append(more: readonly Item[]): GrowingList<Item>;
 }
@@ -15,7 +15,7 @@ export function growingList<Item>(items: readonly Item[] = []): GrowingList<Item
   return viewOf([...items], items.length);
 }
 
-/** The first to grow writes behind its own end; whoever grows from the same place later gets a copy. */
+/** The first append from a place writes in place; a later append from the same place copies. */
 function viewOf<Item>(shared: Item[], length: number): GrowingList<Item> {
   return {
     length,
@@ -44,7 +44,7 @@ export function joinLists<Item>(...lists: readonly ListView<Item>[]): ListView<I
   };
 }
 
-/** Every item in order; for what has to look at all of them. */
+/** All items in order, for code that must look at every one. */
 export function* itemsOf<Item>(list: ListView<Item>): Generator<Item> {
   for (let index = 0; index < list.length; index += 1) {
     const item = list.at(index);

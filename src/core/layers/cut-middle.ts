@@ -1,17 +1,17 @@
-// The beginning and the end of a text that is too long, cut between characters.
+// Keeps the beginning and the end of a text that is too long, cut between characters.
 
 export interface MiddleCut {
   readonly head: string;
   readonly tail: string;
-  /** Between the two. */
+  /** The bytes removed between the two. */
   readonly bytesLeftOut: number;
   readonly bytesOfAll: number;
-  /** The first and the last line of which something is missing, from 1. */
+  /** The first and the last line with something missing, from 1. */
   readonly fromLine: number;
   readonly toLine: number;
 }
 
-/** Of a text that has more than `bytesMax`: the beginning to the end as 7 to 2 (X-38), or the beginning alone. */
+/** Cuts a text longer than `bytesMax`: keeps beginning and end in the ratio 7 to 2, or only the beginning. */
 export function cutMiddle(
   text: string,
   bytesMax: number,
@@ -39,7 +39,7 @@ export function countBytes(text: string): number {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The nearest place in one direction where a character starts: its other bytes are 10xxxxxx. */
+/** The nearest character start in one direction. Continuation bytes are 10xxxxxx. */
 function toBoundary(bytes: Uint8Array, place: number, direction: 1 | -1): number {
   let at = place;
   while (at > 0 && at < bytes.length && (bytes[at] ?? 0) >> 6 === 2) at += direction;

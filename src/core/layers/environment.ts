@@ -10,13 +10,13 @@ export type CapabilityStatus = "ready" | "setup" | "unavailable";
 
 export interface EnvironmentNotes {
   readonly credentialCount: number;
-  /** Names of those that are configured and do not work. */
+  /** Configured credentials that do not work. */
   readonly brokenCredentials?: readonly string[];
-  /** How to get the full guide of a capability, as one sentence; blank for none. */
+  /** One sentence on how to get a capability's full guide. Blank for none. */
   readonly guideHint: string;
 }
 
-/** The same text for the same capabilities in any order; null when there is nothing to say. */
+/** The same text for the same capabilities in any order. Null if there is nothing to say. */
 export function describeEnvironment(
   capabilities: readonly Capability[],
   { credentialCount, brokenCredentials = [], guideHint }: EnvironmentNotes,
@@ -29,7 +29,7 @@ export function describeEnvironment(
   return paragraphs.length === 0 ? null : ["## Environment", ...paragraphs].join("\n\n");
 }
 
-/** The capabilities a task is about: those whose category or name is in its scope. */
+/** The capabilities in a task's scope, by category or name. */
 export function scopeCapabilities(
   capabilities: readonly Capability[],
   scope: readonly string[],
@@ -68,7 +68,7 @@ function describeCredentials(count: number, broken: readonly string[]): string {
   return `Credentials: ${count} configured${trouble}`;
 }
 
-/** Each once, in the order of code units: the order must not depend on a locale. */
+/** Each name once, in code unit order: the order must not depend on a locale. */
 function sortedNames(names: readonly string[]): string[] {
   return [...new Set(names)].toSorted();
 }

@@ -1,4 +1,4 @@
-// One event → the message that is stored, and what is told for this call only. The one way time gets into a prompt (H-09).
+// One event → the stored message, and text for this call only. Time enters a prompt only here.
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { Block, Message } from "../message/message.ts";
 import { StrataError } from "../strata-error.ts";
@@ -6,9 +6,9 @@ import type { Section } from "./section.ts";
 
 export interface AgentEvent {
   readonly content: string | readonly Block[];
-  /** Where the event comes from; kept for the ledger, not told to the model. */
+  /** Where the event comes from. For the ledger; the model does not see it. */
   readonly source: string;
-  /** UTC where it is missing or blank. */
+  /** UTC if missing or blank. */
   readonly timezone?: string;
   readonly platform?: string;
   readonly platformActions?: readonly string[];
@@ -17,14 +17,14 @@ export interface AgentEvent {
 
 export interface HookData {
   readonly text: string;
-  /** True: stored with the message and replayed. False: told once. */
+  /** True: stored with the message and sent again. False: sent once. */
   readonly persist: boolean;
 }
 
 export interface EventReading {
   readonly current: Message;
   readonly volatile: readonly Section[];
-  /** For the ledger's note on the message (X-22). */
+  /** For the ledger's note on the message. */
   readonly context: EventContext;
 }
 
@@ -60,17 +60,17 @@ export function readEvent(
   };
 }
 
-/** What an event says of its moment besides its content. */
+/** An event's circumstances besides its content. */
 export type EventMoment = Pick<
   AgentEvent,
   "timezone" | "platform" | "platformActions" | "hookData"
 >;
 
-/** What is told for one call only: the time, where people are, hook data that is not stored. */
+/** Text for one call only: the time, the platform, hook data that is not stored. */
 export function describeMoment(
   event: EventMoment,
   role: AgentRole,
-  /** Null where the time was told before. */
+  /** Null if the model already knows the time. */
   now: { readonly iso: string } | null,
 ): Section {
   const hooks = (event.hookData ?? []).filter(
@@ -88,7 +88,7 @@ export function describeMoment(
   return { name: "event", layer: "event", stability: "turn", text: lines.join("\n") };
 }
 
-/** A worker speaks with its manager alone, so it is not told where people are. */
+/** A worker speaks only with its manager, so it does not learn about platforms. */
 function describePlatform(
   { platform, platformActions = [] }: EventMoment,
   role: AgentRole,
@@ -100,7 +100,7 @@ function describePlatform(
   return [`Platform: ${name}`, ...actions];
 }
 
-/** Providers refuse text without a word, and a message that holds nothing else would leave a gap in the thread. */
+/** Providers refuse blank text, and a message of only blank text would leave a gap in the thread. */
 export function toBlocks(content: AgentEvent["content"]): readonly Block[] {
   const blocks = typeof content === "string" ? [toText(content)] : content;
   return blocks.filter((block) => block.type !== "text" || block.text.trim() !== "");

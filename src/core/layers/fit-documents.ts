@@ -1,17 +1,17 @@
-// Documents → as much of each as there is room for, so that no document changes what is shown of one before it.
+// Fits documents into the available room. No document changes what is shown of an earlier one.
 import { countBytes } from "./cut-middle.ts";
 import type {
-  BundleLimits,
-  ReadDocument,
-  WorkspaceFile,
   WorkspaceFileKind,
-} from "./workspace-bundle.ts";
+  WorkspaceFile,
+  ReadDocument,
+  BundleLimits,
+} from "./workspace-file.ts";
 import { cutText } from "./workspace-cut.ts";
 
 /**
- * Room is given in the order given, which is the order of the prompt. Memory comes last and grows all the time, so its
- * room is put aside whether it needs it or not. From the first document on that has not even room for the line that
- * says so, all are left out, and one line says that.
+ * Gives out room in prompt order. Memory comes last and keeps growing, so its room is always reserved.
+ * From the first document that has no room even for its cut line, all are left out, and one line says
+ * so.
  */
 export function fitDocuments(
   documents: readonly ReadDocument[],
@@ -22,7 +22,7 @@ export function fitDocuments(
   let used = 0;
   let isFull = false;
   for (const [index, document] of documents.entries()) {
-    const room = Math.max(0, limits.totalBytesMax - used - putAside(document.kind, limits));
+    const room = Math.max(0, limits.totalBytesMax - used - reservedBytes(document.kind, limits));
     const fitted = fitDocument(document, limits, room);
     const isShown = isMemory(document.kind) || (!isFull && countBytes(fitted.text) <= room);
     const line = isFull ? "" : describeRest(plain - index, document.path, limits);
@@ -34,18 +34,18 @@ export function fitDocuments(
   return files;
 }
 
-/** More than the memory tools let either of the two files have. */
+/** More than the memory tools allow for either file. */
 const memoryBytes = 8000;
 
-/** For the line that says what is left out altogether. */
+/** For the line that lists omitted documents. */
 const restLineBytes = 300;
 
 function isMemory(kind: WorkspaceFileKind): boolean {
   return kind === "user" || kind === "memory";
 }
 
-/** What a document must leave to those that come after it; of the limits alone, so that nothing on the disk changes it. */
-function putAside(kind: WorkspaceFileKind, { totalBytesMax }: BundleLimits): number {
+/** The room a document must leave for later ones. Depends on the limits alone, so nothing on disk changes it. */
+function reservedBytes(kind: WorkspaceFileKind, { totalBytesMax }: BundleLimits): number {
   const each = Math.min(memoryBytes, Math.floor(totalBytesMax / 5));
   if (kind === "memory") return 0;
   return kind === "user" ? each : each * 2 + restLineBytes;
@@ -58,7 +58,7 @@ function fitDocument(document: ReadDocument, limits: BundleLimits, room: number)
     name: path,
     because:
       room < limits.fileBytesMax
-        ? sayTotal(limits)
+        ? describeTotal(limits)
         : `a workspace document may have ${limits.fileBytesMax} bytes`,
     bytesUnread,
   });
@@ -75,9 +75,9 @@ function describeRest(count: number, path: string, limits: BundleLimits): string
     .slice(0, 40)
     .toWellFormed();
   const what = count === 1 ? `${label} is` : `${count} documents, from ${label} on, are`;
-  return `[${what} left out here: ${sayTotal(limits)}. Read what you need of it.]`;
+  return `[${what} left out here: ${describeTotal(limits)}. Read what you need of it.]`;
 }
 
-function sayTotal({ totalBytesMax }: BundleLimits): string {
+function describeTotal({ totalBytesMax }: BundleLimits): string {
   return `the workspace's documents may have ${totalBytesMax} bytes together`;
 }

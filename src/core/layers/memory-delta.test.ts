@@ -106,7 +106,7 @@ test("the text stays within its limits for any two states of memory", () => {
   fc.assert(
     fc.property(texts, texts, (before, after) => {
       const text = describeMemoryChange(before, after) ?? "";
-      // Two files of 4,000 characters, 40 line ends each, and the sentences around them.
+      // Two files of 4,000 characters, 40 line ends each, and the surrounding sentences.
       expect(text.length).toBeLessThan(2 * (4000 + 40) + 400);
     }),
   );

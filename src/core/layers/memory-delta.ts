@@ -1,16 +1,16 @@
-// What changed in memory since the snapshot, for the end of the prompt: the snapshot itself stays as it is (C-3).
+// What changed in memory since the snapshot, for the end of the prompt. The snapshot itself stays unchanged.
 import { globalUserName, type MemoryTexts } from "./memory-sections.ts";
 
 export interface DeltaLimits {
-  /** Of changed lines shown for one file. */
+  /** The most changed lines shown for one file. */
   readonly linesMax: number;
-  /** Of all lines shown for one file. */
+  /** The most characters shown for one file. */
   readonly charactersMax: number;
 }
 
 const defaultLimits: DeltaLimits = { linesMax: 40, charactersMax: 4000 };
 
-/** The lines that came and went in each file, and how many are not shown; null when nothing changed. */
+/** The added and removed lines of each file, and how many are not shown. Null if nothing changed. */
 export function describeMemoryChange(
   snapshot: MemoryTexts,
   current: MemoryTexts,
@@ -38,18 +38,18 @@ function describeFile(
   if (earlier.join("\n") === later.join("\n")) return null;
   const { missing: added, kept: keptLater } = compare(earlier, later);
   const { missing: removed, kept: keptEarlier } = compare(later, earlier);
-  // Lines that came and went do not tell where the others stand now.
+  // Added and removed lines do not show where the other lines are now.
   if (keptEarlier.join("\n") !== keptLater.join("\n")) {
     const what = added.length + removed.length === 0 ? "the same lines" : "its lines";
-    return tellLines(`${name}: ${what} in another order. It says now:`, later, "lines", limits);
+    return describeLines(`${name}: ${what} in another order. It says now:`, later, "lines", limits);
   }
   const counts = `${name}: ${countOf(added, "added")}, ${countOf(removed, "removed")}.`;
-  // What is new matters more than what is gone, so it is shown first.
+  // New lines matter more than removed ones, so they come first.
   const changes = [...added.map((line) => `+ ${line}`), ...removed.map((line) => `- ${line}`)];
-  return tellLines(counts, changes, "changed lines", limits);
+  return describeLines(counts, changes, "changed lines", limits);
 }
 
-function tellLines(
+function describeLines(
   head: string,
   lines: readonly string[],
   what: string,
@@ -61,7 +61,7 @@ function tellLines(
   return [head, ...shown, ...note].join("\n");
 }
 
-/** Blank lines and white space at line ends mean nothing. */
+/** Blank lines and white space at line ends are ignored. */
 function toLines(text: string): string[] {
   return text
     .split(/\r?\n/)
@@ -69,7 +69,7 @@ function toLines(text: string): string[] {
     .filter((line) => line !== "");
 }
 
-/** The lines of the second list that the first does not hold as often, and the others. */
+/** Splits the second list into lines the first holds less often, and the rest. */
 function compare(
   known: readonly string[],
   lines: readonly string[],
@@ -89,7 +89,7 @@ function countOf(lines: readonly string[], what: string): string {
   return `${lines.length} ${lines.length === 1 ? "line" : "lines"} ${what}`;
 }
 
-/** Whole lines only; one that is too long makes room for those after it. */
+/** Whole lines only. A line that is too long is skipped, so that later ones may fit. */
 function withinLimits(
   lines: readonly string[],
   { linesMax, charactersMax }: DeltaLimits,

@@ -1,9 +1,9 @@
-// The two memory files as sections (S-11): a snapshot for the session, or fresh on every call.
+// The two memory files as sections: a snapshot for the session, or fresh on every call.
 import { hasText, type Section, type Stability } from "./section.ts";
 
-/** The text of the two files; blank for a file that is empty or not there. */
+/** The texts of the memory files. Blank for an empty or absent file. */
 export interface MemoryTexts {
-  /** A USER.md for all workspaces, which no tool of a session writes; missing where none is wanted. */
+  /** A USER.md for all workspaces, which no session tool writes. Absent if not wanted. */
   readonly globalUser?: string;
   /** USER.md */
   readonly user: string;
@@ -11,7 +11,7 @@ export interface MemoryTexts {
   readonly workspace: string;
 }
 
-/** What is known of the user everywhere, then USER.md, then MEMORY.md, each under its heading; empty files fall out. */
+/** The global USER.md, USER.md and MEMORY.md, each under its heading. Empty files have no section. */
 export function memorySections(
   { globalUser = "", user, workspace }: MemoryTexts,
   stability: Extract<Stability, "session" | "turn">,
@@ -28,7 +28,7 @@ export function memorySections(
   ].filter(hasText);
 }
 
-/** Told apart from the workspace's own: consolidating that one must not take this one's lines into it. */
+/** Kept separate from the workspace's own file: consolidating that one must not absorb these lines. */
 export const globalUserName = "all workspaces (global USER.md)";
 
 function toSection(name: string, heading: string, text: string, stability: Stability): Section {

@@ -1,4 +1,4 @@
-// The table of role differences, row by row. History per role is the ledger's business.
+// The table of role differences, row by row. The ledger handles history per role.
 import { describe, expect, test } from "vitest";
 import { describeEnvironment, scopeCapabilities, type Capability } from "./environment.ts";
 import { readEvent } from "./event.ts";

@@ -1,7 +1,7 @@
-// What each role is told about its work. A worker's task is no rule: it goes into its first message.
+// The rules of each role. A worker's task is not a rule; it goes into its first message.
 import type { AgentRole } from "../message/assembled-context.ts";
 
-/** The rules of a role, the same for every agent that has it. */
+/** The rules of a role, the same for every agent with that role. */
 export function roleRules(role: AgentRole): string {
   switch (role) {
     case "manager":
@@ -14,7 +14,7 @@ export function roleRules(role: AgentRole): string {
 
 /**
  * The text of a worker's first message. In the system prompt it would keep workers from sharing a
- * cached prefix (C-12). The environment stands first: workers of one scope share that too.
+ * cached prefix. The environment comes first, because workers of one scope share that too.
  */
 export function workerTask(task: string, scopedEnvironment: string | null): string {
   const environment = scopedEnvironment?.trim() ?? "";

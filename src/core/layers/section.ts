@@ -1,9 +1,8 @@
 // Workspace, persona, environment, event → sections with a stability.
 
-/** How long a section stays as it is: the same in every session, frozen at session start, or new on any call. */
+/** How long a section stays the same: across sessions, within one session, or for one call. */
 export type Stability = "static" | "session" | "turn";
 
-/** Where a section comes from. */
 export type Layer = "workspace" | "persona" | "session" | "memory" | "event";
 
 export interface Section {
@@ -13,7 +12,7 @@ export interface Section {
   readonly text: string;
 }
 
-/** White space alone counts as nothing. */
+/** White space alone does not count. */
 export function hasText(section: Section): boolean {
   return section.text.trim() !== "";
 }

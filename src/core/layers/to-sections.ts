@@ -1,29 +1,28 @@
-// Everything known at session start → sections in the order that changes least first.
+// Everything known at session start → sections, slowest-changing first.
 import type { AgentRole } from "../message/assembled-context.ts";
 import { StrataError } from "../strata-error.ts";
 import { memorySections, type MemoryTexts } from "./memory-sections.ts";
 import { roleRules } from "./roles.ts";
 import { hasText, type Section } from "./section.ts";
 
-/** Each part may be missing or blank; it then has no section. */
+/** A missing or blank part has no section. */
 export interface ContextParts {
-  /** A role that somebody asked for; its rules are part of the prompt. None by default. */
+  /** The role whose rules are part of the prompt. None by default. */
   readonly role?: AgentRole;
   /** What the application says before everything else. */
   readonly system?: string | null;
-  /** AGENTS.md, or whatever the host puts first. Taken as it is written. */
+  /** AGENTS.md, or what the host puts first. Used verbatim. */
   readonly workspaceRules?: string | null;
   readonly userIdentity?: string | null;
-  /** A worker is given its manager's. */
+  /** A worker gets its manager's persona. */
   readonly persona?: { readonly identity?: string | null; readonly soul?: string | null };
   readonly permissions?: readonly string[];
-  /** What describeEnvironment says. A worker is told with its task, of what the task needs. */
+  /** From describeEnvironment. A worker gets the part its task needs, with the task. */
   readonly environment?: string | null;
   readonly skillIndex?: string | null;
   readonly runtime?: { readonly host: string; readonly os: string; readonly arch: string };
-  /** The day the session starts on, as 2026-11-15. */
+  /** The session's first day, as 2026-11-15. */
   readonly date?: string | null;
-  /** In the order given. */
   readonly contextFiles?: readonly ContextFile[];
   readonly memory?: MemoryTexts;
 }
@@ -36,15 +35,15 @@ export interface ContextFile {
   readonly text: string;
 }
 
-/** Static sections, then those that hold for the session; blank ones fall out. */
+/** Static sections, then session sections. Leaves out blank ones. */
 export function toSections(parts: ContextParts): Section[] {
   return [...staticSections(parts), ...sessionSections(parts)].filter(hasText);
 }
 
-/** The same in every session on any machine: no time, no ids, nothing of the host. */
+/** The same in every session on any machine: no time, no ids, no host details. */
 function staticSections(parts: ContextParts): Section[] {
   const { role, persona = {} } = parts;
-  // Workers of different tasks share a prefix only if what depends on the task is not in it (C-12).
+  // Workers of different tasks share a prefix only if it contains nothing about the task.
   const environment = role === "worker" ? null : parts.environment;
   return [
     toStatic("system prompt", "persona", parts.system),
@@ -99,7 +98,7 @@ function describeRuntime({ host, os, arch }: NonNullable<ContextParts["runtime"]
   );
 }
 
-/** The time of day has one way into a prompt, and it is not this one (H-09). */
+/** Refuses a time of day, which enters a prompt only through events. */
 function describeDate(date: string): string {
   const day = date.trim();
   if (day === "") return "";

@@ -2,14 +2,12 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hashContent } from "../hash.ts";
 import { toSections } from "./to-sections.ts";
+import { workspaceFileKinds, type WorkspaceFileKind, type ReadDocument } from "./workspace-file.ts";
 import {
   toBundle,
   toContextParts,
   toWorkspaceNote,
-  workspaceFileKinds,
-  type ReadDocument,
   type WorkspaceBundle,
-  type WorkspaceFileKind,
 } from "./workspace-bundle.ts";
 
 const limits = { fileBytesMax: 2000, totalBytesMax: 5000 };
@@ -225,7 +223,7 @@ function totalOf({ files }: WorkspaceBundle): number {
   return files.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
 }
 
-/** There is one of each, under a name of ours. */
+/** There is one of each, under a fixed name. */
 function isFixed(kind: WorkspaceFileKind): boolean {
   return kind === "user" || kind === "memory";
 }

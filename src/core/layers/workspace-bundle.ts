@@ -1,90 +1,53 @@
-// What a workspace says about itself: its documents as one value, within limits, ready to become sections (N-43, X-02).
+// A workspace's documents as one value, within limits, ready to become sections.
 import { hashContent, type ContentHash } from "../hash.ts";
 import type { ContextParts } from "./to-sections.ts";
 import { fitDocuments } from "./fit-documents.ts";
+import {
+  workspaceFileKinds,
+  type WorkspaceFileKind,
+  type WorkspaceFile,
+  type ReadDocument,
+  type BundleLimits,
+} from "./workspace-file.ts";
 import { readIdentity, type AgentIdentity } from "./workspace-identity.ts";
 
-/** `shared`: others than the owner are there, so MEMORY.md is not shown (C-16). */
+/** `shared`: people other than the owner take part, so MEMORY.md is not shown. */
 export type WorkspaceScope = "main" | "shared";
-
-/** In the order they are shown and given room: what changes least comes first. */
-export const workspaceFileKinds = [
-  "agents",
-  "claude",
-  "identity",
-  "soul",
-  "document",
-  "user",
-  "memory",
-] as const;
-
-export type WorkspaceFileKind = (typeof workspaceFileKinds)[number];
-
-export interface WorkspaceFile {
-  readonly kind: WorkspaceFileKind;
-  /** From the root, with forward slashes. */
-  readonly path: string;
-  /** As it is shown. What was cut is said in it. */
-  readonly text: string;
-  /** Of the bytes on the disk; of a huge file, of those that were read. */
-  readonly hash: ContentHash;
-  /** On the disk. */
-  readonly bytes: number;
-  readonly bytesLeftOut: number;
-}
 
 export interface WorkspaceBundle {
   readonly root: string;
   readonly scope: WorkspaceScope;
   readonly files: readonly WorkspaceFile[];
   readonly identity: AgentIdentity;
-  /** What is not shown, or not as it is on the disk, and why. */
+  /** What is hidden or altered, and why. */
   readonly notices: readonly WorkspaceNotice[];
-  /** The same exactly when the same texts are shown in the same scope. */
+  /** Equal exactly if the same texts are shown in the same scope. */
   readonly hash: ContentHash;
 }
 
 export interface WorkspaceNotice {
   readonly kind: WorkspaceNoticeKind;
   readonly path: string;
-  /** For a person. */
   readonly detail: string;
 }
 
 /** The list is closed: a new kind is a decision. */
 export type WorkspaceNoticeKind =
   | "cut"
-  /** Refused, such as a symlink, or not readable. */
+  /** Refused, such as a symlink, or unreadable. */
   | "unread"
-  /** Asked for and not there. */
+  /** Requested but absent. */
   | "missing"
-  /** Private to the owner, and the scope is shared. */
+  /** Private to the owner, in a shared scope. */
   | "hidden"
-  /** Left out: it holds bytes that no text holds. */
+  /** Left out: binary content. */
   | "not-text"
-  /** Shown, with signs in the place of bytes that are no UTF-8. */
+  /** Shown, with replacement characters for bytes that are not UTF-8. */
   | "not-utf8"
-  /** Left out: another document says the same. */
+  /** Left out: another document has the same text. */
   | "repeated"
   /** Left out: a document of the same name comes first. */
   | "shadowed";
-
-/** A document that was read, whole or up to a limit. */
-export interface ReadDocument {
-  readonly kind: WorkspaceFileKind;
-  readonly path: string;
-  readonly text: string;
-  readonly hash: ContentHash;
-  readonly bytes: number;
-  readonly bytesUnread: number;
-}
-
-export interface BundleLimits {
-  /** UTF-8, the line about what is missing included. */
-  readonly fileBytesMax: number;
-  /** Of all together. Where no room is left, one line says which documents are left out. */
-  readonly totalBytesMax: number;
-}
 
 export interface BundleParts {
   readonly root: string;
@@ -101,22 +64,23 @@ export function toBundle({
   notices,
   limits,
 }: BundleParts): WorkspaceBundle {
-  const said: WorkspaceNotice[] = [...notices];
+  const allNotices: WorkspaceNotice[] = [...notices];
   const copy = findCopy(documents);
-  if (copy !== undefined) said.push(notice("repeated", copy.path, "says the same as AGENTS.md"));
+  if (copy !== undefined)
+    allNotices.push(notice("repeated", copy.path, "says the same as AGENTS.md"));
   const files = fitDocuments(inOrder(documents.filter((each) => each !== copy)), limits);
-  said.push(...files.filter(({ bytesLeftOut }) => bytesLeftOut > 0).map(noticeOfCut));
+  allNotices.push(...files.filter(({ bytesLeftOut }) => bytesLeftOut > 0).map(noticeOfCut));
   return {
     root,
     scope,
     files,
     identity: readIdentity(textOf(files, "identity") ?? ""),
-    notices: said,
+    notices: allNotices,
     hash: hashContent(JSON.stringify([scope, files.map(({ path, text }) => [path, text])])),
   };
 }
 
-/** The bundle's share of what a session is told; the host adds role, environment and what else it knows. */
+/** The bundle's part of a session's context. The host adds role, environment and the rest. */
 export function toContextParts({
   files,
 }: Pick<WorkspaceBundle, "files">): Pick<
@@ -134,7 +98,7 @@ export function toContextParts({
   };
 }
 
-/** What a record says of the bundle: hashes and sizes, no content (X-22). */
+/** The bundle in a record: hashes and sizes, no content. */
 export interface WorkspaceNote {
   readonly hash: ContentHash;
   readonly scope: WorkspaceScope;
@@ -149,7 +113,7 @@ export function notice(kind: WorkspaceNoticeKind, path: string, detail: string):
   return { kind, path, detail };
 }
 
-/** By kind; documents of one kind by path, in the order of code units. */
+/** By kind, then by path in code unit order. */
 function inOrder(documents: readonly ReadDocument[]): readonly ReadDocument[] {
   return workspaceFileKinds.flatMap((kind) =>
     documents
@@ -158,7 +122,10 @@ function inOrder(documents: readonly ReadDocument[]): readonly ReadDocument[] {
   );
 }
 
-/** Many workspaces keep one set of rules under both names. What was not read to its end may differ there. */
+/**
+ * Many workspaces keep the same rules under both names. A document that was not read to its end may
+ * still differ there.
+ */
 function findCopy(documents: readonly ReadDocument[]): ReadDocument | undefined {
   const rules = documents.find(({ kind }) => kind === "agents");
   return documents.find(

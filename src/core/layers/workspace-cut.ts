@@ -1,14 +1,17 @@
-// A text that is too long → its beginning and its end, and between them a line that says what is missing.
+// Shortens a long text to its beginning and end, with a line between them about what is missing.
 import { countBytes, cutMiddle } from "./cut-middle.ts";
 
 export interface TextLimit {
-  /** Of the result, the line included. Where not even the line fits, the line is the result. */
+  /**
+   * The limit for the result, including the line. If only the line fits, it is the result; the line
+   * itself is never cut.
+   */
   readonly bytesMax: number;
-  /** What the text is called in the line. */
+  /** The text's name in the line. */
   readonly name: string;
-  /** Why it is cut, as the line says it. */
+  /** The reason, as the line states it. */
   readonly because: string;
-  /** What comes after the text and was not even read. Then there is no end to show. */
+  /** Bytes after the text that were not read. The end is then unknown and not shown. */
   readonly bytesUnread?: number;
 }
 
@@ -17,13 +20,13 @@ export interface CutText {
   readonly bytesLeftOut: number;
 }
 
-/** A text within the limit stays as it is. */
+/** A text within the limit stays unchanged. */
 export function cutText(text: string, limit: TextLimit): CutText {
   const bytesRead = countBytes(text);
   const bytesUnread = limit.bytesUnread ?? 0;
   if (bytesUnread === 0 && bytesRead <= limit.bytesMax) return { text, bytesLeftOut: 0 };
   const whole = bytesRead + bytesUnread;
-  // The line is never longer than with the largest number it could name beside another.
+  // Sized with the largest numbers, so that the real line is never longer.
   const lineBytes = countBytes(`\n\n${describeCut(whole - 1, whole, limit)}\n\n`);
   const room = Math.max(0, limit.bytesMax - lineBytes);
   const cut = cutMiddle(text, room, bytesUnread > 0 ? "the beginning" : "both ends");

@@ -1,4 +1,4 @@
-// The few facts an IDENTITY.md gives as "Name: …" lines (N-43). The text itself goes to the model as it is written.
+// The facts an IDENTITY.md gives as "Name: …" lines. The model gets the text itself verbatim.
 
 export interface AgentIdentity {
   readonly name: string | null;
@@ -8,7 +8,7 @@ export interface AgentIdentity {
   readonly avatar: string | null;
 }
 
-/** The first line of each kind that says something; list signs and bold are looked through. */
+/** The first line of each kind with a value. Ignores list signs and bold. */
 export function readIdentity(text: string): AgentIdentity {
   const found = new Map<string, string>();
   for (const line of text.split(/\r?\n/)) {
@@ -34,7 +34,7 @@ function plain(words: string): string {
     .trim();
 }
 
-/** "_(pick something you like)_" is what a template says before anybody has chosen. */
+/** "_(pick something you like)_" is a template's text before the user chose. */
 function isPlaceholder(fact: string): boolean {
   return /^_?\(.*\)_?$/.test(fact);
 }

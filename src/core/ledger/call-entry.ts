@@ -1,4 +1,4 @@
-// One call as the ledger keeps it: what was sent, what was expected of it, what came back and what it cost.
+// One call in the ledger: what was sent, expected, received and paid.
 import type { CachePlan } from "../cache/cache-plan.ts";
 import type { CachePromise } from "../cache/evidence.ts";
 import type { Verdict } from "../cache/learn-from-reply.ts";
@@ -10,7 +10,7 @@ import type { EncodeNote } from "../wire/encoded-request.ts";
 import type { ProviderFailure } from "../wire/failure.ts";
 import type { ReplyStop } from "../wire/reply.ts";
 
-/** A call without its messages, which are kept once, with the turn. */
+/** A call without its messages, which are stored once, with the turn. */
 export interface CallRecord {
   readonly turnId: string;
   /** From 1 within the turn. */
@@ -19,35 +19,35 @@ export interface CallRecord {
   readonly endMs: number;
   readonly model: string;
   readonly policy: PolicyName;
-  /** Of everything that was sent and will be sent again. */
+  /** The key of everything that was sent and will be sent again. */
   readonly promptKey: ContentHash;
   readonly plan: CachePlan;
   readonly status: "complete" | "partial" | "failed";
   readonly stopReason: ReplyStop | null;
-  /** Null where the provider reported none. */
+  /** Null if the provider reported none. */
   readonly usage: Usage | null;
-  /** Of attempts that came to nothing and were billed all the same. */
+  /** The usage of failed attempts that were billed anyway. */
   readonly discarded: readonly Usage[];
-  /** With the one that gave the outcome; absent where somebody else sent it. */
+  /** Includes the final attempt. Absent if another program sent the call. */
   readonly attemptCount?: number;
-  /** Of everything billed whose cost is known; null where nothing was. What is left out is noted. */
+  /** The sum of all known costs. Null if none is known. `notes` lists what is missing. */
   readonly costPicoUsd: bigint | null;
   readonly failure: ProviderFailure | null;
-  /** What the reply says about the plan; null without a reply. */
+  /** How the reply compares with the plan. Null without a reply. */
   readonly verdict: Verdict | null;
   readonly refuted: readonly CachePromise[];
-  /** What was left out, stripped or corrected on the way. */
+  /** What was left out, stripped or corrected. */
   readonly notes: readonly (EncodeNote | ReplyNote)[];
 }
 
 export interface CallEntry extends CallRecord {
-  /** What was new in this call, as it will be replayed. */
+  /** The new messages of this call, as later calls repeat them. */
   readonly sent: readonly Message[];
-  /** What the model said; null where nothing arrived. */
+  /** The model's reply. Null if nothing arrived. */
   readonly reply: Message | null;
 }
 
-/** What had to be corrected in a reply's counts, or what the provider did to the request. */
+/** A correction of the reply's counts, or a change the provider made to the request. */
 export interface ReplyNote {
   readonly kind: "usage" | "transformed";
   readonly detail: string;

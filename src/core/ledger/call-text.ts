@@ -1,4 +1,4 @@
-// The parts of a call that are kept as JSON. Money in it is text, because JSON's numbers end at 2^53.
+// The parts of a call stored as JSON. Money is text, because JSON numbers are exact only to 2^53.
 import { assert } from "../assert.ts";
 import type { CachePlan } from "../cache/cache-plan.ts";
 import type { JsonText } from "../message/message.ts";
@@ -39,7 +39,7 @@ type KeptPlan = Omit<CachePlan, "expected"> & {
   };
 };
 
-/** What we wrote ourselves: looked at only as far as a mix-up of columns would show. */
+/** We wrote this ourselves, so the check only detects mixed-up columns. */
 function isKeptPlan(value: unknown): value is KeptPlan {
   return typeof value === "object" && value !== null && "markers" in value && "expected" in value;
 }

@@ -1,40 +1,43 @@
-// Folds: a compaction is a turn after the head whose summary stands for everything before the first kept turn.
+// Compactions: a turn after the head whose summary replaces everything before the first kept turn.
 import type { ContentHash } from "../hash.ts";
 import type { JsonText } from "../message/message.ts";
 import type { NewMessage } from "./turn-record.ts";
 
 export interface NewFold {
-  /** Of the compaction turn. */
+  /** The id of the compaction turn. */
   readonly id: string;
   readonly sessionId: string;
   /**
-   * The head that is folded. Another head in the ledger is a conflict. Null where the first turn of a session
-   * runs and folds itself.
+   * The head that is compacted. Another head in the ledger is a conflict. Null if the first turn of a session
+   * compacts itself while it runs.
    */
   readonly parentTurnId: string | null;
-  /** What stands for the folded turns; read before the kept ones. */
+  /** Replaces the compacted turns, before the kept ones. */
   readonly messages: readonly NewMessage[];
   readonly details: NewFoldDetails;
-  /** T0 to T2 from this fold on, kept once by hash; those of the fold before it, or of the session, by default. */
+  /**
+   * T0 to T2 from this compaction on, stored once by hash. Default: those of the compaction before, or of the
+   * session.
+   */
   readonly foundation?: string;
-  /** What the session knows after the fold. */
+  /** The session's state after the compaction. */
   readonly stateJson?: JsonText;
 }
 
-/** Without them the first kept turn is whole, and there is no index. */
+/** By default the first kept turn is complete, and there is no index. */
 type WithDefaults = "firstKeptIndex" | "indexJson" | "metadataJson";
 
 export type NewFoldDetails = Omit<FoldDetails, WithDefaults> &
   Partial<Pick<FoldDetails, WithDefaults>>;
 
-/** X-32 and N-25, one row of `compactions_v1`. */
+/** One row of `compactions_v1`. */
 export interface FoldDetails {
   readonly compactedMs: number;
   readonly summary: string;
   readonly summarizedThroughTurnId: string;
-  /** Null where nothing but the summary is kept. */
+  /** Null if only the summary is kept. */
   readonly firstKeptTurnId: string | null;
-  /** Messages of the first kept turn before this index are folded, too; 0 where it is whole. */
+  /** Messages of the first kept turn before this index are compacted too. 0 if the turn is complete. */
   readonly firstKeptIndex: number;
   readonly turnsSummarized: number;
   readonly kind: "summary" | "sliding_window" | "selective";
@@ -48,18 +51,18 @@ export interface FoldDetails {
   readonly outputTokens: number;
   readonly costPicoUsd: bigint;
   readonly durationMs: number;
-  /** How many turns and messages there were before, and where the kept part begins (N-25). */
+  /** The number of turns before, and where the kept part begins. */
   readonly headTurnCount: number;
   readonly tailStartIndex: number;
-  /** The identifiers of what was folded. */
+  /** The identifiers in the compacted part. */
   readonly indexJson: JsonText | null;
-  /** The numbers the decision was made with. */
+  /** The numbers behind the decision. */
   readonly metadataJson: JsonText | null;
 }
 
 export interface FoldRecord extends FoldDetails {
   readonly turnId: string;
   readonly sessionId: string;
-  /** T0 to T2 from this fold on, whether it or one before it brought them; null where they are the session's. */
+  /** T0 to T2 from here on, set by this or an earlier compaction. Null if they are the session's. */
   readonly foundationHash: ContentHash | null;
 }

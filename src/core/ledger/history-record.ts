@@ -1,20 +1,21 @@
-// Going back to what was said: found by words, read by turns. Turns are numbered from 1 along the thread, folds not counted.
+// Looking up earlier text: found by words, read by turns. Turns are numbered from 1 along the thread, without
+// compactions.
 import type { Role } from "../message/message.ts";
 
 export interface HistoryQuery {
   readonly sessionId: string;
-  /** Words, a name, a sentence, or a piece of code. Anything is taken as text, nothing as an operator. */
+  /** Words, a name, a sentence or code. Everything is plain text; there are no operators. */
   readonly text: string;
-  /** At most so many; 5 by default. */
+  /** 5 by default. */
   readonly limit?: number;
-  /** Of each excerpt; 1,200 by default. */
+  /** The length of each excerpt. 1,200 by default. */
   readonly excerptCharacters?: number;
 }
 
-/** Of a message that a fold hides, the passage that fits best. */
+/** The best passage of a message that a compaction hides. */
 export interface HistoryHit extends HistoryPlace {
   readonly excerpt: string;
-  /** Where the excerpt begins in the message's text, and how long that is. */
+  /** Where the excerpt begins in the message's text, and the length of that text. */
   readonly offset: number;
   readonly characters: number;
   /** Comparable within one answer only. */
@@ -27,15 +28,15 @@ export interface HistoryPlace {
   /** From 0 within the turn. */
   readonly index: number;
   readonly role: Role;
-  /** Of the tool that was asked or answered; null for neither. */
+  /** The tool that was called or answered. Null for neither. */
   readonly toolName: string | null;
-  /** When the call was made that sent it or whose reply it is. */
+  /** The time of the call that sent it or returned it. */
   readonly timeMs: number;
 }
 
 export interface FoundHistory {
   readonly hits: readonly HistoryHit[];
-  /** How many messages are hidden by a fold. */
+  /** How many messages compactions hide. */
   readonly messages: number;
 }
 
@@ -43,15 +44,15 @@ export interface HistoryRange {
   readonly sessionId: string;
   readonly from: number;
   readonly through: number;
-  /** Begins with this message of the first turn; 0 by default. */
+  /** Starts with this message of the first turn. 0 by default. */
   readonly index?: number;
-  /** Begins at this character of that message; 0 by default. */
+  /** Starts at this character of that message. 0 by default. */
   readonly offset?: number;
-  /** At most so many in all; 20,000 by default. */
+  /** The limit for all texts together. 20,000 by default. */
   readonly charactersMax?: number;
 }
 
-/** Where the answer to a tool use stands. */
+/** Where the result of a tool use stands. */
 export interface ToolResultPlace {
   readonly turn: number;
   readonly index: number;
@@ -59,7 +60,7 @@ export interface ToolResultPlace {
 
 export interface HistoryPage {
   readonly messages: readonly HistoryText[];
-  /** Where to go on; null where all that was asked for is here. */
+  /** Where to continue. Null if this is everything. */
   readonly next: HistoryNext | null;
   /** How many turns the thread has. */
   readonly turns: number;
@@ -69,7 +70,7 @@ export interface HistoryPage {
 export interface HistoryText extends HistoryPlace {
   readonly text: string;
   readonly offset: number;
-  /** Of the whole message. */
+  /** The length of the whole message. */
   readonly characters: number;
 }
 

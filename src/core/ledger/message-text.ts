@@ -1,4 +1,4 @@
-// A message as the ledger keeps it: what it means as plain JSON, and apart from that the exact texts it came as.
+// A message in the ledger: its meaning as plain JSON, and separately the exact texts it came as.
 import { assert } from "../assert.ts";
 import { hashContent, type ContentHash } from "../hash.ts";
 import type { Block, JsonText, Message, Role } from "../message/message.ts";
@@ -7,7 +7,7 @@ export interface MessageText {
   readonly role: Role;
   /** The blocks, without exact texts. */
   readonly content: JsonText;
-  /** Exact texts by place; null where our own spelling gives the same bytes, which is the rule. */
+  /** Exact texts by place. Usually null: our own spelling then gives the same bytes. */
   readonly wire: JsonText | null;
   readonly hash: ContentHash;
 }
@@ -21,7 +21,7 @@ export function toMessageText(message: Message): MessageText {
   return { role, content, wire, hash: hashMessageText(role, content, wire) };
 }
 
-/** The same from the kept texts: a check can make it again. */
+/** Computes the hash from the stored texts, so that a check can repeat it. */
 export function hashMessageText(role: string, content: string, wire: string | null): ContentHash {
   return hashContent(`${role}\n${content}\n${wire ?? ""}`);
 }
@@ -75,7 +75,7 @@ function withTexts(role: Role, blocks: readonly Block[], wire: JsonText): Messag
   return json === undefined ? message : { ...message, json };
 }
 
-/** What we wrote ourselves: looked at only as far as a mix-up of columns would show. */
+/** We wrote this ourselves, so the check only detects mixed-up columns. */
 function isBlocks(value: unknown): value is readonly Block[] {
   return (
     Array.isArray(value) &&

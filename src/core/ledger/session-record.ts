@@ -1,30 +1,30 @@
-// Sessions: named pointers to a turn, with what they were opened with.
+// Sessions: named pointers to a turn, with their opening values.
 import type { ContentHash } from "../hash.ts";
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { JsonText } from "../message/message.ts";
 import type { NewMessage } from "./turn-record.ts";
 
 export interface NewSession {
-  /** Its name; one session has it at a time. */
+  /** Its name, unique among sessions. */
   readonly id: string;
-  /** Who works in it, as users call it. */
+  /** The agent's name for users. */
   readonly agent: string;
   readonly role: AgentRole;
   readonly model: string;
   readonly provider: string;
-  /** The session that asked for this one, and the turn and tool use it was asked in. */
+  /** The session that started this one, with the turn and tool use that asked for it. */
   readonly parent?: SessionParent;
-  /** What a worker was asked to do. */
+  /** A worker's task. */
   readonly task?: string;
   readonly workspacePath?: string;
   readonly personaId?: string;
-  /** T0 to T2 as they are sent, kept once however many sessions share them. */
+  /** T0 to T2 as sent. Stored once, even if many sessions share them. */
   readonly foundation?: string;
-  /** What the foundation was made of: hashes and versions, no content. */
+  /** The sources of the foundation: hashes and versions, no content. */
   readonly contextJson?: JsonText;
-  /** What whoever goes on with the session must know besides. */
+  /** What else a resuming process needs. */
   readonly setupJson?: JsonText;
-  /** A conversation it goes on from: its first turn, completed. */
+  /** An earlier conversation to start from. It becomes the first turn, completed. */
   readonly messages?: readonly NewMessage[];
 }
 
@@ -48,19 +48,18 @@ export interface SessionRecord {
   readonly contextJson: JsonText | null;
   readonly setupJson: JsonText | null;
   readonly status: "active" | "archived";
-  /** The turn it points at; null before the first is closed. */
+  /** The turn it points at. Null before the first turn closes. */
   readonly headTurnId: string | null;
-  /** A turn that is running, or that nobody closed. */
+  /** A running turn, or one that was never closed. */
   readonly openTurnId: string | null;
   /** Completed turns since it was opened or forked. */
   readonly turnCount: number;
-  /** Of every call made in it, also of turns that came to nothing. */
+  /** The cost of all its calls, including failed turns. */
   readonly costPicoUsd: bigint;
   readonly createdMs: number;
   readonly updatedMs: number;
 }
 
-/** One move of a session's pointer. */
 export interface PointerMove {
   readonly turnId: string | null;
   readonly movedMs: number;
@@ -71,8 +70,8 @@ export interface SessionFilter {
   readonly status?: SessionRecord["status"] | "all";
   readonly agent?: string;
   readonly parentSessionId?: string;
-  /** At most so many, the latest first; 50 by default. */
+  /** 50 by default. */
   readonly limit?: number;
-  /** Only those that were changed before this one, as the last page ended. */
+  /** Only sessions changed before this one, for paging. */
   readonly before?: { readonly updatedMs: number; readonly id: string };
 }

@@ -1,4 +1,4 @@
-// Turns: a tree. A session's pointer names one; its thread is the way from the root to it.
+// Turns form a tree. A session's pointer names one turn; the thread is the path from the root to it.
 import type { ContentHash } from "../hash.ts";
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { JsonText, Message } from "../message/message.ts";
@@ -12,7 +12,7 @@ export type TurnStatus = (typeof turnStatuses)[number];
 export interface NewTurn {
   readonly id: string;
   readonly sessionId: string;
-  /** The head the writer goes on from; null for the first turn. Another head in the ledger is a conflict. */
+  /** The head the writer continues from. Null for the first turn. Another head in the ledger is a conflict. */
   readonly parentTurnId: string | null;
   readonly model: string;
   readonly provider: string;
@@ -21,15 +21,15 @@ export interface NewTurn {
   readonly toolset?: TurnTools;
   readonly sourceEventId?: string;
   readonly workspacePath?: string;
-  /** T0 to T2 from this turn on, where it brings them for a model that had none; kept once by hash. */
+  /** T0 to T2 from this turn on, if its model had none yet. Stored once by hash. */
   readonly foundation?: string;
-  /** With it: what whoever goes on with that model must know besides. */
+  /** Belongs to `foundation`: what else a process needs to continue with that model. */
   readonly setupJson?: JsonText;
-  /** What its first call will send, recorded before it is sent. */
+  /** What the first call will send, recorded before it is sent. */
   readonly messages: readonly NewMessage[];
 }
 
-/** What the agent of a turn could use. */
+/** What the turn's agent could use. */
 export interface TurnTools {
   readonly name: string;
   readonly tools: readonly string[];
@@ -38,16 +38,16 @@ export interface TurnTools {
 
 export interface NewMessage {
   readonly message: Message;
-  /** As it was counted when it was sent. */
+  /** The count at sending. */
   readonly tokens: number;
   readonly source?: MessageSource;
-  /** Where the message's words come from: platform, hooks, attachments; no content (X-22). */
+  /** The origin of the message's words: platform, hooks, attachments; no content. */
   readonly contextJson?: JsonText;
-  /** False for what is kept and never sent again, such as a reply that was cut off. */
+  /** False for messages that are stored but never sent again, such as a reply that was cut off. */
   readonly isReplayed?: boolean;
   /**
-   * The whole text of a tool result of which the message holds only a part. Kept once by hash; what a database
-   * cannot hold in it (NUL, half of a surrogate pair) becomes U+FFFD.
+   * The full text of a tool result if the message holds only a part. Stored once by hash. Characters a database
+   * cannot store (NUL, half of a surrogate pair) become U+FFFD.
    */
   readonly whole?: string;
 }
@@ -59,12 +59,12 @@ export type MessageSource = (typeof messageSources)[number];
 /** A message with its place in the thread. */
 export interface ThreadMessage {
   readonly turnId: string;
-  /** Of its turn: who was talked to. */
+  /** The model and provider of its turn. */
   readonly model: string;
   readonly provider: string;
   /** From 0 within the turn. */
   readonly index: number;
-  /** The call that sent it or whose reply it is. */
+  /** The call that sent it or returned it. */
   readonly callNumber: number;
   readonly message: Message;
   readonly tokens: number;
@@ -73,7 +73,7 @@ export interface ThreadMessage {
   /** Over role, content and exact texts. */
   readonly hash: ContentHash;
   readonly isReplayed: boolean;
-  /** Of the whole text, where the message holds only a part of it: `readContent` reads it. */
+  /** The hash of the full text if the message holds only a part. `readContent` reads it. */
   readonly wholeHash: ContentHash | null;
 }
 
@@ -82,7 +82,7 @@ export interface TurnRecord {
   readonly parentTurnId: string | null;
   readonly type: "normal" | "compaction";
   readonly status: TurnStatus;
-  /** Why it ended, where that is not plain from its status. */
+  /** Why it ended, if the status does not say it. */
   readonly endReason: string | null;
   readonly model: string;
   readonly provider: string;
@@ -93,7 +93,7 @@ export interface TurnRecord {
   readonly endMs: number | null;
   readonly callCount: number;
   readonly toolCallCount: number;
-  /** Of all its calls, also those whose turn failed. */
+  /** The sum over all its calls, even if the turn failed. */
   readonly usage: Usage;
   readonly costPicoUsd: bigint;
   readonly sourceEventId: string | null;
@@ -112,16 +112,16 @@ export interface TurnEnd {
   readonly endMs: number;
   readonly reason?: string;
   readonly permissionsUsed?: readonly string[];
-  /** What the session knows now, where it is not what the last call said. */
+  /** The session's state, if it changed since the last call. */
   readonly stateJson?: JsonText;
 }
 
-/** A turn that nobody closed, as far as it came. */
+/** A turn that was never closed, as far as it got. */
 export interface UnfinishedTurn {
   readonly turn: TurnRecord;
-  /** Every call it made, also those that failed. */
+  /** Every call it made, including failed ones. */
   readonly calls: readonly CallRecord[];
-  /** Everything of it, replayed or not, in order. */
+  /** All its messages, replayed or not, in order. */
   readonly messages: readonly ThreadMessage[];
 }
 
@@ -129,7 +129,7 @@ export interface ToolCallRecord {
   readonly turnId: string;
   readonly toolUseId: string;
   readonly name: string;
-  /** The call whose reply asked for it. */
+  /** The call whose reply requested it. */
   readonly callNumber: number;
   readonly status: "pending" | "succeeded" | "failed" | "cancelled";
 }

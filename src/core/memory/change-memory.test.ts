@@ -211,6 +211,6 @@ test("texts that repeat themselves are looked through soon", () => {
   expect(replace(letters, "a".repeat(250_000), "b")).toEqual(
     refused({ kind: "old-count", count: 250_001 }),
   );
-  // It took a minute when every place was looked at for itself.
+  // It took a minute when each place was searched separately.
   expect(performance.now() - started).toBeLessThan(5000);
 });

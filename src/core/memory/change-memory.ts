@@ -1,4 +1,4 @@
-// What an operation makes of the text of a memory file, or why it does not (S-05, S-06).
+// Applies an operation to the text of a memory file, or says why not.
 import { hashContent, type ContentHash } from "../hash.ts";
 import { countBytes } from "../layers/cut-middle.ts";
 import { countOccurrences } from "./count-occurrences.ts";
@@ -12,9 +12,9 @@ export type MemoryOperation =
 
 export interface ChangeContext {
   readonly file: MemoryFile;
-  /** Of the text that whoever asks has seen; undefined where none was. An empty file needs no seeing. */
+  /** The hash of the text the caller has seen. Undefined if none; an empty file need not be seen. */
   readonly seenHash: ContentHash | undefined;
-  /** Whether more than half may go although the file is below its soft cap. */
+  /** Whether more than half may be dropped while the file is below its soft cap. */
   readonly isDropConfirmed: boolean;
 }
 
@@ -24,8 +24,8 @@ export type MemoryChange =
   | { readonly kind: "refused"; readonly refusal: MemoryRefusal };
 
 /**
- * Applies an operation to what is there now. An entry is added to whatever is there, and a text that occurs once is
- * replaced wherever it is; only a consolidation must know the whole text it takes the place of.
+ * Applies an operation to the current text. Adding works on any text, and replacing needs a text that
+ * occurs once; only a consolidation must know the whole text it replaces.
  */
 export function changeMemory(
   text: string,
@@ -60,7 +60,7 @@ function addEntry(text: string, entry: string): MemoryChange {
   return { kind: "changed", text: `${start}${entry}\n` };
 }
 
-/** Where the same words stand as whole lines already; bullets and white space make no difference. */
+/** The line where the same words already stand as whole lines. Ignores bullets and white space. */
 function lineOfEntry(text: string, entry: string): number | null {
   const lines = text.split("\n").map(toWords);
   const wanted = entry.split("\n").map(toWords);
@@ -78,7 +78,7 @@ function toWords(line: string): string {
 function replaceOnce(text: string, old: string, replacement: string): MemoryChange {
   if (old === "") return refuse({ kind: "old-blank" });
   if (text === "") return refuse({ kind: "file-empty" });
-  // Overlapping ones count each: nobody knows which is meant.
+  // Overlapping matches count separately: the intended one is unclear.
   const { count, firstIndex } = countOccurrences(text, old);
   if (count !== 1) return refuse({ kind: "old-count", count });
   const changed = text.slice(0, firstIndex) + replacement + text.slice(firstIndex + old.length);

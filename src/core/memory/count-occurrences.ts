@@ -1,13 +1,13 @@
-// Where a part stands in a whole, in time that grows with their lengths and not with their product.
+// Finds a part in a whole in linear time.
 
 export interface Occurrences {
-  /** They may overlap: "aa" stands in "aaa" at two places. */
+  /** Matches may overlap: "aa" occurs in "aaa" twice. */
   readonly count: number;
-  /** Of the first one; -1 where there is none. */
+  /** The first match, or -1. */
   readonly firstIndex: number;
 }
 
-/** Of characters in a text, or of lines in a list. An empty part stands nowhere. */
+/** Works on characters of a text or lines of a list. An empty part has no matches. */
 export function countOccurrences<T>(whole: ArrayLike<T>, part: ArrayLike<T>): Occurrences {
   let [count, firstIndex] = [0, -1];
   if (part.length === 0 || part.length > whole.length) return { count, firstIndex };
@@ -24,7 +24,7 @@ export function countOccurrences<T>(whole: ArrayLike<T>, part: ArrayLike<T>): Oc
   return { count, firstIndex };
 }
 
-/** For each beginning of the part: how much of its end is the part's beginning again (Knuth, Morris, Pratt). */
+/** For each prefix of the part: the length of its longest suffix that is also a prefix (Knuth, Morris, Pratt). */
 function toFallbacks<T>(part: ArrayLike<T>): Uint32Array {
   const fallbacks = new Uint32Array(part.length);
   let matched = 0;

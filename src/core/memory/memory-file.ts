@@ -2,12 +2,12 @@
 import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 
-/** What the agent keeps about the workspace, and about the user. The list is closed (S-03). */
+/** What the agent keeps about the workspace and about the user. The list is closed. */
 export type MemoryFile = "MEMORY.md" | "USER.md";
 
 export const memoryFiles: readonly MemoryFile[] = ["MEMORY.md", "USER.md"];
 
-/** In UTF-8 bytes; a file is over a cap when it is larger, not when it is as large. */
+/** In UTF-8 bytes. A file of exactly the cap is not over it. */
 export interface MemoryCaps {
   readonly softBytes: number;
   readonly hardBytes: number;
@@ -18,7 +18,7 @@ export const memoryCaps: Readonly<Record<MemoryFile, MemoryCaps>> = {
   "USER.md": { softBytes: 1536, hardBytes: 3072 },
 };
 
-/** Far more than memory may hold: a file of somebody else's making can still be read, consolidated and taken back. */
+/** Far above the caps, so that a file written by hand can still be read, consolidated and undone. */
 export const memoryBytesMax = 1_048_576;
 
 export function parseMemoryFile(name: string): MemoryFile {

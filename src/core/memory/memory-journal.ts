@@ -1,36 +1,37 @@
-// The last versions of the two files, so that a change can be taken back.
+// The last versions of the memory files, so that a change can be undone.
+import { isCount, isObject } from "../message/fields.ts";
 import { hashContent, type ContentHash } from "../hash.ts";
 import type { MemoryOperation } from "./change-memory.ts";
 import { countBytes } from "../layers/cut-middle.ts";
 import { memoryFiles, type MemoryFile } from "./memory-file.ts";
 
-/** One change, written down before it is made: a crash in between leaves one that never was. */
+/** One change, written before it is made. A crash in between leaves an entry for a change that never happened. */
 export interface JournalEntry {
-  /** Counted from 1, never given twice. */
+  /** Counted from 1 and never reused. */
   readonly number: number;
   readonly atMs: number;
   readonly file: MemoryFile;
   readonly operation: MemoryOperation["kind"] | "undo";
-  /** Of an undo: the number of the change it took back. */
+  /** For an undo: the number of the change it reverted. */
   readonly undoes: number | null;
-  /** The text that was replaced. */
+  /** The text before the change. */
   readonly before: string;
   readonly afterHash: ContentHash;
   readonly afterSizeBytes: number;
 }
 
 export interface JournalLimits {
-  /** Of each file. */
+  /** Per file. */
   readonly versionsMax: number;
-  /** Of all versions together; the latest of each file stays however large it is. */
+  /** For all versions together. The latest of each file always stays. */
   readonly bytesMax: number;
 }
 
 export const defaultJournalLimits: JournalLimits = { versionsMax: 20, bytesMax: 262_144 };
 
 /**
- * The latest change that led to what is there now and was not taken back; null where there is none, because the
- * file was changed by somebody else, or the journal does not reach back so far.
+ * The latest change that led to the current text and was not undone. Null if there is none: the file
+ * was changed outside, or the journal does not reach back far enough.
  */
 export function findUndo(
   entries: readonly JournalEntry[],
@@ -45,12 +46,12 @@ export function findUndo(
     );
     if (latest === undefined) return null;
     if (latest.undoes === null) return latest;
-    // An undo led here: what is there is what was there before the change it took back.
+    // An undo led here, so the current text is the one before the undone change.
     before = Math.min(latest.number, latest.undoes);
   }
 }
 
-/** The oldest ones, of which there is no room any more. */
+/** The oldest entries beyond the limits. */
 export function entriesToDrop(
   entries: readonly JournalEntry[],
   { versionsMax, bytesMax }: JournalLimits,
@@ -74,7 +75,7 @@ export function encodeJournalEntry(entry: JournalEntry): string {
   return `${JSON.stringify(entry)}\n`;
 }
 
-/** Null where the text is not an entry: whoever reads the journal goes on without it. */
+/** Null if the text is not an entry. The reader skips it. */
 export function decodeJournalEntry(text: string): JournalEntry | null {
   const value = parse(text);
   if (value === null) return null;
@@ -96,7 +97,7 @@ export function decodeJournalEntry(text: string): JournalEntry | null {
   };
 }
 
-/** Clocks may be wrong, and an entry is not lost for it. */
+/** A wrong clock must not lose an entry. */
 export function toWholeMs(given: number): number {
   return Number.isFinite(given) ? Math.max(0, Math.trunc(given)) : 0;
 }
@@ -110,16 +111,8 @@ const operations: readonly JournalEntry["operation"][] = ["add", "replace", "con
 function parse(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : null;
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }

@@ -1,4 +1,4 @@
-// Why memory stays as it is, and what to do about it.
+// Why memory was not changed, and what to do about it.
 import type { ContentHash } from "../hash.ts";
 import type { MemoryFile } from "./memory-file.ts";
 
@@ -15,20 +15,20 @@ export type MemoryRefusal =
       readonly attemptedBytes: number;
       readonly hardBytes: number;
     }
-  /** Whoever wants to write all of it has not seen all of it. */
+  /** The caller wants to replace the whole text but has not seen all of it. */
   | {
       readonly kind: "changed-meanwhile";
       readonly currentHash: ContentHash;
       readonly currentText: string;
     }
-  /** Well below the cap, more than half would be gone. */
+  /** Below the soft cap, and more than half would be lost. */
   | {
       readonly kind: "drop-unconfirmed";
       readonly beforeBytes: number;
       readonly afterBytes: number;
     };
 
-/** Without the text of the file. */
+/** Does not include the file's text. */
 export function describeRefusal(file: MemoryFile, refusal: MemoryRefusal): string {
   switch (refusal.kind) {
     case "entry-blank":

@@ -1,4 +1,4 @@
-// What a session shows of memory, and where: frozen at its start with what changed since, or fresh on every call (C-3).
+// How a session shows memory: frozen at its start plus later changes, or fresh on every call.
 import { cutText } from "../layers/workspace-cut.ts";
 import { describeMemoryChange, type DeltaLimits } from "../layers/memory-delta.ts";
 import { memorySections, type MemoryTexts } from "../layers/memory-sections.ts";
@@ -7,22 +7,23 @@ import { memoryCaps, type MemoryFile } from "./memory-file.ts";
 
 /**
  * `snapshot-delta`: the texts of the session's start, and at the end of each call what changed since.
- * `live-tail`: the texts of now at the end of each call. `live-system`: the texts of now in the system prompt,
- * as long as the layout puts volatile text there; each write then costs the whole conversation again.
+ * `live-tail`: the current texts at the end of each call. `live-system`: the current texts in the
+ * system prompt, if the layout puts volatile text there; each write then costs the whole conversation
+ * again.
  */
 export type MemoryMode = "snapshot-delta" | "live-tail" | "live-system";
 
-/** `shared`: others than the user take part, so what is known of the workspace is not shown (C-16). */
+/** `shared`: people other than the user take part, so MEMORY.md is not shown. */
 export type MemoryScope = "main" | "shared";
 
 export interface MemoryView {
-  /** For the foundation; the same for the whole session. */
+  /** For the foundation. The same for the whole session. */
   readonly session: readonly Section[];
   /** For the next call. */
   readonly volatile: readonly Section[];
-  /** Where the layout must put volatile text; null where it may choose. */
+  /** Where the layout must put volatile text. Null if it may choose. */
   readonly volatilePlace: "system-tail" | null;
-  /** Whether the model is shown all of the current texts. */
+  /** Whether the model sees all of the current texts. */
   readonly isWhole: boolean;
 }
 
@@ -53,17 +54,17 @@ export function viewMemory(
 }
 
 export interface MemorySources extends MemoryTexts {
-  /** A USER.md for all workspaces of a user; blank where none is wanted. */
+  /** A USER.md for all of a user's workspaces. Blank if not wanted. */
   readonly globalUser: string;
 }
 
 export interface ShownTexts {
   readonly texts: MemoryTexts;
-  /** Files of the workspace that are over their hard cap, as only hands can make them, and so not shown whole. */
+  /** Workspace files over their hard cap, which only manual edits can produce. They are shown in part. */
   readonly cut: readonly MemoryFile[];
 }
 
-/** What may be shown: the user's own texts before the workspace's, no MEMORY.md to others, nothing above the hard cap. */
+/** What may be shown: the user's texts first, no MEMORY.md in a shared scope, nothing above the hard cap. */
 export function toMemoryTexts(
   { globalUser, user, workspace }: MemorySources,
   scope: MemoryScope,
@@ -91,7 +92,7 @@ function showFile(
   return { text, cut: bytesLeftOut === 0 ? [] : [file] };
 }
 
-/** S-11 for whoever builds a prompt without sections: the base, then what is there of the two files. */
+/** For callers that build a prompt without sections: the base, then the memory files that have text. */
 export function composeSystemPrompt(base: string, texts: MemoryTexts): string {
   const sections = memorySections(texts, "session").map(({ text }) => text);
   return [base, ...sections].filter((text) => text.trim() !== "").join("\n\n");

@@ -1,4 +1,4 @@
-// What a write to memory did (S-03), as a sentence, as events and as metadata.
+// The result of a memory write, as a sentence, as events and as metadata.
 import { hashContent, type ContentHash } from "../hash.ts";
 import { countBytes } from "../layers/cut-middle.ts";
 import { memoryCaps, type MemoryFile } from "./memory-file.ts";
@@ -13,13 +13,13 @@ export interface MemoryWrite {
   readonly beforeSizeBytes: number;
   readonly afterSizeBytes: number;
   readonly isOverSoftCap: boolean;
-  /** What is over the hard cap is never written. */
+  /** A text over the hard cap is never written. */
   readonly isOverHardCap: false;
-  /** By how many entries a consolidation made the file shorter. */
+  /** How many entries a consolidation removed. */
   readonly entriesEvicted: number;
-  /** Somebody else changed the file after it was last seen; what they wrote is kept. */
+  /** The file was changed elsewhere since this session last saw it. Those changes are kept. */
   readonly isMerged: boolean;
-  /** About what was written, not about what was there. */
+  /** About the written text, not about the text before. */
   readonly warnings: readonly MemoryWarning[];
 }
 
@@ -51,7 +51,7 @@ export function toMemoryWrite(
   };
 }
 
-/** For the model (S-08). */
+/** The sentence the model sees. */
 export function describeWrite(write: MemoryWrite): string {
   const { file, operation, beforeSizeBytes, afterSizeBytes, isOverSoftCap } = write;
   const hint = isOverSoftCap ? " — over soft cap; consider memory_consolidate" : "";
@@ -72,7 +72,7 @@ export function describeWrite(write: MemoryWrite): string {
   return sentences.join(" ");
 }
 
-/** For records and `tool.completed` (S-08). */
+/** For records and `tool.completed`. */
 export function metadataOf(write: MemoryWrite): Readonly<Record<string, unknown>> {
   return {
     file: write.file,
@@ -96,7 +96,7 @@ export interface MemoryEvents {
     readonly before_size_bytes: number;
     readonly after_size_bytes: number;
   };
-  /** Follows from the other one. */
+  /** A child event of `updated`. */
   readonly eviction: {
     readonly file: MemoryFile;
     readonly trigger: "size_cap_exceeded" | "manual";
@@ -106,7 +106,7 @@ export interface MemoryEvents {
   } | null;
 }
 
-/** The payloads of the events a write is told with; null where it changed nothing (S-09, S-10). */
+/** The payloads of a write's events. Null if it changed nothing. */
 export function toMemoryEvents(write: MemoryWrite): MemoryEvents | null {
   const { file, operation, entriesEvicted, isOverSoftCap } = write;
   if (write.beforeHash === write.afterHash) return null;
@@ -132,7 +132,7 @@ export function toMemoryEvents(write: MemoryWrite): MemoryEvents | null {
   };
 }
 
-/** Lines with words; an entry is mostly one line. */
+/** Counts lines with text; an entry is usually one line. */
 function countEntries(text: string): number {
   return text.split("\n").filter((line) => line.trim() !== "").length;
 }

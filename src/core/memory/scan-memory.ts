@@ -1,4 +1,4 @@
-// What in a text is not meant for its reader's eyes, or speaks to the model as if it were its operator (H-14).
+// Finds hidden characters in a text, and words that address the model as its operator would.
 import { findHidden, withoutHidden } from "./hidden-characters.ts";
 
 export interface MemoryWarning {
@@ -7,7 +7,7 @@ export interface MemoryWarning {
   readonly what: string;
 }
 
-/** Finds; does not change or refuse. A file may speak about such words without meaning them. */
+/** Only finds; it never changes or refuses. A file may mention such words innocently. */
 export function scanMemory(text: string): readonly MemoryWarning[] {
   return [...findInvisible(text), ...findInjections(text)];
 }
@@ -28,7 +28,7 @@ function findInvisible(text: string): MemoryWarning[] {
 
 interface Marker {
   readonly what: string;
-  /** No repetition inside a repetition: the text is somebody else's. */
+  /** No nested repetition: the text is untrusted. */
   readonly pattern: RegExp;
 }
 
@@ -73,7 +73,7 @@ const markers: readonly Marker[] = [
   },
 ];
 
-/** Other spellings of the same letters count as the letters; what is not seen does not part words. */
+/** Compares normalized letters, and ignores hidden characters inside words. */
 function findInjections(text: string): MemoryWarning[] {
   const lines = withoutHidden(text).normalize("NFKC");
   const plain = lines.replace(/[ \t\r\n]+/g, " ");

@@ -1,4 +1,4 @@
-// Everything one turn is run with, in one value. Made by core/assembly, which brings the budget's type.
+// One value with everything a turn runs with. core/assembly makes it and supplies the budget's type.
 import type { JsonText, Message } from "./message.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 
@@ -12,13 +12,13 @@ export interface AssembledContext<Budget> {
   readonly systemPrompt: string;
   readonly history: readonly Message[];
   readonly currentMessage: Message;
-  /** What the role may use, sorted. */
+  /** The tools the role may use, sorted. */
   readonly tools: readonly ToolDefinition[];
   readonly toolsetName: string;
   readonly permissionsGranted: readonly string[];
   readonly model: string;
   readonly provider: string;
-  /** Settings only this model's provider knows. */
+  /** Settings that only this model's provider understands. */
   readonly modelConfigJson?: JsonText;
   readonly thinkingConfigJson?: JsonText;
   readonly responseTokensMax?: number;
@@ -30,6 +30,6 @@ export interface AssembledContext<Budget> {
   readonly sourceEventId?: string;
   readonly workspacePath: string;
   readonly timeoutMs: number;
-  /** Aborted where the turn is given up. */
+  /** Aborts when the turn is cancelled. */
   readonly abortSignal?: AbortSignal;
 }

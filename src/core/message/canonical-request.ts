@@ -1,17 +1,17 @@
-// What one call asks for, before any provider's spelling (M-01, M-02).
+// One call's request, before any provider's spelling.
 import type { JsonText, Message } from "./message.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 
 export interface CanonicalRequest {
-  /** ULID; a cancel names it. */
+  /** A ULID. Cancelling names the call by it. */
   readonly requestId: string;
   /** `provider:name`. */
   readonly model: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolDefinition[];
-  /** The part that stays the same over the session. Comes before the volatile part. */
+  /** Stays the same for the whole session and comes before the volatile part. */
   readonly systemPrompt: string | null;
-  /** The part that may change on any call. Where it goes on the wire is the policy's choice. */
+  /** May change on any call. The policy decides where it goes on the wire. */
   readonly systemPromptVolatile: string | null;
   readonly maxOutputTokens: number;
   readonly stopSequences: readonly string[];
@@ -48,7 +48,7 @@ export interface SystemSegment {
   readonly text: string;
 }
 
-/** The system segments that hold something, in wire order. White space alone counts as missing. */
+/** The system segments that have text, in wire order. White space alone counts as no text. */
 export function systemSegments(request: CanonicalRequest): SystemSegment[] {
   const segments: SystemSegment[] = [];
   const { systemPrompt, systemPromptVolatile } = request;

@@ -1,4 +1,5 @@
-// What a caller without types may hand us. Checked before anything else, so that validators never throw.
+// Checks the shape of values from untyped callers first, so that validators never throw.
+import { isObject } from "./fields.ts";
 import { violation, type Violation } from "./violation.ts";
 
 export type Shape =
@@ -10,22 +11,17 @@ export type Shape =
   | "flag"
   | "object"
   | "optional object"
-  /** Of anything; its items are checked elsewhere. */
+  /** A list of anything; its items are checked elsewhere. */
   | "list"
   | { readonly listOf: ObjectShape | "text" }
   | { readonly oneOf: readonly unknown[] };
 
-/** A field's shape by name. */
 export type Fields = Readonly<Record<string, Shape>>;
 
-/** Fields by themselves, or by the value of `type`. */
+/** One set of fields, or one set per value of `type`. */
 export type ObjectShape = Fields | { readonly byType: Readonly<Record<string, Fields>> };
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Every place where a value is not of its shape; an empty list means the types hold. */
+/** Lists every place where a value has the wrong shape. An empty list means the types hold. */
 export function checkShape(value: unknown, shape: ObjectShape, path: string): Violation[] {
   if (!isObject(value)) return [wrong(path, "an object")];
   if (!isByType(shape)) return checkFields(value, shape, path);

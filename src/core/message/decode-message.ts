@@ -1,4 +1,4 @@
-// JSON text → canonical messages. Whatever we would spell otherwise keeps its exact text beside its meaning.
+// JSON text → canonical messages. Where our spelling would differ, the exact text is kept too.
 import { StrataError } from "../strata-error.ts";
 import { spellBlock, spellMessage } from "./encode-message.ts";
 import {
@@ -12,8 +12,8 @@ import {
 import type { Block, JsonText, MediaSource, Message, Role } from "./message.ts";
 
 /**
- * Reads one message. `encodeMessage` gives back exactly the text that came in; only a bare lone
- * surrogate, which no bytes can carry, comes back escaped.
+ * Reads one message. `encodeMessage` returns exactly the text that came in, except that a bare lone
+ * surrogate, which UTF-8 cannot carry, comes back escaped.
  */
 export function decodeMessage(text: string): Message {
   const json = parseJsonText(text, "the message");
@@ -26,13 +26,13 @@ export function decodeMessage(text: string): Message {
   return spellMessage(message) === json ? message : { ...message, json };
 }
 
-/** Reads one block. `encodeBlock` gives back the text that came in, as for messages. */
+/** Reads one block. `encodeBlock` returns the text that came in, as for messages. */
 export function decodeBlock(text: string): Block {
   const json = parseJsonText(text, "the block");
   return readBlock(json, rootSpan(json), "block", "message");
 }
 
-/** Where a block stands: a tool result's own content holds no further tool results. */
+/** Where a block stands. A tool result's content holds no further tool results. */
 type Place = "message" | "tool result";
 
 function readBlock(json: JsonText, span: Span, path: string, place: Place): Block {
@@ -44,7 +44,7 @@ function readBlock(json: JsonText, span: Span, path: string, place: Place): Bloc
 
 type KnownBlock = Exclude<Block, { readonly type: "opaque" }>;
 
-/** Undefined for a type, or a shape of it, that we do not know: such a block is kept to the byte. */
+/** Undefined for an unknown type or shape. The caller keeps such a block byte for byte. */
 function readKnownBlock(fields: Fields, place: Place): KnownBlock | undefined {
   const type = stringOf(fields, "type");
   switch (type ?? "") {
@@ -137,7 +137,7 @@ function readSource({ json, spans, path }: Fields): MediaSource | undefined {
   }
 }
 
-/** Text counts as a list of one block; undefined for what is neither text nor a list. */
+/** Text counts as a list of one block. Undefined if the value is neither text nor a list. */
 function contentOf({ json, path, spans }: Fields, place: Place): Block[] | undefined {
   const span = spans.get("content");
   if (span === undefined) return undefined;
@@ -164,7 +164,7 @@ function readRole(fields: Fields): Role {
   }
 }
 
-/** An object's members by key; of duplicates the last counts, as for every JSON parser. */
+/** An object's members by key. The last of duplicate keys counts, as in every JSON parser. */
 interface Fields {
   readonly json: JsonText;
   readonly path: string;

@@ -1,22 +1,22 @@
-// Canonical messages → JSON text. One spelling per value; what came spelled otherwise stays as it came.
+// Canonical messages → JSON text. Each value has one spelling; a message that came with another spelling keeps it.
 import type { Block, JsonText, MediaSource, Message } from "./message.ts";
 
-/** The message as JSON text: the exact text it came as, or our own spelling of it. */
+/** The message as JSON text: the text it came as, or our own spelling. */
 export function encodeMessage(message: Message): JsonText {
   return message.json ?? spellMessage(message);
 }
 
-/** The block as JSON text: the exact text it came as, or our own spelling of it. */
+/** The block as JSON text: the text it came as, or our own spelling. */
 export function encodeBlock(block: Block): JsonText {
   return block.json ?? spellBlock(block);
 }
 
-/** Our own spelling of a message around its blocks' exact texts. */
+/** Our own spelling of a message around the exact texts of its blocks. */
 export function spellMessage(message: Message): JsonText {
   return `{"role":"${message.role}","content":${encodeBlocks(message.content)}}`;
 }
 
-/** Our own spelling of a block, whatever text it came as. */
+/** Our own spelling of a block, even if it came with another. */
 export function spellBlock(block: Block): JsonText {
   switch (block.type) {
     case "text":

@@ -1,5 +1,5 @@
-// JSON as text: finding parts of it without changing a byte, and one spelling where order means nothing.
-import { StrataError } from "../strata-error.ts";
+// JSON as text: finds parts without changing a byte, and gives one canonical spelling where order has no meaning.
+import { StrataError, messageOf } from "../strata-error.ts";
 import type { JsonText } from "./message.ts";
 
 /** A part of a JSON text, from `start` up to but not including `end`. */
@@ -13,18 +13,18 @@ export interface Member {
   readonly value: Span;
 }
 
-/** Deeper JSON is refused where we have to walk it; a verbatim value may be nested as deep as it likes. */
+/** Where we walk JSON, deeper nesting is refused. A verbatim value may be nested to any depth. */
 const depthMax = 500;
 
 /**
- * Accepts text that is exactly one JSON value. Lone surrogates are escaped, because UTF-8 cannot
- * carry them bare; nothing else changes.
+ * Accepts text that is exactly one JSON value. Escapes lone surrogates, which UTF-8 cannot carry bare;
+ * changes nothing else.
  */
 export function parseJsonText(text: string, what: string): JsonText {
   try {
     JSON.parse(text);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new StrataError(
       "input-invalid",
       `${what} is not JSON: ${reason}`,
@@ -69,16 +69,16 @@ export function arrayItems(json: JsonText, span: Span): Span[] {
 }
 
 /**
- * The one spelling of a JSON text where order means nothing: keys sorted by code unit, no white
- * space, strings escaped one way, the last of duplicate keys. Numbers stay as written: rewriting
- * them would change 1.0 and long integers.
+ * The canonical spelling of a JSON text: keys sorted by code unit, no white space, strings escaped one
+ * way, the last of duplicate keys. Numbers stay as written: rewriting would change 1.0 and long
+ * integers.
  */
 export function toCanonicalJson(text: string): JsonText {
   const json = parseJsonText(text, "the text");
   return canonicalAt(json, skipSpace(json, 0), 0).text;
 }
 
-/** The canonical JSON of a plain value. Members that are undefined are left out. */
+/** The canonical JSON of a plain value. Leaves out undefined members. */
 export function canonicalJsonOf(value: unknown): JsonText {
   const json = JSON.stringify(value);
   if (json === undefined) {
@@ -87,7 +87,7 @@ export function canonicalJsonOf(value: unknown): JsonText {
   return toCanonicalJson(json);
 }
 
-/** A value in canonical spelling, and where it ended in the source: one pass over the text. */
+/** A value in canonical spelling and its end in the source, from one pass over the text. */
 interface Spelled {
   readonly text: JsonText;
   readonly end: number;
@@ -149,7 +149,7 @@ export function stringAt(json: JsonText, span: Span): string {
   return bare.includes("\\") ? String(JSON.parse(json.slice(span.start, span.end))) : bare;
 }
 
-// The text is known to be valid JSON, so the scanners below look only for where things end.
+// The text is valid JSON, so the scanners below only look for where things end.
 
 function endOfValue(json: JsonText, start: number): number {
   const first = json[start];
@@ -168,7 +168,7 @@ function endOfValue(json: JsonText, start: number): number {
   return json.length;
 }
 
-/** Behind the closing quote: the first one with an even number of backslashes before it. */
+/** The index after the closing quote, which is the first quote with an even number of backslashes before it. */
 export function endOfString(json: JsonText, start: number): number {
   let quote = json.indexOf('"', start + 1);
   while (quote !== -1) {
@@ -197,7 +197,7 @@ export function skipSeparator(json: JsonText, start: number): number {
   return json[at] === "," ? skipSpace(json, at + 1) : at;
 }
 
-/** Text of JSON in which nothing is lost when it becomes UTF-8. */
+/** Escapes lone surrogates, so that the text survives UTF-8. */
 export function escapeLoneSurrogates(text: string): JsonText {
   if (text.isWellFormed()) return text;
   let out = "";

@@ -1,4 +1,4 @@
-// The shapes of messages, records, usage, tools and requests, for callers without types.
+// The shapes of messages, records, usage, tools and requests, for untyped callers.
 import type { Fields, ObjectShape } from "./check-shape.ts";
 
 const exactText: Fields = { json: "optional text" };

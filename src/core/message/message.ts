@@ -1,16 +1,16 @@
 // The canonical message form and its invariants. Every part of Strata speaks in these values.
 import type { Usage } from "./usage.ts";
 
-/** JSON exactly as it was written: order, spelling of numbers and escapes kept. Parse it when asked. */
+/** JSON exactly as written: order, numbers and escapes kept. Parse it only where its value is needed. */
 export type JsonText = string;
 
 export type Role = "user" | "assistant" | "system" | "tool";
 
-/** What a model is shown and says, independent of any provider's spelling. */
+/** What a model reads and says, independent of any provider's spelling. */
 export interface Message {
   readonly role: Role;
   readonly content: readonly Block[];
-  /** The exact text this message came as; set only where our own encoding would give other bytes. */
+  /** The text this message came as. Set only where our own encoding would give other bytes. */
   readonly json?: JsonText;
 }
 
@@ -28,7 +28,7 @@ export type Block =
 export type BlockType = Block["type"];
 
 interface Verbatim {
-  /** The exact text this block came as; set only where our own encoding would give other bytes. */
+  /** The text this block came as. Set only where our own encoding would give other bytes. */
   readonly json?: JsonText;
 }
 
@@ -37,7 +37,7 @@ export interface TextBlock extends Verbatim {
   readonly text: string;
 }
 
-/** The bytes or text themselves, or where the provider finds them. */
+/** The data itself, or where the provider finds it. */
 export type MediaSource =
   | { readonly kind: "base64"; readonly mediaType: string; readonly data: string }
   | { readonly kind: "text"; readonly mediaType: string; readonly data: string }
@@ -81,20 +81,20 @@ export interface RedactedThinkingBlock extends Verbatim {
   readonly data: string;
 }
 
-/** A provider's own summary of what came before it. `content` is null where summarising failed. */
+/** A provider's own summary of what came before. `content` is null if the summary failed. */
 export interface CompactionBlock extends Verbatim {
   readonly type: "compaction";
   readonly content: string | null;
   readonly signature?: string;
 }
 
-/** A provider's block we do not understand: kept and replayed to the byte. */
+/** A provider's block we do not understand. Kept and sent again byte for byte. */
 export interface OpaqueBlock {
   readonly type: "opaque";
   readonly json: JsonText;
 }
 
-/** A message as the ledger knows it. */
+/** A message as stored in the ledger. */
 export interface MessageRecord extends Message {
   /** ULID, increasing within a session. */
   readonly id: string;
@@ -106,7 +106,7 @@ export interface MessageRecord extends Message {
 }
 
 export interface MessageMetadata {
-  /** A partial message was cut off while it arrived; it is kept, and skips validation. */
+  /** A partial message was cut off while it arrived. It is kept but not validated. */
   readonly status: "complete" | "partial";
   readonly model?: string;
   readonly provider?: string;
@@ -115,6 +115,6 @@ export interface MessageMetadata {
   readonly usage?: Usage;
   /** For tool messages: the tool_use this one answers. */
   readonly parentToolUseId?: string;
-  /** What the provider sent; never part of a hash or a comparison. */
+  /** What the provider sent. Never part of a hash or a comparison. */
   readonly providerRaw?: JsonText;
 }

@@ -1,4 +1,4 @@
-// Sealing: a message's bytes, key and token count, made once, so that a call costs what is new.
+// Sealing makes a message's bytes, key and token count once, so that a call only pays for what is new.
 import { emptyPrefixKey, extendPrefixKey, hashContent, type ContentHash } from "../hash.ts";
 import { encodeMessage } from "./encode-message.ts";
 import { escapeLoneSurrogates } from "./json-text.ts";
@@ -13,9 +13,8 @@ export interface SealedMessage {
 }
 
 export interface Sealing {
-  /** How many tokens the message takes. */
   count(message: Message): number;
-  /** The provider's spelling; our canonical one when absent. */
+  /** The provider's spelling. Default: our canonical one. */
   encode?(message: Message): JsonText;
 }
 
@@ -28,8 +27,8 @@ export function sealMessage(message: Message, sealing: Sealing): SealedMessage {
 }
 
 /**
- * A conversation up to some message. Appending shares everything before, so it costs the same after
- * ten messages and after ten thousand.
+ * A conversation up to one message. Appending shares everything before it, so it costs the same after
+ * ten messages as after ten thousand.
  */
 export interface SealedPrefix {
   /** Chained over every message's key: equal keys mean equal prefixes. */

@@ -1,4 +1,4 @@
-// Tools as a model is told of them, and the part of JSON Schema every provider understands (D-05).
+// Tools as models see them, and the part of JSON Schema that every provider understands.
 import { StrataError } from "../strata-error.ts";
 import { canonicalJsonOf, parseJsonText, toCanonicalJson } from "./json-text.ts";
 import type { JsonText } from "./message.ts";
@@ -6,11 +6,11 @@ import type { JsonText } from "./message.ts";
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
-  /** Canonical JSON: the order of a schema's keys means nothing, and one spelling keeps the prefix. */
+  /** Canonical JSON. Key order has no meaning in a schema, and one spelling keeps the cached prefix. */
   readonly inputSchemaJson: JsonText;
 }
 
-/** Makes a tool from a schema given as text or as a plain value; both give the same bytes. */
+/** Makes a tool from a schema, given as text or as a plain value. Both give the same bytes. */
 export function toToolDefinition(tool: {
   readonly name: string;
   readonly description: string;

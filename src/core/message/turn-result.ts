@@ -1,9 +1,9 @@
-// What a turn came to: everything it said, ran, used and folded (X-08).
+// The result of a turn: its messages, tool runs, usage and compaction.
 import type { JsonText, MessageRecord } from "./message.ts";
 import type { Usage } from "./usage.ts";
 
 export interface TurnResult {
-  /** In the order they were said. */
+  /** In the order they were added. */
   readonly messages: readonly MessageRecord[];
   readonly toolCalls: readonly ToolCall[];
   /** Over every call of the turn. */
@@ -12,7 +12,7 @@ export interface TurnResult {
   readonly durationMs: number;
   /** Set exactly when the stop reason is `error`, `timeout` or `aborted`. */
   readonly failure?: TurnFailure;
-  /** Set when the turn had to fold history to fit. */
+  /** Set if the turn had to compact the history to fit. */
   readonly fold?: FoldResult;
 }
 
@@ -47,7 +47,7 @@ export interface ToolCall {
   readonly spawnedSessionLabel?: string;
 }
 
-/** One compaction, as the ledger stores it (X-32). */
+/** One compaction, as the ledger stores it. */
 export interface FoldResult {
   readonly summary: string;
   readonly trigger: "context_limit" | "overflow_recovery" | "manual" | "periodic";

@@ -1,4 +1,4 @@
-// What a call was billed for, in disjoint buckets. Providers' own fields are read in core/wire.
+// What a call was billed for, in disjoint buckets. core/wire reads the providers' own fields.
 
 /** How long a provider keeps a written prefix, shortest first. */
 export const lifetimes = ["5m", "30m", "1h", "12h", "24h"] as const;
@@ -9,11 +9,11 @@ export type Lifetime = (typeof lifetimes)[number];
 export interface Usage {
   readonly uncachedTokens: number;
   readonly cacheReadTokens: number;
-  /** Per lifetime, because each has its own price. A lifetime that is absent was not written. */
+  /** Per lifetime, because each has its own price. An absent lifetime was not written. */
   readonly cacheWriteTokens: Readonly<Partial<Record<Lifetime, number>>>;
-  /** Generated tokens without the reasoning ones. */
+  /** Generated tokens without reasoning. */
   readonly outputTokens: number;
-  /** Generated tokens spent on thinking; 0 where the provider does not tell them apart. */
+  /** Generated tokens spent on thinking. 0 if the provider does not report them separately. */
   readonly reasoningTokens: number;
 }
 
@@ -39,19 +39,19 @@ export function generatedTokens(usage: Usage): number {
   return usage.outputTokens + usage.reasoningTokens;
 }
 
-/** The share of the prompt read from cache, 0 to 1; null when nothing was sent (C-14). */
+/** The share of the prompt read from cache, 0 to 1. Null if nothing was sent. */
 export function hitRate(usage: Usage): number | null {
   const prompt = promptTokens(usage);
   return prompt === 0 ? null : usage.cacheReadTokens / prompt;
 }
 
-/** The share of the prompt before the last marker: read or written, not merely passed through (C-14). */
+/** The share of the prompt that the cache read or wrote. */
 export function coverage(usage: Usage): number | null {
   const prompt = promptTokens(usage);
   return prompt === 0 ? null : 1 - usage.uncachedTokens / prompt;
 }
 
-/** The share of the prompt that was written to the cache (D-11). */
+/** The share of the prompt written to the cache. */
 export function writeShare(usage: Usage): number | null {
   const prompt = promptTokens(usage);
   return prompt === 0 ? null : writtenTokens(usage) / prompt;
@@ -71,7 +71,6 @@ export function addUsage(left: Usage, right: Usage): Usage {
   };
 }
 
-/** Many calls as one. */
 export function totalUsage(usages: readonly Usage[]): Usage {
   return usages.reduce(addUsage, noUsage);
 }

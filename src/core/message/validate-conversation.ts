@@ -1,11 +1,13 @@
-// Invariants across messages: who speaks first, and every tool use answered once, at once (D-02).
-import { checkShape, isObject } from "./check-shape.ts";
+// Invariants across messages: who speaks first, and every tool use answered once, right after the message that used it.
+// message.
+import { isObject } from "./fields.ts";
+import { checkShape } from "./check-shape.ts";
 import { messageShape } from "./message-shapes.ts";
 import type { Message, MessageRecord, ToolResultBlock } from "./message.ts";
 import { validateContent, validateRecord } from "./validate-message.ts";
 import { violation, type Violation } from "./violation.ts";
 
-/** Checks one message after the other. A conversation may end on tool uses that still wait for results. */
+/** Checks the messages in order. A conversation may end with tool uses that still wait for results. */
 export function validateConversation(
   messages: readonly (Message | MessageRecord)[],
   path = "messages",
@@ -41,7 +43,7 @@ function validateOne(message: Message | MessageRecord, path: string): Violation[
   return isRecord(message) ? validateRecord(message, path) : validateContent(message, path);
 }
 
-/** Records of one list belong to one session, and none is there twice. */
+/** All records of a list belong to one session, and no id appears twice. */
 function validateRecords(
   messages: readonly (Message | MessageRecord)[],
   path: string,
@@ -70,10 +72,10 @@ function validateRecords(
   });
 }
 
-/** Which tool uses there were, and which of them still wait. */
+/** The tool uses so far, and those that still wait for an answer. */
 class ToolUses {
   readonly #answered = new Map<string, boolean>();
-  /** Where each stands; null for one in a message that was cut off, which need not be answered. */
+  /** The path of each one. Null for one in a message that was cut off, which needs no answer. */
   #waiting = new Map<string, string | null>();
 
   see(message: Message, path: string, isWhole: boolean): Violation[] {

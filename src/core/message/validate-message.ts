@@ -1,5 +1,6 @@
-// Invariants of a single message and of its record (D-01, D-02). Pairing across messages: validate-conversation.ts.
-import { checkShape, isObject } from "./check-shape.ts";
+// Invariants of a single message and of its record. Pairing across messages: validate-conversation.ts.
+import { isObject } from "./fields.ts";
+import { checkShape } from "./check-shape.ts";
 import { decodeBlock, decodeMessage } from "./decode-message.ts";
 import { spellBlock } from "./encode-message.ts";
 import type { Block, BlockType, JsonText, Message, MessageRecord, Role } from "./message.ts";
@@ -7,7 +8,10 @@ import { messageShape, metadataShape, recordShape, usageShape } from "./message-
 import { lifetimes, type Usage } from "./usage.ts";
 import { violation, type Rule, type Violation } from "./violation.ts";
 
-/** What each role may say. An opaque block is the provider's business, so it may stand anywhere but alone as a tool result. */
+/**
+ * The blocks each role may contain. Opaque blocks belong to the provider, so they may stand anywhere,
+ * but a tool message holds only tool results.
+ */
 const allowedBlocks: Readonly<Record<Role | "tool result", readonly BlockType[]>> = {
   user: ["text", "image", "document", "opaque"],
   assistant: ["text", "tool_use", "thinking", "redacted_thinking", "compaction", "opaque"],
@@ -21,7 +25,7 @@ export function validateMessage(message: Message, path = "message"): Violation[]
   return misshapen.length > 0 ? misshapen : validateContent(message, path);
 }
 
-/** The same for a message whose shape is known to be right. */
+/** Like validateMessage, for a message whose shape was already checked. */
 export function validateContent(message: Message, path: string): Violation[] {
   const { role, content } = message;
   const violations = content.flatMap((block, index) =>
@@ -49,7 +53,7 @@ export function validateContent(message: Message, path: string): Violation[] {
   return violations;
 }
 
-/** A partial message was cut off while it arrived: it is kept as it is and not judged. */
+/** A partial message was cut off while it arrived. It is kept and not validated. */
 export function validateRecord(record: MessageRecord, path = "record"): Violation[] {
   const misshapen = checkShape(record, recordShape, path);
   if (misshapen.length === 0) {
@@ -193,17 +197,17 @@ function missingMetadata({ metadata, role }: MessageRecord): string[] {
   );
 }
 
-/** What every provider takes; tools in the field are called `Read` and `mcp__github__search`. */
+/** The names every provider accepts. Real tools have names such as `Read` and `mcp__github__search`. */
 export function isToolName(name: string): boolean {
   return /^[A-Za-z0-9_-]{1,128}$/.test(name);
 }
 
-/** 26 digits of base 32, the first ten of them the time. */
+/** 26 base-32 digits; the first ten are the time. */
 export function isUlid(id: string): boolean {
   return /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(id);
 }
 
-/** Text of one JSON object that UTF-8 can carry. */
+/** Whether the text is one JSON object that UTF-8 can carry. */
 function isJsonObject(json: JsonText): boolean {
   try {
     return json.isWellFormed() && isObject(JSON.parse(json));

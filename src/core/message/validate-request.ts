@@ -1,6 +1,7 @@
-// Invariants of tools and of a whole request (D-05, M-02).
+// Invariants of tools and of a whole request.
 import type { CanonicalRequest } from "./canonical-request.ts";
-import { checkShape, isObject } from "./check-shape.ts";
+import { checkShape } from "./check-shape.ts";
+import { isObject } from "./fields.ts";
 import { requestShape, toolShape } from "./message-shapes.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 import { validateConversation } from "./validate-conversation.ts";
@@ -17,7 +18,7 @@ const basicTypes: readonly unknown[] = [
   "null",
 ];
 
-/** What at least one provider refuses in a tool schema. */
+/** Keywords that at least one provider refuses in a tool schema. */
 const forbiddenKeywords = [
   "$ref",
   "$dynamicRef",
@@ -56,7 +57,7 @@ export function validateRequest(request: CanonicalRequest, path = "request"): Vi
   if (request.requestId === "") report("requestId", "give it an id, so that a cancel can name it");
   if (request.model.trim() === "") report("model", "name a model, as provider:name");
   if (request.messages.length === 0) report("messages", "send at least one message");
-  // 0 is a request that only warms the cache.
+  // 0 warms the cache without generating.
   if (!Number.isSafeInteger(request.maxOutputTokens) || request.maxOutputTokens < 0) {
     report("maxOutputTokens", "give a whole number from 0");
   }
@@ -70,7 +71,7 @@ export function validateRequest(request: CanonicalRequest, path = "request"): Vi
   return violations;
 }
 
-/** A tool that breaks one of these is refused when it is registered, not when a provider sees it. */
+/** A tool that breaks one of these rules is refused at registration, before any provider sees it. */
 export function validateTool(tool: ToolDefinition, path = "tool"): Violation[] {
   const violations = checkShape(tool, toolShape, path);
   if (violations.length > 0) return violations;

@@ -1,10 +1,10 @@
 // A broken invariant as a value. Validators return a list of these and never throw.
 
 export interface Violation {
-  /** Where, as in `messages.3.content.0.text`. */
+  /** Such as `messages.3.content.0.text`. */
   readonly path: string;
   readonly rule: Rule;
-  /** What is wrong and what to do about it. */
+  /** What is wrong and how to fix it. */
   readonly message: string;
 }
 

@@ -1,14 +1,15 @@
-// What a model thought is its own: another one cannot read it, and some refuse it once what came before has changed.
+// Removes a model's thinking: another model cannot read it, and some providers refuse it after the
+// messages before it have changed.
 import type { Block, Message } from "./message.ts";
 
-/** The same message where there is none in it. What is left may be nothing. */
+/** Returns the same message if it has no thinking. The result may be empty. */
 export function withoutThinking(message: Message): Message {
   const content = message.content.filter((block) => !isThinking(block));
-  // The exact text the message came as still has the thinking in it.
+  // `json` would still contain the thinking, so it is left out.
   return content.length === message.content.length ? message : { role: message.role, content };
 }
 
-/** Also blocks that we cannot read. */
+/** Also detects thinking in blocks we cannot read. */
 function isThinking(block: Block): boolean {
   if (block.type !== "opaque") {
     return block.type === "thinking" || block.type === "redacted_thinking";
@@ -16,7 +17,7 @@ function isThinking(block: Block): boolean {
   return /thinking|^reasoning$/.test(typeOf(block.json));
 }
 
-/** As the provider names it; empty where it cannot be told. */
+/** The provider's name for the type, or empty. */
 function typeOf(json: string): string {
   try {
     const value: unknown = JSON.parse(json);

@@ -1,4 +1,4 @@
-// The committed facts, written out from the reference tables of 2026-11-15, and what must hold for all of them.
+// The committed facts, copied from the reference tables of 2026-11-15, and rules that hold for all of them.
 import { describe, expect, test } from "vitest";
 import { lifetimes } from "../message/usage.ts";
 import { builtInFiles } from "./built-in-files.ts";
@@ -221,7 +221,7 @@ describe("for every model", () => {
       const read = row?.rates.readPicoUsd ?? null;
       return row !== undefined && (read !== null) !== (model.cache.marking !== "none");
     });
-    // These read stored prefixes only, which are a resource of their own.
+    // These read only stored prefixes, which are a separate resource.
     expect(idsOf(odd)).toEqual(["gemini-2.0-flash", "gemini-1.5-flash"]);
   });
 });
@@ -280,7 +280,7 @@ test("a lifetime's multiplier is that of its price, and not known without one", 
     ["5m", 1.2],
     ["1h", 2],
   ]);
-  // Keeping for 24 hours has no price of its own: it costs the input price.
+  // Keeping a prefix for 24 hours has no price of its own; it costs the input price.
   expect(multipliers("gpt-5.4")).toEqual([["24h", 1]]);
   expect(multipliers("claude-mythos-preview")).toEqual([
     ["5m", null],
@@ -297,12 +297,12 @@ test("DeepSeek's prices say that they are those of the dear hours", () => {
     expect(note).toMatch(/every call is priced as at (peak|standard) hours/i);
 });
 
-// Files are read by people: what nothing refers to misleads them.
+// People read these files. An entry that nothing refers to misleads them.
 test.each(builtInFiles)("every family and every rule of %s is used", (_file, value) => {
   const { families, caches } = value as Record<"families" | "caches", object>;
   const text = JSON.stringify(value);
   const unused = [...Object.keys(families), ...Object.keys(caches)].filter(
-    // Once where it is defined, and once more at least where it is used.
+    // Once where it is defined, and at least once where it is used.
     (name) => text.split(JSON.stringify(name)).length < 3,
   );
   expect(unused).toEqual([]);

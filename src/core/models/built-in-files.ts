@@ -13,7 +13,6 @@ import unlisted from "./data/unlisted.json" with { type: "json" };
 import xai from "./data/xai.json" with { type: "json" };
 import zai from "./data/zai.json" with { type: "json" };
 
-/** Each provider's file by its name. */
 export const builtInFiles: readonly (readonly [string, unknown])[] = [
   ["anthropic.json", anthropic],
   ["openai.json", openai],

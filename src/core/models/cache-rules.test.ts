@@ -131,7 +131,7 @@ test("nothing is both a carrier and never one, on any route", () => {
     }
 });
 
-// The invalidation table of the Claude API: what is left of tools, system and messages.
+// The invalidation table of the Claude API: which of tools, system and messages stay cached.
 const survivals: readonly (readonly [RequestChange, readonly string[]])[] = [
   ["model", []],
   ["tool definitions", []],
@@ -179,7 +179,7 @@ test("earlier OpenAI models keep steps by themselves and take no markers", () =>
     return [marking, automatic?.stepTokens, automatic?.reportedInSteps, automatic?.keptSecondsMax];
   };
   expect(steps("gpt-5.5")).toEqual(["automatic", 2048, 128, 86_400]);
-  // What is reported in steps of 128 is not thereby kept in them.
+  // Reporting in steps of 128 does not mean that prefixes are kept in such steps.
   expect(steps("gpt-5.4")).toEqual(["automatic", null, 128, 86_400]);
   expect(steps("gpt-4o")).toEqual(["automatic", null, 128, 3600]);
   expect(cacheOf("gpt-5.4-pro").marking).toBe("none");

@@ -1,4 +1,4 @@
-// How a provider caches, as declared properties: shared code asks for one of these, never for a provider's name.
+// A provider's caching as declared properties. Shared code asks for a property, never for a provider's name.
 import { lifetimes, type Lifetime } from "../message/usage.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { parseInvalidation, type InvalidationRule } from "./invalidation.ts";
@@ -14,29 +14,29 @@ import {
 } from "./read-fields.ts";
 
 export interface CacheRules {
-  /** Who decides what is kept: the client by markers, the provider by itself, both, or nobody. */
+  /** Who decides what is kept: the client by markers, the provider, both, or neither. */
   readonly marking: "explicit" | "automatic" | "both" | "none";
-  /** What a client may mark; null where markers are not taken. */
+  /** What a client may mark. Null if the provider takes no markers. */
   readonly markers: MarkerRules | null;
-  /** What the provider keeps unasked; null where nothing is. */
+  /** What the provider keeps without being asked. Null if nothing. */
   readonly automatic: AutomaticRules | null;
-  /** A shorter prefix is silently not kept; null where none is published. */
+  /** The provider silently does not keep a shorter prefix. Null if it publishes no minimum. */
   readonly minimumTokens: number | null;
-  /** A read's share of the input price, of the newest price; null where there is none. */
+  /** The newest read price as a share of the input price. Null if there is none. */
   readonly readMultiplier: number | null;
-  /** Shortest first; empty where the provider names none. */
+  /** Shortest first. Empty if the provider names none. */
   readonly lifetimes: readonly LifetimeRules[];
-  /** What a lifetime is counted from. */
+  /** The start of a lifetime. */
   readonly clock: (typeof clocks)[number];
-  /** Whether a read starts the lifetime anew, free of charge; null where it is not published. */
+  /** Whether a read restarts the lifetime free of charge. Null if unpublished. */
   readonly refreshedByRead: boolean | null;
-  /** From when on another request can read what this one writes. */
+  /** When another request can first read what this one writes. */
   readonly readableWhen: (typeof readableWhens)[number];
   /** Who shares what was written. */
   readonly isolation: (typeof isolations)[number];
-  /** How to write without generating; null where there is no way. */
+  /** How to write without generating. Null if there is no way. */
   readonly prewarm: string | null;
-  /** Whether replies can say why the cache missed. */
+  /** Whether replies can explain a cache miss. */
   readonly diagnostics: boolean;
   readonly invalidation: readonly InvalidationRule[];
   readonly note: string | null;
@@ -44,11 +44,11 @@ export interface CacheRules {
 
 export interface AutomaticRules {
   readonly boundary: (typeof boundaries)[number];
-  /** Prefixes are kept in multiples of this; null where the boundary is exact or unpublished. */
+  /** Prefixes are kept in multiples of this. Null if the boundary is exact or unpublished. */
   readonly stepTokens: number | null;
-  /** Reads are reported in multiples of this; null where they are exact. */
+  /** Reads are reported in multiples of this. Null if they are exact. */
   readonly reportedInSteps: number | null;
-  /** Whether it uses up one of the request's markers. */
+  /** Whether it uses one of the request's markers. */
   readonly takesMarkerSlot: boolean;
   /** Whether a repeated prefix may still miss. */
   readonly bestEffort: boolean;
@@ -59,7 +59,7 @@ export interface AutomaticRules {
 export interface LifetimeRules {
   readonly lifetime: Lifetime;
   readonly seconds: number;
-  /** A write's share of the input price, of the newest price; 1 where writing costs nothing extra, null where it is not published. */
+  /** The newest write price as a share of the input price. 1 if writing costs nothing extra, null if unpublished. */
   readonly writeMultiplier: number | null;
 }
 
@@ -86,7 +86,7 @@ const boundaries = [
   "unpublished",
 ] as const;
 
-/** Rules as a file names them, for a model that can do this and that at these prices. */
+/** Reads a file's rules for a model with these capabilities and prices. */
 export function parseCacheRules(
   value: unknown,
   { can, prices }: { readonly can: Capabilities; readonly prices: Prices },
@@ -156,7 +156,7 @@ function newestRates(prices: Prices): Rates | null {
   return prices.kind === "priced" ? (prices.rows.at(-1)?.rates ?? null) : null;
 }
 
-/** Null where input is free: nothing is a share of it. */
+/** Null if input is free: a share of nothing has no meaning. */
 function shareOfInput(pico: bigint, { inputPicoUsd }: Rates): number | null {
   return inputPicoUsd === 0n ? null : Number(pico) / Number(inputPicoUsd);
 }
@@ -190,7 +190,7 @@ function parseAutomatic(value: unknown, place: string): AutomaticRules {
   };
 }
 
-/** Each lifetime is offered or not, so that a route can take one away. */
+/** Each lifetime is offered or not, so that a route can remove one. */
 function parseLifetimes(value: unknown, prices: Prices, place: string): readonly LifetimeRules[] {
   const offered = readFields(value, place, lifetimes);
   return lifetimes
@@ -202,7 +202,6 @@ function parseLifetimes(value: unknown, prices: Prices, place: string): readonly
     }));
 }
 
-/** What the names say. */
 const secondsOf: Readonly<Record<Lifetime, number>> = {
   "5m": 300,
   "30m": 1800,

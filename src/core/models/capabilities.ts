@@ -1,11 +1,11 @@
-// What a model can take and do. What a file does not claim, the model cannot.
+// What a model accepts and can do. A capability that the file does not claim is false.
 import { assert } from "../assert.ts";
 import { readBoolean, readFields, readOneOf } from "./read-fields.ts";
 
 export const capabilityNames = [
   "tools",
   "parallelToolCalls",
-  /** Whether a call of a tool can be demanded. */
+  /** Whether a request can demand a tool call. */
   "forcedToolChoice",
   "streaming",
   "streamingToolCalls",
@@ -13,20 +13,20 @@ export const capabilityNames = [
   "structuredOutput",
   "images",
   "documents",
-  /** Whether temperature and the like are accepted. */
+  /** Whether the model accepts temperature and similar settings. */
   "samplingControls",
   "thinking",
   "thinkingAlwaysOn",
-  /** Nothing before a kept thinking block may change any more. */
+  /** Nothing before a kept thinking block may change. */
   "thinkingBoundToPrefix",
-  /** Earlier thinking is removed when a user turn without tool results comes. */
+  /** A user turn without tool results removes earlier thinking. */
   "stripsPriorThinking",
   /** System messages may stand among the messages. */
   "midConversationSystem",
-  /** Tools may be added and removed by a message, without a change of the prefix. */
+  /** A message may add or remove tools without changing the prefix. */
   "midConversationTools",
   "midConversationEffort",
-  /** The provider sums up a conversation itself when it is asked to. */
+  /** The provider summarizes the conversation on request. */
   "compactsOnDemand",
 ] as const;
 
@@ -34,7 +34,7 @@ export type CapabilityName = (typeof capabilityNames)[number];
 
 export type Capabilities = Readonly<Record<CapabilityName, boolean>>;
 
-/** Reads the claims of a file; every other capability is false. */
+/** Reads a file's claims. Every other capability is false. */
 export function parseCapabilities(value: unknown, place: string): Capabilities {
   const claims = readFields(value ?? {}, place, capabilityNames);
   const can = Object.fromEntries(
@@ -48,7 +48,7 @@ function hasAllNames(can: Readonly<Record<string, boolean>>): can is Capabilitie
   return capabilityNames.every((name) => Object.hasOwn(can, name));
 }
 
-/** The name of a capability, as a rule's condition gives it. */
+/** Reads a capability's name in a rule's condition. */
 export function readCapabilityName(value: unknown, place: string): CapabilityName {
   return readOneOf(value, capabilityNames, place);
 }

@@ -1,4 +1,4 @@
-// A user's models: added to our files or changed in them, in the same form as ours.
+// A user's models, added to our files or changed in them, in the same form as ours.
 import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 import type { ProviderFile } from "./provider-file.ts";
@@ -7,11 +7,11 @@ import type { Routes } from "./routes.ts";
 
 /** Models a user adds or changes, in the same form as our own files. */
 export interface CatalogueChanges {
-  /** Where the changes were written; named in complaints and in the source of what they change. */
+  /** Where the changes were written. Errors and the source of changed facts name it. */
   readonly origin: string;
-  /** New models; each names its `provider`, whose defaults, families and rules it may use. */
+  /** New models. Each names its `provider` and may use that provider's defaults, families and rules. */
   readonly add?: unknown;
-  /** Fields that replace those of known models. Naming one of `prices` and `unpriced` takes the other away. */
+  /** Fields that replace those of known models. Setting `prices` removes `unpriced`, and the reverse. */
   readonly override?: unknown;
 }
 
@@ -21,11 +21,10 @@ export interface ChangedFiles {
   readonly changed: readonly string[];
 }
 
-/** What the changes are made to. */
 export interface Unchanged {
   readonly files: readonly ProviderFile[];
   readonly routes: Routes;
-  /** What a provider starts from that only the user knows. */
+  /** The base for a provider that only the user knows. */
   readonly unlisted: ProviderFile;
 }
 
@@ -74,7 +73,7 @@ export function applyChanges(before: Unchanged, changes: CatalogueChanges): Chan
   return { files: [...files.values()], changed: [...added, ...overridden].map(([id]) => id) };
 }
 
-/** A user's fields. Without a price is without a price, whatever was known before. */
+/** Reads a user's fields. `unpriced` removes prices known before. */
 function readModel(value: unknown, place: string): Fields {
   const model = readRecord(value, place);
   const isPriced = (model["prices"] ?? null) !== null;
@@ -103,7 +102,7 @@ function newProvider(
       `${place}.provider is "${provider}", which is another name of ${known?.name ?? route?.name}`,
       known === undefined ? "choose another name" : `write "${known.provider}"`,
     );
-  // It stands before a model's name, up to the first ":" or "/".
+  // The name comes before a model's name, up to the first ":" or "/".
   if (!/^[^\s:/]+$/.test(provider))
     throw new StrataError(
       "config-invalid",

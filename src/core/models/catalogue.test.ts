@@ -171,7 +171,7 @@ const mistakes = [
   ],
   [
     { override: { "gpt-5.4": { use: ["window-2m"] } } },
-    'strata.yaml: gpt-5.4.use names "window-2m", which is not defined for its provider',
+    'strata.yaml: gpt-5.4.use names "window-2m", which its provider does not define',
     /did you mean "window-1m"\?/,
   ],
   [
@@ -196,7 +196,7 @@ const mistakes = [
   ],
   [
     { add: { mine: { provider: "garage", use: ["constructor"] } } },
-    'strata.yaml: mine.use names "constructor", which is not defined for its provider',
+    'strata.yaml: mine.use names "constructor", which its provider does not define',
     /defined are: none/,
   ],
   [
@@ -229,13 +229,13 @@ const mistakes = [
     "strata.yaml: gpt-5.4 has both prices and unpriced",
     /remove one/,
   ],
-  // Wrong only on one route, at a regional endpoint.
+  // The error occurs only on one route, at a regional endpoint.
   [
     { override: { "claude-opus-5": { prices: [{ input: 0.000001, output: 1 }] } } },
     "strata.yaml: claude-opus-5: 1.1 times $0.000001 per million tokens has more than 6 decimals",
     /fewer decimals/,
   ],
-  // Wrong only where the larger window is asked for.
+  // The error occurs only if the larger window is used.
   [
     { override: { "claude-opus-5": { longWindow: "1m" } } },
     'strata.yaml: claude-opus-5.longWindow is "1m", but must be a whole number above 0',

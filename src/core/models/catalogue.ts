@@ -1,9 +1,8 @@
-// Facts about models and providers: windows, prices, cache rules (dated data). One catalogue is one value.
+// Facts about models and providers: windows, prices, cache rules (dated data). A catalogue is one value.
 import { assert } from "../assert.ts";
 import { StrataError } from "../strata-error.ts";
 import { builtInFiles, routesFile, sharedFile, unlistedFile } from "./built-in-files.ts";
 import { applyChanges, type CatalogueChanges } from "./catalogue-changes.ts";
-import { deepFreeze } from "./deep-freeze.ts";
 import type { ModelFacts } from "./model-facts.ts";
 import {
   endpoints,
@@ -20,16 +19,16 @@ import { parseRoutes, type Routes } from "./routes.ts";
 export type { CatalogueChanges } from "./catalogue-changes.ts";
 
 export interface Catalogue {
-  /** Every model's own id, in the order of the files. */
+  /** Every model's own id, in file order. */
   readonly ids: readonly string[];
   /** Every listed spelling in lower case: ids, aliases, dotted versions. */
   readonly names: ReadonlyMap<string, ListedName>;
-  /** How providers are written before a model's name → the provider. */
+  /** The provider prefixes before a model's name → the provider. */
   readonly vendors: ReadonlyMap<string, string>;
   readonly routes: Routes;
   /** The routes of a model's provider, its own API first. */
   readonly routesOf: (id: string) => readonly string[];
-  /** The facts of a model by its own id, on a route of its provider. Nobody can change them. */
+  /** The facts of a model by its own id, on one of its provider's routes. Frozen. */
   readonly factsOf: (id: string, choice?: RouteChoice) => ModelFacts;
 }
 
@@ -41,7 +40,7 @@ export interface ListedName {
 
 const shared = parseSharedParts(sharedFile, "shared.json");
 
-/** The built-in facts with a user's changes. What is invalid in them is thrown at once, not when it is used. */
+/** The built-in facts with a user's changes. Throws at once if the changes are invalid, not on first use. */
 export function createCatalogue(changes?: CatalogueChanges): Catalogue {
   const routes = parseRoutes(routesFile, "routes.json");
   const builtIn = builtInFiles.map(([file, value]) => parseOurFile(value, file));
@@ -51,7 +50,7 @@ export function createCatalogue(changes?: CatalogueChanges): Catalogue {
       : applyChanges({ files: builtIn, routes, unlisted: parseUnlisted() }, changes);
   const fileOf = new Map<string, ProviderFile>();
   for (const file of files) for (const id of file.models.keys()) fileOf.set(id, file);
-  // Parsed once each: the answer never changes, so callers may keep it, compare it, and ask often.
+  // Each is parsed once. The answer never changes, so callers may keep it, compare it and ask often.
   const parsed = new Map<string, ModelFacts>();
 
   const factsOf = (id: string, choice: RouteChoice = {}): ModelFacts => {
@@ -80,7 +79,7 @@ export function createCatalogue(changes?: CatalogueChanges): Catalogue {
   return Object.freeze(catalogue);
 }
 
-/** Our own facts without any user's changes. */
+/** Our own facts without user changes. */
 export const builtInCatalogue: Catalogue = createCatalogue();
 
 /** Every model on its provider's own route. */
@@ -88,7 +87,7 @@ export function listModels(catalogue: Catalogue = builtInCatalogue): readonly Mo
   return catalogue.ids.map((id) => catalogue.factsOf(id));
 }
 
-/** For a model nobody knows, when the caller has decided to go on: a small window, no caching, no price. */
+/** For an unknown model, if the caller decided to go on: a small window, no caching, no price. */
 export function conservativeFacts(id: string): ModelFacts {
   const file = parseUnlisted();
   const models = new Map([[id, { fields: {}, writtenIn: file.file, changedIn: null }]]);
@@ -103,7 +102,7 @@ function parseUnlisted(): ProviderFile {
   return parseOurFile(unlistedFile, "unlisted.json");
 }
 
-/** Every way an id can ask for a model. */
+/** Every way an id can select a model. */
 function choicesOf(catalogue: Catalogue, id: string): readonly RouteChoice[] {
   return catalogue
     .routesOf(id)
@@ -131,7 +130,7 @@ function indexNames(files: readonly ProviderFile[]): ReadonlyMap<string, ListedN
   return names;
 }
 
-/** Of two models of which one is the user's, the complaint is about that one. */
+/** If one of the two models is the user's, the error names that one. */
 function namedTwice(
   files: readonly ProviderFile[],
   name: string,
@@ -154,4 +153,11 @@ function namedTwice(
 /** claude-opus-4-8 → claude-opus-4.8; dates are left alone. */
 function dotted(name: string): string {
   return name.replace(/(?<=\d)-(?=\d{1,2}(?!\d))/g, ".");
+}
+
+/** Freezes plain data at every level and returns it. */
+export function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const part of Object.values(value)) deepFreeze(part);
+  return Object.freeze(value);
 }

@@ -128,7 +128,7 @@ test("what has no price is an error, and never zero", () => {
   }
 });
 
-// Usages are read from replies and files, so any lifetime can turn up in them.
+// Usages come from replies and files, so they may contain any lifetime.
 const wrote = (lifetime: string, tokens: number): Usage => ({
   ...noUsage,
   cacheWriteTokens: JSON.parse(`{"${lifetime}":${tokens}}`) as Usage["cacheWriteTokens"],
@@ -167,7 +167,7 @@ const noCounts = [
 test.each(noCounts)("a wrong %s is refused by its name", (bucket, used, shown) => {
   const refusal = expect.objectContaining({
     code: "input-invalid",
-    message: `the usage's ${bucket} is ${shown}, which is no number of tokens`,
+    message: `the usage's ${bucket} is ${shown}, which is not a token count`,
   });
   for (const id of ["claude-opus-5", "claude-mythos-preview"]) {
     expect(() => findCost(used, facts(id), { at })).toThrowError(refusal);
@@ -219,8 +219,8 @@ const claudeIds = listModels()
   .filter((model) => model.prices.kind === "priced")
   .map((model) => model.id);
 
-// Every kind of call: prompts on both sides of the tiers, writes of each lifetime its model takes, days
-// before and after prices changed.
+// Every kind of call: prompts on both sides of the tiers, writes of each lifetime the model takes, days
+// before and after price changes.
 const large = fc.integer({ min: 0, max: 200_000 });
 const anyCall = fc
   .constantFrom(...listModels().filter((model) => model.prices.kind === "priced"))

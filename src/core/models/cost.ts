@@ -1,4 +1,5 @@
-// What a call cost: each bucket at its own rate, in whole pico-dollars.
+// The cost of a call: each bucket at its own rate, in whole pico-dollars.
+import { isCount } from "../message/fields.ts";
 import { assert } from "../assert.ts";
 import {
   generatedTokens,
@@ -17,24 +18,24 @@ export interface Cost {
   readonly readPicoUsd: bigint;
   readonly writePicoUsd: Readonly<Partial<Record<Lifetime, bigint>>>;
   readonly outputPicoUsd: bigint;
-  /** Thinking costs what other output costs. */
+  /** Thinking costs the same as other output. */
   readonly reasoningPicoUsd: bigint;
   readonly totalPicoUsd: bigint;
-  /** The price row and tier all of this was billed at. */
+  /** The price row and tier used for all of this. */
   readonly applied: AppliedRates;
 }
 
 export interface CostOptions {
-  /** When the call was made: prices change. */
+  /** The time of the call: prices change. */
   readonly at: Moment;
 }
 
 export type PricedModel = Pick<ModelFacts, "id" | "prices">;
 
 /**
- * The cost of one call, or why it has none: the model, or a bucket that is not empty, has no price. A
- * lifetime nobody knows is such a bucket. What is no count of tokens is an error.
- * Sum calls, never usages: the tier depends on each prompt alone.
+ * The cost of one call, or the reason it has none: the model or a non-empty bucket has no price. An
+ * unknown lifetime has no price. An invalid token count throws.
+ * Sum the costs of calls, never their usages: the tier depends on each prompt alone.
  */
 export function findCost(
   usage: Usage,
@@ -73,7 +74,7 @@ export function findCost(
   };
 }
 
-/** The cost of one call; a model or bucket without a price is an error. */
+/** The cost of one call. Throws if the model or a bucket has no price. */
 export function costOf(usage: Usage, model: PricedModel, options: CostOptions): Cost {
   const found = findCost(usage, model, options);
   if (found.cost !== null) return found.cost;
@@ -84,7 +85,7 @@ export function costOf(usage: Usage, model: PricedModel, options: CostOptions): 
   );
 }
 
-/** What caching saved: the whole prompt at the plain input rate, minus the cost. Below zero where writes were wasted. */
+/** What caching saved: the whole prompt at the plain input rate, minus the cost. Negative if writes were wasted. */
 export function savingsOverNoCache(usage: Usage, model: PricedModel, options: CostOptions): bigint {
   const plain: Usage = {
     uncachedTokens: promptTokens(usage),
@@ -96,7 +97,7 @@ export function savingsOverNoCache(usage: Usage, model: PricedModel, options: Co
   return costOf(plain, model, options).totalPicoUsd - costOf(usage, model, options).totalPicoUsd;
 }
 
-/** What this model saved over a baseline with the same tokens in the same buckets. May be below zero. */
+/** What this model saved over a baseline with the same tokens in the same buckets. May be negative. */
 export function savingsOverModel(
   usage: Usage,
   model: PricedModel,
@@ -106,7 +107,7 @@ export function savingsOverModel(
   return costOf(usage, baseline, options).totalPicoUsd - costOf(usage, model, options).totalPicoUsd;
 }
 
-/** Tokens nobody can price; an empty bucket needs no price. */
+/** The first non-empty bucket without a price. */
 function unpricedBucket(usage: Usage, { rates }: AppliedRates): string | null {
   if (usage.cacheReadTokens > 0 && rates.readPicoUsd === null) return "cache reads";
   for (const [name, tokens] of Object.entries(usage.cacheWriteTokens)) {
@@ -117,7 +118,7 @@ function unpricedBucket(usage: Usage, { rates }: AppliedRates): string | null {
   return null;
 }
 
-/** Usages come from providers' replies and from files: what is no count must not become money. */
+/** Usages come from replies and files. An invalid count must not become money. */
 function checkCounts(usage: Usage): void {
   const counts: readonly (readonly [string, unknown])[] = [
     ["uncachedTokens", usage.uncachedTokens],
@@ -134,13 +135,9 @@ function checkCounts(usage: Usage): void {
   if (wrong === undefined) return;
   throw new StrataError(
     "input-invalid",
-    `the usage's ${wrong[0]} is ${String(wrong[1])}, which is no number of tokens`,
+    `the usage's ${wrong[0]} is ${String(wrong[1])}, which is not a token count`,
     "give a whole number from 0",
   );
-}
-
-function isCount(tokens: unknown): boolean {
-  return typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0;
 }
 
 function times(tokens: number, picoPerToken: bigint): bigint {

@@ -23,10 +23,10 @@ export interface ModelDescription {
   readonly can: readonly CapabilityName[];
   readonly imageMediaTypes: readonly string[];
   readonly toolPromptTokens: ModelFacts["toolPromptTokens"];
-  /** The price in force; null where there is none, with the reason beside it. */
+  /** The price in force. Null if there is none; `unpriced` then has the reason. */
   readonly usdPerMTok: PriceDescription | null;
   readonly unpriced: string | null;
-  /** Every dated row, the one in force included. */
+  /** Every dated row, including the one in force. */
   readonly priceRows: readonly PriceDescription[];
   readonly minimumTokens: number | null;
   readonly cache: CacheRules;
@@ -35,20 +35,20 @@ export interface ModelDescription {
   readonly notes: readonly string[];
 }
 
-/** Dollars per million tokens as numbers; null where a price exists but is not published. */
+/** Dollars per million tokens as numbers. Null if a price exists but is not published. */
 export interface PriceDescription extends RatesDescription {
   readonly from: string | null;
   readonly tiers: readonly (RatesDescription & { readonly aboveTokens: number })[];
 }
 
-/** `write5m`, `write1h` and so on stand where the model has such writes. */
+/** `write5m`, `write1h` and so on are present if the model has such writes. */
 export type RatesDescription = {
   readonly input: number;
   readonly output: number;
   readonly read: number | null;
 } & { readonly [Key in `write${Lifetime}`]?: number | null };
 
-/** All facts of a model as plain JSON, with the price in force at a moment. */
+/** All facts of a model as plain JSON, with the price in force at a given time. */
 export function describeModel(
   facts: ModelFacts,
   { at }: { readonly at: Moment },

@@ -1,12 +1,12 @@
-// Which cached tiers outlive a change of the request.
+// Which cached tiers survive a change of the request.
 import { readCapabilityName, type Capabilities } from "./capabilities.ts";
 import { readFields, readList, readOneOf, readOptional } from "./read-fields.ts";
 
-/** The tiers of a request that a change leaves readable. A change without a rule leaves all of them. */
+/** The tiers of a request that stay readable after a change. A change without a rule keeps all of them. */
 export interface InvalidationRule {
   readonly change: RequestChange;
   readonly survives: readonly CachedTier[];
-  /** Tiers of which the provider does not say it; a careful reader counts them as lost. */
+  /** Tiers the provider does not document here. A careful reader counts them as lost. */
   readonly unpublished: readonly CachedTier[];
 }
 
@@ -43,7 +43,7 @@ const requestChanges = [
 
 const cachedTiers = ["tools", "system", "messages before it", "messages"] as const;
 
-/** The rules that hold for a model which can do this and that. */
+/** The rules for a model with these capabilities. */
 export function parseInvalidation(
   value: unknown,
   can: Capabilities,

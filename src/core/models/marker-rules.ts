@@ -1,4 +1,4 @@
-// Where a client may ask a provider to keep a prefix, how often, and how far back an entry is found.
+// Where and how often a client may ask a provider to keep a prefix, and how far back an entry is found.
 import {
   readBoolean,
   readCount,
@@ -12,7 +12,7 @@ export interface MarkerRules {
   /** Per request, over tools, system and messages. */
   readonly markersMax: number;
   readonly excess: (typeof excesses)[number];
-  /** Whether one marker may stand for the whole request, on its last fitting block. */
+  /** Whether one marker may cover the whole request, on its last fitting block. */
   readonly requestLevel: boolean;
   readonly lookback: Lookback;
   readonly carriers: readonly Carrier[];
@@ -22,7 +22,7 @@ export interface MarkerRules {
   readonly spelledAs: (typeof spellings)[number];
 }
 
-/** How far before a marker an earlier entry is still found. */
+/** How far before a marker the provider still finds an earlier entry. */
 export type Lookback =
   | {
       readonly kind: "positions";
@@ -31,14 +31,14 @@ export type Lookback =
       readonly counting: (typeof countings)[number];
     }
   | {
-      /** Only ends of marked or implicit parts are looked up, so many of each. */
+      /** Only the ends of marked or implicit parts are looked up, this many of each. */
       readonly kind: "boundaries";
       readonly explicitFirst: number;
       readonly explicitLatest: number;
       readonly implicitEarlier: number;
     };
 
-/** What a marker can, or can never, be put on. */
+/** What a marker can, or can never, stand on. */
 export type Carrier = (typeof carriers)[number];
 
 const excesses = ["rejected", "the latest count"] as const;
@@ -62,7 +62,6 @@ const carriers = [
   "server tool block",
 ] as const;
 
-/** Reads where and how many markers a provider takes. */
 export function parseMarkers(value: unknown, place: string): MarkerRules {
   const known = [
     "max",

@@ -1,4 +1,4 @@
-// Everything we know of one model on one route, and how it is read from a file.
+// Everything we know about one model on one route, and how it is read from a file.
 import { parseCacheRules, type CacheRules } from "./cache-rules.ts";
 import { parseCapabilities, type Capabilities } from "./capabilities.ts";
 import { onlyWritesOf, parsePrices, timesPrices, type Prices } from "./prices.ts";
@@ -17,24 +17,24 @@ import {
 export interface ModelFacts {
   readonly id: string;
   readonly provider: string;
-  /** The way to the model these facts hold on: rules, minimum and prices differ between routes. */
+  /** Rules, minimum and prices differ between routes. */
   readonly route: string;
   readonly aliases: readonly string[];
   readonly windowTokens: number;
-  /** The window where the provider sets no limit of its own on the prompt. */
+  /** Equals the window if the provider sets no separate limit on the prompt. */
   readonly inputTokensMax: number;
   readonly outputTokensMax: number | null;
   readonly lifecycle: Lifecycle;
   readonly tokenizer: Tokenizer;
   readonly capabilities: Capabilities;
   readonly imageMediaTypes: readonly string[];
-  /** Tokens the provider adds to the prompt when there are tools: with free and with forced choice. */
+  /** Tokens the provider adds to a prompt with tools, for free and for forced choice. */
   readonly toolPromptTokens: { readonly auto: number; readonly forced: number } | null;
   readonly prices: Prices;
   readonly cache: CacheRules;
   readonly source: string;
   readonly checkedOn: string;
-  /** Doubts and conflicts of the sources. */
+  /** Doubts and conflicts between sources. */
   readonly notes: readonly string[];
 }
 
@@ -45,27 +45,27 @@ export interface Lifecycle {
 }
 
 /**
- * Models of one generation split text alike. `claude-new` is Opus 4.7 and everything after it,
- * `claude-old` everything before; `other` is for tokenizers we know nothing about.
+ * Models of one generation split text alike. `claude-new` is Opus 4.7 and later, `claude-old` is
+ * everything before; `other` is for tokenizers we know nothing about.
  */
 export type Tokenizer = (typeof tokenizers)[number];
 
 export const tokenizers = ["claude-old", "claude-new", "o200k", "cl100k", "other"] as const;
 const statuses = ["active", "legacy", "retired"] as const;
 
-/** Where a model's fields stand, and what its file and route say besides. */
+/** Where a model's fields stand, and what its file and route add. */
 export interface ModelOrigin {
   readonly id: string;
   readonly provider: string;
   readonly route: string;
   readonly routeNote: string | null;
-  /** Why the route's prices are not those of the model's own provider. */
+  /** Why the route's prices differ from those of the model's own provider. */
   readonly unpriced: string | null;
-  /** The cache rules the model refers to, with what the route changes in them. */
+  /** The cache rules the model refers to, with the route's changes. */
   readonly cache: Fields;
-  /** On the price of models that cost more in a region. */
+  /** Multiplies the prices of models that cost more in a region. */
   readonly priceMultiplier: number;
-  /** The larger window was asked for, where the model has one. */
+  /** Whether the larger window was requested and the model has one. */
   readonly longWindow: boolean;
   /** Where a user changed our facts. */
   readonly changedIn: string | null;

@@ -31,11 +31,11 @@ test.each([
   1e300,
   253_402_300_800_000,
   -62_167_219_200_001,
-])("%j is no moment", (at) => {
+])("%j is not a UTC time", (at) => {
   expect(() => toDay(at)).toThrowError(
     expect.objectContaining({
       code: "input-invalid",
-      message: expect.stringContaining("is no moment in UTC"),
+      message: expect.stringContaining("is not a UTC time"),
     }),
   );
 });
@@ -43,7 +43,7 @@ test.each([
 test.each(["2026-11-15T08:00:00+02:00", "2026-11-15T23:00:00-05:00", "2026-11-15T08:00:00+0100"])(
   "%j is refused for its offset, not taken as UTC",
   (at) => {
-    expect(() => toDay(at)).toThrowError(/has the offset [+-]\d\d:?\d\d, but moments are in UTC/);
+    expect(() => toDay(at)).toThrowError(/has the offset [+-]\d\d:?\d\d, but times must be in UTC/);
   },
 );
 
@@ -52,7 +52,7 @@ test("the last moments of the calendar still have a day", () => {
   expect(toDay(-62_167_219_200_000)).toBe("0000-01-01");
 });
 
-// Core may not use Date, so its calendar is ours; here it is compared with the platform's.
+// Core may not use Date, so it has its own calendar. This compares it with the platform's.
 test("the calendar agrees with the platform's for every moment of 10,000 years", () => {
   fc.assert(
     fc.property(

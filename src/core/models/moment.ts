@@ -1,16 +1,16 @@
-// When something was billed. Core has no clock: the caller says when.
+// The time of a bill. Core has no clock; the caller passes the time.
 import { StrataError } from "../strata-error.ts";
 
-/** A day or a time in ISO form, UTC, or milliseconds since 1970. A time without a zone counts as UTC. */
+/** An ISO day or time in UTC, or milliseconds since 1970. A time without a zone counts as UTC. */
 export type Moment = string | number;
 
-/** The UTC day of a moment as 2026-11-15, which compares as text. */
+/** The UTC day as 2026-11-15, which compares as text. */
 export function toDay(at: Moment): string {
   const day = typeof at === "number" ? dayOfMs(at) : dayOfText(at);
   if (day !== null) return day;
   throw new StrataError(
     "input-invalid",
-    `"${at}" is no moment in UTC`,
+    `"${at}" is not a UTC time`,
     "write it like 2026-11-15 or 2026-11-15T08:00:00Z, or as milliseconds since 1970",
   );
 }
@@ -40,12 +40,12 @@ function dayOfText(at: string): string | null {
   if (zone === "Z" || zone === "+00:00") return day;
   throw new StrataError(
     "input-invalid",
-    `"${at}" has the offset ${zone}, but moments are in UTC`,
+    `"${at}" has the offset ${zone}, but times must be in UTC`,
     "convert it to UTC, like 2026-11-15T08:00:00Z",
   );
 }
 
-/** Only years of four digits: others would not compare as text. */
+/** Only four-digit years: others would not compare as text. */
 function dayOfMs(at: number): string | null {
   return at >= msOfYear0 && at < msOfYear10000 ? dayOfEpoch(Math.floor(at / msPerDay)) : null;
 }
@@ -54,7 +54,7 @@ const msPerDay = 86_400_000;
 const msOfYear0 = -719_528 * msPerDay;
 const msOfYear10000 = 2_932_897 * msPerDay;
 
-// Days since 1970 to the Gregorian calendar, counted in 400-year eras that begin on 1 March of year 0,
+// Converts days since 1970 to the Gregorian calendar, in 400-year eras that begin on 1 March of year 0,
 // so that the leap day is the last day of a year.
 function dayOfEpoch(epochDay: number): string {
   const shifted = epochDay + 719_468;

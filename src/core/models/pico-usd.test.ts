@@ -73,7 +73,7 @@ test.each([-1, 13, 1.5, Number.NaN])(
     expect(() => formatUsdRounded(1n, decimals)).toThrowError(
       expect.objectContaining({
         code: "input-invalid",
-        message: `dollars have no ${decimals} decimals`,
+        message: `${decimals} is not a valid number of decimals`,
       }),
     );
   },

@@ -4,7 +4,7 @@ import { StrataError } from "../strata-error.ts";
 const digitsPerUsd = 12;
 const digitsPerMTok = 6;
 
-/** A price as vendors write it, in dollars per million tokens, as pico-dollars per token. */
+/** Converts a vendor's price, in dollars per million tokens, to pico-dollars per token. */
 export function parseUsdPerMTok(value: unknown, place: string): bigint {
   const text = decimalText(value);
   const pico = text === null ? null : scaled(text, digitsPerMTok);
@@ -17,7 +17,7 @@ export function parseUsdPerMTok(value: unknown, place: string): bigint {
   return pico;
 }
 
-/** Exact product with a decimal factor like 1.25; null where the result is no whole number of pico-dollars. */
+/** The exact product with a decimal factor such as 1.25. Null if it is not a whole number of pico-dollars. */
 export function timesDecimal(pico: bigint, factor: number | string): bigint | null {
   const text = decimalText(factor);
   const factorMillionths = text === null ? null : scaled(text, 6);
@@ -31,12 +31,12 @@ export function formatUsd(pico: bigint): string {
   return withSign(pico, decimal(magnitude(pico), digitsPerUsd));
 }
 
-/** Dollars for people, rounded half away from zero to a fixed number of decimals. */
+/** Dollars for people, rounded half away from zero to `decimals`. */
 export function formatUsdRounded(pico: bigint, decimals = 4): string {
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > digitsPerUsd)
     throw new StrataError(
       "input-invalid",
-      `dollars have no ${decimals} decimals`,
+      `${decimals} is not a valid number of decimals`,
       `ask for a whole number from 0 to ${digitsPerUsd}`,
     );
   const unit = 10n ** BigInt(digitsPerUsd - decimals);

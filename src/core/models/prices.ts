@@ -1,4 +1,4 @@
-// What a model's tokens cost, by day and by size of the prompt; the rates of one request.
+// The price of a model's tokens by day and prompt length, and the rates of one request.
 import { lifetimes, type Lifetime } from "../message/usage.ts";
 import { StrataError } from "../strata-error.ts";
 import { toDay, type Moment } from "./moment.ts";
@@ -20,32 +20,32 @@ import {
 export interface Rates {
   readonly inputPicoUsd: bigint;
   readonly outputPicoUsd: bigint;
-  /** Null: the vendor names no price for reads. */
+  /** Null: the vendor has no price for reads. */
   readonly readPicoUsd: bigint | null;
-  /** Absent: no such write exists. Null: it exists, and its price is not published. */
+  /** Absent: there is no such write. Null: there is one, but its price is not published. */
   readonly writePicoUsd: Readonly<Partial<Record<Lifetime, bigint | null>>>;
 }
 
-/** Rates for the whole request once its prompt, read and written parts included, is longer than this. */
+/** Rates for the whole request if its prompt, including cached parts, is longer than this. */
 export interface PriceTier {
   readonly aboveTokens: number;
   readonly rates: Rates;
 }
 
 export interface PriceRow {
-  /** First day, UTC; null for the row that holds from the start. */
+  /** The first day, UTC. Null for the row that is valid from the start. */
   readonly from: string | null;
   readonly rates: Rates;
   /** Shortest prompt first. */
   readonly tiers: readonly PriceTier[];
 }
 
-/** Rows from the earliest on; or why there are none. */
+/** Rows from the earliest on, or why there are none. */
 export type Prices =
   | { readonly kind: "priced"; readonly rows: readonly PriceRow[] }
   | { readonly kind: "unpriced"; readonly reason: string };
 
-/** The rates one request is billed at, and where they come from. */
+/** The rates for one request and their origin. */
 export interface AppliedRates {
   readonly from: string | null;
   /** The tier's threshold; null for the ordinary rates. */
@@ -69,7 +69,7 @@ export function ratesAt(
   };
 }
 
-/** The row in force at a moment; a moment before every row gets the earliest. */
+/** The row in force at a time. A time before every row gets the earliest. */
 export function rowAt(rows: readonly PriceRow[], at: Moment): PriceRow | undefined {
   const day = toDay(at);
   return rows.findLast((row) => row.from === null || row.from <= day) ?? rows[0];
@@ -85,25 +85,29 @@ export function parsePrices(model: Fields, place: string): Prices {
   const rows = readList(model["prices"], `${place}.prices`, (row, at) =>
     parseRow(row, model["tiers"], at),
   );
-  if (rows.length === 0) throw invalid(`${place}.prices is empty`, "name a price, or unpriced");
+  if (rows.length === 0)
+    throw invalid(`${place}.prices is empty`, "add a price, or unpriced with the reason");
   rows.forEach((row, index) => {
     const before = rows[index - 1];
     if ((row.from === null) !== (index === 0))
       throw invalid(`${place}.prices[${index}].from is misplaced`, "date every row but the first");
     if (row.from !== null && before?.from != null && before.from >= row.from)
-      throw invalid(`${place}.prices are not in order of time`, "put the earliest row first");
+      throw invalid(`${place}.prices are not in date order`, "put the earliest row first");
   });
   return { kind: "priced", rows };
 }
 
-/** The same prices with every rate multiplied, as for a regional endpoint. */
+/** The same prices, with every rate multiplied, as for a regional endpoint. */
 export function timesPrices(prices: Prices, factor: number, place: string): Prices {
   return factor === 1
     ? prices
     : mapRates(prices, (rates) => timesRates(rates, factor, factor, place));
 }
 
-/** Without the prices of writes that a route does not take. Where it names no lifetime, nothing is known of them. */
+/**
+ * Removes the prices of writes that a route does not take. If the route names no lifetimes, nothing is
+ * known about writes.
+ */
 export function onlyWritesOf(
   prices: Prices,
   taken: readonly { readonly lifetime: Lifetime }[],

@@ -1,4 +1,4 @@
-// One provider's file of facts: named defaults merged into models, and what each route changes.
+// One provider's file of facts: named defaults merged into models, and the changes of each route.
 import { assert } from "../assert.ts";
 import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
@@ -19,15 +19,15 @@ import {
 } from "./read-fields.ts";
 
 export interface ProviderFile {
-  /** Named in every complaint. */
+  /** Every error names it. */
   readonly file: string;
   readonly provider: string;
   readonly name: string;
-  /** How the provider is written before a model's name, lower case. */
+  /** Prefixes for the provider before a model's name, lower case. */
   readonly spelledAs: readonly string[];
   /** Whether claude-opus-4-8 may be written claude-opus-4.8. */
   readonly versionsMayBeDotted: boolean;
-  /** The first one is meant where an id names none. */
+  /** The first one is the default for an id that names none. */
   readonly routes: Fields;
   readonly caches: Fields;
   readonly families: Fields;
@@ -35,22 +35,22 @@ export interface ProviderFile {
   readonly models: ReadonlyMap<string, ModelEntry>;
 }
 
-/** A model's own fields, and who wrote them. */
+/** A model's own fields and their author. */
 export interface ModelEntry {
   readonly fields: Fields;
-  /** Named in complaints: our file, or where a user added or changed the model. */
+  /** Named in errors: our file, or where a user added or changed the model. */
   readonly writtenIn: string;
-  /** Where a user changed a model of ours; null where nobody did. */
+  /** Where a user changed a model of ours. Null if unchanged. */
   readonly changedIn: string | null;
 }
 
-/** What the files of several providers refer to by name. */
+/** Parts that the files of several providers refer to by name. */
 export interface SharedParts {
   readonly routes: Fields;
   readonly caches: Fields;
 }
 
-/** The way to a model, as its id tells. */
+/** The route to a model, as its id states it. */
 export interface RouteChoice {
   readonly route?: string;
   readonly endpoint?: Endpoint;
@@ -62,7 +62,6 @@ export type Endpoint = (typeof endpoints)[number];
 
 export const endpoints = ["global", "regional"] as const;
 
-/** Reads the parts that several files share. */
 export function parseSharedParts(value: unknown, file: string): SharedParts {
   const fields = readFields(value, file, ["source", "checkedOn", "routes", "caches"]);
   return {
@@ -71,7 +70,7 @@ export function parseSharedParts(value: unknown, file: string): SharedParts {
   };
 }
 
-/** Reads what a file says of its provider; its models are read when they are asked for. */
+/** Reads what a file says about its provider. Each model is read on demand. */
 export function parseProviderFile(value: unknown, file: string, shared: SharedParts): ProviderFile {
   const known = [
     "provider",
@@ -112,7 +111,7 @@ export function parseProviderFile(value: unknown, file: string, shared: SharedPa
   };
 }
 
-/** A route that is a text is the shared one of that name. */
+/** A route given as text is the shared one of that name. */
 function withShared(routes: Fields, shared: SharedParts, file: string): Fields {
   return Object.fromEntries(
     Object.entries(routes).map(([id, route]) => [
@@ -122,7 +121,7 @@ function withShared(routes: Fields, shared: SharedParts, file: string): Fields {
   );
 }
 
-/** The ways to a provider's models, its own API first. */
+/** The routes to a provider's models, its own API first. */
 export function routesOf(file: ProviderFile): readonly string[] {
   return Object.keys(file.routes);
 }
@@ -167,7 +166,7 @@ const routeFields = [
   "models",
 ];
 
-/** What a regional endpoint takes more; a route says which endpoint an id without a region means. */
+/** The surcharge of a regional endpoint. The route says which endpoint an id without a region means. */
 function priceMultiplierOf(onRoute: Fields, choice: RouteChoice, place: string): number {
   const usual = readOneOf(onRoute["endpoint"] ?? "global", endpoints, `${place}.endpoint`);
   if ((choice.endpoint ?? usual) === "global") return 1;
@@ -186,24 +185,24 @@ function cacheOf(
   [onRoute, onRouteOwn]: readonly [Fields, Fields],
   place: string,
 ): Fields {
-  // A route with null for its rules is one of which nothing is known.
+  // Null rules mean that nothing is known about caching on this route.
   if (onRoute["cache"] === null) return {};
   const own = readRecord(model["cache"] ?? {}, `${place}.cache`);
   const name = readOptional(own["rules"], `${place}.cache.rules`, readText);
   const shared = name === null ? {} : rulesNamed(file, name, `${place}.cache.rules`);
   const rules = mergeFields(shared, own);
-  // A route changes how something is cached; it never makes an uncached model a cached one.
+  // A route changes how a model is cached. It never makes an uncached model cached.
   if ((rules["markers"] ?? rules["automatic"] ?? null) === null) return rules;
   return mergeFields(
     rules,
-    // Both must know them: the model's own caching and the way to it.
+    // Both the model's caching and the route must support diagnostics.
     onRoute["diagnostics"] === true ? {} : { diagnostics: false },
     readRecord(onRoute["cache"] ?? {}, `${place}.cache`),
     readRecord(onRouteOwn["cache"] ?? {}, `${place}.cache`),
   );
 }
 
-/** Shared rules may themselves start from others. */
+/** Shared rules may themselves build on others. */
 function rulesNamed(file: ProviderFile, name: string, place: string): Fields {
   const rules = readRecord(named(file.caches, name, place), `${file.file}: caches.${name}`);
   const base = readOptional(rules["rules"], `${file.file}: caches.${name}.rules`, readText);
@@ -216,7 +215,7 @@ function named(all: Fields, name: string, place: string): unknown {
   const near = nearestNames(name, Object.keys(all), 1)[0];
   throw new StrataError(
     "config-invalid",
-    `${place} names "${name}", which is not defined for its provider`,
+    `${place} names "${name}", which its provider does not define`,
     near === undefined
       ? `defined are: ${Object.keys(all).join(", ") || "none"}`
       : `did you mean "${near}"?`,

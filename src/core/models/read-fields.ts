@@ -1,16 +1,16 @@
-// Reads facts written by hand, field by field; every complaint names the file, the model and the field.
+// Reads hand-written facts field by field. Every error names the file, the model and the field.
 import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 import { isDay } from "./moment.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Whether a value is an object with named fields, and no list. */
+/** Whether a value is an object with named fields, not a list. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** An object with no other keys than the known ones; a misspelt key is an error with the nearest known one. */
+/** An object with only known keys. A misspelt key is an error with the nearest known one. */
 export function readFields(value: unknown, place: string, known: readonly string[]): Fields {
   const fields = readRecord(value, place);
   for (const key of Object.keys(fields)) {
@@ -25,24 +25,24 @@ export function readFields(value: unknown, place: string, known: readonly string
   return fields;
 }
 
-/** An object whose keys are names chosen by the writer. */
+/** An object whose keys are free names. */
 export function readRecord(value: unknown, place: string): Fields {
   if (!isFields(value)) throw unfit(value, place, "an object");
   return value;
 }
 
-/** A field by a name chosen by a writer, who may choose "constructor"; undefined where there is none. */
+/** Reads a field by a free name, which may be "constructor". Undefined if absent. */
 export function ownField(fields: Fields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
-/** A text that is not empty. */
+/** A non-empty text. */
 export function readText(value: unknown, place: string): string {
   if (typeof value !== "string" || value === "") throw unfit(value, place, "a text");
   return value;
 }
 
-/** True or false, and nothing that merely looks like it. */
+/** Only true or false; no other value counts. */
 export function readBoolean(value: unknown, place: string): boolean {
   if (typeof value !== "boolean") throw unfit(value, place, "true or false");
   return value;
@@ -55,14 +55,13 @@ export function readCount(value: unknown, place: string): number {
   return value;
 }
 
-/** A factor on a price; exact decimal arithmetic on it happens in pico-usd.ts. */
+/** A factor on a price. pico-usd.ts does the exact arithmetic. */
 export function readMultiplier(value: unknown, place: string): number {
   if (typeof value !== "number" || !(value >= 0) || !Number.isFinite(value))
     throw unfit(value, place, "a number from 0");
   return value;
 }
 
-/** One of a closed list of texts. */
 export function readOneOf<Choice extends string>(
   value: unknown,
   choices: readonly Choice[],
@@ -74,14 +73,12 @@ export function readOneOf<Choice extends string>(
   return found;
 }
 
-/** A day of the calendar like 2026-11-15. */
 export function readDay(value: unknown, place: string): string {
   if (typeof value !== "string" || !isDay(value))
     throw unfit(value, place, "a day like 2026-11-15");
   return value;
 }
 
-/** A list, item by item. */
 export function readList<Item>(
   value: unknown,
   place: string,
@@ -91,7 +88,7 @@ export function readList<Item>(
   return value.map((item, index) => readItem(item, `${place}[${index}]`));
 }
 
-/** The read value, or null where the field is absent or null. */
+/** The value, or null if the field is absent or null. */
 export function readOptional<Value>(
   value: unknown,
   place: string,
@@ -100,9 +97,9 @@ export function readOptional<Value>(
   return value === undefined || value === null ? null : read(value, place);
 }
 
-/** Later fields win; objects are merged field by field, everything else is replaced. */
+/** Later fields win. Objects are merged field by field; other values are replaced. */
 export function mergeFields(...layers: readonly Fields[]): Fields {
-  // A map, because assigning to an object's "__proto__" would not make a field of it.
+  // A map, because assigning to an object's "__proto__" would not create a field.
   const merged = new Map<string, unknown>();
   for (const layer of layers) {
     for (const [key, value] of Object.entries(layer)) {

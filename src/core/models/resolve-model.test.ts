@@ -6,7 +6,7 @@ import { findModel, nearestIds, resolveModel } from "./resolve-model.ts";
 const arn = "arn:aws:bedrock:us-east-1:123456789012";
 const vertex = "projects/p/locations/us-east5/publishers/anthropic/models";
 
-// What is written → id, route, how it was found.
+// Written id → id, route, how it was found.
 const spellings = [
   ["claude-sonnet-5-5", "claude-sonnet-5-5", "claude-api", "exact"],
   ["claude-sonnet-4-5-20250929", "claude-sonnet-4-5", "claude-api", "alias"],
@@ -262,7 +262,7 @@ test("the nearest ids are found by letters and by words", () => {
   expect(nearestIds("zzzzzzzzzzzzzzzzzzzzzzzz")).toEqual([]);
 });
 
-// Goal: a model is never priced as its neighbour. Method: grow every listed name by something that is no date.
+// Goal: a model is never priced as its neighbour. Method: append something other than a date to every listed name.
 test("a known name with something appended is unknown unless it is listed itself", () => {
   const names = [...builtInCatalogue.names.keys()];
   const tail = fc.oneof(

@@ -1,4 +1,4 @@
-// From an id as people and transcripts write it to the facts of one model. Never by prefix: unknown is unknown.
+// From an id as people and transcripts write it to the facts of one model. Never matches by prefix.
 import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 import { builtInCatalogue, type Catalogue, type ListedName } from "./catalogue.ts";
@@ -7,16 +7,16 @@ import { isCalendarDay } from "./moment.ts";
 import { longWindowTokens, readSpelling, type Spelling } from "./spelling.ts";
 
 export interface ResolvedModel {
-  /** Window, prices and cache rules as they hold on this route. */
+  /** Window, prices and cache rules on this route. */
   readonly facts: ModelFacts;
   readonly route: string;
-  /** How the name itself was found, whatever stood around it. */
+  /** How the name itself matched, without its prefixes. */
   readonly matched: "exact" | "alias" | "dotted version" | "date suffix";
 }
 
 /**
- * The model an id names, or null. Upper and lower case are the same: vendors spell their own ids both
- * ways. White space is not: an id is also sent, and no provider knows it with a space at its end.
+ * The model an id names, or null. Upper and lower case are equal: vendors use both for their own ids.
+ * White space matters: the id is also sent, and no provider accepts a trailing space.
  */
 export function findModel(
   id: string,
@@ -32,7 +32,7 @@ export function findModel(
   return { facts, route: facts.route, matched: listed.matched };
 }
 
-/** The model an id names; an unknown one is an error with the nearest known ids. */
+/** The model an id names. Throws for an unknown id, with the nearest known ones. */
 export function resolveModel(id: string, catalogue: Catalogue = builtInCatalogue): ResolvedModel {
   const found = findModel(id, catalogue);
   if (found !== null) return found;
@@ -43,7 +43,10 @@ export function resolveModel(id: string, catalogue: Catalogue = builtInCatalogue
   );
 }
 
-/** At most three ids, nearest first; of equally near ones those still in service first. None for what is too long to be an id. */
+/**
+ * At most three ids, nearest first. Among equally near ones, active models come first. None if the text
+ * is too long to be an id.
+ */
 export function nearestIds(id: string, catalogue: Catalogue = builtInCatalogue): readonly string[] {
   if (id.length > lengthMax) return [];
   const statuses = ["active", "legacy", "retired"];
@@ -54,7 +57,7 @@ export function nearestIds(id: string, catalogue: Catalogue = builtInCatalogue):
   return nearestNames(spellingOf(id, catalogue).name, ids, 3);
 }
 
-/** No vendor's id comes near it, nor does an ARN. */
+/** Longer than any vendor's id or ARN. */
 const lengthMax = 200;
 const lengthShown = 60;
 
@@ -72,7 +75,7 @@ function hintFor(id: string, catalogue: Catalogue): string {
     : `did you mean ${near.join(", ")}? Others: strata models list`;
 }
 
-/** A listed name is taken whole, even where a user's id looks like a provider and a name. */
+/** A listed name counts as a whole, even if a user's id looks like a provider and a name. */
 function spellingOf(id: string, catalogue: Catalogue): Spelling {
   const name = id.toLowerCase();
   return catalogue.names.has(name) ? { name } : readSpelling(id, catalogue);
@@ -89,7 +92,7 @@ function findName(
   return dated === undefined ? null : { ...dated, matched: "date suffix" };
 }
 
-/** Without -YYYYMMDD, -YYYY-MM-DD or @YYYYMMDD; null where there is no such date. */
+/** The name without -YYYYMMDD, -YYYY-MM-DD or @YYYYMMDD. Null if it has no such date. */
 function withoutDate(name: string): string | null {
   const parts = /^(.+)(?:-(\d{4})-(\d{2})-(\d{2})|[-@](\d{4})(\d{2})(\d{2}))$/.exec(name);
   if (parts === null) return null;

@@ -1,4 +1,4 @@
-// The ways to a model and how ids are spelt on them.
+// The routes to a model and the spelling of ids on each.
 import type { Endpoint } from "./provider-file.ts";
 import {
   readBoolean,
@@ -13,11 +13,11 @@ export type Routes = ReadonlyMap<string, RouteSpelling>;
 
 export interface RouteSpelling {
   readonly name: string;
-  /** How the route is written before an id, lower case. */
+  /** Prefixes for the route before an id, lower case. */
   readonly spelledAs: readonly string[];
   /** `[region.]vendor.model-v1:0`. */
   readonly dottedVendor: boolean;
-  /** Regions and locations as ids name them. */
+  /** Regions and locations as they appear in ids. */
   readonly regions: ReadonlyMap<string, Endpoint>;
   /** `publishers/vendor/models/model`, also below `projects/project/locations/location/`. */
   readonly publisherPath: boolean;
@@ -25,7 +25,6 @@ export interface RouteSpelling {
   readonly dateAfterAt: boolean;
 }
 
-/** Reads the file of routes. */
 export function parseRoutes(value: unknown, file: string): Routes {
   const fields = readFields(value, file, ["source", "checkedOn", "routes"]);
   return new Map(

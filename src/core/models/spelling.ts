@@ -3,7 +3,7 @@ import type { Endpoint } from "./provider-file.ts";
 import type { RouteSpelling, Routes } from "./routes.ts";
 
 export interface Spelling {
-  /** What is left: an id, an alias or either with a date. Lower case. */
+  /** The rest: an id or an alias, with or without a date. Lower case. */
   readonly name: string;
   readonly vendor?: string;
   readonly route?: string;
@@ -11,15 +11,15 @@ export interface Spelling {
   readonly longWindow?: boolean;
 }
 
-/** The names before a model's, as a catalogue lists them. */
+/** The known prefixes, as a catalogue lists them. */
 export interface Prefixes {
   readonly vendors: ReadonlyMap<string, string>;
   readonly routes: Routes;
 }
 
 /**
- * Takes an id apart without guessing: what fits no known form, or two that contradict each other,
- * stays part of the name.
+ * Splits an id without guessing. A part that fits no known form, or two parts that contradict each
+ * other, stay in the name.
  */
 export function readSpelling(id: string, prefixes: Prefixes): Spelling {
   const lower = id.toLowerCase();
@@ -28,13 +28,12 @@ export function readSpelling(id: string, prefixes: Prefixes): Spelling {
   return { ...readPrefixes(short, prefixes), longWindow: true };
 }
 
-/** How Claude Code asks for a window of one million tokens. */
+/** How Claude Code requests a window of one million tokens. */
 const longWindowSuffix = "[1m]";
 
-/** What the suffix promises. */
 export const longWindowTokens = 1_000_000;
 
-/** One route at most, then one form: the parts are fixed, however long an id is. */
+/** At most one route, then one form. The number of parts is fixed, so long ids cost no extra work. */
 function readPrefixes(id: string, prefixes: Prefixes): Spelling {
   const head = readRoute(id, prefixes.routes);
   const rest = head?.rest ?? id;
@@ -43,7 +42,7 @@ function readPrefixes(id: string, prefixes: Prefixes): Spelling {
     readPublisher(rest, prefixes) ??
     vendorFirst ?? { name: rest };
   const asked = [head?.route, form.route, dateRoute(form.name, prefixes.routes)];
-  // A provider's name alone asks for the provider's own API.
+  // A provider's name alone selects the provider's own API.
   if (head === null && form === vendorFirst) asked.push(ownApi);
   const routes = [...new Set(asked.filter((route) => route !== undefined))];
   if (routes.length > 1) return { name: id };
@@ -83,7 +82,7 @@ function readDotted(id: string, { vendors, routes }: Prefixes): Spelling | null 
   const arn =
     /^arn:aws[a-z-]*:bedrock:[a-z0-9-]*:\d*:(?:inference-profile|foundation-model)\/(.+)$/;
   const [first = "", ...others] = (arn.exec(id)?.[1] ?? id).split(".");
-  // A name may have dots of its own, so what stands first is looked up, not counted.
+  // A name may contain dots, so the first part is looked up, not counted.
   const endpoint = found.spelling.regions.get(first);
   const vendor = vendors.get(endpoint === undefined ? first : (others.shift() ?? ""));
   if (vendor === undefined || others.length === 0) return null;
@@ -102,7 +101,7 @@ function readPublisher(id: string, { vendors, routes }: Prefixes): Spelling | nu
   if (vendor === undefined) return null;
   const spelling = { name, vendor, route: found.route };
   if (location === undefined) return spelling;
-  // There are too many locations to list: what is not listed as global is a region.
+  // There are too many locations to list. Any location not listed as global is a region.
   return { ...spelling, endpoint: found.spelling.regions.get(location) ?? "regional" };
 }
 

@@ -1,4 +1,4 @@
-// The stretch of a text in which most of what is asked for stands together.
+// Finds the stretch of a text where most of a query stands together.
 
 export interface TermHit {
   readonly term: string;
@@ -15,11 +15,11 @@ export interface Passage {
 
 export interface PassageOptions {
   readonly passageCharacters: number;
-  /** Asked for word by word; null where it is not. */
+  /** The exact phrase to look for, or null. */
   readonly phrase: string | null;
 }
 
-/** Hits in the order of their places. A term that is said again counts again, less each time. */
+/** Expects hits in text order. A repeated term counts again, less each time. */
 export function findBestPassage(
   text: string,
   hits: readonly TermHit[],
@@ -33,17 +33,17 @@ export function findBestPassage(
   }
   const best = slide(hits, passageCharacters * (1 - 2 * contextShare));
   const { from, to } = around(text, best.from, best.to, passageCharacters);
-  // A short message says the same in fewer words.
+  // Prefers short messages: they say the same in fewer words.
   const length = Math.min(text.length, passageCharacters) / passageCharacters;
   const score = best.score / (1 - lengthShare + lengthShare * length);
   return { from, to, score, hasPhrase: false };
 }
 
-/** Of a passage, before the first hit and behind the last. */
+/** The share of a passage used as context before the first hit and after the last. */
 const contextShare = 1 / 12;
 const lengthShare = 0.5;
 
-/** As it is spelled, or else in any case. */
+/** Exact case first, then any case. */
 function findPhrase(text: string, phrase: string): number {
   const exact = text.indexOf(phrase);
   if (exact !== -1) return exact;
@@ -58,7 +58,7 @@ interface Window {
   readonly score: number;
 }
 
-/** Every window of hits that fits, each from the one before it. */
+/** Slides over every window of hits that fits. */
 function slide(hits: readonly TermHit[], characters: number): Window {
   const counts = new Map<string, number>();
   let [first, score] = [0, 0];
@@ -70,7 +70,7 @@ function slide(hits: readonly TermHit[], characters: number): Window {
       score += change(counts, oldest, -1);
       first += 1;
     }
-    // What was added and taken away again leaves a rest far behind the point.
+    // Adding and subtracting weights leaves tiny rounding errors.
     if (score > best.score + 1e-9) best = { from: hits[first]?.at ?? hit.at, to: hit.at, score };
   }
   return best;
@@ -82,7 +82,7 @@ function change(counts: Map<string, number>, { term, weight }: TermHit, by: 1 | 
   return weight * (worthOf(before + by) - worthOf(before));
 }
 
-/** BM25's way: once is 1, often is at most 2.2. */
+/** As in BM25: one occurrence counts 1, many at most 2.2. */
 function worthOf(count: number): number {
   return (count * 2.2) / (count + 1.2);
 }
@@ -92,7 +92,7 @@ function scoreOf(hits: readonly TermHit[]): number {
   return hits.reduce((sum, hit) => sum + change(counts, hit, 1), 0);
 }
 
-/** So many characters with this stretch in the middle, from the beginning of a line where one is near. */
+/** A stretch of `characters` around the hits, starting at the beginning of a line if one is near. */
 function around(
   text: string,
   from: number,

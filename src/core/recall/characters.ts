@@ -1,6 +1,6 @@
-// What a character is to a search: part of a word, what joins words to a name, or neither.
+// The role of a character in a search: part of a word, a joiner inside a name, or neither.
 
-/** `unspaced` are letters of scripts that are written without spaces between words. */
+/** `unspaced` are letters of scripts without spaces between words. */
 export type CharacterKind = "none" | "lower" | "upper" | "digit" | "underscore" | "unspaced";
 
 const kinds: readonly CharacterKind[] = [
@@ -12,7 +12,7 @@ const kinds: readonly CharacterKind[] = [
   "unspaced",
 ];
 
-/** By code unit, one more than the place in the list above; 0 where nobody asked yet. */
+/** Per code unit, the index in the list above plus one. 0 means not computed yet. */
 const known = new Uint8Array(0x10000);
 
 export function kindOf(text: string, at: number): CharacterKind {
@@ -40,12 +40,12 @@ function findKind(code: number): CharacterKind {
 const joiners = toTable("./:@#%+~$=-\\");
 const joints = toTable(":@#%+~$=\\");
 
-/** Between the words of a path, a version, a flag or an address. */
+/** A character between the words of a path, a version, a flag or an address. */
 export function isJoiner(code: number): boolean {
   return code < 128 && joiners[code] === 1;
 }
 
-/** Those that also stand between two names: `KEY=value`, `file.ts:12`. */
+/** A joiner that may also separate two names: `KEY=value`, `file.ts:12`. */
 export function isJoint(code: number): boolean {
   return code < 128 && joints[code] === 1;
 }

@@ -1,15 +1,14 @@
-// The results that are shown: each says something that those before it do not.
-import { countShared, sketchOf } from "./near-duplicates.ts";
+// Picks the results to show: each adds something to those before it.
 import type { Candidate, Ranking, ScoredPassage } from "./ranking.ts";
 
-/** A term counts so much less with every result that has it already. */
+/** A term's weight shrinks by this factor with every result that already has it. */
 const repeatedShare = 0.6;
-/** So much of a passage that is in a better one already is the same once more. */
+/** A passage that shares more than this with a better one is a duplicate. */
 const sharedMax = 0.8;
 
 /**
- * The best first, then what adds most. The same lines of a file that was read twice are one result; the others come last.
- * Ranked by score, the highest first.
+ * Expects passages ranked by score. Takes the best first, then what adds most. Duplicates of the same lines, as
+ * of a file read twice, come last.
  */
 export function pickVaried<C extends Candidate>(
   ranked: readonly ScoredPassage<C>[],
@@ -39,7 +38,7 @@ function isMostlyIn(sketch: ReadonlySet<number>, other: ReadonlySet<number>): bo
   return sketch.size > 0 && countShared(sketch, other) > sharedMax * sketch.size;
 }
 
-/** Takes it out of the list; null from an empty one. */
+/** Removes the best from the list. Null if the list is empty. */
 function takeBest<C extends Candidate>(
   left: ScoredPassage<C>[],
   weights: ReadonlyMap<string, number>,
@@ -47,7 +46,7 @@ function takeBest<C extends Candidate>(
 ): ScoredPassage<C> | null {
   let [bestAt, bestScore] = [-1, -1];
   for (const [at, { score, terms }] of left.entries()) {
-    // The share of what is new only makes it smaller.
+    // The share of new terms can only lower a score.
     if (score <= bestScore) break;
     const varied = score * newShareOf(terms, weights, shown);
     if (varied > bestScore) [bestAt, bestScore] = [at, varied];
@@ -68,4 +67,31 @@ function newShareOf(
     fresh += weight * repeatedShare ** (shown.get(term) ?? 0);
   }
   return whole === 0 ? 1 : fresh / whole;
+}
+
+/** A number for each line with enough text. Duplicates are found by lines, because files are read and printed in lines. */
+function sketchOf(text: string): ReadonlySet<number> {
+  const lines = new Set<number>();
+  for (const line of text.split("\n")) {
+    // Files are shown with or without line numbers.
+    const plain = line.replace(/^\s*\d+\s*[\t→|:-]?/u, "").trim();
+    if (plain.length >= lineCharactersMin) lines.add(hashLine(plain));
+  }
+  return lines;
+}
+
+const lineCharactersMin = 4;
+
+function countShared(a: ReadonlySet<number>, b: ReadonlySet<number>): number {
+  let shared = 0;
+  for (const each of a) if (b.has(each)) shared += 1;
+  return shared;
+}
+
+function hashLine(line: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < line.length; at += 1) {
+    hash = Math.imul(hash ^ line.charCodeAt(at), 0x01000193);
+  }
+  return hash >>> 0;
 }

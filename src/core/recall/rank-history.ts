@@ -1,8 +1,31 @@
-// Which messages answer a query best, and where in them: one ranking for every store.
+// Reads a query and ranks messages: which answer it best, and where in them. One ranking for every store.
 import { findBestPassage, type TermHit } from "./best-passage.ts";
 import type { Candidate, RankedPassage, Ranking, ScoredPassage } from "./ranking.ts";
 import { pickVaried } from "./pick-varied.ts";
-import { visitTerms } from "./terms.ts";
+import { visitTerms, termsOf } from "./terms.ts";
+
+/** Any text is a valid query, and nothing in it is an operator. */
+export interface ReadQuery {
+  /** Each term once. If there are too many, the longest, which are the most specific. */
+  readonly terms: readonly string[];
+  /** The whole query, if it is short enough to occur verbatim. Otherwise null. */
+  readonly phrase: string | null;
+}
+
+/** Text beyond this is ignored. */
+const charactersMax = 20_000;
+const termsMax = 200;
+const phraseCharactersMax = 200;
+
+export function readQuery(text: string): ReadQuery {
+  const asked = text.slice(0, charactersMax).trim();
+  const terms = termsOf(asked);
+  const isPhrase = terms.size > 0 && asked.length <= phraseCharactersMax;
+  return {
+    terms: [...terms].toSorted((a, b) => b.length - a.length).slice(0, termsMax),
+    phrase: isPhrase ? asked : null,
+  };
+}
 
 /** How rare a term is (BM25's inverse document frequency). */
 export function rarityOf(messagesWithIt: number, messageCount: number): number {
@@ -23,9 +46,9 @@ export function rankHistory<C extends Candidate>(
   });
 }
 
-/** What of the whole message counts beside its best passage. */
+/** The weight of the whole message beside its best passage. */
 const messageShare = 0.2;
-/** The newest message counts so much more than the oldest. */
+/** The bonus of the newest message over the oldest. */
 const recencyShare = 0.1;
 const phraseFactor = 4;
 
@@ -37,7 +60,7 @@ function scoreCandidate<C extends Candidate>(candidate: C, ranking: Ranking): Sc
     const weight = weights.get(term);
     if (weight !== undefined) hits.push({ term, at, weight });
   });
-  // A name is told after its words.
+  // A whole name is visited after its words, so hits must be sorted.
   hits.sort((a, b) => a.at - b.at);
   const { from, to, score, hasPhrase } = findBestPassage(text, hits, { passageCharacters, phrase });
   const inMessage = weighTogether(termsIn(hits, 0, text.length), weights);

@@ -1,8 +1,8 @@
-// What a ranking works on, and what it gives.
+// The inputs and outputs of a ranking.
 
 /** A message that shares terms with the query. */
 export interface Candidate {
-  /** From the beginning of the thread; later ones are newer. */
+  /** Counted from the start of the thread. Later messages are newer. */
   readonly position: number;
   readonly text: string;
 }
@@ -10,23 +10,22 @@ export interface Candidate {
 export interface RankedPassage<C extends Candidate> {
   readonly candidate: C;
   readonly score: number;
-  /** Of the best passage in the text, in UTF-16 units. */
+  /** The best passage in the text, in UTF-16 units. */
   readonly from: number;
   readonly to: number;
 }
 
 export interface Ranking {
-  /** By what is asked for. */
+  /** The weight of each term of the query. */
   readonly weights: ReadonlyMap<string, number>;
-  /** The query as it was asked, where it may be a name or a phrase; null for a longer text. */
+  /** The query itself, if it is short enough to be a name or a phrase. Otherwise null. */
   readonly phrase: string | null;
-  /** How many messages there are. */
   readonly messageCount: number;
   readonly passageCharacters: number;
   readonly limit: number;
 }
 
-/** With what the passage has of the query. */
+/** Includes the query terms found in the passage. */
 export interface ScoredPassage<C extends Candidate> extends RankedPassage<C> {
   readonly terms: ReadonlySet<string>;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Message } from "../message/message.ts";
 import { rankHistory, rarityOf } from "./rank-history.ts";
 import type { Ranking } from "./ranking.ts";
-import { readQuery } from "./read-query.ts";
+import { readQuery } from "./rank-history.ts";
 import { toSearchableText } from "./searchable-text.ts";
 import { codeOf, codesOf } from "./term-codes.ts";
 import { termsOf } from "./terms.ts";

@@ -1,7 +1,7 @@
-// A message as it is searched and read again: what was said, what tools were asked and what they answered.
+// A message as text for searching and reading: its text, tool inputs and tool results.
 import type { Block, Message } from "../message/message.ts";
 
-/** `whole` is the whole text of a tool result of which the message holds only a part. Thinking is left out. */
+/** `whole` is the full text of a tool result if the message holds only a part. Thinking is left out. */
 export function toSearchableText(message: Message, whole: string | null): string {
   const texts = message.content.flatMap((block) =>
     whole !== null && block.type === "tool_result" ? [whole] : textsOf(block),
@@ -29,7 +29,7 @@ function textsOf(block: Block): readonly string[] {
   }
 }
 
-/** JSON without quotes and escapes, which would hide words; numbers stay as they are spelled. */
+/** JSON without quotes and escapes, which would hide words. Numbers stay as written. */
 function toPlainInput(inputJson: string): string {
   return inputJson.replace(/"(?:[^"\\]|\\.)*"|[:,]\s*/g, (found) =>
     found.startsWith('"') ? toPlainString(found) : `${found.trimEnd()} `,

@@ -1,22 +1,22 @@
-// Terms as a full-text index holds them: short codes that no query language reads as anything but a word.
+// Terms in a full-text index: short codes that every query language reads as plain words.
 import { visitTerms } from "./terms.ts";
 
 /**
- * A letter, then up to seven letters or digits. Each salt gives others, so that a look-up meets only what has the same one.
- * Two terms rarely share a code; what was found is looked at again.
+ * A letter, then up to seven letters or digits. Each salt gives different codes, so that a lookup only meets
+ * codes of its own salt. Two terms may share a code, so matches are checked again.
  */
 export function codeOf(term: string, salt: number): string {
   let hash = Math.imul(0x811c9dc5 ^ (salt >>> 0), 0x01000193) ^ Math.floor(salt / 0x1_0000_0000);
   for (let at = 0; at < term.length; at += 1) {
     hash = Math.imul(hash ^ term.charCodeAt(at), 0x01000193);
   }
-  // The last characters would hardly matter without this.
+  // Without this, the last characters would hardly matter.
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   hash = Math.imul(hash ^ (hash >>> 12), 0x297a2d39);
   return `t${((hash ^ (hash >>> 15)) >>> 0).toString(36)}`;
 }
 
-/** The codes of a text, each once, in parts of at most so many: an index takes only so much at a time. */
+/** The codes of a text, each once, in groups of at most `codesMax`: an index row has limited room. */
 export function codesOf(
   text: string,
   salt: number,

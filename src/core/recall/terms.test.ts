@@ -53,7 +53,7 @@ describe("terms", () => {
         const terms = termsOf(text);
         for (const term of termsOf(text)) expect(terms.has(term)).toBe(true);
         visitTerms(text, (_term, at) => expect(at).toBeLessThan(text.length));
-        // What surrounds a text takes none of its words.
+        // Surrounding characters remove no words from a text.
         for (const term of terms) expect(termsOf(`( ${text} )`).has(term)).toBe(true);
       }),
     );

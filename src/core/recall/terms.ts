@@ -1,18 +1,18 @@
-// The words of a text as search knows them: words, parts of identifiers, and identifiers as a whole.
+// The search terms of a text: words, parts of identifiers, and whole identifiers.
 import { isJoiner, isJoint, kindOf, type CharacterKind } from "./characters.ts";
 
-/** Told each term with the place in the text where it, or the identifier it is a part of, begins. */
+/** Called with each term and the place where it, or the identifier around it, begins. */
 export type VisitTerm = (term: string, at: number) => void;
 
 /** Longer runs are data, not names: only their words count. */
 const runCharactersMax = 300;
-/** Of longer words, base64 for example, the beginning counts. */
+/** Only the beginning of a longer word counts, as of base64. */
 const wordCharactersMax = 128;
 
 /**
- * `src/foo-barBaz.ts:12` has the terms `src`, `foo`, `barbaz`, `bar`, `baz`, `ts`, `12`, `src/foo-barbaz.ts` and all of it.
- * Case does not count. Scripts without spaces between words have their characters and pairs of them. Time grows with
- * the length of the text, whatever is in it.
+ * `src/foo-barBaz.ts:12` has the terms `src`, `foo`, `barbaz`, `bar`, `baz`, `ts`, `12`, `src/foo-barbaz.ts`
+ * and all of it. Ignores case. Scripts without spaces give single characters and pairs. Linear time for any
+ * text.
  */
 export function visitTerms(text: string, visit: VisitTerm): void {
   for (let at = 0; at < text.length;) at = visitRun(text, at, visit);
@@ -24,7 +24,7 @@ export function termsOf(text: string): ReadonlySet<string> {
   return terms;
 }
 
-/** A run of words with what joins them; where the next one can begin. */
+/** Visits a run of joined words. Returns where the next run can begin. */
 function visitRun(text: string, start: number, visit: VisitTerm): number {
   let [at, words, first, last, hasJoint] = [start, 0, start, start, false];
   while (at < text.length) {
@@ -45,7 +45,7 @@ function visitRun(text: string, start: number, visit: VisitTerm): number {
   return at === start ? at + 1 : at;
 }
 
-/** What stands together is one name, with and without what `:` or `=` puts behind it. */
+/** The whole run is one name, with and without the part after `:` or `=`. */
 function visitWhole(
   text: string,
   from: number,
@@ -62,7 +62,7 @@ function visitWhole(
   }
 }
 
-/** The end of the word that begins here; the same place where none does. */
+/** The end of the word that begins here, or `start` if none does. */
 function visitWord(text: string, start: number, visit: VisitTerm): number {
   let at = start;
   let [isSimple, isAscii] = [true, true];
@@ -92,14 +92,14 @@ function visitWord(text: string, start: number, visit: VisitTerm): number {
 
 const parts = /\p{Lu}+(?![\p{Ll}\p{M}])|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+|[^\p{Lu}\p{Ll}\p{M}\p{N}_]+/gu;
 
-/** Of `fooBar`, `foo_bar`, `HTTPServer`, `E1234`. */
+/** The parts of `fooBar`, `foo_bar`, `HTTPServer`, `E1234`. */
 function visitParts(word: string, at: number, visit: VisitTerm): void {
   const found = word.match(parts) ?? [];
   if (found.length === 1 && found[0] === word) return;
   for (const part of found) if (part.length > 1) visit(toPlain(part), at);
 }
 
-/** Each character, and each pair of them. */
+/** Each character and each pair. */
 function visitUnspaced(text: string, start: number, visit: VisitTerm): number {
   let [at, before] = [start, ""];
   while (at < text.length && kindOf(text, at) === "unspaced") {
@@ -112,7 +112,7 @@ function visitUnspaced(text: string, start: number, visit: VisitTerm): number {
   return at;
 }
 
-/** Wide, joined and old forms of a character are that character. */
+/** Maps wide, joined and old forms of a character to that character. */
 function toPlain(text: string): string {
   return text.normalize("NFKC").toLowerCase();
 }

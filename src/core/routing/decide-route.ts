@@ -1,9 +1,9 @@
-// Which model a turn goes to: the first wish that can be met, and why each one before it could not (D-13).
+// Picks the model of a turn: the first candidate that is possible, and why earlier ones were not.
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { RoutingConfig, RoutingRule } from "../config/schema/models.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 
-/** In the order in which they are asked; the same names are in the event `route.decided`. */
+/** In order of precedence. The event `route.decided` uses the same names. */
 export const routeSources = [
   "message",
   "sticky",
@@ -28,15 +28,15 @@ export const routeRefusals = [
 
 export type RouteRefusal = (typeof routeRefusals)[number];
 
-/** What the turn is about, as far as it decides. */
+/** What a turn's routing depends on. */
 export interface RouteTurn {
   readonly agent: string;
   readonly role: AgentRole;
-  /** What the user said. */
+  /** The user's text. */
   readonly words: string;
   /** In this message. */
   readonly hasImages: boolean;
-  /** Said before, and sent again. */
+  /** In earlier messages, which are sent again. */
   readonly hasEarlierImages: boolean;
   readonly promptTokens: number;
   readonly needsTools: boolean;
@@ -45,24 +45,24 @@ export interface RouteTurn {
 }
 
 export interface RouteWishes {
-  /** For this message only; null for none. */
+  /** For this message only. Null for none. */
   readonly message: string | null;
-  /** What the session stays with; null where every turn is decided anew. */
+  /** The model the session stays with. Null if every turn is decided anew. */
   readonly sticky: string | null;
   readonly routing: RoutingConfig;
-  /** What whoever asked for a sub-agent wants. */
+  /** The model that the delegating agent asked for. */
   readonly delegate: string | null;
   readonly globalDefault: string | null;
 }
 
 export interface RouteFacts {
-  /** Null for a name nobody knows. */
+  /** Null for an unknown name. */
   readonly find: (name: string) => ModelFacts | null;
   /** Whether a provider for it is configured and up. */
   readonly isReachable: (model: ModelFacts) => boolean;
-  /** Whether the session is with it: there a history that does not fit is shortened. */
+  /** Whether the session already uses it: a history that does not fit is then compacted. */
   readonly isCurrent: (model: ModelFacts) => boolean;
-  /** Whether its history was found to be too long for it. */
+  /** Whether the session's history turned out to be too long for it. */
   readonly isTooSmall: (model: ModelFacts) => boolean;
 }
 
@@ -78,7 +78,7 @@ export type RouteDecision = {
   | {
       readonly kind: "decided";
       readonly model: ModelFacts;
-      /** As it was wished for. */
+      /** The name as requested. */
       readonly name: string;
       readonly by: RouteSource;
     }
@@ -136,7 +136,7 @@ function wishesInOrder(turn: RouteTurn, wishes: RouteWishes): readonly Wish[] {
   return all.flatMap(([by, name]) => (name == null ? [] : [{ by, name }]));
 }
 
-/** Everything a rule names must hold; one that names nothing always does. */
+/** All conditions of a rule must hold. A rule without conditions always fits. */
 function fits({ when }: RoutingRule, turn: RouteTurn): boolean {
   const { agent, role, hasImages, tokensMin } = when;
   return (
@@ -147,10 +147,10 @@ function fits({ when }: RoutingRule, turn: RouteTurn): boolean {
   );
 }
 
-/** A pattern is tried on the beginning alone: it is whoever's wrote the file, and may be slow on long texts. */
+/** Patterns see only this much text: a user wrote them, and they may be slow on long texts. */
 const wordsMax = 2_000;
 
-/** What is no regular expression was told when the file was read, and matches nothing. */
+/** Config reading already reported an invalid pattern. It matches nothing. */
 function matches(pattern: string, words: string): boolean {
   try {
     return new RegExp(pattern, "iu").test(words.slice(0, wordsMax));

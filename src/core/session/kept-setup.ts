@@ -4,7 +4,7 @@ import type { Policy, PolicyName } from "../cache/policy.ts";
 import type { ModelName } from "../ledger/ledger.ts";
 import type { LoadedSkill } from "../skills/activation-events.ts";
 import type { LeftTool } from "../tools/select-tools.ts";
-import type { CallOptions, ProtocolName } from "../wire/protocol.ts";
+import type { CallOptions } from "../wire/protocol.ts";
 import type { Session } from "./session.ts";
 
 /** What a session was opened with and cannot be read from its messages. */
@@ -23,7 +23,7 @@ export interface KeptSetup {
 export interface CallHabit extends ModelName {
   /** As `Session.modelName`; absent in what earlier versions kept. */
   readonly name?: string;
-  readonly protocol: ProtocolName;
+  readonly protocol: string;
   readonly policy: PolicyName;
   /** As it was configured; absent where it is the policy's own. */
   readonly layout?: Policy["layout"];

@@ -1,10 +1,10 @@
 // A session: what is fixed when it starts, and what grows with every call. A value; a failed call changes nothing.
 import type { PaddingPlan } from "../assembly/padding.ts";
-import { appendMessages, openThread, type Thread } from "../assembly/thread.ts";
-import { openCacheState, type CacheState } from "../cache/cache-state.ts";
-import { openPace, type Pace, type PaceKind } from "../cache/pace.ts";
+import type { Thread } from "../assembly/thread.ts";
+import type { CacheState } from "../cache/cache-state.ts";
+import type { Pace, PaceKind } from "../cache/pace.ts";
 import type { Policy } from "../cache/policy.ts";
-import { openFoldingState, type FoldingState } from "../compaction/plan/folding-state.ts";
+import type { FoldingState } from "../compaction/plan/folding-state.ts";
 import type { ContentHash } from "../hash.ts";
 import type { LoadedSkill } from "../skills/activation-events.ts";
 import type { SkillSource } from "../skills/skill.ts";
@@ -15,13 +15,9 @@ import type { AgentRole } from "../message/assembled-context.ts";
 import type { Message } from "../message/message.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { TextCounter } from "../tokens/o200k/counter.ts";
-import { createTokenCounter } from "../tokens/token-counter.ts";
 import type { LeftTool, OfferedTool } from "../tools/select-tools.ts";
 import type { CallOptions, Protocol } from "../wire/protocol.ts";
-import { makeValid } from "../compaction/summary/make-valid.ts";
-import { layForSession } from "./session-foundation.ts";
-import { usualRole } from "./session-role.ts";
-import { nothingSpent, type Spent } from "./spent.ts";
+import type { Spent } from "./spent.ts";
 
 export interface Session {
   /** Its name in the ledger. */
@@ -176,65 +172,7 @@ export interface SessionSkill {
 /** Recorded with the session. */
 export const firstSeat: SeatPlace = { turnId: null, isRecorded: true, after: null };
 
-/** Makes T0 to T2; nothing of them is made again until a compaction. */
-export function toSession(setup: SessionSetup & { readonly id: string }): Session {
-  const { model, protocol, policy, context, options } = setup;
-  const pace = openPace(setup.pace ?? "human");
-  const counter = createTokenCounter(setup.counter, model.tokenizer);
-  const { foundation, ...laid } = layForSession(setup, counter, pace);
-  const earlier = replayable(setup.messages ?? [], model);
-  return {
-    ...laid,
-    id: setup.id,
-    agent: setup.agent ?? "agent",
-    headTurnId: null,
-    isRecorded: false,
-    model,
-    modelName: setup.modelName ?? nameOf(model),
-    protocol,
-    policy,
-    role: context.role ?? usualRole,
-    workspacePath: setup.workspacePath ?? null,
-    options,
-    thread: appendMessages(openThread(foundation), earlier.messages),
-    cache: { ...openCacheState(), ...setup.learned },
-    pace,
-    folding: openFoldingState(),
-    spent: nothingSpent,
-    toldVolatile: null,
-    seat: firstSeat,
-    otherSeats: [],
-    staysWith: setup.staysWith ?? null,
-    openedMs: null,
-    warnings: [...warningsOf(setup), ...earlier.warnings],
-    ...(setup.origin === undefined ? {} : { origin: setup.origin }),
-  };
-}
-
 /** A catalogue finds the same model on the same route by it. */
 export function nameOf({ id, route }: Pick<ModelFacts, "id" | "route">): string {
   return `${route}/${id}`;
-}
-
-/** Thinking that is bound to what preceded it cannot be replayed on another foundation. */
-function replayable(messages: readonly Message[], model: ModelFacts): Replayable {
-  const { messages: kept, thinkingRemoved } = makeValid(messages, model);
-  if (thinkingRemoved === 0) return { messages, warnings: [] };
-  const warning = `${thinkingRemoved} thinking blocks of earlier messages are left out: ${model.id} takes only its own`;
-  return { messages: kept, warnings: [warning] };
-}
-
-interface Replayable {
-  readonly messages: readonly Message[];
-  readonly warnings: readonly string[];
-}
-
-function warningsOf({ model, policy }: SessionSetup): readonly string[] {
-  const wantsMarkers = policy.markers.kind === "least-cost" || policy.markers.rules.length > 0;
-  if (!wantsMarkers || model.cache.markers !== null) return [];
-  const instead =
-    model.cache.automatic === null
-      ? "nothing of it is cached"
-      : "it caches by itself, and the prefix is kept stable";
-  return [`${model.id} takes no cache markers by ${model.route}: ${instead}`];
 }

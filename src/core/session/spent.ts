@@ -1,4 +1,5 @@
 // Calls for summaries that came to nothing: paid for, and booked with the next call of the session.
+import { isCount, isObject } from "../message/fields.ts";
 import type { ReplyNote } from "../ledger/call-entry.ts";
 import { lifetimes, type Usage } from "../message/usage.ts";
 import { sumCalls } from "./summary-bill.ts";
@@ -65,12 +66,4 @@ function isUsage(value: unknown): value is Usage {
 function isWritten(tokens: Readonly<Record<string, unknown>>): boolean {
   const known: readonly string[] = lifetimes;
   return Object.entries(tokens).every(([name, count]) => known.includes(name) && isCount(count));
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }

@@ -1,10 +1,10 @@
-// What the log is told of skills (M-30 … M-32).
+// The skill events of a session.
 import type { DraftOf, PayloadOf } from "../events/event.ts";
 import type { StoredSkill } from "./skill.ts";
 
 export type LoadedSkill = Pick<StoredSkill, "name" | "version" | "sizeTokens" | "source">;
 
-/** One per body in the foundation; to be emitted after the session is recorded and before its first turn. */
+/** One per body in the foundation. Emit them after the session is recorded and before its first turn. */
 export function toPreactivationDrafts(
   sessionId: string,
   skills: readonly LoadedSkill[],
@@ -17,7 +17,7 @@ export function toPreactivationDrafts(
   }));
 }
 
-/** Without a tool use it was loaded by itself, at session start. */
+/** Null `toolUseId` means that the skill was loaded at session start. */
 export function toLoadedPayload(
   { name, version, sizeTokens, source }: LoadedSkill,
   toolUseId: string | null,

@@ -1,11 +1,11 @@
-// Which skills a session has read, and whether one more fits its budget (M-34 … M-37, C-10). Values; nothing here changes.
+// Which skills a session has loaded, and whether one more fits its budget. Pure values.
 import type { Skill, SkillVersion } from "./skill.ts";
 
-/** Of explicit loads; what was in the prompt from the beginning does not count. */
+/** Limits for explicit loads. Skills in the prompt from the start do not count. */
 export interface ActivationLimits {
   /** Distinct skills per session. */
   readonly skillsMax: number;
-  /** Said once per session when the sum goes beyond. */
+  /** A sum above this warns once per session. */
   readonly tokensAdvised: number;
   readonly tokensMax: number;
 }
@@ -17,9 +17,9 @@ export const defaultActivationLimits: ActivationLimits = {
 };
 
 export interface ActivationState {
-  /** Whole bodies in the foundation. */
+  /** Skills whose whole body is in the foundation. */
   readonly preactivated: readonly SkillMark[];
-  /** In the order in which they were loaded; their bodies are in the history. */
+  /** In load order. Their bodies are in the history. */
   readonly loaded: readonly Activation[];
   readonly hasWarned: boolean;
 }
@@ -31,7 +31,7 @@ export interface SkillMark {
 
 export interface Activation extends SkillMark {
   readonly sizeTokens: number;
-  /** Whose result holds the body. */
+  /** The tool use whose result holds the body. */
   readonly toolUseId: string;
 }
 
@@ -43,7 +43,7 @@ export type ActivationPlan =
   | { readonly kind: "refused"; readonly reason: string }
   | {
       readonly kind: "load";
-      /** The state once the body has been given. */
+      /** The state after the body was delivered. */
       readonly next: ActivationState;
       /** For people, not for the model. */
       readonly warning: string | null;
@@ -51,7 +51,7 @@ export type ActivationPlan =
 
 type LoadedSkill = Pick<Skill, "name" | "version" | "sizeTokens">;
 
-/** A body that has changed since, as after resuming a session, is another one and is loaded again. */
+/** A body that changed since, as after resuming a session, counts as another one and is loaded again. */
 export function planActivation(
   state: ActivationState,
   skill: LoadedSkill,
@@ -83,7 +83,7 @@ export function preactivate(state: ActivationState, skills: readonly SkillMark[]
   return added.length === 0 ? state : { ...state, preactivated: [...state.preactivated, ...added] };
 }
 
-/** What a fold took out of the history can be loaded again, and no longer counts. */
+/** A skill that a compaction removed from the history can be loaded again and no longer counts. */
 export function releaseFolded(
   state: ActivationState,
   names: readonly string[],
@@ -93,13 +93,6 @@ export function releaseFolded(
   if (released.length === 0) return { state, released };
   const loaded = state.loaded.filter(({ name }) => !folded.has(name));
   return { state: { ...state, loaded }, released };
-}
-
-/** For a fold's summary; null where nothing was released. */
-export function describeReleased(released: readonly SkillMark[]): string | null {
-  if (released.length === 0) return null;
-  const names = released.map(({ name, version }) => `${name} (version ${version})`).join(", ");
-  return `Skills that were loaded before and are no longer in the conversation: ${names}. Load one again with skill_load when it is needed.`;
 }
 
 function refusal(

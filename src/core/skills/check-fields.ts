@@ -1,4 +1,4 @@
-// The fields of a frontmatter against the rules of the format (M-51).
+// Checks the fields of a frontmatter against the rules of the format.
 import { writeFrontmatter, type Field } from "./frontmatter-yaml.ts";
 import { skillLimits, type SkillViolation, type SkillWarning } from "./skill-rules.ts";
 import type { Skill } from "./skill.ts";
@@ -9,11 +9,11 @@ export interface CheckedFields {
   readonly warnings: readonly SkillWarning[];
 }
 
-/** Where there are violations, the fields are as far as they could be read. */
+/** With violations, the fields hold what could be read. */
 export function checkFields(given: ReadonlyMap<string, Field>, folder: string): CheckedFields {
   const violations: SkillViolation[] = [];
   const warnings: SkillWarning[] = [];
-  const tell = (rule: SkillViolation["rule"], message: string): void => {
+  const report = (rule: SkillViolation["rule"], message: string): void => {
     violations.push({ rule, message });
   };
   const name = readText(given.get("name")) ?? "";
@@ -24,14 +24,14 @@ export function checkFields(given: ReadonlyMap<string, Field>, folder: string): 
   const length = lengthOf(compatibility ?? "");
   if (length > skillLimits.compatibilityLengthMax) {
     const most = skillLimits.compatibilityLengthMax;
-    tell("compatibility-length", `the compatibility has ${length} characters, at most ${most}`);
+    report("compatibility-length", `the compatibility has ${length} characters, at most ${most}`);
   }
-  const metadata = readMetadata(given.get("metadata"), tell);
-  const allowedTools = readAllowedTools(given.get("allowed-tools"), tell, warnings);
+  const metadata = readMetadata(given.get("metadata"), report);
+  const allowedTools = readAllowedTools(given.get("allowed-tools"), report, warnings);
   const odd = [...given].find(([, value]) => hasControls(value))?.[0];
   if (odd !== undefined) {
     const message = `${quote(odd)} has control characters or half a character; write it in plain text`;
-    tell("frontmatter-characters", message);
+    report("frontmatter-characters", message);
   }
   const unknown = [...given.keys()].filter((key) => !knownFields.has(key));
   if (unknown.length > 0) {
@@ -45,7 +45,7 @@ export function checkFields(given: ReadonlyMap<string, Field>, folder: string): 
     const value = given.get(field);
     const text = readText(value);
     if (text === null && value !== undefined && value.kind !== "none") {
-      tell(rule, `${field} is a ${value.kind}; make it text`);
+      report(rule, `${field} is a ${value.kind}; make it text`);
     }
     return text;
   }
@@ -60,7 +60,7 @@ const knownFields = new Set([
   "allowed-tools",
 ]);
 
-/** Escapes can spell what no file can hold, and what no provider takes. */
+/** Escapes can spell characters that no file may contain and no provider accepts. */
 function hasControls(field: Field): boolean {
   switch (field.kind) {
     case "none":
@@ -78,10 +78,10 @@ function readText(field: Field | undefined): string | null {
   return field?.kind === "text" ? field.text.trim() : null;
 }
 
-/** Whether the folder fits is asked of good names only: a bad one has to change anyway. */
+/** Compares only valid names with the folder: an invalid one must change anyway. */
 function checkName(name: string, folder: string): readonly SkillViolation[] {
   if (name === "") {
-    // Some names would be read as something else than text.
+    // YAML would read some names as something other than text, so the line is quoted if needed.
     const line = writeFrontmatter({ name: folder }).trimEnd();
     return [{ rule: "name-missing", message: `there is no name; write the line ${line}` }];
   }
@@ -118,27 +118,27 @@ function checkDescription(description: string): readonly SkillViolation[] {
   return [{ rule: "description-length", message }];
 }
 
-type Tell = (rule: SkillViolation["rule"], message: string) => void;
+type Report = (rule: SkillViolation["rule"], message: string) => void;
 
-function readMetadata(field: Field | undefined, tell: Tell): Readonly<Record<string, string>> {
+function readMetadata(field: Field | undefined, report: Report): Readonly<Record<string, string>> {
   if (field === undefined || field.kind === "none") return {};
   if (field.kind !== "map") {
-    tell("metadata-map", `metadata is a ${field.kind}; write names and values below it`);
+    report("metadata-map", `metadata is a ${field.kind}; write names and values below it`);
     return {};
   }
   const pairs: [string, string][] = [];
   for (const [key, value] of field.entries) {
     if (value.kind === "text") pairs.push([key, value.text]);
     else if (value.kind === "none") pairs.push([key, ""]);
-    else tell("metadata-map", `${quote(key)} in metadata is a ${value.kind}; make it text`);
+    else report("metadata-map", `${quote(key)} in metadata is a ${value.kind}; make it text`);
   }
   return Object.fromEntries(pairs);
 }
 
-/** `Bash(git add:*)` is one tool. Commas and lists are common mistakes that are understood. */
+/** `Bash(git add:*)` is one tool. Commas and lists are common mistakes, so they are accepted. */
 function readAllowedTools(
   field: Field | undefined,
-  tell: Tell,
+  report: Report,
   warnings: SkillWarning[],
 ): readonly string[] {
   if (field === undefined || field.kind === "none") return [];
@@ -146,7 +146,7 @@ function readAllowedTools(
   const texts = field.kind === "list" ? field.items.map((item) => readText(item)) : [null];
   const names = texts.filter((text) => text !== null);
   if (names.length < texts.length) {
-    tell("allowed-tools-text", "allowed-tools is nested; write names with spaces between them");
+    report("allowed-tools-text", "allowed-tools is nested; write names with spaces between them");
     return [];
   }
   const message = "allowed-tools is a list; other programs may only know names with spaces";

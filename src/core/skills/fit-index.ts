@@ -1,4 +1,4 @@
-// The skill index within a length: descriptions are shortened first, then skills are left out, and both are said.
+// Fits the skill index into a length: shortens descriptions, then omits skills, and reports both.
 
 export interface ListedSkill {
   readonly name: string;
@@ -6,23 +6,23 @@ export interface ListedSkill {
 }
 
 export interface FittedIndex {
-  /** By name; to be rendered one line each. */
+  /** Sorted by name, to be rendered one line each. */
   readonly listed: readonly ListedSkill[];
-  /** Names of listed skills whose description was cut. */
+  /** Listed skills whose description was cut. */
   readonly shortened: readonly string[];
-  /** Names of skills that are not listed. */
+  /** Skills that are not listed. */
   readonly leftOut: readonly string[];
-  /** To stand below the lines; null where nothing is missing. */
+  /** Goes below the lines. Null if nothing is missing. */
   readonly note: string | null;
 }
 
-/** Characters, not tokens: the same text for every model. About 3000 tokens. */
+/** Characters, not tokens, so that every model gets the same text. About 3000 tokens. */
 export const indexLengthMax = 12_000;
 
-/** Shorter ones say too little to choose by. */
+/** Shorter descriptions say too little to choose by. */
 const descriptionLengthMin = 80;
 
-/** Skills of the workspace are left out last; otherwise those late in the alphabet first. The order given does not matter. */
+/** Omits workspace skills last, and otherwise the last ones in the alphabet first. Input order does not matter. */
 export function fitIndex(
   skills: readonly (ListedSkill & { readonly source?: "global" | "workspace" })[],
   lengthMax: number = indexLengthMax,
@@ -38,7 +38,7 @@ export function fitIndex(
   for (const { name, description } of whole) {
     const skill = { name, description: shorten(description, cut) };
     room -= lengthOfLine(skill);
-    // Once one is left out all later ones are: which ones are listed does not depend on lengths.
+    // After the first omission, all later ones are omitted too: the list must not depend on lengths.
     if (room >= 0 && leftOut.length === 0) kept.push(skill);
     else leftOut.push(name);
   }
@@ -53,7 +53,7 @@ export function fitIndex(
   };
 }
 
-/** Infinity where everything fits as it is. */
+/** Infinity if everything fits uncut. */
 function longestCut(skills: readonly ListedSkill[], lengthMax: number): number {
   const lengthAt = (cut: number): number =>
     skills.reduce(
@@ -83,7 +83,7 @@ function shorten(text: string, lengthMax: number): string {
 
 const markLength = " [preloaded]".length;
 
-/** With room for the mark, so that it changes nothing when skills are preactivated later. */
+/** Includes room for the mark, so that later preactivation changes nothing. */
 function lengthOfLine({ name, description }: ListedSkill): number {
   return `- ${name}: ${description}\n`.length + markLength;
 }
@@ -100,8 +100,10 @@ function toNote(shortenedCount: number, leftOutCount: number): string | null {
             ? "1 more skill is not listed"
             : `${leftOutCount} more skills are not listed`,
         ];
-  const said = [...cut, ...left].join(", and ");
-  return said === "" ? null : `To keep this list short, ${said}; skill_search finds them all.`;
+  const changes = [...cut, ...left].join(", and ");
+  return changes === ""
+    ? null
+    : `To keep this list short, ${changes}; skill_search finds them all.`;
 }
 
 interface Ranked {

@@ -1,4 +1,5 @@
-// YAML of a stranger: bounded before it is parsed, nothing expanded, every value as text. The only file of core that knows a YAML library.
+// Reads untrusted YAML: bounded before parsing, nothing expanded, every value as text. The only file of core
+// that uses a YAML library.
 import {
   CST,
   isMap,
@@ -12,14 +13,14 @@ import {
 } from "yaml";
 import { skillLimits, type SkillViolation } from "./skill-rules.ts";
 
-/** A value of the frontmatter. Numbers and the like stay as they were spelled: `1.0` is no 1. */
+/** A frontmatter value. Numbers and the like stay as written: `1.0` does not become 1. */
 export type Field =
   | { readonly kind: "none" }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "list"; readonly items: readonly Field[] }
   | { readonly kind: "map"; readonly entries: ReadonlyMap<string, Field> };
 
-/** The size is the caller's to bound. */
+/** The caller bounds the size. */
 export function readFrontmatter(yaml: string): ReadonlyMap<string, Field> | SkillViolation {
   const refused = lookAhead(yaml);
   if (refused !== null) return refused;
@@ -44,14 +45,14 @@ export function readFrontmatter(yaml: string): ReadonlyMap<string, Field> | Skil
   return field.kind === "map" ? field.entries : new Map();
 }
 
-/** One line per field; what would be read as something else is quoted. */
+/** One line per field. Quotes text that YAML would read as something else. */
 export function writeFrontmatter(fields: Readonly<Record<string, unknown>>): string {
   return stringify(fields, { lineWidth: 0, version: "1.2", schema: "core" });
 }
 
 /**
- * What would make parsing dear or its result another than it looks is refused while the text is only cut into
- * tokens: the parser is recursive, and a few kilobytes of brackets would end it.
+ * Refuses YAML that is expensive to parse or means something else than it shows. Works on tokens: the parser is
+ * recursive, and a few kilobytes of brackets would overflow its stack.
  */
 function lookAhead(yaml: string): SkillViolation | null {
   let isScalarNext = false;
@@ -77,7 +78,7 @@ function lookAhead(yaml: string): SkillViolation | null {
   return null;
 }
 
-/** A sentence with colons is a mistake of another kind, and is told as such. */
+/** A sentence with colons is another mistake and gets its own message. */
 const nestedOnLineMax = 32;
 
 function hasAlias(token: string): SkillViolation {
@@ -101,7 +102,7 @@ function tooDeep(): SkillViolation {
   };
 }
 
-/** Bounded by the look ahead and by indentation, which takes room. */
+/** Bounded by the checks before, and by indentation, which takes space. */
 function depthOf(node: ParsedNode | null): number {
   if (isMap(node)) return 1 + Math.max(0, ...node.items.map(({ value }) => depthOf(value)));
   if (isSeq(node)) return 1 + Math.max(0, ...node.items.map((item) => depthOf(item)));
@@ -130,11 +131,11 @@ function toViolation({
   message,
   linePos,
 }: Pick<YAMLParseError, "code" | "message" | "linePos">): SkillViolation {
-  const told = (message.split("\n")[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");
+  const firstLine = (message.split("\n")[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");
   const what =
     code === "MULTIPLE_DOCS"
       ? "there is a second YAML document; leave out the line --- or ... before it"
-      : told;
+      : firstLine;
   // The fence is line 1.
   const where = linePos === undefined ? "" : `line ${linePos[0].line + 1}: `;
   const advice =

@@ -1,4 +1,4 @@
-// SKILL.md → a skill, or every rule it breaks (M-51).
+// SKILL.md → a skill, or every rule it breaks.
 import { findHidden } from "../memory/hidden-characters.ts";
 import { checkFields } from "./check-fields.ts";
 import { readFrontmatter } from "./frontmatter-yaml.ts";
@@ -7,41 +7,42 @@ import { skillLimits, type SkillViolation, type SkillWarning } from "./skill-rul
 import { splitFrontmatter } from "./split-frontmatter.ts";
 
 export interface SkillReading {
-  /** Null exactly where there are violations. */
+  /** Null exactly if there are violations. */
   readonly skill: Skill | null;
   readonly violations: readonly SkillViolation[];
   readonly warnings: readonly SkillWarning[];
 }
 
-/** `size` is that of the whole file, where the bytes are only its beginning. */
+/** `size` is that of the whole file; the bytes may be only its beginning. */
 export function readSkillBytes(bytes: Uint8Array, size: number, folder: string): SkillReading {
   if (size > skillLimits.fileBytesMax) {
     const message = `the file has ${size} bytes, at most ${skillLimits.fileBytesMax} are read; move parts of it into files beside it`;
     return refused({ rule: "file-size", message });
   }
-  const text = decode(bytes);
+  const text = decodeSkillText(bytes);
   return text === null ? refused(notText(bytes)) : readSkill(text, folder);
 }
 
-/** The folder is the one that holds the file: its name, not its path. */
+/** `folder` is the name of the folder that holds the file, not its path. */
 export function readSkill(text: string, folder: string): SkillReading {
   const split = splitFrontmatter(text);
   if ("rule" in split) return refused(split);
   const given = readFrontmatter(split.frontmatter);
   if ("rule" in given) return refused(given);
   const { fields, violations, warnings } = checkFields(given, folder);
-  const told = [...warnings, ...adviseOnText(fields.description, split.body)];
-  if (violations.length > 0) return { skill: null, violations, warnings: told };
+  const allWarnings = [...warnings, ...adviseOnText(fields.description, split.body)];
+  if (violations.length > 0) return { skill: null, violations, warnings: allWarnings };
   const { body } = split;
   const skill = { ...fields, body, version: versionOf(body), sizeTokens: sizeTokensOf(body) };
-  return { skill, violations: [], warnings: told };
+  return { skill, violations: [], warnings: allWarnings };
 }
 
 export function refused(violation: SkillViolation): SkillReading {
   return { skill: null, violations: [violation], warnings: [] };
 }
 
-function decode(bytes: Uint8Array): string | null {
+/** Null if the bytes are not UTF-8 text. */
+export function decodeSkillText(bytes: Uint8Array): string | null {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return text.includes("\0") ? null : text;

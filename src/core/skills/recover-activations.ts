@@ -1,4 +1,4 @@
-// What a conversation says about the skills in it, for a session that goes on in another process, or after a fold.
+// Recovers a session's loaded skills from its messages, after a move to another process or a compaction.
 import type { Message } from "../message/message.ts";
 import {
   noActivations,
@@ -12,7 +12,7 @@ import { sizeTokensOf, versionOf } from "./skill.ts";
 
 export const skillLoadName = "skill_load";
 
-/** Bodies that a fold took away are not found, and so can be loaded again (C-10). */
+/** A body that a compaction removed is not found, so it can be loaded again. */
 export function recoverActivations(
   messages: Iterable<Message>,
   preactivated: readonly SkillMark[] = [],
@@ -27,7 +27,7 @@ export function recoverActivations(
       const text = first?.type === "text" ? readLoadedText(first.text) : null;
       if (text === null) continue;
       const { name, version, body } = text;
-      // A body that was cut on its way is none.
+      // A body that was cut on its way does not count.
       if (versionOf(body) !== version) continue;
       const isNew = !loaded.some((each) => each.name === name && each.version === version);
       const sizeTokens = sizeTokensOf(body);

@@ -1,4 +1,4 @@
-// Which skills a query means (M-52).
+// Finds the skills that match a query.
 
 export interface SkillMatch<S extends SearchedSkill> {
   readonly skill: S;
@@ -12,18 +12,18 @@ export interface SearchedSkill {
 
 export interface SkillSearch<S extends SearchedSkill> {
   readonly matches: readonly SkillMatch<S>[];
-  /** How many match; those beyond the limit are not among the matches. */
+  /** All matches, including those beyond the limit. */
   readonly total: number;
-  /** No skill had the whole query, and its words were looked for one by one. */
+  /** No skill matched the whole query, so its words were searched one by one. */
   readonly byWord: boolean;
-  /** Of the query, beyond those that were looked for. */
+  /** Words of the query that were not searched. */
   readonly wordsLeftOut: number;
 }
 
-/** Different ones; nobody looks for a skill with more. */
+/** The most distinct words of a query that are searched. */
 export const searchWordsMax = 64;
 
-/** Two points for the name, one for the description; best first, then by name. A blank query lists all. */
+/** Two points for the name, one for the description. Best first, then by name. A blank query lists all. */
 export function searchSkills<S extends SearchedSkill>(
   skills: readonly S[],
   query: string,

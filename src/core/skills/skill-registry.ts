@@ -1,4 +1,4 @@
-// The activations of one session while it runs.
+// The skill activations of a running session.
 import {
   defaultActivationLimits,
   noActivations,
@@ -14,23 +14,22 @@ import {
 import type { Skill } from "./skill.ts";
 
 export interface SkillActivationRegistry {
-  /** A value: it can be kept with the session and given to a registry later. */
+  /** A value that can be stored with the session and passed to a later registry. */
   state(): ActivationState;
-  /** At session start; a name that is there already stays as it is. */
+  /** For session start. A known name stays unchanged. */
   preactivate(skills: readonly SkillMark[]): void;
   /** Changes nothing: the caller may still fail before it adopts the plan. */
   plan(skill: Pick<Skill, "name" | "version" | "sizeTokens">, toolUseId: string): ActivationPlan;
-  /** At once after planning, with nothing awaited in between. */
+  /** Call it right after planning, without awaiting in between. */
   adopt(plan: ActivationPlan): void;
-  /** Gives what was freed, for the summary of the fold (C-10). */
+  /** Returns what was released, for the compaction's summary. */
   releaseFolded(names: readonly string[]): readonly Activation[];
 }
 
 export interface RegistryOptions {
   readonly limits?: Partial<ActivationLimits>;
-  /** Of a session that goes on. */
+  /** The state of a resumed session. */
   readonly state?: ActivationState;
-  /** Once per session. */
   readonly onWarning?: (text: string) => void;
 }
 

@@ -1,4 +1,4 @@
-// What a SKILL.md must hold to be used, one name per rule (M-51). The lists are closed: checks in CI name them.
+// The rules of a SKILL.md, one name per rule. The lists are closed: CI checks refer to the names.
 
 /** Breaking one of these makes a skill invalid. */
 export const skillRules = {
@@ -30,7 +30,7 @@ export const skillRules = {
   "allowed-tools-text": "allowed-tools are names with spaces between them",
 } as const;
 
-/** What is told and does no harm. */
+/** Warnings: reported, but harmless. */
 export const skillAdvice = {
   "body-empty": "there is something to read after the frontmatter",
   "body-long": "the body has at most 5000 tokens, by length",
@@ -44,7 +44,7 @@ export type SkillAdvice = keyof typeof skillAdvice;
 
 export interface SkillViolation {
   readonly rule: SkillRule;
-  /** What is wrong in this one, and what to do. */
+  /** What is wrong in this skill, and what to do. */
   readonly message: string;
 }
 

@@ -1,15 +1,15 @@
-// The skills of a session: both roots as they were when it began. Files that change later change the next session (M-50).
+// The skills of a session: both roots as they were at its start. Later file changes affect the next session.
 import type { StoredSkill, SkillSource } from "./skill.ts";
 import type { SkillRule, SkillWarning } from "./skill-rules.ts";
 
 export interface SkillSnapshot {
-  /** By name, each once. */
+  /** Sorted by name, each once. */
   readonly skills: readonly StoredSkill[];
-  /** What was not taken, each with its reason. */
+  /** Skills that were refused, each with its reason. */
   readonly problems: readonly SkillProblem[];
-  /** What was taken and could be better. */
+  /** Skills that were accepted but could be better. */
   readonly warnings: readonly SkillNote[];
-  /** Global skills whose name the workspace has too. */
+  /** Global skills with the name of a workspace skill. */
   readonly shadowed: readonly StoredSkill[];
   find(name: string): StoredSkill | undefined;
 }
@@ -17,7 +17,7 @@ export interface SkillSnapshot {
 export interface SkillProblem {
   readonly source: SkillSource;
   readonly folder: string;
-  /** `root`: the whole root cannot be used, or not all of it. */
+  /** `root`: the root cannot be used, or only in part. */
   readonly rule: SkillRule | "root";
   readonly message: string;
 }
@@ -27,7 +27,6 @@ export interface SkillNote extends SkillWarning {
   readonly folder: string;
 }
 
-/** What one root holds. */
 export interface SkillRoot {
   readonly skills: readonly StoredSkill[];
   readonly problems: readonly SkillProblem[];
@@ -36,7 +35,7 @@ export interface SkillRoot {
 
 export const emptyRoot: SkillRoot = { skills: [], problems: [], warnings: [] };
 
-/** A skill of the workspace takes the place of a global one as a whole. */
+/** A workspace skill replaces a global one as a whole. */
 export function takeSnapshot(global: SkillRoot, workspace: SkillRoot): SkillSnapshot {
   const byName = new Map<string, StoredSkill>();
   const shadowed: StoredSkill[] = [];

@@ -1,13 +1,13 @@
-// What a model is told when it loads a skill.
+// The texts a model gets when it loads a skill.
 import type { Activation } from "./activation.ts";
 import type { StoredSkill } from "./skill.ts";
 
-/** The heading tells which text this is, so that a history alone says what was loaded. */
+/** The heading names the skill and version, so that the history alone shows what was loaded. */
 export function toLoadedText(skill: StoredSkill): string {
   return `${headingOf(skill)}\n\n${skill.body}`;
 }
 
-/** Name and version of a loaded text; null for any other. */
+/** Name and version of a loaded text. Null for any other text. */
 export function readLoadedText(
   text: string,
 ): { readonly name: string; readonly version: string; readonly body: string } | null {
@@ -24,7 +24,7 @@ function headingOf({ name, source, version }: StoredSkill): string {
   return `# Skill: ${name} (${source}, version ${version})`;
 }
 
-/** Instead of a body that is in the prompt already (M-34). */
+/** Replaces a body that is already in the prompt. */
 export function toPreactivatedPointer({ name, source }: StoredSkill): string {
   return (
     `Skill ${name} (${source})\n\n` +
@@ -32,7 +32,7 @@ export function toPreactivatedPointer({ name, source }: StoredSkill): string {
   );
 }
 
-/** Instead of a body that is in the history already (M-35). */
+/** Replaces a body that is already in the history. */
 export function toLoadedPointer({ name, source }: StoredSkill, earlier: Activation): string {
   return (
     `Skill ${name} (${source})\n\n` +

@@ -1,4 +1,4 @@
-// SKILL.md in two: the YAML between two lines of ---, and the body after them.
+// Splits a SKILL.md into the YAML between two lines of --- and the body after them.
 import { skillLimits, type SkillViolation } from "./skill-rules.ts";
 
 export interface SplitSkill {
@@ -6,7 +6,7 @@ export interface SplitSkill {
   readonly body: string;
 }
 
-/** Any line endings and a byte order mark are taken; both parts have line feeds only. */
+/** Accepts any line endings and a byte order mark. Both parts have line feeds only. */
 export function splitFrontmatter(text: string): SplitSkill | SkillViolation {
   const lines = text
     .replace(/^\ufeff/, "")
@@ -36,7 +36,7 @@ export function splitFrontmatter(text: string): SplitSkill | SkillViolation {
   return { frontmatter, body: withoutBlankEdges(lines.slice(end + 1)) };
 }
 
-/** Indentation of the first line stays: it may be code. */
+/** The first line keeps its indentation: it may be code. */
 function withoutBlankEdges(lines: readonly string[]): string {
   const first = lines.findIndex((line) => line.trim() !== "");
   return first === -1 ? "" : lines.slice(first).join("\n").trimEnd();

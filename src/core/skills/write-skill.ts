@@ -8,7 +8,7 @@ export interface NewSkill {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** What it gives is to be read back: the rules are checked there, once for everybody. */
+/** The caller reads the result back: the rules are checked only there. */
 export function toSkillText({ name, description, body, metadata = {} }: NewSkill): string {
   const fields = {
     name,

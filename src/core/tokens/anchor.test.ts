@@ -37,7 +37,7 @@ test("the history a reply was billed for is known exactly", () => {
 });
 
 test("after a reply only what came after it is estimated", () => {
-  // 10,000 billed, 200 generated, 300 and an envelope of 11 estimated.
+  // 10,000 billed, 200 generated, 300 plus an envelope of 11 estimated.
   expect(countHistory(continued, anchorAt(asked, usage), openai)).toEqual({
     tokens: 10_511,
     estimatedTokens: 311,

@@ -1,4 +1,4 @@
-// Counting from the last reply: its exact total, plus an estimate of what was appended since (C-8, B-03).
+// Counts from the last reply: its exact total, plus an estimate of what was appended since.
 import type { ContentHash } from "../hash.ts";
 import type { Role } from "../message/message.ts";
 import { generatedTokens, promptTokens, type Usage } from "../message/usage.ts";
@@ -7,21 +7,21 @@ import { estimateTokens } from "./estimate.ts";
 import type { Tokenizer } from "../models/model-facts.ts";
 import { addRawCounts, noRawCount, type RawCount } from "./raw-count.ts";
 
-/** What the provider told us about one call, tied to the history it was told about. */
+/** The provider's exact counts for one call, tied to the history of that call. */
 export interface Anchor {
-  /** How many messages the call carried, and the chained key of exactly those. */
+  /** How many messages the call carried, and their chained key. */
   readonly messageCount: number;
   readonly prefixKey: ContentHash;
-  /** Of everything before the messages: system and tools. A change there makes the anchor invalid. */
+  /** The key of everything before the messages: system and tools. A change there invalidates the anchor. */
   readonly overheadKey: ContentHash;
   readonly promptTokens: number;
-  /** What the reply says it generated; it is replayed as the next message. */
+  /** Generated tokens by the reply's own count. The reply becomes the next message. */
   readonly replyTokens: number;
 }
 
 export interface CountedMessage {
   readonly role: Role;
-  /** The chained key of the history up to and with this message. */
+  /** The chained key of the history up to and including this message. */
   readonly prefixKey: ContentHash;
   readonly count: RawCount;
 }
@@ -39,13 +39,13 @@ export interface Tokenizing {
 
 export interface TokenTotal {
   readonly tokens: number;
-  /** How many of them are estimated. Zero means the provider counted all of it. */
+  /** How many of them are estimated. Zero means that the provider counted everything. */
   readonly estimatedTokens: number;
   readonly precision: "exact" | "approximate";
   readonly basis: CountBasis;
 }
 
-/** Where a total comes from, and when not from the anchor, why not. */
+/** Where a total comes from, or why the anchor did not apply. */
 export type CountBasis = "anchor" | "no-anchor" | "history-rewritten" | "overhead-changed";
 
 export function anchorAt(history: History, usage: Usage): Anchor {
@@ -58,7 +58,7 @@ export function anchorAt(history: History, usage: Usage): Anchor {
   };
 }
 
-/** The tokens of a history; costs the messages after the anchor, not the whole. */
+/** The tokens of a history. The work follows the messages after the anchor, not the whole history. */
 export function countHistory(
   history: History,
   anchor: Anchor | undefined,
@@ -81,8 +81,8 @@ export function countHistory(
 }
 
 /**
- * What the next call's bill teaches about the estimate made before it: compare with `learn`.
- * Undefined where the anchor did not apply, or the bill shrank.
+ * Compares the next call's bill with the estimate made before it, for `learn`. Undefined if the anchor
+ * did not apply or the bill shrank.
  */
 export function observe(
   history: History,
@@ -99,8 +99,8 @@ export function observe(
 }
 
 /**
- * A streamed reply's usage is sometimes its first event's, one to a few tokens. A count below this
- * share of our estimate of the same reply is taken for that.
+ * A streamed reply sometimes reports the usage of its first event: one to a few tokens. A count below
+ * this share of our own estimate is taken for that error.
  */
 const plausibleShare = 0.6;
 
@@ -109,7 +109,7 @@ interface Appended {
   readonly unknown: RawCount;
 }
 
-/** The reply is known from its own usage; the rest has to be estimated. */
+/** The reply's own usage gives its count; the rest is estimated. */
 function splitAppended(
   appended: readonly CountedMessage[],
   anchor: Anchor,

@@ -58,8 +58,12 @@ test("moving to another model and back gives the first budget again", () => {
 });
 
 test("counts that are no counts are refused", () => {
-  expect(() => planBudget(large, { ...used, T3: -1 })).toThrow("T3 is -1 tokens");
-  expect(() => planBudget(large, { ...used, T3: 0.5 })).toThrow("T3 is 0.5 tokens");
+  expect(() => planBudget(large, { ...used, T3: -1 })).toThrow(
+    "T3 is -1, which is not a token count",
+  );
+  expect(() => planBudget(large, { ...used, T3: 0.5 })).toThrow(
+    "T3 is 0.5, which is not a token count",
+  );
   expect(() => planBudget({ ...large, windowTokens: 0 }, used)).toThrow("the window is 0 tokens");
 });
 

@@ -1,14 +1,14 @@
-// How much of the window is spoken for, by what, and what may be given up (X-10 to X-15).
+// How much of the window is in use, by which tier, and how much is reserved.
 import type { ModelFacts } from "../models/model-facts.ts";
 import { StrataError } from "../strata-error.ts";
 
-/** Tiers in the order of the request; see docs/glossary.md. */
+/** Tiers in request order; see docs/glossary.md. */
 export const tiers = ["T0", "T1", "T2", "T3", "T4", "T5"] as const;
 
 export type Tier = (typeof tiers)[number];
 export type TokensPerTier = Readonly<Record<Tier, number>>;
 
-/** What a model's facts say about sizes. A provider may take less input than its window is long. */
+/** A model's size limits. A provider may accept less input than its window. */
 export type BudgetLimits = Pick<ModelFacts, "windowTokens" | "inputTokensMax" | "outputTokensMax">;
 
 export interface Reserves {
@@ -23,14 +23,14 @@ export const defaultReserves: Reserves = { responseTokens: 8_000, toolTokens: 16
 export interface TokenBudget {
   readonly windowTokens: number;
   readonly reserves: Reserves;
-  /** What the caller wanted to reserve; `notes` say where `reserves` differs. */
+  /** What the caller asked to reserve. `notes` explains where `reserves` differs. */
   readonly asked: Reserves;
-  /** What a prompt may take: the window without the reserves, and no more than the input limit. */
+  /** The prompt's limit: the window without the reserves, at most the input limit. */
   readonly availableTokens: number;
   readonly usedTokens: TokensPerTier & { readonly total: number };
   /** Negative when over budget. */
   readonly remainingTokens: number;
-  /** What was changed from what the caller asked, and why. Empty when nothing was. */
+  /** Each change from the caller's request, with its reason. Empty if there was none. */
   readonly notes: readonly BudgetNote[];
 }
 
@@ -46,7 +46,7 @@ export function totalTokens(used: TokensPerTier): number {
   return tiers.reduce((sum, tier) => sum + used[tier], 0);
 }
 
-/** A value for one call. A change of model or of the content makes a new one; nothing is carried over. */
+/** A budget for one call. A new model or new content needs a new budget; nothing carries over. */
 export function planBudget(
   limits: BudgetLimits,
   used: TokensPerTier,
@@ -80,7 +80,7 @@ export function planBudget(
   };
 }
 
-/** The same reserves, as they were first asked for, on another model with its own counts (X-15). */
+/** The reserves as first requested, on another model with its own counts. */
 export function moveBudget(
   budget: TokenBudget,
   limits: BudgetLimits,
@@ -89,7 +89,7 @@ export function moveBudget(
   return planBudget(limits, used, budget.asked);
 }
 
-/** A reserve larger than the longest reply is wasted; reserves above half the window leave no room to work. */
+/** A reserve above the longest reply is wasted; reserves above half the window leave no room to work. */
 function fitReserves(limits: BudgetLimits, asked: Reserves, notes: BudgetNote[]): Reserves {
   let { responseTokens, toolTokens } = asked;
   if (limits.outputTokensMax !== null && responseTokens > limits.outputTokensMax) {
@@ -115,8 +115,8 @@ function checkCounts(counts: Readonly<Record<string, number>>): void {
     if (Number.isSafeInteger(value) && value >= 0) continue;
     throw new StrataError(
       "input-invalid",
-      `${name} is ${value} tokens`,
-      "token counts are whole numbers from 0",
+      `${name} is ${value}, which is not a token count`,
+      "give a whole number from 0",
     );
   }
 }

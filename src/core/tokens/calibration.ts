@@ -1,39 +1,39 @@
-// A correction per model, learned from what each reply says it was billed for.
+// A correction per model, learned from the bill of each reply.
 
-/** Multiplies estimates; stored raw counts stay as they are. */
+/** Multiplies estimates. Stored raw counts never change. */
 export interface Calibration {
   readonly factor: number;
   /** Replies it learned from. */
   readonly learned: number;
-  /** Replies it did not: too small to tell, or an outlier. */
+  /** Replies it ignored: too small to judge, or outliers. */
   readonly ignored: number;
 }
 
 export const uncalibrated: Calibration = { factor: 1, learned: 0, ignored: 0 };
 
-/** One reply, seen afterwards. Both sides leave out what was known exactly beforehand. */
+/** One reply, compared afterwards. Both numbers leave out what was known exactly before. */
 export interface Observation {
-  /** What the priors said, without any calibration. */
+  /** The estimate from the priors, without calibration. */
   readonly estimatedTokens: number;
   readonly billedTokens: number;
 }
 
 /** Below this, envelopes and rounding outweigh what the factor could explain. */
 const estimatedTokensMin = 100;
-/** A reply further off than this (as a natural logarithm) has another cause: an agent's hidden text. */
+/** A larger error (as a natural logarithm) has another cause: an agent's hidden text. */
 const outlierLog = 0.4;
 /** No single reply moves the factor by more than 5 %. */
 const stepLogMax = 0.05;
-/** The factor itself stays within two thirds and one and a half. */
+/** The factor stays between two thirds and one and a half. */
 const factorLogMax = 0.4;
 const gain = 0.1;
 /** An estimate of this size counts half as much as a very large one. */
 const halfWeightTokens = 500;
-/** Too low costs a failed call, too high a little room, so too low weighs half as much again. */
+/** Too low costs a failed call, too high only some room. So a low estimate weighs half as much again. */
 const lowWeight = 1.2;
 const highWeight = 0.8;
 
-/** Past replies move the factor a little towards what they were billed. */
+/** Moves the factor a little towards the bill. */
 export function learn(calibration: Calibration, observation: Observation): Calibration {
   const { estimatedTokens, billedTokens } = observation;
   const ignored = { ...calibration, ignored: calibration.ignored + 1 };

@@ -2,8 +2,9 @@
 import type { TextCounter } from "./o200k/counter.ts";
 
 /**
- * Tokens per thing seen. Fitted to o200k counts of agent transcripts (half of the sessions; median
- * error on the other half 3.5 %, 90 % within 11 %). The non-ASCII ones are rough: transcripts have few.
+ * Tokens per feature. Fitted to o200k counts of agent transcripts (half of the sessions; median error
+ * on the other half 3.5 %, 90 % within 11 %). The non-ASCII weights are rough: transcripts have few
+ * such characters.
  */
 const weights = {
   word: 0.87,
@@ -28,7 +29,7 @@ const breakKind = 4;
 const markKind = 5;
 const otherKind = 6;
 
-/** Same interface as the exact counter, so every estimate can be made cheaply too. */
+/** Has the interface of the exact counter, so that it can replace it anywhere. */
 export const cheapCounter: TextCounter = {
   count(text) {
     let tokens = 0;
@@ -40,7 +41,7 @@ export const cheapCounter: TextCounter = {
         tokens += weights.letter;
         const isCapital = code <= 0x5a;
         if (isCapital) tokens += weights.capital;
-        // A capital after a small letter starts a word: camelCase is two.
+        // A capital after a small letter starts a word: camelCase is two words.
         if (before !== letterKind || (isCapital && text.charCodeAt(at - 1) > 0x5a)) {
           tokens += weights.word;
         }
@@ -70,7 +71,7 @@ function kindOf(code: number): number {
 }
 
 function weightBeyondAscii(code: number): number {
-  // Both halves of an astral character pass here.
+  // Called for both halves of an astral character.
   if (code >= 0xd800 && code <= 0xdfff) return weights.astral / 2;
   if ((code >= 0x2e80 && code <= 0xd7af) || (code >= 0xf900 && code <= 0xfaff)) {
     return weights.ideograph;

@@ -1,17 +1,17 @@
-// Raw counts by content hash, so that each message is looked at once. Holds a bounded number.
+// Raw counts by content hash, so that each message is counted once. Bounded in size.
 import { assert } from "../assert.ts";
 import type { ContentHash } from "../hash.ts";
 import type { RawCount } from "./raw-count.ts";
 
 export interface CountCache {
-  /** The count under `key`; made by `count` where there is none yet. */
+  /** The count under `key`. Calls `count` if there is none yet. */
   get(key: ContentHash, count: () => RawCount): RawCount;
   readonly size: number;
 }
 
-/** Forgets the count that was not asked for the longest. */
+/** Drops the least recently used count. */
 export function createCountCache(entriesMax: number): CountCache {
-  assert(entriesMax > 0, "a cache for nothing");
+  assert(entriesMax > 0, "a count cache needs room for at least one entry");
   const counts = new Map<ContentHash, RawCount>();
   return {
     get size() {
@@ -20,7 +20,7 @@ export function createCountCache(entriesMax: number): CountCache {
     get(key, count) {
       const found = counts.get(key);
       const value = found ?? count();
-      // A map keeps the order of insertion: the first key is the oldest.
+      // A map keeps insertion order: the first key is the oldest.
       if (found !== undefined) counts.delete(key);
       counts.set(key, value);
       if (counts.size > entriesMax) {

@@ -1,13 +1,6 @@
-// How far counts made before a call are from what it was: the values of the metrics of N-33.
+// How far counts before a call differ from the real ones: the values of the drift metrics.
 
-/** As operators query them; drift is in percent. */
-export const driftMetrics = {
-  estimated: "llm_prompt_tokens_estimated",
-  drift: "llm_prompt_tokens_drift",
-  labels: ["agent", "provider", "model"],
-} as const;
-
-/** Upper ends of the histogram's buckets, in percent. An alert is due where p99 is above 20. */
+/** Upper bounds of the histogram's buckets, in percent. Alert if p99 is above 20. */
 export const driftBucketsPercent: readonly number[] = [1, 2, 5, 10, 15, 20, 30, 50, 100, 200];
 
 export interface DriftLabels {
@@ -16,7 +9,7 @@ export interface DriftLabels {
   readonly model: string;
 }
 
-/** `bill`: what the reply says was read, written and neither (N-33). `count`: what the provider counted before the call. */
+/** `bill`: the prompt tokens in the reply's usage. `count`: the provider's count before the call. */
 export type DriftAgainst = "bill" | "count";
 
 export interface Drift {
@@ -27,20 +20,19 @@ export interface Drift {
   readonly percent: number;
 }
 
-/** |estimated − actual| / actual; null where nothing was actually there to compare with. */
+/** |estimated − actual| / actual. Null if there is nothing to compare with. */
 export function toDriftPercent(estimatedTokens: number, actualTokens: number): number | null {
   if (!(actualTokens > 0) || !Number.isFinite(estimatedTokens)) return null;
   return (Math.abs(estimatedTokens - actualTokens) / actualTokens) * 100;
 }
 
-/** A histogram of one set of labels. */
 export interface DriftSeries {
   readonly labels: DriftLabels;
   readonly against: DriftAgainst;
   readonly observations: number;
   readonly sumPercent: number;
   readonly percentMax: number;
-  /** How many were at most each bucket's end. */
+  /** How many observations were at most each bucket's bound. */
   readonly atMost: readonly number[];
 }
 

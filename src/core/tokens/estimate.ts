@@ -1,9 +1,9 @@
-// From what we see to what a model's tokenizer makes of it.
+// From the raw count of a message to an estimate for one tokenizer.
 import type { Tokenizer } from "../models/model-facts.ts";
 import { priorWeights } from "./priors.ts";
 import { rawFeatures, type RawCount } from "./raw-count.ts";
 
-/** Tokens by the priors alone; a calibration multiplies this and never the stored count. */
+/** Tokens by the priors alone. A calibration multiplies this result, never the stored count. */
 export function estimateTokens(count: RawCount, generation: Tokenizer): number {
   const weights = priorWeights(generation);
   let tokens = 0;

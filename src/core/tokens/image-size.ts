@@ -1,14 +1,14 @@
-// The size of an image, read from the first bytes of its file.
+// Reads the size of an image from the first bytes of its file.
 
 export interface ImageSize {
   readonly width: number;
   readonly height: number;
 }
 
-/** Enough for the headers, and for the metadata that cameras put before a JPEG's size. */
+/** Enough for the headers and for the metadata that cameras put before a JPEG's size. */
 const headerCharacters = 262_144;
 
-/** Knows PNG, GIF and JPEG; undefined for anything else and for damaged data. */
+/** Reads PNG, GIF and JPEG. Undefined for other formats and damaged data. */
 export function imageSize(base64: string): ImageSize | undefined {
   const bytes = decodeStart(base64);
   if (bytes === undefined || bytes.length < 24) return undefined;

@@ -1,14 +1,15 @@
 // A tool input as the model reads it: without JSON's quotes, braces and escapes.
+import { isObject } from "../message/fields.ts";
 import type { JsonText } from "../message/message.ts";
 
 export interface PlainInput {
-  /** Keys and values, one per line, in the order written. */
+  /** Keys and values, one per line, in written order. */
   readonly text: string;
   /** Members of the outermost object. */
   readonly arguments: number;
 }
 
-/** Text that is not JSON stays as it is: free-form tool inputs are plain text already. */
+/** Text that is not JSON stays as it is: free-form tool inputs are already plain text. */
 export function plainInput(inputJson: JsonText): PlainInput {
   let input: unknown;
   try {
@@ -17,7 +18,7 @@ export function plainInput(inputJson: JsonText): PlainInput {
     return { text: inputJson, arguments: 0 };
   }
   const lines: string[] = [];
-  // A stack and not recursion: what arrives may be nested as deep as it likes. Last in, first out.
+  // A stack instead of recursion, because inputs may be nested to any depth.
   const waiting: unknown[] = [input];
   while (waiting.length > 0) {
     const value = waiting.pop();
@@ -33,6 +34,5 @@ export function plainInput(inputJson: JsonText): PlainInput {
 }
 
 function memberCount(input: unknown): number {
-  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
-  return isObject ? Object.keys(input).length : 0;
+  return isObject(input) ? Object.keys(input).length : 0;
 }

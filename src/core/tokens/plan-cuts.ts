@@ -1,5 +1,5 @@
-// What to give up when a budget does not fit, and what never (X-14): memory first, then the oldest
-// turns; not the tools, not the system, not the current message, not the recent turns.
+// What to drop when a budget does not fit: memory first, then the oldest turns. Never tools, system,
+// the current message or recent turns.
 import { assert } from "../assert.ts";
 import type { TokenBudget } from "./budget.ts";
 
@@ -11,21 +11,21 @@ export interface Cuttable {
 }
 
 export interface CutPlan {
-  /** 0, or all of it: half a memory helps nobody. */
+  /** 0 or all of it: half a memory is useless. */
   readonly memoryTokens: number;
-  /** How many turns to fold, from the oldest. */
+  /** How many turns to compact, oldest first. */
   readonly turns: number;
   readonly turnTokens: number;
-  /** What is used afterwards, before any summary is added. */
+  /** The total after the cuts, before a summary is added. */
   readonly usedTokens: number;
-  /** "not-needed" cuts nothing; "not-enough" cuts all it may and is still above the target. */
+  /** "not-needed" cuts nothing; "not-enough" cuts everything allowed and is still above the target. */
   readonly outcome: "not-needed" | "enough" | "not-enough";
 }
 
-/** The last turns stay whole: they are what the current message refers to. */
+/** The last turns stay complete: the current message refers to them. */
 export const recentTurnsMin = 3;
 
-/** Cuts no more than it takes to bring the total to `targetTokens`. */
+/** Cuts only enough to bring the total down to `targetTokens`. */
 export function planCuts(budget: TokenBudget, cuttable: Cuttable, targetTokens: number): CutPlan {
   const turnsTotal = cuttable.turnTokens.reduce((sum, tokens) => sum + tokens, 0);
   assert(

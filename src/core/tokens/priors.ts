@@ -1,4 +1,4 @@
-// What each tokenizer makes of each thing we see, before a model has told us anything. Dated data.
+// Weights of each feature per tokenizer, before a model's replies taught us anything. Dated data.
 import type { Tokenizer } from "../models/model-facts.ts";
 import { StrataError } from "../strata-error.ts";
 import file from "./data/priors.json" with { type: "json" };
@@ -11,7 +11,7 @@ export function priorWeights(tokenizer: Tokenizer): PriorWeights {
   return builtIn[tokenizer];
 }
 
-/** Reads one generation's weights; a feature that is not named weighs nothing. */
+/** Reads one generation's weights. A feature without a weight counts 0. */
 export function readPriorWeights(value: unknown, place: string): PriorWeights {
   const fields = readFields(value, place);
   const unknown = Object.keys(fields).find((key) => !rawFeatures.some((name) => name === key));

@@ -1,11 +1,11 @@
-// Estimating, calibration, budgets. A raw count is what we see in a message, before any model's factor;
-// it is what gets stored, and no later knowledge changes it.
+// Estimating, calibration, budgets. A raw count is what we see in a message, before any model's factor.
+// It is stored and never rewritten.
 import type { Block, DocumentBlock, ImageBlock, Message } from "../message/message.ts";
 import { imageSize } from "./image-size.ts";
 import type { TextCounter } from "./o200k/counter.ts";
 import { plainInput } from "./plain-input.ts";
 
-/** Features in a fixed order; the priors give each of them a weight. */
+/** Features in a fixed order. The priors give each one a weight. */
 export const rawFeatures = [
   /** o200k tokens of text and of tool results. */
   "textTokens",
@@ -13,18 +13,18 @@ export const rawFeatures = [
   "inputTokens",
   /** o200k tokens of tool inputs as JSON text. */
   "inputJsonTokens",
-  /** Arguments of tool uses, at the top level. */
+  /** Top-level arguments of tool uses. */
   "toolArguments",
   "toolUses",
   "toolResults",
   /** A to Z, in everything above. Claude's vocabulary joins fewer of them than o200k does. */
   "capitals",
-  /** Arrows after a line number, as file viewers print them: several o200k tokens, fewer of Claude's. */
+  /** Arrows after a line number, as file viewers print them: several o200k tokens, fewer for Claude. */
   "numberedLines",
   "thinkingBlocks",
-  /** Characters of thinking signatures and of redacted thinking: what their replay costs follows these. */
+  /** Characters of thinking signatures and redacted thinking. The cost of replaying thinking follows these. */
   "signatureCharacters",
-  /** Pixels of images whose size could be read. */
+  /** Pixels of images with a readable size. */
   "imagePixels",
   "imagesOfUnknownSize",
   "documents",
@@ -52,7 +52,7 @@ export const noRawCount: RawCount = {
   replies: 0,
 };
 
-/** Looks at one message. Everything else about tokens is arithmetic on the result. */
+/** Counts one message. Everything else about tokens is arithmetic on the result. */
 export function countMessage(message: Message, counter: TextCounter): RawCount {
   const count = { ...noRawCount };
   if (message.role === "assistant") count.replies = 1;
@@ -60,7 +60,7 @@ export function countMessage(message: Message, counter: TextCounter): RawCount {
   return count;
 }
 
-/** For what is no message: a system prompt, tool definitions. */
+/** For text outside messages: a system prompt, tool definitions. */
 export function countText(text: string, counter: TextCounter): RawCount {
   const count = { ...noRawCount };
   addText(count, text, counter);
@@ -98,7 +98,7 @@ function addBlock(count: Growing, block: Block, counter: TextCounter): void {
       for (const part of block.content) addBlock(count, part, counter);
       return;
     case "thinking":
-      // The text itself is not billed again; the signature stands for it.
+      // The thinking text is not billed again; its signature stands for it.
       count.thinkingBlocks += 1;
       count.signatureCharacters += block.signature?.length ?? 0;
       return;

@@ -1,4 +1,4 @@
-// Tokens of a text or a message for one model: what is seen, weighed by its tokenizer and by what replies taught.
+// Tokens of a text or a message for one model: raw features, weighted by its tokenizer and calibration.
 import type { Block, Message } from "../message/message.ts";
 import type { Tokenizer } from "../models/model-facts.ts";
 import { calibrate, uncalibrated, type Calibration } from "./calibration.ts";
@@ -23,15 +23,15 @@ export function createTokenCounter(
   };
 }
 
-/** What English and code take on average, in characters per token. */
+/** The average of English and code, in characters per token. */
 const charactersPerToken = 3.6;
 
-/** What an image or a file of unknown size is taken for. */
+/** The assumed size of an image or file of unknown size. */
 const mediaTokens = 1_600;
 
 /**
- * By length alone, looking at no character: enough for a session whose replies tell the exact count of
- * all but the newest messages.
+ * Counts by length alone, without reading characters. Enough for a session, because replies give the
+ * exact count of all but the newest messages.
  */
 export const lengthCounter: TokenCounter = {
   text: (text) => Math.ceil(text.length / charactersPerToken),

@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkInput, describeViolation } from "./check-input.ts";
+import { checkInput, describeViolation, parseInput } from "./check-input.ts";
 import { readInputSchema } from "./input-schema.ts";
-import { parseInput } from "./parse-input.ts";
 
 const { schema } = readInputSchema(
   JSON.stringify({

@@ -1,17 +1,45 @@
-// A model's input against the schema of a tool: every violation with its place, so that one more try can mend all.
+// Parses the input a model wrote for a tool and checks it against the schema. Lists every violation with its place,
+// so that one retry can fix all.
+import { isObject } from "../message/fields.ts";
 import { nearestNames } from "../nearest-names.ts";
-import { isRecord, pointerTo, type InputSchema, type SchemaType } from "./input-schema.ts";
+import type { JsonText } from "../message/message.ts";
+import { pointerTo, type InputSchema, type SchemaType } from "./input-schema.ts";
+import type { ToolInput } from "./tool.ts";
+
+export type ParsedInput =
+  | { readonly input: ToolInput; readonly problem: null }
+  | { readonly input: null; readonly problem: string };
+
+/** Empty text counts as an empty object: models send it for no input. Never throws. */
+export function parseInput(json: JsonText, charactersMax: number): ParsedInput {
+  if (json.length > charactersMax) {
+    return refuse(`has ${json.length} characters; ${charactersMax} are taken at most`);
+  }
+  if (json.trim() === "") return { input: {}, problem: null };
+  try {
+    const value: unknown = JSON.parse(json);
+    return isObject(value) ? { input: value, problem: null } : refuse("must be a JSON object");
+  } catch (error) {
+    // The parser's message quotes the input; only the position helps.
+    const place = error instanceof Error ? /position \d+/.exec(error.message)?.[0] : undefined;
+    return refuse(`is not JSON${place === undefined ? "" : ` (at ${place})`}`);
+  }
+}
+
+function refuse(problem: string): ParsedInput {
+  return { input: null, problem };
+}
 
 export interface InputViolation {
-  /** A JSON pointer; empty for the input itself. */
+  /** A JSON pointer. Empty for the input itself. */
   readonly path: string;
   readonly problem: string;
 }
 
-/** More are counted and not told: nobody reads the hundredth. */
+/** Further violations are only counted. */
 export const violationsMax = 50;
 
-/** Empty when the input fits. Never throws, whatever the value. */
+/** Empty if the input fits. Never throws for any value. */
 export function checkInput(schema: InputSchema, value: unknown): readonly InputViolation[] {
   const violations: InputViolation[] = [];
   let leftOut = 0;
@@ -23,7 +51,7 @@ export function checkInput(schema: InputSchema, value: unknown): readonly InputV
   return violations;
 }
 
-/** As a model is told of it. */
+/** The sentence the model sees. */
 export function describeViolation({ path, problem }: InputViolation): string {
   return path === "" ? `the input ${problem}` : `${path} ${problem}`;
 }
@@ -47,7 +75,7 @@ function check(schema: InputSchema, value: unknown, path: string, report: Report
   if (typeof value === "string") checkText(schema, value, path, report);
   else if (typeof value === "number") checkNumber(schema, value, path, report);
   else if (Array.isArray(value)) checkItems(schema, value, path, report);
-  else if (isRecord(value)) checkProperties(schema, value, path, report);
+  else if (isObject(value)) checkProperties(schema, value, path, report);
 }
 
 const spelling: Readonly<Record<SchemaType, string>> = {
@@ -63,7 +91,7 @@ const spelling: Readonly<Record<SchemaType, string>> = {
 function isOfType(type: SchemaType, value: unknown): boolean {
   switch (type) {
     case "object":
-      return isRecord(value);
+      return isObject(value);
     case "array":
       return Array.isArray(value);
     case "string":
@@ -72,7 +100,7 @@ function isOfType(type: SchemaType, value: unknown): boolean {
     case "number":
       return typeof value === "number" && Number.isFinite(value);
     case "integer":
-      // A longer one was changed when it was parsed.
+      // Parsing already changed larger numbers.
       return Number.isSafeInteger(value);
     case "null":
       return value === null;
@@ -84,7 +112,7 @@ function describe(value: unknown): string {
     return JSON.stringify(value.length <= 40 ? value : `${value.slice(0, 40)}…`);
   }
   if (Array.isArray(value)) return "a list";
-  return isRecord(value) ? "an object" : String(value);
+  return isObject(value) ? "an object" : String(value);
 }
 
 function checkText({ bounds }: InputSchema, text: string, path: string, report: Report): void {
@@ -100,7 +128,7 @@ function checkText({ bounds }: InputSchema, text: string, path: string, report: 
   if (length > maxLength) report(path, `must have at most ${maxLength} characters`);
 }
 
-/** As JSON Schema counts them: a pair of surrogates is one. */
+/** Counts like JSON Schema: a surrogate pair is one character. */
 function countCharacters(text: string): number {
   return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }

@@ -1,7 +1,7 @@
-// Limits that somebody set: each a number that makes sense, or an error that says which would.
+// Checks configured limits. An invalid one is an error that names the minimum.
 import { StrataError } from "../strata-error.ts";
 
-/** Throws a `StrataError` for the first that is no number, without an end, or below the least that makes sense. */
+/** Throws a `StrataError` for the first limit that is not finite or is below its minimum. */
 export function requireLeasts<Name extends string>(
   what: string,
   values: Readonly<Record<Name, number>>,
@@ -12,7 +12,7 @@ export function requireLeasts<Name extends string>(
     if (Number.isFinite(value) && value >= least) continue;
     throw new StrataError(
       "config-invalid",
-      `${name} of ${what} is ${value}, and ${least} is the least`,
+      `${name} of ${what} is ${value}, but must be at least ${least}`,
       `give a number from ${least}, or leave it out`,
     );
   }

@@ -1,15 +1,15 @@
-// What a tool must be to be registered: a name every provider takes, once, and a schema every provider understands.
+// Registration rules: a unique name that every provider accepts, and a schema that every provider understands.
 import { StrataError } from "../strata-error.ts";
 import { readInputSchema, type InputSchema } from "./input-schema.ts";
 import type { Tool } from "./tool.ts";
 
-/** A tool with its schema read. */
+/** A tool with its parsed schema. */
 export interface RegisteredTool<T extends Tool = Tool> {
   readonly tool: T;
   readonly schema: InputSchema;
 }
 
-/** By name. Throws a `StrataError` that lists everything that is wrong with any of them. */
+/** The tools by name. Throws a `StrataError` that lists every problem. */
 export function registerTools<T extends Tool>(
   tools: readonly T[],
 ): ReadonlyMap<string, RegisteredTool<T>> {
@@ -34,7 +34,7 @@ export function registerTools<T extends Tool>(
   );
 }
 
-/** What all providers take. */
+/** The names all providers accept. */
 export function isToolName(name: string): boolean {
   return /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/.test(name);
 }

@@ -1,4 +1,4 @@
-// A tool's output that is too long for a prompt → its beginning and its end, and a line between them that says what is missing.
+// Shortens a long tool output to its beginning and end, with a line between them about what is missing.
 import { countBytes, cutMiddle, type MiddleCut } from "../layers/cut-middle.ts";
 
 export interface OutputCut {
@@ -6,7 +6,7 @@ export interface OutputCut {
   readonly bytesLeftOut: number;
 }
 
-/** The place of what is left out, for the line that says so. */
+/** What was left out and where, for the line. */
 export type LeftOut = Omit<MiddleCut, "head" | "tail">;
 
 /** The line comes on top of the limit. */

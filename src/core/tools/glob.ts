@@ -1,11 +1,11 @@
-// File name patterns, matched name by name in time that grows with pattern times name, never faster.
+// File name patterns, matched name by name in time proportional to pattern times name.
 
-/** Where in a pattern a path is. Empty when nothing below it can match. */
+/** The places in a pattern that a path has reached. Empty if nothing below the path can match. */
 export type GlobState = ReadonlySet<number>;
 
 export interface Glob {
   readonly start: GlobState;
-  /** After one more name of the path. */
+  /** The state after one more name of the path. */
   step(state: GlobState, name: string): GlobState;
   /** Whether the names so far are a match. */
   isMatch(state: GlobState): boolean;
@@ -15,7 +15,10 @@ export type GlobReading =
   | { readonly glob: Glob; readonly problem: null }
   | { readonly glob: null; readonly problem: string };
 
-/** `*` and `?` within a name, `**` over any number of folders, `[a-z]`, `[!a]`, `{one,two}`, and `\` before any of them. */
+/**
+ * Supports `*` and `?` within a name, `**` over any number of folders, `[a-z]`, `[!a]`, `{one,two}`, and `\`
+ * before any of them.
+ */
 export function readGlob(pattern: string): GlobReading {
   if (pattern.length > 1000) return refuse("is longer than 1000 characters");
   const expanded = expandBraces(pattern);
@@ -36,7 +39,7 @@ export function matchesGlob(glob: Glob, path: string): boolean {
   return glob.isMatch(path.split("/").reduce((state, name) => glob.step(state, name), glob.start));
 }
 
-/** The names a pattern spells out or describes, one for each place between slashes. */
+/** The pattern's parts between slashes, after expanding braces. */
 export function namesInGlob(pattern: string): readonly string[] {
   return (expandBraces(pattern) ?? []).flatMap((each) => each.split("/"));
 }
@@ -56,7 +59,7 @@ type Token =
 type Range = readonly [from: string, to: string];
 
 function toGlob(nodes: readonly Node[], starts: readonly number[]): Glob {
-  /** Folders may also be none. */
+  /** `**` may also match no folder. */
   const reach = (places: Iterable<number>): GlobState => {
     const reached = new Set<number>();
     for (const place of places) {
@@ -84,7 +87,7 @@ function toGlob(nodes: readonly Node[], starts: readonly number[]): Glob {
   };
 }
 
-/** Back to the last `*` only: what an earlier one could take, a later one can take as well. */
+/** Backtracks only to the last `*`: it can take whatever an earlier one could. */
 function matchesName(tokens: readonly Token[], name: readonly string[]): boolean {
   let token = 0;
   let at = 0;
@@ -161,7 +164,7 @@ function readSet(letters: readonly string[]): Token {
 
 const alternativesMax = 64;
 
-/** Null when there are too many. A brace without its partner is a brace. */
+/** Null if there are too many. An unmatched brace is a plain character. */
 function expandBraces(pattern: string): readonly string[] | null {
   const done: string[] = [];
   const open = [pattern];
@@ -185,7 +188,7 @@ interface Braces {
   readonly parts: readonly string[];
 }
 
-/** The first innermost pair that holds a comma. */
+/** The first innermost pair with a comma. */
 function findBraces(pattern: string): Braces | null {
   let start = -1;
   let commas: number[] = [];

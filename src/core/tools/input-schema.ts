@@ -1,4 +1,5 @@
-// The part of JSON Schema that every provider understands (D-05), read once from a definition's text.
+// Reads the part of JSON Schema that every provider understands, once per tool definition.
+import { isObject } from "../message/fields.ts";
 import type { JsonText } from "../message/message.ts";
 import { nearestNames } from "../nearest-names.ts";
 
@@ -14,19 +15,19 @@ export const schemaTypes = [
 
 export type SchemaType = (typeof schemaTypes)[number];
 
-/** What inputs are checked against. Where no type is given, anything goes. */
+/** Inputs are checked against this. Without a type, any value is valid. */
 export interface InputSchema {
   readonly type?: SchemaType;
   readonly enum?: readonly unknown[];
   readonly properties: ReadonlyMap<string, InputSchema>;
   readonly required: readonly string[];
-  /** Whether an object may have more than its properties. */
+  /** Whether an object may have other properties. */
   readonly takesMore: boolean;
   readonly items?: InputSchema;
   readonly bounds: SchemaBounds;
 }
 
-/** Of characters, of a number, of items. */
+/** Bounds of characters, of a number, of items. */
 export type SchemaBounds = { readonly [Name in BoundName]?: number };
 
 const boundNames = [
@@ -41,12 +42,12 @@ const boundNames = [
 type BoundName = (typeof boundNames)[number];
 
 export interface SchemaProblem {
-  /** A JSON pointer; empty for the schema itself. */
+  /** A JSON pointer. Empty for the schema itself. */
   readonly path: string;
   readonly problem: string;
 }
 
-/** Every problem is told, not the first. With one, nothing can be checked against the schema. */
+/** Lists every problem, not only the first. A schema with problems cannot be used. */
 export interface SchemaReading {
   readonly schema: InputSchema;
   readonly problems: readonly SchemaProblem[];
@@ -57,17 +58,13 @@ export function readInputSchema(json: JsonText): SchemaReading {
   const report: Report = (path, problem) => void problems.push({ path, problem });
   const value = parse(json);
   const schema = readSchema(value, "", 0, report);
-  if (isRecord(value) && value["type"] !== "object") {
+  if (isObject(value) && value["type"] !== "object") {
     report("/type", 'must be "object": the input of a tool is an object');
   }
   return { schema, problems };
 }
 
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** A name as part of a JSON pointer. */
+/** Appends a name to a JSON pointer. */
 export function pointerTo(path: string, name: string | number): string {
   return `${path}/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
@@ -92,7 +89,7 @@ function parse(json: JsonText): unknown {
 }
 
 function readSchema(value: unknown, path: string, depth: number, report: Report): InputSchema {
-  if (!isRecord(value)) {
+  if (!isObject(value)) {
     report(path, "is not a schema: an object is needed");
     return anything;
   }
@@ -180,7 +177,7 @@ function readProperties(
 ): ReadonlyMap<string, InputSchema> {
   const here = pointerTo(path, "properties");
   if (properties === undefined) return new Map();
-  if (!isRecord(properties)) {
+  if (!isObject(properties)) {
     report(here, "must be an object of schemas");
     return new Map();
   }

@@ -1,12 +1,12 @@
-// Definitions, permission filter: which of the tools on offer an agent is told of, in which order.
+// Definitions, permission filter: which of the offered tools an agent sees, and in which order.
 import type { AgentRole } from "../message/assembled-context.ts";
 import { encodeToolDefinition, type ToolDefinition } from "../message/tool-definition.ts";
 
 export interface OfferedTool {
   readonly definition: ToolDefinition;
-  /** Permissions; all of them must be granted. */
+  /** All of these permissions must be granted. */
   readonly needs: readonly string[];
-  /** Who may have it; every role where it is missing. */
+  /** The roles that may have it. Missing means every role. */
   readonly roles?: readonly AgentRole[];
 }
 
@@ -18,7 +18,7 @@ export interface ToolOffer<Offered extends OfferedTool = OfferedTool> {
 }
 
 export interface SelectedTools {
-  /** Copies: whoever changes one does not change what others are given. */
+  /** Copies, so that changing one does not affect other callers. */
   readonly tools: readonly ToolDefinition[];
   readonly left: readonly LeftTool[];
 }
@@ -28,7 +28,7 @@ export interface LeftTool {
   readonly reason: string;
 }
 
-/** What a worker never gets, also when a tool of that name forgets to say so (S-17). */
+/** A worker never gets these, even if a tool of that name does not restrict its roles. */
 const neverForWorkers: readonly string[] = [
   "memory_add",
   "memory_replace",
@@ -37,8 +37,8 @@ const neverForWorkers: readonly string[] = [
 ];
 
 /**
- * The tools a role may use with what it was granted, each name once. The first of a name wins: a
- * provider refuses a request that has one twice. Sorted is by code units, the same in every locale (C-13).
+ * The tools a role may use with its permissions, each name once. The first of a name wins: providers refuse
+ * duplicate names. "sorted" is by code unit, the same in every locale.
  */
 export function selectTools(offer: ToolOffer): SelectedTools {
   const { chosen, left } = chooseTools(offer);
@@ -50,7 +50,7 @@ export function selectTools(offer: ToolOffer): SelectedTools {
   return { tools, left };
 }
 
-/** The same, as they were offered. */
+/** The same, as offered. */
 export function chooseTools<Offered extends OfferedTool>({
   offered,
   granted,
@@ -91,7 +91,7 @@ function repetition(tool: OfferedTool, first: OfferedTool | undefined): string |
     : "another tool of this name was offered before";
 }
 
-/** Names differ: each is there once. */
+/** Names are unique here. */
 function byName(left: OfferedTool, right: OfferedTool): number {
   return left.definition.name < right.definition.name ? -1 : 1;
 }

@@ -1,20 +1,20 @@
-// A tool: what the model is told of it, what it does to the world, and how it is run.
+// A tool: its definition for the model, its effects on the world, and how to run it.
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { OfferedTool } from "./select-tools.ts";
 
-/** What running it does, as events tell it; the strongest that applies. */
+/** What running it does, for events. The strongest that applies. */
 export type SideEffects = "none" | "read" | "write" | "execute" | "network";
 
 export interface Tool extends OfferedTool {
   readonly sideEffects: SideEffects;
-  /** Cannot run in a session without a workspace. */
+  /** The tool needs a workspace. */
   readonly requiresWorkspace?: boolean;
-  /** Its own limits instead of the dispatcher's. */
+  /** Overrides the dispatcher's limits. */
   readonly timeoutMs?: number;
   readonly outputBytesMax?: number;
-  /** `input` fits the schema of its definition. What it throws is told to the model. */
+  /** `input` fits the definition's schema. The model sees the text of thrown errors. */
   run(input: ToolInput, call: ToolCallContext): Promise<ToolOutput>;
-  /** Called after the signal of a running use was set, for what cannot listen to a signal. */
+  /** Called after the signal of a running use was aborted, for tools that cannot listen to a signal. */
   cancel?(toolUseId: string): Promise<void> | void;
 }
 
@@ -26,11 +26,11 @@ export interface ToolCallContext {
   readonly turnId: string;
   readonly toolUseId: string;
   readonly role: AgentRole;
-  /** Grows with every reply: uses that one reply asked for have the same, and their order says nothing. */
+  /** Grows with every reply. Tool uses of one reply share it, and have no order among themselves. */
   readonly replyNumber?: number;
-  /** Of the event that tells of the call; null where nobody was told. */
+  /** The event of this call. Null if none was emitted. */
   readonly eventId?: string | null;
-  /** Set when the call is cancelled or its time is up. */
+  /** Aborted if the call is cancelled or times out. */
   readonly signal: AbortSignal;
 }
 
@@ -53,10 +53,10 @@ export type ToolErrorClass =
   | "user_denied"
   | "confirmation_timeout";
 
-/** Why a tool could not do what it was asked. The one error a tool throws on purpose (D-10). */
+/** Why a tool failed. The only error a tool throws on purpose. */
 export class ToolError extends Error {
   readonly errorClass: ToolErrorClass;
-  /** Whether a person should see it, and not only the model. */
+  /** Whether people should see it too, not only the model. */
   readonly isUserVisible: boolean;
 
   constructor(

@@ -1,10 +1,10 @@
-// Named toolsets: what a session is granted, in one word.
+// Named toolsets: a session's permissions in one word.
 import type { AgentRole } from "../message/assembled-context.ts";
 import { nearestNames } from "../nearest-names.ts";
 import { StrataError } from "../strata-error.ts";
 import { chooseTools, type LeftTool, type OfferedTool } from "./select-tools.ts";
 
-/** What the tools that come with Strata need. Tools of others may need other words. */
+/** The permissions that Strata's own tools need. Other tools may need others. */
 export type Permission =
   | "files.read"
   | "files.write"
@@ -16,7 +16,7 @@ export type Permission =
 export interface Toolset {
   readonly name: string;
   readonly granted: readonly string[];
-  /** Only these; every tool that is permitted where it is missing. */
+  /** Only these tools. Missing means every permitted tool. */
   readonly tools?: readonly string[];
 }
 
@@ -28,7 +28,7 @@ const writing = [
   "skills.write",
 ] as const satisfies readonly Permission[];
 
-/** Each has what the one before it has. */
+/** Each set includes the one before it. */
 export const toolsets: readonly Toolset[] = [
   { name: "none", granted: [], tools: [] },
   { name: "read-only", granted: reading },
@@ -36,7 +36,7 @@ export const toolsets: readonly Toolset[] = [
   { name: "full", granted: [...writing, "commands.run"] },
 ];
 
-/** By its name; one of the caller's own comes before one of ours. */
+/** Finds a toolset by name. The caller's own come before ours. */
 export function findToolset(name: string, own: readonly Toolset[] = []): Toolset {
   const all = [...own, ...toolsets];
   const found = all.find((each) => each.name === name);
@@ -56,7 +56,7 @@ export interface ToolsetOffer {
   readonly role: AgentRole;
 }
 
-/** What a session is opened with, so that it is told of what may be used and of nothing else. */
+/** What a session opens with: only the tools it may use. */
 export interface RoleTools {
   /** Sorted by name. */
   readonly tools: readonly OfferedTool[];
@@ -64,7 +64,7 @@ export interface RoleTools {
   readonly toolsLeft: readonly LeftTool[];
 }
 
-/** Everything that is left out, or was asked for and is not on offer, is named with its reason. */
+/** Names every omitted or unavailable tool, with the reason. */
 export function selectFromToolset({ offered, toolset, role }: ToolsetOffer): RoleTools {
   const isWanted = ({ definition }: OfferedTool): boolean =>
     toolset.tools?.includes(definition.name) !== false;

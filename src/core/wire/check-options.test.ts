@@ -3,8 +3,8 @@ import { StrataError } from "../strata-error.ts";
 import { anthropicMessages } from "./anthropic-messages/index.ts";
 import { assemblyOf, haiku, planOf } from "./anthropic-messages/test-kit.ts";
 import { checkOptions } from "./check-options.ts";
-import { openaiChat } from "./openai-chat/index.ts";
-import { openaiResponses } from "./openai-responses/index.ts";
+import { openaiChat } from "./openai/chat/index.ts";
+import { openaiResponses } from "./openai/responses/index.ts";
 import type { CallOptions } from "./protocol.ts";
 
 const usual: CallOptions = { outputTokensMax: 100, stream: true };

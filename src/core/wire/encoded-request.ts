@@ -2,6 +2,8 @@
 import type { LeftOut } from "../assembly/spelling.ts";
 
 export interface EncodedRequest {
+  /** Behind the provider's base URL, with a query where the protocol has one. */
+  readonly path: string;
   /** The body. Pieces of the prefix are the very bytes that were sent before. */
   readonly pieces: readonly Uint8Array[];
   readonly byteLength: number;
@@ -25,12 +27,15 @@ export function leftOutNote({ what, reason }: LeftOut): EncodeNote {
 const utf8 = new TextEncoder();
 const asText = new TextDecoder();
 
+export interface RequestParts extends Pick<EncodedRequest, "path"> {
+  /** Of the body, in order. */
+  readonly parts: readonly (string | Uint8Array)[];
+  readonly headers?: EncodedRequest["headers"];
+  readonly notes?: EncodedRequest["notes"];
+}
+
 /** A body from text and bytes; neighbouring texts become one piece. */
-export function toRequest(
-  parts: readonly (string | Uint8Array)[],
-  headers: Readonly<Record<string, string>>,
-  notes: readonly EncodeNote[],
-): EncodedRequest {
+export function toRequest({ path, parts, headers = {}, notes = [] }: RequestParts): EncodedRequest {
   const pieces: Uint8Array[] = [];
   let text = "";
   const flush = (): void => {
@@ -46,6 +51,7 @@ export function toRequest(
   }
   flush();
   return {
+    path,
     pieces,
     byteLength: pieces.reduce((sum, piece) => sum + piece.length, 0),
     headers,

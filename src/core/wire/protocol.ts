@@ -2,16 +2,23 @@
 import type { Assembly } from "../assembly/assemble.ts";
 import type { Spelling } from "../assembly/spelling.ts";
 import type { CachePlan } from "../cache/cache-plan.ts";
+import type { Fields } from "../message/fields.ts";
 import type { JsonText, Message } from "../message/message.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
+import type { ProtocolAccess } from "./access.ts";
 import type { EncodedRequest } from "./encoded-request.ts";
 import type { ProviderFailure } from "./failure.ts";
-import type { Reply, StreamPart } from "./reply.ts";
+import type { ForeignReader } from "./foreign/foreign-reader.ts";
+import type { Reply, ReportedUsage, StreamPart } from "./reply.ts";
 
-export interface Protocol {
-  readonly name: ProtocolName;
-  /** Behind the provider's base URL. */
-  readonly path: string;
+export interface Protocol<Name extends string = string> {
+  /** Stored with sessions and written into reports: it never changes. */
+  readonly name: Name;
+  /** For people. */
+  readonly title: string;
+  readonly access: ProtocolAccess;
+  /** The path of a call, after the provider's base URL. The encoded request carries the same path. */
+  path(call: CallPlace): string;
   /** Whether it can ask a provider to keep a prefix. */
   readonly writesMarkers: boolean;
   spelling(model: ModelFacts): Spelling;
@@ -21,14 +28,31 @@ export interface Protocol {
   readonly stream: StreamDecoder;
   /** What a refused request's answer means. */
   readFailure(answer: RefusedAnswer): ProviderFailure;
+  /** The usage in a whole answer or in one event of a stream; undefined if there is none. */
+  findUsage(answer: Fields): unknown;
+  readUsage(usage: unknown): ReportedUsage;
+  readonly foreign: ForeignReader;
+  /** Names the effects it needs besides a POST with a key (edge/providers/wire-effects.ts); absent for none. */
+  readonly effects?: string;
+  /** How to ask a provider to count tokens; absent if the protocol cannot. */
+  readonly counting?: ProtocolCounting;
   /** How a provider is asked to sum up a conversation itself; absent where the protocol has no such thing. */
   readonly compaction?: ProtocolCompaction;
 }
 
+export interface ProtocolCounting {
+  /** Its name in the configuration and on every count. */
+  readonly name: string;
+  /** Whether a request to this path or URL only asks for a count. */
+  isAskedAt(path: string): boolean;
+  /** Takes a request for a reply. */
+  encode(request: EncodedRequest): EncodedRequest;
+  /** The tokens in an answer; null if it has no count. */
+  decode(body: string): number | null;
+}
+
 /** Whether a model can do it on its route is a fact of the model. */
 export interface ProtocolCompaction {
-  /** Behind the provider's base URL. */
-  readonly path: string;
   readonly canStream: boolean;
   /** What in a call's options forbids it; null where nothing does. */
   findObstacle(options: CallOptions): string | null;
@@ -41,7 +65,12 @@ export interface ProtocolCompaction {
   messagesIn(reply: Reply): readonly Message[];
 }
 
-export type ProtocolName = "anthropic-messages" | "openai-chat" | "openai-responses";
+/** Some protocols put these into the path. */
+export interface CallPlace {
+  /** As the provider spells it. */
+  readonly model: string;
+  readonly stream: boolean;
+}
 
 /** One event of a stream: its name, where it has one, and its data as text. */
 export interface ServerEvent {

@@ -8,7 +8,7 @@ import {
 } from "../../core/config/config-problem.ts";
 import { readConfig, type ConfigSources, type ReadConfig } from "../../core/config/read-config.ts";
 import type { StrataConfig } from "../../core/config/schema.ts";
-import { StrataError } from "../../core/strata-error.ts";
+import { StrataError, messageOf } from "../../core/strata-error.ts";
 import { loadConfig } from "./load-config.ts";
 import type { ConfigFile } from "./read-config-file.ts";
 import { watchFile, type WatchedFile } from "./watched-file.ts";
@@ -122,7 +122,7 @@ function toWarning(problem: ConfigProblem): StrataError {
 }
 
 function unexpected(error: unknown): ConfigProblem {
-  const message = `the configuration could not be read: ${error instanceof Error ? error.message : String(error)}`;
+  const message = `the configuration could not be read: ${messageOf(error)}`;
   const origin = { kind: "default" } as const;
   return { severity: "error", origin, message, hint: "this is a mistake of Strata's own" };
 }

@@ -1,11 +1,11 @@
 // Tokens of a whole request with a vocabulary alone: the plain formula that many clients use (N-30).
-import { readRequest } from "../../core/diagnosis/read-request.ts";
+import { readRequest } from "../../core/wire/foreign/read-request.ts";
 import { hashContent } from "../../core/hash.ts";
 import type { Block } from "../../core/message/message.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import { lengthCounter } from "../../core/tokens/token-counter.ts";
 import { bodyText, type EncodedRequest } from "../../core/wire/encoded-request.ts";
-import type { ProtocolName } from "../../core/wire/protocol.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
 import { createLru } from "./lru.ts";
 
 /** What is counted besides the text. */
@@ -20,7 +20,7 @@ export const messageOverhead = {
 export type BodyCounter = (request: EncodedRequest) => number;
 
 /** Reads and counts the whole body on each call, but each long text only once. */
-export function createBodyCounter(counter: TextCounter, protocol: ProtocolName): BodyCounter {
+export function createBodyCounter(counter: TextCounter, protocol: Protocol): BodyCounter {
   const texts = rememberTexts(counter);
   const plain = {
     text: (text: string) => texts.count(text),

@@ -1,19 +1,18 @@
 // Who counts: what the configuration names, and what of it there is (N-03, N-32).
-import type { CountApiName } from "./count-api.ts";
-
-export type CounterBackend = CountApiName | "tiktoken" | "local";
+import { protocols } from "../../core/wire/protocols.ts";
 
 export interface BackendQuestion {
-  /** As configured: auto, anthropic_api, openai_api, tiktoken or local. */
+  /** As configured: auto, tiktoken, local, or what a protocol calls its counting. */
   readonly backend: string;
   /** What the provider offers; null for nothing. */
-  readonly api: CountApiName | null;
+  readonly api: string | null;
   /** Without one the provider answers nobody. */
   readonly hasKey: boolean;
 }
 
 export interface ChosenBackend {
-  readonly backend: CounterBackend;
+  /** tiktoken, local, or what the protocol calls its counting. */
+  readonly backend: string;
   /** What a person should know; null for nothing. */
   readonly warning: string | null;
 }
@@ -21,21 +20,14 @@ export interface ChosenBackend {
 /** `auto` asks the provider where it counts and there is a key. What cannot be had becomes tiktoken. */
 export function chooseBackend({ backend, api, hasKey }: BackendQuestion): ChosenBackend {
   const available = hasKey ? api : null;
-  switch (backend) {
-    case "auto":
-      return { backend: available ?? "tiktoken", warning: null };
-    case "tiktoken":
-    case "local":
-      return { backend, warning: null };
-    case "anthropic_api":
-    case "openai_api": {
-      if (available === backend) return { backend, warning: null };
-      const reason = api === backend ? "there is no key" : "the provider does not offer it";
-      return instead(`the token counter ${backend} cannot be used: ${reason}`);
-    }
-    default:
-      return instead(`the token counter ${JSON.stringify(backend.slice(0, 80))} is not known`);
-  }
+  if (backend === "auto") return { backend: available ?? "tiktoken", warning: null };
+  const isOurs = backend === "tiktoken" || backend === "local";
+  if (isOurs || backend === available) return { backend, warning: null };
+  if (backend === api)
+    return instead(`the token counter ${backend} cannot be used: there is no key`);
+  return protocols.some(({ counting }) => counting?.name === backend)
+    ? instead(`the token counter ${backend} cannot be used: the provider does not offer it`)
+    : instead(`the token counter ${JSON.stringify(backend.slice(0, 80))} is not known`);
 }
 
 function instead(problem: string): ChosenBackend {

@@ -16,10 +16,12 @@ import { loadO200k } from "../../core/tokens/o200k/counter.ts";
 import { lengthCounter } from "../../core/tokens/token-counter.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
 import { bodyText, toRequest, type EncodedRequest } from "../../core/wire/encoded-request.ts";
-import { openaiResponses } from "../../core/wire/openai-responses/index.ts";
+import { openaiResponses } from "../../core/wire/openai/responses/index.ts";
 import type { CallOptions, Protocol } from "../../core/wire/protocol.ts";
 import { createSimulator, type Simulator } from "../../simulator/index.ts";
-import { anthropicEndpoint, openaiEndpoint, type Endpoint } from "../providers/endpoints.ts";
+import { anthropicEndpoint } from "../../core/wire/anthropic-messages/access.ts";
+import { openaiEndpoint } from "../../core/wire/openai/access.ts";
+import type { Endpoint } from "../../core/wire/access.ts";
 import { createProvider } from "../providers/provider.ts";
 import {
   closeAll,
@@ -53,17 +55,17 @@ const wires: Readonly<Record<string, Wire>> = {
     path: "/v1/messages/count_tokens",
     model: "claude-sonnet-4-6",
     request: (words) =>
-      toRequest(
-        [
+      toRequest({
+        path: "/v1/messages",
+        parts: [
           '{"model":"claude-sonnet-4-6","max_tokens":300,',
           '"tools":[{"name":"read","input_schema":{"type":"object","properties":{"10":{},"2":{}}}}],',
           '"system":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}],',
           `"messages":[{"role":"user","content":${JSON.stringify(words)}}],`,
           '"stop_sequences":["stop"],"temperature":0.5,"metadata":{"user_id":"u"}}',
         ],
-        { "anthropic-version": "2023-06-01" },
-        [],
-      ),
+        headers: { "anthropic-version": "2023-06-01" },
+      }),
   },
   "openai-responses": {
     protocol: openaiResponses,
@@ -72,16 +74,15 @@ const wires: Readonly<Record<string, Wire>> = {
     path: "/v1/responses/input_tokens",
     model: "gpt-5.6",
     request: (words) =>
-      toRequest(
-        [
+      toRequest({
+        path: "/responses",
+        parts: [
           '{"model":"gpt-5.6","max_output_tokens":300,"store":false,"instructions":"Be brief.",',
           '"tools":[{"type":"function","name":"read","parameters":{"type":"object"}}],',
           `"input":[{"role":"user","content":${JSON.stringify(words)}}],`,
           '"include":["reasoning.encrypted_content"],"prompt_cache_key":"k"}',
         ],
-        {},
-        [],
-      ),
+      }),
   },
 };
 
@@ -192,7 +193,7 @@ describe.each(Object.entries(wires))("%s against the simulator", (_name, wire) =
     const request = wire.request("Hello.");
     const first = await counter.count({ request });
     const body = bodyText(request.pieces).replace("300", "4000");
-    const other = toRequest([body.slice(0, 40), body.slice(40)], request.headers, []);
+    const other = toRequest({ ...request, parts: [body.slice(0, 40), body.slice(40)] });
     const second = await counter.count({ request: other });
     expect(second).toEqual({ ...first, source: "remembered" });
     expect(asked()).toBe(1);

@@ -4,7 +4,7 @@ import { plantedKey } from "../../../harness/planted-key.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
 import { toRequest, type EncodedRequest } from "../../core/wire/encoded-request.ts";
-import { openaiChat } from "../../core/wire/openai-chat/index.ts";
+import { openaiChat } from "../../core/wire/openai/chat/index.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { createTestClock } from "../providers/test-kit.ts";
 import { createCounter, type Counter, type CounterOptions } from "./counter.ts";
@@ -14,11 +14,10 @@ const key = plantedKey;
 const labels = { agent: "coder", provider: "main", model: "a model" };
 /** One token for each word. */
 const textCounter = { count: (text: string) => text.split(" ").length };
-const request: EncodedRequest = toRequest(
-  ['{"max_tokens":9,"messages":[{"role":"user","content":"one two three"}]}'],
-  {},
-  [],
-);
+const request: EncodedRequest = toRequest({
+  path: "/v1/messages",
+  parts: ['{"max_tokens":9,"messages":[{"role":"user","content":"one two three"}]}'],
+});
 /** Three words, four for the message, three for the reply. */
 const plainTokens = 10;
 

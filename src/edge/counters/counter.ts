@@ -7,8 +7,8 @@ import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { monotonicClock, type CounterClock } from "./ask-within.ts";
 import { createBodyCounter } from "./body-counter.ts";
-import { chooseBackend, type CounterBackend } from "./choose-backend.ts";
-import { findCountApi, toCountingProtocol } from "./count-api.ts";
+import { chooseBackend } from "./choose-backend.ts";
+import { toCountingProtocol } from "./counting-protocol.ts";
 import { createDriftBook, type DriftFigures } from "./drift-book.ts";
 import {
   createExactCounter,
@@ -21,7 +21,7 @@ import { createLatch, type CounterLabel } from "./latch.ts";
 import { createTelling, type CounterListeners } from "./telling.ts";
 
 export interface CounterOptions extends CounterListeners {
-  /** As configured: auto, anthropic_api, openai_api, tiktoken or local. */
+  /** As configured: auto, tiktoken, local, or what a protocol calls its counting. */
   readonly backend: string;
   /** Of the requests that will be counted. */
   readonly protocol: Protocol;
@@ -85,7 +85,7 @@ export function createCounter(options: CounterOptions): Counter {
   const { backend, exact } = openBackend(options, telling.warn);
   const latch = createLatch(backend, exact !== null, telling.warn);
   const drift = createDriftBook(telling.drift);
-  const countBody = createBodyCounter(options.textCounter, options.protocol.name);
+  const countBody = createBodyCounter(options.textCounter, options.protocol);
   const counts = { provider: 0, remembered: 0, estimate: 0 };
 
   const count = async ({ request, signal, ...known }: CountQuestion): Promise<Count> => {
@@ -136,17 +136,17 @@ const usualCapacity = 1024;
 const usualLimitMs = 15_000;
 
 interface OpenBackend {
-  readonly backend: CounterBackend;
+  readonly backend: string;
   readonly exact: ExactCounter | null;
 }
 
 function openBackend(options: CounterOptions, warn: (message: string) => void): OpenBackend {
   const { protocol, hasKey, openSender } = options;
-  const api = findCountApi(protocol.name);
+  const api = protocol.counting;
   const question = { backend: options.backend, api: api?.name ?? null, hasKey };
   const { backend, warning } = chooseBackend(question);
   if (warning !== null) warn(warning);
-  if (api === null || backend !== api.name) return { backend, exact: null };
+  if (backend !== api?.name) return { backend, exact: null };
   const exact = createExactCounter({
     api,
     sender: openSender(toCountingProtocol(protocol, api)),

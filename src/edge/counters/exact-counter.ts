@@ -1,10 +1,12 @@
 // Counts of the provider itself: remembered by content, asked for once at a time, and not where it keeps failing.
+import { createHash } from "node:crypto";
 import { promptTokens } from "../../core/message/usage.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
+import type { ContentHash } from "../../core/hash.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
+import type { ProtocolCounting } from "../../core/wire/protocol.ts";
 import type { Reply } from "../../core/wire/reply.ts";
 import { askWithin, type CounterClock } from "./ask-within.ts";
-import { toCountRequest, type CountApi } from "./count-api.ts";
 import { createFlights } from "./flights.ts";
 import { createLru } from "./lru.ts";
 import { createProviderHealth, type HealthFigures } from "./provider-health.ts";
@@ -45,7 +47,7 @@ export interface ExactStats extends HealthFigures {
 }
 
 export interface ExactCounterOptions {
-  readonly api: CountApi;
+  readonly api: ProtocolCounting;
   readonly sender: CountSender;
   readonly capacity: number;
   readonly limitMs: number;
@@ -77,7 +79,8 @@ export function createExactCounter(options: ExactCounterOptions): ExactCounter {
 
   return {
     count: async (sent, signal) => {
-      const { request, key } = toCountRequest(sent, api);
+      const request = api.encode(sent);
+      const key = keyOf(request, api.name);
       const tokens = known.get(key);
       if (tokens !== undefined) {
         spared.remembered += 1;
@@ -95,4 +98,11 @@ export function createExactCounter(options: ExactCounterOptions): ExactCounter {
       await sender.close();
     },
   };
+}
+
+/** Of what is sent: the same content has the same key, in whatever pieces it comes. */
+function keyOf({ pieces, headers }: EncodedRequest, api: string): ContentHash {
+  const hash = createHash("sha256").update(`${api}\n${JSON.stringify(headers)}\n`);
+  for (const piece of pieces) hash.update(piece);
+  return hash.digest("hex");
 }

@@ -1,13 +1,11 @@
 // What may be said of a counter: exact until it first had to fall back, and never again after that (N-31).
 import type { ProviderFailure } from "../../core/wire/failure.ts";
-import type { CounterBackend } from "./choose-backend.ts";
-
-export type BackendLabel = CounterBackend | "cascading_degraded";
 
 export interface CounterLabel {
   /** False for good once the counter had to fall back, also for counts of the provider. */
   readonly exact: boolean;
-  readonly backend: BackendLabel;
+  /** What was chosen, or cascading_degraded. */
+  readonly backend: string;
 }
 
 export interface Latch {
@@ -19,7 +17,7 @@ export interface Latch {
 const detailCharactersMax = 200;
 
 export function createLatch(
-  backend: CounterBackend,
+  backend: string,
   asksProvider: boolean,
   warn: (message: string) => void,
 ): Latch {

@@ -196,7 +196,7 @@ describe("an event that violates the catalogue", () => {
     const { bus, problems } = openTestBus({ strictness: "lenient" });
     const draft = { ...draftResumed(1), type: "turn.complete" } as unknown as EventDraft;
     expect(() => bus.emit(draft)).toThrow(
-      "turn.complete is no type of event; did you mean turn.completed?",
+      "turn.complete is not an event type; did you mean turn.completed?",
     );
     expect(problems).toMatchObject([{ kind: "event-invalid", type: "turn.complete" }]);
   });

@@ -38,7 +38,7 @@ describe("ids", () => {
   test("cannot follow the last id there is, and only that session hears of it", () => {
     const { bus } = openTestBus();
     const last = { parentEventId: "7ZZZZZZZZZZZZZZZZZZZZZZZZZ" };
-    expect(() => bus.emit({ ...draftResumed(1, "a"), ...last })).toThrow("no event id after");
+    expect(() => bus.emit({ ...draftResumed(1, "a"), ...last })).toThrow("no event id can follow");
     expect(bus.emit(draftResumed(1, "b")).sessionId).toBe("b");
     expect(bus.emit(draftResumed(2, "a")).sessionId).toBe("a");
   });

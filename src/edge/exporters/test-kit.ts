@@ -1,6 +1,6 @@
 // For tests: a bus with metrics, and a parser of the Prometheus text format.
 import { createEventBus, type EventBus } from "../events/event-bus.ts";
-import type { WorkspaceMetrics } from "../stores/workspace/workspace-root.ts";
+import type { WorkspaceMetrics } from "../files/workspace/workspace-root.ts";
 import { createMetrics, type Metrics, type MetricsOptions } from "./metrics.ts";
 
 export interface TestMetrics {

@@ -1,7 +1,7 @@
 // Counts of workspace caches as counters that never go down, although a cache drops roots and restarts them at 0.
-import { toCounters, type WorkspaceCounter } from "../stores/workspace/workspace-counters.ts";
-import type { WorkspaceCache } from "../stores/workspace/workspace-cache.ts";
-import type { WorkspaceMetrics } from "../stores/workspace/workspace-root.ts";
+import { toCounters, type WorkspaceCounter } from "../files/workspace/workspace-counters.ts";
+import type { WorkspaceCache } from "../files/workspace/workspace-cache.ts";
+import type { WorkspaceMetrics } from "../files/workspace/workspace-root.ts";
 
 export type CountedCache = Pick<WorkspaceCache, "metrics">;
 

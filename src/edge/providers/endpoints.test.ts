@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { anthropicEndpoint, openaiEndpoint, parseCredentials, parseTarget } from "./endpoints.ts";
+import { anthropicEndpoint } from "../../core/wire/anthropic-messages/access.ts";
+import { openaiEndpoint } from "../../core/wire/openai/access.ts";
+import { parseBaseUrl, parseCredentials } from "./endpoints.ts";
 
 test("each provider has its address and its own header for the key", () => {
   expect(anthropicEndpoint({ apiKey: "sk-ant-1" })).toEqual({
@@ -24,22 +26,27 @@ describe("where a request goes", () => {
     ["https://api.example.com/anthropic/v1", "/anthropic/v1/messages"],
     ["https://api.example.com?api-version=1", "/v1/messages?api-version=1"],
   ])("%s → %s", (baseUrl, path) => {
-    expect(parseTarget(baseUrl, "/v1/messages")).toEqual({
-      origin: "https://api.example.com",
-      path,
-    });
+    const base = parseBaseUrl(baseUrl);
+    expect([base.origin, base.pathTo("/v1/messages")]).toEqual(["https://api.example.com", path]);
   });
 
   test("a path without a version follows a base URL that has one", () => {
-    expect(parseTarget("https://api.example.com/v1/", "/chat/completions").path).toBe(
+    expect(parseBaseUrl("https://api.example.com/v1/").pathTo("/chat/completions")).toBe(
       "/v1/chat/completions",
+    );
+  });
+
+  test("queries of the base URL and of the path are joined", () => {
+    const base = parseBaseUrl("https://api.example.com?api-version=1");
+    expect(base.pathTo("/v1/models/m:stream?alt=sse")).toBe(
+      "/v1/models/m:stream?alt=sse&api-version=1",
     );
   });
 
   test.each(["api.example.com", "ftp://example.com", "", "https://me:secret@example.com"])(
     "%s is refused, and not repeated",
     (baseUrl) => {
-      expect(() => parseTarget(baseUrl, "/v1/messages")).toThrow(
+      expect(() => parseBaseUrl(baseUrl)).toThrow(
         /^the provider's base URL (is no address of http or https|holds a name or a password)$/,
       );
     },

@@ -1,41 +1,17 @@
-// Where providers are, and the headers their credentials travel in.
+// Base URLs and credentials that somebody configured, checked before anything is sent.
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { StrataError } from "../../core/strata-error.ts";
 
-export interface Endpoint {
-  readonly baseUrl: string;
-  /** Header names and values; never recorded. */
-  readonly credentials: Readonly<Record<string, string>>;
-}
-
-export interface EndpointOptions {
-  readonly apiKey: string;
-  /** For a gateway, a simulator or a compatible provider. */
-  readonly baseUrl?: string;
-}
-
-export function anthropicEndpoint(options: EndpointOptions): Endpoint {
-  return {
-    baseUrl: options.baseUrl ?? "https://api.anthropic.com",
-    credentials: { "x-api-key": checkKey(options.apiKey) },
-  };
-}
-
-export function openaiEndpoint(options: EndpointOptions): Endpoint {
-  return {
-    baseUrl: options.baseUrl ?? "https://api.openai.com/v1",
-    credentials: { authorization: `Bearer ${checkKey(options.apiKey)}` },
-  };
-}
-
-export interface Target {
+export interface BaseUrl {
   readonly origin: string;
-  /** With the query, where the base URL has one. */
-  readonly path: string;
+  /**
+   * The whole path of a request, with the queries of both. A base URL may end with the version that the
+   * path begins with: it is not said twice.
+   */
+  pathTo(path: string): string;
 }
 
-/** A base URL may end with the version that the path begins with: it is not said twice. */
-export function parseTarget(baseUrl: string, path: string): Target {
+export function parseBaseUrl(baseUrl: string): BaseUrl {
   const url = URL.parse(baseUrl);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw invalidUrl("is no address of http or https");
@@ -43,9 +19,15 @@ export function parseTarget(baseUrl: string, path: string): Target {
   // Credentials inside an address end up in messages and logs of others.
   if (url.username !== "" || url.password !== "") throw invalidUrl("holds a name or a password");
   const base = url.pathname.replace(/\/+$/, "");
-  const version = /^\/v\d+(?=\/)/.exec(path)?.[0] ?? "";
-  const rest = version !== "" && base.endsWith(version) ? path.slice(version.length) : path;
-  return { origin: url.origin, path: `${base}${rest}${url.search}` };
+  return {
+    origin: url.origin,
+    pathTo: (path) => {
+      const version = /^\/v\d+(?=\/)/.exec(path)?.[0] ?? "";
+      const rest = version !== "" && base.endsWith(version) ? path.slice(version.length) : path;
+      const query = rest.includes("?") ? url.search.replace("?", "&") : url.search;
+      return `${base}${rest}${query}`;
+    },
+  };
 }
 
 /** Names in lower case. */
@@ -68,12 +50,6 @@ export function parseCredentials(
       return [name.toLowerCase(), value];
     }),
   );
-}
-
-function checkKey(apiKey: string): string {
-  const key = apiKey.trim();
-  if (key !== "") return key;
-  throw new StrataError("config-invalid", "the API key is empty", "give the provider's API key");
 }
 
 function invalidUrl(problem: string): StrataError {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { joinHeaders } from "./join-headers.ts";
+import { joinHeaders } from "./transport.ts";
 
 test("what is configured goes before what the request says", () => {
   const ofRequest = { "x-version": "1", "x-team": "ours" };

@@ -1,4 +1,5 @@
 // What sockets and HTTP parsers throw → a failure as a value.
+import { messageOf } from "../../core/strata-error.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import { connectLimitCode } from "./connector.ts";
 import { timedOut, type Timeouts } from "./timeouts.ts";
@@ -35,13 +36,6 @@ function describeError(error: unknown): string {
   const message = messageOf(error);
   if (message === "") return code === "" ? "the connection failed" : code;
   return code === "" || message.includes(code) ? message : `${message} (${code})`;
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === "") {
-    return error.errors.map(messageOf).join("; ");
-  }
-  return error instanceof Error ? error.message : "";
 }
 
 function codeOf(error: unknown): string {

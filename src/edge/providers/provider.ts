@@ -1,9 +1,10 @@
 // A provider is a protocol, an endpoint and credentials. Sending never throws for what the world does.
 import { assert } from "../../core/assert.ts";
+import type { Endpoint } from "../../core/wire/access.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { machineClock, type Clock } from "./clock.ts";
-import { parseCredentials, parseTarget, type Endpoint } from "./endpoints.ts";
+import { parseBaseUrl, parseCredentials } from "./endpoints.ts";
 import type { AttemptContext } from "./run-attempt.ts";
 import { createRedact } from "./redact.ts";
 import { parseRetries, type RetryOptions } from "./retry.ts";
@@ -11,9 +12,12 @@ import { runAttempts, type CallToSend, type Sent } from "./run-attempts.ts";
 import { parseTimeouts, timedOut, type Timeouts } from "./timeouts.ts";
 import { openTransport } from "./transport.ts";
 import { cancelled, createWatch } from "./watch.ts";
+import { findEffects, type WireEffects } from "./wire-effects.ts";
 
 export interface ProviderOptions extends Endpoint {
   readonly protocol: Protocol;
+  /** Needed only for a protocol of your own that declares some. */
+  readonly effects?: WireEffects;
   readonly timeouts?: Partial<Timeouts>;
   readonly retries?: Partial<RetryOptions>;
   /** A longer answer fails as malformed. 64 MB by default. */
@@ -41,12 +45,13 @@ export function createProvider(options: ProviderOptions): Provider {
   const bytesMax = parseBytesMax(options.bodyBytesMax ?? bodyBytesMax);
   const credentials = parseCredentials(options.credentials);
   const redact = createRedact(credentials);
-  const target = parseTarget(options.baseUrl, protocol.path);
-  const transport = openTransport(target, credentials, timeouts, clock);
+  const base = parseBaseUrl(options.baseUrl);
+  const effects = findEffects(protocol, options.effects);
+  const transport = openTransport({ base, credentials, timeouts, clock, effects });
   const own: AttemptContext = {
     transport,
-    path: target.path,
     protocol,
+    effects,
     timeouts,
     bodyBytesMax: bytesMax,
     clock,
@@ -64,8 +69,9 @@ export function createProvider(options: ProviderOptions): Provider {
         watch.follow(call.signal, () => cancelled("cancelled by the caller"));
       }
       try {
-        const context = call.purpose === "compaction" ? compacting(own, options.baseUrl) : own;
-        return await runAttempts({ own: context, call, watch, retries, random });
+        const decoding = call.purpose === "compaction" ? compacting(own) : own;
+        const path = base.pathTo(call.request.path);
+        return await runAttempts({ own: decoding, path, call, watch, retries, random });
       } finally {
         watch.end();
       }
@@ -77,12 +83,11 @@ export function createProvider(options: ProviderOptions): Provider {
   };
 }
 
-/** The same, for requests that are encoded as a compaction. */
-function compacting(own: AttemptContext, baseUrl: string): AttemptContext {
+/** The same, for answers to requests that are encoded as a compaction. */
+function compacting(own: AttemptContext): AttemptContext {
   const { compaction } = own.protocol;
   assert(compaction !== undefined, `${own.protocol.name} has no compaction`);
-  const { path } = parseTarget(baseUrl, compaction.path);
-  return { ...own, path, protocol: { ...own.protocol, decode: (body) => compaction.decode(body) } };
+  return { ...own, protocol: { ...own.protocol, decode: (body) => compaction.decode(body) } };
 }
 
 function parseBytesMax(bytes: number): number {

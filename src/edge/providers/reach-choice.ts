@@ -2,6 +2,7 @@
 import type { ProviderConfig } from "../../core/config/schema/providers.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { StrataError } from "../../core/strata-error.ts";
+import { findVendor } from "../../core/wire/protocols.ts";
 
 export type ProviderChoice =
   | { readonly kind: "configured"; readonly name: string; readonly settings: ProviderConfig }
@@ -58,13 +59,8 @@ function unreachable(
 }
 
 function keyAdvice(name: string): string {
-  const variable = usualVariables.get(name);
+  const variable = findVendor(name)?.keyVariable;
   return variable === undefined
     ? `describe it under providers.${name} in your strata.yaml`
     : `set ${variable}`;
 }
-
-const usualVariables: ReadonlyMap<string, string> = new Map([
-  ["anthropic", "ANTHROPIC_API_KEY"],
-  ["openai", "OPENAI_API_KEY"],
-]);

@@ -182,12 +182,17 @@ function open(yaml: () => string, notices: string[] = []): Providers {
 }
 
 async function send(providers: Providers, name: string): Promise<Sent> {
-  const { provider } = await providers.reach(resolveModel(name).facts);
-  return provider.send({ request: anyRequest(), stream: false });
+  const { provider, protocol } = await providers.reach(resolveModel(name).facts);
+  const request = anyRequest(protocol.path({ model: name, stream: false }));
+  return provider.send({ request, stream: false });
 }
 
-function anyRequest(): EncodedRequest {
+function anyRequest(path = "/v1/messages"): EncodedRequest {
   const body =
     '{"model":"claude-sonnet-4-6","max_tokens":300,"messages":[{"role":"user","content":"Hello."}]}';
-  return toRequest([body], { "anthropic-version": "2023-06-01" }, []);
+  return toRequest({
+    path,
+    parts: [body],
+    headers: { "anthropic-version": "2023-06-01" },
+  });
 }

@@ -3,6 +3,7 @@ import type { ProviderConfig } from "../../core/config/schema/providers.ts";
 import { builtInCatalogue, type Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
+import { vendors } from "../../core/wire/protocols.ts";
 import type { SimulatorOptions } from "../../simulator/index.ts";
 import type { Provider } from "./provider.ts";
 import { withPlanBetas, type PlanBetas } from "./reach-betas.ts";
@@ -109,8 +110,8 @@ function triedOnce<Settings extends ProviderConfig | null>(settings: Settings): 
 
 /** One line for people. Whoever asked for the simulator by name is not told how to do without. */
 export function simulationNotice(why: string): string {
-  const advice =
-    why === noKey ? " Set ANTHROPIC_API_KEY or OPENAI_API_KEY to ask a real model." : "";
+  const keys = vendors.map(({ keyVariable }) => keyVariable).join(" or ");
+  const advice = why === noKey ? ` Set ${keys} to ask a real model.` : "";
   return `answers are simulated: ${why}.${advice}`;
 }
 

@@ -1,32 +1,27 @@
 // What a configured provider is made with: protocol, address, credentials, time limits, retries.
-import type { ProviderConfig, ProviderKind } from "../../core/config/schema/providers.ts";
+import { assert } from "../../core/assert.ts";
+import type { ProviderConfig } from "../../core/config/schema/providers.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
-import { openaiChat } from "../../core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../../core/wire/openai-responses/index.ts";
+import { toEndpoint } from "../../core/wire/access.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
-import { anthropicEndpoint, openaiEndpoint } from "./endpoints.ts";
+import { findProtocolOfKind, findVendor, vendors } from "../../core/wire/protocols.ts";
 import type { ProviderOptions } from "./provider.ts";
 
-export function protocolOfKind(kind: Exclude<ProviderKind, "simulator">): Protocol {
-  return protocols[kind];
+/** For every kind in a configuration except the simulator. */
+export function protocolOfKind(kind: string): Protocol {
+  const protocol = findProtocolOfKind(kind);
+  assert(protocol !== undefined, `no protocol is of the kind ${kind}`);
+  return protocol;
 }
 
-const protocols: Readonly<Record<Exclude<ProviderKind, "simulator">, Protocol>> = {
-  anthropic: anthropicMessages,
-  "openai-chat": openaiChat,
-  "openai-responses": openaiResponses,
-  "openai-compatible": openaiChat,
-};
-
-/** The simulator speaks for two providers, each in its own words. */
+/** The simulator answers for vendors, in each vendor's own protocol. */
 export function simulatedProtocol(model: {
   readonly id: string;
   readonly provider: string;
 }): Protocol {
-  const protocol = spokenBySimulator.get(model.provider);
-  if (protocol !== undefined) return protocol;
-  const known = [...spokenBySimulator.keys()].join(" and ");
+  const vendor = findVendor(model.provider);
+  if (vendor !== undefined) return vendor.protocol;
+  const known = vendors.map(({ name }) => name).join(" and ");
   throw new StrataError(
     "environment-unfit",
     `the simulator answers for models of ${known}, not for ${model.id}`,
@@ -34,15 +29,9 @@ export function simulatedProtocol(model: {
   );
 }
 
-const spokenBySimulator: ReadonlyMap<string, Protocol> = new Map([
-  ["anthropic", anthropicMessages],
-  ["openai", openaiResponses],
-]);
-
 export function toProviderOptions(settings: ProviderConfig, protocol: Protocol): ProviderOptions {
   const { apiKey, baseUrl, headers, timeouts, retries } = settings;
-  const toEndpoint = settings.kind === "anthropic" ? anthropicEndpoint : openaiEndpoint;
-  const endpoint = toEndpoint({
+  const endpoint = toEndpoint(protocol.access, {
     apiKey: apiKey ?? "not sent",
     ...(baseUrl === null ? {} : { baseUrl }),
   });

@@ -3,7 +3,7 @@ import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Reply, StreamPart } from "../../core/wire/reply.ts";
 import { toCut, type Incoming } from "./incoming.ts";
-import { createEventReader } from "./sse.ts";
+import type { StreamForm } from "./sse.ts";
 import type { Watch } from "./watch.ts";
 
 export interface Read {
@@ -18,18 +18,20 @@ export interface Listener {
   readonly onPart: (part: StreamPart) => void;
 }
 
-export async function readStream(
-  incoming: Incoming,
-  protocol: Protocol,
-  watch: Watch,
-  { onBegin, onPart }: Listener,
-): Promise<Read> {
-  const { stream } = protocol;
+export interface StreamReading extends Listener {
+  /** How bytes become events, and events a reply. */
+  readonly form: StreamForm;
+  readonly stream: Protocol["stream"];
+  readonly watch: Watch;
+}
+
+export async function readStream(incoming: Incoming, reading: StreamReading): Promise<Read> {
+  const { form, stream, watch, onBegin, onPart } = reading;
   let state = stream.start;
   let eventCount = 0;
   let hasBegun = false;
   let partCount = 0;
-  const reader = createEventReader((event) => {
+  const reader = form((event) => {
     // Who cancels inside onPart is given no more, though more may be here already.
     if (watch.stopped() !== null) return;
     const [next, parts] = stream.step(state, event);

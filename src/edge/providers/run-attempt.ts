@@ -6,17 +6,16 @@ import type { Clock } from "./clock.ts";
 import { openIncoming, readWhole, type Incoming } from "./incoming.ts";
 import { redactResult, type Redact } from "./redact.ts";
 import { readStream, type Listener, type Read } from "./read-stream.ts";
-import { isEventStream } from "./sse.ts";
 import { timedOut, type Timeouts } from "./timeouts.ts";
 import type { Answer, Transport } from "./transport.ts";
 import { createInnerWatch, type Watch } from "./watch.ts";
+import { findStreamForm, type WireEffects } from "./wire-effects.ts";
 
 /** What every attempt of a provider has in common. */
 export interface AttemptContext {
   readonly transport: Transport;
-  /** Where requests go, on the transport's host. */
-  readonly path: string;
   readonly protocol: Protocol;
+  readonly effects: WireEffects;
   readonly timeouts: Timeouts;
   readonly bodyBytesMax: number;
   readonly clock: Clock;
@@ -26,6 +25,8 @@ export interface AttemptContext {
 
 export interface Ask extends Listener {
   readonly request: EncodedRequest;
+  /** Where it goes, on the transport's host. */
+  readonly path: string;
   readonly stream: boolean;
   /** Of the whole call. */
   readonly watch: Watch;
@@ -47,7 +48,7 @@ export async function runAttempt(own: AttemptContext, ask: Ask): Promise<Attempt
   const watch = createInnerWatch(clock, ask.watch);
   try {
     watch.begin(timeouts.firstByteMs, timedOut("firstByteMs", timeouts));
-    const answer = await own.transport.post({ ...ask, path: own.path, watch });
+    const answer = await own.transport.post({ ...ask, watch });
     const firstByteMs = answer.kind === "answer" ? clock.nowMs() : null;
     const read =
       answer.kind === "answer"
@@ -74,8 +75,9 @@ async function readAnswer(answer: Answer, own: AttemptContext, ask: Ask): Promis
     }
     const incoming = openIncoming(answer.body, { watch: ask.watch, timeouts, bodyBytesMax });
     if (status >= 400) return fail(await readRefusal(answer, incoming, own));
-    if (isEventStream(headers["content-type"])) {
-      return await readStream(incoming, own.protocol, ask.watch, ask);
+    const form = findStreamForm(headers["content-type"], own.effects);
+    if (form !== undefined) {
+      return await readStream(incoming, { ...ask, form, stream: own.protocol.stream });
     }
     const { text, failure } = await readWhole(incoming);
     if (failure !== null) return fail(failure);

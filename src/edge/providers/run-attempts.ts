@@ -49,6 +49,8 @@ export interface Attempt {
 
 export interface Sending {
   readonly own: AttemptContext;
+  /** Where every attempt goes, on the transport's host. */
+  readonly path: string;
   readonly call: CallToSend;
   readonly watch: Watch;
   readonly retries: RetryOptions;
@@ -57,7 +59,7 @@ export interface Sending {
 
 /** Attempt after attempt, until there is a whole reply or no reason to try again. */
 export async function runAttempts(sending: Sending): Promise<Sent> {
-  const { own, call, watch } = sending;
+  const { own, path, call, watch } = sending;
   const { clock, timeouts } = own;
   const startMs = clock.nowMs();
   const attempts: Attempt[] = [];
@@ -74,7 +76,7 @@ export async function runAttempts(sending: Sending): Promise<Sent> {
   };
   for (;;) {
     const { request, stream } = call;
-    const result = await runAttempt(own, { request, stream, watch, onBegin, onPart });
+    const result = await runAttempt(own, { request, path, stream, watch, onBegin, onPart });
     const { outcome } = result;
     const failure = outcome.kind === "reply" ? (outcome.failure ?? null) : outcome;
     const leftMs = watch.stopped() === null ? startMs + timeouts.totalMs - clock.nowMs() : 0;

@@ -1,4 +1,5 @@
 // The built-in simulator as a provider: one server on this machine for everything a process asks of it.
+import { toEndpoint } from "../../core/wire/access.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import {
   createAgent,
@@ -6,7 +7,6 @@ import {
   type OpenServer,
   type SimulatorOptions,
 } from "../../simulator/index.ts";
-import { anthropicEndpoint, openaiEndpoint } from "./endpoints.ts";
 import { createProvider, type Provider, type ProviderOptions } from "./provider.ts";
 
 export interface SimulatedProviders {
@@ -21,20 +21,19 @@ export function createSimulatedProviders(
   how: Pick<ProviderOptions, "timeouts" | "retries"> = {},
 ): SimulatedProviders {
   let listening: Promise<OpenServer> | null = null;
-  const opened = new Map<Protocol["path"], Promise<Provider>>();
+  const opened = new Map<string, Promise<Provider>>();
   const open = async (protocol: Protocol): Promise<Provider> => {
     listening ??= createSimulator({ model: createAgent(), ...options }).listen({ port: 0 });
     const { url } = await listening;
-    const endpoint =
-      protocol.name === "anthropic-messages"
-        ? anthropicEndpoint({ apiKey: anyKey, baseUrl: url })
-        : openaiEndpoint({ apiKey: anyKey, baseUrl: `${url}/v1` });
+    // The simulator uses the same paths as the vendors.
+    const baseUrl = `${url}${new URL(protocol.access.baseUrl).pathname}`;
+    const endpoint = toEndpoint(protocol.access, { apiKey: anyKey, baseUrl });
     return createProvider({ protocol, ...endpoint, ...how });
   };
   return {
     open: (protocol) => {
-      const known = opened.get(protocol.path) ?? open(protocol);
-      opened.set(protocol.path, known);
+      const known = opened.get(protocol.name) ?? open(protocol);
+      opened.set(protocol.name, known);
       return known;
     },
     close: async () => {

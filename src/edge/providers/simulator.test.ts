@@ -3,12 +3,14 @@ import { afterEach, describe, expect, test } from "vitest";
 import { plantedKey, plantedOpenaiKey } from "../../../harness/planted-key.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
 import { toRequest, type EncodedRequest } from "../../core/wire/encoded-request.ts";
-import { openaiChat } from "../../core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../../core/wire/openai-responses/index.ts";
+import { openaiChat } from "../../core/wire/openai/chat/index.ts";
+import { openaiResponses } from "../../core/wire/openai/responses/index.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { StreamPart } from "../../core/wire/reply.ts";
 import { createScripted, createSimulator, type Simulator } from "../../simulator/index.ts";
-import { anthropicEndpoint, openaiEndpoint, type Endpoint } from "./endpoints.ts";
+import { anthropicEndpoint } from "../../core/wire/anthropic-messages/access.ts";
+import { openaiEndpoint } from "../../core/wire/openai/access.ts";
+import type { Endpoint } from "../../core/wire/access.ts";
 import type { Provider, ProviderOptions } from "./provider.ts";
 import { closeAll, closeLater, createTestClock, openProvider, textOf, until } from "./test-kit.ts";
 
@@ -30,36 +32,38 @@ const wires = {
     someEvents: 4,
     endpoint: (baseUrl) => anthropicEndpoint({ apiKey: plantedKey, baseUrl }),
     request: (stream) =>
-      toRequest(
-        [
+      toRequest({
+        path: "/v1/messages",
+        parts: [
           `{"model":"claude-sonnet-4-6","max_tokens":300,"stream":${stream},`,
           '"messages":[{"role":"user","content":"Read the README."}]}',
         ],
-        { "anthropic-version": "2023-06-01" },
-        [],
-      ),
+        headers: { "anthropic-version": "2023-06-01" },
+      }),
   },
   "openai-chat": {
     protocol: openaiChat,
     someEvents: 4,
     endpoint: (baseUrl) => openaiEndpoint({ apiKey: plantedOpenaiKey, baseUrl: `${baseUrl}/v1` }),
     request: (stream) =>
-      toRequest(
-        [
+      toRequest({
+        path: "/chat/completions",
+        parts: [
           `{"model":"gpt-5.5","stream":${stream},`,
           stream ? '"stream_options":{"include_usage":true},' : "",
           '"messages":[{"role":"user","content":"Read the README."}]}',
         ],
-        {},
-        [],
-      ),
+      }),
   },
   "openai-responses": {
     protocol: openaiResponses,
     someEvents: 6,
     endpoint: (baseUrl) => openaiEndpoint({ apiKey: plantedOpenaiKey, baseUrl: `${baseUrl}/v1` }),
     request: (stream) =>
-      toRequest([`{"model":"gpt-5.6","stream":${stream},"input":"Read the README."}`], {}, []),
+      toRequest({
+        path: "/responses",
+        parts: [`{"model":"gpt-5.6","stream":${stream},"input":"Read the README."}`],
+      }),
   },
 } satisfies Readonly<Record<string, Wire>>;
 

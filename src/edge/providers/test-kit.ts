@@ -52,9 +52,16 @@ export async function until(isTrue: () => boolean): Promise<void> {
 
 /** `start` begins a reply, `data: {"text"}` adds to it, `end` ends it, `error` breaks it. */
 export const toyProtocol: Protocol = {
-  name: "openai-chat",
+  name: "toy",
+  title: "Toy",
+  access: {
+    kind: "toy",
+    baseUrl: "http://127.0.0.1:9/v1",
+    key: { name: "x-toy-key", prefix: "" },
+    vendor: null,
+  },
   writesMarkers: false,
-  path: "/v1/toy",
+  path: () => "/v1/toy",
   spelling: () => unused(),
   encode: () => unused(),
   decode: (body) => {
@@ -67,6 +74,20 @@ export const toyProtocol: Protocol = {
   },
   stream: toyStream(),
   readFailure: readToyFailure,
+  findUsage: () => undefined,
+  readUsage: () => unused(),
+  foreign: {
+    needs: "toy",
+    isSentTo: () => false,
+    fits: () => false,
+    hasSigns: () => false,
+    usualModels: null,
+    otherNames: /^toy$/,
+    modelOf: () => "",
+    read: () => unused(),
+    cacheDefaults: { mode: "implicit", lifetime: "30m" },
+    showsThinking: false,
+  },
 };
 
 interface ToyState {
@@ -139,7 +160,7 @@ export function textOf(outcome: Reply | ProviderFailure): string | undefined {
 }
 
 export function toyRequest(...parts: readonly (string | Uint8Array)[]): EncodedRequest {
-  return toRequest(parts.length === 0 ? ['{"toy":true}'] : parts, {}, []);
+  return toRequest({ path: "/v1/toy", parts: parts.length === 0 ? ['{"toy":true}'] : parts });
 }
 
 export function textEvent(text: string): string {

@@ -6,11 +6,11 @@ import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Clock } from "./clock.ts";
 import { createConnector } from "./connector.ts";
-import type { Target } from "./endpoints.ts";
-import { joinHeaders } from "./join-headers.ts";
+import type { BaseUrl } from "./endpoints.ts";
 import { toNetworkFailure } from "./network-failure.ts";
 import type { Timeouts } from "./timeouts.ts";
 import type { Watch } from "./watch.ts";
+import type { WireEffects } from "./wire-effects.ts";
 
 export interface Transport {
   /** Sends one request and waits for the answer's headers. */
@@ -40,12 +40,17 @@ export interface Answer {
 /** A little less than what load balancers usually keep; a server's own hint goes before it. */
 const keepAliveMs = 30_000;
 
-export function openTransport(
-  { origin }: Pick<Target, "origin">,
-  credentials: Readonly<Record<string, string>>,
-  timeouts: Timeouts,
-  clock: Clock,
-): Transport {
+export interface TransportOptions {
+  readonly base: Pick<BaseUrl, "origin">;
+  readonly credentials: Readonly<Record<string, string>>;
+  readonly timeouts: Timeouts;
+  readonly clock: Clock;
+  readonly effects: Pick<WireEffects, "sign">;
+}
+
+export function openTransport(options: TransportOptions): Transport {
+  const { credentials, timeouts, clock, effects } = options;
+  const { origin } = options.base;
   const closing = new AbortController();
   const pool = new Pool(origin, {
     connect: createConnector({ limitMs: timeouts.connectMs, clock, closing: closing.signal }),
@@ -68,21 +73,23 @@ export function openTransport(
       if (before !== null) return before;
       const body = toBody(request);
       try {
+        const signing = effects.sign?.({ ...request, method: "POST", origin, path, headers });
+        const signed = signing && (await untilStopped(signing, watch));
         // Throws at once where a header cannot be sent.
         const answering = pool.request({
           method: "POST",
           path,
-          headers,
+          headers: { ...headers, ...signed },
           body,
           signal: watch.signal,
         });
-        const { statusCode, headers: answered, ...rest } = await untilStopped(answering, watch);
+        const answer = await untilStopped(answering, watch, (late) => drop(late.body));
         return {
           kind: "answer",
-          status: statusCode,
-          headers: toRecord(answered),
-          body: rest.body,
-          release: () => rest.body.on("error", () => {}).destroy(),
+          status: answer.statusCode,
+          headers: toRecord(answer.headers),
+          body: answer.body,
+          release: () => drop(answer.body),
         };
       } catch (error) {
         return watch.stopped() ?? toNetworkFailure(error, timeouts);
@@ -102,22 +109,25 @@ function toBody({ pieces, byteLength }: EncodedRequest): Readable {
   return Readable.from(pieces);
 }
 
-type Answering = ReturnType<Pool["request"]>;
+/** An answer that nobody reads to its end, or that came too late. */
+function drop(body: Readable): void {
+  body.on("error", () => {}).destroy();
+}
 
 /** The client looks at its signal only when a connection stands; we do not wait for that. */
-async function untilStopped(answering: Answering, watch: Watch): Answering {
+async function untilStopped<Given>(
+  giving: Promise<Given>,
+  watch: Watch,
+  discard: (late: Given) => void = () => {},
+): Promise<Given> {
   const stopping = Promise.withResolvers<never>();
   const onAbort = (): void => {
     stopping.reject(new Error("stopped"));
-    // An answer that comes after all is nobody's.
-    answering.then(
-      ({ body }) => body.on("error", () => {}).destroy(),
-      () => {},
-    );
+    giving.then(discard, () => {});
   };
   watch.signal.addEventListener("abort", onAbort);
   try {
-    return await Promise.race([answering, stopping.promise]);
+    return await Promise.race([giving, stopping.promise]);
   } finally {
     watch.signal.removeEventListener("abort", onAbort);
   }
@@ -132,4 +142,25 @@ function toRecord(
       Array.isArray(value) ? value.join(", ") : (value ?? ""),
     ]),
   );
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What is configured goes before what the request says; features that both ask for are asked for together (N-13). */
+export function joinHeaders(ofRequest: Headers, configured: Headers): Headers {
+  const joined = Object.entries(configured).map(([name, value]) => {
+    const own = ofRequest[name];
+    return [name, own === undefined || !isList(name) ? value : joinLists(own, value)];
+  });
+  return { ...ofRequest, ...Object.fromEntries(joined) };
+}
+
+/** Providers name features in a header of theirs that ends so, with commas between them. */
+function isList(name: string): boolean {
+  return name.endsWith("-beta");
+}
+
+function joinLists(...lists: readonly string[]): string {
+  const names = lists.flatMap((list) => list.split(",")).map((name) => name.trim());
+  return [...new Set(names)].filter((name) => name !== "").join(",");
 }

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { plantedKey } from "../../../harness/planted-key.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
 import { toRequest } from "../../core/wire/encoded-request.ts";
-import { anthropicEndpoint } from "./endpoints.ts";
+import { anthropicEndpoint } from "../../core/wire/anthropic-messages/access.ts";
 import { createProvider } from "./provider.ts";
 import { closeAll, closeLater, openHttp } from "./test-kit.ts";
 
@@ -36,6 +36,9 @@ test.each([
       retries: { backoffMsBase: 1 },
     }),
   );
-  const { attempts } = await provider.send({ request: toRequest(["{}"], {}, []), stream: false });
+  const { attempts } = await provider.send({
+    request: toRequest({ path: "/v1/messages", parts: ["{}"] }),
+    stream: false,
+  });
   expect(attempts.map((attempt) => attempt.status)).toEqual(statuses);
 });

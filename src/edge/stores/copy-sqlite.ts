@@ -1,4 +1,4 @@
-// A copy of a SQLite ledger while others write to it: as of one moment, checked, one file.
+// A checked copy of a SQLite ledger in one file, as of one moment, while others write to it.
 import { backup, DatabaseSync } from "node:sqlite";
 import { StrataError } from "../../core/strata-error.ts";
 import { ledgerFiles } from "./ledger-files.ts";
@@ -20,7 +20,7 @@ export async function copySqlite({
 }: CopyOptions): Promise<void> {
   const { connection, file } = source;
   await writePrivateFile(target, { force, except: ledgerFiles(file) }, async (unfinished) => {
-    // A copy is begun again whenever somebody commits, unless the source stands still for it.
+    // SQLite restarts a copy on every commit unless a read transaction holds the source still.
     connection.exec("BEGIN");
     try {
       connection.prepare("SELECT COUNT(*) FROM strata_schema").get();
@@ -40,11 +40,11 @@ export async function copySqlite({
 
 const pagesPerStep = 2000;
 
-/** A damaged ledger must not take the place of a good backup. */
+/** A damaged ledger must not replace a good backup. */
 function checkCopy(copy: string, file: string, target: string): void {
   const connection = new DatabaseSync(copy);
   try {
-    // One file without companions: it can be moved, and read from a medium nobody writes to.
+    // One file without companions can be moved and read from a read-only medium.
     connection.exec("PRAGMA journal_mode = DELETE");
     const [row] = connection.prepare("PRAGMA quick_check(1)").all();
     if (row?.["quick_check"] === "ok") return;
@@ -56,7 +56,7 @@ function checkCopy(copy: string, file: string, target: string): void {
   throw new StrataError(
     "store-unavailable",
     `the ledger ${file} is damaged, so no backup was made of it`,
-    "keep a copy of the file, see what is wrong with `strata ledger check`, and restore the last good backup",
+    "keep a copy of the file, run `strata ledger check` for details, and restore the last good backup",
   );
 }
 
@@ -68,7 +68,7 @@ function explain(error: unknown, target: string): unknown {
     isTargets ? "environment-unfit" : "store-unavailable",
     `the backup ${target} could not be written: ${error.message}`,
     isTargets
-      ? "make room or name a file on another disk; nothing of it was left behind, and the ledger is as it was"
+      ? "free some space or name a file on another disk; the partial backup was removed, and the ledger is unchanged"
       : "run `strata ledger check`; nothing of the backup was left behind",
     { cause: error },
   );

@@ -1,5 +1,5 @@
-// A whole ledger as lines: a header, every row in an order in which it can be put back, and a last line that counts.
-import { tableOrder } from "./ledger/kept-lines.ts";
+// A whole ledger as lines: a header, every row in an order that can be restored, and a last line with the count.
+import { tableOrder } from "./ledger/transfer/kept-lines.ts";
 import { columnsOf, type TableName } from "./sql/tables.ts";
 import type { Snapshot } from "./sql/database.ts";
 
@@ -26,7 +26,7 @@ function selectAll(table: TableName): string {
   return `${table === "turns" ? depths : ""} SELECT ${columns.join(", ")} FROM ${table} t ${inOrder[table]}`;
 }
 
-/** Money outgrows a number; a lease does not outlive its process. */
+/** Money can exceed a number, and a lease does not outlive its process. */
 function selected(table: TableName, column: string): string {
   if (column === "cost_pico_usd") return "CAST(t.cost_pico_usd AS TEXT) AS cost_pico_usd";
   if (table !== "sessions") return `t.${column}`;
@@ -35,7 +35,7 @@ function selected(table: TableName, column: string): string {
   return `t.${column}`;
 }
 
-/** How many branches are above each: a turn follows one of its own branch or of a branch above. */
+/** The depth of each branch: a turn follows one on its own branch or on a branch above. */
 const depths = `WITH RECURSIVE above (branch_id, depth) AS (
   SELECT id, 0 FROM branches WHERE parent_branch_id IS NULL
   UNION ALL

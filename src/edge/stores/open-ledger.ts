@@ -1,11 +1,11 @@
-// A ledger by where it is kept: a file for one machine, a connection string for many.
+// Opens a ledger by its location: a file for one machine, a connection string for many.
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { createLedger, type LedgerOptions } from "./ledger/create-ledger.ts";
 import type { Database } from "./sql/database.ts";
 import { openSqlite } from "./sqlite/open-sqlite.ts";
 
 export interface OpenOptions {
-  /** Told what went wrong without anybody's operation failing: a server that is waited for, a handler that failed. */
+  /** Receives problems that fail no operation: waiting for a server, a failed handler. */
   readonly onProblem?: (problem: unknown) => void;
 }
 
@@ -21,11 +21,11 @@ export async function openDatabase(
   where: string,
   { onProblem }: OpenOptions = {},
 ): Promise<Database> {
-  const told = onProblem === undefined ? {} : { onProblem };
-  if (!isConnectionString(where)) return openSqlite({ file: where, ...told });
-  // Loaded only when asked for: the driver is not everybody's.
+  const handlers = onProblem === undefined ? {} : { onProblem };
+  if (!isConnectionString(where)) return openSqlite({ file: where, ...handlers });
+  // Loaded on demand: the driver is optional.
   const { openPostgres } = await import("./postgres/open-postgres.ts");
-  return openPostgres({ url: where, ...told });
+  return openPostgres({ url: where, ...handlers });
 }
 
 export function isConnectionString(where: string): boolean {

@@ -1,4 +1,4 @@
-// A ledger that is there already, with the database below it: for commands that look before they change anything.
+// Opens an existing ledger together with its database, for commands that look before they change anything.
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { createLedger } from "./ledger/create-ledger.ts";
 import { isConnectionString, openDatabase, type OpenOptions } from "./open-ledger.ts";
@@ -11,7 +11,7 @@ export interface OpenStore {
   readonly ledger: Ledger;
 }
 
-/** Null where no ledger is yet; then nothing is made. */
+/** Null if there is no ledger yet. Creates nothing. */
 export async function openStore(
   where: string,
   options: OpenOptions = {},
@@ -23,7 +23,7 @@ export async function openStore(
   );
 }
 
-/** Makes the ledger where none is yet. */
+/** Creates the ledger if there is none. */
 export async function makeStore(where: string, options: OpenOptions = {}): Promise<OpenStore> {
   const made = await whileOpen(where, "make", options, async (database) => ({
     database,
@@ -33,7 +33,7 @@ export async function makeStore(where: string, options: OpenOptions = {}): Promi
   return made;
 }
 
-/** As it is found, before any migration. The caller closes it; null where nothing is. */
+/** The database before any migration. The caller closes it. Null if there is none. */
 export async function openUnmigrated(
   where: string,
   options: OpenOptions = {},
@@ -41,7 +41,7 @@ export async function openUnmigrated(
   return whileOpen(where, "look", options, (database) => Promise.resolve(database));
 }
 
-/** Opens, and closes again unless the work gives something that holds it. */
+/** Opens the database, and closes it again unless the work returns a value that holds it. */
 async function whileOpen<T>(
   where: string,
   how: "look" | "make",

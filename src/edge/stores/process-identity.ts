@@ -1,13 +1,13 @@
-// Which process wrote something, and whether it can still be at work.
+// Identifies the process that wrote something, and whether it may still be running.
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
-/** A process, so that others can tell whether it is still there. */
+/** Enough about a process to check later whether it still runs. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Machine, its boot and its process numbering: only there does the pid mean anything. */
+  /** Machine, boot and process namespace. The pid is only meaningful there. */
   readonly place: string;
-  /** When it began, in the system's own counting; a later process of the same pid began at another time. */
+  /** The start time in the system's own units. A later process with the same pid has another. */
   readonly started: string | null;
 }
 
@@ -24,12 +24,12 @@ export function identifySelf(): ProcessIdentity {
   return self;
 }
 
-/** Where the system tells neither its boot nor its process numbering, a name and a number may be another machine's. */
+/** Without boot id or process namespace, name and number may belong to another machine. */
 export function isPlaceCertain({ place, started }: ProcessIdentity): boolean {
   return started !== null && place.split(" ").every((part) => part !== "");
 }
 
-/** True only where it is certain, if the place is. */
+/** True only if it is certain, given a certain place. */
 export function isGone(holder: ProcessIdentity, { place }: ProcessIdentity): boolean {
   if (holder.place !== place) return false;
   try {
@@ -46,14 +46,14 @@ let self: ProcessIdentity | null = null;
 
 interface Start {
   readonly started: string;
-  /** Ended, and nobody has asked how yet. */
+  /** Ended, but not yet collected by its parent. */
   readonly isDead: boolean;
 }
 
-/** Null where the system does not tell. */
+/** Null if the system does not say. */
 function readStart(pid: number): Start | null {
   const text = tryRead(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
-  // The second field is the program's name, which may hold anything; those after it are plain.
+  // The second field is the program's name, which may contain anything. The later ones are plain.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const [state, started] = [fields[0], fields[19]];
   if (state === undefined || started === undefined) return null;

@@ -1,9 +1,9 @@
-// Files that must not outlive the process, also where it is stopped in the middle.
+// Removes files that must not outlive the process, even if it is stopped.
 import { rmSync } from "node:fs";
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Removes them when the process ends by itself or is told to end, until the function that it returns is called. */
+/** Removes them when the process exits or gets a signal, until the returned function is called. */
 export function removeAtEnd(paths: readonly string[]): () => void {
   const remove = (): void => {
     for (const path of paths) rmSync(path, { recursive: true, force: true });
@@ -11,7 +11,7 @@ export function removeAtEnd(paths: readonly string[]): () => void {
   const onSignal = (signal: NodeJS.Signals): void => {
     remove();
     stop();
-    // Where nobody else has plans for it, the signal does what it would have done.
+    // Without other listeners, the signal takes its normal effect.
     if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
   };
   const stop = (): void => {

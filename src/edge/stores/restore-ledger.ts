@@ -1,7 +1,7 @@
-// What a dump wrote, back into an empty ledger of either kind, in one transaction.
+// Restores a dump into an empty ledger of either kind, in one transaction.
 import { StrataError } from "../../core/strata-error.ts";
 import { dumpFormat } from "./dump-ledger.ts";
-import { createKeptLines, tableOrder } from "./ledger/kept-lines.ts";
+import { createKeptLines, tableOrder } from "./ledger/transfer/kept-lines.ts";
 import type { Database } from "./sql/database.ts";
 import { columnsOf, type Row, type TableName } from "./sql/tables.ts";
 
@@ -15,7 +15,7 @@ export interface Restored {
   readonly rows: number;
 }
 
-/** The database has this program's schema already. Nobody else writes to it until the last line came. */
+/** The database already has this program's schema. No other process writes to it during the restore. */
 export function restoreLedger(
   database: Database,
   schema: number,
@@ -36,13 +36,13 @@ export function restoreLedger(
       else {
         const table = tableOrder.find((each) => each === kind);
         if (table === undefined)
-          throw kept.broken(number, `holds ${kind}, which a backup does not`);
+          throw kept.broken(number, `holds ${kind}, which is not part of a backup`);
         rows += 1;
         if (table === "sessions") sessions += 1;
         await batches.add(table, kept.readRow(table, value, number));
       }
     }
-    if (!isWhole) throw kept.broken(number, "is the last one, and the backup goes on after it");
+    if (!isWhole) throw kept.broken(number, "is the last one, but the backup is incomplete");
     await batches.flush();
     return { sessions, rows };
   });
@@ -92,20 +92,20 @@ function checkHeader(kind: string, value: object, schema: number): void {
   if (value.schema === schema) return;
   throw new StrataError(
     "input-invalid",
-    `the backup was made of schema ${String(value.schema)}, and the ledger has schema ${schema}`,
+    `the backup has schema ${String(value.schema)}, but the ledger has schema ${schema}`,
     "restore it with the version of strata that made it, then open that ledger with this one",
   );
 }
 
 function isCountOf(value: object, rows: number, number: number): boolean {
   if ("rows" in value && value.rows === rows) return true;
-  throw kept.broken(number, `does not count the ${rows} rows before it`);
+  throw kept.broken(number, `gives a count other than the ${rows} rows before it`);
 }
 
 function notEmpty(): StrataError {
   return new StrataError(
     "conflict",
-    "the ledger holds sessions already, and a backup is restored into an empty one",
+    "the ledger already has sessions; a backup can only be restored into an empty one",
     "name another place with --store; nothing was restored",
   );
 }

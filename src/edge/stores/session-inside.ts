@@ -1,15 +1,15 @@
-// What a ledger keeps of a session and does not tell in its record: who runs it, and turns beside its thread.
+// What a ledger knows about a session beyond its record: who runs it, and turns beside its thread.
 import type { Database } from "./sql/database.ts";
 import { integer, text, textOrNull } from "./sql/read-row.ts";
 
 export interface Runner {
   readonly holder: string | null;
-  /** Whether the lease is still good, by the database's clock. */
+  /** Whether the lease is valid by the database's clock. */
   readonly isLive: boolean;
   readonly expiresMs: number;
 }
 
-/** Only looks. `findUnfinished` would take the lease away from a writer that is late. */
+/** Only reads. `findUnfinished` would take the lease from a slow writer. */
 export async function readRunner(database: Database, sessionId: string): Promise<Runner | null> {
   const [row] = await database.query(
     `SELECT lease_holder, lease_expires_ms, CASE WHEN lease_holder IS NOT NULL AND lease_expires_ms >= ${database.clockSql} THEN 1 ELSE 0 END AS is_live FROM sessions WHERE id = ? AND open_turn_id IS NOT NULL`,
@@ -23,7 +23,7 @@ export async function readRunner(database: Database, sessionId: string): Promise
   };
 }
 
-/** Turns made in a session, the oldest first, also those that failed or that its pointer left behind. */
+/** Turns made in a session, oldest first, including failed ones and those its pointer left behind. */
 export async function readOwnTurnIds(
   database: Database,
   sessionId: string,

@@ -1,4 +1,4 @@
-// A file that appears whole or not at all, for its user alone.
+// Writes a file whole or not at all, readable only by its user.
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -7,13 +7,13 @@ import { removeAtEnd } from "./remove-at-end.ts";
 import { isFull, isSystemError } from "./system-error.ts";
 
 export interface PrivateFileOptions {
-  /** Whether a file that is there may be replaced. */
+  /** Whether an existing file may be replaced. */
   readonly force: boolean;
-  /** What is never replaced: the ledger itself. */
+  /** Files that are never replaced: the ledger itself. */
   readonly except?: readonly string[];
 }
 
-/** The work writes into a file beside the one that is wanted, which it becomes when it is whole and on the disk. */
+/** The work writes a temporary file, which replaces the target once it is complete and on disk. */
 export async function writePrivateFile<T>(
   file: string,
   { force, except = [] }: PrivateFileOptions,
@@ -21,7 +21,7 @@ export async function writePrivateFile<T>(
 ): Promise<T> {
   checkTarget(file, force, except);
   const unfinished = join(dirname(file), nameUnfinished(file, randomBytes(4).toString("hex")));
-  // SQLite keeps a journal beside what it writes.
+  // SQLite keeps a journal beside the file it writes.
   const companions = [unfinished, `${unfinished}-journal`];
   const stop = removeAtEnd(companions);
   try {
@@ -44,10 +44,10 @@ function nameUnfinished(file: string, mark: string): string {
   return `.${basename(file)}.${mark}.part`;
 }
 
-/** Whoever writes a file touches it more often than that. */
+/** A running writer touches its file more often than this. */
 const leftAfterMs = 3_600_000;
 
-/** Removes what writers left that were killed. */
+/** Removes files that killed writers left behind. */
 function sweep(file: string): void {
   const folder = dirname(file);
   const [before = "", after = ""] = nameUnfinished(file, "/").split("/");
@@ -77,7 +77,7 @@ function checkTarget(file: string, force: boolean, except: readonly string[]): v
   if (force) return;
   throw new StrataError(
     "conflict",
-    `${file} is there already`,
+    `${file} already exists`,
     "name another file, or replace it with --force",
   );
 }
@@ -96,7 +96,7 @@ function cannotWrite(file: string, cause: NodeJS.ErrnoException): StrataError {
     "environment-unfit",
     `${file} cannot be written: ${cause.message}`,
     isFull(cause)
-      ? "make room or name a file on another disk; nothing of it was left behind"
+      ? "free some space or name a file on another disk; the partial file was removed"
       : "name a file in a folder that is there and that this user may write to",
     { cause },
   );

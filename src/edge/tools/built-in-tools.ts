@@ -1,19 +1,19 @@
-// The tools that come with Strata for working on files.
-import type { ScopedFiles } from "../stores/scoped-files.ts";
-import { bashTool, type BashOptions } from "./bash-tool.ts";
-import { grepTool } from "./grep-tool.ts";
-import { listTools } from "./list-tools.ts";
-import { readTool } from "./read-tool.ts";
+// Strata's own tools for files.
+import type { ScopedFiles } from "../files/guard/scoped-files.ts";
+import { bashTool, type BashOptions } from "./bash/bash-tool.ts";
+import { grepTool } from "./files/grep-tool.ts";
+import { listTools } from "./files/list-tools.ts";
+import { readTool } from "./files/read-tool.ts";
 import type { ScopedTool } from "./scoped-tool.ts";
-import { writeTools } from "./write-tools.ts";
+import { writeTools } from "./files/write-tools.ts";
 
 export interface BuiltInOptions {
-  /** Whether commands may be run. A command can do whatever its user can, also outside the workspace. */
+  /** Whether commands may run. A command can do everything its user can, also outside the workspace. */
   readonly allowBash?: boolean;
   readonly bash?: BashOptions;
 }
 
-/** Made anew for each session: read, write, edit, list, glob, grep, and bash where it is allowed. */
+/** Create them per session: read, write, edit, list, glob, grep, and bash if allowed. */
 export function builtInTools(
   workspace: ScopedFiles,
   { allowBash = false, bash = {} }: BuiltInOptions = {},

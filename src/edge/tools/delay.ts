@@ -1,6 +1,6 @@
-// Delays that a timer of the platform can hold.
+// Delays that a platform timer can hold.
 
-/** One that is longer would fire at once. */
+/** A longer one would fire at once. */
 const delayMsMax = 2_147_483_647;
 
 export function toDelayMs(ms: number): number {

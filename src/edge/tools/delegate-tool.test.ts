@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { delegatePartTool, delegateTool, type DelegateToolOptions } from "./delegate-tool.ts";
-import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
+import { createDispatcher, type Dispatcher } from "./dispatch/dispatcher.ts";
 import { runOne } from "./test-kit.ts";
 
 const options: DelegateToolOptions = {

@@ -1,4 +1,5 @@
-// The tool by which an agent gives a task to a sub-agent, and reads on in a report that was too long. How that is done is given to it.
+// The tool with which an agent delegates a task to a sub-agent and reads on in a long report. The caller
+// supplies the execution.
 import {
   ToolError,
   type Tool,
@@ -8,7 +9,7 @@ import {
 } from "../../core/tools/tool.ts";
 import { toObjectDefinition } from "./scoped-tool.ts";
 
-/** `worker`: starts with its task alone. `fork`: knows everything that was said so far. */
+/** `worker`: starts with its task alone. `fork`: knows the whole conversation so far. */
 export type SubAgentKind = "worker" | "fork";
 
 export const subAgentKinds: readonly SubAgentKind[] = ["worker", "fork"];
@@ -16,35 +17,35 @@ export const subAgentKinds: readonly SubAgentKind[] = ["worker", "fork"];
 export interface DelegatedTask {
   readonly kind: SubAgentKind;
   readonly task: string;
-  /** By its name; null for what a sub-agent gets as a rule. */
+  /** A toolset's name. Null for a sub-agent's default. */
   readonly toolset: string | null;
-  /** Capabilities or categories of them that a worker is told of; null for all. */
+  /** Capabilities, or categories of them, that a worker learns about. Null for all. */
   readonly scope: readonly string[] | null;
 }
 
 export interface DelegateToolOptions {
   readonly run: (task: DelegatedTask, call: ToolCallContext) => Promise<ToolOutput>;
-  /** A report from a character on, of a session that this one asked for. */
+  /** Reads the report of a session that this one started, from a character on. */
   readonly readReport: (
     sessionId: string,
     offset: number,
     call: ToolCallContext,
   ) => Promise<ToolOutput>;
-  /** What `toolset` may be. */
+  /** The allowed values of `toolset`. */
   readonly toolsets: readonly string[];
-  /** How many run side by side, as the model is told. */
+  /** How many run side by side, for the tool's description. */
   readonly atOnceMax: number;
   readonly timeoutMs: number;
-  /** Above what a report may take, so that its last line is never cut off. */
+  /** Above the limit of a report, so that its last line is never cut off. */
   readonly outputBytesMax: number;
 }
 
-/** For agents that speak with people. Workers never see it (S-17). */
+/** For agents that speak with people. Workers never see it. */
 export function delegateTool(options: DelegateToolOptions): Tool {
   return toTool("delegate", delegating, ["manager", "unified"], options);
 }
 
-/** The same for workers that may hand on a part of their task, where a configuration says so. */
+/** The same for workers that may delegate part of their task, if the configuration allows it. */
 export function delegatePartTool(options: DelegateToolOptions): Tool {
   return toTool("delegate_part", handingOn, ["worker"], options);
 }
@@ -102,7 +103,7 @@ function toTool(
   };
 }
 
-/** The schema was checked before: what is there is of the right type. */
+/** The schema was already checked, so present values have the right type. */
 function readTask(input: ToolInput): DelegatedTask {
   const { task, toolset, scope } = input;
   if (typeof task !== "string" || task.trim() === "") {

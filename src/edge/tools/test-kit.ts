@@ -1,12 +1,12 @@
-// For tests: a folder to work in, tools to dispatch, and what came of it.
+// For tests: a working folder, tools to dispatch, and their results.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Message, ToolUseBlock } from "../../core/message/message.ts";
 import type { Tool } from "../../core/tools/tool.ts";
-import { openScope, type ScopedFiles } from "../stores/scoped-files.ts";
-import type { DispatchContext } from "./dispatch-options.ts";
-import type { Dispatcher } from "./dispatcher.ts";
+import { openScope, type ScopedFiles } from "../files/guard/scoped-files.ts";
+import type { DispatchContext } from "./dispatch/dispatch-options.ts";
+import type { Dispatcher } from "./dispatch/dispatcher.ts";
 import { toObjectDefinition } from "./scoped-tool.ts";
 
 export interface TestWorkspace {
@@ -21,7 +21,7 @@ export async function makeWorkspace(): Promise<TestWorkspace> {
   return { root, files: await openScope(root), remove };
 }
 
-/** Takes `{ text }` and does what it is told. */
+/** Takes `{ text }` and runs the given function. */
 export function toolOf(
   name: string,
   run: Tool["run"],
@@ -41,7 +41,7 @@ export function useOf(name: string, input: unknown = {}): ToolUseBlock {
 
 export const context: DispatchContext = { sessionId: "s1", turnId: "t1", role: "unified" };
 
-/** What the model reads, with "error: " before what is one. */
+/** The text the model reads, with "error: " before an error. */
 export function textOf(message: Message | undefined): string {
   const block = message?.content[0];
   if (block?.type !== "tool_result") return "(no result)";

@@ -2,7 +2,7 @@
 // without one, and a simulator that refuses, breaks off or says something else.
 import { afterEach, describe, expect, test } from "vitest";
 import type { Message } from "../../core/message/message.ts";
-import { openaiChat } from "../../core/wire/openai-chat/index.ts";
+import { openaiChat } from "../../core/wire/openai/chat/index.ts";
 import type { CallOptions } from "../../core/wire/protocol.ts";
 import { type ScriptStep } from "../../simulator/index.ts";
 import { type CompactionRequest } from "./compact-at-provider.ts";

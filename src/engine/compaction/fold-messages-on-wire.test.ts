@@ -11,8 +11,8 @@ import { validateConversation } from "../../core/message/validate-conversation.t
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
-import { openaiChat } from "../../core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../../core/wire/openai-responses/index.ts";
+import { openaiChat } from "../../core/wire/openai/chat/index.ts";
+import { openaiResponses } from "../../core/wire/openai/responses/index.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import { closeAll } from "../../edge/providers/test-kit.ts";
 import { createAgent, createSimulator, type Model } from "../../simulator/index.ts";

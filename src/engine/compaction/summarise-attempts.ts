@@ -4,8 +4,8 @@ import {
   judgeSummary,
   lostIdentifiers,
   type SummaryDemands,
+  addIdentifiers,
 } from "../../core/compaction/summary/judge.ts";
-import { addIdentifiers } from "../../core/compaction/summary/add-identifiers.ts";
 import type { Message } from "../../core/message/message.ts";
 import { isRetryable, type ProviderFailure } from "../../core/wire/failure.ts";
 import { askForSummary, type CallEdges, type Speaker } from "./summarise-call.ts";

@@ -1,7 +1,7 @@
 // One call for a summary: what is sent, what it cost, and what came of it.
 import { assemble, type Assembly } from "../../core/assembly/assemble.ts";
 import type { CacheState } from "../../core/cache/cache-state.ts";
-import { cleanSummary } from "../../core/compaction/summary/clean-summary.ts";
+import { cleanSummary } from "../../core/compaction/summary/judge.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { CallOptions } from "../../core/wire/protocol.ts";

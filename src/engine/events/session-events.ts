@@ -1,7 +1,7 @@
 // Events about a session as a whole: that it began, and that it was closed.
 import type { PayloadOf } from "../../core/events/event.ts";
 import { toUsd } from "../../core/events/payload-spelling.ts";
-import type { EngineEdges } from "../session/create-engine.ts";
+import type { EngineEdges } from "../session/engine-edges.ts";
 import type { Session } from "../../core/session/session.ts";
 import { toPreactivationDrafts } from "../../core/skills/activation-events.ts";
 import { toParent } from "../../core/turn/turn-payloads.ts";

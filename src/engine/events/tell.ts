@@ -9,7 +9,7 @@ import type {
   StrataEvent,
 } from "../../core/events/event.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import type { SharedChain } from "../../edge/tools/tool-trace.ts";
+import type { SharedChain } from "../../edge/tools/dispatch/tool-trace.ts";
 
 /** What of a bus the engine needs. */
 export interface Emitter {

@@ -4,11 +4,10 @@ import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { AssembledContext } from "../../core/message/assembled-context.ts";
 import type { TokenBudget } from "../../core/tokens/budget.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
-import type { ProtocolName } from "../../core/wire/protocol.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
 import { usualTimeouts } from "../../edge/providers/timeouts.ts";
 import type { Step } from "../../core/turn/step.ts";
-import type { StartedCall } from "../../engine.ts";
+import type { StartedCall } from "../turn/encode-call.ts";
 import type { Edges } from "../turn/edges.ts";
 import type { RunningTurn } from "../turn/running-turn.ts";
 import { reservesOf } from "../../core/session/compaction-rules.ts";
@@ -17,7 +16,7 @@ export interface OwnCall {
   readonly turnId: string;
   /** From 1 within the turn. */
   readonly number: number;
-  readonly protocol: ProtocolName;
+  readonly protocol: string;
   /** Behind the provider's base URL. */
   readonly path: string;
   /** Besides credentials and content type. An SDK takes them with the request. */
@@ -50,7 +49,7 @@ export function toOwnCall(call: CallAtHand, edges: CallEdges): OwnCall {
     turnId: turn.id,
     number: step.number,
     protocol: protocol.name,
-    path: protocol.path,
+    path: request.path,
     headers: request.headers,
     request,
     plan,

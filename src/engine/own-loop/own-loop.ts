@@ -2,7 +2,7 @@
 import type { AgentEvent } from "../../core/layers/event.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { TurnRun } from "../turn/edges.ts";
-import type { RunOptions } from "../session/engine-session.ts";
+import type { RunOptions } from "../turn/turn-handle.ts";
 import type { OwnCall } from "./own-call.ts";
 import type { Stop } from "./own-steps.ts";
 import {

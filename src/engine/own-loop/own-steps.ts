@@ -3,7 +3,9 @@ import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { ToolUseBlock } from "../../core/message/message.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
-import { advance, close, startCall, type StartedCall } from "../../engine.ts";
+import { advance } from "../../engine.ts";
+import { closeTurn } from "../turn/close-turn.ts";
+import { encodeCall, type StartedCall } from "../turn/encode-call.ts";
 import { answerTools } from "../turn/answer-tools.ts";
 import type { TurnRun } from "../turn/edges.ts";
 import { toOwnCall, type OwnCall } from "./own-call.ts";
@@ -30,7 +32,7 @@ async function nextStop({ running, edges }: SessionTurn): Promise<Stop> {
   const step = await advance(running, edges);
   switch (step.do) {
     case "send": {
-      const started = startCall(step, running, edges);
+      const started = encodeCall(step, running, edges);
       const call = toOwnCall({ running, step, request: started.request }, edges);
       return { kind: "call", call, started };
     }
@@ -38,7 +40,7 @@ async function nextStop({ running, edges }: SessionTurn): Promise<Stop> {
       edges.onPhase?.("running tools");
       return { kind: "tools", uses: step.uses };
     case "close":
-      return { kind: "over", run: await close(running, step.how, edges) };
+      return { kind: "over", run: await closeTurn(running, step.how, edges) };
   }
 }
 

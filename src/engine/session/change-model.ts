@@ -1,6 +1,6 @@
 // A session that is told to go on with another model, and what that means for its next call.
 import { StrataError } from "../../core/strata-error.ts";
-import type { EngineContext } from "./create-engine.ts";
+import type { EngineContext } from "./engine-edges.ts";
 import { findNamed, spell } from "./find-named.ts";
 import { foresee, type Foreseen } from "./foresee.ts";
 import { moveTo, tellSkills, type NamedModel, type Seated } from "./route-turn.ts";

@@ -1,15 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // The engine an application embeds: sessions are opened, resumed and forked; each runs one turn at a time.
 import { randomUUID } from "node:crypto";
-import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Message } from "../../core/message/message.ts";
-import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
-import type { Protocol } from "../../core/wire/protocol.ts";
-import type { Provider } from "../../edge/providers/provider.ts";
 import { checkMessages } from "./check-messages.ts";
-import type { PromptCounter } from "../turn/count-prompt.ts";
 import {
   createEngineSession,
   type EngineSession,
@@ -19,36 +14,12 @@ import {
 import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
 import { openSession } from "./open-session.ts";
 import type { SessionOrigin } from "../../core/session/session.ts";
-import { findNamed, findRecorded, spell, type Naming } from "./find-named.ts";
+import type { EngineContext, EngineEdges } from "./engine-edges.ts";
+import { findNamed, findRecorded, spell } from "./find-named.ts";
 import { findSeat, needRecord } from "./recorded-seat.ts";
 import { resumeSession } from "./stored-session.ts";
 import { usualRole } from "../../core/session/session-role.ts";
-import type { Emitter } from "../events/tell.ts";
-import type { Summariser } from "../compaction/summarise-transcript.ts";
 import { emptyWorld, foundationOf, type World, type WorldOwner } from "../world/world.ts";
-
-/** How a model is reached. */
-export interface Reached {
-  readonly protocol: Protocol;
-  readonly provider: Pick<Provider, "send">;
-  /** Asked how long a prompt is where that matters; estimates alone by default. */
-  readonly counter?: PromptCounter;
-}
-
-export interface EngineEdges extends Naming {
-  readonly ledger: Ledger;
-  readonly reach: (model: ModelFacts) => Reached | Promise<Reached>;
-  /** Whether a provider for it is configured and up; by default it is. */
-  readonly canReach?: (model: ModelFacts) => boolean;
-  readonly counter: TextCounter;
-  /** Made for every session of its own; nothing by default. */
-  readonly world?: (owner: WorldOwner) => Promise<World>;
-  /** Another model for summaries; the session's own by default. */
-  readonly summariser?: () => Promise<Summariser | null>;
-  readonly events?: Emitter;
-  /** Milliseconds since 1970; the machine's clock by default. */
-  readonly now?: () => number;
-}
 
 export interface Engine {
   /**
@@ -167,11 +138,6 @@ async function checkOnThread(ledger: Ledger, sessionId: string, turnId: string):
     `turn ${turnId} is not on the way to the head of session ${sessionId}`,
     "fork the session that it belongs to",
   );
-}
-
-export interface EngineContext {
-  readonly edges: EngineEdges;
-  readonly readConfig: () => Promise<EngineConfig>;
 }
 
 async function openNew(context: EngineContext, options: OpenOptions): Promise<OpenedSession> {

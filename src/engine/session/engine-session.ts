@@ -11,7 +11,7 @@ import {
   planCompaction,
   type CompactionPlan,
 } from "../compaction/compact-session.ts";
-import type { EngineContext, Reached } from "./create-engine.ts";
+import type { EngineContext, Reached } from "./engine-edges.ts";
 import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts";
 import { createOwnLoop, type LoopOf, type OwnLoop } from "../own-loop/own-loop.ts";
 import type { Session } from "../../core/session/session.ts";
@@ -20,7 +20,7 @@ import { settleTurn, withTurn, type TurnWish } from "./session-turn.ts";
 import { toEdges, type OpenState } from "./session-edges.ts";
 import { tellEnded } from "../events/session-events.ts";
 import { followTurn } from "../turn/follow-turn.ts";
-import { createTurnHandle, type TurnHandle } from "../turn/turn-handle.ts";
+import { createTurnHandle, type RunOptions, type TurnHandle } from "../turn/turn-handle.ts";
 import { createWork } from "./work.ts";
 import type { World } from "../world/world.ts";
 
@@ -50,14 +50,6 @@ export type Unfinished = "finish" | "abandon";
 export interface CompactOptions {
   /** What the summary should dwell on. */
   readonly focus?: string;
-  readonly signal?: AbortSignal;
-}
-
-export interface RunOptions {
-  /** Of the turn; made by default. */
-  readonly id?: string;
-  /** For this turn only, whatever the session stays with. Where it cannot take it, another one does, which is told. */
-  readonly model?: string;
   readonly signal?: AbortSignal;
 }
 

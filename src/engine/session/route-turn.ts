@@ -13,7 +13,7 @@ import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import type { CallOptions } from "../../core/wire/protocol.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import type { EngineContext, Reached } from "./create-engine.ts";
+import type { EngineContext, Reached } from "./engine-edges.ts";
 import { optionsOf, policyOf, routingOf, type EngineConfig } from "./engine-config.ts";
 import { spell } from "./find-named.ts";
 import { foresee } from "./foresee.ts";

@@ -5,7 +5,7 @@ import { findModel } from "../../core/models/resolve-model.ts";
 import type { TurnEnding } from "../../core/turn/turn-ending.ts";
 import type { Edges } from "../turn/edges.ts";
 import type { Compaction } from "../compaction/compaction.ts";
-import type { EngineContext, EngineEdges, Reached } from "./create-engine.ts";
+import type { EngineContext, EngineEdges, Reached } from "./engine-edges.ts";
 import { compactionOf, optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
 import type { Session } from "../../core/session/session.ts";
 import { tellingTools } from "../turn/tool-parts.ts";

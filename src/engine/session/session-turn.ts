@@ -3,7 +3,7 @@ import type { AgentEvent } from "../../core/layers/event.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { Session } from "../../core/session/session.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import type { EngineContext } from "./create-engine.ts";
+import type { EngineContext } from "./engine-edges.ts";
 import type { Edges, TurnRun } from "../turn/edges.ts";
 import { routeTurn, toRoutePart, type Seated } from "./route-turn.ts";
 import { toEdges, type OpenState } from "./session-edges.ts";

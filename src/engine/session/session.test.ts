@@ -7,7 +7,7 @@ import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
 import type { OfferedTool } from "../../core/tools/select-tools.ts";
 import { findToolset, selectFromToolset } from "../../core/tools/toolsets.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
-import { openaiChat } from "../../core/wire/openai-chat/index.ts";
+import { openaiChat } from "../../core/wire/openai/chat/index.ts";
 import { openLedger } from "../../edge/stores/open-ledger.ts";
 import { openSession } from "./open-session.ts";
 import type { SessionSetup } from "../../core/session/session.ts";

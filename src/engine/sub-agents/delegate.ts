@@ -1,38 +1,16 @@
 // One sub-agent, from the tool use that asks for it to its report.
 import { randomUUID } from "node:crypto";
-import type { SessionParent, SessionRecord } from "../../core/ledger/session-record.ts";
 import { ToolError, type ToolCallContext, type ToolOutput } from "../../core/tools/tool.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { DelegatedTask, SubAgentKind } from "../../edge/tools/delegate-tool.ts";
-import type { EngineSession } from "../session/engine-session.ts";
 import type { Sibling } from "./fan-out.ts";
-import type { SessionOrigin } from "../../core/session/session.ts";
 import { openFork } from "./open-fork.ts";
 import { toSubAgentEdges } from "./sub-agent-edges.ts";
 import type { SubAgentMark } from "./sub-agent-mark.ts";
 import { toReport, type ReportPage } from "./report.ts";
 import { openWorker } from "./open-worker.ts";
-import type { Delegation, DelegationOptions } from "./sub-agent.ts";
+import type { Delegation, DelegationOptions } from "./delegation.ts";
 import type { TurnHandle } from "../turn/turn-handle.ts";
-
-/** A sub-agent to be opened. */
-export interface AskedAgent {
-  readonly id: string;
-  readonly parent: SessionRecord;
-  readonly from: SessionParent;
-  readonly origin: SessionOrigin;
-  readonly mark: SubAgentMark;
-  readonly task: DelegatedTask;
-  readonly options: DelegationOptions;
-}
-
-/** Open, and not told anything yet. */
-export interface ReadyAgent {
-  readonly agent: EngineSession;
-  readonly text: string;
-  /** What it has in common with its siblings and somebody has to write first; null for nothing. */
-  readonly prefix: string | null;
-}
 
 /** Who asks, as what it is itself and may. */
 export interface Asking {

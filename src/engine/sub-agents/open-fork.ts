@@ -13,8 +13,8 @@ import { firstSeat, type Session } from "../../core/session/session.ts";
 import { nothingSpent } from "../../core/session/spent.ts";
 import { resumeSession } from "../session/stored-session.ts";
 import { toMarkNote } from "./sub-agent-mark.ts";
-import type { AskedAgent, ReadyAgent } from "./delegate.ts";
-import type { Delegation } from "./sub-agent.ts";
+import type { AskedAgent, ReadyAgent } from "./delegation.ts";
+import type { Delegation } from "./delegation.ts";
 
 export async function openFork(asked: AskedAgent, delegation: Delegation): Promise<ReadyAgent> {
   const { id, mark, origin, task } = asked;

@@ -3,8 +3,8 @@ import { workerTask } from "../../core/layers/roles.ts";
 import { createEngine } from "../session/create-engine.ts";
 import { findCallHabit } from "../session/recorded-seat.ts";
 import type { Session } from "../../core/session/session.ts";
-import type { AskedAgent, ReadyAgent } from "./delegate.ts";
-import type { Delegation } from "./sub-agent.ts";
+import type { AskedAgent, ReadyAgent } from "./delegation.ts";
+import type { Delegation } from "./delegation.ts";
 
 export async function openWorker(asked: AskedAgent, delegation: Delegation): Promise<ReadyAgent> {
   const { id, parent, mark, origin, task, options } = asked;

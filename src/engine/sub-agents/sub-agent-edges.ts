@@ -1,6 +1,6 @@
 // What a sub-agent is opened with: the edges of whoever asks for it, which tell of it what only they can know.
 import type { Provider } from "../../edge/providers/provider.ts";
-import type { EngineEdges } from "../session/create-engine.ts";
+import type { EngineEdges } from "../session/engine-edges.ts";
 import type { Emitter } from "../events/tell.ts";
 
 export interface SubAgentLinks {

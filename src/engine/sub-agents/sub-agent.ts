@@ -1,62 +1,18 @@
 // Sub-agents: an agent gives a task to a worker or a fork and is told what came of it (X-20).
-import type { SessionParent } from "../../core/ledger/session-record.ts";
 import type { AgentRole } from "../../core/message/assembled-context.ts";
 import { requireLeasts } from "../../core/tools/check-limits.ts";
 import type { Tool } from "../../core/tools/tool.ts";
-import { findToolset, toolsets, type Toolset } from "../../core/tools/toolsets.ts";
-import {
-  delegatePartTool,
-  delegateTool,
-  type SubAgentKind,
-} from "../../edge/tools/delegate-tool.ts";
-import type { EngineContext, EngineEdges } from "../session/create-engine.ts";
+import { findToolset, toolsets } from "../../core/tools/toolsets.ts";
+import { delegatePartTool, delegateTool } from "../../edge/tools/delegate-tool.ts";
+import type { EngineEdges } from "../session/engine-edges.ts";
 import type { EngineConfig } from "../session/engine-config.ts";
-import { createFanOut, type FanOut } from "./fan-out.ts";
+import type { Delegation, DelegationOptions } from "./delegation.ts";
+import { createFanOut } from "./fan-out.ts";
 import { findMark, type SubAgentMark } from "./sub-agent-mark.ts";
 import { readReport, type ReportPage } from "./report.ts";
 import { delegate } from "./delegate.ts";
 import { wrapTools, wrapWorld, type ToolsToWrap, type WorldTools } from "./wrap-world.ts";
-import type { TurnHandle } from "../turn/turn-handle.ts";
 import { emptyWorld, type World, type WorldOwner } from "../world/world.ts";
-
-/**
- * What is not said otherwise holds from the next use on; what the model is told of changes with the next session or
- * fold.
- */
-export interface DelegationOptions {
-  /** Whether sessions may ask for sub-agents; they may by default. */
-  readonly isEnabled?: boolean;
-  /** Whether sub-agents may ask for others in turn. They may not by default (S-17). */
-  readonly nested?: boolean;
-  /** How deep, where they may; 3 by default. */
-  readonly depthMax?: number;
-  /** Of one session; 4 by default. */
-  readonly atOnceMax?: number;
-  /** Toolsets of the application's own, by which sub-agents are limited. */
-  readonly toolsets?: readonly Toolset[];
-  /** For workers; the model of whoever asks by default. A fork has its origin's: another could not read its cache. */
-  readonly model?: string;
-  /** What a worker is told of the environment where a task names a scope; without it, all of it. */
-  readonly environmentFor?: (
-    scope: readonly string[],
-    parentSessionId: string,
-  ) => Promise<string | null>;
-  /** Of a report as whoever asked sees it; 20,000 by default. The rest can be read on. */
-  readonly reportCharactersMax?: number;
-  /** One that takes longer is ended; an hour by default. */
-  readonly timeoutMs?: number;
-  /** Told of every sub-agent when its turn begins. */
-  readonly onStarted?: (started: StartedAgent) => void;
-}
-
-export interface StartedAgent {
-  readonly sessionId: string;
-  readonly parent: SessionParent;
-  readonly kind: SubAgentKind;
-  readonly task: string;
-  readonly depth: number;
-  readonly handle: TurnHandle;
-}
 
 /**
  * Edges for `createEngine` by which every session of the engine can give tasks to sub-agents. Options that can change
@@ -86,13 +42,6 @@ export function withDelegation(
       return delegation.makeWorld(owner, session === undefined ? null : findMark(session));
     },
   };
-}
-
-/** What opening and running a sub-agent takes. */
-export interface Delegation extends EngineContext {
-  readonly readOptions: () => DelegationOptions;
-  readonly fanOut: FanOut;
-  readonly makeWorld: (owner: WorldOwner, mark: SubAgentMark | null) => Promise<World>;
 }
 
 type DelegationLimits = Required<

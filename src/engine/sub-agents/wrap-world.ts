@@ -3,7 +3,7 @@ import type { Message } from "../../core/message/message.ts";
 import type { AgentRole } from "../../core/message/assembled-context.ts";
 import { ToolError, type Tool } from "../../core/tools/tool.ts";
 import { selectFromToolset, type RoleTools, type Toolset } from "../../core/tools/toolsets.ts";
-import { createDispatcher, type Dispatcher } from "../../edge/tools/dispatcher.ts";
+import { createDispatcher, type Dispatcher } from "../../edge/tools/dispatch/dispatcher.ts";
 import { toObjectDefinition } from "../../edge/tools/scoped-tool.ts";
 import { answerTools } from "../turn/answer-tools.ts";
 import { markName, type SubAgentMark } from "./sub-agent-mark.ts";

@@ -2,7 +2,7 @@
 import type { Message, ToolResultBlock, ToolUseBlock } from "../../core/message/message.ts";
 import { validateMessage } from "../../core/message/validate-message.ts";
 import type { Violation } from "../../core/message/violation.ts";
-import type { DispatchContext } from "../../edge/tools/dispatch-options.ts";
+import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options.ts";
 
 /** Whose tools run. A dispatcher's `runAll` is one of these. */
 export type RunTools = (

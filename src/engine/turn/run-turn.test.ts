@@ -278,7 +278,7 @@ describe("a turn that fails", () => {
     const world = worldOf(answers);
     const { session } = await runTurn(open(), turn, world);
     await expect(runTurn(session, turn, world)).rejects.toThrow(
-      "turn turn-1 is in the ledger already",
+      "turn turn-1 is already in the ledger",
     );
   });
 });

@@ -5,8 +5,8 @@ import type { OpenTurn } from "../../core/ledger/ledger.ts";
 import { applyResult } from "../../core/turn/apply-result.ts";
 import type { Input } from "../../core/turn/step.ts";
 import type { Turn } from "../../core/turn/turn.ts";
-import type { DispatchContext } from "../../edge/tools/dispatch-options.ts";
-import type { SharedChain } from "../../edge/tools/tool-trace.ts";
+import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options.ts";
+import type { SharedChain } from "../../edge/tools/dispatch/tool-trace.ts";
 import type { StepEdges, TurnToRun } from "./edges.ts";
 import { createTeller, type Teller } from "../events/tell.ts";
 
@@ -68,4 +68,17 @@ export function hear(running: RunningTurn, { takeSteered, signal }: StepEdges): 
 /** Lets another process resume the turn. The error that led here matters more than one of the ledger. */
 export async function release({ lease }: RunningTurn): Promise<void> {
   await lease?.release().catch(() => {});
+}
+
+/** A turn that throws is released: any process may resume it at once. */
+export async function releaseOnError<Value>(
+  running: RunningTurn,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    await release(running);
+    throw error;
+  }
 }

@@ -33,6 +33,14 @@ export type TurnPart =
   | { readonly type: "ended"; readonly run: TurnRun }
   | { readonly type: "failed"; readonly error: unknown };
 
+export interface RunOptions {
+  /** Of the turn; made by default. */
+  readonly id?: string;
+  /** For this turn only, whatever the session stays with. Where it cannot take it, another one does, which is told. */
+  readonly model?: string;
+  readonly signal?: AbortSignal;
+}
+
 /** Read it with `for await`, or wait for `result`; both can be done, and neither must be. */
 export interface TurnHandle extends AsyncIterable<TurnPart> {
   /** Of a turn that is gone on with, empty until `started`. */

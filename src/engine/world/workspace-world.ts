@@ -2,28 +2,28 @@
 import { arch, hostname, platform } from "node:os";
 import type { MemoryTexts } from "../../core/layers/memory-sections.ts";
 import type { ContextParts } from "../../core/layers/to-sections.ts";
+import type { WorkspaceFile } from "../../core/layers/workspace-file.ts";
 import {
   toContextParts,
   toWorkspaceNote,
   type WorkspaceBundle,
-  type WorkspaceFile,
 } from "../../core/layers/workspace-bundle.ts";
 import { hashContent } from "../../core/hash.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { EventBus } from "../../edge/events/event-bus.ts";
-import { openMemoryStore } from "../../edge/stores/memory/memory-store.ts";
-import { openScope } from "../../edge/stores/scoped-files.ts";
+import { openMemoryStore } from "../../edge/files/memory/memory-store.ts";
+import { openScope } from "../../edge/files/guard/scoped-files.ts";
 import {
   createWorkspaceCache,
   type WorkspaceCache,
-} from "../../edge/stores/workspace/workspace-cache.ts";
+} from "../../edge/files/workspace/workspace-cache.ts";
 import { builtInTools } from "../../edge/tools/built-in-tools.ts";
-import type { Confirm } from "../../edge/tools/confirmation.ts";
-import type { SettledUse } from "../../edge/tools/dispatch-options.ts";
+import type { Confirm } from "../../edge/tools/dispatch/confirmation.ts";
+import type { SettledUse } from "../../edge/tools/dispatch/dispatch-options.ts";
 import { historyTools } from "../../edge/tools/history-tools.ts";
-import { memoryTools } from "../../edge/tools/memory-tools.ts";
+import { memoryTools } from "../../edge/tools/memory/memory-tools.ts";
 import type { ScopedTool } from "../../edge/tools/scoped-tool.ts";
-import { skillTools } from "../../edge/tools/skill-tools.ts";
+import { skillTools } from "../../edge/tools/skills/skill-tools.ts";
 import { createWorldMemory, type ShownMemory } from "./world-memory.ts";
 import { openWorldSkills, type WorldSkills } from "./world-skills.ts";
 import type { SkillSettings, ToolSettings, WorldSettings } from "./world-settings.ts";

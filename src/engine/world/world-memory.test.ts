@@ -8,7 +8,7 @@ import type { MemoryTexts } from "../../core/layers/memory-sections.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
-import { openMemoryStore } from "../../edge/stores/memory/memory-store.ts";
+import { openMemoryStore } from "../../edge/files/memory/memory-store.ts";
 import { openSession } from "../session/open-session.ts";
 import type { Session } from "../../core/session/session.ts";
 import { createWorldMemory, memoryIn } from "./world-memory.ts";

@@ -3,8 +3,8 @@ import { hashContent } from "../../core/hash.ts";
 import { countBytes } from "../../core/layers/cut-middle.ts";
 import { memorySections, type MemoryTexts } from "../../core/layers/memory-sections.ts";
 import type { Section } from "../../core/layers/section.ts";
-import { openMemorySession, type MemorySession } from "../../edge/stores/memory/memory-session.ts";
-import type { MemoryStore } from "../../edge/stores/memory/memory-store.ts";
+import { openMemorySession, type MemorySession } from "../../edge/files/memory/memory-session.ts";
+import type { MemoryStore } from "../../edge/files/memory/memory-store.ts";
 import type { SectionNote, Session } from "../../core/session/session.ts";
 import type { MemorySettings } from "./world-settings.ts";
 

@@ -5,7 +5,7 @@ import type { MemoryMode, MemoryScope } from "../../core/memory/memory-view.ts";
 import type { ActivationLimits } from "../../core/skills/activation.ts";
 import type { SideEffects } from "../../core/tools/tool.ts";
 import type { Toolset } from "../../core/tools/toolsets.ts";
-import type { DispatchLimits } from "../../edge/tools/dispatch-options.ts";
+import type { DispatchLimits } from "../../edge/tools/dispatch/dispatch-options.ts";
 
 export interface WorldSettings {
   readonly documents?: {

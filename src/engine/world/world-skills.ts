@@ -7,7 +7,7 @@ import {
   createSkillRegistry,
   type SkillActivationRegistry,
 } from "../../core/skills/skill-registry.ts";
-import { createSkillStore, type SkillStore } from "../../edge/stores/skills/skill-store.ts";
+import { createSkillStore, type SkillStore } from "../../edge/files/skills/skill-store.ts";
 import type { Session } from "../../core/session/session.ts";
 import type { SkillSettings } from "./world-settings.ts";
 

@@ -2,12 +2,12 @@
 import type { Tool, ToolCallContext } from "../../core/tools/tool.ts";
 import { findToolset, type Toolset } from "../../core/tools/toolsets.ts";
 import type { EventBus } from "../../edge/events/event-bus.ts";
-import type { ScopedFiles } from "../../edge/stores/scoped-files.ts";
-import { createCallEmitter, type SaidInCall } from "../../edge/tools/call-events.ts";
-import type { Confirm } from "../../edge/tools/confirmation.ts";
-import type { DispatcherOptions } from "../../edge/tools/dispatch-options.ts";
-import { createDispatcher, type Dispatcher } from "../../edge/tools/dispatcher.ts";
-import type { SharedChain } from "../../edge/tools/tool-trace.ts";
+import type { ScopedFiles } from "../../edge/files/guard/scoped-files.ts";
+import { createCallEmitter, type SaidInCall } from "../../edge/tools/dispatch/call-events.ts";
+import type { Confirm } from "../../edge/tools/dispatch/confirmation.ts";
+import type { DispatcherOptions } from "../../edge/tools/dispatch/dispatch-options.ts";
+import { createDispatcher, type Dispatcher } from "../../edge/tools/dispatch/dispatcher.ts";
+import type { SharedChain } from "../../edge/tools/dispatch/tool-trace.ts";
 import type { ToolSettings } from "./world-settings.ts";
 
 export type WorldTools = Pick<Dispatcher, "toolsFor" | "runAll">;

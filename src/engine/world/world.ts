@@ -3,7 +3,7 @@ import type { ContextParts } from "../../core/layers/to-sections.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { AgentRole } from "../../core/message/assembled-context.ts";
 import type { SkillActivationRegistry } from "../../core/skills/skill-registry.ts";
-import type { Dispatcher } from "../../edge/tools/dispatcher.ts";
+import type { Dispatcher } from "../../edge/tools/dispatch/dispatcher.ts";
 import type { FoundationSetup } from "../../core/session/session-foundation.ts";
 import type { Session } from "../../core/session/session.ts";
 import { usualRole } from "../../core/session/session-role.ts";

@@ -10,7 +10,9 @@ import type { TurnEnding } from "../../core/turn/turn-ending.ts";
 import { stays } from "../../core/turn/turn-events.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
-import { advance, close, startCall, take, type StepEdges } from "../../engine.ts";
+import { advance, take, type StepEdges } from "../../engine.ts";
+import { closeTurn } from "../../engine/turn/close-turn.ts";
+import { encodeCall } from "../../engine/turn/encode-call.ts";
 import { sendsNothing } from "../../engine/own-loop/application-side.ts";
 import { recordSession } from "../../engine/session/stored-session.ts";
 import type { Emitter } from "../../engine/events/tell.ts";
@@ -40,7 +42,7 @@ export async function bookCall(
   conversation.turn = running;
   const step = await advance(running, edges);
   assert(step.do === "send", "a turn that the SDK goes on with sends a call");
-  const { request, startMs } = startCall(step, running, edges);
+  const { request, startMs } = encodeCall(step, running, edges);
   return {
     ...step.prepared,
     settle: async (outcome) => {
@@ -99,6 +101,6 @@ export async function endTurn(
   const { turn } = conversation;
   if (turn === null) return;
   conversation.turn = null;
-  const { session } = await close(turn, how, toEdges(book));
+  const { session } = await closeTurn(turn, how, toEdges(book));
   conversation.session = session;
 }

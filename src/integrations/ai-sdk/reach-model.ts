@@ -6,8 +6,8 @@ import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
-import { openaiChat } from "../../core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../../core/wire/openai-responses/index.ts";
+import { openaiChat } from "../../core/wire/openai/chat/index.ts";
+import { openaiResponses } from "../../core/wire/openai/responses/index.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { SdkModel, SdkOptions } from "./sdk-call.ts";
 

@@ -1,7 +1,7 @@
 // A block as a reader found it: hashed and counted, but not yet in tokens of a model.
 import type { BlockKind, PromptRole } from "../../core/assembly/prompt-block.ts";
 import { hashContent, type ContentHash } from "../../core/hash.ts";
-import type { Block, JsonText } from "../../core/message/message.ts";
+import type { Block } from "../../core/message/message.ts";
 import { promptTokens, type Lifetime, type Usage } from "../../core/message/usage.ts";
 import type { Tokenizer } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
@@ -9,6 +9,8 @@ import { estimateTokens } from "../../core/tokens/estimate.ts";
 import { createCountCache, type CountCache } from "../../core/tokens/count-cache.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import { countMessage, type RawCount } from "../../core/tokens/raw-count.ts";
+import type { BlockDraft as ReadBlock } from "../../core/wire/foreign/foreign-request.ts";
+import { hashDraft } from "../../core/wire/foreign/read-request.ts";
 import type { RecordedBlock } from "../recording.ts";
 import { toExcerpt } from "./excerpt.ts";
 
@@ -42,32 +44,41 @@ export function createDrafting(counter: TextCounter, excerpts: boolean): Draftin
   return { counter, counts: createCountCache(countsMax), excerpts };
 }
 
-export interface DraftParts extends Pick<
-  BlockDraft,
-  "tier" | "kind" | "role" | "endsMessage" | "mayCarryMarker" | "marker"
-> {
-  /** The content in the canonical spelling for comparing blocks. */
-  readonly json: JsonText;
-  /** The content for counting tokens. */
-  readonly content: Block;
-  /** Whether it is the first block of a reply: some tokenizers add a frame per reply. */
-  readonly opensReply: boolean;
+/** Hashes and counts the blocks that a protocol read. `isReplyOpen`: whether the first one continues a reply. */
+export function createDrafts(
+  read: readonly ReadBlock[],
+  drafting: Drafting,
+  isReplyOpen = false,
+): BlockDraft[] {
+  return read.map((block, index) => {
+    const isGoingOn = index === 0 ? isReplyOpen : read[index - 1]?.role === "assistant";
+    return createDraft(block, block.role === "assistant" && !isGoingOn, drafting);
+  });
 }
 
-export function createDraft(
-  parts: DraftParts,
+/** `opensReply`: some tokenizers frame each reply. */
+function createDraft(
+  read: ReadBlock,
+  opensReply: boolean,
   { counter, counts, excerpts }: Drafting,
 ): BlockDraft {
-  const { json, content, opensReply, ...rest } = parts;
-  const hash = hashContent(`${parts.role}\n${json}`);
-  const count = counts.get(hash, () => countMessage({ role: "user", content: [content] }, counter));
-  const excerpt = excerpts ? toExcerpt(content) : undefined;
+  const { tier, kind, role, endsMessage, mayCarryMarker } = read;
+  const hash = hashDraft(read);
+  const content = read.counted ?? { type: "text", text: read.text };
+  const count = (): RawCount => countMessage({ role: "user", content: [content] }, counter);
+  const seen = read.counted === null ? 0 : counts.get(hash, count);
   return {
-    ...rest,
+    tier,
+    kind,
+    role,
+    endsMessage,
+    mayCarryMarker,
     hash,
-    size: opensReply ? { ...count, replies: 1 } : count,
+    size: typeof seen === "object" && opensReply ? { ...seen, replies: 1 } : seen,
     hasImage: holdsImage(content),
-    ...(excerpt === undefined ? {} : { excerpt }),
+    // The outermost marker comes last.
+    marker: read.markers.at(-1)?.lifetime ?? null,
+    ...(excerpts ? { excerpt: toExcerpt(content) } : {}),
   };
 }
 

@@ -1,9 +1,9 @@
 // The lines of a Claude Code session as a tree: one node per reply with its tool results; summaries are roots.
-import { fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import { fieldsIn, fieldsOf, listIn, textIn, type Fields } from "../../core/message/fields.ts";
 import type { BlockDraft, Drafting } from "./block-draft.ts";
 import { createNode, nodesBetween, type TreeNode } from "./conversation-tree.ts";
 import { timeMsOf } from "./line-reader.ts";
-import { draftMessage } from "./message-blocks.ts";
+import { draftMessage } from "./messages-form.ts";
 
 export interface SessionTree {
   /** Adds a line and returns what it was. */

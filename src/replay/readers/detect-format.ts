@@ -1,5 +1,6 @@
 // Which reader a file wants, by what its first lines hold and never by its name.
-import type { Fields } from "../../core/wire/openai-fields.ts";
+import type { Fields } from "../../core/message/fields.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
 import type { CreateReader } from "./line-reader.ts";
 import { createClaudeCodeReader, isClaudeCode } from "./read-claude-code.ts";
 import { createCodexReader, isCodex } from "./read-codex.ts";
@@ -10,7 +11,7 @@ import { createRequestLogReader, isRequestLog } from "./read-request-log.ts";
 
 interface Format {
   /** Whether no other format has such a line. */
-  readonly isLine: (line: Fields) => boolean;
+  readonly isLine: (line: Fields, protocols?: readonly Protocol[]) => boolean;
   readonly create: CreateReader;
 }
 
@@ -24,6 +25,9 @@ const formats: readonly Format[] = [
 ];
 
 /** Undefined where the line could be of any format. */
-export function detectFormat(line: Fields): CreateReader | undefined {
-  return formats.find(({ isLine }) => isLine(line))?.create;
+export function detectFormat(
+  line: Fields,
+  protocols?: readonly Protocol[],
+): CreateReader | undefined {
+  return formats.find(({ isLine }) => isLine(line, protocols))?.create;
 }

@@ -1,4 +1,5 @@
 // Finds files that may contain a recording.
+import { messageOf } from "../../core/strata-error.ts";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 
@@ -52,5 +53,5 @@ function unusable(path: string, reason: string, { found }: Search): void {
 }
 
 export function failureText(cause: unknown): string {
-  return `it cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
+  return `it cannot be read: ${messageOf(cause)}`;
 }

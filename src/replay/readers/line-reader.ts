@@ -1,5 +1,6 @@
 // The interface of all readers: lines of one file in, recorded values out.
-import type { Fields } from "../../core/wire/openai-fields.ts";
+import type { Fields } from "../../core/message/fields.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Recorded } from "../recording.ts";
 import type { Drafting } from "./block-draft.ts";
 
@@ -14,6 +15,8 @@ export interface Source {
   readonly file: string;
   readonly drafting: Drafting;
   readonly run: Run;
+  /** The protocols of request logs; all by default. */
+  readonly protocols?: readonly Protocol[];
 }
 
 /** State shared by all files of a run. */

@@ -1,8 +1,9 @@
 // Converts pi's content and usage.
-import { isObject } from "../../core/message/check-shape.ts";
+import { isObject } from "../../core/message/fields.ts";
 import type { Usage } from "../../core/message/usage.ts";
-import { countIn, fieldsOf, textIn, type Fields } from "../../core/wire/openai-fields.ts";
-import type { RecordedSession } from "../recording.ts";
+import { countIn, fieldsOf, textIn, type Fields } from "../../core/message/fields.ts";
+import { findProtocolCalled } from "../../core/wire/foreign/recognise-protocol.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
 
 /** To blocks of the Messages API. */
 export function toContent(content: unknown): unknown {
@@ -35,11 +36,8 @@ export function toContent(content: unknown): unknown {
 }
 
 /** From the API the message names, otherwise from its provider. */
-export function wireOf(message: Fields): RecordedSession["wire"] {
-  const api = textIn(message, "api") ?? textIn(message, "provider") ?? "";
-  if (/anthropic/.test(api)) return "anthropic-messages";
-  if (/completions/.test(api)) return "openai-chat";
-  return /openai/.test(api) ? "openai-responses" : null;
+export function protocolOf(message: Fields): Protocol | undefined {
+  return findProtocolCalled(textIn(message, "api") ?? textIn(message, "provider") ?? "");
 }
 
 /** Null if the prompt tokens are missing. */
@@ -48,7 +46,7 @@ export function usageOf(message: Fields): Usage | null {
   if (!isObject(usage) || countIn(usage, "input") === undefined) return null;
   const written = countIn(usage, "cacheWrite") ?? 0;
   const long = Math.min(countIn(usage, "cacheWrite1h") ?? 0, written);
-  const short = wireOf(message) === "anthropic-messages" ? "5m" : "30m";
+  const short = protocolOf(message)?.foreign.cacheDefaults.lifetime ?? "30m";
   const output = countIn(usage, "output") ?? 0;
   const reasoningTokens = Math.min(countIn(usage, "reasoning") ?? 0, output);
   return {

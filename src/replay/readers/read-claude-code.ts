@@ -1,11 +1,11 @@
 // Reads Claude Code sessions: one line per block of a reply; each line names its parent.
 import type { Usage } from "../../core/message/usage.ts";
-import { isObject } from "../../core/message/check-shape.ts";
-import { readUsage } from "../../core/wire/anthropic-messages/usage.ts";
-import { countIn, fieldsIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import { isObject } from "../../core/message/fields.ts";
+import { countIn, fieldsIn, textIn, type Fields } from "../../core/message/fields.ts";
 import type { Recorded } from "../recording.ts";
 import { createSessionTree, type Added } from "./claude-code-tree.ts";
 import { createThreadWay, type ThreadWay, type TreeNode } from "./conversation-tree.ts";
+import { messagesForm } from "./messages-form.ts";
 import { skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
 
 export function isClaudeCode(line: Fields): boolean {
@@ -97,7 +97,7 @@ function addPiece(
 /** Null if the prompt tokens are missing. */
 function usageOf(usage: unknown): Usage | null {
   if (!isObject(usage) || countIn(usage, "input_tokens") === undefined) return null;
-  return readUsage(usage).usage;
+  return messagesForm.readUsage(usage).usage;
 }
 
 /** Complete requests, up to the first one that is still open. */
@@ -133,7 +133,7 @@ function openSession(state: ReaderState): Recorded[] {
     file,
     format: "claude-code",
     agent: "claude-code",
-    wire: "anthropic-messages",
+    wire: messagesForm.name,
     blocks: "as sent",
     workspace: file,
   } as const;

@@ -1,7 +1,6 @@
 // Reads Codex rollouts: the items of a conversation in order, with a token count after each reply.
 import type { Usage } from "../../core/message/usage.ts";
-import { isObject } from "../../core/message/check-shape.ts";
-import { toReportedUsage } from "../../core/wire/openai-usage.ts";
+import { isObject } from "../../core/message/fields.ts";
 import {
   countIn,
   fieldsIn,
@@ -9,12 +8,17 @@ import {
   listIn,
   textIn,
   type Fields,
-} from "../../core/wire/openai-fields.ts";
+} from "../../core/message/fields.ts";
 import type { Recorded } from "../recording.ts";
 import { hiddenDraft, hiddenTokensOf, tokenizerOf, type BlockDraft } from "./block-draft.ts";
-import { isSystemMessage } from "./chat-messages.ts";
 import { timeMsOf, type LineReader, type Source } from "./line-reader.ts";
-import { draftInstructions, draftItem, isOutputItem } from "./responses-items.ts";
+import {
+  draftInstructions,
+  draftItem,
+  isOutputItem,
+  isSystemItem,
+  responsesForm,
+} from "./responses-form.ts";
 import { createThreadHistory, toRecordedBlocks, type ThreadHistory } from "./thread-history.ts";
 
 const lineTypes = ["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
@@ -128,10 +132,10 @@ function readItem(item: Fields, timeMs: number | null, state: RolloutState): Rec
     state.lastMs = timeMs ?? state.lastMs;
     if (state.reply !== null) state.reply.isAnswered = true;
   }
-  const isHead = isSystemMessage(item) && isBeforeUser(state);
+  const isHead = isSystemItem(item) && isBeforeUser(state);
   if (isHead) dropRepeated(item, state);
-  const place = { tier: isHead ? "T1" : "T3", lifetime: "30m" } as const;
-  state.tail.push(...draftItem(item, place, state.source.drafting));
+  const isReplyOpen = isOutput && !isNewReply;
+  state.tail.push(...draftItem(item, { isHead, isReplyOpen }, state.source.drafting));
   return recorded;
 }
 
@@ -152,13 +156,11 @@ function readCount(info: Fields, state: RolloutState): Recorded[] {
   if (countIn(last, "input_tokens") === undefined) return [];
   if (total !== null && total === state.totalTokens) return [];
   state.totalTokens = total;
-  const { usage } = toReportedUsage({
-    promptTokens: countIn(last, "input_tokens"),
-    readTokens: countIn(last, "cached_input_tokens"),
-    writtenTokens: undefined,
-    writtenPerLifetime: {},
-    generatedTokens: countIn(last, "output_tokens"),
-    reasoningTokens: countIn(last, "reasoning_output_tokens"),
+  const { usage } = responsesForm.readUsage({
+    input_tokens: last["input_tokens"],
+    input_tokens_details: { cached_tokens: last["cached_input_tokens"] },
+    output_tokens: last["output_tokens"],
+    output_tokens_details: { reasoning_tokens: last["reasoning_output_tokens"] },
   });
   return close(usage, state);
 }
@@ -171,7 +173,9 @@ function readCompaction(payload: Fields, timeMs: number | null, state: RolloutSt
   const summary = { role: "user", content: payload["message"] };
   const items = replacement.length > 0 ? replacement.map(fieldsOf) : [summary];
   state.keep = state.head.length;
-  state.tail = items.flatMap((item) => draftItem(item, { tier: "T3", lifetime: "30m" }, drafting));
+  state.tail = items.flatMap((item) =>
+    draftItem(item, { isHead: false, isReplyOpen: false }, drafting),
+  );
   state.lastMs = timeMs ?? state.lastMs;
   return recorded;
 }
@@ -216,7 +220,7 @@ function openSession(state: RolloutState): Recorded[] {
     file,
     format: "codex",
     agent: "codex",
-    wire: "openai-responses",
+    wire: responsesForm.name,
     blocks: "as sent",
     workspace: file,
   } as const;

@@ -1,5 +1,5 @@
 // Reads ctx-kv/1: requests as runs of numbered pieces of one size, without content.
-import { countIn, listIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import { countIn, listIn, textIn, type Fields } from "../../core/message/fields.ts";
 import type { Recorded, RecordedBlock } from "../recording.ts";
 import { skip, type LineReader, type Source } from "./line-reader.ts";
 

@@ -61,7 +61,7 @@ describe("a ctx-trace session", () => {
         endsMessage,
       ]),
     ).toEqual([
-      ["T0", "tool definition", "tools", true],
+      ["T0", "tool definition", "tools", false],
       ["T1", "system text", "system", true],
       ["T3", "text", "user", false],
       ["T3", "text", "user", true],

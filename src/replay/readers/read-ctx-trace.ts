@@ -1,6 +1,6 @@
 // Reads ctx-trace/1: one session per file, each request as the messages it keeps and adds.
 import { noUsage, type Usage } from "../../core/message/usage.ts";
-import { readUsage } from "../../core/wire/anthropic-messages/usage.ts";
+import { findProtocol } from "../../core/wire/protocols.ts";
 import {
   countIn,
   fieldsIn,
@@ -8,12 +8,18 @@ import {
   listIn,
   textIn,
   type Fields,
-} from "../../core/wire/openai-fields.ts";
+} from "../../core/message/fields.ts";
 import type { Recorded, RecordedMarker, RecordedSession } from "../recording.ts";
 import { hiddenDraft, hiddenTokensOf, tokenizerOf, type BlockDraft } from "./block-draft.ts";
 import { skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
-import { draftMessage, draftSystem, draftTools } from "./message-blocks.ts";
-import { messagesSettings } from "./request-settings.ts";
+import { expandStubs } from "./ctx-trace-stubs.ts";
+import {
+  draftMessage,
+  draftSystem,
+  draftTools,
+  messagesForm,
+  readSettings,
+} from "./messages-form.ts";
 import { createThreadHistory, toRecordedBlocks, type ThreadHistory } from "./thread-history.ts";
 
 export function isCtxTrace(line: Fields): boolean {
@@ -67,15 +73,10 @@ function toSession(header: Fields, id: string, file: string): RecordedSession {
     file,
     format: "ctx-trace/1",
     agent: textIn(header, "agent") ?? null,
-    wire: wireOf(textIn(header, "wire")),
+    wire: findProtocol(textIn(header, "wire") ?? "")?.name ?? null,
     blocks: "as sent",
     workspace: file,
   };
-}
-
-function wireOf(wire: string | undefined): RecordedSession["wire"] {
-  const known = ["anthropic-messages", "openai-chat", "openai-responses"] as const;
-  return known.find((name) => name === wire) ?? null;
 }
 
 function hiddenPrefix(header: Fields, sessionId: string, { drafting }: Source): BlockDraft[] {
@@ -121,7 +122,7 @@ function readRequest(line: Fields, state: TraceState, source: Source): Recorded 
       remainderTokens: 0,
       usage,
       markers: readMarkers(line, state),
-      settings: { ...messagesSettings(fieldsIn(line, "params")), ...images },
+      settings: { ...readSettings(fieldsIn(line, "params")), ...images },
     },
   };
 }
@@ -163,9 +164,10 @@ function draftMessageOf(
   { header, reasoningTokens }: TraceState,
   { drafting }: Source,
 ): BlockDraft[] {
-  const drafts = draftMessage(fieldsOf(message), drafting);
+  const drafts = draftMessage(expandStubs(fieldsOf(message)), drafting);
   const thinking = drafts.filter(({ kind }) => kind === "thinking").length;
-  if (header["wire"] === "anthropic-messages" || thinking === 0) return drafts;
+  const protocol = findProtocol(textIn(header, "wire") ?? "");
+  if (protocol?.foreign.showsThinking === true || thinking === 0) return drafts;
   const size = Math.round(reasoningTokens / thinking);
   return drafts.map((draft) => (draft.kind === "thinking" ? { ...draft, size } : draft));
 }
@@ -225,7 +227,7 @@ function markedBlock(
 /** Null if the prompt tokens are missing. In every wire format, uncached tokens do not include cached ones. */
 function usageOf(fields: Fields): Usage | null {
   if (countIn(fields, "input_tokens") === undefined) return null;
-  const { usage } = readUsage(fields);
+  const { usage } = messagesForm.readUsage(fields);
   const generated = usage.outputTokens + usage.reasoningTokens;
   const told = countIn(fields, "reasoning_output_tokens");
   const reasoningTokens = told === undefined ? usage.reasoningTokens : Math.min(told, generated);

@@ -1,6 +1,6 @@
 // Reads pi sessions: entries that name their parents; a reply is one entry with its usage.
 import { promptTokens } from "../../core/message/usage.ts";
-import { fieldsIn, textIn, type Fields } from "../../core/wire/openai-fields.ts";
+import { fieldsIn, textIn, type Fields } from "../../core/message/fields.ts";
 import type { Recorded } from "../recording.ts";
 import {
   createNode,
@@ -10,8 +10,8 @@ import {
   type TreeNode,
 } from "./conversation-tree.ts";
 import { skip, timeMsOf, type LineReader, type Source } from "./line-reader.ts";
-import { draftMessage } from "./message-blocks.ts";
-import { toContent, usageOf, wireOf } from "./pi-messages.ts";
+import { draftMessage } from "./messages-form.ts";
+import { protocolOf, toContent, usageOf } from "./pi-messages.ts";
 
 export function isPi(line: Fields): boolean {
   return (
@@ -189,7 +189,7 @@ function openSession(
     file,
     format: "pi",
     agent: "pi",
-    wire: wireOf(message),
+    wire: protocolOf(message)?.name ?? null,
     blocks: "as sent",
     workspace: file,
   } as const;

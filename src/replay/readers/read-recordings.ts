@@ -1,7 +1,9 @@
 // Reads files of any known format into a stream of recorded sessions and requests.
+import { messageOf } from "../../core/strata-error.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
-import type { Fields } from "../../core/wire/openai-fields.ts";
-import { isObject } from "../../core/message/check-shape.ts";
+import type { Fields } from "../../core/message/fields.ts";
+import { isObject } from "../../core/message/fields.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Recorded } from "../recording.ts";
 import { createDrafting } from "./block-draft.ts";
 import { detectFormat } from "./detect-format.ts";
@@ -14,13 +16,15 @@ export interface ReadingOptions {
   readonly counter: TextCounter;
   /** Whether blocks carry an excerpt of their content. */
   readonly excerpts?: boolean;
+  /** The protocols of request logs; all by default. */
+  readonly protocols?: readonly Protocol[];
   readonly onProgress?: (bytesRead: number, bytesTotal: number) => void;
 }
 
 /** Reads files and folders recursively. Unusable files and lines are reported in `skipped` values. */
 export async function* readRecordings(
   paths: readonly string[],
-  { counter, excerpts = false, onProgress }: ReadingOptions,
+  { counter, excerpts = false, protocols, onProgress }: ReadingOptions,
 ): AsyncGenerator<Recorded> {
   const found = await findFiles(paths);
   const bytesTotal = found.reduce((sum, each) => sum + (each.type === "file" ? each.bytes : 0), 0);
@@ -32,7 +36,12 @@ export async function* readRecordings(
       yield skip(each.path, null, each.reason);
       continue;
     }
-    const source = { file: each.path, drafting, run };
+    const source = {
+      file: each.path,
+      drafting,
+      run,
+      ...(protocols === undefined ? {} : { protocols }),
+    };
     yield* readFile(each, source, (bytes) => onProgress?.(bytesBefore + bytes, bytesTotal));
     bytesBefore += each.bytes;
     onProgress?.(bytesBefore, bytesTotal);
@@ -91,7 +100,7 @@ function createFileReading(source: Source): FileReading {
       if (reader !== undefined) return pass(parsed);
       waiting.push(parsed);
       characters += line.text?.length ?? 0;
-      reader = parsed.fields && detectFormat(parsed.fields)?.(source);
+      reader = parsed.fields && detectFormat(parsed.fields, source.protocols)?.(source);
       if (reader === undefined) return [];
       const lines = waiting;
       waiting = [];
@@ -152,7 +161,7 @@ function guard(
   try {
     return read();
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     return [skip(file, line, `it cannot be understood: ${reason}`)];
   }
 }

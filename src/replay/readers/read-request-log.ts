@@ -1,16 +1,11 @@
 // Raw request logs: each line a whole request as it was sent, told as what changed since the one before.
 import { hashContent } from "../../core/hash.ts";
-import type { Usage } from "../../core/message/usage.ts";
-import { readUsage } from "../../core/wire/anthropic-messages/usage.ts";
-import { readChatUsage } from "../../core/wire/openai-chat/usage.ts";
-import { readResponsesUsage } from "../../core/wire/openai-responses/usage.ts";
-import { isObject } from "../../core/message/check-shape.ts";
-import { textIn, type Fields } from "../../core/wire/openai-fields.ts";
-import type { ProtocolName } from "../../core/wire/protocol.ts";
+import type { Fields } from "../../core/message/fields.ts";
+import type { ReadShape } from "../../core/wire/foreign/foreign-request.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Recorded } from "../recording.ts";
-import { tokenizerOf } from "./block-draft.ts";
+import { createDrafts, tokenizerOf, type BlockDraft, type Drafting } from "./block-draft.ts";
 import { skip, type LineReader, type Source } from "./line-reader.ts";
-import { draftBody, type DraftedBody } from "./request-body.ts";
 import { readRequestLine, type RequestLine } from "./request-line.ts";
 import {
   createThreadHistory,
@@ -19,8 +14,8 @@ import {
   type ThreadHistory,
 } from "./thread-history.ts";
 
-export function isRequestLog(line: Fields): boolean {
-  return readRequestLine(line) !== undefined;
+export function isRequestLog(line: Fields, protocols?: readonly Protocol[]): boolean {
+  return readRequestLine(line, protocols) !== undefined;
 }
 
 /** A log may hold any number of threads; one that was not seen for so many others starts anew. */
@@ -28,7 +23,7 @@ const threadsMax = 64;
 
 interface LogState {
   /** A session for each wire, since a session has one. */
-  readonly sessions: Map<ProtocolName, string>;
+  readonly sessions: Map<string, string>;
   /** By thread name, the one used last at the end. */
   readonly threads: Map<string, ThreadHistory>;
   /** What the main thread is known by. */
@@ -39,29 +34,40 @@ export function createRequestLogReader(source: Source): LineReader {
   const state: LogState = { sessions: new Map(), threads: new Map(), mainKey: null };
   return {
     read(line, number) {
-      const request = readRequestLine(line);
-      const problem = request === undefined ? "it holds no request" : problemOf(request);
-      if (request === undefined || problem !== null) {
-        return [skip(source.file, number, problem ?? "")];
-      }
-      const drafted = draftBody(request.body, request.url, source.drafting);
-      const session = openSession(drafted.wire, state, source);
-      return [...session.opening, toRequest(request, drafted, { ...session, state })];
+      const request = readRequestLine(line, source.protocols);
+      if (request === undefined) return [skip(source.file, number, "it holds no request")];
+      const shape = request.protocol.foreign.read(request.seen.body, undefined);
+      const problem = problemOf(request, shape);
+      if (problem !== null) return [skip(source.file, number, problem)];
+      const session = openSession(request.protocol.name, state, source);
+      const blocks = draftBlocks(shape, source.drafting);
+      const settings = shape.settings;
+      return [...session.opening, toRequest(request, { blocks, settings }, { ...session, state })];
     },
     end: () => [],
   };
 }
 
 /** Why a request says nothing about caching; null where it does. */
-function problemOf({ body, url, status }: RequestLine): string | null {
+function problemOf({ protocol, seen, status }: RequestLine, shape: ReadShape): string | null {
   if (status !== null && status >= 400) return `the provider refused it with status ${status}`;
-  if (url !== null && /count_tokens|input_tokens/.test(url)) return "it only counts tokens";
-  const thread = body["thread"];
-  const isContinued = isObject(thread) && thread["type"] === "continue";
-  if (isContinued || typeof body["previous_response_id"] === "string") {
-    return "it continues a conversation that only the provider has";
-  }
-  return null;
+  if (protocol.counting?.isAskedAt(seen.path ?? "") === true) return "it only counts tokens";
+  return shape.continues ? "it continues a conversation that only the provider has" : null;
+}
+
+interface DraftedBody extends Pick<ReadShape, "settings"> {
+  readonly blocks: readonly BlockDraft[];
+}
+
+/** One marker for the whole request lands on its last block that can carry one. */
+function draftBlocks({ drafts, requestMarker }: ReadShape, drafting: Drafting): BlockDraft[] {
+  const blocks = createDrafts(drafts, drafting);
+  const last = blocks.findLastIndex(({ mayCarryMarker }) => mayCarryMarker);
+  return blocks.map((draft, index) =>
+    requestMarker === null || index !== last
+      ? draft
+      : { ...draft, marker: draft.marker ?? requestMarker },
+  );
 }
 
 interface Session {
@@ -69,7 +75,7 @@ interface Session {
   readonly opening: readonly Recorded[];
 }
 
-function openSession(wire: ProtocolName, { sessions }: LogState, { file, run }: Source): Session {
+function openSession(wire: string, { sessions }: LogState, { file, run }: Source): Session {
   const known = sessions.get(wire);
   if (known !== undefined) return { sessionId: known, opening: [] };
   const id = run.claimSessionId(sessions.size === 0 ? file : `${file} ${wire}`);
@@ -88,30 +94,30 @@ function openSession(wire: ProtocolName, { sessions }: LogState, { file, run }: 
 
 function toRequest(
   request: RequestLine,
-  drafted: DraftedBody,
+  { blocks, settings }: DraftedBody,
   { sessionId, state }: { readonly sessionId: string; readonly state: LogState },
 ): Recorded {
-  const key = `${drafted.wire} ${threadKey(request, drafted)}`;
+  const { protocol, model, usage, startMs, endMs } = request;
+  const key = `${protocol.name} ${threadKey(request, blocks)}`;
   state.mainKey ??= key;
   const thread = key === state.mainKey ? "" : hashContent(key).slice(0, 12);
   const history = historyOf(thread, state);
-  const { keep, added } = history.advance(0, drafted.blocks);
-  const model = textIn(request.body, "model") ?? null;
+  const { keep, added } = history.advance(0, blocks);
   const images = history.hasImages ? { "images appear or vanish": "images" } : {};
   return {
     type: "request",
     sessionId,
     request: {
       thread,
-      startMs: request.startMs,
-      endMs: request.endMs,
+      startMs,
+      endMs,
       model,
       keep,
       append: toRecordedBlocks(added, tokenizerOf(model)),
       remainderTokens: 0,
-      usage: usageOf(request.usage, drafted.wire),
-      markers: markersOf(drafted.blocks),
-      settings: { ...drafted.settings, ...images },
+      usage: usage === null ? null : protocol.readUsage(usage).usage,
+      markers: markersOf(blocks),
+      settings: { ...settings, ...images },
     },
   };
 }
@@ -120,7 +126,9 @@ function toRequest(
  * What stays the same over a conversation: what the client calls it and its tools, or else all
  * before the messages and how the user began.
  */
-function threadKey({ session }: RequestLine, { blocks, headLength }: DraftedBody): string {
+function threadKey({ session }: RequestLine, blocks: readonly BlockDraft[]): string {
+  const said = blocks.findIndex(({ tier }) => tier === "T3");
+  const headLength = said === -1 ? blocks.length : said;
   const head = blocks.slice(0, headLength);
   if (session !== null) {
     const tools = head.filter(({ role }) => role === "tools").map(({ hash }) => hash);
@@ -142,16 +150,4 @@ function historyOf(thread: string, { threads }: LogState): ThreadHistory {
   const [oldest] = threads.keys();
   if (threads.size > threadsMax && oldest !== undefined) threads.delete(oldest);
   return history;
-}
-
-function usageOf(usage: Fields | null, wire: ProtocolName): Usage | null {
-  if (usage === null) return null;
-  switch (wire) {
-    case "anthropic-messages":
-      return readUsage(usage).usage;
-    case "openai-chat":
-      return readChatUsage(usage).usage;
-    case "openai-responses":
-      return readResponsesUsage(usage).usage;
-  }
 }

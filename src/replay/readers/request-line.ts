@@ -1,18 +1,22 @@
-// Parses one line of a request log: body, time, session, status and usage.
-import { isObject } from "../../core/message/check-shape.ts";
+// Parses one line of a request log: protocol, body, time, session, status and usage.
 import {
   countIn,
   fieldsIn,
+  isObject,
   parseFields,
   textIn,
   type Fields,
-} from "../../core/wire/openai-fields.ts";
+} from "../../core/message/fields.ts";
+import { toJsonTree } from "../../core/message/json-tree.ts";
+import type { RequestAddress, SeenRequest } from "../../core/wire/foreign/foreign-reader.ts";
+import { recogniseProtocol } from "../../core/wire/foreign/recognise-protocol.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
 import { timeMsOf } from "./line-reader.ts";
-import { isRequestBody } from "./request-body.ts";
 
 export interface RequestLine {
-  readonly body: Fields;
-  readonly url: string | null;
+  readonly protocol: Protocol;
+  readonly seen: SeenRequest;
+  readonly model: string;
   readonly startMs: number | null;
   readonly endMs: number | null;
   /** HTTP status of the answer; null if not logged. */
@@ -24,22 +28,54 @@ export interface RequestLine {
 }
 
 /** Undefined for a line without a request. */
-export function readRequestLine(line: Fields): RequestLine | undefined {
+export function readRequestLine(
+  line: Fields,
+  protocols?: readonly Protocol[],
+): RequestLine | undefined {
   const request = fieldsIn(line, "request");
-  const candidates = [line, line["request"], line["body"], request["body"]];
-  const body = candidates.map(toObject).find(isRequestBody);
-  if (body === undefined) return undefined;
+  const address: RequestAddress = {
+    path: textIn(request, "url") ?? textIn(line, "url") ?? textIn(line, "path") ?? null,
+    headers: textsIn({ ...fieldsIn(line, "headers"), ...fieldsIn(request, "headers") }),
+  };
+  const places = [request["body"], line["body"], line["request"], line];
+  const found = findRequest(places, address, protocols);
+  if (found === undefined) return undefined;
   const response = fieldsIn(line, "response");
   const startMs = firstTime([line, request], startNames);
   return {
-    body,
-    url: textIn(request, "url") ?? textIn(line, "url") ?? textIn(line, "path") ?? null,
+    ...found,
     startMs,
     endMs: firstTime([line, response], endNames) ?? endAfter(startMs, line),
     status: firstCount([response, line], ["status_code", "statusCode", "status"]),
-    usage: usageIn(line, response),
-    session: sessionIn(line, request),
+    usage: usageIn(line, response, found.protocol),
+    session: sessionIn(line, request, address.headers),
   };
+}
+
+/** The first that some protocol understands and that is for a model. */
+function findRequest(
+  places: readonly unknown[],
+  address: RequestAddress,
+  protocols: readonly Protocol[] | undefined,
+): Pick<RequestLine, "protocol" | "seen" | "model"> | undefined {
+  for (const place of places) {
+    const value = toObject(place);
+    if (!isObject(value)) continue;
+    const seen = { ...address, body: toJsonTree(value) };
+    const protocol = recogniseProtocol(seen, protocols);
+    const model = protocol?.foreign.modelOf(seen) ?? "";
+    if (protocol !== undefined && model !== "") return { protocol, seen, model };
+  }
+  return undefined;
+}
+
+/** Header names in lower case; values that are no text are left out. */
+function textsIn(headers: Fields): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      typeof value === "string" ? [[name.toLowerCase(), value]] : [],
+    ),
+  );
 }
 
 const startNames = ["time", "timestamp", "t", "startedAt", "started_at", "start", "ts"];
@@ -79,23 +115,21 @@ function firstCount(places: readonly Fields[], names: readonly string[]): number
   return null;
 }
 
-function usageIn(line: Fields, response: Fields): Fields | null {
+function usageIn(line: Fields, response: Fields, protocol: Protocol): Fields | null {
   const body = toObject(response["body"]);
-  const places = [line["usage"], response["usage"], isObject(body) ? body["usage"] : undefined];
-  const found = places.find(isObject);
+  const answers = [line, response, isObject(body) ? body : {}];
+  const found = answers.map((answer) => protocol.findUsage(answer)).find(isObject);
   if (found !== undefined) return found;
   const streamed = textIn(response, "body_raw") ?? textIn(response, "body");
-  return streamed === undefined ? null : streamedUsage(streamed);
+  return streamed === undefined ? null : streamedUsage(streamed, protocol);
 }
 
 /** Usage from the events of a stream; later events override earlier ones. */
-function streamedUsage(events: string): Fields | null {
+function streamedUsage(events: string, protocol: Protocol): Fields | null {
   const usage: Record<string, unknown> = {};
   for (const [, data = ""] of events.matchAll(/^data: ?(.*)$/gm)) {
-    const event = data.includes('"usage"') ? parseFields(data) : undefined;
-    if (event === undefined) continue;
-    const places = [event, fieldsIn(event, "message"), fieldsIn(event, "response")];
-    for (const { usage: part } of places) if (isObject(part)) Object.assign(usage, part);
+    const told = protocol.findUsage(parseFields(data) ?? {});
+    if (isObject(told)) Object.assign(usage, told);
   }
   return Object.keys(usage).length === 0 ? null : usage;
 }
@@ -104,13 +138,16 @@ const sessionNames = ["session_id", "sessionId", "session", "conversation_id", "
 const sessionHeaders = ["x-claude-code-session-id", "x-session-id", "session_id", "session-id"];
 
 /** A sub-agent with the session's id also has an id of its own. */
-function sessionIn(line: Fields, request: Fields): string | null {
-  const headers = { ...fieldsIn(line, "headers"), ...fieldsIn(request, "headers") };
+function sessionIn(
+  line: Fields,
+  request: Fields,
+  headers: RequestAddress["headers"],
+): string | null {
   const named = sessionNames.map((name) => textIn(line, name) ?? textIn(request, name));
-  const sent = sessionHeaders.map((name) => textIn(headers, name));
+  const sent = sessionHeaders.map((name) => headers[name]);
   const session = [...named, ...sent].find((id) => id !== undefined);
   if (session === undefined) return null;
-  const agent = textIn(headers, "x-claude-code-agent-id") ?? textIn(line, "agent_id");
+  const agent = headers["x-claude-code-agent-id"] ?? textIn(line, "agent_id");
   return agent === undefined ? session : `${session}/${agent}`;
 }
 

@@ -1,5 +1,5 @@
 // For tests: readers on hand-written lines, with a counter of one token per character.
-import { fieldsOf } from "../../core/wire/openai-fields.ts";
+import { fieldsOf } from "../../core/message/fields.ts";
 import type { Recorded, RecordedBlock, RecordedRequest } from "../recording.ts";
 import { createDrafting } from "./block-draft.ts";
 import { createRun, type CreateReader, type Run } from "./line-reader.ts";

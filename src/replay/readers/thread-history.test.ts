@@ -1,29 +1,28 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createDraft, createDrafting, type BlockDraft } from "./block-draft.ts";
+import { createDrafting, createDrafts, type BlockDraft } from "./block-draft.ts";
 import { charactersCounter } from "./test-kit.ts";
 import { createThreadHistory, toRecordedBlocks } from "./thread-history.ts";
 
 const drafting = createDrafting(charactersCounter, true);
 
-function draft(text: string): BlockDraft {
-  return createDraft(
-    {
-      json: JSON.stringify(text),
-      content: text === "i" ? image : { type: "text", text },
-      opensReply: false,
-      tier: "T3",
-      kind: "text",
-      role: "user",
-      endsMessage: true,
-      mayCarryMarker: true,
-      marker: null,
-    },
-    drafting,
-  );
+function draft(text: string): BlockDraft[] {
+  const read = {
+    path: "",
+    section: "",
+    tier: "T3",
+    role: "user",
+    kind: "text",
+    text,
+    endsMessage: true,
+    mayCarryMarker: true,
+    markers: [],
+    ...(text === "i" ? { counted: image } : {}),
+  } as const;
+  return createDrafts([read], drafting);
 }
 const image = { type: "image", source: { kind: "file", fileId: "f" } } as const;
-const drafts = (letters: string): BlockDraft[] => letters.split("").map(draft);
+const drafts = (letters: string): BlockDraft[] => letters.split("").flatMap(draft);
 
 describe("the history of a thread", () => {
   test("keeps what is equal from the start, and brings the rest", () => {

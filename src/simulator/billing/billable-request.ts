@@ -1,24 +1,11 @@
 // What billing needs from a request: blocks, markers, settings and a time. No HTTP, no clock.
 import type { RequestChange } from "../../core/models/invalidation.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
+import type { BillableBlock } from "./billable-block.ts";
 import type { GrowingPrompt } from "./growing-prompt.ts";
 
 /** How long a written prefix is kept, in the providers' names. */
 export type Lifetime = ModelFacts["cache"]["lifetimes"][number]["lifetime"];
-
-export type BilledTier = "tools" | "system" | "messages";
-
-/** One piece of the rendered prompt, in rendering order. */
-export interface BillableBlock {
-  /** Equal hashes mean equal rendered bytes. */
-  readonly hash: string;
-  readonly tokens: number;
-  readonly tier: BilledTier;
-  /** Consecutive blocks of the same kind can count as one position. */
-  readonly run: "tool_use" | "tool_result" | null;
-  /** A place where a provider with automatic caching may end a prefix. */
-  readonly boundary: "eligible message" | "initial group" | null;
-}
 
 export interface BillableMarker {
   /** Index of the marked block. */

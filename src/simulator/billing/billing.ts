@@ -1,36 +1,16 @@
 // Bills block lists: what a request reads, writes and pays in tokens. Times are arguments.
 import type { MarkerRules } from "../../core/models/marker-rules.ts";
 import type { Bill, BilledMarker, EntryView, MarkerOutcome } from "./bill.ts";
-import type {
-  BillableBlock,
-  BillableMarker,
-  BillableRequest,
-  Lifetime,
-} from "./billable-request.ts";
+import type { BillableBlock } from "./billable-block.ts";
+import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
 import { createEntryStore, isLive, touchedMs, type Entry } from "./entry-store.ts";
 import { explainMiss, type Circumstances } from "./explain-miss.ts";
 import { findByBoundaries, findByPositions, type Examined, type Hit } from "./find-hit.ts";
 import { stingyBilling, type BillingOptions } from "./options.ts";
+import type { Billing, OpenBill } from "./open-bill.ts";
 import { positionsOf } from "./positions.ts";
 import { prefixKeys } from "./prefix-keys.ts";
 import { createStepBilling } from "./step-billing.ts";
-
-export interface Billing {
-  /** Bills a request at its start. Its writes become readable when its response begins. */
-  open(request: BillableRequest): OpenBill;
-  entries(nowMs: number): EntryView[];
-  clear(): void;
-}
-
-export interface OpenBill {
-  readonly bill: Bill;
-  /** Call at the first byte of the response: its writes become readable. */
-  begin(): void;
-  /** Call at the last byte of the response; lifetimes can count from it. */
-  end(atMs: number): void;
-  /** Call if there is no response: nothing is written, and no lifetime is extended. */
-  abandon(): void;
-}
 
 /** For models with automatic caching only. The lookback is that of the provider's models that take markers. */
 const implicitOnly: MarkerRules = {

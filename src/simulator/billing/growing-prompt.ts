@@ -1,5 +1,5 @@
 // Keys and sums of a prompt that is billed repeatedly as it grows, computed once per block.
-import type { BillableBlock } from "./billable-request.ts";
+import type { BillableBlock } from "./billable-block.ts";
 import { stingyBilling, type BillingOptions } from "./options.ts";
 import { positionOf } from "./positions.ts";
 import { createKeyChain, type KeyFrame } from "./prefix-keys.ts";

@@ -1,6 +1,6 @@
 // Lookback positions: the unit in which a provider counts how far back a marker looks.
 import type { Lookback } from "../../core/models/marker-rules.ts";
-import type { BillableBlock } from "./billable-request.ts";
+import type { BillableBlock } from "./billable-block.ts";
 import type { BillingOptions } from "./options.ts";
 
 export type PositionLookback = Extract<Lookback, { readonly kind: "positions" }>;

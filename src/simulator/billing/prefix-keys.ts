@@ -1,12 +1,17 @@
 // The key of every prefix of a request. An entry is found by an equal key.
-import type { InvalidationRule } from "../../core/models/invalidation.ts";
+import type { InvalidationRule, RequestChange } from "../../core/models/invalidation.ts";
 import { hashText } from "../hash-text.ts";
-import type { BillableBlock, BillableRequest, BilledTier } from "./billable-request.ts";
+import type { BillableBlock, BilledTier } from "./billable-block.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
 
 const tiers: readonly BilledTier[] = ["tools", "system", "messages"];
 
 /** What keys depend on besides the blocks. */
-export type KeyFrame = Pick<BillableRequest, "workspace" | "model" | "settings">;
+export interface KeyFrame {
+  readonly workspace: string;
+  readonly model: Pick<ModelFacts, "id" | "route" | "cache">;
+  readonly settings: Readonly<Partial<Record<RequestChange, string>>>;
+}
 
 /** Where the computation of keys stands. */
 export interface KeyChain {
@@ -15,7 +20,9 @@ export interface KeyChain {
 }
 
 /** One key per block, for the prefix that ends with it. Equal keys mean equal prefixes. */
-export function prefixKeys(request: BillableRequest): string[] {
+export function prefixKeys(
+  request: KeyFrame & { readonly blocks: readonly BillableBlock[] },
+): string[] {
   const extend = createKeyChain(request);
   let chain: KeyChain = extend.start;
   return request.blocks.map((block) => {

@@ -4,7 +4,7 @@ import type { AutomaticRules } from "../../core/models/cache-rules.ts";
 import { drawOf } from "../ids.ts";
 import type { BillableRequest } from "./billable-request.ts";
 import type { Reason } from "./bill.ts";
-import type { Billing, OpenBill } from "./billing.ts";
+import type { Billing, OpenBill } from "./open-bill.ts";
 import type { BillingOptions } from "./options.ts";
 import { prefixKeys } from "./prefix-keys.ts";
 

@@ -1,7 +1,7 @@
 // Runs one call from the parsed request to bill and reply, for every endpoint that generates.
 import { findCost } from "../../core/models/cost.ts";
 import { formatUsd, timesDecimal } from "../../core/models/pico-usd.ts";
-import type { OpenBill } from "../billing/billing.ts";
+import type { OpenBill } from "../billing/open-bill.ts";
 import type { SurfaceContext } from "../surface.ts";
 import type { Prompt } from "../prompt.ts";
 import { contextOverflow } from "./faults.ts";

@@ -1,7 +1,7 @@
 // Handles one HTTP request: checks and routes it, applies a fault or lets a surface answer, and records it.
 import { isFields } from "../../core/models/read-fields.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import type { Billing } from "../billing/billing.ts";
+import type { Billing } from "../billing/open-bill.ts";
 import type { CallLedger } from "../call-ledger.ts";
 import type { Clock } from "../clock.ts";
 import type { PromptCounter } from "../count-tokens.ts";

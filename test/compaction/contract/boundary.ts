@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../../src/core/message/message.ts";
 import { anthropicMessages } from "../../../src/core/wire/anthropic-messages/index.ts";
-import { openaiChat } from "../../../src/core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../../../src/core/wire/openai-responses/index.ts";
+import { openaiChat } from "../../../src/core/wire/openai/chat/index.ts";
+import { openaiResponses } from "../../../src/core/wire/openai/responses/index.ts";
 import type { OpenLedger } from "../../ledger/stores.ts";
 import { words } from "../speakers.ts";
 import { messagesOf, readMessages, splitPairs, textOf } from "../looks.ts";

@@ -1,7 +1,7 @@
 // A provider that finds the prompt too long: one harder fold, one more try, and then a clear error (CF-E, X-13).
 import { expect, test } from "vitest";
-import { openaiChat } from "../../../src/core/wire/openai-chat/index.ts";
-import { openaiResponses } from "../../../src/core/wire/openai-responses/index.ts";
+import { openaiChat } from "../../../src/core/wire/openai/chat/index.ts";
+import { openaiResponses } from "../../../src/core/wire/openai/responses/index.ts";
 import type { OpenLedger } from "../../ledger/stores.ts";
 import { writesSummaries } from "../speakers.ts";
 import { openWorld, type World, type WorldOptions } from "../test-kit.ts";

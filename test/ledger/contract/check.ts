@@ -36,14 +36,14 @@ export function checkContract(open: OpenLedger): void {
   const damages: readonly (readonly [sql: string, problem: RegExp])[] = [
     [
       `UPDATE messages SET content = '[{"type":"text","text":"forged"}]' WHERE idx = 0`,
-      /message 0 at \d+ of branch \d+ does not fit its hash/,
+      /message 0 at \d+ of branch \d+ does not match its hash/,
     ],
-    ["UPDATE messages SET role = 'system' WHERE idx = 0", /does not fit its hash/],
-    [`UPDATE messages SET wire = '{"m":"x"}' WHERE idx = 0`, /does not fit its hash/],
-    ["UPDATE contents SET text = 'forged'", /content \w+ does not fit its hash/],
-    ["DELETE FROM messages WHERE idx = 0", /turn \w+ misses a message/],
-    ["DELETE FROM messages WHERE idx = 1", /turn \w+ misses a message/],
-    ["DELETE FROM calls WHERE number = 1", /turn t2 has 1 calls, and the last is number 2/],
+    ["UPDATE messages SET role = 'system' WHERE idx = 0", /does not match its hash/],
+    [`UPDATE messages SET wire = '{"m":"x"}' WHERE idx = 0`, /does not match its hash/],
+    ["UPDATE contents SET text = 'forged'", /content \w+ does not match its hash/],
+    ["DELETE FROM messages WHERE idx = 0", /turn \w+ lacks a message/],
+    ["DELETE FROM messages WHERE idx = 1", /turn \w+ lacks a message/],
+    ["DELETE FROM calls WHERE number = 1", /turn t2 has 1 calls, but the last is number 2/],
     ["UPDATE calls SET cost_pico_usd = 1 WHERE turn_id = 't1'", /t1|session a/],
     [
       "UPDATE sessions SET head_turn_id = 't3' WHERE id = 'a'",
@@ -51,27 +51,27 @@ export function checkContract(open: OpenLedger): void {
     ],
     [
       "UPDATE sessions SET head_turn_id = 't1' WHERE id = 'a'",
-      /the last move of session a is not to where it points/,
+      /the last move of session a does not match its pointer/,
     ],
     [
       "UPDATE sessions SET head_turn_id = NULL WHERE id = 'a'",
-      /the last move of session a is not to where it points/,
+      /the last move of session a does not match its pointer/,
     ],
     [
       "UPDATE sessions SET open_turn_id = 'ghost' WHERE id = 'a'",
-      /session a has turn ghost open, which is not/,
+      /session a has turn ghost open, which is closed or missing/,
     ],
     [
       "UPDATE sessions SET open_turn_id = NULL WHERE id = 'b'",
-      /turn b1 is pending, and no session has it open/,
+      /turn b1 is pending, but no session has it open/,
     ],
     [
       "DELETE FROM session_history WHERE session_id = 'a' AND move = 2",
-      /session a moved 4 times, and 3 are in its history/,
+      /session a moved 4 times, but 3 are in its history/,
     ],
     [
       "UPDATE turns SET status = 'pending' WHERE id = 't3'",
-      /turn t3 is pending, and no session has it open/,
+      /turn t3 is pending, but no session has it open/,
     ],
     [
       "UPDATE turns SET parent_turn_id = 't3' WHERE id = 'f1'",
@@ -86,15 +86,15 @@ export function checkContract(open: OpenLedger): void {
     ["DELETE FROM compactions_v1", /compaction turn f1 has no details/],
     [
       "UPDATE compactions_v1 SET first_kept_turn_id = 'gone'",
-      /fold f1 keeps from turn gone, which does not exist/,
+      /compaction f1 keeps from turn gone, which does not exist/,
     ],
     [
       "UPDATE compactions_v1 SET first_kept_turn_id = NULL, summarized_through_turn_id = 'gone'",
-      /fold f1/,
+      /compaction f1/,
     ],
     [
       "UPDATE turns SET branch_id = 5 WHERE id = 'empty'",
-      /turn empty stands on branch 5, which does not exist/,
+      /turn empty is on branch 5, which does not exist/,
     ],
     ["INSERT INTO branches (id) VALUES (5)", /branch 5 belongs to no session/],
   ];

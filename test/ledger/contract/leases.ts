@@ -97,7 +97,7 @@ export function leasesContract(open: OpenLedger): void {
     expect(await ledger.findUnfinished("a")).toBeNull();
     expect(await refusal(ledger.resumeTurn("a"))).toEqual({
       code: "conflict",
-      message: "session a has no turn that is not closed",
+      message: "session a has no open turn",
       hint: "open a new turn",
     });
     expect(await refusal(ledger.abandonTurn("a"))).toMatchObject({ code: "conflict" });

@@ -95,8 +95,8 @@ export function sessionsContract(open: OpenLedger): void {
     await openSession(ledger, "a", { agent: "first" });
     expect(await refusal(openSession(await reopen(), "a", { agent: "second" }))).toEqual({
       code: "conflict",
-      message: "session a exists already",
-      hint: "choose another name, or go on with that one",
+      message: "session a already exists",
+      hint: "choose another name, or continue that session",
     });
     expect((await ledger.findSession("a"))?.agent).toBe("first");
   });
@@ -291,7 +291,7 @@ export function sessionsContract(open: OpenLedger): void {
     const said = await refusal(openSession(ledger, "w", { parent: { sessionId: "nobody" } }));
     expect(said).toMatchObject({
       code: "not-found",
-      message: "there is no session nobody, which asks for w",
+      message: "there is no session nobody, which starts w",
     });
     expect(await ledger.findSession("w")).toBeNull();
   });

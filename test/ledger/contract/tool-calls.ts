@@ -24,7 +24,7 @@ export function toolCallsContract(open: OpenLedger): void {
     expect(await refusal(turn.close({ status: "completed", endMs: startMs }))).toEqual({
       code: "input-invalid",
       message: "turn t1 cannot be completed: tool use u2 has no answer",
-      hint: "record what the tool answered, or close the turn as failed",
+      hint: "record the tool's answer, or close the turn as failed",
     });
     await turn.answer([counted(answers("u2", "done"))]);
     await turn.append(call("t1", 2, { sent: [answers("u1", "done"), answers("u2", "done")] }));

@@ -112,7 +112,7 @@ export function transferContract({ open, blank, connect }: TestStore): void {
     const before = (await ledger.stats()).rows;
     expect(await refusal(ledger.importSession(each(written)))).toEqual({
       code: "conflict",
-      message: "session rich exists already",
+      message: "session rich already exists",
       hint: "import it under another name with --as NAME",
     });
     expect((await ledger.stats()).rows).toEqual(before);
@@ -151,7 +151,7 @@ export function transferContract({ open, blank, connect }: TestStore): void {
   });
 
   const damages: Readonly<Record<string, Damage>> = {
-    "a line that is no JSON": [[4, () => "{"], "line 4 of the import is no JSON"],
+    "a line that is no JSON": [[4, () => "{"], "line 4 of the import is not JSON"],
     "a line that is a list": [[3, () => "[]"], "line 3 of the import is not one value by its kind"],
     "a line with two values": [
       [3, () => '{"turns":{},"calls":{}}'],
@@ -159,7 +159,7 @@ export function transferContract({ open, blank, connect }: TestStore): void {
     ],
     "an unknown kind": [
       [3, () => '{"passwords":{}}'],
-      "line 3 of the import holds passwords, which an export does not write",
+      "line 3 of the import holds passwords, which is not part of an export",
     ],
     "another format": [
       [1, (line) => line.replace("strata-session/1", "strata-session/9")],
@@ -171,11 +171,11 @@ export function transferContract({ open, blank, connect }: TestStore): void {
     ],
     "content that was changed": [
       [2, (line) => line.replace("T0", "T1")],
-      "line 2 of the import holds content that does not fit its hash",
+      "line 2 of the import holds content that does not match its hash",
     ],
     "a message that was changed": [
       ["question of o1", (line) => line.replace("question of o1", "forged question")],
-      /^line \d+ of the import holds content that does not fit its hash$/,
+      /^line \d+ of the import holds content that does not match its hash$/,
     ],
     "a field of another type": [
       ['"sessions"', (line) => line.replace(/"turn_count":\d+/, '"turn_count":"three"')],
@@ -205,9 +205,9 @@ export function transferContract({ open, blank, connect }: TestStore): void {
       ['"calls"', (line) => line.replace(/"plan_json":"(?:[^"\\]|\\.)*"/, '"plan_json":"x"')],
       /^line \d+ of the import cannot be understood: .*JSON/,
     ],
-    "a turn that is missing": [['"turns":{"id":"o2"', () => ""], /not whole/],
-    "a branch that is missing": [['"branches"', () => ""], /not whole/],
-    "its end cut off": [['{"end"', () => ""], /not whole/],
+    "a turn that is missing": [['"turns":{"id":"o2"', () => ""], /incomplete/],
+    "a branch that is missing": [['"branches"', () => ""], /incomplete/],
+    "its end cut off": [['{"end"', () => ""], /incomplete/],
     "a branch above itself": [
       [
         '"branches":{"id":0',

@@ -94,7 +94,7 @@ export function turnsContract(open: OpenLedger): void {
     expect(await refusal(ledger.openTurn(newTurn("a", "t2", null)))).toEqual({
       code: "conflict",
       message: "session a has moved on: it points at t1, not at no turn",
-      hint: "read the session again and go on from there, or fork it from the turn you have",
+      hint: "read the session again and continue from there, or fork it from your turn",
     });
     await run(ledger, "a", "t2");
     expect((await ledger.findTurn("t2"))?.parentTurnId).toBe("t1");

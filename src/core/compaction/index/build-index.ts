@@ -1,4 +1,4 @@
-// From folded messages to an index: what was mentioned, ranked by expected use, as much as fits.
+// Builds the identifier index of compacted messages: everything mentioned, ranked by expected use, as much as fits.
 import type { HistoryMessage } from "../history.ts";
 import { chooseEntries } from "./choose.ts";
 import { collectMentions } from "./collect.ts";
@@ -8,21 +8,21 @@ import { renderIndex } from "./render.ts";
 import { findTopic } from "./topic.ts";
 
 export interface FoldIndex {
-  /** What stands in the text, with what the next fold needs to know about it. */
+  /** The identifiers in the text, with what the next compaction needs to know about them. */
   readonly entries: readonly Mention[];
-  /** Known from before and shown in the kept part now: the next fold may want it again. */
+  /** Known identifiers that the kept part shows now. The next compaction may need them again. */
   readonly resting: readonly Mention[];
   readonly text: string;
   readonly tokens: number;
-  /** How many identifiers of the folded part are neither in the index nor in the kept part. */
+  /** How many identifiers of the compacted part are neither in the index nor in the kept part. */
   readonly leftOut: number;
 }
 
 export interface IndexSource {
-  /** What is folded now. The notes of the fold before may lead it: what they say is in `previous`. */
+  /** The part compacted now. Notes of the compaction before may lead it; `previous` covers them. */
   readonly folded: readonly HistoryMessage[];
   readonly previous: FoldIndex | null;
-  /** The tail and whatever else the model is shown word for word: identifiers there need no place. */
+  /** The kept tail and everything else the model sees verbatim. Identifiers there need no place. */
   readonly kept?: readonly HistoryMessage[];
   readonly tokensMax?: number;
   readonly countText: (text: string) => number;
@@ -40,14 +40,16 @@ export function buildIndex(source: IndexSource): FoldIndex {
   const ranked = rankMentions(hidden, findTopic(folded, kept));
   const pinned = choosePinned(hidden, known, tokensMax * pinnedShare, countText);
   const chosen = chooseEntries(ranked, pinned, tokensMax, countText);
-  const said = new Set(chosen.flatMap((mention) => [mention.text, ...partsOf(mention)]));
-  const unsaid = hidden.filter(({ text, kind }) => kind !== "command" && !said.has(text)).length;
+  const covered = new Set(chosen.flatMap((mention) => [mention.text, ...partsOf(mention)]));
+  const uncovered = hidden.filter(
+    ({ text, kind }) => kind !== "command" && !covered.has(text),
+  ).length;
   const resting = known.flatMap(({ text }) => {
     const mention = all.get(text);
     return mention === undefined || isHidden(mention, shown) ? [] : [mention];
   });
   return {
-    ...fitText(chosen, unsaid + overflow, tokensMax, countText),
+    ...fitText(chosen, uncovered + overflow, tokensMax, countText),
     resting: resting.toSorted(byUse).slice(0, restingMax),
   };
 }
@@ -56,7 +58,7 @@ function withoutNotes(folded: readonly HistoryMessage[]): readonly HistoryMessag
   return folded.filter(({ foldPart }) => foldPart !== "notes");
 }
 
-/** Of the budget, for what earlier folds found worth a place and people or the agent used most. */
+/** The share of the budget for the most used identifiers of earlier compactions. */
 const pinnedShare = 0.2;
 const restingMax = 200;
 
@@ -83,12 +85,12 @@ function shownIn(kept: readonly HistoryMessage[]): ReadonlySet<string> {
   return shown;
 }
 
-/** A command run once is in the history; one that is run again is a habit. */
+/** A command that ran once stays in the history; one that ran again is a habit. */
 function isHidden({ text, kind, writes }: Mention, shown: ReadonlySet<string>): boolean {
   return !shown.has(text) && (kind !== "command" || writes > 1);
 }
 
-/** How much it was used ever, whenever that was: what ten folds do not wear off. */
+/** The total use, independent of age, so that repeated compactions do not lose it. */
 function useOf({ writes, asks, errors }: Mention): number {
   return writes + 3 * asks + errors;
 }
@@ -115,7 +117,7 @@ function choosePinned(
   return pinned;
 }
 
-/** Costs were estimated one by one: the last ones go until the whole text fits. */
+/** Costs were estimated one by one, so the last entries go until the whole text fits. */
 function fitText(
   chosen: readonly Mention[],
   leftOut: number,

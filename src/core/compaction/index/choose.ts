@@ -1,17 +1,17 @@
-// Which identifiers get a place: the likeliest per token, each once, folders paid once.
+// Chooses the identifiers of an index: the likeliest per token, each once, each folder paid once.
 import { partsOf, type Mention } from "./mention.ts";
 import type { Ranked } from "./rank.ts";
 
-/** More are never looked at, of what was used and of what was only shown: an index holds a few hundred. */
+/** The limit of candidates, separately for used and for only shown ones. An index holds a few hundred. */
 const candidatesMax = 3_000;
 const commandShare = 0.06;
-/** Of a folder that is not there yet: part of it is shared with others. */
+/** The share of a new folder's cost; others will share the folder. */
 const folderShare = 0.6;
 const roundsMax = 3;
-/** Of the budget, for what was used before what was only shown. */
+/** The share of the budget for used identifiers before only shown ones. */
 const usedShare = 0.5;
 
-/** In the order they were taken, pinned ones first. What a longer one says is not said again. */
+/** In the order chosen, pinned ones first. Skips what a longer identifier already contains. */
 export function chooseEntries(
   ranked: readonly Ranked[],
   pinned: readonly Mention[],
@@ -27,14 +27,14 @@ export function chooseEntries(
   );
   const first = pinned.map((mention) => withCost({ mention, chance: 1 }, countText));
   const used = order.filter(({ mention }) => isUsed(mention));
-  let said: ReadonlySet<string> = new Set();
+  let covered: ReadonlySet<string> = new Set();
   let chosen: readonly Mention[] = [];
-  // A short one may be taken before the long one that says it: then there is room for another.
+  // A short one may be chosen before the long one that contains it; the next round frees its room.
   for (let round = 0; round < roundsMax; round += 1) {
-    const reserved = new Set(fill([...first, ...used], said, tokensMax * usedShare));
-    // What is in twice is taken once.
-    chosen = fill([...first, ...order.filter(isIn(reserved)), ...order], said, tokensMax);
-    said = new Set(chosen.flatMap(partsOf));
+    const reserved = new Set(fill([...first, ...used], covered, tokensMax * usedShare));
+    // `fill` takes duplicates once.
+    chosen = fill([...first, ...order.filter(isIn(reserved)), ...order], covered, tokensMax);
+    covered = new Set(chosen.flatMap(partsOf));
   }
   return chosen;
 }
@@ -43,13 +43,13 @@ function isIn(mentions: ReadonlySet<Mention>): (candidate: Candidate) => boolean
   return ({ mention }) => mentions.has(mention);
 }
 
-/** By the agent, by the user, or in a failure; what was only shown may be one long listing. */
+/** Used by the agent, by the user, or in a failure. What was only shown may be one long listing. */
 function isUsed({ writes, asks, errors }: Mention): boolean {
   return writes + asks + errors > 0;
 }
 
 interface Candidate extends Ranked {
-  /** Its own, with the space before it. */
+  /** Its own tokens, with the space before it. */
   readonly tokens: number;
   readonly folder: string;
   readonly folderTokens: number;
@@ -66,11 +66,11 @@ function withCost({ mention, chance }: Ranked, countText: (text: string) => numb
 
 function fill(
   candidates: readonly Candidate[],
-  said: ReadonlySet<string>,
+  covered: ReadonlySet<string>,
   tokensMax: number,
 ): readonly Mention[] {
   const chosen: Mention[] = [];
-  const taken = new Set(said);
+  const taken = new Set(covered);
   const folders = new Set<string>([""]);
   let used = 0;
   let commandsLeft = tokensMax * commandShare;
@@ -94,5 +94,5 @@ function fill(
   return chosen;
 }
 
-/** Hardly anything fits into less. */
+/** Almost nothing fits into less. */
 const leastTokens = 4;

@@ -1,4 +1,4 @@
-// What a word is by its shape alone; most words are nothing.
+// Classifies a word by its shape alone. Most words are no identifiers.
 
 export const identifierKinds = [
   "url",
@@ -20,7 +20,7 @@ export const identifierKinds = [
 /** `name` is words joined by hyphens or one slash: a package, a branch, a ticket, and sometimes plain prose. */
 export type IdentifierKind = (typeof identifierKinds)[number];
 
-/** The kind of a word without white space; null where it is no identifier. */
+/** The kind of a word without white space. Null if it is not an identifier. */
 export function classifyWord(word: string): IdentifierKind | null {
   if (word.length < charactersMin || word.length > charactersMax) return null;
   const shape = shapeOf(word);
@@ -100,7 +100,7 @@ function isMark(character: string): character is "_" | "-" | "." | "/" | "\\" {
   return "_-./\\".includes(character);
 }
 
-/** `#123`, `10.0.0.1:80`, `1.2.3`; plain numbers, dates and times are not worth a place. */
+/** `#123`, `10.0.0.1:80`, `1.2.3`. Plain numbers, dates and times are not worth a place. */
 function classifyNumber(
   word: string,
   { digits, dots, slashes, dashes }: Shape,
@@ -124,7 +124,7 @@ function classifyDotted(word: string, shape: Shape): IdentifierKind | null {
   const extension = extensionOf(word);
   if (knownExtensions.has(extension)) return "file";
   if (word !== ".env" && knownExtensions.has(word.slice(1))) return null;
-  // A hidden file; a capital is a member without its owner.
+  // A hidden file. With a capital it is a member without its owner.
   if (word.startsWith(".")) return /^\.[a-z]{3}/u.test(word) ? "file" : null;
   if (shape.dashes > 0) return extension === "" ? null : "file";
   const isSentence =

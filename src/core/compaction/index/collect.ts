@@ -1,4 +1,4 @@
-// One pass over the folded messages: every identifier with who wrote it and when.
+// Collects every identifier of the compacted messages in one pass, with who wrote it and when.
 import type { HistoryMessage } from "../history.ts";
 import type { Block, Message } from "../../message/message.ts";
 import type { IdentifierKind } from "./classify.ts";
@@ -9,11 +9,11 @@ import { parseInput } from "./tool-input.ts";
 
 export interface Collected {
   readonly mentions: ReadonlyMap<string, Mention>;
-  /** Occurrences of identifiers that came after as many different ones as are kept apart. */
+  /** Occurrences of identifiers beyond the limit of distinct ones. */
   readonly overflow: number;
 }
 
-/** Bounds memory whatever is folded; a session of 200k tokens has a few thousand. */
+/** Bounds memory for any input. A session of 200k tokens has a few thousand. */
 const identifiersMax = 50_000;
 
 export function collectMentions(folded: readonly HistoryMessage[]): Collected {
@@ -51,7 +51,7 @@ function startDraft(text: string, kind: IdentifierKind): Draft {
   return { text, kind, writes: 0, occurrences: 0, asks: 0, errors: 0, age: 0 };
 }
 
-/** What the agent wrote it will write again; thoughts and results only show what is there. */
+/** The agent will write again what it wrote. Thoughts and results only show what exists. */
 type Source = "agent" | "user" | "thought" | "result" | "error";
 
 interface Spoken {
@@ -96,7 +96,7 @@ function* textsIn(block: Block, speaker: Source): Generator<readonly [Source, st
   }
 }
 
-/** The values and not the names of the fields: those stand in the tool's definition, which is not folded. */
+/** Values only, not field names: the tool's definition has those, and it is not compacted. */
 function* identifiersInInput(input: unknown): Generator<Identifier, void> {
   const waiting: unknown[] = [input];
   while (waiting.length > 0) {

@@ -1,16 +1,16 @@
 // Shell commands an agent ran, as it would run them again.
+import { isObject } from "../../message/fields.ts";
 import type { Identifier } from "./identifiers.ts";
-import { isPlainObject } from "./tool-input.ts";
 
-/** How tools that run commands call the field they take it in. */
+/** The field names that command tools use. */
 const commandFields = ["command", "cmd"];
 const commandCharactersMax = 80;
-/** A script is not a command; its first lines are looked at. */
+/** Only the first lines of a script are examined. */
 const scriptCharactersMax = 2_000;
 
-/** Each simple command of at least two words; where it only changes the folder, it says nothing. */
+/** Each simple command of at least two words. Skips commands that only change the folder. */
 export function* findCommands(input: unknown): Generator<Identifier, void> {
-  if (!isPlainObject(input)) return;
+  if (!isObject(input)) return;
   for (const field of commandFields) {
     const script = input[field];
     if (typeof script !== "string") continue;

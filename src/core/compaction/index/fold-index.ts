@@ -1,8 +1,10 @@
-// The index of a fold: exact identifiers of the folded part, as text for the model and as JSON for the next fold.
+// The index of a compaction: exact identifiers of the compacted part, as text for the model and as JSON for the
+// next one.
+import { isObject } from "../../message/fields.ts";
 import type { FoldIndex } from "./build-index.ts";
 import { identifierKinds, type IdentifierKind } from "./classify.ts";
 import type { Mention } from "./mention.ts";
-import { isPlainObject, parseInput } from "./tool-input.ts";
+import { parseInput } from "./tool-input.ts";
 
 export { buildIndex, type FoldIndex } from "./build-index.ts";
 export { identifiersOf } from "./identifiers.ts";
@@ -18,10 +20,10 @@ export function encodeIndex({ entries, resting, text, tokens, leftOut }: FoldInd
   });
 }
 
-/** Null for what is no index at all; rows that cannot be read count as left out. */
+/** Null if the JSON is not an index. Unreadable rows count as left out. */
 export function decodeIndex(json: string): FoldIndex | null {
   const fields = parseInput(json);
-  if (!isPlainObject(fields) || typeof fields["text"] !== "string") return null;
+  if (!isObject(fields) || typeof fields["text"] !== "string") return null;
   const entries = asRows(fields["entries"]);
   const resting = asRows(fields["resting"]);
   return {
@@ -33,7 +35,7 @@ export function decodeIndex(json: string): FoldIndex | null {
   };
 }
 
-/** By place and not by name: there are hundreds. */
+/** Fields by position, not by name: there are hundreds of rows. */
 function toRow(mention: Mention): readonly (string | number)[] {
   const { text, kind, writes, occurrences, asks, errors, age } = mention;
   return [text, kind, writes, occurrences, asks, errors, age];

@@ -1,4 +1,4 @@
-// Paths that share a beginning, written once: folders with the names in them, and under the longest shared ones others.
+// Writes the shared beginning of paths once: folders with their names, and nested folders under the longest shared one.
 
 export interface Folder {
   /** Ends with its separator. */
@@ -11,7 +11,7 @@ export interface OuterFolder extends Folder {
   readonly below: readonly Folder[];
 }
 
-/** Sorted by their characters. A folder of its own stays on top; one with others inside has them below it. */
+/** Sorted by code unit. A folder alone stays on top; a folder with others inside has them below it. */
 export function groupFolders(paths: readonly string[]): readonly OuterFolder[] {
   const named = new Map<string, string[]>();
   for (const path of paths.toSorted()) {
@@ -39,16 +39,16 @@ export function groupFolders(paths: readonly string[]): readonly OuterFolder[] {
   return outer.toSorted((left, right) => (left.folder < right.folder ? -1 : 1));
 }
 
-/** Behind the last separator that is not the path's end. */
+/** After the last separator that is not the end of the path. */
 function splitAt(path: string): number {
   const mark = path.includes("/") ? "/" : "\\";
   return path.lastIndexOf(mark, path.length - 2) + 1;
 }
 
-/** A line of its own for the shared folder costs about as much as this many characters. */
+/** The cost of a line for the shared folder, in characters. */
 const lineCharacters = 6;
 
-/** The folder whose repetition takes the most characters; null where sharing saves nothing. */
+/** The folder whose repetition takes the most characters. Null if sharing saves nothing. */
 function bestBase(folders: ReadonlySet<string>): string | null {
   const counts = new Map<string, number>();
   for (const folder of folders) {
@@ -58,7 +58,7 @@ function bestBase(folders: ReadonlySet<string>): string | null {
   }
   let [best, saved] = ["", 0];
   for (const [ancestor, count] of counts) {
-    // Where the folder has names itself, its line is there anyway.
+    // A folder that has names needs its line anyway.
     const lines = folders.has(ancestor) ? 0 : lineCharacters;
     const saves = (count - 1) * ancestor.length - lines;
     const isLonger = saves === saved && ancestor > best;

@@ -1,4 +1,4 @@
-// The index of a fold: exact identifiers of the folded part. Here they are found in a text, in one pass over it.
+// Finds the exact identifiers in a text, in one pass, for the index of a compaction.
 import { classifyWord, type IdentifierKind } from "./classify.ts";
 
 export interface Identifier {
@@ -7,8 +7,8 @@ export interface Identifier {
 }
 
 /**
- * Every identifier in order, repeated ones too: paths, file names, symbols, ids, URLs, hosts, versions, flags,
- * codes, and numbers with units. Time grows with the length of the text, whatever is in it.
+ * Every identifier in order, including repeated ones: paths, file names, symbols, ids, URLs, hosts, versions,
+ * flags, codes, and numbers with units. Linear time for any text.
  */
 export function* extractIdentifiers(text: string): Generator<Identifier, void> {
   let at = 0;
@@ -18,13 +18,13 @@ export function* extractIdentifiers(text: string): Generator<Identifier, void> {
       continue;
     }
     const end = endOfRun(text, at);
-    // Longer runs are data and not names.
+    // Longer runs are data, not names.
     if (end - at <= runCharactersMax) yield* identifiersOfRun(text.slice(at, end));
     at = end;
   }
 }
 
-/** The same as a set: what a text that stands for another must not lose. */
+/** The same as a set, to check that a replacement text loses none. */
 export function identifiersOf(text: string): ReadonlySet<string> {
   const found = new Set<string>();
   for (const identifier of extractIdentifiers(text)) found.add(identifier.text);
@@ -33,7 +33,7 @@ export function identifiersOf(text: string): ReadonlySet<string> {
 
 const runCharactersMax = 300;
 
-/** In JSON inside a text a line break is a backslash and an n: the letter belongs to no word. */
+/** JSON inside a text writes a line break as a backslash and an n. That letter belongs to no word. */
 function escapeLength(text: string, at: number): number {
   if (text.charCodeAt(at) !== backslash) return 1;
   const next = text[at + 1];
@@ -55,7 +55,7 @@ function endOfRun(text: string, start: number): number {
   return at;
 }
 
-/** `C:\` at the start: from there on a backslash is part of the name. */
+/** After `C:\` at the start, a backslash is part of the name. */
 function isDrivePath(text: string, start: number): boolean {
   return (
     isLetter(text.charCodeAt(start)) &&
@@ -98,13 +98,13 @@ function isPortBehind(run: string, colonAt: number): boolean {
   return digits >= 2 && digits <= 5 && (at === run.length || run.charCodeAt(at) === slash);
 }
 
-/** Four numbers, or a plain name without a dot: `file.ts:12` is a place in a file. */
+/** Only `localhost` or four numbers: `file.ts:12` is a place in a file. */
 function isHostBefore(run: string, colonAt: number): boolean {
   const name = run.slice(0, colonAt);
   return /^(?:localhost|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})$/u.test(name);
 }
 
-/** Without what sentences, diffs and search results put around a word. */
+/** Removes the characters that sentences, diffs and search results put around a word. */
 function trimWord(word: string): string {
   let start = 0;
   while (start < word.length && isLeadingNoise(word, start)) start += 1;
@@ -114,7 +114,7 @@ function trimWord(word: string): string {
 function isLeadingNoise(word: string, at: number): boolean {
   const [code, next] = [word.charCodeAt(at), word.charCodeAt(at + 1)];
   if (code === dash) return !(next === dash && isLetter(word.charCodeAt(at + 2)));
-  // Hidden files and relative paths begin with a dot; an ellipsis does not.
+  // Hidden files and relative paths begin with a dot; an ellipsis does not count.
   if (code === dot) return !(next === slash || isLetter(next) || isParentPath(word, at));
   return code === slash && (next === slash || Number.isNaN(next));
 }
@@ -129,7 +129,7 @@ function trimEnd(word: string): string {
   return word.slice(0, end);
 }
 
-/** `file.ts-12-` is how a search shows a line beside its hit. */
+/** Search tools print context lines as `file.ts-12-`. */
 function cutLineNumber(word: string): string {
   let at = word.length;
   while (at > 0 && isDigit(word.charCodeAt(at - 1))) at -= 1;
@@ -172,7 +172,7 @@ function isTrailingNoise(code: number): boolean {
   return trailingCodes.has(code);
 }
 
-/** Scripts written with spaces between words: Latin, Greek, Cyrillic. In others a run is a sentence. */
+/** Scripts with spaces between words: Latin, Greek, Cyrillic. In others a run is a sentence. */
 function isLetter(code: number): boolean {
   if (code < 128) return (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
   return (code >= 0xc0 && code <= 0x24f) || (code >= 0x370 && code <= 0x52f);

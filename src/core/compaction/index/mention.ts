@@ -1,21 +1,21 @@
-// What is known about one identifier: who wrote it, where it stood, and how long ago that was.
+// What is known about one identifier: who wrote it, where, and how long ago.
 import type { IdentifierKind } from "./classify.ts";
 
 export interface Mention {
   readonly text: string;
   readonly kind: IdentifierKind;
-  /** Messages in which the agent wrote it, in its words or in a tool's input. */
+  /** Messages in which the agent wrote it, in text or in a tool's input. */
   readonly writes: number;
   readonly occurrences: number;
   /** Messages in which the user wrote it. */
   readonly asks: number;
-  /** Results of failed tools it stood in. */
+  /** Results of failed tools that contain it. */
   readonly errors: number;
-  /** Messages from its last one to the end of the folded part; grows with every later fold. */
+  /** Messages from its last mention to the end of the compacted part. Grows with every later compaction. */
   readonly age: number;
 }
 
-/** The same identifier before and after a boundary between two folded parts. */
+/** Merges the same identifier from two consecutive compacted parts. */
 export function joinMentions(older: Mention, newer: Mention): Mention {
   return {
     ...newer,
@@ -26,7 +26,7 @@ export function joinMentions(older: Mention, newer: Mention): Mention {
   };
 }
 
-/** Longer identifiers say what their parts say: a path its folders and its file name, a member its owner. */
+/** What a longer identifier contains: a path its folders and file name, a member its owner. */
 export function partsOf({ text, kind }: Pick<Mention, "text" | "kind">): readonly string[] {
   const mark = separators[kind];
   if (mark === undefined) return [];
@@ -35,10 +35,10 @@ export function partsOf({ text, kind }: Pick<Mention, "text" | "kind">): readonl
   for (const [from, start] of edges.entries()) {
     for (const [to, end] of edges.entries()) {
       const isAtSide = from === 0 || to === edges.length - 1;
-      // All of them would be many in a long one; those at either end are what people write.
+      // A long one has too many parts; people write those at either end.
       if (to <= from || (edges.length > edgesMax && !isAtSide)) continue;
       parts.add(text.slice(start, end - 1));
-      // What stands behind the mark at the front of a path is read with it and without.
+      // Inside a path, a part is written with or without the leading mark.
       if (start > 0 && mark === "/") parts.add(text.slice(start - 1, end - 1));
     }
   }
@@ -56,7 +56,7 @@ const separators: Readonly<Partial<Record<IdentifierKind, string>>> = {
 
 const edgesMax = 9;
 
-/** Where parts begin; the last place is behind the end. */
+/** Where parts begin. The last place is after the end. */
 function edgesOf(text: string, mark: string): readonly number[] {
   const edges = [0];
   for (

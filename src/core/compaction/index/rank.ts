@@ -1,13 +1,13 @@
-// How likely the agent writes an identifier again, by who wrote it before, how long ago, and what it works on now.
+// How likely the agent writes an identifier again, by who wrote it, how long ago, and what the work is about.
 import type { IdentifierKind } from "./classify.ts";
 import type { Mention } from "./mention.ts";
 import { wordsOf } from "./words.ts";
 
-/** Words that tell what is being worked on. */
+/** Words about the current work. */
 export interface Topic {
-  /** In the user's latest messages. */
+  /** From the user's latest messages. */
   readonly asked: ReadonlySet<string>;
-  /** In what the agent wrote in the kept part. */
+  /** From the agent's text in the kept part. */
   readonly written: ReadonlySet<string>;
 }
 
@@ -17,7 +17,7 @@ export interface Ranked {
   readonly chance: number;
 }
 
-/** The likeliest first. Equal ones by age, then by their characters: the order never depends on the input's. */
+/** The likeliest first. Ties go by age, then by characters, so that input order never matters. */
 export function rankMentions(mentions: readonly Mention[], topic: Topic): readonly Ranked[] {
   const words = mentions.map(({ text }) => wordsOf(text));
   const rarity = toRarity(words);
@@ -39,9 +39,9 @@ export function compareMentions(left: Mention, right: Mention): number {
 }
 
 /**
- * A logistic model of "the agent writes it after the fold, before it is shown again", fitted on half of a set of
- * recorded sessions and rounded; the other half confirms it. What is rare in them gets its weight by judgement:
- * what was asked for, what failed, commands, hosts, codes and URLs.
+ * A logistic model of "the agent writes it after the compaction, before it is shown again". Fitted on half of a
+ * set of recorded sessions and rounded; the other half confirms it. Features that are rare there have weights
+ * by judgement: user requests, failures, commands, hosts, codes and URLs.
  */
 const weights = {
   base: -7,
@@ -85,11 +85,11 @@ function toChance(mention: Mention, asked: number, written: number): number {
     weights.written * written +
     (asks > 0 ? weights.isAsked : 0) +
     (errors > 0 ? weights.isError : 0);
-  // Rounded, so that the last bit of a logarithm never decides an order.
+  // Rounded, so that the last bit of a logarithm never decides the order.
   return Math.round(1e9 / (1 + Math.exp(-sum))) / 1e9;
 }
 
-/** By word: the more identifiers have it, the less it says. */
+/** The more identifiers contain a word, the less it says. */
 function toRarity(words: readonly (readonly string[])[]): (word: string) => number {
   const counts = new Map<string, number>();
   for (const word of words.flat()) counts.set(word, (counts.get(word) ?? 0) + 1);

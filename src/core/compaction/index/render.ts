@@ -1,9 +1,9 @@
-// An index as a model reads it: names below their folder, other identifiers by kind, what was left out at the end.
+// An index as a model reads it: names below their folder, other identifiers by kind, and how many were left out.
 import type { IdentifierKind } from "./classify.ts";
 import { groupFolders } from "./folders.ts";
 import type { Mention } from "./mention.ts";
 
-/** Each identifier stands there literally, or its path is its folder (and the one that is indented under) and its name. */
+/** Each identifier appears verbatim, or as a name under its folder and that folder's parent. */
 export function renderIndex(entries: readonly Mention[], leftOut: number): string {
   if (entries.length === 0) return leftOutLine(leftOut);
   const paths = entries.filter(({ kind }) => kind === "path").map(({ text }) => text);

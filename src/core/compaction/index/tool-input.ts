@@ -1,4 +1,4 @@
-// A tool's input as a value; free-form input is its own text.
+// A tool's input as a value. Free-form input is its own text.
 import type { JsonText } from "../../message/message.ts";
 
 export function parseInput(inputJson: JsonText): unknown {
@@ -7,8 +7,4 @@ export function parseInput(inputJson: JsonText): unknown {
   } catch {
     return inputJson;
   }
-}
-
-export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

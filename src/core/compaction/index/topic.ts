@@ -1,11 +1,11 @@
-// What the conversation is about now, as words: the user's latest messages, and what the agent writes in the kept part.
+// The current topic as words: the user's latest messages, and the agent's text in the kept part.
 import type { Message } from "../../message/message.ts";
 import type { HistoryMessage } from "../history.ts";
 import type { Topic } from "./rank.ts";
 import { collectWords } from "./words.ts";
 
 const latestAsks = 3;
-/** Longer ones are documents that came with the message; they are about everything. */
+/** Longer messages contain documents, which are about everything. */
 const askCharactersMax = 8_000;
 
 export function findTopic(

@@ -1,6 +1,6 @@
-// The words an identifier is made of, and those of a text: what they have in common tells what a name is about.
+// The words of an identifier and of a text. Shared words show what a name is about.
 
-/** Small letters, each once, from three letters on: `readFoldCases` is read, fold, cases. */
+/** In lower case, each once, at least three letters: `readFoldCases` is read, fold, cases. */
 export function wordsOf(text: string): readonly string[] {
   return [...collectWords(text, new Set())];
 }

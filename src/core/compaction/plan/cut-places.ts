@@ -1,16 +1,15 @@
-// Where a conversation may be cut: never between a tool use and its results, and where turns and calls begin.
+// Where a conversation may be cut: never between a tool use and its results; at the start of turns and calls.
 import type { HistoryMessage } from "../history.ts";
 
 export interface CutPlaces {
-  /** Notes of an earlier fold in front, and the request they repeat; no part of a turn. */
+  /** The leading notes of an earlier compaction and the repeated request. Not part of a turn. */
   readonly leadLength: number;
-  /** Where each turn begins, oldest first. The first may be the rest of one that was cut before. */
+  /** Where each turn begins, oldest first. The first may be the rest of a turn that was cut. */
   readonly turnStarts: readonly number[];
-  /** No tool use before it is answered at or after it. */
+  /** No tool use before this place is answered at or after it. */
   readonly isFree: (at: number) => boolean;
-  /** Right before a reply that is not the first of its turn, and no tool pair is split. */
+  /** Right before a reply that is not the first of its turn, without splitting a tool use from its result. */
   readonly isCallEdge: (at: number) => boolean;
-  /** Tokens of everything from here on. */
   readonly tokensFrom: (at: number) => number;
 }
 
@@ -34,7 +33,7 @@ export function findCutPlaces(history: readonly HistoryMessage[]): CutPlaces {
   };
 }
 
-/** Something a person or an event said, not only results of tools. */
+/** A message from a person or an event, not only tool results. */
 export function isAsked({ message }: Pick<HistoryMessage, "message">): boolean {
   return message.role === "user" && message.content.some(({ type }) => type !== "tool_result");
 }
@@ -52,14 +51,14 @@ function findTurnStarts(history: readonly HistoryMessage[], from: number): numbe
   return starts;
 }
 
-/** Of a turn that goes on after a cut, the first reply is where its rest begins. */
+/** The rest of a cut turn begins with its first reply. */
 function findReply(history: readonly HistoryMessage[], start: number): number {
   let at = start;
   while (at < history.length && history[at]?.message.role !== "assistant") at += 1;
   return at;
 }
 
-/** Every place between a tool use and its result, however far apart they stand. */
+/** Every place between a tool use and its result, at any distance. */
 function findBoundPlaces(history: readonly HistoryMessage[]): ReadonlySet<number> {
   const usedAt = new Map<string, number>();
   const bound = new Set<number>();

@@ -5,7 +5,7 @@ import { cutResult, shareTokens } from "./cut-result.ts";
 import { byHistoryRead } from "./tell-how.ts";
 import { toResult } from "./test-kit.ts";
 
-/** One token for four characters, and one for each that is not a letter. */
+/** One token per four characters, and one for each character that is not a letter. */
 function countMessage({ content }: Message): number {
   const text = JSON.stringify(content);
   return Math.ceil(text.length / 4) + text.replaceAll(/[a-z]/g, "").length;

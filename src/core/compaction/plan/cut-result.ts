@@ -1,4 +1,5 @@
-// A single tool result too large for the window → its beginning and end, before it is stored and sent; the whole is kept beside it.
+// Shortens a tool result that is too large for the window to its beginning and end, before it is stored and
+// sent. The full text is stored beside it.
 import { countBytes } from "../../layers/cut-middle.ts";
 import type { Block, Message, ToolResultBlock } from "../../message/message.ts";
 import { cutOutput, type LeftOut } from "../../tools/cut-output.ts";
@@ -11,8 +12,8 @@ export interface ResultLimit {
 }
 
 /**
- * What each of the results of one reply may have at most, so that all of them fit: the smaller ones stay as they are,
- * and the largest share what is left.
+ * The limit for each result of one reply, so that all of them fit. Smaller ones stay complete; the largest
+ * share the rest.
  */
 export function shareTokens(
   tokens: readonly number[],
@@ -35,14 +36,14 @@ export interface ResultCut {
   readonly results: readonly CutText[];
 }
 
-/** What `history_read` gives instead of what was sent. */
+/** What `history_read` returns instead of the shortened text. */
 export interface CutText {
   readonly toolUseId: string;
   readonly wholeText: string;
   readonly bytesLeftOut: number;
 }
 
-/** Null where it fits as it is. What was cut once fits, so it is never cut again. */
+/** Null if the message already fits. A shortened result fits, so it is never cut again. */
 export function cutResult(message: Message, limit: ResultLimit): ResultCut | null {
   const tokensBefore = limit.countMessage(message);
   const results = message.content.filter((block) => block.type === "tool_result");
@@ -79,7 +80,7 @@ function cutAll(
   return { message: { role: message.role, content }, results };
 }
 
-/** Every text in proportion; what is not text stays. */
+/** Cuts every text in proportion. Other blocks stay. */
 function cutOne(
   block: ToolResultBlock,
   share: number,

@@ -1,4 +1,5 @@
-// Goal: folds happen for the right reason or are refused with one. Method: one situation, changed in one place at a time.
+// Goal: a compaction happens for the right reason or is refused with one. Method: one situation, changed in one
+// place at a time.
 import { describe, expect, test } from "vitest";
 import { decideFold, type FoldSituation } from "./decide-fold.ts";
 import { findBoundary } from "./find-boundary.ts";
@@ -51,7 +52,7 @@ function situation(changes: Partial<FoldSituation> = {}): FoldSituation {
 }
 
 function unasked(): never {
-  throw new Error("nobody asked for this");
+  throw new Error("this must not be called");
 }
 
 function withAuto(changes: Partial<CompactionSettings["auto"]>): CompactionSettings {

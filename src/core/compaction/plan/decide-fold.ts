@@ -1,11 +1,11 @@
-// Whether to fold now, why, and to what size; and why not. Every answer has its numbers.
+// Whether to compact now, why, and to what size; or why not. Every answer includes its numbers.
 import type { Boundary, BoundarySizes } from "./find-boundary.ts";
 import { findTargetTokens, type FoldLimits } from "./fold-limits.ts";
 import { cooldownEndMs, type FoldingState } from "./folding-state.ts";
 import type { CompactionSettings } from "./settings.ts";
 import type { Weighing } from "./weigh-fold.ts";
 
-/** `context_limit`: nothing remains, whatever the settings say. */
+/** `context_limit`: the window is full, independent of the settings. */
 export type FoldTrigger =
   | "token_pressure"
   | "age"
@@ -24,7 +24,7 @@ export type NoFoldReason =
   | "no boundary"
   | "does not pay yet";
 
-/** Places may be known by their sizes alone: then nobody has to read the history to decide. */
+/** Boundaries may be known by their sizes alone, so that a decision does not need the history. */
 export interface FoldSituation<Place extends BoundarySizes = Boundary> {
   readonly settings: CompactionSettings;
   readonly limits: FoldLimits;
@@ -32,9 +32,9 @@ export interface FoldSituation<Place extends BoundarySizes = Boundary> {
   readonly nowMs: number;
   readonly sessionAgeMs: number;
   readonly state: FoldingState;
-  /** The provider said that the prompt is too long, or someone asks for a fold. */
+  /** The provider refused the prompt as too long, or a user asks for a compaction. */
   readonly asked?: "overflow_recovery" | "manual";
-  /** Both are called only when it comes to that. */
+  /** Both are called only if needed. */
   readonly findBoundary: (targetTokens: number) => Place | null;
   readonly weigh: (boundary: Place) => Weighing;
 }
@@ -50,7 +50,7 @@ export interface FoldNumbers {
   readonly consecutiveFailures: number;
   readonly ineffectivePasses: number;
   readonly foldsRecently: number;
-  /** Null while a summary may be asked for. */
+  /** Null if a summary may be requested now. */
   readonly cooldownMsLeft: number | null;
 }
 
@@ -61,14 +61,14 @@ export type FoldDecision<Place extends BoundarySizes = Boundary> =
       readonly targetTokens: number;
       readonly boundary: Place;
       readonly weighing: Weighing;
-      /** False right after failures, and after folds that freed too little: then it is made without a model. */
+      /** False right after failures and after ineffective compactions. The notes are then made without a model. */
       readonly mayAskModel: boolean;
       readonly numbers: FoldNumbers;
     }
   | {
       readonly fold: false;
       readonly reason: NoFoldReason;
-      /** What would have been the reason to fold; null where nothing was. */
+      /** The trigger that applied. Null if there was none. */
       readonly trigger: FoldTrigger | null;
       readonly weighing: Weighing | null;
       readonly numbers: FoldNumbers;
@@ -104,7 +104,7 @@ export function decideFold<Place extends BoundarySizes>(
   return { fold: true, trigger, targetTokens, boundary, weighing, mayAskModel, numbers };
 }
 
-/** Of a situation, what helpers look at. */
+/** The part of a situation that the helpers need. */
 type Known = Omit<FoldSituation, "findBoundary" | "weigh">;
 
 function findTrigger({ settings, limits, usedTokens, asked, ...situation }: Known): {
@@ -122,7 +122,7 @@ function findTrigger({ settings, limits, usedTokens, asked, ...situation }: Know
   return { trigger: isOld ? "age" : null, reason: "below threshold" };
 }
 
-/** Since the last fold, or it would be folded again and again. */
+/** Counts from the last compaction; otherwise an old session would compact on every call. */
 function isAged({
   settings,
   sessionAgeMs,
@@ -136,7 +136,7 @@ function isAged({
   return ageMs >= ageMinutesMax * 60_000;
 }
 
-/** What keeps folds from coming too often or in vain. */
+/** What keeps compactions from being too frequent or useless. */
 function findGuard(
   trigger: FoldTrigger,
   situation: Known,
@@ -152,16 +152,18 @@ function findGuard(
     case "age":
       return isBroken(situation, numbers)
         ? "breaker open"
-        : (findVain(situation) ?? findHaste(situation, numbers));
+        : (findIneffective(situation) ?? findTooSoon(situation, numbers));
   }
 }
 
-/** What must not wait is not held back; while there is room left, a fold that would free nothing is. */
+/** A forced compaction is held back only while there is room left, if it would free nothing or comes too soon. */
 function findForcedGuard(situation: Known, numbers: FoldNumbers): NoFoldReason | null {
   const { limits, usedTokens } = situation;
   const fits = usedTokens < Math.max(limits.availableTokens, limits.effectiveTokens);
-  const vain = fits ? findVain(situation) : null;
-  return vain ?? (usedTokens < limits.availableTokens ? findHaste(situation, numbers) : null);
+  const ineffective = fits ? findIneffective(situation) : null;
+  return (
+    ineffective ?? (usedTokens < limits.availableTokens ? findTooSoon(situation, numbers) : null)
+  );
 }
 
 function isBroken({ settings, state }: Known, { cooldownMsLeft }: FoldNumbers): boolean {
@@ -170,11 +172,11 @@ function isBroken({ settings, state }: Known, { cooldownMsLeft }: FoldNumbers): 
   return isTripped || cooldownMsLeft !== null;
 }
 
-function findVain({ settings, state }: Known): NoFoldReason | null {
+function findIneffective({ settings, state }: Known): NoFoldReason | null {
   return state.ineffectivePasses >= settings.auto.ineffectivePassesMax ? "ineffective" : null;
 }
 
-function findHaste(
+function findTooSoon(
   { settings: { auto }, state }: Known,
   { foldsRecently }: FoldNumbers,
 ): NoFoldReason | null {

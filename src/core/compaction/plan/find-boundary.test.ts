@@ -1,4 +1,4 @@
-// Goal: what is kept is a conversation of its own, whatever it was cut from. Method: small cases by hand, random ones by property.
+// Goal: the kept part is a valid conversation for any history. Method: small cases by hand, random ones by property.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { validateConversation } from "../../message/validate-conversation.ts";
@@ -150,7 +150,7 @@ describe("after a fold that copied what it keeps", () => {
   });
 });
 
-/** Calls of one turn: what each asks for, and how large the results are. */
+/** The calls of one turn: how many tools each uses, and how large the results are. */
 const calls = fc.array(
   fc.record({ tools: fc.integer({ min: 0, max: 3 }), tokens: fc.integer({ min: 1, max: 5000 }) }),
   { minLength: 1, maxLength: 8 },
@@ -183,7 +183,7 @@ test("whatever is kept is a valid conversation after the fold's messages, also f
         const next = fold(history, found, `fold${round}`);
         const messages = next.map(({ message }) => message);
         expect(validateConversation(messages)).toEqual([]);
-        // Of every turn of which something is kept, what it began with is there.
+        // For every turn with a kept part, its opening request is there.
         for (const { turnId } of next.slice(1 + found.repeated.length)) {
           expect(messages.map(textOf)).toContain(textOf(requests.get(turnId)));
         }

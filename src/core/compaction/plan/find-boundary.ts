@@ -1,19 +1,19 @@
-// Where the kept part of a conversation begins: at the edge of a turn, or inside one that is too large to be kept (C-7, X-14).
+// Where the kept part of a conversation begins: at the edge of a turn, or inside a turn that is too large to keep.
 import { recentTurnsMin } from "../../tokens/plan-cuts.ts";
 import type { HistoryMessage } from "../history.ts";
 import { findCutPlaces, isAsked, type CutPlaces } from "./cut-places.ts";
 
 export interface BoundaryWish {
-  /** The kept part has at least this many, where there are as many. */
+  /** Keeps at least this many, if the history has as many. */
   readonly keepTokens: number;
-  /** And, if it can be, no more than this. Twice as many by default where turns may be cut, else no limit. */
+  /** Keeps at most this many, if possible. Default: twice as many if turns may be cut, else no limit. */
   readonly keepTokensMax?: number;
   readonly turnsMin?: number;
-  /** Whether a turn may be cut where a reply begins, what was asked in it being repeated. */
+  /** Whether a turn may be cut before a reply. Its request is then repeated. */
   readonly mayCutInside?: boolean;
 }
 
-/** What a boundary means in tokens; as much of one as a decision needs. */
+/** The sizes of a boundary, which is all a decision needs. */
 export interface BoundarySizes {
   readonly foldedTokens: number;
   readonly keptTokens: number;
@@ -27,14 +27,14 @@ export interface Boundary extends BoundarySizes {
   readonly firstKeptTurnId: string;
   readonly firstKeptIndex: number;
   readonly kind: "turn edge" | "call edge";
-  /** Turns of which nothing is kept, and those of which something is. */
+  /** Turns that are compacted completely, and turns of which a part is kept. */
   readonly turnsFolded: number;
   readonly turnsKept: number;
-  /** What was asked in the folded part of a turn that is cut: goes into the fold's messages word for word. */
+  /** The requests of a cut turn. The compaction repeats them verbatim. */
   readonly repeated: readonly HistoryMessage[];
 }
 
-/** Null where nothing can be folded: too short, or one turn that may not be cut. */
+/** Null if nothing can be compacted: the history is too short, or one turn that may not be cut. */
 export function findBoundary(
   history: readonly HistoryMessage[],
   wish: BoundaryWish,
@@ -72,7 +72,7 @@ function toLimits(
   };
 }
 
-/** Oldest first. Something is folded, and something that was asked is kept. */
+/** Oldest first. Something is compacted, and something that was asked is kept. */
 function findTurnEdges(
   history: readonly HistoryMessage[],
   { turnStarts, leadLength, isFree }: CutPlaces,
@@ -86,7 +86,7 @@ function findTurnEdges(
 
 interface ChosenEdge {
   readonly at: number;
-  /** It leaves no reason to cut a turn: most of what is wanted is kept, and not too much. */
+  /** No reason to cut a turn: most of the wanted part is kept, and not too much. */
   readonly isClose: boolean;
 }
 
@@ -101,7 +101,7 @@ function chooseEdge(edges: readonly number[], limits: Limits): ChosenEdge | null
   return whole === undefined ? null : { at: whole, isClose: false };
 }
 
-/** In the newest turn that does not fit as a whole: keeps what is wanted, else as little as can be. */
+/** Inside the newest turn that does not fit completely. Keeps the wanted size, or as little as possible. */
 function findCallEdge(
   history: readonly HistoryMessage[],
   places: CutPlaces,
@@ -148,7 +148,7 @@ function toBoundary(
   };
 }
 
-/** Of a turn that was cut before, what it began with is repeated by that fold. */
+/** If the turn was cut before, that compaction already repeats its request. */
 function findRepeated(
   history: readonly HistoryMessage[],
   { turnStarts, leadLength }: CutPlaces,

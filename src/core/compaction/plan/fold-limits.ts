@@ -1,23 +1,23 @@
-// How much of a window histories may take: from where on they are folded, to what size, and how much of them is kept.
+// How much of a window a history may take: when to compact, to what size, and how much to keep.
 import type { BudgetLimits, TokenBudget } from "../../tokens/budget.ts";
 import type { BoundaryWish } from "./find-boundary.ts";
 import type { CompactionSettings } from "./settings.ts";
 
 export interface FoldLimits {
-  /** The model's limit without the longest reply and a buffer (C-7). */
+  /** The model's limit without the longest reply and a buffer. */
   readonly effectiveTokens: number;
-  /** From here on a fold may happen, where that was asked for. */
+  /** From here on a compaction may happen, if enabled. */
   readonly thresholdTokens: number;
-  /** From here on it may where it pays many times over; the threshold where that makes no difference. */
+  /** From here on it may happen if it pays many times over. Equals the threshold if that makes no difference. */
   readonly earlyTokens: number;
-  /** From here on it must: what is available is used, or the summary would not fit any more. */
+  /** From here on it must happen: the available room is used, or the summary would no longer fit. */
   readonly guardTokens: number;
-  /** What a prompt may take, the reserves being kept free. */
+  /** The limit for a prompt, with the reserves kept free. */
   readonly availableTokens: number;
   readonly keepTokens: number;
 }
 
-/** What the call that asks for a summary needs besides the prompt it repeats. */
+/** What the summary call needs besides the prompt it repeats. */
 export interface SummaryRoom {
   readonly instructionTokens: number;
   readonly summaryTokens: number;
@@ -28,7 +28,7 @@ export interface NoteSizes extends SummaryRoom {
   readonly indexTokens: number;
 }
 
-/** At most: each takes an eighth of a small window, or the notes would leave no room for what they are about. */
+/** Each takes at most an eighth of a small window, so that the notes leave room for the conversation. */
 export function planNoteSizes(
   { summaryTokensMax, indexTokensMax }: CompactionSettings,
   { windowTokens }: Pick<BudgetLimits, "windowTokens">,
@@ -42,7 +42,7 @@ export function planNoteSizes(
   };
 }
 
-/** What is asked for in words, with some to spare. */
+/** The usual instruction, with a margin. */
 const instructionTokensUsual = 1_500;
 const outlineTokensMax = 1_500;
 
@@ -50,7 +50,7 @@ export interface LimitsQuestion {
   readonly settings: CompactionSettings;
   readonly budget: Pick<TokenBudget, "availableTokens">;
   readonly model: BudgetLimits;
-  /** What a reply may take at most, as calls ask for it; the model's own limit by default. */
+  /** The longest reply that calls request. Default: the model's limit. */
   readonly outputTokensMax?: number;
   readonly room: SummaryRoom;
 }
@@ -87,7 +87,7 @@ function findEarlyTokens({ early, timing }: CompactionSettings, thresholdTokens:
   return Math.min(Math.floor(early.fromShare * thresholdTokens), early.fromTokensMax);
 }
 
-/** A share of what is available, or of what is used where that is less: a fold is to free something. */
+/** A share of what is available, or of what is used if that is less, so that a compaction always frees something. */
 export function findTargetTokens(
   { availableTokens }: Pick<FoldLimits, "availableTokens">,
   { targetShare, recoveryTargetShare }: CompactionSettings,
@@ -97,7 +97,7 @@ export function findTargetTokens(
   return Math.floor(share * Math.min(availableTokens, usedTokens));
 }
 
-/** The recent turns may take half of the target; a turn that is larger is cut where a reply begins. */
+/** The recent turns may take half of the target. A larger turn is cut before a reply. */
 export function toBoundaryWish(
   { keepTokens }: Pick<FoldLimits, "keepTokens">,
   { tailTurnsMin }: Pick<CompactionSettings, "tailTurnsMin">,
@@ -111,7 +111,7 @@ export function toBoundaryWish(
   };
 }
 
-/** No less than half the window, however long replies may be. */
+/** At least half the window, however long replies may be. */
 export function findEffectiveTokens(
   { auto }: Pick<CompactionSettings, "auto">,
   model: BudgetLimits,

@@ -1,7 +1,8 @@
-// What a session knows of its folds: how long ago, how often, and how they went. A small JSON value.
+// What a session knows about its compactions: how long ago, how often, and their outcomes. A small JSON value.
+import { isCount } from "../../message/fields.ts";
 
 export interface FoldingState {
-  /** Since the last fold, or since the session began. */
+  /** Since the last compaction, or since the session began. */
   readonly turnsSinceFold: number;
   readonly callsSinceFold: number;
   readonly calls: number;
@@ -9,17 +10,17 @@ export interface FoldingState {
   readonly failures: number;
   readonly consecutiveFailures: number;
   readonly lastFailureMs: number | null;
-  /** Folds in a row that freed too little. */
+  /** Consecutive compactions that freed too little. */
   readonly ineffectivePasses: number;
   /** Newest last; bounded. */
   readonly recentFoldsMs: readonly number[];
-  /** Why the last fold that was due did not begin; null since one began. */
+  /** Why the last due compaction did not begin. Null after one began. */
   readonly lastSkip: string | null;
-  /** Where there was nothing to fold the last time; null since there was, or where nobody looked. */
+  /** The last place where nothing could be compacted. Null if something could, or if it was never checked. */
   readonly noPlace: NoPlace | null;
 }
 
-/** The turn the session went on from, and how long the prompt was. */
+/** The head turn at that time, and the length of the prompt. */
 export interface NoPlace {
   readonly headTurnId: string | null;
   readonly promptTokens: number;
@@ -55,9 +56,9 @@ export interface FoldOutcome {
   readonly nowMs: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Of `tokensBefore`; a fold that frees less was ineffective. */
+  /** A compaction that frees less than this share of `tokensBefore` was ineffective. */
   readonly effectiveShareMin: number;
-  /** What became of the summary: `failed` where notes without a model had to do, `none` where nobody was asked. */
+  /** `failed`: notes without a model replaced the summary. `none`: no model was asked. */
   readonly summary?: "made" | "failed" | "none";
 }
 
@@ -88,7 +89,7 @@ export function afterFailure(state: FoldingState, nowMs: number): FoldingState {
   };
 }
 
-/** Until when no summary is asked for after a failure; null where nothing speaks against it. */
+/** Until when no summary is requested after a failure. Null if one may be requested. */
 export function cooldownEndMs(
   { consecutiveFailures, lastFailureMs }: FoldingState,
   cooldownSeconds: readonly number[],
@@ -98,7 +99,7 @@ export function cooldownEndMs(
   return lastFailureMs + seconds * 1000;
 }
 
-/** From stored JSON; what is missing or strange is as at the beginning. */
+/** From stored JSON. Missing or invalid values become the initial ones. */
 export function toFoldingState(value: unknown): FoldingState {
   const fields = new Map(Object.entries(typeof value === "object" && value !== null ? value : {}));
   const count = (name: keyof FoldingState): number => {
@@ -129,8 +130,4 @@ function toNoPlace(value: unknown): NoPlace | null {
   const promptTokens: unknown = "promptTokens" in value ? value.promptTokens : undefined;
   if (headTurnId !== null && typeof headTurnId !== "string") return null;
   return isCount(promptTokens) ? { headTurnId, promptTokens } : null;
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }

@@ -9,12 +9,12 @@ import { toResult, toTurn } from "./test-kit.ts";
 
 const clearing = defaultCompactionSettings.clearing;
 
-/** Four characters a token. */
+/** Four characters per token. */
 function countMessage(message: Message): number {
   return Math.ceil(JSON.stringify(message).length / 4);
 }
 
-/** A turn that runs a tool whose result has so many bytes. */
+/** A turn that runs a tool whose result has this many bytes. */
 function toolTurn(turnId: string, bytes: number, name = "bash"): readonly HistoryMessage[] {
   const id = `use-${turnId}`;
   return toTurn(turnId, [

@@ -1,4 +1,4 @@
-// Old results of bulky tools → a line that says what stood there and how to get it back. One batch, or none (N-28).
+// Replaces old results of bulky tools with a line about what stood there and how to get it back. One batch, or none.
 import type { Message, ToolResultBlock } from "../../message/message.ts";
 import { countBytes } from "../../layers/cut-middle.ts";
 import type { HistoryMessage } from "../history.ts";
@@ -8,15 +8,14 @@ import type { TellHow } from "./tell-how.ts";
 export interface ClearingPlan {
   /** Oldest first. */
   readonly cleared: readonly ClearedResult[];
-  /** The whole history with the cleared messages in place of the old ones. */
+  /** The whole history with the cleared messages. */
   readonly history: readonly HistoryMessage[];
   readonly savedTokens: number;
-  /** From here on nothing was touched. */
+  /** Nothing changed from here on. */
   readonly protectedFrom: number;
 }
 
 export interface ClearedResult {
-  /** Where in the history it stands. */
   readonly at: number;
   readonly toolUseId: string;
   readonly toolName: string;
@@ -26,15 +25,15 @@ export interface ClearedResult {
 
 export interface ClearingQuestion {
   readonly settings: ClearingSettings;
-  /** From here on nothing is touched. */
+  /** Nothing from here on may change. */
   readonly protectedFrom: number;
-  /** Of the whole prompt: what is gained is compared with it. */
+  /** The size of the whole prompt, to compare the gain with. */
   readonly contextTokens: number;
   readonly countMessage: (message: Message) => number;
   readonly tellHow: TellHow;
 }
 
-/** Null where too little would be gained for breaking the cache. Clearing what is cleared changes nothing. */
+/** Null if the gain is too small to break the cache. Clearing a cleared history changes nothing. */
 export function planClearing(
   history: readonly HistoryMessage[],
   question: ClearingQuestion,
@@ -87,7 +86,7 @@ function findStale(
     );
 }
 
-/** Text alone: what other blocks hold is not ours to measure. */
+/** Counts text only; we cannot measure other blocks. */
 function bytesOf({ content }: ToolResultBlock): number {
   const bytes = content.map((block) => (block.type === "text" ? countBytes(block.text) : 0));
   return bytes.reduce((sum, each) => sum + each, 0);

@@ -1,68 +1,68 @@
-// How and when histories are shortened: every knob with its default (N-02, C-7, H-13).
+// How and when histories are shortened: every setting with its default.
 import type { FoldShape } from "../summary/fold-messages.ts";
 
 export interface CompactionSettings {
-  /** Whether folds may happen before the window forces them. */
+  /** Whether compactions may happen before the window forces them. */
   readonly isEnabled: boolean;
-  /** Share of the effective window from which on a fold may happen. */
+  /** The share of the effective window from which a compaction may happen. */
   readonly compactAtShare: number;
-  /** When, from there on: at once, or as soon as the saving is worth what the rewriting costs. */
+  /** When, from there on: at once, or as soon as the saving exceeds the cost of rewriting. */
   readonly timing: "at once" | "when it pays";
-  /** What pays many times over may happen before; null for never. Only where folds wait until they pay. */
+  /** A compaction that pays many times over may happen earlier. Null for never. Only with timing "when it pays". */
   readonly early: EarlyFolds | null;
   readonly tailKeepTokens: number;
-  /** Of the effective window; the smaller of both counts. */
+  /** A share of the effective window. The smaller of the two limits counts. */
   readonly tailShareMax: number;
   readonly tailTurnsMin: number;
-  /** Of what is available, after a fold and after one that follows an overflow. */
+  /** Shares of what is available: after a normal compaction, and after one that follows an overflow. */
   readonly targetShare: number;
   readonly recoveryTargetShare: number;
-  /** Of the window, for one result. */
+  /** A share of the window, for one result. */
   readonly toolResultShareMax: number;
-  /** An eighth of the window at most, as are the index and an outline. */
+  /** At most an eighth of the window, like the index and an outline. */
   readonly summaryTokensMax: number;
   readonly summaryShape: FoldShape;
   readonly indexTokensMax: number;
-  /** Whether the provider's own compaction may be used where it has one. */
+  /** Whether to use the provider's own compaction if it has one. */
   readonly mayUseProvider: boolean;
   readonly clearing: ClearingSettings;
   readonly auto: AutoSettings;
 }
 
 export interface EarlyFolds {
-  /** Of the threshold. */
+  /** A share of the threshold. */
   readonly fromShare: number;
-  /** From here on in any case: a large window is no reason to read all of it with every call (H-13). */
+  /** The upper limit for that: even in a large window, every call would read all of it. */
   readonly fromTokensMax: number;
-  /** How many times over a fold has to pay if the session goes on as long as it has. Many do not. */
+  /** How many times over a compaction must pay if the session lasts as long again. Many do not. */
   readonly gainFactorMin: number;
 }
 
-/** Old results of bulky tools (`micro` in the seeds). */
+/** Old results of bulky tools. */
 export interface ClearingSettings {
   readonly thresholdBytes: number;
   readonly tools: readonly string[];
-  /** The newest ones stay, wherever they stand. */
+  /** The newest results always stay. */
   readonly resultsKept: number;
-  /** Less is not worth breaking the cache for; either is enough. */
+  /** A smaller gain is not worth breaking the cache. Either one is enough. */
   readonly gainTokensMin: number;
   readonly gainShareMin: number;
 }
 
 export interface AutoSettings {
-  /** Instead of `compactAtShare`; null for that one. */
+  /** Replaces `compactAtShare`. Null to use that one. */
   readonly tokenShare: number | null;
-  /** A session this old is folded; null for never. */
+  /** A session of this age is compacted. Null for never. */
   readonly ageMinutesMax: number | null;
   readonly bufferTokens: number;
   readonly bufferShareMax: number;
   readonly turnsBetweenMin: number;
-  /** Calls that are as good as turns: one event may take hundreds. */
+  /** This many calls count like the turns: one event may take hundreds of calls. */
   readonly callsBetweenMin: number;
-  /** Failures in a row until only the window forces folds; 0 for never. */
+  /** After this many failures in a row, only the window forces compactions. 0 for never. */
   readonly consecutiveFailuresMax: number;
   readonly cooldownSeconds: readonly number[];
-  /** A fold that frees less is ineffective; so many in a row stop all but forced ones. */
+  /** A compaction that frees less is ineffective. `ineffectivePassesMax` in a row stop all but forced ones. */
   readonly effectiveShareMin: number;
   readonly ineffectivePassesMax: number;
   readonly foldsMax: number;

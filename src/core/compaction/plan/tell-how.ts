@@ -1,6 +1,6 @@
-// How the model gets back what it is no longer shown: the end of a note that stands in its place.
+// How the model gets back omitted text: the end of the note that replaces it.
 
-/** Completes "… left out here: "; the tools on offer decide what helps. */
+/** Completes "… left out here: ". The available tools decide what helps. */
 export type TellHow = (toolUseId: string) => string;
 
 export const byHistoryRead: TellHow = (toolUseId) =>

@@ -5,7 +5,7 @@ import { foldMarkers } from "../summary/fold-markers.ts";
 
 export type Said = "notes" | "request" | "user" | "text" | `use ${string}` | `result ${string}`;
 
-/** "use a b" asks for two tools at once, "result a" answers one of them. Each message has as many tokens as given. */
+/** "use a b" calls two tools at once, "result a" answers one of them. Each message has the given number of tokens. */
 export function toTurn(
   turnId: string,
   said: readonly (readonly [Said, number])[],
@@ -42,7 +42,7 @@ export function toResult(toolUseId: string, text: string): Message {
   return { role: "tool", content: [{ type: "tool_result", toolUseId, content, isError: false }] };
 }
 
-/** A turn of a question and an answer, as many tokens together. */
+/** A turn of a question and an answer, with this many tokens together. */
 export function chatTurn(turnId: string, tokens: number): readonly HistoryMessage[] {
   return toTurn(turnId, [
     ["user", tokens / 2],

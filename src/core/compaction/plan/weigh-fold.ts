@@ -1,4 +1,4 @@
-// Whether a fold pays: the rewritten prefix and its summary cost now, every shorter prompt saves afterwards.
+// Whether a compaction pays: the rewritten prefix and the summary cost now; every later, shorter prompt saves.
 import { ratesAt, type Rates } from "../../models/prices.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
 import type { Moment } from "../../models/moment.ts";
@@ -12,49 +12,52 @@ export interface WeighingModel {
 export interface FoldQuestion {
   readonly model: WeighingModel;
   readonly at: Moment;
-  /** The next prompt as it is, its fixed beginning included. */
+  /** The next prompt without a compaction, including its foundation. */
   readonly contextTokens: number;
-  /** Tools and system: a fold leaves them as they are. */
+  /** Tools and system, which a compaction leaves unchanged. */
   readonly foundationTokens: number;
-  /** What of the history is kept, the newest messages included. */
+  /** The kept part of the history, including the newest messages. */
   readonly keptTokens: number;
-  /** What stands for the rest: summary, index, repeated messages. */
+  /** What replaces the rest: summary, index, repeated messages. */
   readonly foldTokens: number;
   readonly summary: SummaryCost;
-  /** Of the next prompt, what was sent before and would be read if the cache still has it. */
+  /** The part of the next prompt that was sent before and could be read from the cache. */
   readonly sentTokens: number;
-  /** Nothing can be read now: the pause was too long, the model is another one, or the prefix breaks anyway. */
+  /** Nothing can be read now: the pause was too long, the model changed, or the prefix breaks anyway. */
   readonly isCacheCold: boolean;
-  /** How likely a later call finds nothing to read. */
+  /** The probability that a later call finds nothing to read. */
   readonly coldChance: number;
   readonly callsLeft: number;
 }
 
-/** What asking for the summary takes. */
+/** The cost of the summary call. */
 export interface SummaryCost {
-  /** The session's own model repeats the prompt, or another one is given the folded part. */
+  /** The session's own model repeats the prompt, or another model gets the compacted part. */
   readonly kind: "same prefix" | "separate model" | "none";
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Of a separate model. */
+  /** Only for a separate model. */
   readonly model?: WeighingModel;
 }
 
-/** The numbers of a decision. Money is exact where the model has a price; else the prices are its shares of an input token's. */
+/**
+ * The numbers of a decision. Money is exact if the model has a price; otherwise prices are relative to an input
+ * token.
+ */
 export interface Weighing {
   readonly isPriced: boolean;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   readonly summaryPicoUsd: bigint;
-  /** What the next call costs more because its prefix is new; below zero where it is cheaper at once. */
+  /** The extra cost of the next call for its new prefix. Negative if it is cheaper at once. */
   readonly rewritePicoUsd: bigint;
   readonly costNowPicoUsd: bigint;
-  /** On average, of each call after the next one. */
+  /** The average for each call after the next one. */
   readonly savingPerCallPicoUsd: bigint;
-  /** How many calls after the next one it takes; null where it never pays. */
+  /** How many calls after the next one it takes. Null if it never pays. */
   readonly breakEvenCalls: number | null;
   readonly callsLeft: number;
-  /** How many times over it should pay; null where it costs nothing. */
+  /** How many times over it should pay. Null if it costs nothing. */
   readonly gainFactor: number | null;
 }
 
@@ -86,14 +89,14 @@ export function weighFold(question: FoldQuestion): Weighing {
   };
 }
 
-/** Of the prompt of one call. */
+/** The price of one call's prompt. */
 export interface PromptPrice {
   readonly cachedPicoUsd: bigint;
-  /** Written where the provider takes that at a price of its own, else as plain input. */
+  /** At the write price if the provider has one, else as plain input. */
   readonly uncachedPicoUsd: bigint;
 }
 
-/** Null where the model has no price. */
+/** Null if the model has no price. */
 export function pricePrompt(model: WeighingModel, at: Moment, tokens: number): PromptPrice | null {
   const { prices } = model;
   if (prices.kind !== "priced" || ratesAt(prices.rows, at, tokens) === null) return null;
@@ -101,7 +104,7 @@ export function pricePrompt(model: WeighingModel, at: Moment, tokens: number): P
   return { cachedPicoUsd: times(tokens, read), uncachedPicoUsd: times(tokens, write) };
 }
 
-/** A session goes on about as long as it has; and before long what it gathers then would be folded, too. */
+/** A session lasts about as long as it has so far; later calls would soon be compacted anyway. */
 export function expectCallsLeft({ callsSinceFold }: Pick<FoldingState, "callsSinceFold">): number {
   return Math.max(callsLeftMin, callsSinceFold);
 }
@@ -128,11 +131,11 @@ function findRates({ prices, cache }: WeighingModel, at: Moment, promptTokens: n
   };
 }
 
-/** An input token where no price is known. */
+/** The price of an input token if none is known. */
 const unit = 1_000_000n;
 const usualOutputFactor = 5n;
 
-/** Where writes have no price of their own they cost what input does. */
+/** Writes without their own price cost the same as input. */
 function toTokenRates({
   inputPicoUsd,
   outputPicoUsd,
@@ -163,7 +166,7 @@ function priceSummary(question: FoldQuestion, own: TokenRates): bigint {
   );
 }
 
-/** The next call: a fold leaves only the foundation to be read. */
+/** The next call: after a compaction only the foundation can be read. */
 function priceNext(question: FoldQuestion, rates: TokenRates, isFolded: boolean): bigint {
   const { contextTokens, foundationTokens, keptTokens, foldTokens, isCacheCold } = question;
   const prompt = isFolded ? foundationTokens + foldTokens + keptTokens : contextTokens;
@@ -172,7 +175,7 @@ function priceNext(question: FoldQuestion, rates: TokenRates, isFolded: boolean)
   return times(read, rates.read) + times(prompt - read, rates.write);
 }
 
-/** A later call reads all that was sent before, unless it comes too late. */
+/** A later call reads everything sent before, unless it comes too late. */
 function priceLater(promptTokens: number, rates: TokenRates, coldChance: number): bigint {
   const cold = BigInt(Math.round(Math.min(1, Math.max(0, coldChance)) * 1000));
   return (

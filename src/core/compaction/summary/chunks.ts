@@ -1,9 +1,9 @@
-// A history that no window holds, in parts that one does (X-38).
+// Splits a history that is too long for one window into parts that fit.
 import type { HistoryMessage } from "../history.ts";
 import { wellFormed } from "./shorten.ts";
 import { renderMessage } from "./transcript.ts";
 
-/** A part takes at most this of the window, by a count that may be too low by the safety. */
+/** The share of the window for one part. Our count may be too low by `countSafety`. */
 const chunkShare = 0.4;
 export const countSafety = 1.2;
 
@@ -12,14 +12,14 @@ export interface ChunkRoom {
   readonly countText: (text: string) => number;
 }
 
-/** What one part may take, as we count. */
+/** The limit for one part, in our count. */
 export function chunkTokensMax(windowTokens: number): number {
   return Math.max(1, Math.floor((windowTokens * chunkShare) / countSafety));
 }
 
 /**
- * Transcripts of consecutive parts, the oldest first. A part ends at the end of a turn, or between two
- * calls of one; a single message that is larger than a part is split.
+ * Transcripts of consecutive parts, oldest first. A part ends at the end of a turn or between two calls; a
+ * single message larger than a part is split.
  */
 export function chunkHistory(
   messages: readonly HistoryMessage[],
@@ -43,7 +43,7 @@ export function chunkHistory(
   return chunk.length === 0 ? chunks : [...chunks, join(chunk)];
 }
 
-/** What must stay together: a reply and what its tools answered, or one message of another kind. */
+/** What must stay together: a reply with its tool results, or one other message. */
 interface Unit {
   readonly text: string;
   readonly tokens: number;
@@ -72,7 +72,7 @@ function toUnits(messages: readonly HistoryMessage[], { countText }: ChunkRoom):
 /** The empty line between two units. */
 const joinTokens = 1;
 
-/** At lines where it can, else anywhere. Counted in pieces: the work grows with the text and not with its square. */
+/** Splits at line ends if possible. Counts piece by piece, so that the work is linear in the text. */
 function splitUnit(unit: Unit, tokensMax: number, { countText }: ChunkRoom): Unit[] {
   if (unit.tokens <= tokensMax) return [unit];
   const pieces: Unit[] = [];
@@ -92,7 +92,7 @@ function splitUnit(unit: Unit, tokensMax: number, { countText }: ChunkRoom): Uni
 
 function headWithin(text: string, tokensMax: number, countText: ChunkRoom["countText"]): string {
   let head = text;
-  // Proportional steps come close at once; every count is of a text that may still be too large.
+  // Proportional steps converge fast. Each count is of a text that may still be too large.
   for (let tokens = countText(head); tokens > tokensMax; tokens = countText(head)) {
     const length = Math.floor(head.length * Math.min(0.95, tokensMax / tokens));
     if (length < 1) return text.slice(0, 1);
@@ -101,7 +101,7 @@ function headWithin(text: string, tokensMax: number, countText: ChunkRoom["count
   return head;
 }
 
-/** Where a piece ends: after its last line if that is late enough, and never inside a pair of surrogates. */
+/** Where a piece ends: after its last line if that is late enough, and never inside a surrogate pair. */
 function endOfLine(text: string): number {
   const line = text.lastIndexOf("\n", text.length - 1);
   const cut = line > text.length / 2 ? line + 1 : wellFormed(text).length;

@@ -1,4 +1,5 @@
-// The lines that set the notes of a fold apart. They are stored with every fold: what changes here must read both.
+// The lines that delimit the notes of a compaction. They are stored, so after a change here old ones must still
+// be read.
 
 export const foldMarkers = {
   start: "<notes-on-earlier-conversation>",

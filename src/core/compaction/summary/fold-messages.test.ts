@@ -116,7 +116,7 @@ describe("notes that are read back", () => {
   });
 });
 
-/** A marker with spaces around it loses them where it is guarded. */
+/** Guarding a marker removes the spaces around it. */
 function trimLines(text: string): string {
   const markers: readonly string[] = Object.values(foldMarkers);
   return text

@@ -1,29 +1,29 @@
-// What stands in the thread for what was folded: one message of notes, and the request that is being worked on.
+// The messages that replace the compacted part: one with notes, and the current request.
 import type { Message, Role } from "../../message/message.ts";
 import { foldMarkers } from "./fold-markers.ts";
 
-/** `pair`: the notes are followed by a short answer, for models that want users and assistants in turn. */
+/** `pair`: a short answer follows the notes, for models that need alternating roles. */
 export type FoldShape = "message" | "pair";
 
 export interface FoldParts {
-  /** `outline`: made without a model. Null where the provider's own summary stands before these notes. */
+  /** `outline`: made without a model. Null if the provider's own summary stands before these notes. */
   readonly notes: { readonly kind: "summary" | "outline"; readonly text: string } | null;
-  /** The list of exact identifiers, as text; empty for none. */
+  /** The list of exact identifiers, as text. Empty for none. */
   readonly indexText: string;
-  /** Whose bodies went with the fold. */
+  /** Skills whose bodies the compaction removed. */
   readonly skillsFreed: readonly { readonly name: string; readonly version: string }[];
-  /** What opened the turn whose first part is folded; null where the kept part begins with a turn. */
+  /** The request of the cut turn. Null if the kept part begins with a whole turn. */
   readonly currentRequest: readonly Message[] | null;
   readonly shape: FoldShape;
-  /** Whether history_search and history_read are among the agent's tools. */
+  /** Whether the agent has history_search and history_read. */
   readonly canRecall: boolean;
-  /** Who speaks first in what is kept; null where nothing is. */
+  /** The role of the first kept message. Null if nothing is kept. */
   readonly keptRole: Role | null;
 }
 
 export interface FoldMessages {
   readonly notes: readonly Message[];
-  /** What opened the turn that is cut; empty for none. */
+  /** The requests of the cut turn. Empty for none. */
   readonly requests: readonly Message[];
 }
 
@@ -31,7 +31,7 @@ export function toFoldMessages(parts: FoldParts): FoldMessages {
   const { currentRequest, shape, keptRole } = parts;
   const request = currentRequest ?? [];
   const nextRole = request[0]?.role ?? keptRole;
-  // An answer right before another one would be two of the assistant in a row.
+  // An answer before another assistant message would be two in a row.
   const isAnswered = shape === "pair" && nextRole !== "assistant";
   const answer = isAnswered ? [say("assistant", acknowledgement)] : [];
   return {
@@ -47,7 +47,7 @@ function say(role: Role, text: string): Message {
   return { role, content: [{ type: "text", text }] };
 }
 
-/** Several messages of one speaker as the blocks of one. */
+/** Several messages of one role as the blocks of one. */
 function asOne(messages: readonly Message[]): readonly Message[] {
   const [first, ...rest] = messages;
   if (first === undefined || rest.some(({ role }) => role !== first.role)) return messages;
@@ -94,7 +94,7 @@ function part(marker: string, text: string): readonly string[] {
   return text.trim() === "" ? [] : ["", marker, text.trim()];
 }
 
-/** No line of what is told passes for a marker. */
+/** Marks lines in the text that look like markers. */
 function guard(text: string): string {
   const markers: readonly string[] = Object.values(foldMarkers);
   return text

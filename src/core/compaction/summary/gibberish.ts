@@ -1,6 +1,6 @@
-// Text that is no text: one thing over and over, no words, or noise.
+// Detects text that cannot be a summary: repetition, no words, or noise.
 
-/** Why a text cannot be a summary, as a sentence; null where it may be one. */
+/** Why a text cannot be a summary, as a sentence. Null if it may be one. */
 export function findGibberish(text: string): string | null {
   if (repeats(text)) return "It says the same over and over.";
   if (lettersIn(text) < lettersMin) return "It is not made of words.";
@@ -8,15 +8,15 @@ export function findGibberish(text: string): string | null {
   return null;
 }
 
-/** Of all characters but spaces: a list of paths and hashes has more than half. */
+/** The least share of letters among non-space characters. A list of paths and hashes has more than half. */
 const lettersMin = 0.4;
-/** Of all characters, those in runs no word, path or URL is as long as. */
+/** The largest share of characters in runs that are longer than any word, path or URL. */
 const unbrokenMax = 0.3;
 const runCharacters = 200;
-/** Of words in plain letters, those that nobody could say. */
+/** The largest share of unpronounceable words among words of plain letters. */
 const noiseMax = 0.5;
 
-/** Of this many words in a row, lists of like things have more than an eighth of their word triples once. */
+/** From this many word triples on, even lists of similar items have more than an eighth distinct ones. */
 const triplesMin = 60;
 
 function repeats(text: string): boolean {
@@ -32,7 +32,7 @@ function lettersIn(text: string): number {
   return characters === 0 ? 0 : (text.match(/\p{L}/gu) ?? []).join("").length / characters;
 }
 
-/** Languages that write without spaces are left alone. */
+/** Ignores languages that write without spaces. */
 function unbrokenIn(text: string): number {
   const runs = text.match(/[!-~]+/g) ?? [];
   const long = runs.filter((run) => run.length > runCharacters).join("").length;

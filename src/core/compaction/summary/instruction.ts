@@ -1,17 +1,17 @@
-// What a model is told when it is to write a summary, a part of one, or one of several parts.
+// The instructions for writing a summary, a part of one, or one from several parts.
 import { summarySections } from "./sections.ts";
 
 export interface SummaryWish {
-  /** What the person who asked for the fold wants kept above all. */
+  /** What the person who asked for the compaction wants to keep above all. */
   readonly focus?: string;
-  /** Whether the conversation begins with notes that stand for what came before it. */
+  /** Whether the conversation begins with notes of an earlier compaction. */
   readonly hasEarlierNotes: boolean;
-  /** Exact strings the summary must hold. */
+  /** Exact strings the summary must contain. */
   readonly identifiers: readonly string[];
   readonly tokensMax: number;
 }
 
-/** One user message behind the whole conversation: everything before it stays as it was sent. */
+/** One user message after the whole conversation, so that everything before it stays as it was sent. */
 export function summaryInstruction(wish: SummaryWish): string {
   return [
     "This is no part of the task. The conversation so far will be replaced by a summary, which you write now.",
@@ -20,7 +20,7 @@ export function summaryInstruction(wish: SummaryWish): string {
   ].join("\n");
 }
 
-/** The same for a conversation that is shown as text. */
+/** The same for a conversation shown as text. */
 export function transcriptInstruction(wish: SummaryWish, part: Part | null = null): string {
   const what =
     part === null
@@ -38,7 +38,7 @@ export interface Part {
   readonly count: number;
 }
 
-/** Behind the summaries of all parts, in their order. */
+/** Follows the summaries of all parts, in order. */
 export function mergeInstruction(wish: SummaryWish): string {
   return [
     "Above are summaries of consecutive parts of one conversation, the oldest first.",
@@ -47,7 +47,7 @@ export function mergeInstruction(wish: SummaryWish): string {
   ].join("\n");
 }
 
-/** What the next attempt is told about the last one, with its text where that can be mended. */
+/** What was wrong with the last attempt, with its text if it can be repaired. */
 export function retryInstruction(problems: readonly string[], draft: string | null): string {
   return [
     "",
@@ -59,7 +59,7 @@ export function retryInstruction(problems: readonly string[], draft: string | nu
   ].join("\n");
 }
 
-/** What a summariser that is not the agent's own model is. */
+/** The system prompt of a separate summarizer model. */
 export const summariserSystem: string =
   "You write summaries of conversations between a user and an agent that works with tools. " +
   "You are shown them as text. You have no tools and take no part in the conversation.";

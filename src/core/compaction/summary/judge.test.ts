@@ -1,7 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { addIdentifiers } from "./add-identifiers.ts";
-import { cleanSummary } from "./clean-summary.ts";
-import { judgeSummary, type SummaryDemands } from "./judge.ts";
+import { addIdentifiers, cleanSummary, judgeSummary, type SummaryDemands } from "./judge.ts";
 
 const demands: SummaryDemands = {
   identifiers: [],

@@ -1,20 +1,20 @@
-// The gate: nothing is replaced by a summary that has one of these problems.
+// The quality gate: a summary with one of these problems replaces nothing.
 import { findGibberish } from "./gibberish.ts";
 import { missingSections } from "./sections.ts";
 
 export interface SummaryDemands {
-  /** Exact strings that must stand in it. */
+  /** Exact strings it must contain. */
   readonly identifiers: readonly string[];
-  /** What was asked and is not done, in the words it was asked with. */
+  /** Requests that are still open, in the user's words. */
   readonly pendingAsks?: readonly string[];
   readonly tokensMin: number;
   readonly tokensMax: number;
   readonly countText: (text: string) => number;
-  /** A part of a conversation need not have every section. */
+  /** A summary of one part need not have every section. */
   readonly isPart?: boolean;
 }
 
-/** What is wrong with a summary, each a sentence that its writer can be told; empty where it may be used. */
+/** What is wrong with a summary, as sentences for its writer. Empty if it may be used. */
 export function judgeSummary(text: string, demands: SummaryDemands): readonly string[] {
   if (text.trim() === "") return ["It is empty."];
   const gibberish = findGibberish(text);
@@ -28,7 +28,7 @@ export function judgeSummary(text: string, demands: SummaryDemands): readonly st
   ];
 }
 
-/** Those that a text does not hold word for word. */
+/** The identifiers that a text does not contain verbatim. */
 export function lostIdentifiers(text: string, identifiers: readonly string[]): readonly string[] {
   return identifiers.filter((each) => !text.includes(each));
 }
@@ -51,7 +51,7 @@ function sizeProblems(text: string, demands: SummaryDemands): readonly string[] 
   ];
 }
 
-/** A call of a tool that was written as text, in the tags models use for it. */
+/** A tool call written as text, in the tags models use. */
 const writtenCall =
   /^\s*(?:<(?:\w+:)?(?:function_calls?|tool_calls?|invoke)\b|\{\s*"(?:tool_calls|function_call|tool_use)"\s*:)/m;
 
@@ -61,16 +61,16 @@ function toolProblems(text: string): readonly string[] {
     : [];
 }
 
-/** A summary may use other words and fewer, but some of those that were used. */
+/** A summary may use other and fewer words, but must share some with the request. */
 const sharedShareMin = 0.3;
 const sharedWordsEnough = 6;
 
 function askProblems(text: string, asks: readonly string[]): readonly string[] {
-  const said = wordsOf(text);
+  const present = wordsOf(text);
   return asks.flatMap((ask) => {
     const words = [...wordsOf(ask)].slice(0, 40);
-    const kept = words.filter((word) => said.has(word)).length;
-    // Of few words, chance decides.
+    const kept = words.filter((word) => present.has(word)).length;
+    // With few words, chance would decide.
     const needed = Math.min(words.length * sharedShareMin, sharedWordsEnough);
     if (words.length < 4 || kept >= needed) return [];
     return [`It does not say that this was asked and is still open: ${toExcerpt(ask)}`];
@@ -90,4 +90,17 @@ function identifierProblems(text: string, identifiers: readonly string[]): reado
   const lost = lostIdentifiers(text, identifiers);
   if (lost.length === 0) return [];
   return [`It lacks these, which must stand in it word for word: ${lost.join(", ")}`];
+}
+
+export function addIdentifiers(summary: string, identifiers: readonly string[]): string {
+  if (identifiers.length === 0) return summary;
+  return `${summary}\n\nAlso named: ${identifiers.join(", ")}`;
+}
+
+/** Removes the tags or fence that some models put around it, and analysis before it. */
+export function cleanSummary(reply: string): string {
+  const tagged = /<summary>([\s\S]*?)<\/summary>/.exec(reply)?.[1];
+  const text = (tagged ?? reply.replace(/<analysis>[\s\S]*?<\/analysis>/g, "")).trim();
+  const fenced = /^```\w*\n([\s\S]*)\n```$/.exec(text)?.[1];
+  return (fenced ?? text).trim();
 }

@@ -1,16 +1,19 @@
-// Kept messages after a fold, on models that bind their thinking to everything before it.
+// Repairs kept messages after a compaction, for models that bind thinking to everything before it.
 import type { Message } from "../../message/message.ts";
 import { withoutThinking } from "../../message/without-thinking.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
 
 export interface ValidMessages {
   readonly messages: readonly Message[];
-  /** Whether a byte differs; then the messages are written anew, with the fold. */
+  /** Whether a byte changed. The compaction then stores the messages again. */
   readonly changed: boolean;
   readonly thinkingRemoved: number;
 }
 
-/** A fold changes what stood before every kept thinking block, so there all of them go. A message that was nothing else goes with them. */
+/**
+ * A compaction changes the text before every kept thinking block, so all of them are removed, and messages left
+ * empty too.
+ */
 export function makeValid(
   messages: readonly Message[],
   { capabilities }: Pick<ModelFacts, "capabilities">,

@@ -1,4 +1,4 @@
-// What happened, without any model: who asked for what, what was done about it, and how that ended.
+// An outline without a model: who asked for what, what was done, and how it ended.
 import type { HistoryMessage } from "../history.ts";
 import type { Block, Message, ToolUseBlock } from "../../message/message.ts";
 import { previousNotes } from "./read-fold-message.ts";
@@ -9,7 +9,7 @@ export interface OutlineRoom {
   readonly countText: (text: string) => number;
 }
 
-/** In the most detail that fits; turns in the middle are the first to go, and how many is said. */
+/** The most detail that fits. Turns in the middle are omitted first, with their number. */
 export function outlineHistory(messages: readonly HistoryMessage[], room: OutlineRoom): string {
   const { tokensMax, countText } = room;
   const previous = previousNotes(messages);
@@ -28,9 +28,9 @@ export function outlineHistory(messages: readonly HistoryMessage[], room: Outlin
 }
 
 interface Detail {
-  /** Of a request; of other words, half of them. */
+  /** For a request; other texts get half. */
   readonly characters: number;
-  /** Of what was said between calls. */
+  /** The limit for texts between calls. */
   readonly wordsMax: number;
 }
 
@@ -51,7 +51,7 @@ interface OutlinedTurn {
   readonly tools: ReadonlyMap<string, number>;
   readonly files: readonly string[];
   readonly errors: readonly string[];
-  /** Every reply that has words, in order. */
+  /** Every reply with text, in order. */
   readonly said: readonly string[];
 }
 
@@ -92,7 +92,7 @@ function textOf(content: readonly Block[]): string {
     .trim();
 }
 
-/** Of a tool's input: what stands under a name that speaks of a file or a path. */
+/** File paths in a tool's input, found by field name. */
 function filesOf({ inputJson }: ToolUseBlock): readonly string[] {
   try {
     const input: unknown = JSON.parse(inputJson);
@@ -128,18 +128,18 @@ function renderTurn(turn: OutlinedTurn, { characters, wordsMax }: Detail): strin
 function line(title: string, items: readonly string[], countMax: number): readonly string[] {
   if (items.length === 0) return [];
   const more = items.length > countMax ? `, and ${items.length - countMax} more` : "";
-  // Those that came last are worked on.
+  // The latest ones are in work.
   return [`  ${title}: ${items.slice(-countMax).join(", ")}${more}`];
 }
 
-/** The first turn says what it is all about; of the others, as many of the last as fit. */
+/** The first turn states the goal. Of the others, as many of the latest as fit. */
 function withoutMiddle(turns: readonly string[], fits: (text: string) => boolean): string {
   const [first = "", ...rest] = turns;
   const render = (from: number): string =>
     [first, ...(from === 0 ? [] : [`- … ${from} turns left out …`]), ...rest.slice(from)].join(
       "\n",
     );
-  // What is left out grows with `from`, so the fewest that must be can be searched for.
+  // The length falls as `from` grows, so binary search finds the fewest omissions.
   let [tooFew, enough] = [0, rest.length];
   while (enough - tooFew > 1) {
     const middle = Math.floor((tooFew + enough) / 2);

@@ -1,18 +1,18 @@
-// The notes of an earlier fold, found again in a thread, so that the next fold carries them on.
+// Finds the notes of an earlier compaction in a thread, so that the next one carries them on.
 import type { Message } from "../../message/message.ts";
 import type { HistoryMessage } from "../history.ts";
 import { foldMarkers } from "./fold-markers.ts";
 
-/** What the notes that lead a history say; null where none do. Words that only look like notes are not read. */
+/** The text of the leading notes. Null if there are none. Text that only looks like notes does not count. */
 export function previousNotes(history: readonly HistoryMessage[]): string | null {
   const notes = history.filter(({ foldPart }) => foldPart === "notes");
   if (notes.length === 0) return null;
-  const said = notes.flatMap(({ message }) => [
+  const texts = notes.flatMap(({ message }) => [
     // A provider's own summary stands before ours.
     ...message.content.flatMap((block) => (block.type === "compaction" ? [block.content] : [])),
     readFoldMessage(message)?.text,
   ]);
-  return said.filter((text) => text != null && text.trim() !== "").join("\n\n");
+  return texts.filter((text) => text != null && text.trim() !== "").join("\n\n");
 }
 
 export interface ToldNotes {
@@ -20,11 +20,11 @@ export interface ToldNotes {
   /** The summary or outline itself. */
   readonly text: string;
   readonly indexText: string;
-  /** The lines that name skills, as they are. */
+  /** The lines that name skills, unchanged. */
   readonly skillsText: string;
 }
 
-/** Of a message that is known to be a fold's; null where it does not hold its notes. */
+/** Reads a message that is known to be a compaction's. Null if it does not hold notes. */
 export function readFoldMessage({ role, content }: Message): ToldNotes | null {
   const [block, ...more] = content;
   if (role !== "user" || block?.type !== "text" || more.length > 0) return null;

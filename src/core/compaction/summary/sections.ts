@@ -1,8 +1,8 @@
-// What a summary is made of. The instruction asks for these headings, and the gate looks for them.
+// The sections of a summary. The instruction asks for these headings, and the gate checks them.
 
 export interface SummarySection {
   readonly heading: string;
-  /** For the model: what belongs there. */
+  /** What belongs there, for the model. */
   readonly holds: string;
 }
 
@@ -23,7 +23,7 @@ export const summarySections: readonly SummarySection[] = [
   { heading: "Next step", holds: "what was about to be done" },
 ];
 
-/** Those whose heading stands on no line of a text; however it is marked as a heading. */
+/** Headings that stand on no line of a text, in any heading style. */
 export function missingSections(text: string): readonly string[] {
   const found = new Set(text.split("\n").map(toHeading));
   return summarySections

@@ -1,7 +1,7 @@
-// Texts made shorter, and what was left out said in their place.
+// Shortens texts and says how much was left out.
 
-/** Both ends of a text. */
-export function cutMiddle(text: string, charactersMax: number): string {
+/** Keeps both ends of a text. */
+export function cutToCharacters(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
   const note = ` … ${text.length - charactersMax} characters left out … `;
   const room = Math.max(0, charactersMax - note.length);
@@ -16,7 +16,7 @@ export function toLine(text: string, charactersMax: number): string {
   return `${wellFormed(line.slice(0, Math.max(0, charactersMax - 1))).trimEnd()}…`;
 }
 
-/** The head of a text within a number of tokens; a cut is marked. */
+/** The beginning of a text within a number of tokens. Marks the cut. */
 export function cutToTokens(
   text: string,
   tokensMax: number,
@@ -32,7 +32,7 @@ export function cutToTokens(
   return fits === 0 ? "" : `${wellFormed(text.slice(0, fits)).trimEnd()}…`;
 }
 
-/** A cut may fall into a pair of surrogates. */
+/** Drops half a surrogate pair at a cut. */
 export function wellFormed(text: string): string {
   return text.replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, "");
 }

@@ -2,32 +2,32 @@
 import type { Block, Message } from "../../message/message.ts";
 import type { HistoryMessage } from "../history.ts";
 import { readFoldMessage } from "./read-fold-message.ts";
-import { cutMiddle } from "./shorten.ts";
+import { cutToCharacters } from "./shorten.ts";
 
-/** What is shown of what a tool was given and of what it gave. */
+/** How much of a tool's result and of its input is shown. */
 const payloadCharactersMax = 1_200;
 const inputCharactersMax = 600;
 
-type Said = Pick<HistoryMessage, "message" | "foldPart">;
+type ShownMessage = Pick<HistoryMessage, "message" | "foldPart">;
 
-export function renderTranscript(messages: readonly Said[]): string {
+export function renderTranscript(messages: readonly ShownMessage[]): string {
   return messages
     .map(renderMessage)
     .filter((text) => text !== "")
     .join("\n\n");
 }
 
-/** Empty for a message that says nothing, such as one of thinking alone. */
-export function renderMessage({ message, foldPart }: Said): string {
+/** Empty for a message without visible content, such as one of thinking alone. */
+export function renderMessage({ message, foldPart }: ShownMessage): string {
   const notes = foldPart === "notes" ? readFoldMessage(message) : null;
   if (notes !== null) return `[notes on what came before]\n${notes.text}`;
   const label = labelOf(message);
-  const said = message.content.map(renderBlock).filter((text) => text !== "");
-  if (said.length === 0) return "";
-  return [...(label === null ? [] : [label]), ...said].join("\n");
+  const texts = message.content.map(renderBlock).filter((text) => text !== "");
+  if (texts.length === 0) return "";
+  return [...(label === null ? [] : [label]), ...texts].join("\n");
 }
 
-/** Results have labels of their own, wherever a protocol puts them. */
+/** Results have their own labels, wherever a protocol puts them. */
 function labelOf({ role, content }: Message): string | null {
   const first = content.find((block) => renderBlock(block) !== "");
   return first?.type === "tool_result" ? null : `[${role}]`;
@@ -38,18 +38,18 @@ function renderBlock(block: Block): string {
     case "text":
       return block.text.trim();
     case "tool_use":
-      return `[tool call ${block.name}] ${cutMiddle(block.inputJson, inputCharactersMax)}`;
+      return `[tool call ${block.name}] ${cutToCharacters(block.inputJson, inputCharactersMax)}`;
     case "tool_result":
       return renderResult(block.content.map(renderBlock).join("\n"), block.isError);
     case "image":
       return "[an image]";
     case "document":
       return block.source.kind === "text"
-        ? `[document ${block.title ?? ""}]\n${quote(cutMiddle(block.source.data, payloadCharactersMax))}`
+        ? `[document ${block.title ?? ""}]\n${quote(cutToCharacters(block.source.data, payloadCharactersMax))}`
         : `[a document ${block.title ?? ""}]`;
     case "compaction":
       return block.content ?? "";
-    // Thinking is not part of what was said, and nobody can read a block of an unknown kind.
+    // Thinking is not part of the conversation, and blocks of an unknown kind are unreadable.
     case "thinking":
     case "redacted_thinking":
     case "opaque":
@@ -59,10 +59,12 @@ function renderBlock(block: Block): string {
 
 function renderResult(text: string, isError: boolean): string {
   const label = isError ? "[tool error, untrusted]" : "[tool output, untrusted]";
-  return text.trim() === "" ? label : `${label}\n${quote(cutMiddle(text, payloadCharactersMax))}`;
+  return text.trim() === ""
+    ? label
+    : `${label}\n${quote(cutToCharacters(text, payloadCharactersMax))}`;
 }
 
-/** No line of it can pass for a label. */
+/** Quotes each line, so that none looks like a label. */
 function quote(text: string): string {
   return text
     .trimEnd()

@@ -1,4 +1,5 @@
 // providers: who answers calls, where, with which key. A name of one's own for each.
+import { protocolKinds, protocols } from "../../wire/protocols.ts";
 import { nodeAt, type Origin } from "../config-node.ts";
 import { leaf, optionalChoice, text, whole } from "../leaves.ts";
 import { maskAddress, maskText } from "../mask-secrets.ts";
@@ -6,18 +7,11 @@ import { named, ownOnly, section, type Surroundings } from "../sections.ts";
 import { reportError, type Spec } from "../spec.ts";
 import { checkHeaderNames, headersSpec, hide } from "./provider-headers.ts";
 
-export const providerKinds = [
-  "anthropic",
-  "openai-chat",
-  "openai-responses",
-  "openai-compatible",
-  "simulator",
-] as const;
-
-export type ProviderKind = (typeof providerKinds)[number];
+/** What every protocol is called here, and one that needs no provider at all. */
+const providerKinds: readonly string[] = [...protocolKinds, "simulator"];
 
 export interface ProviderConfig {
-  readonly kind: ProviderKind;
+  readonly kind: string;
   /** Null for the kind's own. */
   readonly baseUrl: string | null;
   /** Never to be printed. */
@@ -117,7 +111,8 @@ const provider: Spec<ProviderConfig> = section(
     if (around.context.isWhole) checkWhole(around, kind);
     checkHeaderNames(around, headers);
     return {
-      kind: kind ?? "openai-compatible",
+      // One without a kind is an error that was reported.
+      kind: kind ?? "",
       baseUrl,
       apiKey: get("api_key"),
       headers,
@@ -155,17 +150,18 @@ function modelName(): Spec<string> {
   });
 }
 
-function checkWhole({ node, context }: Surroundings, kind: ProviderKind | null): void {
+function checkWhole({ node, context }: Surroundings, kind: string | null): void {
   const place: Origin = node?.origin ?? { kind: "default" };
   if (kind === null && nodeAt(node, ["kind"]) === undefined) {
     const kinds = providerKinds.join(", ");
     reportError(context, place, `${context.path} has no kind`, `add kind: one of ${kinds}`);
   }
-  if (kind === "openai-compatible" && nodeAt(node, ["base_url"]) === undefined) {
+  const isElsewhere = protocols.some(({ access }) => access.compatibleKind === kind);
+  if (kind !== null && isElsewhere && nodeAt(node, ["base_url"]) === undefined) {
     reportError(
       context,
       place,
-      `${context.path} is openai-compatible and has no base_url`,
+      `${context.path} is ${kind} and has no base_url`,
       "add base_url, as http://localhost:8000/v1",
     );
   }

@@ -1,6 +1,6 @@
 // Possible merges, lowest rank first and leftmost first among equals: a binary heap of numbers.
 
-/** Positions per heap. A rank and a position share one 32-bit number, so this many is the most. */
+/** Positions per heap. A rank and a position share one 32-bit number, which limits the positions to this many. */
 export const positionsMax = 2048;
 const positionBits = 11;
 
@@ -35,7 +35,7 @@ export class CandidateHeap {
     entries[place] = entry;
   }
 
-  /** Removes and gives the lowest entry; read it with rankOf and positionOf. */
+  /** Removes and returns the lowest entry. Read it with rankOf and positionOf. */
   take(): number {
     const { entries } = this;
     const lowest = entries[0]!;

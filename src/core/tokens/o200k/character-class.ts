@@ -1,4 +1,4 @@
-// The classes of characters that the o200k splitting rule tells apart.
+// The character classes that the o200k splitting rule distinguishes.
 
 export const characterClass = {
   unknown: 0,
@@ -8,18 +8,18 @@ export const characterClass = {
   upper: 2,
   /** Ll. */
   lower: 3,
-  /** Lm and Lo: letters that count as upper and as lower. */
+  /** Lm and Lo: letters that count as both upper and lower. */
   bothCases: 4,
   /** M: counts as both cases inside a word and as punctuation outside. */
   mark: 5,
   number: 6,
-  /** White_Space without the two below. */
+  /** White_Space without CR and LF. */
   space: 7,
   /** CR and LF. */
   newline: 8,
 } as const;
 
-/** One byte per code point, filled when a code point is first met. */
+/** One byte per code point, filled on first use. */
 const known = new Uint8Array(0x110000);
 
 export function classOf(codePoint: number): number {
@@ -30,7 +30,7 @@ export function classOf(codePoint: number): number {
   return computed;
 }
 
-// White_Space and not \s: JavaScript's \s has U+FEFF and lacks U+0085, the original's is Unicode's.
+// White_Space, not \s: JavaScript's \s includes U+FEFF and lacks U+0085; the original uses Unicode's.
 function classify(character: string): number {
   if (character === "\n" || character === "\r") return characterClass.newline;
   if (/\p{White_Space}/u.test(character)) return characterClass.space;

@@ -7,7 +7,7 @@ import { endOfPiece } from "./split.ts";
 
 const counter = await loadO200k();
 
-// Pieces that meet every branch of the rule; random characters alone rarely form a word.
+// Pieces that reach every branch of the rule; random characters alone rarely form a word.
 const fragment = fc.oneof(
   fc.constantFrom(
     ..."Hello world|HTTPServer|camelCase|don't|I'LL|we'Ve|'s|''d| the|   |\t\t|\n|\r\n| \n \n|//|/\n/|123|4567890|3.14".split(
@@ -52,8 +52,8 @@ test("counts are the library's wherever both read white space the same way", () 
   );
 });
 
-// Goal: also right where the library is not (U+FEFF, U+0085). Method: the published rule with Unicode's
-// white space, and merging written in the plainest way.
+// Goal: also correct where the library is not (U+FEFF, U+0085). Method: the published rule with
+// Unicode's white space, and merging in its plainest form.
 test("counts are those of the published rule with Unicode's white space", () => {
   const marked = fc
     .array(fc.oneof(fragment, fc.constantFrom("\uFEFF", "\uFEFF\uFEFF", "\u0085", " \uFEFF")), {
@@ -110,7 +110,7 @@ const publishedRule = new RegExp(
   "gu",
 );
 
-/** Bytes of each token, as text with one character per byte, to its rank. */
+/** The bytes of each token, as text with one character per byte, mapped to its rank. */
 const rankOfBytes = new Map(
   ranks.map((token, rank) => [
     (typeof token === "string" ? Buffer.from(token) : Buffer.from(token)).toString("latin1"),

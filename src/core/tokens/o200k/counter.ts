@@ -4,17 +4,16 @@ import type { PieceBuffer } from "./merge-ranks.ts";
 import { endOfPiece } from "./split.ts";
 import { createVocabulary, hashBase, noRank, type RawRanks } from "./vocabulary.ts";
 
-/** Counts the tokens of a text. */
 export interface TextCounter {
   count(text: string): number;
 }
 
-/** An unbroken run longer than this is counted in parts, each at most this long. */
+/** A longer unbroken run is counted in parts of at most this length. */
 export const runCharactersMax = 512;
 
 let loading: Promise<TextCounter> | undefined;
 
-/** Loads the ranks on first use (about 2.4 MB of source); later calls share the result. */
+/** Loads the ranks on first use (about 2.4 MB of source). Later calls share the result. */
 export function loadO200k(): Promise<TextCounter> {
   loading ??= import("gpt-tokenizer/bpeRanks/o200k_base").then((ranks) =>
     createTextCounter(ranks.default),
@@ -58,7 +57,7 @@ export function createTextCounter(ranks: RawRanks): TextCounter {
   };
 }
 
-/** Not between the two halves of one character. */
+/** Never splits a surrogate pair. */
 function cutBefore(text: string, index: number): number {
   const code = text.charCodeAt(index);
   const before = text.charCodeAt(index - 1);
@@ -66,7 +65,7 @@ function cutBefore(text: string, index: number): number {
   return splitsPair ? index - 1 : index;
 }
 
-/** Writes text[start, end) as UTF-8 with its prefix hashes; half a character becomes U+FFFD. */
+/** Writes text[start, end) as UTF-8 with prefix hashes. Half a character becomes U+FFFD. */
 function fillBuffer(buffer: PieceBuffer, text: string, start: number, end: number): number {
   const { bytes, hashes } = buffer;
   let length = 0;

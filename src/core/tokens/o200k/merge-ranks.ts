@@ -1,7 +1,7 @@
-// The rank of two neighbouring tokens as one, with a fixed memory of the ones asked for last.
+// The rank of two neighbouring tokens merged into one, with a fixed-size cache.
 import { hashBase, noRank, type Vocabulary } from "./vocabulary.ts";
 
-/** Bytes with their prefix hashes; who fills it says how many bytes are in use. */
+/** Bytes with prefix hashes. The writer tracks how many bytes are in use. */
 export interface PieceBuffer {
   readonly bytes: Uint8Array;
   /** hashes[n] is the hash of the first n bytes. */
@@ -12,14 +12,14 @@ export function createPieceBuffer(bytesMax: number): PieceBuffer {
   return { bytes: new Uint8Array(bytesMax), hashes: new Int32Array(bytesMax + 1) };
 }
 
-/** Merges remembered; a power of two. Runs of one character and common syllables repeat few of them. */
+/** Size of the cache; a power of two. Runs of one character and common syllables use few merges. */
 const rememberedMerges = 16_384;
 
 export class MergeRanks {
   private readonly vocabulary: Vocabulary;
   private readonly buffer: PieceBuffer;
   private readonly powers: Int32Array;
-  /** Per merge four numbers, of which three are used: left token, right token, rank of both. */
+  /** Four numbers per merge, three of them used: left token, right token, merged rank. */
   private readonly remembered = new Int32Array(rememberedMerges * 4).fill(noRank);
 
   constructor(vocabulary: Vocabulary, buffer: PieceBuffer) {
@@ -32,13 +32,13 @@ export class MergeRanks {
     }
   }
 
-  /** Of the tokens `left` and `right`, which fill the buffer from `start` to `end`; or noRank. */
+  /** The rank of `left` and `right` merged, which fill the buffer from `start` to `end`; or noRank. */
   of(start: number, end: number, left: number, right: number): number {
     const length = end - start;
     const { longestToken, startPairs, endPairs } = this.vocabulary;
     const { bytes, hashes } = this.buffer;
     if (length > longestToken) return noRank;
-    // Most neighbours inside multi-byte text are ruled out by their first or last two bytes.
+    // In multi-byte text, the first or last two bytes already rule out most neighbours.
     if (startPairs[bytes[start]! * 256 + bytes[start + 1]!] === 0) return noRank;
     if (endPairs[bytes[end - 2]! * 256 + bytes[end - 1]!] === 0) return noRank;
     const { remembered } = this;

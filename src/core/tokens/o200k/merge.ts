@@ -6,22 +6,22 @@ import { isBetweenCharacters, noRank, type Vocabulary } from "./vocabulary.ts";
 /** Most bytes of one piece. */
 export const pieceBytesMax: number = positionsMax;
 
-/** Up to this length, looking for the lowest rank again and again is faster than keeping order. */
+/** Up to this length, repeated scans for the lowest rank are faster than keeping a heap. */
 const scanBytesMax = 40;
 
-/** A round that merges fewer than one in this many parts is not worth its pass over all of them. */
+/** A round that merges fewer than one in this many parts does not pay for its pass over all of them. */
 const roundShare = 8;
 
 const noPart = -1;
 
-/** Counts the tokens of what is in its buffer. All memory is made once and reused. */
+/** Counts the tokens in its buffer. All memory is allocated once and reused. */
 export class Merger {
   readonly buffer: PieceBuffer = createPieceBuffer(pieceBytesMax + 1);
   private readonly vocabulary: Vocabulary;
   private readonly mergeRanks: MergeRanks;
   private readonly heap = new CandidateHeap(pieceBytesMax * 3);
-  // Parts are known by where they start. Of each: where the next and the one before start, its token,
-  // and the rank of merging it with the next.
+  // A part is identified by its start. For each part: the starts of the next and the previous part, its
+  // token, and the rank of merging it with the next.
   private readonly next = new Int32Array(pieceBytesMax + 2);
   private readonly previous = new Int32Array(pieceBytesMax + 2);
   private readonly tokens = new Int32Array(pieceBytesMax + 2);
@@ -38,7 +38,7 @@ export class Merger {
   /** Tokens of the first `length` bytes of the buffer. */
   count(length: number): number {
     if (length <= scanBytesMax) return this.countPart(0, length);
-    // Where no token reaches across, both sides merge as if alone; text without spaces has many such.
+    // Where no token can cross a boundary, both sides merge independently. Text without spaces has many such places.
     const { bytes } = this.buffer;
     let tokens = 0;
     let start = 0;
@@ -96,8 +96,8 @@ export class Merger {
   }
 
   /**
-   * Merges every occurrence of the lowest rank in one pass, as long as there are many of them: a run of
-   * one character halves with each. Ends early where a new candidate is lower still, for that is next.
+   * Merges every occurrence of the lowest rank in one pass while there are many: a run of one character
+   * halves each time. Stops early if a new candidate is lower, because that one is next.
    */
   private mergeInRounds(): void {
     for (;;) {
@@ -129,7 +129,7 @@ export class Merger {
     while (!heap.isEmpty) {
       const entry = heap.take();
       const at = positionOf(entry);
-      // A rank that is no longer this part's belongs to a merge that cannot happen any more.
+      // An outdated rank belongs to a merge that is no longer possible.
       if (ranks[at] !== rankOf(entry)) continue;
       this.mergeAt(at);
       if (ranks[at] !== noRank) heap.add(ranks[at], at);
@@ -138,7 +138,7 @@ export class Merger {
     }
   }
 
-  /** Joins the part at `at` with the next one; its merge rank must not be noRank. */
+  /** Joins the part at `at` with the next one. Its merge rank must not be noRank. */
   private mergeAt(at: number): void {
     const { next, previous, tokens, ranks } = this;
     const merged = ranks[at]!;

@@ -11,7 +11,7 @@ import { characterClass, classOf } from "./character-class.ts";
 
 const { other, upper, lower, bothCases, mark, number, space, newline } = characterClass;
 
-/** Where the piece that starts at `start` ends. `start` must be inside the text. */
+/** The end of the piece that starts at `start`, which must be inside the text. */
 export function endOfPiece(text: string, start: number): number {
   const first = codePointAt(text, start);
   const kind = classOf(first);
@@ -32,11 +32,11 @@ export function endOfPiece(text: string, start: number): number {
   return kind === other ? endOfPunctuation(text, start) : endOfSpace(text, start);
 }
 
-/** A word after one character that is neither letter, digit nor newline. -1: no such word. */
+/** A word after one character that is not a letter, digit or newline. -1: no such word. */
 function endOfPrefixedWord(text: string, start: number, next: number, kind: number): number {
   const end = endOfMixedWord(text, next);
   if (end !== -1) return endOfContraction(text, end);
-  // Alternative 1 without its first part comes before alternative 2, and a mark is enough for it.
+  // Alternative 1 without its first part comes before alternative 2, and a mark satisfies it.
   if (kind === mark) return endOfWord(text, start);
   return endOfContraction(text, endOfUpperRun(text, next));
 }
@@ -46,7 +46,7 @@ function endOfWord(text: string, start: number): number {
   return endOfContraction(text, end === -1 ? endOfUpperRun(text, start) : end);
 }
 
-/** Upper-like characters, then at least one lower-like one. -1: there is none. */
+/** Upper-like characters, then at least one lower-like one. -1: none. */
 function endOfMixedWord(text: string, start: number): number {
   let at = start;
   let afterLastBoth = -1;
@@ -58,7 +58,7 @@ function endOfMixedWord(text: string, start: number): number {
     at += widthOf(codePoint);
     if (kind !== upper) afterLastBoth = at;
   }
-  // No lower case follows: the last character that counts as both is given back to be it.
+  // No lower case follows, so the last character that counts as both serves as lower case.
   return afterLastBoth;
 }
 
@@ -93,7 +93,7 @@ function endOfContraction(text: string, start: number): number {
   return start;
 }
 
-/** At most three digits; the first one ends at `start`. */
+/** At most three digits. The first one ends at `start`. */
 function endOfNumber(text: string, start: number): number {
   let at = start;
   for (let digits = 1; digits < 3 && at < text.length; digits += 1) {
@@ -120,7 +120,7 @@ function endOfPunctuation(text: string, start: number): number {
   return at;
 }
 
-/** Up to the last newline; without one, all but the last space before a word. */
+/** Up to the last newline. Without a newline: all but the last space before a word. */
 function endOfSpace(text: string, start: number): number {
   let at = start;
   let afterNewline = -1;
@@ -139,7 +139,7 @@ function isWordPart(kind: number): boolean {
   return kind === lower || kind === upper || kind === bothCases || kind === mark;
 }
 
-/** As String.codePointAt, without `undefined`. The index must be inside the text. */
+/** Like String.codePointAt, without `undefined`. The index must be inside the text. */
 function codePointAt(text: string, index: number): number {
   const code = text.charCodeAt(index);
   if (code < 0xd800 || code > 0xdbff) return code;

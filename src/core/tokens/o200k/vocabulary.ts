@@ -1,27 +1,27 @@
-// The o200k tokens as bytes in one block with a hash index: no strings are made while counting.
+// The o200k tokens as bytes in one block with a hash index, so that counting creates no strings.
 import { assert } from "../../assert.ts";
 
-/** A token is its text, or its bytes where they are not whole characters. The index is its rank. */
+/** A token is its text, or its bytes if they are not whole characters. The index is its rank. */
 export type RawRanks = readonly (string | readonly number[] | undefined)[];
 
 export const noRank = -1;
 
-/** A substring's hash is polynomial, so that any substring's comes from two prefix hashes. */
+/** The hash is polynomial, so two prefix hashes give the hash of any substring. */
 export const hashBase = 0x01000193;
 
 export interface Vocabulary {
   readonly longestToken: number;
-  /** Rank of each one-byte token; every byte has one. */
+  /** Rank of each one-byte token. Every byte has one. */
   readonly byteRanks: Int32Array;
-  /** Rank of each two-byte token, or noRank; index is first byte * 256 + second. */
+  /** Rank of each two-byte token, or noRank. The index is first byte * 256 + second. */
   readonly pairRanks: Int32Array;
-  /** 1 for each pair of bytes with which a token of three or more begins; index as above. */
+  /** 1 for each pair of bytes that begins a token of three or more bytes; same index. */
   readonly startPairs: Uint8Array;
-  /** The same for how tokens end. */
+  /** The same for the last two bytes. */
   readonly endPairs: Uint8Array;
-  /** False where no token reaches across `at`, the start of one multi-byte character after another. */
+  /** False if no token crosses `at`, where a multi-byte character starts after another. */
   mayCross(bytes: Uint8Array, at: number): boolean;
-  /** Rank of the token equal to bytes[start, end), whose hash the caller has; or noRank. */
+  /** Rank of the token equal to bytes[start, end), or noRank. The caller supplies the hash. */
   rankOf(bytes: Uint8Array, start: number, end: number, hash: number): number;
 }
 
@@ -31,8 +31,8 @@ export function createVocabulary(ranks: RawRanks): Vocabulary {
   const mask = size - 1;
   // Each slot: a token's hash and its rank.
   const slots = new Int32Array(size * 2);
-  // One byte of each hash, never zero, and zero where the slot is empty. Most questions are about what is
-  // no token; these bytes fit a processor's cache and answer them.
+  // One byte of each hash, never zero; zero marks an empty slot. Most lookups are for non-tokens, and
+  // these bytes, which fit a processor's cache, answer them.
   const prints = new Uint8Array(size);
   const byteRanks = new Int32Array(256).fill(noRank);
   const pairRanks = new Int32Array(65_536).fill(noRank);
@@ -63,7 +63,7 @@ export function createVocabulary(ranks: RawRanks): Vocabulary {
     slots[slot * 2 + 1] = rank;
   }
 
-  // With one byte of the token on either side the pairs know, with two or more the crossings do.
+  // The pair tables cover tokens with one byte on either side; the crossings cover two or more.
   function mayCross(text: Uint8Array, at: number): boolean {
     const pair = text[at - 1]! * 256 + text[at]!;
     if (pairRanks[pair] !== noRank || startPairs[pair] === 1 || endPairs[pair] === 1) return true;
@@ -81,7 +81,7 @@ export function createVocabulary(ranks: RawRanks): Vocabulary {
     }
   }
 
-  // Equal hashes are no proof.
+  // Equal hashes prove nothing; compare the bytes.
   function isToken(rank: number, text: Uint8Array, start: number, end: number): boolean {
     const tokenStart = rank === 0 ? 0 : ends[rank - 1]!;
     const length = end - start;
@@ -95,7 +95,7 @@ export function createVocabulary(ranks: RawRanks): Vocabulary {
   return { longestToken, byteRanks, pairRanks, startPairs, endPairs, mayCross, rankOf };
 }
 
-/** Size of the set of byte quadruples around character boundaries inside tokens; a false hit costs time only. */
+/** Size of the set of byte quadruples around character boundaries inside tokens. A false hit only costs time. */
 const crossingBits = 2 ** 20;
 
 /** Whether a multi-byte character ends and another begins at `at`. */
@@ -103,7 +103,7 @@ export function isBetweenCharacters(bytes: Uint8Array, at: number): boolean {
   return bytes[at]! >= 0xc0 && bytes[at - 1]! >= 0x80;
 }
 
-/** Of the two bytes before and the two bytes after `at`. */
+/** Hashes the two bytes before and the two bytes after `at`. */
 function crossingHash(bytes: Uint8Array, at: number): number {
   const before = bytes[at - 2]! | (bytes[at - 1]! << 8);
   const after = bytes[at]! | (bytes[at + 1]! << 8);

@@ -1,6 +1,14 @@
 // Whether a conversation is folded before the next call, and the numbers behind it.
+import { countsAs, keptMsOf } from "../../cache/cache-state.ts";
+import {
+  settingsOf,
+  type CompactionRules,
+  reservesOf,
+  tellHowOf,
+} from "../../session/compaction-rules.ts";
+import type { Session } from "../../session/session.ts";
+import type { PreparedCall } from "../prepare-call.ts";
 import { chanceWithin } from "../../cache/pace.ts";
-import { keptMsOf } from "../../cache/cache-state.ts";
 import {
   decideFold,
   type FoldDecision,
@@ -21,15 +29,7 @@ import { planClearing, type ClearingPlan } from "../../compaction/plan/plan-clea
 import type { CompactionSettings } from "../../compaction/plan/settings.ts";
 import { expectCallsLeft, weighFold, type Weighing } from "../../compaction/plan/weigh-fold.ts";
 import { planBudget } from "../../tokens/budget.ts";
-import {
-  reservesOf,
-  settingsOf,
-  tellHowOf,
-  type CompactionRules,
-} from "../../session/compaction-rules.ts";
 import type { CompactionInput } from "./compaction-input.ts";
-import type { PreparedCall } from "../prepare-call.ts";
-import type { Session } from "../../session/session.ts";
 
 /** The next call, and why somebody may want a fold before it. */
 export interface FoldOccasion {
@@ -175,4 +175,21 @@ function weigh(
     coldChance: 1 - chanceWithin(pace, keptMs),
     callsLeft: expectCallsLeft(folding),
   });
+}
+
+/** As a rule, estimates of what was not billed yet are off by less than this. */
+const errorShare = 0.2;
+
+/** What the last reply billed is known; the rest is estimated. */
+export function isNearLimit(
+  session: Session,
+  prepared: PreparedCall,
+  compaction: CompactionRules | undefined,
+): boolean {
+  const { promptTokens, assembly } = prepared;
+  const known = countsAs(session.cache.measured, assembly.blocks)?.tokens ?? 0;
+  const margin = errorShare * Math.max(0, promptTokens - known);
+  const { thresholdTokens, guardTokens } = limitsOf({ session, prepared, compaction });
+  const limits = settingsOf(compaction).isEnabled ? [thresholdTokens, guardTokens] : [guardTokens];
+  return limits.some((limit) => Math.abs(limit - promptTokens) <= margin);
 }

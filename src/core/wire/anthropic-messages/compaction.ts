@@ -8,7 +8,6 @@ import { encodeRequest } from "./encode.ts";
 import { compactionBeta, memberTexts, objectOf, parseObject, textOf } from "./schema.ts";
 
 export const compaction: ProtocolCompaction = {
-  path: "/v1/messages",
   canStream: true,
   findObstacle: ({ betas = [] }) =>
     betas.includes(thresholdBeta)

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { appendMessages } from "../../assembly/thread.ts";
 import type { Message } from "../../message/message.ts";
-import { deepFreeze } from "../../models/deep-freeze.ts";
+import { deepFreeze } from "../../models/catalogue.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
 import { bodyText } from "../encoded-request.ts";
 import { encodeRequest } from "./encode.ts";

@@ -15,7 +15,7 @@ import {
 import type { CallOptions, CallToEncode } from "../protocol.ts";
 import { splice, type Insertion } from "../splice.ts";
 import { encodeOptions } from "./options.ts";
-import { markerJson, versionHeader } from "./schema.ts";
+import { markerJson, messagesPath, versionHeader } from "./schema.ts";
 
 export function encodeRequest({ assembly, plan, model, options }: CallToEncode): EncodedRequest {
   checkOptions(options);
@@ -36,13 +36,18 @@ export function encodeRequest({ assembly, plan, model, options }: CallToEncode):
   parts.push(',"messages":[', ...regions.messages, "]");
   for (const [name, json] of members) parts.push(`,${JSON.stringify(name)}:${json}`);
   parts.push("}");
-  return toRequest(parts, headersOf(assembly, options), [
-    ...taken.notes,
-    ...notes,
-    ...thread.foundation.leftOut.map(leftOutNote),
-    ...leftOutNotes(thread.leftOut),
-    ...assembly.leftOut.map(leftOutNote),
-  ]);
+  return toRequest({
+    path: messagesPath,
+    parts,
+    headers: headersOf(assembly, options),
+    notes: [
+      ...taken.notes,
+      ...notes,
+      ...thread.foundation.leftOut.map(leftOutNote),
+      ...leftOutNotes(thread.leftOut),
+      ...assembly.leftOut.map(leftOutNote),
+    ],
+  });
 }
 
 interface TakenMarkers {

@@ -1,20 +1,31 @@
 // The Messages protocol: explicit markers on blocks, messages as lists of blocks.
 import type { Protocol } from "../protocol.ts";
+import { access } from "./access.ts";
 import { compaction } from "./compaction.ts";
+import { counting } from "./counting.ts";
 import { decodeReply } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
 import { readFailure } from "./failure.ts";
+import { foreign } from "./foreign.ts";
+import { messagesPath } from "./schema.ts";
 import { toSpelling } from "./spelling.ts";
 import { streamDecoder } from "./stream.ts";
+import { findUsage, readUsage } from "./usage.ts";
 
-export const anthropicMessages: Protocol = {
+export const anthropicMessages: Protocol<"anthropic-messages"> = {
   name: "anthropic-messages",
-  path: "/v1/messages",
+  title: "Messages",
+  access,
+  path: () => messagesPath,
   writesMarkers: true,
   spelling: toSpelling,
   encode: encodeRequest,
   decode: decodeReply,
   stream: streamDecoder,
   readFailure,
+  findUsage,
+  readUsage,
+  foreign,
+  counting,
   compaction,
 };

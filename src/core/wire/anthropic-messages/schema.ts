@@ -1,9 +1,12 @@
 // The provider's JSON: the names both directions use, and how a value of any shape is read.
-import { isObject } from "../../message/check-shape.ts";
+import type { BlockKind } from "../../assembly/prompt-block.ts";
+import { isObject } from "../../message/fields.ts";
 import { objectMembers, rootSpan } from "../../message/json-text.ts";
 import type { JsonText } from "../../message/message.ts";
 import type { Lifetime } from "../../message/usage.ts";
 import { assert } from "../../assert.ts";
+
+export const messagesPath = "/v1/messages";
 
 export const versionHeader = "2023-06-01";
 
@@ -12,6 +15,30 @@ export const clearAtBeta = "mid-conversation-system-clear-at-2026-08-21";
 
 /** Wanted by every request that asks for a summary or holds a signed one. */
 export const compactionBeta = "compact-2026-09-04";
+
+/** By the type's name, so that a known type in an unknown shape counts as what it is. */
+export function kindOfType(type: string): BlockKind {
+  switch (type) {
+    case "text":
+    case "image":
+    case "document":
+    case "tool_use":
+    case "tool_result":
+    case "thinking":
+    case "redacted_thinking":
+    case "compaction":
+      return type;
+    case "search_result":
+      return "document";
+    default:
+      return isServerBlock(type) ? "server tool block" : "other";
+  }
+}
+
+/** Uses and results of the provider's own tools, and blocks that add tools or files. */
+function isServerBlock(type: string): boolean {
+  return /^tool_|_use$|_result$|^container_upload$/.test(type);
+}
 
 export type WireRole = "user" | "assistant" | "system";
 

@@ -4,7 +4,7 @@ import type { LeftOut } from "../../assembly/spelling.ts";
 import { encodeBlock } from "../../message/encode-message.ts";
 import type { Block, JsonText, Message } from "../../message/message.ts";
 import { repairCharacters, repairOf } from "./repair-characters.ts";
-import { parseObject, textOf, type JsonObject } from "./schema.ts";
+import { kindOfType, parseObject, textOf, type JsonObject } from "./schema.ts";
 import { withoutMarkers } from "./strip-markers.ts";
 import { withTakenId } from "./tool-ids.ts";
 
@@ -35,7 +35,7 @@ export function spellContent(message: Message): SpelledContent {
       leftOut.push({ what: `the input of a ${type}`, reason: "it is not a JSON object" });
     }
     if (count > 0) leftOut.push(repairOf(`a block of type ${type}`, count));
-    const kind = kindOf(type);
+    const kind = kindOfType(type);
     const mayCarryMarker = kind !== "thinking" && kind !== "redacted_thinking" && type !== "";
     const spelled = withTakenId(withoutMarkers(json), type, fields);
     pieces.push({ json: spelled, kind, mayCarryMarker, block });
@@ -93,24 +93,4 @@ function findRefusal({ type: own }: Block, type: string, fields: JsonObject): st
 
 function isItemOfOtherProtocol(type: string): boolean {
   return /^(?:reasoning|message|item_reference)$|(?:_call|_call_output)$/.test(type);
-}
-
-/** By the type's name, so that a known type in an unknown shape counts as what it is. */
-function kindOf(type: string): BlockKind {
-  switch (type) {
-    case "text":
-    case "image":
-    case "document":
-    case "tool_use":
-    case "tool_result":
-    case "thinking":
-    case "redacted_thinking":
-    case "compaction":
-      return type;
-    case "server_tool_use":
-    case "mcp_tool_use":
-      return "server tool block";
-    default:
-      return type.endsWith("_tool_result") ? "server tool block" : "other";
-  }
 }

@@ -158,7 +158,10 @@ describe("blocks", () => {
     ["a server's tool use", opaque("server_tool_use"), "server tool block", 1],
     ["an MCP tool use", opaque("mcp_tool_use"), "server tool block", 1],
     ["a server's result", opaque("web_search_tool_result"), "server tool block", 1],
-    ["an unknown block", opaque("container_upload"), "other", 1],
+    ["an uploaded file", opaque("container_upload"), "server tool block", 1],
+    ["a reference to a tool", opaque("tool_reference"), "server tool block", 1],
+    ["a search result", opaque("search_result"), "document", 1],
+    ["an unknown block", opaque("hologram"), "other", 1],
     [
       "thinking in another shape",
       { type: "opaque", json: '{"type":"thinking","thinking":null,"signature":"s"}' },

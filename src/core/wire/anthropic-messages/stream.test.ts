@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deepFreeze } from "../../models/deep-freeze.ts";
+import { deepFreeze } from "../../models/catalogue.ts";
 import type { StreamPart } from "../reply.ts";
 import { streamDecoder } from "./stream.ts";
 

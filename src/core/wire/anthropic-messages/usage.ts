@@ -1,5 +1,5 @@
 // Their numbers → our buckets: uncached, read, write per lifetime, output, reasoning.
-import { isObject } from "../../message/check-shape.ts";
+import { fieldsIn, isObject, type Fields } from "../../message/fields.ts";
 import {
   addUsage,
   generatedTokens,
@@ -9,6 +9,11 @@ import {
 } from "../../message/usage.ts";
 import type { ReportedUsage } from "../reply.ts";
 import { listOf, objectOf, type JsonObject } from "./schema.ts";
+
+/** The event that opens a stream carries the message so far. */
+export function findUsage(answer: Fields): unknown {
+  return answer["usage"] ?? fieldsIn(answer, "message")["usage"] ?? undefined;
+}
 
 export function readUsage(value: unknown): ReportedUsage {
   if (!isObject(value)) {

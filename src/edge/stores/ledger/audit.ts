@@ -1,4 +1,4 @@
-// What the ledger itself did to sessions and turns, as events in the same commit.
+// Events about what the ledger itself did to sessions and turns, in the same commit.
 import type { EventDraft } from "../../../core/events/event.ts";
 import { toUsd } from "../../../core/events/payload-spelling.ts";
 import { hashContent } from "../../../core/hash.ts";
@@ -8,7 +8,7 @@ import type { Write } from "../sql/database.ts";
 import { eventWrites } from "./event-rows.ts";
 import type { Store } from "./store.ts";
 
-/** Comes after every event of its session. */
+/** The new event follows every other event of its session. */
 export async function auditWrites(
   { database, events }: Store,
   draft: EventDraft,
@@ -39,7 +39,7 @@ export function sessionCounts({ turnCount, costPicoUsd }: SessionRecord): {
   return { turn_count: turnCount, total_cost_usd: toUsd(costPicoUsd) };
 }
 
-/** What a deleted session is called: whoever knows its name can find it. */
+/** The stand-in name of a deleted session. Only those who know the original name can derive it. */
 export function nameOfDeleted(id: string): string {
   return `deleted ${hashContent(id).slice(0, 16)}`;
 }

@@ -1,4 +1,4 @@
-// Looking for what does not hold: the invariants of X-34, and every message against its hash.
+// Checks the ledger's invariants, and every message against its hash.
 import { hashMessageText } from "../../../core/ledger/message-text.ts";
 import type { Ledger, LedgerStats } from "../../../core/ledger/ledger.ts";
 import { hashContent } from "../../../core/hash.ts";
@@ -11,36 +11,36 @@ export function checkParts(store: Store): Pick<Ledger, "check" | "stats"> {
   return { check: (onProgress) => check(store, onProgress), stats: () => stats(store) };
 }
 
-/** Each gives one row per problem, with the sentence as `problem`. */
+/** Each query returns one row per problem, with the sentence as `problem`. */
 const invariants: readonly string[] = [
-  "SELECT 'turn ' || t.id || ' stands on branch ' || t.branch_id || ', which does not exist' AS problem FROM turns t WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = t.branch_id)",
+  "SELECT 'turn ' || t.id || ' is on branch ' || t.branch_id || ', which does not exist' AS problem FROM turns t WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = t.branch_id)",
   "SELECT 'turn ' || t.id || ' follows turn ' || t.parent_turn_id || ', which does not exist' AS problem FROM turns t WHERE t.parent_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns p WHERE p.id = t.parent_turn_id)",
   `SELECT 'completed turn ' || t.id || ' does not follow the turn before it on its thread' AS problem FROM turns t WHERE t.status = 'completed' AND t.parent_turn_id IS DISTINCT FROM COALESCE(
     (SELECT p.id FROM turns p WHERE p.branch_id = t.branch_id AND p.seq < t.seq AND p.status = 'completed' ORDER BY p.seq DESC LIMIT 1),
     (SELECT p.id FROM branches b JOIN turns p ON p.branch_id = b.parent_branch_id AND p.seq = b.fork_seq WHERE b.id = t.branch_id))`,
   "SELECT 'completed turn ' || t.id || ' follows turn ' || p.id || ', which is ' || p.status AS problem FROM turns t JOIN turns p ON p.id = t.parent_turn_id WHERE t.status = 'completed' AND p.status <> 'completed'",
   "SELECT 'session ' || s.id || ' points at turn ' || s.head_turn_id || ', which is not completed' AS problem FROM sessions s WHERE s.head_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = s.head_turn_id AND t.status = 'completed')",
-  "SELECT 'session ' || s.id || ' has turn ' || s.open_turn_id || ' open, which is not' AS problem FROM sessions s WHERE s.open_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = s.open_turn_id AND t.status IN ('pending', 'interrupted'))",
-  "SELECT 'turn ' || t.id || ' is ' || t.status || ', and no session has it open' AS problem FROM turns t WHERE t.status IN ('pending', 'interrupted') AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.open_turn_id = t.id)",
-  "SELECT 'the last move of session ' || s.id || ' is not to where it points' AS problem FROM sessions s WHERE NOT EXISTS (SELECT 1 FROM session_history h WHERE h.session_id = s.id AND h.move = s.move_count AND h.turn_id IS NOT DISTINCT FROM s.head_turn_id)",
-  "SELECT 'session ' || s.id || ' moved ' || s.move_count || ' times, and ' || (SELECT COUNT(*) FROM session_history h WHERE h.session_id = s.id) || ' are in its history' AS problem FROM sessions s WHERE s.move_count <> (SELECT COUNT(*) FROM session_history h WHERE h.session_id = s.id)",
+  "SELECT 'session ' || s.id || ' has turn ' || s.open_turn_id || ' open, which is closed or missing' AS problem FROM sessions s WHERE s.open_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = s.open_turn_id AND t.status IN ('pending', 'interrupted'))",
+  "SELECT 'turn ' || t.id || ' is ' || t.status || ', but no session has it open' AS problem FROM turns t WHERE t.status IN ('pending', 'interrupted') AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.open_turn_id = t.id)",
+  "SELECT 'the last move of session ' || s.id || ' does not match its pointer' AS problem FROM sessions s WHERE NOT EXISTS (SELECT 1 FROM session_history h WHERE h.session_id = s.id AND h.move = s.move_count AND h.turn_id IS NOT DISTINCT FROM s.head_turn_id)",
+  "SELECT 'session ' || s.id || ' moved ' || s.move_count || ' times, but ' || (SELECT COUNT(*) FROM session_history h WHERE h.session_id = s.id) || ' are in its history' AS problem FROM sessions s WHERE s.move_count <> (SELECT COUNT(*) FROM session_history h WHERE h.session_id = s.id)",
   "SELECT 'completed turn ' || c.turn_id || ' has tool use ' || c.tool_use_id || ' without an answer' AS problem FROM tool_calls c JOIN turns t ON t.id = c.turn_id WHERE t.status = 'completed' AND c.status = 'pending'",
   "SELECT 'compaction turn ' || t.id || ' has no details' AS problem FROM turns t WHERE t.turn_type = 'compaction' AND NOT EXISTS (SELECT 1 FROM compactions_v1 c WHERE c.turn_id = t.id)",
-  "SELECT 'fold ' || c.turn_id || ' keeps from turn ' || c.first_kept_turn_id || ', which does not exist' AS problem FROM compactions_v1 c WHERE c.first_kept_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.first_kept_turn_id)",
-  "SELECT 'fold ' || c.turn_id || ' keeps from message ' || c.first_kept_index || ' of turn ' || COALESCE(c.first_kept_turn_id, 'none') || ', which has fewer' AS problem FROM compactions_v1 c WHERE c.first_kept_index <> 0 AND c.first_kept_index > (SELECT COUNT(*) FROM turns t JOIN messages m ON m.branch_id = t.branch_id AND m.turn_seq = t.seq WHERE t.id = c.first_kept_turn_id)",
-  "SELECT 'fold ' || c.turn_id || ' summarises through turn ' || c.summarized_through_turn_id || ', which does not exist' AS problem FROM compactions_v1 c WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.summarized_through_turn_id)",
-  `SELECT 'session ' || s.id || ' cost another sum than its calls and folds' AS problem FROM sessions s WHERE s.cost_pico_usd <>
+  "SELECT 'compaction ' || c.turn_id || ' keeps from turn ' || c.first_kept_turn_id || ', which does not exist' AS problem FROM compactions_v1 c WHERE c.first_kept_turn_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.first_kept_turn_id)",
+  "SELECT 'compaction ' || c.turn_id || ' keeps from message ' || c.first_kept_index || ' of turn ' || COALESCE(c.first_kept_turn_id, 'none') || ', which has fewer' AS problem FROM compactions_v1 c WHERE c.first_kept_index <> 0 AND c.first_kept_index > (SELECT COUNT(*) FROM turns t JOIN messages m ON m.branch_id = t.branch_id AND m.turn_seq = t.seq WHERE t.id = c.first_kept_turn_id)",
+  "SELECT 'compaction ' || c.turn_id || ' summarizes through turn ' || c.summarized_through_turn_id || ', which does not exist' AS problem FROM compactions_v1 c WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.summarized_through_turn_id)",
+  `SELECT 'session ' || s.id || ' has a cost that differs from its calls and compactions' AS problem FROM sessions s WHERE s.cost_pico_usd <>
     (SELECT COALESCE(SUM(c.cost_pico_usd), 0) FROM calls c WHERE c.session_id = s.id) + (SELECT COALESCE(SUM(f.cost_pico_usd), 0) FROM compactions_v1 f WHERE f.session_id = s.id)`,
-  "SELECT 'turn ' || c.turn_id || ' has ' || COUNT(*) || ' calls, and the last is number ' || MAX(c.number) AS problem FROM calls c GROUP BY c.turn_id HAVING COUNT(*) <> MAX(c.number)",
-  "SELECT 'turn ' || t.id || ' misses a message' AS problem FROM turns t JOIN messages m ON m.branch_id = t.branch_id AND m.turn_seq = t.seq GROUP BY t.id HAVING COUNT(*) <> MAX(m.idx) + 1",
-  "SELECT 'a message stands in branch ' || m.branch_id || ' at ' || m.turn_seq || ', where no turn is' AS problem FROM messages m WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.branch_id = m.branch_id AND t.seq = m.turn_seq)",
-  "SELECT 'words stand in branch ' || x.branch_id || ' at ' || x.turn_seq || ', where no message is' AS problem FROM message_terms x WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.branch_id = x.branch_id AND m.turn_seq = x.turn_seq AND m.idx = x.idx)",
+  "SELECT 'turn ' || c.turn_id || ' has ' || COUNT(*) || ' calls, but the last is number ' || MAX(c.number) AS problem FROM calls c GROUP BY c.turn_id HAVING COUNT(*) <> MAX(c.number)",
+  "SELECT 'turn ' || t.id || ' lacks a message' AS problem FROM turns t JOIN messages m ON m.branch_id = t.branch_id AND m.turn_seq = t.seq GROUP BY t.id HAVING COUNT(*) <> MAX(m.idx) + 1",
+  "SELECT 'a message is in branch ' || m.branch_id || ' at ' || m.turn_seq || ', where there is no turn' AS problem FROM messages m WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.branch_id = m.branch_id AND t.seq = m.turn_seq)",
+  "SELECT 'search terms are in branch ' || x.branch_id || ' at ' || x.turn_seq || ', where there is no message' AS problem FROM message_terms x WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.branch_id = x.branch_id AND m.turn_seq = x.turn_seq AND m.idx = x.idx)",
   "SELECT 'call ' || c.number || ' belongs to turn ' || c.turn_id || ', which does not exist' AS problem FROM calls c WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.turn_id)",
   "SELECT 'branch ' || b.id || ' belongs to no session' AS problem FROM branches b WHERE NOT EXISTS (SELECT 1 FROM session_history h WHERE h.branch_id = b.id) AND NOT EXISTS (SELECT 1 FROM branches c WHERE c.parent_branch_id = b.id)",
-  "SELECT 'session ' || s.id || ' was made from text that is gone' AS problem FROM sessions s WHERE s.foundation_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = s.foundation_hash)",
-  "SELECT 'fold ' || f.turn_id || ' was made with text that is gone' AS problem FROM compactions_v1 f WHERE f.foundation_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = f.foundation_hash)",
-  "SELECT 'turn ' || t.id || ' was made with text that is gone' AS problem FROM turns t WHERE t.foundation_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = t.foundation_hash)",
-  "SELECT 'message ' || m.idx || ' at ' || m.turn_seq || ' of branch ' || m.branch_id || ' is part of a text that is gone' AS problem FROM messages m WHERE m.whole_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = m.whole_hash)",
+  "SELECT 'session ' || s.id || ' has a foundation that is gone' AS problem FROM sessions s WHERE s.foundation_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = s.foundation_hash)",
+  "SELECT 'compaction ' || f.turn_id || ' has a foundation that is gone' AS problem FROM compactions_v1 f WHERE f.foundation_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = f.foundation_hash)",
+  "SELECT 'turn ' || t.id || ' has a foundation that is gone' AS problem FROM turns t WHERE t.foundation_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = t.foundation_hash)",
+  "SELECT 'message ' || m.idx || ' at ' || m.turn_seq || ' of branch ' || m.branch_id || ' has a full text that is gone' AS problem FROM messages m WHERE m.whole_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = m.whole_hash)",
 ];
 
 async function* check(
@@ -63,7 +63,8 @@ async function* checkContents({ database }: Store): AsyncGenerator<string> {
     );
     for (const row of rows) {
       after = text(row, "hash");
-      if (hashContent(text(row, "text")) !== after) yield `content ${after} does not fit its hash`;
+      if (hashContent(text(row, "text")) !== after)
+        yield `content ${after} does not match its hash`;
     }
     if (rows.length === 0) return;
   }
@@ -91,7 +92,7 @@ async function* checkMessages(
         textOrNull(row, "wire"),
       );
       if (hash !== text(row, "hash")) {
-        yield `message ${index} at ${seq} of branch ${branch} does not fit its hash`;
+        yield `message ${index} at ${seq} of branch ${branch} does not match its hash`;
       }
     }
     checked += rows.length;
@@ -122,7 +123,7 @@ async function stats({ database }: Store): Promise<LedgerStats> {
   };
 }
 
-/** In two parts: a sum over a whole ledger outgrows what SQLite adds up. */
+/** In two parts: the sum over a whole ledger can exceed SQLite's integers. */
 function costSums(table: string): string {
   const part = (column: string): string =>
     `CAST(COALESCE(SUM(${table}.cost_pico_usd ${column} 1000000), 0) AS TEXT)`;

@@ -1,4 +1,4 @@
-// A ledger on a database. What it promises is written in core/ledger; what it stores, in ../sql.
+// A ledger on a database. core/ledger states its promises; ../sql defines its tables.
 import { randomInt } from "node:crypto";
 import type { Ledger } from "../../../core/ledger/ledger.ts";
 import { createMakeEvent } from "../../events/make-event.ts";
@@ -8,29 +8,31 @@ import { StrataError } from "../../../core/strata-error.ts";
 import type { Database } from "../sql/database.ts";
 import { migrate } from "../sql/migrate.ts";
 import { checkParts } from "./check-ledger.ts";
-import { deleteSession } from "./delete-session.ts";
+import { deleteSession } from "./sessions/delete-session.ts";
 import { eventParts } from "./events.ts";
-import { foldParts } from "./folds.ts";
-import { findToolResult } from "./find-tool-result.ts";
-import { readHistory } from "./read-history.ts";
-import { searchHistory } from "./search-history.ts";
-import { sessionParts } from "./sessions.ts";
+import { exportSession } from "./transfer/export-session.ts";
+import { dropStaleLocks, lockFolding } from "./compactions/fold-lock.ts";
+import { foldColumns, toFold } from "./compactions/fold-rows.ts";
+import { importSession } from "./transfer/import-session.ts";
+import { findToolResult, readHistory } from "./threads/read-history.ts";
+import { searchHistory } from "./threads/search-history.ts";
+import { sessionParts } from "./sessions/sessions.ts";
 import { newHolder } from "./lease-holder.ts";
 import { leaseMsMax, type Store } from "./store.ts";
-import { threadParts } from "./threads.ts";
-import { transferParts } from "./transfer.ts";
-import { turnParts } from "./turns.ts";
+import { threadParts } from "./threads/threads.ts";
+import { endOf, latestFold, latestFoundation } from "./threads/thread-path.ts";
+import { turnParts } from "./turns/turns.ts";
 
 export interface LedgerOptions {
-  /** Who takes leases, as others are told; the machine and process by default. */
+  /** The lease holder's name for others. Default: machine and process. */
   readonly holder?: string;
-  /** How long a lease lasts without a sign of life; 30 seconds by default. */
+  /** How long a lease lasts without a heartbeat. 30 seconds by default. */
   readonly leaseMs?: number;
-  /** Milliseconds since 1970, for leases too. By default leases run on the database's own clock. */
+  /** Milliseconds since 1970, also for leases. By default leases use the database's own clock. */
   readonly now?: () => number;
 }
 
-/** Brings the schema up to date, then serves. A database that cannot be used is closed. */
+/** Migrates the schema first. Closes the database if that fails. */
 export async function createLedger(
   database: Database,
   options: LedgerOptions = {},
@@ -51,7 +53,8 @@ export async function createLedger(
     searchHistory: (query) => searchHistory(store, query),
     readHistory: (range) => readHistory(store, range),
     findToolResult: (sessionId, toolUseId) => findToolResult(store, sessionId, toolUseId),
-    ...transferParts(store),
+    exportSession: (id) => exportSession(store, id),
+    importSession: (lines, as) => importSession(store, lines, as),
     ...checkParts(store),
     deleteSession: (id, how = {}) => deleteSession(store, id, how),
     onAdvance: (handler) => database.onAdvance(handler),
@@ -59,12 +62,33 @@ export async function createLedger(
   };
 }
 
+type FoldParts = Pick<
+  Ledger,
+  "lockFolding" | "dropStaleLocks" | "findFold" | "findFoundation" | "readFolds"
+>;
+
+function foldParts(store: Store): FoldParts {
+  return {
+    lockFolding: (sessionId) => lockFolding(store, sessionId),
+    dropStaleLocks: (olderThanMs) => dropStaleLocks(store, olderThanMs),
+    findFold: async (of) => latestFold(store, await endOf(store, of)),
+    findFoundation: async (of, model) => latestFoundation(store, await endOf(store, of), model),
+    readFolds: async (sessionId, limit = 20) => {
+      const rows = await store.database.query(
+        `SELECT ${foldColumns} FROM compactions_v1 c WHERE c.session_id = ? ORDER BY c.compacted_at DESC, c.turn_id DESC LIMIT ?`,
+        [sessionId, limit],
+      );
+      return rows.map(toFold);
+    },
+  };
+}
+
 function toStore(database: Database, { holder, leaseMs = 30_000, now }: LedgerOptions): Store {
   if (!(leaseMs > 0 && leaseMs <= leaseMsMax)) {
     throw new StrataError(
       "config-invalid",
-      `a lease cannot last ${leaseMs} ms`,
-      `give more than 0 and at most ${leaseMsMax}`,
+      `leaseMs is ${leaseMs}, but must be above 0 and at most ${leaseMsMax}`,
+      "set a valid leaseMs, or leave it out",
     );
   }
   return {
@@ -84,12 +108,12 @@ function toStore(database: Database, { holder, leaseMs = 30_000, now }: LedgerOp
 function createEvents(now: () => number): Store["events"] {
   const ids = createSessionIds(createRandomBytes());
   const nowUs = (): number => now() * 1000;
-  // What we make ourselves is as catalogued, or refused.
+  // Our own events must match the catalogue.
   const make = createMakeEvent({ strictness: "strict", ids, nowUs, report: () => {} });
   return { make, continueAfter: (id, eventId) => ids.continueAfter(id, eventId) };
 }
 
-/** Milliseconds and 12 bits of chance: grows with time, so that new branches stand together on disk. */
+/** Milliseconds and 12 random bits. Grows with time, so that new branches are adjacent on disk. */
 function newBranchId(): number {
   return (Date.now() - idsStartMs) * 4096 + randomInt(4096);
 }

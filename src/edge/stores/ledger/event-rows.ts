@@ -1,4 +1,4 @@
-// Event rows ⇄ events.
+// Converts event rows to events and back.
 import {
   eventTypes,
   isAudit,
@@ -36,7 +36,7 @@ export function selectEvents(condition: string): string {
   return `SELECT ${columns} FROM events WHERE ${condition} ORDER BY id LIMIT ?`;
 }
 
-/** What was written was checked then. A later program may have written types this one does not know. */
+/** Events were checked when written. A later program may have written types unknown to this one. */
 export function toEvent(row: ResultRow): StrataEvent {
   const event: unknown = {
     id: text(row, "id"),

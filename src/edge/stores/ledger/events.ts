@@ -1,4 +1,4 @@
-// The trace: events in batches, read in the order of their ids, swept except for audits.
+// The trace: events in batches, read in id order, swept except for audits.
 import type { StrataEvent } from "../../../core/events/event.ts";
 import type { EventQuery, Ledger } from "../../../core/ledger/ledger.ts";
 import { StrataError } from "../../../core/strata-error.ts";
@@ -19,11 +19,11 @@ export function eventParts(store: Store): EventParts {
   };
 }
 
-/** One commit holds no more, which is what a bus queues at most. */
+/** The most events in one commit. A bus queues at most this many. */
 const eventsMax = 10_000;
 
-async function appendEvents(store: Store, told: readonly StrataEvent[]): Promise<void> {
-  const events = await withoutDeleted(store, told);
+async function appendEvents(store: Store, given: readonly StrataEvent[]): Promise<void> {
+  const events = await withoutDeleted(store, given);
   if (events.length === 0) return;
   if (events.length > eventsMax) {
     throw new StrataError(
@@ -39,12 +39,12 @@ async function appendEvents(store: Store, told: readonly StrataEvent[]): Promise
   });
   if (result.kind === "done") return;
   throw conflict(
-    `of ${events.length} events, one has an id that is in the ledger already`,
-    "make ids that grow from the last one of the session; none of them was kept",
+    `one of ${events.length} events has an id that is already in the ledger`,
+    "make ids greater than the session's last one; none of the events was stored",
   );
 }
 
-/** A writer that is late does not bring back what was deleted for good. */
+/** A late writer does not bring back a deleted session. */
 async function withoutDeleted(
   { database }: Store,
   events: readonly StrataEvent[],
@@ -64,7 +64,7 @@ async function withoutDeleted(
   return events.filter(({ sessionId }) => alive.has(sessionId) || !gone.has(sessionId));
 }
 
-/** Tells whether the same batch was recorded before, every event of it. */
+/** Asks whether the whole batch was already recorded. */
 function allRecorded(events: readonly StrataEvent[]): Statement {
   const row = "(CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS TEXT))";
   const rows = events.map(eventRow);
@@ -102,7 +102,7 @@ async function* readEvents(store: Store, query: EventQuery): AsyncGenerator<Stra
   }
 }
 
-/** So many at a time: others write in between. */
+/** The batch size: others can write in between. */
 const eventsPerSweep = 2000;
 
 async function sweepEvents({ database }: Store, beforeMs: number): Promise<number> {

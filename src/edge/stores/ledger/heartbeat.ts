@@ -1,4 +1,4 @@
-// A sign of life while work goes on: without it, others may take a lease or a lock over.
+// A heartbeat during work. Without it, others may take over a lease or a lock.
 import type { Guard } from "../sql/database.ts";
 import type { Store } from "./store.ts";
 
@@ -6,7 +6,7 @@ export interface Heartbeat {
   stop(): void;
 }
 
-/** Renews three times within a lifetime. Stops by itself once the row is not ours any more. */
+/** Renews three times per lifetime. Stops when the row is no longer ours. */
 export function keepAlive({ database, leaseMs }: Store, renew: () => Guard): Heartbeat {
   let isBeating = false;
   const timer = setInterval(() => {
@@ -16,7 +16,7 @@ export function keepAlive({ database, leaseMs }: Store, renew: () => Guard): Hea
       .commit({ guards: [renew()], writes: [] })
       .then(
         ({ kind }) => kind !== "done" && clearInterval(timer),
-        // A database that is gone for a moment may be back in time; the next commit tells.
+        // The database may be back in time. If not, the next commit fails.
         () => {},
       )
       .finally(() => {

@@ -1,10 +1,10 @@
-// The name of whoever holds a lease: readable, of one turn or fold alone, and enough to tell whether that process is gone.
+// The name of a lease holder: readable, unique per turn or compaction, and enough to detect that its process ended.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { hashContent } from "../../../core/hash.ts";
 import { identifySelf, isGone, isPlaceCertain } from "../process-identity.ts";
 
-/** Named by whoever opens the ledger, nobody can tell whether it is still there. */
+/** For a custom name, the process cannot be checked. */
 export function newHolder(name?: string): string {
   const token = randomUUID().slice(0, 8);
   if (name !== undefined) return `${name}:${token}`;
@@ -12,7 +12,7 @@ export function newHolder(name?: string): string {
   return `${hostname()}:${pid}:${token}@${shorten(place)}.${started ?? ""}`;
 }
 
-/** True only where it is certain: a process of this machine that has ended. */
+/** True only if it is certain: the process was on this machine and has ended. */
 export function isHolderGone(holder: string): boolean {
   const [, pid, place, started] = /:(\d+):[0-9a-f]{8}@([0-9a-f]{16})\.(\d*)$/.exec(holder) ?? [];
   const self = identifySelf();

@@ -1,4 +1,4 @@
-// Message rows ⇄ messages in a thread.
+// Converts message rows to messages and back.
 import { hashContent } from "../../../core/hash.ts";
 import { fromMessageText, toMessageText } from "../../../core/ledger/message-text.ts";
 import {
@@ -10,7 +10,7 @@ import type { ResultRow, Write } from "../sql/database.ts";
 import { integer, oneOf, text, textOrNull } from "../sql/read-row.ts";
 import { storable, storableJson } from "../sql/storable.ts";
 import type { Row } from "../sql/tables.ts";
-import type { TurnPlace } from "./turn-rows.ts";
+import type { TurnPlace } from "./turns/turn-rows.ts";
 
 export interface MessagePlace extends TurnPlace {
   readonly index: number;
@@ -48,7 +48,7 @@ export function messageWrites(
   ];
 }
 
-/** Kept once by hash. */
+/** Stored once by hash. */
 export function contentWrites(texts: readonly string[]): readonly Write[] {
   if (texts.length === 0) return [];
   const rows = [...new Set(texts)].map((each) => ({ hash: hashContent(each), text: each }));
@@ -60,7 +60,7 @@ export const messageColumns =
 
 const messageRoles = ["user", "assistant", "system", "tool"] as const;
 
-/** Of a row with `turn_id`, and the columns of the message and of `turns t`. */
+/** Expects a row with `turn_id` and the columns of the message and of `turns t`. */
 export function toThreadMessage(row: ResultRow): ThreadMessage {
   const wire = textOrNull(row, "wire");
   const role = oneOf(row, "role", messageRoles);

@@ -1,4 +1,4 @@
-// What every part of the ledger works with: the database, who writes, and the clock its leases run on.
+// What every part of the ledger needs: the database, the writer's name, and the lease clock.
 import type { MakeEvent } from "../../events/make-event.ts";
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Commit, CommitResult, Database, Statement } from "../sql/database.ts";
@@ -6,20 +6,20 @@ import type { Value } from "../sql/tables.ts";
 
 export interface Store {
   readonly database: Database;
-  /** Who holds a lease or lock that is taken now; no two takings have the same. */
+  /** A new holder name for each lease or lock. */
   readonly newHolder: () => string;
-  /** How long a lease or lock lasts without a sign of life. */
+  /** How long a lease or lock lasts without a heartbeat. */
   readonly leaseMs: number;
-  /** Milliseconds since 1970, for what is recorded. */
+  /** Milliseconds since 1970, for recorded times. */
   readonly now: () => number;
-  /** The clock of leases: one for all nodes that share the database. */
+  /** The lease clock, shared by all nodes on the database. */
   readonly clock: () => SqlValue;
-  /** Makes events of what the ledger itself does. */
+  /** Makes events about the ledger's own actions. */
   readonly events: {
     readonly make: MakeEvent;
     readonly continueAfter: (sessionId: string, eventId: string) => void;
   };
-  /** Whole numbers that grow with time. Another node may have the same in the same millisecond. */
+  /** Whole numbers that grow with time. Two nodes may make the same one in one millisecond. */
   readonly newBranchId: () => number;
 }
 
@@ -28,10 +28,10 @@ export interface SqlValue {
   readonly values: readonly Value[];
 }
 
-/** No lease lasts longer: one that seems to is of a clock that was wrong. */
+/** No lease lasts longer. An expiry further away comes from a wrong clock. */
 export const leaseMsMax = 7_200_000;
 
-/** Whether nobody holds what a row's columns say. */
+/** Whether a row's lease is free. */
 export function isFree(holder: string, expires: string, clock: SqlValue): SqlValue {
   return {
     sql: `(${holder} IS NULL OR ${expires} < ${clock.sql} OR ${expires} > ${clock.sql} + ${leaseMsMax})`,
@@ -39,10 +39,10 @@ export function isFree(holder: string, expires: string, clock: SqlValue): SqlVal
   };
 }
 
-/** Turns stand so far apart in a branch, so that a fold can go before a turn that runs. */
+/** The distance between turns in a branch, so that a compaction fits before a running turn. */
 export const seqStep = 1024;
 
-/** Done where the commit is in the ledger now: by this call, or by an earlier one that was not heard of. */
+/** Done if the commit is in the ledger now, by this call or by an earlier one whose answer was lost. */
 export async function commitOnce({ database }: Store, commit: Commit): Promise<CommitResult> {
   const result = await database.commit(commit);
   if (result.kind === "done" || commit.landed === undefined) return result;
@@ -51,7 +51,7 @@ export async function commitOnce({ database }: Store, commit: Commit): Promise<C
   return row === undefined ? result : { kind: "done" };
 }
 
-/** Commits texts that are kept once, and again where the last one who shared one was deleted just now. */
+/** Commits texts that are stored once. Retries if the last other user of one was just deleted. */
 export async function commitSharing(store: Store, commit: Commit): Promise<CommitResult> {
   for (let tries = 1; ; tries += 1) {
     const result = await commitOnce(store, commit);
@@ -60,7 +60,7 @@ export async function commitSharing(store: Store, commit: Commit): Promise<Commi
   }
 }
 
-/** Commits with new branches, and again with others where one is taken. */
+/** Commits with new branches. Retries with other ids if one is taken. */
 export async function commitBranching(store: Store, make: () => Commit): Promise<CommitResult> {
   for (let tries = 1; ; tries += 1) {
     const result = await commitOnce(store, make());
@@ -69,10 +69,10 @@ export async function commitBranching(store: Store, make: () => Commit): Promise
   }
 }
 
-/** What was changed by others in between is looked at again so often. */
+/** How often a commit is retried after concurrent changes. */
 export const triesMax = 50;
 
-/** Of a commit that does no harm when it is done twice. */
+/** For a commit that is harmless to repeat. */
 export const mayRepeat: Statement = { sql: "SELECT 1 AS landed WHERE 1 = 0", values: [] };
 
 export function conflict(message: string, hint: string): StrataError {
@@ -80,7 +80,7 @@ export function conflict(message: string, hint: string): StrataError {
 }
 
 export function busyWith(sessionId: string): StrataError {
-  return conflict(`session ${sessionId} is changed by others again and again`, "try again later");
+  return conflict(`session ${sessionId} keeps being changed by others`, "try again later");
 }
 
 export function notFound(

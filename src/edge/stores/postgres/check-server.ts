@@ -1,4 +1,5 @@
-// What the server itself knows to be wrong.
+// What the server itself reports as wrong.
+import { messageOf } from "../../../core/strata-error.ts";
 import { tables } from "../sql/tables.ts";
 import type { Database } from "../sql/database.ts";
 
@@ -8,7 +9,7 @@ const ourTables = `(${Object.keys(tables)
   .map((name) => `'${name}'`)
   .join(", ")})`;
 
-/** Damaged pages it met so far, indexes that were never finished, and with amcheck installed every B-tree. */
+/** Damaged pages found so far, unfinished indexes, and every B-tree if amcheck is installed. */
 export async function checkServer(query: Query): Promise<readonly string[]> {
   return [
     ...(await findDamagedPages(query)),
@@ -53,7 +54,7 @@ async function findDamagedIndexes(query: Query): Promise<readonly string[]> {
     try {
       await query(`SELECT ${check}(CAST(CAST(? AS text) AS oid), true)`, [String(id)]);
     } catch (error) {
-      const words = error instanceof Error ? error.message : String(error);
+      const words = messageOf(error);
       problems.push(`the index ${String(name)} is damaged: ${words}`);
     }
   }

@@ -36,8 +36,8 @@ describe("a commit as one statement", () => {
         "g1 AS (UPDATE sessions SET next_seq = $3 WHERE (id = $4 AND next_seq = $5) AND (SELECT true FROM g0) RETURNING 1), " +
         "w0 AS (INSERT INTO contents (hash, text) SELECT * FROM unnest($6::text[], $7::text[]) WHERE (SELECT true FROM g1) ON CONFLICT DO NOTHING), " +
         "w1 AS (DELETE FROM compaction_locks_v1 WHERE (session_id = $8) AND (SELECT true FROM g1)), " +
-        "told AS (SELECT pg_notify('strata_advanced', id) FROM unnest($9::text[]) AS moved (id) WHERE (SELECT true FROM g1)) " +
-        "SELECT (SELECT 1 FROM g0) AS g0, (SELECT 1 FROM g1) AS g1, (SELECT count(*) FROM told) AS told",
+        "notified AS (SELECT pg_notify('strata_advanced', id) FROM unnest($9::text[]) AS moved (id) WHERE (SELECT true FROM g1)) " +
+        "SELECT (SELECT 1 FROM g0) AS g0, (SELECT 1 FROM g1) AS g1, (SELECT count(*) FROM notified) AS notified",
       values: ["a", "b", 2, "a", 1, ["h1", "h2"], ["one", "two"], "a", ["a"]],
     });
   });

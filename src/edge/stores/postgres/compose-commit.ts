@@ -1,11 +1,11 @@
-// A commit → one statement, or a few: PostgreSQL runs a statement as a transaction, in one round trip.
+// Turns a commit into one statement if possible: PostgreSQL runs a statement as a transaction, in one round trip.
 import { assert } from "../../../core/assert.ts";
 import type { Commit, Guard, Insert, Statement, Write } from "../sql/database.ts";
 import { columnsOf } from "../sql/tables.ts";
 import type { Value } from "../sql/tables.ts";
 import { numberPlaces, splitWhere } from "./to-postgres-sql.ts";
 
-/** Numbered places; a list stands for a column of the rows to insert. */
+/** With numbered placeholders. A list holds one column of the rows to insert. */
 export interface NumberedStatement {
   readonly sql: string;
   readonly values: readonly (Value | readonly Value[])[];
@@ -13,16 +13,15 @@ export interface NumberedStatement {
 
 export const advancedChannel = "strata_advanced";
 
-/** An insert that holds more than this is divided. */
+/** A larger insert is divided. */
 const insertCharsMax = 8_000_000;
 
 /**
- * The whole commit as one statement, which gives one row: `g0`, `g1` … is 1 where that guard held. Null where one
- * statement cannot say it.
- *
- * Every part is a WITH query that happens only if the guard before it holds. A guard that gives two rows makes the
- * statement fail (cardinality_violation), and with it the transaction. All parts see the rows as they were when the
- * statement began, except those they lock: these are looked at again once the lock is there.
+ * The whole commit as one statement with one result row: `g0`, `g1` … is 1 if that guard held. Null if one
+ * statement cannot express it.
+ * Every part is a WITH query that runs only if the guard before it held. A guard with two rows makes the
+ * statement, and so the transaction, fail (cardinality_violation). All parts see the rows as of the start of
+ * the statement, except the rows they lock: these are read again once the lock is granted.
  */
 export function composeCommit(commit: Commit): NumberedStatement | null {
   const { guards, writes, advanced = [] } = commit;
@@ -37,10 +36,10 @@ export function composeCommit(commit: Commit): NumberedStatement | null {
   guards.forEach((guard, index) => add(`g${index}`, guardPart(guard, holdsBefore(index))));
   const holds = holdsBefore(guards.length);
   writes.filter(isNeeded).forEach((write, index) => add(`w${index}`, writePart(write, holds)));
-  if (advanced.length > 0) add("told", tellPart(advanced, holds));
+  if (advanced.length > 0) add("notified", notifyPart(advanced, holds));
   const results = [
     ...guards.map((_guard, index) => `(SELECT 1 FROM g${index}) AS g${index}`),
-    ...(advanced.length > 0 ? ["(SELECT count(*) FROM told) AS told"] : []),
+    ...(advanced.length > 0 ? ["(SELECT count(*) FROM notified) AS notified"] : []),
   ];
   return { sql: `WITH ${named.join(", ")} SELECT ${results.join(", ") || "1 AS done"}`, values };
 }
@@ -50,7 +49,7 @@ export interface CommitSteps {
   readonly writes: readonly NumberedStatement[];
 }
 
-/** The same as statements of a transaction: each sees what was there before it, its own writes and others'. */
+/** The same as statements of a transaction. Each sees earlier commits and the transaction's own writes. */
 export function planSteps({ guards, writes, advanced = [] }: Commit): CommitSteps {
   return {
     guards: guards.map((guard) => numbered(guardPart(guard, ""))),
@@ -59,7 +58,7 @@ export function planSteps({ guards, writes, advanced = [] }: Commit): CommitStep
         .filter(isNeeded)
         .flatMap(divide)
         .map((write) => numbered(writePart(write, ""))),
-      ...(advanced.length > 0 ? [numbered(tellPart(advanced, ""))] : []),
+      ...(advanced.length > 0 ? [numbered(notifyPart(advanced, ""))] : []),
     ],
   };
 }
@@ -68,7 +67,7 @@ function isNeeded(write: Write): boolean {
   return "sql" in write || write.rows.length > 0;
 }
 
-/** An update that is not the last guard would stay where a later one fails. */
+/** An update before the last guard would remain if a later guard fails. */
 function isOneStatement({ guards, writes }: Commit): boolean {
   if (guards.slice(0, -1).some(isUpdate)) return false;
   return writes.every((write) =>
@@ -83,14 +82,14 @@ function isUpdate({ sql }: Statement): boolean {
   return /^\s*UPDATE\b/i.test(sql);
 }
 
-/** The condition under which whatever follows the first guards happens; nothing to ask where there are none. */
+/** The condition for everything after the first guards. Empty if there are none. */
 function holdsBefore(guardCount: number): string {
   return guardCount === 0 ? "" : `(SELECT true FROM g${guardCount - 1})`;
 }
 
 function guardPart(guard: Guard, holds: string): NumberedStatement {
   const sql = conditional(guard.sql, holds);
-  // Not FOR UPDATE: rows that refer to this one may come and go meanwhile.
+  // Not FOR UPDATE: rows that refer to this one may be added and removed meanwhile.
   return {
     sql: `${sql} ${isUpdate(guard) ? "RETURNING 1" : "FOR NO KEY UPDATE"}`,
     values: guard.values,
@@ -109,7 +108,7 @@ function conditional(sql: string, holds: string): string {
   return `${split.head} WHERE (${split.condition}) AND ${holds}`;
 }
 
-/** A list per column: the statement is the same for any number of rows, so it is planned once. */
+/** One list per column: the statement is the same for any number of rows, so it is planned once. */
 function insertPart({ into, rows, orIgnore }: Insert, holds: string): NumberedStatement {
   const types = columnsOf(into);
   const isKnown = rows.every((row) => Object.keys(row).every((name) => name in types));
@@ -125,7 +124,7 @@ function insertPart({ into, rows, orIgnore }: Insert, holds: string): NumberedSt
   };
 }
 
-function tellPart(sessionIds: readonly string[], holds: string): NumberedStatement {
+function notifyPart(sessionIds: readonly string[], holds: string): NumberedStatement {
   const where = holds === "" ? "" : ` WHERE ${holds}`;
   return {
     sql: `SELECT pg_notify('${advancedChannel}', id) FROM unnest(?::text[]) AS moved (id)${where}`,

@@ -1,21 +1,21 @@
-// The connection string as the user wrote it: what to call the database, and what must never be repeated.
+// Parses the user's connection string: a name for messages, and the secrets never to repeat.
 import { StrataError } from "../../../core/strata-error.ts";
 
 export interface Address {
   readonly connectionString: string;
   /** Host, port and database, for messages. */
   readonly where: string;
-  /** Takes the password out of a text. */
+  /** Removes the password from a text. */
   readonly redact: (text: string) => string;
 }
 
-/** Says nothing of the string in its errors: it may hold a password in an unexpected place. */
+/** Errors never quote the string: it may contain a password in an unexpected place. */
 export function parseAddress(text: string): Address {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^postgres(?:ql)?:$/.test(url.protocol)) {
     throw invalid("the connection string of the ledger is not a PostgreSQL URL");
   }
-  // A password with one of / ? # that is not encoded ends the host too early, and its rest shows up here.
+  // An unencoded / ? # in a password ends the host early, and the rest appears here.
   if (url.hash !== "" || `${url.pathname}${url.search}`.includes("@")) {
     throw invalid("the password in the connection string of the ledger is not encoded");
   }

@@ -1,24 +1,23 @@
 // A bounded number of connections to one database, each used by one piece of work at a time.
 import type * as Driver from "pg";
-import { StrataError } from "../../../core/strata-error.ts";
+import { StrataError, messageOf } from "../../../core/strata-error.ts";
 import type { ResultRow } from "../sql/database.ts";
 import type { Address } from "./connection-string.ts";
 import { endClient, withinTime } from "./deadline.ts";
 import { findAtWork } from "./find-at-work.ts";
 import { isStalePlan, kindOfFailure } from "./postgres-errors.ts";
-import { resultTypes } from "./result-types.ts";
 import { createToRun, type ClientRun, type Run } from "./run-statements.ts";
 import { watchSilence } from "./watch-silence.ts";
 
 export interface Connections {
-  /** Nothing is sent where it throws before the work began. */
+  /** If it throws before the work began, nothing was sent. */
   use<T>(work: (run: Run) => Promise<T>, onNotice?: (notice: Notice) => void): Promise<T>;
   /** A connection outside the pool, for listening. */
   connectAlone(): Promise<Driver.Client>;
   close(): Promise<void>;
 }
 
-/** What the server says besides the answer; warnings have a code that begins with 01. */
+/** Messages of the server besides the answer. The codes of warnings begin with 01. */
 export interface Notice {
   readonly code?: string | undefined;
   readonly message?: string | undefined;
@@ -30,15 +29,15 @@ export interface ConnectionsOptions {
   readonly poolSize: number;
   /** How long a connection may be silent. */
   readonly silentForMs: number;
-  /** Told when a connection broke that nobody used just then. */
+  /** Called when an idle connection broke. */
   readonly onLost: (error: unknown) => void;
 }
 
 const connectForMsMax = 10_000;
 
 /**
- * What users and servers may have set otherwise. Commits wait for the disk; somebody who died in a transaction does
- * not hold its locks for long; statements see what was committed before them; warnings are heard.
+ * Overrides settings of users and servers. Commits wait for the disk; a client that died in a transaction does
+ * not hold its locks for long; statements see earlier commits; warnings are delivered.
  */
 const sessionSettings = `SELECT pg_backend_pid() AS pid, set_config('client_encoding', 'UTF8', false),
   set_config('default_transaction_isolation', 'read committed', false),
@@ -89,7 +88,7 @@ export async function openConnections(options: ConnectionsOptions): Promise<Conn
   pool.on("connect", (client) => {
     open.add(client);
     client.on("end", () => open.delete(client));
-    // A connection may break before anybody who asked for it can look; the next statement on it fails then.
+    // A connection may break before its user can listen. The next statement on it then fails.
     client.on("error", () => {});
   });
   const toRun = createToRun(watch);
@@ -107,7 +106,7 @@ export async function openConnections(options: ConnectionsOptions): Promise<Conn
   };
 }
 
-/** The driver is installed by those who use it. */
+/** The driver is optional and installed by its users. */
 export async function loadDriver(
   load: () => Promise<typeof Driver> = () => import("pg"),
 ): Promise<typeof Driver> {
@@ -123,15 +122,15 @@ export async function loadDriver(
   }
 }
 
-/** The driver reads the string, certificates and all, when it makes a client. */
+/** Creating a client makes the driver parse the string, including certificates. */
 function checkConfig(pg: typeof Driver, config: Driver.PoolConfig, { redact }: Address): void {
   try {
     void new pg.Client(config);
   } catch (error) {
     throw new StrataError(
       "config-invalid",
-      `the connection string of the ledger cannot be used: ${redact(error instanceof Error ? error.message : String(error))}`,
-      "check what it says after the question mark",
+      `the connection string of the ledger cannot be used: ${redact(messageOf(error))}`,
+      "check the part after the question mark",
       { cause: error },
     );
   }
@@ -157,7 +156,30 @@ async function useClient<T>(
   } finally {
     client.off("error", onError);
     client.off("notice", onNotice);
-    // Another connection begins with nothing prepared.
+    // A new connection starts without prepared statements.
     client.release(isBroken || isFull());
   }
+}
+
+/** Converts the server's types to the values both databases give. By type number in pg_type. Everything else stays text. */
+const resultTypes: readonly (readonly [number, (text: string) => number])[] = [
+  // Booleans: SQLite has none and uses 1 and 0.
+  [16, (text) => (text === "t" ? 1 : 0)],
+  [20, toSafeInteger],
+  [21, Number],
+  [23, Number],
+  [700, Number],
+  [701, Number],
+  // Sums of integers.
+  [1700, (text) => (/^-?\d+$/.test(text) ? toSafeInteger(text) : Number(text))],
+];
+
+function toSafeInteger(text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value)) return value;
+  throw new StrataError(
+    "store-unavailable",
+    `the ledger returned ${text}, which does not fit a number exactly`,
+    "read it as text: CAST(… AS TEXT)",
+  );
 }

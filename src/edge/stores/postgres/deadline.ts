@@ -1,13 +1,13 @@
-// Hanging up where nobody answers: a network that stalls gives no error of its own.
+// Drops connections that do not answer: a stalled network gives no error of its own.
 import type { Client } from "pg";
 
-/** Whatever waits for the connection fails as with any other that was lost. */
+/** Everything that waits for the connection fails as if it was lost. */
 export function hangUp(client: Client, afterMs: number): void {
   const error = new Error(`Connection terminated: no answer for ${afterMs / 1000} s`);
   client.connection.stream.destroy(error);
 }
 
-/** For work that is quick wherever the network is. */
+/** For work that is quick on any network. */
 export async function withinTime<T>(
   client: Client,
   forMs: number,
@@ -21,7 +21,7 @@ export async function withinTime<T>(
   }
 }
 
-/** Says goodbye, and does not wait for ever to hear it back. */
+/** Ends the connection without waiting forever for the reply. */
 export function endClient(client: Client, forMs: number): Promise<void> {
   return withinTime(client, forMs, () => client.end());
 }

@@ -1,14 +1,14 @@
-// Which connections the server works for just now, asked over a connection of its own.
+// Asks the server over a separate connection which connections it is working for.
 import type { Client } from "pg";
 import type { ResultRow } from "../sql/database.ts";
 import { endClient, withinTime } from "./deadline.ts";
 import { isServersWord } from "./postgres-errors.ts";
 
-/** Also a server that was told not to say what its connections do counts as one that works. */
+/** A server configured to hide activity counts as working. */
 const atWorkSql = `SELECT pid FROM pg_stat_activity WHERE pid = ANY ($1::int[])
   AND (state = 'disabled' OR state = 'active' AND wait_event_type IS DISTINCT FROM 'Client')`;
 
-/** By the server's numbers for them; null where it refuses to say. Throws where it cannot be reached. */
+/** By process id. Null if the server refuses to say. Throws if it cannot be reached. */
 export async function findAtWork(
   connect: () => Promise<Client>,
   forMs: number,
@@ -25,7 +25,7 @@ export async function findAtWork(
       void endClient(client, forMs);
     }
   } catch (error) {
-    // Who is refused was answered.
+    // A refusal is also an answer.
     if (isServersWord(error)) return null;
     throw error;
   }

@@ -5,7 +5,7 @@ import { openPostgres, type PostgresOptions } from "./open-postgres.ts";
 
 export type { LedgerOptions, PostgresOptions };
 
-/** Brings the schema up to date; of nodes that start at once, one does. */
+/** Migrates the schema. If several nodes start at once, one of them does it. */
 export async function openPostgresLedger(
   options: PostgresOptions & LedgerOptions,
 ): Promise<Ledger> {

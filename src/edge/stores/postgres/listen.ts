@@ -1,4 +1,4 @@
-// Hears from all nodes which session's pointer moved, on a connection of its own that comes back when it is lost.
+// Receives from all nodes which session's pointer moved, on its own connection that reconnects when lost.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Client } from "pg";
 import { advancedChannel } from "./compose-commit.ts";
@@ -12,24 +12,24 @@ export interface Listener {
 
 export interface ListenerOptions {
   readonly connect: () => Promise<Client>;
-  /** A connection that gives no sign of life for twice as long is given up. */
+  /** A connection without a sign of life for twice as long is dropped. */
   readonly silentForMs: number;
   readonly onLost: (error: unknown) => void;
   readonly onHandlerFailed: (error: unknown) => void;
-  /** Sessions that may have moved since then; asked after a connection was lost, when nobody heard of moves. */
+  /** Sessions that may have moved since then. Called after a lost connection, when moves went unheard. */
   readonly movedSince: (timeMs: number) => Promise<readonly string[]>;
 }
 
-/** Covers how long a dead connection stays unnoticed, and how far the clocks of the nodes are apart. */
+/** Covers how long a dead connection goes unnoticed, and how far the nodes' clocks differ. */
 const marginMs = 300_000;
 
-/** Every move is told at least once; after a lost connection some are told that were known already. */
+/** Reports every move at least once. After a lost connection, some are reported again. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { silentForMs } = options;
   const handlers = new Set<(sessionId: string) => unknown>();
   let client: Client | undefined;
   let isClosed = false;
-  const tell = (sessionId: string): void => {
+  const notify = (sessionId: string): void => {
     for (const handler of handlers) void callAlone(handler, sessionId, options.onHandlerFailed);
   };
   const listen = async (): Promise<void> => {
@@ -41,7 +41,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       options.onLost(error ?? new Error("Connection terminated"));
       void comeBack(Date.now());
     };
-    fresh.on("notification", ({ payload }) => tell(payload ?? ""));
+    fresh.on("notification", ({ payload }) => notify(payload ?? ""));
     fresh.on("error", onEnd);
     fresh.on("end", onEnd);
     client = fresh;
@@ -61,7 +61,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       try {
         if (!isListening) await listen();
         isListening = true;
-        for (const id of await options.movedSince(lostMs - marginMs)) tell(id);
+        for (const id of await options.movedSince(lostMs - marginMs)) notify(id);
         return;
       } catch (error) {
         options.onLost(error);
@@ -81,7 +81,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   };
 }
 
-/** Nobody who listens notices that a network is stalled. */
+/** A listening connection does not notice a stalled network by itself. */
 function checkLife(client: Client, everyMs: number): void {
   let isAnswered = true;
   const timer = setInterval(() => {
@@ -95,7 +95,7 @@ function checkLife(client: Client, everyMs: number): void {
   client.on("end", () => clearInterval(timer));
 }
 
-/** What one does not do well is no reason not to tell the others. */
+/** One failing handler does not keep the others from being called. */
 async function callAlone(
   handler: (sessionId: string) => unknown,
   sessionId: string,

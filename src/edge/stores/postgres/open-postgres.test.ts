@@ -73,7 +73,7 @@ describe("values", () => {
     ).toEqual([{ cost: "9007199254740993", sessions: 1, created: 0 }]);
     await expect(database.query("SELECT cost_pico_usd FROM sessions")).rejects.toMatchObject({
       code: "store-unavailable",
-      message: "the ledger gives 9007199254740993, which a number cannot hold exactly",
+      message: "the ledger returned 9007199254740993, which does not fit a number exactly",
     });
   });
 
@@ -364,7 +364,7 @@ describe("the rest", () => {
     expect(await slow).toEqual([{ one: 1 }]);
     await expect(other.query("SELECT 1")).rejects.toMatchObject({
       code: "store-unavailable",
-      message: expect.stringMatching(/is closed already$/),
+      message: expect.stringMatching(/is already closed$/),
     });
   });
 

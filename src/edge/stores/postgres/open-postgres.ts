@@ -1,5 +1,5 @@
-// The shared database: many nodes on one PostgreSQL server, which may be away for a while.
-import { StrataError } from "../../../core/strata-error.ts";
+// The shared database: many nodes on one PostgreSQL server, which may be unavailable for a while.
+import { StrataError, messageOf } from "../../../core/strata-error.ts";
 import type { Database } from "../sql/database.ts";
 import { checkServer } from "./check-server.ts";
 import { openConnections, type Connections } from "./connections.ts";
@@ -12,27 +12,27 @@ import { scrubTables } from "./scrub-tables.ts";
 export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database`. */
   readonly url: string;
-  /** Connections for statements; one more listens. */
+  /** Connections for statements. One more listens. */
   readonly poolSize?: number;
-  /** How long to wait for a server that went away before an operation fails. */
+  /** How long to wait for an unavailable server before an operation fails. */
   readonly retryForMs?: number;
   /**
-   * How long the server may be silent. A statement that takes longer goes on as long as the server says, over another
-   * connection, that it works on it; otherwise the connection counts as lost.
+   * How long the server may be silent. A longer statement continues as long as the server confirms, over
+   * another connection, that it works on it; otherwise the connection counts as lost.
    */
   readonly statementTimeoutMs?: number;
-  /** Told what went wrong without anybody's operation failing. */
+  /** Receives problems that fail no operation. */
   readonly onProblem?: (problem: StrataError) => void;
 }
 
 const dialect: Pick<Database, "clockSql" | "termsSql"> = {
   clockSql: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
-  // As the index in migrations.ts has it.
+  // Matches the index in migrations.ts.
   termsSql:
     "FROM q JOIN message_terms m ON array_to_tsvector(string_to_array(m.terms, ' ')) @@ CAST(q.code AS tsquery)",
 };
 
-/** Fails at once where the server cannot be reached; waits for it only later. */
+/** Fails at once if the server cannot be reached. Waits for it only later. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { poolSize = 10, retryForMs = 30_000, statementTimeoutMs = 30_000 } = options;
   const onProblem = isolate(options.onProblem ?? (() => {}));
@@ -94,7 +94,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   }
 }
 
-/** Whoever is told must not break what he is told about. */
+/** A failing handler must not break the operation it is told about. */
 function isolate(onProblem: (problem: StrataError) => void): (problem: StrataError) => void {
   return (problem) => {
     try {
@@ -107,21 +107,21 @@ function isolate(onProblem: (problem: StrataError) => void): (problem: StrataErr
 
 function waitingFor(error: unknown, address: Address, forMs: number): StrataError {
   const { code, message, hint } = explainFailure(error, address);
-  const told = `${message}; what is asked of it waits up to ${forMs / 1000} s`;
-  return new StrataError(code, told, hint, { cause: error });
+  const text = `${message}; operations wait up to ${forMs / 1000} s`;
+  return new StrataError(code, text, hint, { cause: error });
 }
 
 function handlerFailed(cause: unknown): StrataError {
-  const said = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new StrataError(
     "usage",
-    `a handler of onAdvance failed: ${said}`,
-    "let it catch what it can; the session moved all the same",
+    `a handler of onAdvance failed: ${reason}`,
+    "catch errors inside the handler; the session has moved anyway",
     { cause },
   );
 }
 
-/** Tells of a server that is away once, not for everybody who waits for it. */
+/** Reports an outage once, not once per waiting operation. */
 function watchOutage(onOutage: (error: unknown) => void): {
   readonly onLost: (error: unknown) => void;
   readonly onSuccess: <T>(result: T) => T;
@@ -153,7 +153,7 @@ async function examine(
   if (encoding !== "UTF8") {
     throw new StrataError(
       "environment-unfit",
-      `the ledger ${where} keeps text as ${String(encoding)}, which cannot hold every character`,
+      `the ledger ${where} stores text as ${String(encoding)}, which does not have every character`,
       "create the database with ENCODING 'UTF8'",
     );
   }
@@ -168,7 +168,7 @@ async function examine(
     onProblem(
       new StrataError(
         "store-unavailable",
-        `the ledger ${where} may lose what it acknowledged in a power cut: fsync is off on the server`,
+        `the ledger ${where} may lose acknowledged data in a power cut: fsync is off on the server`,
         "set fsync = on in postgresql.conf",
       ),
     );

@@ -1,4 +1,4 @@
-// Queries, commits and migrations as the ledger asks for them, on connections that may be lost.
+// Queries, commits and migrations for the ledger, on connections that may be lost.
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Database, ResultRow } from "../sql/database.ts";
 import type { Value } from "../sql/tables.ts";
@@ -11,9 +11,9 @@ import type { Run } from "./run-statements.ts";
 import { isRead, numberPlaces, withByteOrder } from "./to-postgres-sql.ts";
 
 export interface Operations extends Pick<Database, "query" | "commit" | "exclusive" | "snapshot"> {
-  /** For work that is waited for when the ledger is closed. */
+  /** Registers work that closing the ledger waits for. */
   track<T>(work: () => Promise<T>): Promise<T>;
-  /** Takes nothing more, and waits for what was begun. */
+  /** Accepts no more work, and waits for what was begun. */
   drain(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface OperationsOptions {
   readonly rules: RetryRules;
 }
 
-/** Any number that nobody else uses in this database. */
+/** An arbitrary number, unique in this database. */
 const migrationLock = 7_235_414_919_321;
 
 const translationsMax = 1000;
@@ -96,7 +96,7 @@ export function createOperations({ connections, address, rules }: OperationsOpti
 async function lockOthersOut(run: Run): Promise<void> {
   await run(`SELECT pg_advisory_xact_lock(${migrationLock})`);
   const { rows } = await run("SELECT 1 AS found WHERE to_regclass('sessions') IS NOT NULL");
-  // Whoever writes to a session locks its row, or makes it.
+  // Every writer to a session locks its row or creates it.
   if (rows.length > 0) await run("LOCK TABLE sessions IN EXCLUSIVE MODE");
 }
 
@@ -147,7 +147,7 @@ async function inTransaction<T>(run: Run, work: () => Promise<T>): Promise<T> {
 function closed({ where }: Address): StrataError {
   return new StrataError(
     "store-unavailable",
-    `the ledger ${where} is closed already`,
+    `the ledger ${where} is already closed`,
     "open it again, or close it later",
   );
 }

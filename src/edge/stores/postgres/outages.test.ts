@@ -1,4 +1,4 @@
-// Goal: what was acknowledged is there exactly once, whatever happens to the server or the connection.
+// Goal: acknowledged data is there exactly once, whatever happens to the server or the connection.
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../../../harness/postgres.ts";
@@ -41,7 +41,7 @@ afterAll(async () => {
 
 const writers = ["a", "b", "c", "d", "e", "f"];
 
-/** Each writer commits one number after the other, and reads, until it is stopped. */
+/** Each writer commits consecutive numbers, and reads, until it is stopped. */
 async function writeDuring(disturb: () => Promise<void>): Promise<Map<string, number>> {
   for (const [index, writer] of writers.entries()) await addSession(database, writer, index + 1);
   const stop = new AbortController();
@@ -147,14 +147,14 @@ describe("one commit", () => {
       reason: {
         code: "store-unavailable",
         message: expect.stringMatching(
-          /was lost during a write, and nobody knows whether it took effect$/,
+          /was lost during a write; it is unknown whether the write took effect$/,
         ),
       },
     });
     expect(await hashesIn(database)).toEqual([]);
   });
 
-  // The name of the column that tells whether the guard held, and the server's word for a transaction that is done.
+  // The column that tells whether the guard held, and the server's word for a finished transaction.
   test.each([
     { inOrder: false, answer: "g0\0" },
     { inOrder: true, answer: "COMMIT\0" },
@@ -230,7 +230,7 @@ test("a server that stays away is an error after the time, and nothing is pendin
   await node.close();
 });
 
-/** Holds the commit at its guard, does something to its connection, then lets it go on. */
+/** Holds the commit at its guard, disturbs its connection, then lets it continue. */
 async function whileItWaits(
   commit: () => Promise<unknown>,
   disturb: string,

@@ -70,13 +70,13 @@ test("the table of a taken key is named", () => {
 test.each([
   ["53100", "store-unavailable", "cannot grow: the server's disk is full"],
   ["25006", "store-unavailable", "is read-only"],
-  ["42501", "store-unavailable", "lets this user do too little"],
+  ["42501", "store-unavailable", "denies this user a permission"],
   ["53300", "store-unavailable", "has no connection left"],
   ["ENOTFOUND", "store-unavailable", "cannot be reached"],
   ["57P03", "store-unavailable", "is starting or stopping"],
   ["28P01", "config-invalid", "refused the password"],
   ["3D000", "config-invalid", "does not exist"],
-  ["22021", "input-invalid", "cannot keep this text"],
+  ["22021", "input-invalid", "cannot store this text"],
   ["42601", "store-unavailable", "refused a statement"],
 ])("%s is %s: the ledger %s", (code, kind, problem) => {
   expect(explainFailure(failure(code), address)).toMatchObject({

@@ -1,11 +1,11 @@
-// What the server or the network reports → one sentence and what to do.
+// Turns errors of the server or the network into one sentence and advice.
 // Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
-import { StrataError, type StrataErrorCode } from "../../../core/strata-error.ts";
+import { StrataError, type StrataErrorCode, messageOf } from "../../../core/strata-error.ts";
 import type { Address } from "./connection-string.ts";
 
 /**
- * lost: the connection is gone, and with it the answer. again: the server took everything back, and the same
- * statement may succeed next time. final: it would fail again.
+ * lost: the connection is gone, and with it the answer. again: the server rolled back, and the same statement
+ * may succeed next time. final: it would fail again.
  */
 export type FailureKind = "lost" | "again" | "final";
 
@@ -18,38 +18,38 @@ export function kindOfFailure(error: unknown): FailureKind {
     : "final";
 }
 
-/** The connection was broken before the statement could leave. */
+/** The connection was broken before the statement was sent. */
 export function isUnsent(error: unknown): boolean {
   return error instanceof Error && error.message.endsWith("is not queryable");
 }
 
-/** The server answered, whatever it said. Codes of the system, as EPIPE, have no digits. */
+/** Whether the server answered. Codes of the operating system, such as EPIPE, have no digits. */
 export function isServersWord(error: unknown): boolean {
   return /^(?=.*\d)[0-9A-Z]{5}$/.test(codeOf(error));
 }
 
-/** The schema changed under a prepared statement: another connection prepares it anew. */
+/** The schema changed under a prepared statement. Another connection prepares it again. */
 export function isStalePlan(error: unknown): boolean {
-  return codeOf(error) === "0A000" && /cached plan/.test(messageOf(error));
+  return codeOf(error) === "0A000" && /cached plan/.test(wordsOf(error));
 }
 
-/** The table whose key is taken; undefined for any other error. */
+/** The table whose key is taken. Undefined for any other error. */
 export function takenTable(error: unknown): string | undefined {
   if (codeOf(error) !== "23505") return undefined;
   return error instanceof Error && "table" in error ? String(error.table) : "";
 }
 
-/** A row would point at nothing. */
+/** A row would refer to nothing. */
 export function isMissingReference(error: unknown): boolean {
   return codeOf(error) === "23503";
 }
 
-/** Two rows where a guard asks for one. */
+/** A guard matched two rows. */
 export function isCardinality(error: unknown): boolean {
   return codeOf(error) === "21000";
 }
 
-/** For people, without the password. What is neither the server's nor the network's is given back as it is. */
+/** For people, without the password. Returns errors from elsewhere unchanged. */
 export function toStoreError(error: unknown, address: Address): unknown {
   const isTheirs = codeOf(error) !== "" || kindOfFailure(error) === "lost" || isRefusal(error);
   return isTheirs ? explainFailure(error, address) : error;
@@ -58,22 +58,22 @@ export function toStoreError(error: unknown, address: Address): unknown {
 export function explainFailure(error: unknown, { where, redact }: Address): StrataError {
   if (error instanceof StrataError) return error;
   const code = codeOf(error);
-  const said = redact(messageOf(error));
+  const text = redact(wordsOf(error));
   const [kind, problem, hint] =
     explanations[code] ??
-    (isRefusal(error) ? refusalOf(said) : undefined) ??
+    (isRefusal(error) ? refusalOf(text) : undefined) ??
     (kindOfFailure(error) === "lost" ? unreachable : unexpected);
-  const detail = code === "" ? said : `${said} (${code})`;
+  const detail = code === "" ? text : `${text} (${code})`;
   return new StrataError(kind, `the ledger ${where} ${problem}: ${detail}`, hint, { cause: error });
 }
 
-/** A connection was lost after something was sent that must not be sent twice. */
+/** The connection was lost after a statement was sent that must not be sent twice. */
 export function unknownWhether(error: unknown, { where }: Address): StrataError {
   if (error instanceof StrataError) return error;
   return new StrataError(
     "store-unavailable",
-    `the connection to the ledger ${where} was lost during a write, and nobody knows whether it took effect`,
-    "look at the ledger when the server is back, before doing it again",
+    `the connection to the ledger ${where} was lost during a write; it is unknown whether the write took effect`,
+    "check the ledger when the server is back, before you repeat the write",
     { cause: error },
   );
 }
@@ -83,7 +83,7 @@ const lostCodes: ReadonlySet<string> = new Set(
   EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ENOENT`.split(/\s+/),
 );
 
-/** As the driver words it where there is no code. */
+/** The driver's messages that have no code. */
 const lostMessages =
   /^(?:Connection terminated|timeout e|Client has encountered a connection error|Client was closed)/;
 
@@ -91,15 +91,15 @@ type Explanation = readonly [StrataErrorCode, string, string];
 
 const checkAddress = "check user, password and database in the connection string";
 
-/** What the driver finds itself before anything is asked. */
+/** Errors that the driver raises before any statement. */
 function isRefusal(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== "") return /TLS|SSL|CERT/.test(code);
   return error instanceof Error && /^SASL|\bSSL\b|certificate/.test(error.message);
 }
 
-function refusalOf(said: string): Explanation {
-  return said.startsWith("SASL") ? noPassword : noEncryption;
+function refusalOf(text: string): Explanation {
+  return text.startsWith("SASL") ? noPassword : noEncryption;
 }
 
 const noPassword: Explanation = [
@@ -120,7 +120,7 @@ const unreachable: Explanation = [
 const unexpected: Explanation = [
   "store-unavailable",
   "refused a statement",
-  "look at the server's log; nothing of this statement was kept",
+  "see the server's log; this statement had no effect",
 ];
 
 const explanations: Readonly<Record<string, Explanation>> = {
@@ -137,7 +137,7 @@ const explanations: Readonly<Record<string, Explanation>> = {
   ],
   "42501": [
     "store-unavailable",
-    "lets this user do too little",
+    "denies this user a permission",
     "as the owner: GRANT USAGE, CREATE ON SCHEMA public TO the user, or make it the owner of the tables",
   ],
   "25006": [
@@ -148,7 +148,7 @@ const explanations: Readonly<Record<string, Explanation>> = {
   "53100": [
     "store-unavailable",
     "cannot grow: the server's disk is full",
-    "make room and try again; what was acknowledged is safe, and nothing of this write was kept",
+    "free some space and try again; acknowledged data is safe, and this write was not stored",
   ],
   "53300": [
     "store-unavailable",
@@ -157,14 +157,14 @@ const explanations: Readonly<Record<string, Explanation>> = {
   ],
   "40P01": [
     "store-unavailable",
-    "was used by others who waited for this",
-    "try again; nothing of it was kept",
+    "had a deadlock with other clients",
+    "try again; nothing was stored",
   ],
   "57P03": ["store-unavailable", "is starting or stopping", "try again in a moment"],
   "22021": [
     "input-invalid",
-    "cannot keep this text",
-    "take out the character with the code 0, which PostgreSQL does not store",
+    "cannot store this text",
+    "remove the character with code 0, which PostgreSQL does not store",
   ],
 };
 
@@ -173,9 +173,8 @@ function codeOf(error: unknown): string {
   return typeof error.code === "string" ? error.code : "";
 }
 
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // A host with several addresses gives an error without words for all of them.
-  const [first] = error instanceof AggregateError ? error.errors : [];
-  return first instanceof Error ? first.message : error.message;
+/** A host with several addresses gives one error for all of them. The first one is enough. */
+function wordsOf(error: unknown): string {
+  const [first]: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
+  return messageOf(first ?? error);
 }

@@ -23,7 +23,7 @@ let nodes: readonly [Database, Database];
 beforeAll(async () => {
   server = await startPostgres({ fsync: false });
   url = await server.createDatabase();
-  // Deadlocks are looked for after a second otherwise, which is long for a test.
+  // By default deadlocks are checked after a second, which is long for a test.
   await withClient(url, async (client) => {
     await client.query("ALTER SYSTEM SET deadlock_timeout = '20ms'");
     await client.query("SELECT pg_reload_conf()");

@@ -1,4 +1,4 @@
-// What a user hears when the server does not let us in, or does not let us write.
+// What a user reads when the server refuses a connection or a write.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../../../harness/postgres.ts";
 import { StrataError } from "../../../core/strata-error.ts";
@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => server?.stop());
 
-/** The error, after a look that the password is nowhere in it. */
+/** The error, after checking that the password is nowhere in it. */
 async function failureOf(work: Promise<unknown>, url: string): Promise<StrataError> {
   const error = await work.then(
     () => new Error("nothing failed"),
@@ -98,7 +98,7 @@ test("a user who may not create tables is told so", async () => {
   const { code, message } = await failureOf(openMigrated(guest), guest);
   expect(code).toBe("store-unavailable");
   expect(message).toMatch(
-    /lets this user do too little: permission denied for schema public \(42501\)$/,
+    /denies this user a permission: permission denied for schema public \(42501\)$/,
   );
 });
 
@@ -140,7 +140,7 @@ test("a database that cannot hold every character is not used", async () => {
   const { code, message } = await failureOf(openPostgres({ url }), url);
   expect(code).toBe("environment-unfit");
   expect(message).toMatch(
-    /^the ledger bytes on .* keeps text as SQL_ASCII, which cannot hold every character$/,
+    /^the ledger bytes on .* stores text as SQL_ASCII, which does not have every character$/,
   );
 });
 
@@ -158,9 +158,7 @@ test("a server that does not wait for its disk is reported", async () => {
   const url = server.url();
   const database = await openPostgres({ url, onProblem: ({ message }) => problems.push(message) });
   expect(problems).toEqual([
-    expect.stringMatching(
-      /may lose what it acknowledged in a power cut: fsync is off on the server$/,
-    ),
+    expect.stringMatching(/may lose acknowledged data in a power cut: fsync is off on the server$/),
   ]);
   await database.close();
 });

@@ -1,20 +1,20 @@
-// Goes on where a connection was lost: waits longer and longer, up to a limit.
+// Retries after a lost connection, with growing waits, up to a limit.
 import { setTimeout as wait } from "node:timers/promises";
 import { kindOfFailure } from "./postgres-errors.ts";
 
 export interface RetryRules {
-  /** How long a server may be away. */
+  /** How long a server may be unavailable. */
   readonly forMs: number;
-  /** Told before each wait for a server that is away. */
+  /** Called before each wait for an unavailable server. */
   readonly onLost: (error: unknown) => void;
 }
 
 const backoffMsBase = 20;
 const backoffMsMax = 1000;
-/** Deadlocks and the like, which the next attempt is likely to miss. */
+/** For deadlocks and the like, which the next attempt will probably avoid. */
 const againMax = 20;
 
-/** Runs something again after a failure that may pass. What it throws in the end is what it threw last. */
+/** Runs the work again after a failure that may pass. Finally throws the last error. */
 export async function retry<T>(work: () => Promise<T>, rules: RetryRules): Promise<T> {
   let lostCount = 0;
   let againCount = 0;
@@ -40,7 +40,7 @@ export async function retry<T>(work: () => Promise<T>, rules: RetryRules): Promi
   }
 }
 
-/** Half of it is chance, so that nodes do not come back all at once. */
+/** Half of it is random, so that nodes do not reconnect all at once. */
 export function backoffMs(attempt: number, random: number = Math.random()): number {
   return Math.min(backoffMsMax, backoffMsBase * 2 ** attempt) * (0.5 + random / 2);
 }

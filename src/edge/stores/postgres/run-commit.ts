@@ -1,4 +1,4 @@
-// Runs a commit once, also where the connection is lost in the middle of it.
+// Runs a commit exactly once, even if the connection is lost in the middle.
 import type { Commit, CommitResult } from "../sql/database.ts";
 import { composeCommit, planSteps, type NumberedStatement } from "./compose-commit.ts";
 import type { Connections } from "./connections.ts";
@@ -17,8 +17,8 @@ import type { Run } from "./run-statements.ts";
 import { numberPlaces } from "./to-postgres-sql.ts";
 
 /**
- * After a lost connection `landed` is asked before the commit is run again. The first attempt may still be running
- * on the server then, so `landed` is asked once more where the second attempt comes too late.
+ * After a lost connection, asks `landed` before the commit is repeated. The first attempt may still be running
+ * on the server, so `landed` is asked again if the second attempt fails.
  */
 export async function runCommit(
   connections: Connections,
@@ -65,7 +65,7 @@ async function tryCommit(run: Run, commit: Commit, onSend: () => void): Promise<
     const table = takenTable(error);
     if (table !== undefined) return { kind: "taken", table };
     if (isMissingReference(error)) return { kind: "refused", guard: "reference" };
-    // A guard found two rows: which one it was comes out step by step.
+    // A guard matched two rows. Step by step shows which one.
     if (whole !== null && isCardinality(error)) return runSteps(run, commit, onSend);
     throw error;
   }
@@ -105,12 +105,12 @@ async function runSteps(run: Run, commit: Commit, onSend: () => void): Promise<C
   return { kind: "done" };
 }
 
-/** Where this fails the connection is gone, and its transaction with it. */
+/** If this fails, the connection is gone, and its transaction with it. */
 export async function rollBack(run: Run): Promise<void> {
   await run("ROLLBACK").catch(() => {});
 }
 
-/** Waits for all of them; throws the first failure, as those after it only follow from it. */
+/** Waits for all. Throws the first failure; later ones only follow from it. */
 async function settle<T>(sent: readonly Promise<T>[]): Promise<readonly T[]> {
   const settled = await Promise.allSettled(sent);
   return settled.map((each) => {

@@ -1,4 +1,4 @@
-// Goal: whoever deletes is told truly whether what was deleted is gone from the server's tables.
+// Goal: a deletion reports truthfully whether the deleted rows are gone from the server's tables.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../../../harness/postgres.ts";
 import type { Database } from "../sql/database.ts";
@@ -29,7 +29,7 @@ async function deleteAll(on: Database = database): Promise<void> {
   await on.query("DELETE FROM contents");
 }
 
-/** Rows the pages hold, also those nobody can see any more. */
+/** Rows in the pages, including those no longer visible. */
 async function countKept(): Promise<number> {
   return withClient(url, async (client) => {
     await client.query("CREATE EXTENSION IF NOT EXISTS pageinspect");
@@ -60,7 +60,7 @@ test("a user who may not vacuum is told so, and what to grant", async () => {
   const app = await openPostgres({ url: restricted.href });
   await deleteAll(app);
   expect(await app.scrub()).toMatch(
-    /^the tables could not be vacuumed \(permission denied to vacuum "contents", skipping it\), so that .* GRANT MAINTAIN ON ALL TABLES/,
+    /^the tables could not be vacuumed \(permission denied to vacuum "contents", skipping it\), so .* GRANT MAINTAIN ON ALL TABLES/,
   );
   expect(await countKept()).toBe(1);
   await withClient(url, (client) =>

@@ -1,18 +1,21 @@
-// Deleted rows leave the tables with a VACUUM, which the server may refuse, or which may come too early.
+// Removes deleted rows from the tables with a VACUUM, which the server may refuse, or which may run too early.
 import { setTimeout as wait } from "node:timers/promises";
 import { tables } from "../sql/tables.ts";
 import type { Connections, Notice } from "./connections.ts";
 import type { Address } from "./connection-string.ts";
 import { explainFailure } from "./postgres-errors.ts";
 
-/** What a deletion takes content from; branches are only numbers. Told in detail, to see what was too early. */
+/**
+ * The tables that lose content in a deletion; branches are only numbers. Verbose, to detect a run that was too
+ * early.
+ */
 const vacuumSql = `VACUUM (VERBOSE) ${Object.keys(tables)
   .filter((name) => name !== "branches")
   .join(", ")}`;
 
 const waitForMs = 1000;
 
-/** Null once what was deleted before is gone from the tables; else why not, and what to do. Never throws. */
+/** Null once deleted rows are gone from the tables. Otherwise why not, and what to do. Never throws. */
 export async function scrubTables(
   connections: Pick<Connections, "use">,
   address: Address,
@@ -33,7 +36,7 @@ export async function scrubTables(
   }
 }
 
-/** What was deleted before this is older than the transaction of this number. */
+/** Everything deleted so far is older than this transaction number. */
 async function readHorizon({ use }: Pick<Connections, "use">): Promise<number> {
   const { rows } = await use((run) =>
     run(
@@ -44,9 +47,9 @@ async function readHorizon({ use }: Pick<Connections, "use">): Promise<number> {
 }
 
 interface Vacuumed {
-  /** What the server said where it left out a table. */
+  /** The server's message if it skipped a table. */
   readonly warning: string | null;
-  /** Whether somebody could still see what was deleted. */
+  /** Whether a transaction could still see the deleted rows. */
   readonly isEarly: boolean;
 }
 
@@ -64,13 +67,13 @@ async function vacuum({ use }: Pick<Connections, "use">, horizon: number): Promi
   );
   return {
     warning: warning === undefined ? null : (warning.message ?? ""),
-    // Transactions are counted in a circle.
+    // Transaction numbers wrap around.
     isEarly: cutoffs.some((cutoff) => ((cutoff - horizon) | 0) < 0),
   };
 }
 
 function refused(warning: string): string {
-  return `the tables could not be vacuumed (${warning}), so that deleted rows stay in the server's files until autovacuum comes to them; run VACUUM as the owner of the tables, and let this user do it from now on: GRANT MAINTAIN ON ALL TABLES IN SCHEMA public TO it (PostgreSQL 17 and later), or make it the owner`;
+  return `the tables could not be vacuumed (${warning}), so deleted rows stay in the server's files until autovacuum runs; run VACUUM as the owner of the tables, and let this user do it from now on: GRANT MAINTAIN ON ALL TABLES IN SCHEMA public TO it (PostgreSQL 17 and later), or make it the owner`;
 }
 
 const tooEarly =

@@ -1,4 +1,4 @@
-// Goal: a network that carries nothing and says nothing costs time, and never for ever.
+// Goal: a stalled network costs time, but never blocks forever.
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../../../harness/postgres.ts";

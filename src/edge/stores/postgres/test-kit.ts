@@ -20,7 +20,7 @@ export async function empty(database: Database): Promise<void> {
   await database.query("TRUNCATE contents, sessions, branches CASCADE");
 }
 
-/** A session that nobody works on, with a branch of its own. */
+/** An idle session with its own branch. */
 export async function addSession(database: Database, id: string, branchId: number): Promise<void> {
   const result = await database.commit({ guards: [], writes: newSession(id, branchId) });
   if (result.kind !== "done") throw new Error(`no session: ${JSON.stringify(result)}`);
@@ -48,7 +48,7 @@ export function content(...hashes: readonly string[]): Insert {
   return { into: "contents", rows: hashes.map((hash) => ({ hash, text: `text of ${hash}` })) };
 }
 
-/** Holds for one of all who know the same number, and makes it the next. */
+/** Succeeds for one of all who know the same number, and increments it. */
 export function takeNumber(sessionId: string, number: number): Guard {
   return {
     name: "number",
@@ -57,7 +57,7 @@ export function takeNumber(sessionId: string, number: number): Guard {
   };
 }
 
-/** A commit that can be told from all others. */
+/** A commit that differs from all others. */
 export function numbered(sessionId: string, number: number): Commit {
   const hash = `${sessionId}-${number}`;
   return {
@@ -77,7 +77,7 @@ export async function countOf(database: Database, sessionId: string): Promise<un
   return row?.["turn_count"];
 }
 
-/** A connection of the test's own, outside what it tests. */
+/** A separate connection for the test itself. */
 export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -88,7 +88,7 @@ export async function withClient<T>(url: string, work: (client: Client) => Promi
   }
 }
 
-/** How many statements of others wait for a lock just now. */
+/** How many statements of others wait for a lock now. */
 export async function countWaiting(client: Client): Promise<number> {
   const { rows } = await client.query(
     "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
@@ -98,9 +98,9 @@ export async function countWaiting(client: Client): Promise<number> {
 
 export interface Proxy {
   readonly url: string;
-  /** From now on, an answer with such bytes in it does not arrive: the connection breaks instead. */
+  /** From now on, an answer with these bytes does not arrive: the connection breaks instead. */
   breakOn(bytes: string | null): void;
-  /** From now on, what is sent arrives nowhere, or only answers do not; connections stay, and new ones are taken. */
+  /** From now on nothing arrives, or only answers do not. Connections stay open, and new ones are accepted. */
   stall(what: "all" | "answers" | null): void;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
-// The SQL both databases understand → PostgreSQL's: numbered places, and text in the order of its bytes.
+// Converts shared SQL to PostgreSQL's: numbered placeholders, and text in byte order.
 
-/** What no place and no keyword can be inside of, then what is looked for. */
+/** Matches quoted text first, so that placeholders and keywords inside it are skipped. */
 const quoted = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*/.source;
 const places = new RegExp(`${quoted}|\\?`, "g");
 const textTypes = new RegExp(`${quoted}|\\bTEXT\\b(?!\\s+COLLATE)`, "g");
@@ -23,8 +23,8 @@ export function numberPlaces(sql: string, first = 1): NumberedSql {
 }
 
 /**
- * Columns of type TEXT, in capitals, are compared byte by byte, as SQLite does it: the order of ids must not depend on where the
- * server stands, and an index must survive an update of the server's locales.
+ * Compares columns of type TEXT (in capitals) byte by byte, like SQLite. The order of ids must not depend on
+ * the server's locale, and an index must survive an update of the locales.
  */
 export function withByteOrder(sql: string): string {
   if (!/^\s*(?:CREATE|ALTER)\s+TABLE\b/i.test(sql)) return sql;
@@ -36,7 +36,7 @@ export interface SplitSql {
   readonly condition: string;
 }
 
-/** Parts a statement at its own WHERE; null where it has none. */
+/** Splits a statement at its own WHERE. Null if it has none. */
 export function splitWhere(sql: string): SplitSql | null {
   let depth = 0;
   for (const { 0: found, index } of sql.matchAll(landmarks)) {
@@ -49,7 +49,7 @@ export function splitWhere(sql: string): SplitSql | null {
   return null;
 }
 
-/** Whether running it twice is running it once. */
+/** Whether it is safe to run twice. */
 export function isRead(sql: string): boolean {
   if (/^\s*SELECT\b/i.test(sql)) return true;
   return /^\s*WITH\b/i.test(sql) && !/\b(?:INSERT|UPDATE|DELETE|MERGE)\b/i.test(sql);

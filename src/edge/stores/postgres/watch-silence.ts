@@ -1,23 +1,23 @@
-// Finds connections whose answer never comes, and leaves alone those whose statement only takes long.
+// Finds connections whose answer never comes, and spares those whose statement only takes long.
 import { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Client } from "pg";
 import { hangUp } from "./deadline.ts";
 
 export interface SilenceWatch {
-  /** Told of every statement that is sent; returns what to call when it is answered. */
+  /** Call it for every statement sent. Returns the function to call on the answer. */
   sent(client: Client, characters: number): () => void;
-  /** The server's own number for a connection. */
+  /** Sets the server's process id of a connection. */
   know(client: Client, pid: number): void;
   stop(): void;
 }
 
 export interface SilenceOptions {
-  /** How long a connection may be silent before somebody asks. */
+  /** How long a connection may be silent before the server is asked. */
   readonly forMs: number;
   /**
-   * Which of these the server works for, asked over another connection; null where it refuses to say. Throws where
-   * that connection cannot be made either.
+   * Which of these the server works for, asked over another connection. Null if it refuses to say. Throws if
+   * that connection fails too.
    */
   readonly findAtWork: (pids: readonly number[]) => Promise<ReadonlySet<number> | null>;
 }
@@ -25,16 +25,16 @@ export interface SilenceOptions {
 interface Line {
   readonly client: Client;
   unanswered: number;
-  /** Of what was sent and is not answered. */
+  /** Characters sent and not answered. */
   characters: number;
-  /** As of the last sign of life. */
+  /** At the last sign of life. */
   bytes: number;
   sinceMs: number;
 }
 
-/** The slowest link that counts as one. */
+/** The slowest usable link. */
 const charactersPerMs = 50;
-/** An answer may be on its way while the server says that it is done. */
+/** An answer may still be on its way when the server reports it as done. */
 const graceMsMax = 1000;
 
 export function watchSilence({ forMs, findAtWork }: SilenceOptions): SilenceWatch {
@@ -52,7 +52,7 @@ export function watchSilence({ forMs, findAtWork }: SilenceOptions): SilenceWatc
     );
     await wait(Math.min(graceMsMax, forMs), undefined, { ref: false });
     for (const line of silent) {
-      // Answered meanwhile, or heard of.
+      // It was answered or made progress meanwhile.
       if (lines.get(line.client) !== line || !isSilent(line)) continue;
       if (atWork === null || atWork.has(pids.get(line.client) ?? 0)) {
         line.sinceMs = performance.now();
@@ -92,7 +92,7 @@ function newLine(client: Client): Line {
   return { client, unanswered: 0, characters: 0, bytes: bytesMoved(client), sinceMs };
 }
 
-/** What came in and what the system took to send. */
+/** Bytes received, and bytes the system accepted for sending. */
 function bytesMoved({ connection: { stream } }: Client): number {
   if (!(stream instanceof Socket)) return 0;
   return stream.bytesRead + stream.bytesWritten - stream.writableLength;

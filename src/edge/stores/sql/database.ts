@@ -1,35 +1,37 @@
-// What the ledger asks of a database. Only the two drivers below know a dialect.
+// What the ledger needs from a database. Only the two drivers know a dialect.
 import type { Row, TableName, Value } from "./tables.ts";
 
 /**
- * SQL here is what SQLite and PostgreSQL both understand, with `?` for values. Integers come back as numbers,
- * so sums of money are read as text.
+ * SQL here is understood by both SQLite and PostgreSQL, with `?` for values. Integers come back as numbers, so
+ * sums of money are read as text.
  */
 export interface Database {
   readonly kind: "sqlite" | "postgres";
   /** The database's own clock in milliseconds since 1970, as an SQL expression. */
   readonly clockSql: string;
-  /** `FROM q JOIN message_terms m …`: rows of messages that hold the code `q.code`. */
+  /** `FROM q JOIN message_terms m …`: rows of messages that contain the code `q.code`. */
   readonly termsSql: string;
   query(sql: string, values?: readonly Value[]): Promise<readonly ResultRow[]>;
-  /** All of it or nothing, durable once it resolves. */
+  /** All or nothing. Durable once it resolves. */
   commit(commit: Commit): Promise<CommitResult>;
-  /** Whether there is a table of this name. */
   hasTable(name: string): Promise<boolean>;
-  /** Queries that all see one moment, while others go on writing. A database in memory has no such moment. */
+  /** Queries on one consistent snapshot while others write. A database in memory has no snapshots. */
   snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /**
-   * One transaction during which nobody else writes to a session; others may read. For migrations and restores.
-   * Others wait for it, so whatever is slow is done before; this process does nothing else with the database.
+   * One transaction during which no other process writes to a session; others may read. For migrations and
+   * restores. Others wait for it, so do slow work before. This process must not use the database for anything
+   * else meanwhile.
    */
   exclusive<T>(work: (query: Database["query"]) => Promise<T>): Promise<T>;
-  /** Told when any connection committed with `advanced`. Returns how to stop. */
+  /** Calls the handler when any connection committed with `advanced`. Returns a function that stops it. */
   onAdvance(handler: (sessionId: string) => void): () => void;
-  /** Bytes on disk. */
   size(): Promise<number>;
-  /** What the database itself finds wrong, in words. */
+  /** What the database's own check finds wrong, in words. */
   check(): Promise<readonly string[]>;
-  /** Null once deleted content is gone from the files, as far as the database can; else why not, and what to do. */
+  /**
+   * Null once deleted content is gone from the files, as far as the database can do that. Otherwise why not,
+   * and what to do.
+   */
   scrub(): Promise<string | null>;
   close(): Promise<void>;
 }
@@ -39,40 +41,40 @@ export interface Snapshot extends Pick<Database, "query"> {
   rows(sql: string): AsyncIterable<ResultRow>;
 }
 
-/** A row as it comes; read it with read-row.ts. */
+/** A raw row. Read it with read-row.ts. */
 export type ResultRow = Readonly<Record<string, unknown>>;
 
 export interface Commit {
-  /** In order. Each must touch exactly one row, or nothing is written; the last may be an update. */
+  /** In order. Each must match exactly one row, or nothing is written. The last may be an update. */
   readonly guards: readonly Guard[];
   /**
-   * No write sees what another one did, or rows that others add while a guard waits, and no two touch the same
-   * row, unless they are `inOrder`.
+   * Unless they are `inOrder`, no write sees another one's effect or rows that others add while a guard waits,
+   * and no two touch the same row.
    */
   readonly writes: readonly Write[];
   readonly inOrder?: boolean;
-  /** Sessions whose pointer moves: other processes and nodes are told. */
+  /** Sessions whose pointer moves. Other processes and nodes are notified. */
   readonly advanced?: readonly string[];
   /**
-   * Whether the commit took effect, asked after a connection was lost in the middle of it: a query that gives
-   * a row exactly when it did. Without one, a lost connection is an error. Such a commit cannot take effect
-   * twice: it makes a guard of its own false, or inserts a key, or may be repeated.
+   * A query that returns a row exactly if the commit took effect, for use after a connection was lost in the
+   * middle. Without one, a lost connection is an error. Such a commit cannot take effect twice: it makes its
+   * own guard false, or inserts a key, or is harmless to repeat.
    */
   readonly landed?: Statement;
 }
 
 export interface Statement {
-  /** Ends with a WHERE clause where it is an UPDATE, a DELETE or a guard. */
+  /** An UPDATE, a DELETE or a guard ends with a WHERE clause. */
   readonly sql: string;
   readonly values: readonly Value[];
 }
 
 /**
- * `SELECT 1 FROM one_table WHERE …`, whose row is locked, or `UPDATE … WHERE …`. Its WHERE looks at its own row
- * only: after a wait nothing else is looked at again.
+ * `SELECT 1 FROM one_table WHERE …`, which locks the row, or `UPDATE … WHERE …`. The WHERE depends on its own
+ * row only: after a wait the database does not re-read anything else.
  */
 export interface Guard extends Statement {
-  /** Told when it does not hold. */
+  /** Returned if the guard fails. */
   readonly name: string;
 }
 
@@ -81,13 +83,13 @@ export type Write = Insert | Statement;
 export interface Insert {
   readonly into: TableName;
   readonly rows: readonly Row[];
-  /** A row whose key is there already is left as it is. */
+  /** Keeps an existing row with the same key. */
   readonly orIgnore?: boolean;
 }
 
 export type CommitResult =
   | { readonly kind: "done" }
-  /** A guard did not hold, or a row would point at nothing (`reference`): nothing was written. */
+  /** A guard failed, or a row would refer to nothing (`reference`). Nothing was written. */
   | { readonly kind: "refused"; readonly guard: string }
-  /** A key is taken: nothing was written. */
+  /** A key is taken. Nothing was written. */
   | { readonly kind: "taken"; readonly table: string };

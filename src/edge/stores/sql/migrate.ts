@@ -1,4 +1,4 @@
-// Brings a database to this program's schema, step by step, and refuses one that is ahead of it.
+// Brings a database to this program's schema, step by step. Refuses a newer schema.
 import { StrataError } from "../../../core/strata-error.ts";
 import type { Database } from "./database.ts";
 import { migrations, type Migration } from "./migrations.ts";
@@ -14,7 +14,7 @@ export async function migrate(
   steps: readonly Migration[] = migrations,
 ): Promise<Migrated> {
   const last = steps.at(-1)?.number ?? 0;
-  // Nothing is locked or written where nothing is to be done: most users may only read and write rows.
+  // Locks and writes nothing if the schema is current: most users may only read and write rows.
   if ((await readSchema(database)) === last) return { from: last, to: last };
   return database.exclusive(async (query) => {
     await query(
@@ -38,7 +38,7 @@ export async function migrate(
   });
 }
 
-/** The number of the last step that was made; null where there is no ledger yet. */
+/** The last applied step. Null if there is no ledger yet. */
 export async function readSchema(
   database: Pick<Database, "hasTable" | "query">,
 ): Promise<number | null> {

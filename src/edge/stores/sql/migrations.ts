@@ -5,11 +5,11 @@ import type { Database } from "./database.ts";
 export interface Migration {
   readonly number: number;
   readonly name: string;
-  /** Statements both databases understand; BIGINT is an integer to SQLite, too. */
+  /** Statements that both databases understand. BIGINT is an integer for SQLite too. */
   readonly statements: readonly (string | OwnStatements)[];
 }
 
-/** What each database says in its own way: full-text indexes. */
+/** Statements per database, for full-text indexes. */
 export type OwnStatements = Readonly<Record<Database["kind"], readonly string[]>>;
 
 const messageTerms = `
@@ -53,7 +53,7 @@ export const migrations: readonly Migration[] = [
       `CREATE INDEX turns_parent ON turns (parent_turn_id)`,
       `CREATE INDEX turns_foundation ON turns (foundation_hash) WHERE foundation_hash IS NOT NULL`,
       `CREATE INDEX turns_folds ON turns (branch_id, seq) WHERE turn_type = 'compaction'`,
-      // A fork is a new branch: what it shares ends with the turn at `fork_seq` of its parent.
+      // A fork is a new branch. The shared part ends with the turn at `fork_seq` of its parent.
       `CREATE TABLE branches (
         id BIGINT PRIMARY KEY,
         parent_branch_id BIGINT,
@@ -127,12 +127,13 @@ export const migrations: readonly Migration[] = [
         FOREIGN KEY (branch_id, turn_seq) REFERENCES turns (branch_id, seq)
       )`,
       `CREATE INDEX messages_whole ON messages (whole_hash) WHERE whole_hash IS NOT NULL`,
-      // Codes of the words of messages that a fold hides, other ones in each branch: made from them on the first search, so no backup holds them.
+      // Codes of the words of hidden messages, different in each branch. The first search creates them, so no
+      // backup contains them.
       {
         sqlite: [
           `CREATE TABLE message_terms (id INTEGER PRIMARY KEY, ${messageTerms})`,
           `CREATE VIRTUAL TABLE message_terms_text USING fts5 (terms, content = 'message_terms', content_rowid = 'id', tokenize = 'ascii', detail = none, columnsize = 0)`,
-          // What is removed is overwritten, not only marked.
+          // Overwrites removed text instead of only marking it.
           `INSERT INTO message_terms_text (message_terms_text, rank) VALUES ('secure-delete', 1)`,
           `CREATE TRIGGER message_terms_added AFTER INSERT ON message_terms BEGIN
             INSERT INTO message_terms_text (rowid, terms) VALUES (new.id, new.terms);
@@ -174,13 +175,13 @@ export const migrations: readonly Migration[] = [
         UNIQUE (turn_id, number)
       )`,
       `CREATE INDEX calls_session ON calls (session_id)`,
-      // All that is counted and summed up of calls, in order of time: a tenth of their rows, and it grows at its end only.
+      // Covers all sums over calls, in time order: a tenth of the rows' size, and it grows only at its end.
       `CREATE INDEX calls_window ON calls (
         started_ms, session_id, model, provider, status, number, ended_ms,
         uncached_tokens, read_tokens, write_5m_tokens, write_30m_tokens, write_1h_tokens, write_12h_tokens, write_24h_tokens,
         output_tokens, reasoning_tokens, cost_pico_usd, turn_id
       )`,
-      // The few of which more is read.
+      // The few calls that need more columns.
       `CREATE INDEX calls_failed ON calls (started_ms) WHERE status <> 'complete'`,
       `CREATE INDEX calls_discarded ON calls (started_ms) WHERE SUBSTR(outcome_json, 1, 15) = '{"discarded":[{'`,
       `CREATE TABLE tool_calls (
@@ -242,7 +243,7 @@ export const migrations: readonly Migration[] = [
       `CREATE INDEX events_type ON events (type, id)`,
       `CREATE INDEX events_turn ON events (turn_id)`,
       `CREATE INDEX events_time ON events (timestamp_us)`,
-      // Whoever plans over several sessions sees in the commit whether others did in between.
+      // A plan over several sessions detects concurrent deletions at commit.
       `CREATE TABLE counters (name TEXT PRIMARY KEY, value BIGINT NOT NULL)`,
       `INSERT INTO counters (name, value) VALUES ('deletions', 0)`,
     ],

@@ -1,4 +1,4 @@
-// Columns of a row that came back, by type. A column that is not what the schema says is our mistake.
+// Typed columns of a result row. A column that differs from the schema is a bug of ours.
 import { assert } from "../../../core/assert.ts";
 import type { ResultRow } from "./database.ts";
 
@@ -22,12 +22,12 @@ export function integerOrNull(row: ResultRow, column: string): number | null {
   return row[column] === null ? null : integer(row, column);
 }
 
-/** Money: selected with `CAST(… AS TEXT)`, because sums outgrow a number. */
+/** Money. Select it with `CAST(… AS TEXT)`, because sums can exceed a number. */
 export function money(row: ResultRow, column: string): bigint {
   return BigInt(text(row, column));
 }
 
-/** One of a closed list, as the schema's checks promise. */
+/** One of a closed list, as the schema's checks guarantee. */
 export function oneOf<T extends string>(row: ResultRow, column: string, values: readonly T[]): T {
   const value = text(row, column);
   const found = values.find((each) => each === value);

@@ -1,7 +1,7 @@
-// Text as every database keeps it. Providers and people write what UTF-8 or PostgreSQL cannot hold.
+// Makes text storable in every database. Providers and people write text that UTF-8 or PostgreSQL cannot store.
 import { escapeLoneSurrogates } from "../../../core/message/json-text.ts";
 
-/** For people to read: what cannot be kept becomes U+FFFD. The same text always becomes the same. */
+/** For text that people read: unstorable characters become U+FFFD. Deterministic. */
 export function storable(text: string): string {
   return isPlain(text) ? text : text.toWellFormed().replaceAll("\u0000", "\uFFFD");
 }
@@ -10,7 +10,7 @@ export function storableOrNull(text: string | undefined): string | null {
   return text === undefined ? null : storable(text);
 }
 
-/** JSON that means the same. */
+/** Escapes unstorable characters; the JSON keeps its meaning. */
 export function storableJson(json: string | undefined): string | null {
   if (json === undefined) return null;
   return isPlain(json) ? json : escapeLoneSurrogates(json).replaceAll("\u0000", "\\u0000");

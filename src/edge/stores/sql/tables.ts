@@ -1,4 +1,4 @@
-// The tables and their columns, as every statement that inserts names them. The schema itself is in migrations.ts.
+// The tables and their columns, as every INSERT names them. migrations.ts has the schema itself.
 
 export type ColumnType = "text" | "integer";
 

@@ -1,17 +1,17 @@
-// Tells when a session's pointer moved: at once for this process, within a moment for others on the file, and
-// at least once.
+// Notifies when a session's pointer moved, at least once: immediately in this process, shortly after in others
+// on the file.
 import type { Prepare } from "./run-commit.ts";
 import { isBusy } from "./sqlite-errors.ts";
 
 export interface AdvanceWatch {
   subscribe(handler: (sessionId: string) => void): () => void;
-  tell(sessionIds: readonly string[]): void;
+  notify(sessionIds: readonly string[]): void;
   close(): void;
 }
 
 const lookEveryMs = 200;
 
-/** Sessions that are looked at: more do not move between two looks. */
+/** The number of sessions examined. More do not move between two checks. */
 const sessionsMax = 500;
 
 export function watchAdvance(
@@ -26,7 +26,7 @@ export function watchAdvance(
     clearInterval(timer);
     timer = undefined;
   };
-  const tell = (sessionIds: readonly string[]): void => {
+  const notify = (sessionIds: readonly string[]): void => {
     for (const id of sessionIds) {
       for (const handler of handlers) isolated(() => handler(id), onProblem);
     }
@@ -38,7 +38,7 @@ export function watchAdvance(
     const seen = moves;
     moves = latestMoves(prepare);
     version = now;
-    tell([...moves].filter(([id, count]) => seen.get(id) !== count).map(([id]) => id));
+    notify([...moves].filter(([id, count]) => seen.get(id) !== count).map(([id]) => id));
   };
   return {
     subscribe: (handler) => {
@@ -53,12 +53,12 @@ export function watchAdvance(
         if (handlers.size === 0) stop();
       };
     },
-    tell,
+    notify,
     close: stop,
   };
 }
 
-/** Whoever is told cannot make a commit fail; a file that is locked just now is looked at next time. */
+/** A handler cannot make a commit fail. A file that is locked now is read next time. */
 function isolated(work: () => unknown, onProblem: (problem: unknown) => void): void {
   const report = (error: unknown): void => {
     if (!isBusy(error)) onProblem(error);

@@ -1,10 +1,10 @@
-// A file of another program is left as it is.
+// Refuses files of other programs.
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StrataError } from "../../../core/strata-error.ts";
 import { toStoreError } from "./sqlite-errors.ts";
 
-/** Before it is opened for real, which would change its journal. */
+/** Runs before the file is opened for real, which would change its journal. */
 export function refuseForeign(file: string): void {
   const names = tablesIn(file);
   if (names.length === 0 || names.includes("strata_schema")) return;
@@ -15,7 +15,7 @@ export function refuseForeign(file: string): void {
   );
 }
 
-/** Sorted; none for a file that is missing or empty. */
+/** The table names, sorted. None for a missing or empty file. */
 export function tablesIn(file: string): readonly string[] {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined || found.size === 0) return [];

@@ -5,7 +5,7 @@ import { openSqlite, type SqliteOptions } from "./open-sqlite.ts";
 
 export type { LedgerOptions, SqliteOptions };
 
-/** Makes the file where there is none, and brings its schema up to date. */
+/** Creates the file if there is none, and migrates its schema. */
 export function openSqliteLedger(options: SqliteOptions & LedgerOptions): Promise<Ledger> {
   return createLedger(openSqlite(options), options);
 }

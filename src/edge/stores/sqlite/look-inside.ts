@@ -1,10 +1,13 @@
-// Looking into a SQLite file without writing to it.
+// Reads a SQLite file without writing to it.
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Database, Snapshot } from "../sql/database.ts";
 import { toStoreError } from "./sqlite-errors.ts";
 
-/** As of one moment, on a connection of its own: the other one goes on writing. Memory has no second connection. */
+/**
+ * A consistent snapshot on its own connection, while the other one keeps writing. A database in memory has no
+ * second connection.
+ */
 export async function readAlone<T>(
   shared: DatabaseSync,
   file: string,
@@ -54,13 +57,13 @@ export async function findDamage(query: Database["query"]): Promise<readonly str
       `SELECT 'row ' || rowid || ' of ' || "table" || ' points at nothing in ' || parent AS problem FROM pragma_foreign_key_check`,
     )),
   ];
-  // SQLite tells of a damaged file in one text of many lines, under a heading.
+  // SQLite reports damage as one text of many lines, under a heading.
   return rows
     .flatMap(({ problem }) => String(problem).split("\n"))
     .filter((problem) => problem !== "ok" && problem !== "" && !problem.startsWith("***"));
 }
 
-/** Moves everything into the file and empties the log beside it; null once that is done. */
+/** Moves everything into the file and empties the log beside it. Null once done. */
 export async function truncateWal(query: Database["query"], endMs: number): Promise<string | null> {
   for (;;) {
     const [row] = await query("PRAGMA wal_checkpoint(TRUNCATE)");

@@ -11,17 +11,17 @@ import { makePrivate } from "./private-file.ts";
 import { breaksReference, isBusy, takenTable, toStoreError } from "./sqlite-errors.ts";
 
 export interface SqliteOptions {
-  /** A path, or `:memory:` for a database that nobody else sees and that ends with the process. */
+  /** A path, or `:memory:` for a private database that ends with the process. */
   readonly file: string;
-  /** FULL survives a power cut; NORMAL may lose the last commits then, and never damages the file. */
+  /** FULL survives a power cut. NORMAL may then lose the last commits, but never damages the file. */
   readonly synchronous?: "FULL" | "NORMAL";
-  /** How long to wait for other processes before giving up. */
+  /** How long to wait for other processes before failing. */
   readonly busyForMs?: number;
-  /** Told what went wrong without anybody's operation failing; a warning of the process by default. */
+  /** Receives problems that fail no operation. Default: a process warning. */
   readonly onProblem?: (problem: unknown) => void;
 }
 
-/** How long a statement itself waits: short, because the process stands still meanwhile. */
+/** How long a single statement waits. Short, because it blocks the process. */
 const blockForMs = 100;
 const openForMs = 5000;
 
@@ -65,7 +65,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     query,
     commit: async (commit) => {
       const result = await patiently(() => tryCommit(connection, prepare, commit));
-      if (result.kind === "done") watch.tell(commit.advanced ?? []);
+      if (result.kind === "done") watch.notify(commit.advanced ?? []);
       return result;
     },
     hasTable: (name) => hasTable(query, name),
@@ -83,7 +83,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     },
     onAdvance: (handler) => watch.subscribe(handler),
     size: () => sizeOf(query),
-    // A connection that knew the full-text index before others wrote to it takes it for damaged.
+    // A connection that opened the full-text index before others wrote to it reports it as damaged.
     check: () => readAlone(connection, file, (snapshot) => findDamage(snapshot.query)),
     scrub: () => truncateWal(query, Date.now() + busyForMs),
     close: () => {
@@ -110,15 +110,15 @@ function connect(file: string, synchronous: "FULL" | "NORMAL"): DatabaseSync {
     refuseForeign(file);
     makePrivate(file);
   }
-  // Another process may be making the file just now; later, waiting is done between statements.
+  // Another process may be creating the file. Later waits happen between statements.
   const connection = new DatabaseSync(file, { timeout: openForMs });
   try {
     connection.exec("PRAGMA journal_mode = WAL");
     connection.exec(`PRAGMA synchronous = ${synchronous}`);
     connection.exec("PRAGMA foreign_keys = ON");
-    // Rarer and larger: a commit that also moves pages into the file is the slowest one.
+    // Rare, large checkpoints: a commit with a checkpoint is the slowest kind.
     connection.exec("PRAGMA wal_autocheckpoint = 4000");
-    // Deleted and outdated content is overwritten, not only forgotten.
+    // Overwrites deleted and outdated content.
     connection.exec("PRAGMA secure_delete = ON");
     connection.exec(`PRAGMA busy_timeout = ${blockForMs}`);
     return connection;
@@ -136,7 +136,7 @@ function guarded<T>(file: string, work: () => T): T {
   }
 }
 
-/** Statements are prepared once; how many there are is bounded by how many this program has. */
+/** Prepares each statement once. The program has a bounded number of them. */
 function createStatementCache(connection: DatabaseSync): (sql: string) => StatementSync {
   const statements = new Map<string, StatementSync>();
   return (sql) => {

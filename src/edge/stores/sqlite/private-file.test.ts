@@ -18,5 +18,5 @@ test("folders on the way are made, for their user alone", () => {
 });
 
 test("a place where no folder can be made is an error, at once", () => {
-  expect(() => makePrivate("/proc/nowhere/at/all/ledger.db")).toThrow("cannot be made");
+  expect(() => makePrivate("/proc/nowhere/at/all/ledger.db")).toThrow("cannot be created");
 });

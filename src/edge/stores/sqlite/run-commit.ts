@@ -1,4 +1,4 @@
-// One transaction: guards first, then writes. Nothing here waits, so nothing else of the process comes between.
+// One transaction: guards first, then writes. Synchronous, so nothing else in the process runs in between.
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Commit, CommitResult, Guard, Write } from "../sql/database.ts";
 import { columnsOf, type TableName } from "../sql/tables.ts";
@@ -50,7 +50,7 @@ interface InsertText {
 
 const inserts = new Map<string, InsertText>();
 
-/** Made once for each table. */
+/** Built once per table. */
 function insertOf(table: TableName, orIgnore: boolean): InsertText {
   const name = `${table} ${orIgnore}`;
   const known = inserts.get(name);

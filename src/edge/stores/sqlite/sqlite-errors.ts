@@ -1,13 +1,13 @@
-// What SQLite reports → one sentence and what to do. Codes: https://www.sqlite.org/rescode.html
+// Turns SQLite errors into one sentence and advice. Codes: https://www.sqlite.org/rescode.html
 import { StrataError } from "../../../core/strata-error.ts";
 
-/** The primary result code; undefined where the error is not SQLite's. */
+/** The primary result code. Undefined for other errors. */
 export function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !("errcode" in error)) return undefined;
   return typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
 }
 
-export const busy = 5;
+const busy = 5;
 const locked = 6;
 const constraint = 19;
 
@@ -16,13 +16,13 @@ export function isBusy(error: unknown): boolean {
   return code === busy || code === locked;
 }
 
-/** The table whose key is taken; undefined for any other error. */
+/** The table whose key is taken. Undefined for any other error. */
 export function takenTable(error: unknown): string | undefined {
   if (sqliteCode(error) !== constraint || !(error instanceof Error)) return undefined;
   return /^UNIQUE constraint failed: (\w+)\./.exec(error.message)?.[1];
 }
 
-/** Whether a row that others point at was to go, or one was to point at nothing. */
+/** Whether a foreign key was violated, in either direction. */
 export function breaksReference(error: unknown): boolean {
   return (
     sqliteCode(error) === constraint &&
@@ -31,7 +31,7 @@ export function breaksReference(error: unknown): boolean {
   );
 }
 
-/** Anything else SQLite says, for people. What is not SQLite's is given back as it is. */
+/** Any other SQLite error, for people. Returns other errors unchanged. */
 export function toStoreError(error: unknown, file: string): unknown {
   const code = sqliteCode(error);
   if (error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE") {
@@ -68,7 +68,7 @@ const explanations: Readonly<Record<number, readonly [string, string]>> = {
   ],
   13: [
     "cannot grow: the disk or the file's limit is full",
-    "make room and try again; what was acknowledged is safe, and nothing of this write was kept",
+    "free some space and try again; acknowledged data is safe, and this write was not stored",
   ],
   14: [
     "cannot be opened",

@@ -1,6 +1,6 @@
 // Renders the prompt in order of tools, system and messages, one unit per block.
 import type { PromptCounter } from "../../count-tokens.ts";
-import type { BilledTier } from "../../billing/billable-request.ts";
+import type { BilledTier } from "../../billing/billable-block.ts";
 import { blockTokens, toolTokens, type TokenScale } from "./block-tokens.ts";
 import { hashText } from "../../hash-text.ts";
 import { compactJson, type JsonObject } from "../../json-source.ts";

@@ -1,5 +1,6 @@
 // Renders the prompt: blocks to bill, explicit breakpoints, and implicit boundaries.
-import type { BillableBlock, BillableMarker } from "../../billing/billable-request.ts";
+import type { BillableBlock } from "../../billing/billable-block.ts";
+import type { BillableMarker } from "../../billing/billable-request.ts";
 import type { PromptCounter } from "../../count-tokens.ts";
 import { hashText } from "../../hash-text.ts";
 import { isInitial, isToolOutput, type Item } from "../request/items.ts";

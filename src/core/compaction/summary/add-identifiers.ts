@@ -1,6 +1,0 @@
-// What a summary lost word for word, put back without a model.
-
-export function addIdentifiers(summary: string, identifiers: readonly string[]): string {
-  if (identifiers.length === 0) return summary;
-  return `${summary}\n\nAlso named: ${identifiers.join(", ")}`;
-}

@@ -1,0 +1,71 @@
+// A new session, made of values alone.
+import { appendMessages, openThread } from "../assembly/thread.ts";
+import { openCacheState } from "../cache/cache-state.ts";
+import { openPace } from "../cache/pace.ts";
+import { openFoldingState } from "../compaction/plan/folding-state.ts";
+import type { Message } from "../message/message.ts";
+import type { ModelFacts } from "../models/model-facts.ts";
+import { createTokenCounter } from "../tokens/token-counter.ts";
+import { makeValid } from "../compaction/summary/make-valid.ts";
+import { layForSession } from "./session-foundation.ts";
+import { usualRole } from "./session-role.ts";
+import { nothingSpent } from "./spent.ts";
+import { firstSeat, nameOf, type Session, type SessionSetup } from "./session.ts";
+
+/** Makes T0 to T2; nothing of them is made again until a compaction. */
+export function toSession(setup: SessionSetup & { readonly id: string }): Session {
+  const { model, protocol, policy, context, options } = setup;
+  const pace = openPace(setup.pace ?? "human");
+  const counter = createTokenCounter(setup.counter, model.tokenizer);
+  const { foundation, ...laid } = layForSession(setup, counter, pace);
+  const earlier = replayable(setup.messages ?? [], model);
+  return {
+    ...laid,
+    id: setup.id,
+    agent: setup.agent ?? "agent",
+    headTurnId: null,
+    isRecorded: false,
+    model,
+    modelName: setup.modelName ?? nameOf(model),
+    protocol,
+    policy,
+    role: context.role ?? usualRole,
+    workspacePath: setup.workspacePath ?? null,
+    options,
+    thread: appendMessages(openThread(foundation), earlier.messages),
+    cache: { ...openCacheState(), ...setup.learned },
+    pace,
+    folding: openFoldingState(),
+    spent: nothingSpent,
+    toldVolatile: null,
+    seat: firstSeat,
+    otherSeats: [],
+    staysWith: setup.staysWith ?? null,
+    openedMs: null,
+    warnings: [...warningsOf(setup), ...earlier.warnings],
+    ...(setup.origin === undefined ? {} : { origin: setup.origin }),
+  };
+}
+
+/** Thinking that is bound to what preceded it cannot be replayed on another foundation. */
+function replayable(messages: readonly Message[], model: ModelFacts): Replayable {
+  const { messages: kept, thinkingRemoved } = makeValid(messages, model);
+  if (thinkingRemoved === 0) return { messages, warnings: [] };
+  const warning = `${thinkingRemoved} thinking blocks of earlier messages are left out: ${model.id} takes only its own`;
+  return { messages: kept, warnings: [warning] };
+}
+
+interface Replayable {
+  readonly messages: readonly Message[];
+  readonly warnings: readonly string[];
+}
+
+function warningsOf({ model, policy }: SessionSetup): readonly string[] {
+  const wantsMarkers = policy.markers.kind === "least-cost" || policy.markers.rules.length > 0;
+  if (!wantsMarkers || model.cache.markers !== null) return [];
+  const instead =
+    model.cache.automatic === null
+      ? "nothing of it is cached"
+      : "it caches by itself, and the prefix is kept stable";
+  return [`${model.id} takes no cache markers by ${model.route}: ${instead}`];
+}

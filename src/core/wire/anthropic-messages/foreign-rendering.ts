@@ -1,0 +1,110 @@
+// What of a block of the Messages API reaches the model, in one spelling. Markers and explicit defaults do not.
+import {
+  compactJson,
+  isScalar,
+  memberOf,
+  objectText,
+  textOf,
+  type JsonNode,
+  type JsonObject,
+} from "../../message/json-tree.ts";
+
+/** Definitions by name, for where something brings one in. */
+export type DeferredTools = ReadonlyMap<string, string>;
+
+/** Plain text as it is; all else as JSON with sorted keys, nested values in the order written. */
+export function renderBlock(block: JsonNode, deferred: DeferredTools): string {
+  const plain = plainText(block);
+  if (plain !== undefined) return plain;
+  if (block.kind !== "object") return compactJson(block);
+  const members = sortedMembers(block, isUnrendered);
+  const texts = members.map(([key, value]) => [key, renderMember(key, value, deferred)] as const);
+  const definition = broughtIn(block, deferred);
+  return objectText(definition === undefined ? texts : [...texts, ["definition", definition]]);
+}
+
+/** The text of a block that is nothing but text. */
+function plainText(block: JsonNode): string | undefined {
+  if (block.kind === "string") return block.text;
+  if (block.kind !== "object" || textOf(block, "type") !== "text") return undefined;
+  const members = sortedMembers(block, isUnrendered);
+  const isPlain = members.every(([key]) => key === "type" || key === "text");
+  return isPlain ? textOf(block, "text") : undefined;
+}
+
+/** A definition; how it is to be loaded or streamed is not rendered. */
+export function renderTool(tool: JsonNode): string {
+  if (tool.kind !== "object") return compactJson(tool);
+  const members = sortedMembers(
+    tool,
+    (key, value) =>
+      unrenderedOfTools.has(key) ||
+      (key === "type" && value.kind === "string" && value.text === "custom") ||
+      (key === "strict" && value.kind === "scalar" && value.source === "false"),
+  );
+  return objectText(members.map(([key, value]) => [key, compactJson(value)]));
+}
+
+const unrenderedOfTools: ReadonlySet<string> = new Set([
+  "cache_control",
+  "defer_loading",
+  "eager_input_streaming",
+]);
+
+type IsLeftOut = (key: string, value: JsonNode, object: JsonObject) => boolean;
+
+function sortedMembers(object: JsonObject, isLeftOut: IsLeftOut): (readonly [string, JsonNode])[] {
+  return [...object.members]
+    .filter(([key, value]) => memberOf(object, key) !== undefined && !isLeftOut(key, value, object))
+    .toSorted(([left], [right]) => (left < right ? -1 : 1));
+}
+
+/** An explicit default is the same as nothing. */
+const isUnrendered: IsLeftOut = (key, value, object) => {
+  switch (key) {
+    case "cache_control":
+      return true;
+    case "citations":
+      return value.kind === "list" ? value.items.length === 0 : !isScalar(value, "enabled", "true");
+    case "is_error":
+      return value.kind === "scalar" && value.source === "false";
+    case "caller":
+      return textOf(value, "type") === "direct";
+    case "content":
+      return textOf(object, "type") === "tool_result" && isEmpty(value);
+    default:
+      return false;
+  }
+};
+
+function isEmpty(value: JsonNode): boolean {
+  return value.kind === "list"
+    ? value.items.length === 0
+    : value.kind === "string" && value.text === "";
+}
+
+function renderMember(key: string, value: JsonNode, deferred: DeferredTools): string {
+  if (key === "content" && value.kind === "string") return renderList([value], deferred);
+  if (key === "content" && value.kind === "list") return renderList(value.items, deferred);
+  if (key === "source" && value.kind === "object") {
+    const inner = sortedMembers(value, () => false);
+    return objectText(inner.map(([name, each]) => [name, renderMember(name, each, deferred)]));
+  }
+  return compactJson(value);
+}
+
+function renderList(items: readonly JsonNode[], deferred: DeferredTools): string {
+  const texts = items.map((item) => {
+    const plain = plainText(item);
+    return plain === undefined ? renderBlock(item, deferred) : JSON.stringify(plain);
+  });
+  return `[${texts.join(",")}]`;
+}
+
+/** The definition that a reference to a deferred tool stands for. */
+function broughtIn(block: JsonObject, deferred: DeferredTools): string | undefined {
+  const type = textOf(block, "type");
+  if (type === "tool_reference") return deferred.get(textOf(block, "tool_name") ?? "");
+  if (type !== "tool_addition") return undefined;
+  return deferred.get(textOf(memberOf(block, "tool"), "name") ?? "");
+}

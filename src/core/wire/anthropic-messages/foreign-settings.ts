@@ -1,0 +1,104 @@
+// What besides blocks decides whether a prefix is found, in the Messages API's fields.
+import type { RequestSettings } from "../foreign/foreign-request.ts";
+import {
+  compactJson,
+  isScalar,
+  listOf,
+  memberOf,
+  textOf,
+  type JsonNode,
+  type JsonObject,
+} from "../../message/json-tree.ts";
+
+export interface MessagesSettings {
+  readonly settings: RequestSettings;
+  readonly keepsThinking: boolean;
+  /** Whether the body continues a thread that the provider keeps. */
+  readonly thread: boolean;
+}
+
+export function readMessagesSettings(root: JsonObject, thinksAlways: boolean): MessagesSettings {
+  const output = memberOf(root, "output_config");
+  const choice = memberOf(root, "tool_choice");
+  const toolChoice = choiceOf(choice);
+  const thinking = thinkingOf(memberOf(root, "thinking"), thinksAlways);
+  const effort = textOf(output, "effort") ?? "high";
+  const speed = textOf(root, "speed") ?? "standard";
+  const format = memberOf(output, "format") ?? memberOf(root, "output_format");
+  const editing = memberOf(root, "context_management");
+  const seen = lookInside(listOf(root, "messages"));
+  const settings: RequestSettings = {
+    ...(toolChoice === "auto" ? {} : { "tool choice": toolChoice }),
+    ...(isScalar(choice, "disable_parallel_tool_use", "true")
+      ? { "parallel tool use": "off" }
+      : {}),
+    ...(thinking === null ? {} : { thinking }),
+    // High is what the provider does when nothing is said.
+    ...(effort === "high" ? {} : { effort }),
+    ...(speed === "standard" ? {} : { speed }),
+    ...(format === undefined ? {} : { "output format": compactJson(format) }),
+    ...(editing === undefined ? {} : { "context editing": compactJson(editing) }),
+    ...(listOf(root, "tools").some(isWeb) ? { "web search or fetch": "on" } : {}),
+    ...(seen.citations ? { citations: "on" } : {}),
+    ...(seen.images ? { "images appear or vanish": "images" } : {}),
+  };
+  return {
+    settings,
+    keepsThinking: listOf(editing, "edits").some(keepsAll),
+    thread: textOf(memberOf(root, "thread"), "type") === "continue",
+  };
+}
+
+function isWeb(tool: JsonNode): boolean {
+  return /^web_(?:search|fetch)_/.test(textOf(tool, "type") ?? "");
+}
+
+function choiceOf(choice: JsonNode | undefined): string {
+  const type = textOf(choice, "type") ?? "auto";
+  return type === "tool" ? `tool ${textOf(choice, "name") ?? ""}` : type;
+}
+
+/** Null for what the model does when nothing is said. */
+function thinkingOf(thinking: JsonNode | undefined, thinksAlways: boolean): string | null {
+  const type = textOf(thinking, "type");
+  switch (type) {
+    case undefined:
+      return null;
+    case "disabled":
+      return thinksAlways ? "off" : null;
+    case "adaptive":
+      return thinksAlways ? null : "adaptive";
+    case "enabled": {
+      const budget = memberOf(thinking, "budget_tokens");
+      return `${budget === undefined ? "some" : compactJson(budget)} tokens`;
+    }
+    case "between_tools":
+      return "between tools";
+    default:
+      return type;
+  }
+}
+
+function keepsAll(edit: JsonNode): boolean {
+  if (!(textOf(edit, "type") ?? "").startsWith("clear_thinking")) return false;
+  return textOf(edit, "keep") === "all" || textOf(memberOf(edit, "keep"), "type") === "all";
+}
+
+interface Seen {
+  readonly images: boolean;
+  readonly citations: boolean;
+}
+
+/** Blocks stand in messages, in results of tools, and in documents. */
+function lookInside(nodes: readonly JsonNode[]): Seen {
+  let images = false;
+  let citations = false;
+  const rest = [...nodes];
+  for (let node = rest.pop(); node !== undefined; node = rest.pop()) {
+    images ||= textOf(node, "type") === "image";
+    citations ||= isScalar(memberOf(node, "citations"), "enabled", "true");
+    for (const inner of listOf(node, "content")) rest.push(inner);
+    for (const inner of listOf(memberOf(node, "source"), "content")) rest.push(inner);
+  }
+  return { images, citations };
+}

@@ -1,0 +1,59 @@
+// Recognises and reads requests of the Messages API from any client.
+import {
+  hasMember,
+  listOf,
+  memberOf,
+  textOf,
+  type JsonNode,
+  type JsonObject,
+} from "../../message/json-tree.ts";
+import type { ForeignReader } from "../foreign/foreign-reader.ts";
+import { readMessagesShape } from "./read-foreign.ts";
+
+export const foreign: ForeignReader = {
+  needs: "messages",
+  isSentTo: ({ path, headers }) =>
+    /\/messages\b/.test(path ?? "") || "anthropic-version" in headers,
+  fits: (body) => memberOf(body, "messages")?.kind === "list",
+  hasSigns,
+  usualModels: /claude/i,
+  otherNames: /anthropic/,
+  modelOf: ({ body }) => textOf(body, "model") ?? "",
+  read: readMessagesShape,
+  cacheDefaults: { mode: "explicit", lifetime: "5m" },
+  showsThinking: true,
+};
+
+function hasSigns(body: JsonObject): boolean {
+  return (
+    ownMembers.some((member) => hasMember(body, member)) ||
+    listOf(body, "tools").some((tool) => hasMember(tool, "input_schema")) ||
+    listOf(body, "messages").some(hasOwnContent)
+  );
+}
+
+const ownMembers: readonly string[] = [
+  "system",
+  "thinking",
+  "anthropic_version",
+  "stop_sequences",
+  "top_k",
+  "cache_control",
+  "output_config",
+  "context_management",
+  "mcp_servers",
+  "thread",
+];
+
+const ownTypes: ReadonlySet<string> = new Set([
+  "tool_use",
+  "tool_result",
+  "thinking",
+  "redacted_thinking",
+  "document",
+  "image",
+]);
+
+function hasOwnContent(message: JsonNode): boolean {
+  return listOf(message, "content").some((part) => ownTypes.has(textOf(part, "type") ?? ""));
+}

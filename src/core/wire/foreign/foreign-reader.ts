@@ -1,0 +1,51 @@
+// How a protocol reads other clients' requests, for diagnosis, replay and the gateway.
+import type { JsonObject } from "../../message/json-tree.ts";
+import type { Lifetime } from "../../message/usage.ts";
+import type { ModelFacts } from "../../models/model-facts.ts";
+import type { ReadShape } from "./foreign-request.ts";
+
+export interface ForeignReader {
+  /** The member that every request has. Error hints name it. */
+  readonly needs: string;
+  /** Whether requests to this address use this protocol. */
+  isSentTo(address: RequestAddress): boolean;
+  /** Whether a body could be a request of this protocol at all. */
+  fits(body: JsonObject): boolean;
+  /** Whether the body has something that no other protocol has. */
+  hasSigns(body: JsonObject): boolean;
+  /** Model names that suggest this protocol; null if any model may use it. */
+  readonly usualModels: RegExp | null;
+  /** Matches the names that other programs use for this protocol. */
+  readonly otherNames: RegExp;
+  /** The model as the client spells it; empty where the request names none. */
+  modelOf(request: SeenRequest): string;
+  /** Accepts strange and unknown fields. May throw for a body that does not fit. */
+  read(body: JsonObject, model: ModelAbilities | undefined): ReadShape;
+  /** What holds where a request does not say it. */
+  readonly cacheDefaults: CacheDefaults;
+  /** Whether the length of a thinking block tells its tokens. Sealed reasoning does not. */
+  readonly showsThinking: boolean;
+}
+
+export type ModelAbilities = Pick<ModelFacts, "capabilities">;
+
+export interface RequestAddress {
+  /** A path or a full URL; null if unknown. */
+  readonly path: string | null;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A request as a log or a gateway sees it. */
+export interface SeenRequest extends RequestAddress {
+  readonly body: JsonObject;
+}
+
+export interface CacheDefaults {
+  /** `implicit`: the provider keeps prefixes without markers, too. */
+  readonly mode: "implicit" | "explicit";
+  /** The lifetime of a marker that names none. */
+  readonly lifetime: Lifetime;
+}
+
+export const noAddress: RequestAddress = { path: null, headers: {} };

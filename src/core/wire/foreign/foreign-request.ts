@@ -1,0 +1,99 @@
+// A request as any client sends it, in our words.
+import type { BlockKind, PromptBlock, PromptRole } from "../../assembly/prompt-block.ts";
+import type { WireMarker } from "../../cache/find-hit.ts";
+import { emptyPrefixKey, extendPrefixKey, type ContentHash } from "../../hash.ts";
+import type { Block } from "../../message/message.ts";
+import type { Lifetime } from "../../message/usage.ts";
+import type { RequestChange } from "../../models/invalidation.ts";
+import type { Tier } from "../../tokens/budget.ts";
+
+export interface ForeignRequest {
+  /** Its name; empty where a recording does not tell. */
+  readonly protocol: string;
+  /** As the client spells it; empty where the body names none. */
+  readonly model: string;
+  /** In the order the provider reads them: tools, system, messages. */
+  readonly blocks: readonly ForeignBlock[];
+  /** As on the wire, in block order. A block may have several. */
+  readonly markers: readonly ForeignMarker[];
+  /** One marker for the whole request; null for none. */
+  readonly requestMarker: Lifetime | null;
+  /** Markers on what is not in the prompt. */
+  readonly strayMarkers: readonly StrayMarker[];
+  /** Whether the provider may also end a prefix where no marker stands. */
+  readonly mode: "implicit" | "explicit";
+  /** What the client asks for where the provider keeps prefixes by itself; null for its default. */
+  readonly ownLifetime: Lifetime | null;
+  /** What besides blocks can invalidate a prefix; an explicit default reads as absent. */
+  readonly settings: RequestSettings;
+  /** Whether the client asked that earlier thinking stays, on models that would drop it. */
+  readonly keepsThinking: boolean;
+  /** Whether the provider adds an earlier part that is not in the body. */
+  readonly continues: boolean;
+}
+
+export type RequestSettings = Readonly<Partial<Record<RequestChange, string>>>;
+
+export interface ForeignBlock extends PromptBlock {
+  /** Of this block alone. */
+  readonly hash: ContentHash;
+  /** Where it stands in the body, such as `messages.12.content.0`. */
+  readonly path: string;
+  /** For people, such as `tool Bash` or `user message 12`. */
+  readonly section: string;
+  /** What the model is shown, in one spelling: plain text, or JSON where there is more to it. */
+  readonly text: string;
+}
+
+export interface ForeignMarker extends WireMarker {
+  readonly path: string;
+}
+
+export interface StrayMarker {
+  readonly path: string;
+  /** What it stands on. */
+  readonly on: BlockKind;
+}
+
+/** What a reader of one shape makes of a body; keys and counts are added for all shapes alike. */
+export interface ReadShape extends Omit<
+  ForeignRequest,
+  "protocol" | "model" | "blocks" | "markers"
+> {
+  readonly drafts: readonly BlockDraft[];
+}
+
+export interface BlockDraft {
+  readonly path: string;
+  readonly section: string;
+  readonly tier: Extract<Tier, "T0" | "T1" | "T3">;
+  readonly role: PromptRole;
+  readonly kind: BlockKind;
+  readonly text: string;
+  readonly endsMessage: boolean;
+  readonly mayCarryMarker: boolean;
+  readonly markers: readonly { readonly lifetime: Lifetime; readonly path: string }[];
+  /** What to count instead of the text; null where nothing of it is shown to the model. */
+  readonly counted?: Block | null;
+}
+
+/** A block before it stands behind others. */
+export type LooseBlock = Omit<ForeignBlock, "key" | "endTokens">;
+
+/** Chains the keys of content hashes, and sums the tokens. */
+export function chainBlocks(blocks: readonly LooseBlock[]): readonly ForeignBlock[] {
+  let key = emptyPrefixKey;
+  let endTokens = 0;
+  return blocks.map((block) => {
+    key = extendPrefixKey(key, block.hash);
+    endTokens += block.tokens;
+    return { ...block, key, endTokens };
+  });
+}
+
+/** The last draft of a list ends its message. */
+export function endMessage(drafts: readonly BlockDraft[]): readonly BlockDraft[] {
+  return drafts.map((draft, index) =>
+    index === drafts.length - 1 ? { ...draft, endsMessage: true } : draft,
+  );
+}

@@ -1,0 +1,91 @@
+// What both OpenAI protocols put into a body alike: regions with their markers, members, notes.
+import type { Assembly } from "../../assembly/assemble.ts";
+import { escapeLoneSurrogates } from "../../message/json-text.ts";
+import { toRequest, type EncodedRequest, type EncodeNote } from "../encoded-request.ts";
+import type { CallOptions } from "../protocol.ts";
+import { splice, type Insertion } from "../splice.ts";
+
+export type BodyParts = readonly (string | Uint8Array)[];
+
+export interface Member {
+  readonly name: string;
+  readonly value: BodyParts;
+  /** `content`: what is said, to whom and how it comes back; nobody's further members replace it. */
+  readonly of: "content" | "settings";
+}
+
+export function setting(name: string, json: string): Member {
+  return { name, value: [escapeLoneSurrogates(json)], of: "settings" };
+}
+
+export function content(name: string, ...value: BodyParts): Member {
+  return { name, value, of: "content" };
+}
+
+/** Nothing where there are no tools: an empty list is refused. */
+export function toolsMember({ thread: { foundation } }: Assembly): readonly Member[] {
+  if (foundation.tools.length === 0) return [];
+  return [content("tools", "[", ...splice(foundation.toolBytes, []), "]")];
+}
+
+/** Where markers go in, by region. */
+export type PlacedMarkers = Readonly<
+  Record<"system" | "messages" | "volatile", readonly Insertion[]>
+>;
+
+/** One array: system text, then the conversation, with the volatile text at its place. */
+export function writeMessages(assembly: Assembly, markers: PlacedMarkers): BodyParts {
+  const { thread, volatile, volatilePlace } = assembly;
+  const system = splice(thread.foundation.systemBytes, markers.system);
+  const messages = splice(thread.bytes, markers.messages);
+  const tail = splice(volatile.bytes, markers.volatile);
+  const isBefore = volatilePlace === "system-tail";
+  const before = isBefore ? [...system, ...tail] : system;
+  const after = isBefore ? messages : [...messages, ...tail];
+  // Each region begins without a separator; the volatile text was spelled behind its own region.
+  const separator = hasBytes(before) && hasBytes(after) ? [","] : [];
+  return ["[", ...before, ...separator, ...after, "]"];
+}
+
+export interface OpenaiBody {
+  readonly path: string;
+  /** In their order. */
+  readonly members: readonly Member[];
+  /** Each stands in for a setting of the same name. */
+  readonly extraJson: CallOptions["extraJson"];
+  readonly notes: readonly EncodeNote[];
+}
+
+export function toBody({ path, members, extraJson, notes }: OpenaiBody): EncodedRequest {
+  const extra = Object.entries(extraJson ?? {});
+  const fixed = new Set(members.filter((each) => each.of === "content").map(({ name }) => name));
+  const replaced = new Set(extra.map(([name]) => name));
+  const written = [
+    ...members.filter(({ name, of }) => of === "content" || !replaced.has(name)),
+    ...extra.filter(([name]) => !fixed.has(name)).map(([name, json]) => setting(name, json)),
+  ];
+  const parts = written.flatMap(({ name, value }, index) => [
+    `${index === 0 ? "{" : ","}${JSON.stringify(name)}:`,
+    ...value,
+  ]);
+  const refused = extra
+    .filter(([name]) => fixed.has(name))
+    .map(([name]) => ignored(`the further member ${name} would replace what the call says`));
+  return toRequest({ path, parts: [...parts, "}"], notes: [...notes, ...refused] });
+}
+
+export function ignored(detail: string): EncodeNote {
+  return { kind: "option-ignored", detail };
+}
+
+/** How many blocks of the conversation the protocol could not carry; every one is listed in its thread. */
+export function leftOutNotes({ thread: { leftOut } }: Assembly): readonly EncodeNote[] {
+  const last = leftOut.at(leftOut.length - 1);
+  if (last === undefined) return [];
+  const count = `${leftOut.length} ${leftOut.length === 1 ? "block" : "blocks"} left out`;
+  return [{ kind: "content-left-out", detail: `${count}, the last: ${last.what}: ${last.reason}` }];
+}
+
+function hasBytes(parts: BodyParts): boolean {
+  return parts.some((part) => part.length > 0);
+}

@@ -1,0 +1,134 @@
+// A cache plan in both OpenAI protocols: markers on parts, and what is said for the whole request.
+import type { SealedBlock } from "../../assembly/sealed-block.ts";
+import { assert } from "../../assert.ts";
+import type { CachePlan } from "../../cache/cache-plan.ts";
+import type { Lifetime } from "../../message/usage.ts";
+import type { ModelFacts } from "../../models/model-facts.ts";
+import type { EncodeNote } from "../encoded-request.ts";
+import { ignored, setting, type Member, type PlacedMarkers } from "./body.ts";
+import type { CallToEncode } from "../protocol.ts";
+import type { Insertion } from "../splice.ts";
+
+export interface EncodedCache {
+  readonly markers: PlacedMarkers;
+  readonly members: readonly Member[];
+  readonly notes: readonly EncodeNote[];
+}
+
+/** With the lifetimes a protocol can ask for; the first is what it keeps unasked. */
+export function encodeCachePlan(
+  { assembly, plan, model }: CallToEncode,
+  offered: readonly [Lifetime, ...Lifetime[]],
+): EncodedCache {
+  const key = plan.cacheKey === null ? [] : [setting("prompt_cache_key", text(plan.cacheKey))];
+  if (model.cache.markers === null) {
+    const retention = keepsDay(model) && plan.requestMarker === "24h";
+    return {
+      markers: { system: [], messages: [], volatile: [] },
+      members: retention ? [...key, setting("prompt_cache_retention", '"24h"')] : key,
+      notes: strippedNotes(plan, retention, model),
+    };
+  }
+  const isForeign = model.cache.markers.spelledAs === "cache_control";
+  const options = isForeign ? noOptions : requestOptions(plan, offered);
+  const placed = plan.markers.map((marker) => ({
+    block: carrierOf(assembly.sealed.at(marker.block)),
+    json: isForeign
+      ? cacheControlJson(marker.lifetime)
+      : markerJson(marker.lifetime, offered, options.lifetime),
+  }));
+  const within = (region: SealedBlock["region"]): readonly Insertion[] =>
+    placed
+      .filter(({ block }) => block.region === region)
+      .map(({ block, json }) => ({ at: block.markerAt, json }));
+  return {
+    markers: {
+      system: within("system"),
+      messages: within("messages"),
+      volatile: within("volatile"),
+    },
+    members: [...key, ...options.members],
+    notes: isForeign ? [] : unofferedNotes(plan, offered),
+  };
+}
+
+const noOptions: ReturnType<typeof requestOptions> = { members: [], lifetime: undefined };
+
+/** How models of another vendor are marked behind this protocol; five minutes need not be said. */
+function cacheControlJson(lifetime: Lifetime): string {
+  const ttl = lifetime === "5m" ? "" : `,"ttl":"${lifetime}"`;
+  return `,"cache_control":{"type":"ephemeral"${ttl}}`;
+}
+
+/** Checked here again: a marker in the wrong place would make the body unreadable. */
+function carrierOf(block: SealedBlock | undefined): {
+  readonly region: SealedBlock["region"];
+  readonly markerAt: number;
+} {
+  assert(block !== undefined, "a marker stands outside the assembly");
+  const { region, markerAt } = block;
+  assert(markerAt !== null && region !== "tools", "a marker stands on what cannot carry one");
+  return { region, markerAt };
+}
+
+/** A marker without a lifetime of its own takes that of the request. */
+function markerJson(
+  lifetime: Lifetime,
+  offered: readonly Lifetime[],
+  ofRequest: Lifetime | undefined,
+): string {
+  const own = offered.includes(lifetime) ? lifetime : offered[0];
+  const isSaid = own !== offered[0] || ofRequest !== undefined;
+  const ttl = isSaid ? `,"ttl":"${own}"` : "";
+  return `,"prompt_cache_breakpoint":{"mode":"explicit"${ttl}}`;
+}
+
+/**
+ * Implicit with the default lifetime is what the provider does unasked. A longer one for the whole
+ * request also lengthens what the provider marks by itself, so there only the request may ask for it.
+ */
+function requestOptions(
+  { mode, markers, requestMarker }: CachePlan,
+  offered: readonly Lifetime[],
+): { readonly members: readonly Member[]; readonly lifetime: Lifetime | undefined } {
+  if (mode === null) return { members: [], lifetime: undefined };
+  const ofMarkers = mode === "explicit" ? markers.map((marker) => marker.lifetime) : [];
+  const asked = [requestMarker, ...ofMarkers];
+  const lifetime = offered.slice(1).find((each) => asked.includes(each));
+  if (mode === "implicit" && lifetime === undefined) return { members: [], lifetime };
+  const ttl = lifetime === undefined ? "" : `,"ttl":"${lifetime}"`;
+  return { members: [setting("prompt_cache_options", `{"mode":"${mode}"${ttl}}`)], lifetime };
+}
+
+function keepsDay({ cache }: ModelFacts): boolean {
+  return (
+    cache.automatic?.boundary === "every step" &&
+    cache.lifetimes.some(({ lifetime }) => lifetime === "24h")
+  );
+}
+
+function strippedNotes(plan: CachePlan, retention: boolean, { id }: ModelFacts): EncodeNote[] {
+  const { markers, requestMarker } = plan;
+  const notes: EncodeNote[] = [];
+  const strip = (what: string): void => {
+    notes.push({ kind: "markers-stripped", detail: `${what}: ${id} takes no markers` });
+  };
+  if (markers.length > 0) strip(`${markers.length} ${markers.length === 1 ? "marker" : "markers"}`);
+  if (requestMarker !== null && !retention) strip(`the marker of the request (${requestMarker})`);
+  return notes;
+}
+
+function unofferedNotes(plan: CachePlan, offered: readonly Lifetime[]): EncodeNote[] {
+  const asked: readonly (Lifetime | null)[] = [
+    plan.requestMarker,
+    ...plan.markers.map(({ lifetime }) => lifetime),
+  ];
+  const missing = new Set(asked.filter((each) => each !== null && !offered.includes(each)));
+  return [...missing].map((lifetime) =>
+    ignored(`a lifetime of ${lifetime}: this protocol offers ${offered.join(" and ")}`),
+  );
+}
+
+function text(value: string): string {
+  return JSON.stringify(value);
+}

@@ -1,0 +1,162 @@
+// Answers of Chat Completions → a reply.
+import { growingList, itemsOf, type GrowingList } from "../../../growing/growing-list.ts";
+import type { Block } from "../../../message/message.ts";
+import type { ProviderFailure } from "../../failure.ts";
+import { toInputJson } from "../arguments.ts";
+import { failureIn } from "../failure.ts";
+import { parseFields } from "../../../message/fields.ts";
+import type { Reply, ReplyStop } from "../../reply.ts";
+import { readAnswer, type ChatAnswer, type ChatCall } from "./schema.ts";
+import { readChatUsage } from "./usage.ts";
+
+export function decodeChat(body: string): Reply | ProviderFailure {
+  const fields = parseFields(body);
+  if (fields === undefined) return malformed("the answer is not a JSON object");
+  const answer = readAnswer(fields, "message");
+  if (answer.choice === null) {
+    return failureIn(fields) ?? malformed("the answer has no choices");
+  }
+  return toReply({ ...takeAnswer(nothingYet, answer), isDone: true });
+}
+
+/** What has arrived. Texts grow at their end; pieces of calls are put together when all have come. */
+export interface ChatState {
+  readonly hasBegun: boolean;
+  readonly id: string;
+  readonly model: string;
+  readonly text: string;
+  readonly refusal: string;
+  readonly thinking: string;
+  readonly calls: GrowingList<ChatCall>;
+  /** Ids of the calls that have begun, by index. */
+  readonly callIds: ReadonlyMap<number, string>;
+  readonly finishReason: string | null;
+  readonly usage: unknown;
+  readonly isDone: boolean;
+  readonly failure: ProviderFailure | null;
+  /** Events that could not be read. */
+  readonly unreadable: number;
+}
+
+export const nothingYet: ChatState = {
+  hasBegun: false,
+  id: "",
+  model: "",
+  text: "",
+  refusal: "",
+  thinking: "",
+  calls: growingList(),
+  callIds: new Map(),
+  finishReason: null,
+  usage: null,
+  isDone: false,
+  failure: null,
+  unreadable: 0,
+};
+
+/** With what a completion says, or the next chunk. */
+export function takeAnswer(state: ChatState, { id, model, choice, usage }: ChatAnswer): ChatState {
+  const calls = choice?.calls ?? [];
+  return {
+    ...state,
+    hasBegun: state.hasBegun || choice !== null,
+    id: state.id === "" ? (id ?? "") : state.id,
+    model: state.model === "" ? (model ?? "") : state.model,
+    text: state.text + (choice?.text ?? ""),
+    refusal: state.refusal + (choice?.refusal ?? ""),
+    thinking: state.thinking + (choice?.thinking ?? ""),
+    calls: calls.length === 0 ? state.calls : state.calls.append(calls),
+    callIds: withIds(state.callIds, calls),
+    finishReason: choice?.finishReason ?? state.finishReason,
+    usage: usage ?? state.usage,
+  };
+}
+
+function withIds(
+  known: ReadonlyMap<number, string>,
+  calls: readonly ChatCall[],
+): ReadonlyMap<number, string> {
+  const begun = calls.filter(({ index }) => !known.has(index));
+  if (begun.length === 0) return known;
+  return new Map([...known, ...begun.map(({ index, id }) => [index, id ?? ""] as const)]);
+}
+
+export function toReply(state: ChatState): Reply {
+  const { id, model, finishReason, isDone, failure, unreadable } = state;
+  const usage = readChatUsage(state.usage);
+  const warnings =
+    unreadable === 0
+      ? usage.warnings
+      : [...usage.warnings, `events that could not be read: ${unreadable}`];
+  return {
+    kind: "reply",
+    id,
+    model,
+    message: { role: "assistant", content: toContent(state) },
+    stopReason: toStop(state),
+    usage: { ...usage, warnings },
+    status: failure === null && (finishReason !== null || isDone) ? "complete" : "partial",
+    ...(failure === null ? {} : { failure }),
+    transformations: [],
+  };
+}
+
+function toContent({ thinking, text, refusal, calls }: ChatState): readonly Block[] {
+  const blocks: Block[] = [];
+  if (thinking !== "") blocks.push({ type: "thinking", text: thinking });
+  for (const said of [text, refusal]) if (said !== "") blocks.push({ type: "text", text: said });
+  return [...blocks, ...joinCalls(calls).map(toBlock)];
+}
+
+interface WholeCall {
+  readonly id: string;
+  readonly name: string;
+  readonly pieces: readonly string[];
+  readonly isCustom: boolean;
+}
+
+/** Pieces of one call may stand among pieces of others. */
+function joinCalls(calls: GrowingList<ChatCall>): readonly WholeCall[] {
+  const byIndex = new Map<
+    number,
+    { id: string; name: string; pieces: string[]; isCustom: boolean }
+  >();
+  for (const { index, id = "", name = "", input = "", isCustom } of itemsOf(calls)) {
+    const call = byIndex.get(index) ?? { id: "", name: "", pieces: [], isCustom };
+    if (call.id === "") call.id = id;
+    if (call.name === "") call.name = name;
+    call.pieces.push(input);
+    byIndex.set(index, call);
+  }
+  return [...byIndex].toSorted(([left], [right]) => left - right).map(([, call]) => call);
+}
+
+/** A call in free text, which we never offer, is kept as it would be written. */
+function toBlock({ id, name, pieces, isCustom }: WholeCall): Block {
+  const input = pieces.join("");
+  if (!isCustom) return { type: "tool_use", id, name, inputJson: toInputJson(input) };
+  const json = JSON.stringify({ id, type: "custom", custom: { name, input } });
+  return { type: "opaque", json };
+}
+
+function toStop({ finishReason, refusal, calls }: ChatState): ReplyStop {
+  switch (finishReason ?? "") {
+    case "stop":
+      // A call that was demanded ends with "stop" too.
+      if (calls.length > 0) return "tool_use";
+      return refusal === "" ? "end_turn" : "refusal";
+    case "length":
+      return "max_tokens";
+    case "tool_calls":
+    case "function_call":
+      return "tool_use";
+    case "content_filter":
+      return "refusal";
+    default:
+      return "unknown";
+  }
+}
+
+export function malformed(detail: string): ProviderFailure {
+  return { kind: "malformed", detail };
+}

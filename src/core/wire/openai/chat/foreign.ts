@@ -1,0 +1,56 @@
+// Recognises and reads requests of Chat Completions from any client.
+import {
+  hasMember,
+  listOf,
+  memberOf,
+  textOf,
+  type JsonNode,
+  type JsonObject,
+} from "../../../message/json-tree.ts";
+import type { ForeignReader } from "../../foreign/foreign-reader.ts";
+import { readChatShape } from "./read-foreign.ts";
+
+export const foreign: ForeignReader = {
+  needs: "messages",
+  isSentTo: ({ path }) => /\/chat\/completions\b/.test(path ?? ""),
+  fits: (body) => memberOf(body, "messages")?.kind === "list",
+  hasSigns,
+  usualModels: null,
+  otherNames: /completions/,
+  modelOf: ({ body }) => textOf(body, "model") ?? "",
+  read: readChatShape,
+  cacheDefaults: { mode: "implicit", lifetime: "30m" },
+  showsThinking: false,
+};
+
+function hasSigns(body: JsonObject): boolean {
+  return (
+    ownMembers.some((member) => hasMember(body, member)) ||
+    listOf(body, "tools").some((tool) => hasMember(tool, "function")) ||
+    listOf(body, "messages").some(isOwnMessage)
+  );
+}
+
+const ownMembers: readonly string[] = [
+  "max_completion_tokens",
+  "stream_options",
+  "response_format",
+  "reasoning_effort",
+  "prompt_cache_key",
+  "prompt_cache_options",
+  "parallel_tool_calls",
+  "frequency_penalty",
+  "presence_penalty",
+  "logprobs",
+  "stop",
+  "n",
+  "seed",
+  "functions",
+];
+
+/** No other protocol takes a system message at the beginning of its messages. */
+function isOwnMessage(message: JsonNode, index: number): boolean {
+  const role = textOf(message, "role");
+  if (role === "developer" || role === "tool" || role === "function") return true;
+  return (role === "system" && index === 0) || hasMember(message, "tool_calls");
+}

@@ -1,0 +1,27 @@
+// The Chat Completions API of OpenAI, which many others speak too.
+import { chatAccess } from "../access.ts";
+import { readOpenaiFailure } from "../failure.ts";
+import type { Protocol } from "../../protocol.ts";
+import { decodeChat } from "./decode.ts";
+import { encodeChat } from "./encode.ts";
+import { foreign } from "./foreign.ts";
+import { chatPath } from "./schema.ts";
+import { chatSpelling } from "./spelling.ts";
+import { chatStream } from "./stream.ts";
+import { readChatUsage } from "./usage.ts";
+
+export const openaiChat: Protocol<"openai-chat"> = {
+  name: "openai-chat",
+  title: "Chat Completions",
+  access: chatAccess,
+  path: () => chatPath,
+  writesMarkers: true,
+  spelling: () => chatSpelling,
+  encode: encodeChat,
+  decode: decodeChat,
+  stream: chatStream,
+  readFailure: readOpenaiFailure,
+  findUsage: ({ usage }) => usage ?? undefined,
+  readUsage: readChatUsage,
+  foreign,
+};

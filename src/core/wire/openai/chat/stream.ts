@@ -1,0 +1,46 @@
+// A streamed completion: a fold over its chunks.
+import { failureIn } from "../failure.ts";
+import { parseFields } from "../../../message/fields.ts";
+import type { ServerEvent, StreamDecoder } from "../../protocol.ts";
+import type { StreamPart } from "../../reply.ts";
+import { malformed, nothingYet, takeAnswer, toReply, type ChatState } from "./decode.ts";
+import { readAnswer, type ChatAnswer } from "./schema.ts";
+
+export const chatStream: StreamDecoder<ChatState> = {
+  start: nothingYet,
+  step: stepChat,
+  finish: (state) => {
+    const { hasBegun, failure } = state;
+    if (!hasBegun) return failure ?? malformed("the stream ended before a reply began");
+    return toReply(state);
+  },
+};
+
+function stepChat(
+  state: ChatState,
+  { data }: ServerEvent,
+): readonly [ChatState, readonly StreamPart[]] {
+  if (data.trim() === "[DONE]") return [{ ...state, isDone: true }, []];
+  const fields = parseFields(data);
+  if (fields === undefined) return [{ ...state, unreadable: state.unreadable + 1 }, []];
+  const failure = failureIn(fields);
+  if (failure !== undefined) return [{ ...state, failure }, []];
+  const answer = readAnswer(fields, "delta");
+  const next = takeAnswer(state, answer);
+  return [next, partsOf(answer, state, next)];
+}
+
+function partsOf({ choice }: ChatAnswer, before: ChatState, after: ChatState): StreamPart[] {
+  if (choice === null) return [];
+  const parts: StreamPart[] = [];
+  const { thinking = "", text = "", refusal = "" } = choice;
+  if (thinking !== "") parts.push({ type: "thinking-delta", text: thinking });
+  if (text !== "") parts.push({ type: "text-delta", text });
+  if (refusal !== "") parts.push({ type: "text-delta", text: refusal });
+  for (const { index, name = "", input = "" } of choice.calls) {
+    const id = after.callIds.get(index) ?? "";
+    if (!before.callIds.has(index)) parts.push({ type: "tool-use-started", id, name });
+    if (input !== "") parts.push({ type: "tool-input-delta", id, json: input });
+  }
+  return parts;
+}

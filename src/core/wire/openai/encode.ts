@@ -1,0 +1,51 @@
+// Assembly + plan → the body of a request in either OpenAI protocol.
+import type { Lifetime } from "../../message/usage.ts";
+import { checkOptions } from "../check-options.ts";
+import { leftOutNote, type EncodedRequest } from "../encoded-request.ts";
+import {
+  content,
+  leftOutNotes,
+  setting,
+  toBody,
+  toolsMember,
+  writeMessages,
+  type Member,
+} from "./body.ts";
+import { encodeCachePlan } from "./cache.ts";
+import { askedSettings, type SettingWords } from "./settings.ts";
+import type { CallToEncode } from "../protocol.ts";
+
+/** Where the two protocols name the same thing differently. */
+export interface BodyWords extends SettingWords {
+  readonly path: string;
+  /** The members for the limit on the reply and for what is said. */
+  readonly outputTokensMax: string;
+  readonly messages: string;
+  /** What can be asked for; the first is what the protocol keeps unasked. */
+  readonly lifetimes: readonly [Lifetime, ...Lifetime[]];
+  /** How the reply is to come, and what else only this protocol has. */
+  ownMembers(call: CallToEncode): readonly Member[];
+}
+
+export function encodeOpenai(call: CallToEncode, words: BodyWords): EncodedRequest {
+  const { assembly, model, options } = call;
+  checkOptions(options);
+  const cache = encodeCachePlan(call, words.lifetimes);
+  const asked = askedSettings(call, words);
+  const members: readonly Member[] = [
+    content("model", JSON.stringify(options.modelName ?? model.id)),
+    setting(words.outputTokensMax, String(options.outputTokensMax)),
+    ...words.ownMembers(call),
+    ...toolsMember(assembly),
+    content(words.messages, ...writeMessages(assembly, cache.markers)),
+    ...cache.members,
+    ...asked.members,
+  ];
+  const notes = [
+    ...cache.notes,
+    ...asked.notes,
+    ...leftOutNotes(assembly),
+    ...assembly.leftOut.map(leftOutNote),
+  ];
+  return toBody({ path: words.path, members, extraJson: options.extraJson, notes });
+}

@@ -1,0 +1,158 @@
+// Why a provider that speaks one of the OpenAI protocols did not answer.
+import { readRetryAfter, type ProviderFailure } from "../failure.ts";
+import { fieldsOf, parseFields, textIn, type Fields } from "../../message/fields.ts";
+import type { RefusedAnswer } from "../protocol.ts";
+
+/** `{"error":{"message","type","param","code"}}` with a status; where the body is something else, by the status. */
+export function readOpenaiFailure({
+  status,
+  headers,
+  body,
+  nowMs,
+}: RefusedAnswer): ProviderFailure {
+  const fields = parseFields(body);
+  const error = fields === undefined ? undefined : errorIn(fields);
+  const detail = error?.detail ?? textOfBody(status, body);
+  const retryAfterMs = readRetryAfter(headers, nowMs);
+  return toFailure(error ?? { detail, code: "", type: "" }, status, retryAfterMs);
+}
+
+/** A failure told inside an answer that began well, where there is no status; undefined where none is told. */
+export function failureIn(answer: Fields): ProviderFailure | undefined {
+  const error = errorIn(answer);
+  if (error === undefined) return undefined;
+  // Some routers put the status of whoever failed behind them where others have a name.
+  return toFailure(error, /^[45]\d\d$/.test(error.code) ? Number(error.code) : 0, undefined);
+}
+
+interface ToldError {
+  readonly detail: string;
+  readonly code: string;
+  readonly type: string;
+}
+
+/** The error of an answer, nested as documented, or bare as stream events and some providers have it. */
+function errorIn(answer: Fields): ToldError | undefined {
+  const nested = answer["error"];
+  if (typeof nested === "string" && nested !== "") return { detail: nested, code: "", type: "" };
+  const isNested = nested !== undefined && nested !== null;
+  const error = isNested ? fieldsOf(nested) : answer;
+  const detail = textIn(error, "message") ?? (isNested ? JSON.stringify(nested) : undefined);
+  if (detail === undefined) return undefined;
+  const code = error["code"];
+  return {
+    detail,
+    code: typeof code === "string" || typeof code === "number" ? String(code) : "",
+    type: textIn(error, "type") ?? "",
+  };
+}
+
+function toFailure(
+  { detail, code, type }: ToldError,
+  status: number,
+  retryAfterMs: number | undefined,
+): ProviderFailure {
+  if (isOverflow(detail, code, status)) {
+    return { kind: "context-overflow", detail, ...overflowTokens(detail) };
+  }
+  const kind = kindOfName(code) ?? kindOfStatus(status) ?? kindOfName(type) ?? "invalid-request";
+  const mayPass = kind === "rate-limited" || kind === "overloaded" || kind === "server-error";
+  return mayPass ? { kind, detail, retryAfterMs } : { kind, detail };
+}
+
+type PlainKind = Exclude<ProviderFailure["kind"], "context-overflow">;
+
+/** Names that say more than the status they come with, or that come without one. */
+function kindOfName(name: string): PlainKind | undefined {
+  switch (name) {
+    case "insufficient_quota":
+    case "billing_hard_limit_reached":
+      return "billing";
+    case "rate_limit_exceeded":
+    case "rate_limit_error":
+      return "rate-limited";
+    case "server_is_overloaded":
+    case "service_unavailable_error":
+    case "overloaded_error":
+      return "overloaded";
+    case "server_error":
+      return "server-error";
+    case "invalid_api_key":
+    case "authentication_error":
+      return "authentication";
+    case "permission_error":
+      return "permission";
+    case "model_not_found":
+      return "not-found";
+    default:
+      return undefined;
+  }
+}
+
+function kindOfStatus(status: number): PlainKind | undefined {
+  switch (status) {
+    case 401:
+      return "authentication";
+    case 402:
+      return "billing";
+    case 403:
+      return "permission";
+    case 404:
+      return "not-found";
+    case 408:
+      return "timeout";
+    // Somebody else holds a lock for a moment: the provider's own SDK tries again.
+    case 409:
+      return "server-error";
+    case 413:
+      return "request-too-large";
+    case 429:
+      return "rate-limited";
+    case 503:
+    case 529:
+      return "overloaded";
+    default:
+      return status >= 500 ? "server-error" : undefined;
+  }
+}
+
+/** What providers of this shape say, in the order of docs: OpenAI, Bedrock, GLM, MiniMax, Gemini. */
+const overflowTexts = [
+  /maximum context length is \d+ tokens/i,
+  /exceeds the context window/i,
+  /input is too long for requested model/i,
+  /prompt too long/i,
+  /context window exceeds limit/i,
+  /exceeds the maximum number of tokens allowed/i,
+];
+
+function isOverflow(detail: string, code: string, status: number): boolean {
+  if (code === "context_length_exceeded") return true;
+  // A limit per minute may speak of tokens too.
+  return status !== 429 && overflowTexts.some((text) => text.test(detail));
+}
+
+function overflowTokens(detail: string): {
+  readonly tokens: number | undefined;
+  readonly tokensMax: number | undefined;
+} {
+  return {
+    tokens: numberIn(detail, /(?:resulted in|requested|input token count \()\s*(\d+)/i),
+    tokensMax: numberIn(
+      detail,
+      /(?:maximum context length is |number of tokens allowed \()\s*(\d+)/i,
+    ),
+  };
+}
+
+function numberIn(text: string, pattern: RegExp): number | undefined {
+  const digits = pattern.exec(text)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+const shownCharactersMax = 300;
+
+function textOfBody(status: number, body: string): string {
+  const text = body.trim().slice(0, shownCharactersMax);
+  return text === "" ? `status ${status} without a reason` : `status ${status}: ${text}`;
+}

@@ -1,0 +1,71 @@
+// What besides blocks decides whether a prefix is found, in the fields of Chat Completions and Responses.
+import { lifetimes, type Lifetime } from "../../message/usage.ts";
+import { markerOf } from "../foreign/cache-control.ts";
+import type { ReadShape } from "../foreign/foreign-request.ts";
+import {
+  compactJson,
+  isScalar,
+  memberOf,
+  textOf,
+  type JsonNode,
+  type JsonObject,
+} from "../../message/json-tree.ts";
+
+/** Chat names effort, verbosity and format at the top; Responses nests them. */
+export function readOpenAiOptions(
+  root: JsonObject,
+  api: "chat" | "responses",
+): Omit<ReadShape, "drafts"> {
+  const worded = api === "responses" ? memberOf(root, "text") : root;
+  const effort =
+    api === "responses"
+      ? textOf(memberOf(root, "reasoning"), "effort")
+      : textOf(root, "reasoning_effort");
+  const verbosity = textOf(worded, "verbosity") ?? "medium";
+  const format = memberOf(worded, api === "responses" ? "format" : "response_format");
+  const isText = format === undefined || textOf(format, "type") === "text";
+  const choice = choiceOf(memberOf(root, "tool_choice"));
+  const tier = tierOf(textOf(root, "service_tier"));
+  const cacheKey = textOf(root, "prompt_cache_key");
+  const options = memberOf(root, "prompt_cache_options");
+  return {
+    requestMarker: markerOf(root),
+    strayMarkers: [],
+    mode: textOf(options, "mode") === "explicit" ? "explicit" : "implicit",
+    ownLifetime: ownLifetimeOf(root),
+    settings: {
+      ...(choice === "auto" ? {} : { "tool choice": choice }),
+      ...(isScalar(root, "parallel_tool_calls", "false") ? { "parallel tool use": "off" } : {}),
+      ...(isText ? {} : { "output format": compactJson(format) }),
+      // Medium is what most models do when nothing is said.
+      ...(effort === undefined || effort === "medium" ? {} : { effort }),
+      ...(verbosity === "medium" ? {} : { verbosity }),
+      ...(tier === "default" ? {} : { "service tier": tier }),
+      ...(cacheKey === undefined ? {} : { "cache key": cacheKey }),
+    },
+    keepsThinking: true,
+    continues:
+      textOf(root, "previous_response_id") !== undefined ||
+      memberOf(root, "conversation") !== undefined,
+  };
+}
+
+/** What the client asks for in the place of the provider's default. */
+export function ownLifetimeOf(root: JsonObject): Lifetime | null {
+  const asked =
+    textOf(memberOf(root, "prompt_cache_options"), "ttl") ?? textOf(root, "prompt_cache_retention");
+  return lifetimes.find((lifetime) => lifetime === asked) ?? null;
+}
+
+/** Chat nests the name of one tool, Responses does not. */
+function choiceOf(choice: JsonNode | undefined): string {
+  if (choice === undefined) return "auto";
+  if (choice.kind === "string") return choice.text;
+  const name = textOf(choice, "name") ?? textOf(memberOf(choice, "function"), "name");
+  return name === undefined ? compactJson(choice) : `tool ${name}`;
+}
+
+function tierOf(asked: string | undefined): string {
+  if (asked === undefined || asked === "auto") return "default";
+  return asked === "fast" ? "priority" : asked;
+}

@@ -1,0 +1,161 @@
+// Content as Chat Completions and Responses share it: text, or a list of parts with markers on them.
+import type { BlockKind, PromptRole } from "../../assembly/prompt-block.ts";
+import type { Block } from "../../message/message.ts";
+import { lifetimes, type Lifetime } from "../../message/usage.ts";
+import { markerOf } from "../foreign/cache-control.ts";
+import { endMessage, type BlockDraft } from "../foreign/foreign-request.ts";
+import {
+  compactJson,
+  isScalar,
+  listOf,
+  memberOf,
+  objectText,
+  textOf,
+  type JsonNode,
+} from "../../message/json-tree.ts";
+
+export interface PartsPlace {
+  readonly path: string;
+  readonly section: string;
+  readonly tier: BlockDraft["tier"];
+  readonly role: PromptRole;
+  /** Of every part, where it is not the part's own; such as `tool_result`. */
+  readonly kind?: BlockKind;
+  /** Shown before the first part: the call it answers, a name. */
+  readonly head: string;
+  /** What a marker without a lifetime has. */
+  readonly lifetime: Lifetime;
+}
+
+/** A text is the same as a list with one text part. */
+export function readParts(content: JsonNode | undefined, place: PartsPlace): readonly BlockDraft[] {
+  const parts = content === undefined ? [] : content.kind === "list" ? content.items : [content];
+  return endMessage(parts.map((part, index) => readPart(part, index, place)));
+}
+
+function readPart(part: JsonNode, index: number, place: PartsPlace): BlockDraft {
+  const own = kindOf(part, place.role);
+  const text = partText(part);
+  const path = `${place.path}.${index}`;
+  const counted = countedPart(part, place.kind);
+  // A plain string has no place for a marker, and nothing the model said takes one.
+  const isFixed =
+    place.role === "assistant" || (place.kind !== undefined && part.kind === "string");
+  return {
+    path,
+    section: own === "image" || own === "document" ? `${own} in ${place.section}` : place.section,
+    tier: place.tier,
+    role: place.role,
+    kind: place.kind ?? own,
+    text: index === 0 && place.head !== "" ? `${place.head}\n${text}` : text,
+    endsMessage: false,
+    mayCarryMarker: !isFixed && own !== "empty text" && own !== "other",
+    markers: partMarkers(part, path, place.lifetime),
+    ...(counted === undefined ? {} : { counted }),
+  };
+}
+
+function kindOf(part: JsonNode, role: PromptRole): BlockKind {
+  const text =
+    part.kind === "string" ? part.text : (textOf(part, "text") ?? textOf(part, "refusal"));
+  if (text === "") return "empty text";
+  if (text !== undefined) return role === "system" ? "system text" : "text";
+  const type = textOf(part, "type") ?? "";
+  if (type.includes("image")) return "image";
+  return type.includes("file") || type.includes("audio") ? "document" : "other";
+}
+
+const markerFields: ReadonlySet<string> = new Set(["prompt_cache_breakpoint", "cache_control"]);
+
+function partText(part: JsonNode): string {
+  if (part.kind === "string") return part.text;
+  return textOf(part, "text") ?? textOf(part, "refusal") ?? compactJson(part, markerFields);
+}
+
+function partMarkers(part: JsonNode, path: string, lifetime: Lifetime): BlockDraft["markers"] {
+  const breakpoint = memberOf(part, "prompt_cache_breakpoint");
+  if (breakpoint !== undefined) {
+    const asked = lifetimes.find((each) => each === textOf(breakpoint, "ttl"));
+    return [{ lifetime: asked ?? lifetime, path }];
+  }
+  // Routes to other providers take their markers here.
+  const control = markerOf(part);
+  return control === null ? [] : [{ lifetime: control, path }];
+}
+
+/** Undefined where the text is what counts. A result is counted without the id of its call. */
+function countedPart(part: JsonNode, kind: BlockKind | undefined): Block | undefined {
+  const media = countedMedia(part);
+  if (kind !== "tool_result") return media;
+  return countedResult([media ?? { type: "text", text: partText(part) }]);
+}
+
+export function countedResult(content: readonly Block[]): Block {
+  return { type: "tool_result", toolUseId: "", isError: false, content };
+}
+
+function countedMedia(part: JsonNode): Block | undefined {
+  const type = textOf(part, "type") ?? "";
+  if (type.includes("image")) {
+    const url = textOf(part, "image_url") ?? textOf(memberOf(part, "image_url"), "url") ?? "";
+    const data = dataOf(url);
+    return data === null
+      ? { type: "image", source: { kind: "url", url } }
+      : { type: "image", source: { kind: "base64", mediaType: "", data } };
+  }
+  const isFile = type === "file" || type === "input_file" || type === "input_audio";
+  return isFile ? { type: "document", source: { kind: "file", fileId: "" } } : undefined;
+}
+
+/** The bytes in a data URL; null for another address. */
+function dataOf(url: string): string | null {
+  const comma = url.startsWith("data:") ? url.indexOf(",") : -1;
+  return comma === -1 ? null : url.slice(comma + 1);
+}
+
+/** Definitions without the deferred ones; those of a namespace stay together. */
+export function readTools(tools: readonly JsonNode[], path: string): readonly BlockDraft[] {
+  return tools.flatMap((tool, index): BlockDraft[] => {
+    if (isDeferred(tool)) return [];
+    return [
+      {
+        path: `${path}.${index}`,
+        section: `tool ${toolName(tool)}`,
+        tier: "T0",
+        role: "tools",
+        kind: "tool definition",
+        text: toolText(tool),
+        endsMessage: false,
+        mayCarryMarker: false,
+        markers: partMarkers(tool, `${path}.${index}`, "30m"),
+      },
+    ];
+  });
+}
+
+/** Chat nests the definition under its type, Responses does not. */
+function definitionOf(tool: JsonNode): JsonNode {
+  return memberOf(tool, textOf(tool, "type") ?? "") ?? tool;
+}
+
+function isDeferred(tool: JsonNode): boolean {
+  const inner = listOf(tool, "tools");
+  if (textOf(tool, "type") === "namespace" && inner.length > 0) return inner.every(isDeferred);
+  return isScalar(definitionOf(tool), "defer_loading", "true");
+}
+
+export function toolName(tool: JsonNode): string {
+  return textOf(definitionOf(tool), "name") ?? textOf(tool, "type") ?? "without a name";
+}
+
+/** Keys sorted at the top; a schema as it was written. */
+function toolText(tool: JsonNode): string {
+  const definition = definitionOf(tool);
+  if (definition.kind !== "object") return compactJson(tool);
+  const members = [...definition.members, ["type", memberOf(tool, "type")] as const]
+    .flatMap(([key, value]) =>
+      value === undefined || markerFields.has(key) ? [] : [[key, value] as const],
+    )
+    .toSorted(([left], [right]) => (left < right ? -1 : 1));
+  return objectText(new Map(members.map(([key, value]) => [key, compactJson(value)])));
+}

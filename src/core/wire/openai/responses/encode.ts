@@ -1,0 +1,28 @@
+// Assembly + plan → the body of a Responses request. Nothing is stored there: every call brings its whole input.
+import type { EncodedRequest } from "../../encoded-request.ts";
+import { content, setting } from "../body.ts";
+import { encodeOpenai, type BodyWords } from "../encode.ts";
+import type { CallToEncode } from "../../protocol.ts";
+import { responsesPath } from "./schema.ts";
+
+export function encodeResponses(call: CallToEncode): EncodedRequest {
+  return encodeOpenai(call, words);
+}
+
+const words: BodyWords = {
+  api: "the Responses API",
+  path: responsesPath,
+  outputTokensMax: "max_output_tokens",
+  messages: "input",
+  lifetimes: ["30m", "12h"],
+  ownMembers: ({ model, options }) => [
+    ...(options.stream ? [content("stream", "true")] : []),
+    setting("store", "false"),
+    // What the model thought comes back sealed, to be sent again.
+    ...(model.capabilities.thinking ? [setting("include", '["reasoning.encrypted_content"]')] : []),
+  ],
+  effort: (json) => setting("reasoning", `{"effort":${json}}`),
+  outputFormat: (schema) => setting("text", `{"format":{"type":"json_schema",${schema}}}`),
+  namedTool: (name) => `{"type":"function","name":${name}}`,
+  takesStopSequences: false,
+};

@@ -1,0 +1,31 @@
+// The Responses API of OpenAI.
+import { responsesAccess } from "../access.ts";
+import { readOpenaiFailure } from "../failure.ts";
+import type { Protocol } from "../../protocol.ts";
+import { compaction } from "./compaction.ts";
+import { counting } from "./counting.ts";
+import { decodeResponses } from "./decode.ts";
+import { encodeResponses } from "./encode.ts";
+import { foreign } from "./foreign.ts";
+import { responsesPath } from "./schema.ts";
+import { responsesSpelling } from "./spelling.ts";
+import { responsesStream } from "./stream.ts";
+import { findResponsesUsage, readResponsesUsage } from "./usage.ts";
+
+export const openaiResponses: Protocol<"openai-responses"> = {
+  name: "openai-responses",
+  title: "Responses",
+  access: responsesAccess,
+  path: () => responsesPath,
+  writesMarkers: true,
+  spelling: () => responsesSpelling,
+  encode: encodeResponses,
+  decode: decodeResponses,
+  stream: responsesStream,
+  readFailure: readOpenaiFailure,
+  findUsage: findResponsesUsage,
+  readUsage: readResponsesUsage,
+  foreign,
+  counting,
+  compaction,
+};

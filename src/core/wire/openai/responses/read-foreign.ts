@@ -1,0 +1,173 @@
+// A body of the Responses API. Ids of items are the client's own and are not shown; ids of calls are.
+import type { BlockKind, PromptRole } from "../../../assembly/prompt-block.ts";
+import type { Block, JsonText } from "../../../message/message.ts";
+import { StrataError } from "../../../strata-error.ts";
+import type { Lifetime } from "../../../message/usage.ts";
+import type { BlockDraft, ReadShape } from "../../foreign/foreign-request.ts";
+import {
+  compactJson,
+  listOf,
+  memberOf,
+  textOf,
+  type JsonNode,
+  type JsonObject,
+} from "../../../message/json-tree.ts";
+import { ownLifetimeOf, readOpenAiOptions } from "../foreign-options.ts";
+import { countedResult, readParts, readTools } from "../foreign-parts.ts";
+
+export function readResponsesShape(root: JsonObject): ReadShape {
+  const lifetime = ownLifetimeOf(root) ?? "30m";
+  const instructions = readParts(memberOf(root, "instructions"), {
+    path: "instructions",
+    section: "instructions",
+    tier: "T1",
+    role: "system",
+    head: "",
+    lifetime,
+  }).map((draft) => ({ ...draft, mayCarryMarker: false }));
+  const items = inputOf(root);
+  const firstOther = items.findIndex((item) => !isInitial(item));
+  const leading = firstOther === -1 ? items.length : firstOther;
+  return {
+    drafts: [
+      ...readTools(listOf(root, "tools"), "tools"),
+      ...instructions,
+      ...items.flatMap((item, index) => readItem(item, index, index < leading, lifetime)),
+    ],
+    ...readOpenAiOptions(root, "responses"),
+  };
+}
+
+/** A text is one message of the user. */
+function inputOf(root: JsonObject): readonly JsonNode[] {
+  const input = memberOf(root, "input");
+  if (input === undefined) return [];
+  if (input.kind === "list") return input.items;
+  if (input.kind === "string") return [input];
+  throw new StrataError(
+    "input-invalid",
+    `"input" is ${input.kind === "object" ? "an object" : input.source}`,
+    'give "input" as a string or a list of items',
+  );
+}
+
+function isInitial(item: JsonNode): boolean {
+  const role = textOf(item, "role");
+  return textOf(item, "type") === "additional_tools" || role === "developer" || role === "system";
+}
+
+function readItem(
+  item: JsonNode,
+  index: number,
+  isLeading: boolean,
+  lifetime: Lifetime,
+): readonly BlockDraft[] {
+  const path = `input.${index}`;
+  const type = textOf(item, "type") ?? (memberOf(item, "role") === undefined ? "" : "message");
+  if (item.kind === "string" || type === "message") {
+    return readMessage(item, index, isLeading, lifetime);
+  }
+  if (type === "additional_tools" && listOf(item, "tools").length > 0) {
+    const tools = readTools(listOf(item, "tools"), `${path}.tools`);
+    // Tools that come later are read where they stand, among the messages.
+    return isLeading ? tools : tools.map((tool) => ({ ...tool, tier: "T3", role: "system" }));
+  }
+  if (type === "function_call_output" || type === "custom_tool_call_output") {
+    return readParts(memberOf(item, "output"), {
+      path: `${path}.output`,
+      section: `tool result in item ${index}`,
+      tier: "T3",
+      role: "user",
+      kind: "tool_result",
+      head: textOf(item, "call_id") ?? "",
+      lifetime,
+    });
+  }
+  return [readOther(item, type, path)];
+}
+
+function readMessage(
+  item: JsonNode,
+  index: number,
+  isLeading: boolean,
+  lifetime: Lifetime,
+): readonly BlockDraft[] {
+  const named = textOf(item, "role") ?? "user";
+  const role: PromptRole =
+    named === "system" || named === "developer"
+      ? "system"
+      : named === "assistant"
+        ? "assistant"
+        : "user";
+  return readParts(item.kind === "string" ? item : memberOf(item, "content"), {
+    path: item.kind === "string" ? "input" : `input.${index}.content`,
+    section: `${named} message ${index}`,
+    tier: isLeading ? "T1" : "T3",
+    role,
+    head: textOf(item, "phase") ?? "",
+    lifetime,
+  });
+}
+
+function readOther(item: JsonNode, type: string, path: string): BlockDraft {
+  const kind = kindOfItem(type);
+  const counted = countedItem(item, kind, type);
+  const name = textOf(item, "name") ?? type;
+  return {
+    path,
+    section:
+      kind === "tool_use"
+        ? `use of ${name} in ${path}`
+        : `${type === "" ? "item" : type} in ${path}`,
+    tier: "T3",
+    role: kind === "tool_result" ? "user" : "assistant",
+    kind,
+    text: otherText(item, type),
+    endsMessage: true,
+    mayCarryMarker: false,
+    markers: [],
+    ...(counted === undefined ? {} : { counted }),
+  };
+}
+
+/** By how this API names what a tool is asked and what it answers. */
+function kindOfItem(type: string): BlockKind {
+  if (type.endsWith("_call")) return "tool_use";
+  if (type.endsWith("_output")) return "tool_result";
+  if (type === "reasoning") return "thinking";
+  return type === "compaction" ? "compaction" : "other";
+}
+
+/** Undefined where the text says it all. */
+function countedItem(item: JsonNode, kind: BlockKind, type: string): Block | undefined {
+  const sealed = textOf(item, "encrypted_content") ?? "";
+  if (kind === "thinking") return { type: "thinking", text: summaryOf(item), signature: sealed };
+  if (kind === "compaction") return { type: "opaque", json: sealed };
+  if (kind === "tool_use") {
+    const input = textOf(item, "arguments") ?? textOf(item, "input");
+    const inputJson = input ?? jsonOf(memberOf(item, "action"), "{}");
+    return { type: "tool_use", id: "", name: textOf(item, "name") ?? type, inputJson };
+  }
+  if (kind !== "tool_result") return undefined;
+  const output = textOf(item, "output") ?? jsonOf(memberOf(item, "output"), "");
+  return countedResult([{ type: "text", text: output }]);
+}
+
+function jsonOf(node: JsonNode | undefined, absent: JsonText): JsonText {
+  return node === undefined ? absent : compactJson(node);
+}
+
+const notShown: ReadonlySet<string> = new Set(["id", "status", "prompt_cache_breakpoint"]);
+const referenceNotShown: ReadonlySet<string> = new Set(["status"]);
+
+function otherText(item: JsonNode, type: string): string {
+  if (type === "reasoning") return textOf(item, "encrypted_content") ?? summaryOf(item);
+  // A reference is nothing but an id.
+  return compactJson(item, type === "item_reference" || type === "" ? referenceNotShown : notShown);
+}
+
+function summaryOf(item: JsonNode): string {
+  return listOf(item, "summary")
+    .map((part) => textOf(part, "text") ?? "")
+    .join("\n");
+}

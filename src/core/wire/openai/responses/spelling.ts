@@ -1,0 +1,87 @@
+// How tools, system text and messages are written for the Responses API: everything said is an item.
+import type { Spelling } from "../../../assembly/spelling.ts";
+import type { Block, ToolResultBlock } from "../../../message/message.ts";
+import { toArguments } from "../arguments.ts";
+import { partOf, plainText, toldContent } from "../parts.ts";
+import { plainEntry, saidText, toText, type Entry, type Leave } from "../spelled.ts";
+import { partEntries, toOpenaiSpelling, type SpellingWords } from "../spelling.ts";
+import { isSameMeaning, meaningOf } from "./items.ts";
+import { responsesParts } from "./parts.ts";
+import { readItem, type Item } from "./schema.ts";
+
+const words: SpellingWords = {
+  // Not strict, which this API is unasked: our schemas may leave things open.
+  tool: (members) => `{"type":"function",${members},"strict":false}`,
+  opens: {
+    system: '{"type":"message","role":"developer","content":[',
+    user: '{"type":"message","role":"user","content":[',
+  },
+  parts: responsesParts,
+  entries: ({ role, content }, leave) => {
+    const speaker = role === "tool" ? "user" : role;
+    const said = content.filter((block, index) => !isRepeated(block, content[index - 1]));
+    if (speaker === "assistant") {
+      return said.flatMap((block) => itemEntry(block, speaker) ?? outputEntries(block, leave));
+    }
+    const alone = (block: Block): Entry | undefined =>
+      block.type === "tool_result" ? resultEntry(block, leave) : itemEntry(block, speaker);
+    return partEntries({ role, content: said }, words, alone, leave);
+  },
+};
+
+export const responsesSpelling: Spelling = toOpenaiSpelling(words);
+
+/** The item before it says the same and more. */
+function isRepeated(block: Block, before: Block | undefined): boolean {
+  if (before?.type !== "opaque") return false;
+  const item = readItem(before.json);
+  return item !== null && isSameMeaning(item, block);
+}
+
+/** An item of this API as it came; undefined for any other block. */
+function itemEntry(block: Block, role: Entry["role"]): Entry | undefined {
+  const json = block.type === "opaque" || block.type === "thinking" ? block.json : undefined;
+  const item = json === undefined ? null : readItem(json);
+  if (json === undefined || item === null) return undefined;
+  const kind = item.kind === "reasoning" ? "thinking" : "other";
+  return plainEntry(role, { json, kind, content: [countedAs(item) ?? block] });
+}
+
+/** An item takes tokens for what it says, not for how it is written; a sealed one for its length. */
+function countedAs(item: Item): Block | undefined {
+  if (item.kind !== "reasoning") return meaningOf(item);
+  return { type: "thinking", text: item.summary, signature: item.sealed };
+}
+
+/** What the model said: an item for each block. */
+function outputEntries(block: Block, leave: Leave): readonly Entry[] {
+  const text = saidText(block);
+  if (text !== undefined && text !== "") {
+    const part = `{"type":"output_text","text":${toText(text)},"annotations":[]}`;
+    const json = `{"type":"message","role":"assistant","content":[${part}]}`;
+    return [plainEntry("assistant", { json, kind: "text", content: [block] })];
+  }
+  if (block.type === "tool_use") {
+    const call = `"name":${toText(block.name)},"arguments":${toText(toArguments(block.inputJson))}`;
+    const json = `{"type":"function_call","call_id":${toText(block.id)},${call}}`;
+    return [plainEntry("assistant", { json, kind: "tool_use", content: [block] })];
+  }
+  leave(block, text === "" ? "it holds no text" : "it is no output item of the Responses API");
+  return [];
+}
+
+/** Text alone as one string, anything more as parts; neither can carry a marker. */
+function resultEntry(block: ToolResultBlock, leave: Leave): Entry {
+  const parts = toldContent(block).flatMap((inner) => partOf(inner, responsesParts, leave) ?? []);
+  const content = parts.flatMap((part) => part.content);
+  const texts = content.flatMap((inner) => plainText(inner) ?? []);
+  const output =
+    texts.length === content.length
+      ? toText(texts.join("\n"))
+      : `[${parts.map(({ json }) => json).join(",")}]`;
+  return plainEntry("user", {
+    json: `{"type":"function_call_output","call_id":${toText(block.toolUseId)},"output":${output}}`,
+    kind: "tool_result",
+    content: [{ ...block, content }],
+  });
+}

@@ -1,0 +1,159 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { promptTokens } from "../../message/usage.ts";
+import { readChatUsage } from "./chat/usage.ts";
+import { readResponsesUsage } from "./responses/usage.ts";
+
+describe("usage of Chat Completions", () => {
+  test.each([
+    [{ prompt_tokens: 10, completion_tokens: 5 }, [10, 0, {}, 5, 0], true, false, []],
+    [
+      { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } },
+      [6, 4, {}, 5, 0],
+      true,
+      true,
+      [],
+    ],
+    [
+      {
+        prompt_tokens: 10,
+        completion_tokens: 5,
+        prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 3 },
+        completion_tokens_details: { reasoning_tokens: 2 },
+      },
+      [3, 4, { "30m": 3 }, 3, 2],
+      true,
+      true,
+      [],
+    ],
+    [
+      { completion_tokens: 5, prompt_cache_hit_tokens: 7, prompt_cache_miss_tokens: 3 },
+      [3, 7, {}, 5, 0],
+      true,
+      true,
+      [],
+    ],
+    [
+      { prompt_tokens: 10, completion_tokens: 5, cached_tokens: 2 },
+      [8, 2, {}, 5, 0],
+      true,
+      true,
+      [],
+    ],
+    [
+      {
+        prompt_tokens: 10,
+        completion_tokens: 5,
+        prompt_tokens_details: { cached_tokens: 9, cache_write_tokens: 3 },
+        completion_tokens_details: { reasoning_tokens: 6 },
+      },
+      [0, 9, { "30m": 3 }, 0, 6],
+      true,
+      true,
+      [
+        "10 prompt tokens, of which read and written 12: the rest is taken as 0",
+        "5 generated tokens, of which reasoning 6: the rest is taken as 0",
+      ],
+    ],
+    [
+      { prompt_tokens: 10, completion_tokens: null, prompt_tokens_details: null },
+      [10, 0, {}, 0, 0],
+      true,
+      false,
+      [],
+    ],
+    [{ prompt_tokens: -1, completion_tokens: "5" }, [0, 0, {}, 0, 0], false, false, []],
+    [undefined, [0, 0, {}, 0, 0], false, false, ["the reply reports no usage"]],
+    [null, [0, 0, {}, 0, 0], false, false, ["the reply reports no usage"]],
+  ])(
+    "%j",
+    (usage, [uncached, read, written, output, reasoning], isReported, tellsCache, warnings) => {
+      expect(readChatUsage(usage)).toEqual({
+        usage: {
+          uncachedTokens: uncached,
+          cacheReadTokens: read,
+          cacheWriteTokens: written,
+          outputTokens: output,
+          reasoningTokens: reasoning,
+        },
+        isReported,
+        tellsCache,
+        warnings,
+      });
+    },
+  );
+});
+
+function responsesUsage(details: object | null): object {
+  return {
+    input_tokens: 100,
+    input_tokens_details: details,
+    output_tokens: 30,
+    output_tokens_details: { reasoning_tokens: 10 },
+  };
+}
+
+describe("usage of the Responses API", () => {
+  test.each([
+    [{ cached_tokens: 60, cache_write_tokens: 30 }, 10, { "30m": 30 }, []],
+    [
+      {
+        cached_tokens: 60,
+        cache_write_tokens: 30,
+        cache_write_tokens_details: { ttl_30m_tokens: 10, ttl_12h_tokens: 20 },
+      },
+      10,
+      { "30m": 10, "12h": 20 },
+      [],
+    ],
+    [
+      {
+        cached_tokens: 60,
+        cache_write_tokens: 30,
+        cache_write_tokens_details: { ttl_30m_tokens: 0, ttl_12h_tokens: 20 },
+      },
+      10,
+      { "30m": 10, "12h": 20 },
+      ["30 tokens written, but 20 by lifetime"],
+    ],
+    [{ cached_tokens: 60, cache_write_tokens: 0 }, 40, {}, []],
+  ])("writes are kept apart by lifetime: %j", (details, uncached, written, warnings) => {
+    expect(readResponsesUsage(responsesUsage(details))).toEqual({
+      usage: {
+        uncachedTokens: uncached,
+        cacheReadTokens: 60,
+        cacheWriteTokens: written,
+        outputTokens: 20,
+        reasoningTokens: 10,
+      },
+      isReported: true,
+      tellsCache: true,
+      warnings,
+    });
+  });
+
+  test("says so where nothing is told about the cache (N-15)", () => {
+    expect(readResponsesUsage(responsesUsage(null)).tellsCache).toBe(false);
+    expect(readResponsesUsage(undefined).tellsCache).toBe(false);
+  });
+
+  test("zeros that were told are a bill, zeros for want of a count are none", () => {
+    expect(readResponsesUsage({ input_tokens: 0, output_tokens: 0 }).isReported).toBe(true);
+    expect(readChatUsage({ prompt_tokens: 0 }).isReported).toBe(true);
+    for (const usage of [null, undefined, {}, { input_tokens: "many" }]) {
+      expect(readResponsesUsage(usage).isReported).toBe(false);
+      expect(readChatUsage(usage).isReported).toBe(false);
+    }
+  });
+});
+
+test("buckets sum to the prompt whenever no warning is given (D-03)", () => {
+  const tokens = fc.nat(1000);
+  fc.assert(
+    fc.property(tokens, tokens, tokens, (total, cached_tokens, cache_write_tokens) => {
+      const prompt_tokens_details = { cached_tokens, cache_write_tokens };
+      const { usage, warnings } = readChatUsage({ prompt_tokens: total, prompt_tokens_details });
+      expect(promptTokens(usage) === total).toBe(warnings.length === 0);
+    }),
+  );
+});

@@ -1,0 +1,85 @@
+// Totals that include what was read and written → disjoint buckets (D-03).
+import {
+  lifetimes,
+  noUsage,
+  writtenTokens,
+  type Lifetime,
+  type Usage,
+} from "../../message/usage.ts";
+import type { ReportedUsage } from "../reply.ts";
+
+/** Counts as a provider gives them; undefined where it does not. */
+export interface ReportedCounts {
+  /** With everything that was read from the cache and written to it. */
+  readonly promptTokens: number | undefined;
+  readonly readTokens: number | undefined;
+  readonly writtenTokens: number | undefined;
+  readonly writtenPerLifetime: Readonly<Partial<Record<Lifetime, number>>>;
+  /** With the reasoning ones. */
+  readonly generatedTokens: number | undefined;
+  readonly reasoningTokens: number | undefined;
+}
+
+/** What a write lives where the provider names no lifetime. */
+const defaultLifetime: Lifetime = "30m";
+
+export function toReportedUsage(counts: ReportedCounts): ReportedUsage {
+  const warnings: string[] = [];
+  const cacheWriteTokens = writesOf(counts, warnings);
+  const cacheReadTokens = counts.readTokens ?? 0;
+  const reasoningTokens = counts.reasoningTokens ?? 0;
+  const written = writtenTokens({ ...noUsage, cacheWriteTokens });
+  const usage: Usage = {
+    uncachedTokens: restOf(
+      counts.promptTokens ?? 0,
+      cacheReadTokens + written,
+      "prompt tokens, of which read and written",
+      warnings,
+    ),
+    cacheReadTokens,
+    cacheWriteTokens,
+    outputTokens: restOf(
+      counts.generatedTokens ?? 0,
+      reasoningTokens,
+      "generated tokens, of which reasoning",
+      warnings,
+    ),
+    reasoningTokens,
+  };
+  return {
+    usage,
+    isReported: counts.promptTokens !== undefined || counts.generatedTokens !== undefined,
+    tellsCache: counts.readTokens !== undefined,
+    warnings,
+  };
+}
+
+/** For a reply without any usage. */
+export function unreportedUsage(): ReportedUsage {
+  const warnings = ["the reply reports no usage"];
+  return { usage: noUsage, isReported: false, tellsCache: false, warnings };
+}
+
+function writesOf(
+  { writtenTokens: total, writtenPerLifetime }: ReportedCounts,
+  warnings: string[],
+): Usage["cacheWriteTokens"] {
+  const writes: Partial<Record<Lifetime, number>> = {};
+  let named = 0;
+  for (const lifetime of lifetimes) {
+    const tokens = writtenPerLifetime[lifetime] ?? 0;
+    if (tokens > 0) writes[lifetime] = tokens;
+    named += tokens;
+  }
+  const unnamed = (total ?? named) - named;
+  if (named > 0 && unnamed !== 0) {
+    warnings.push(`${total} tokens written, but ${named} by lifetime`);
+  }
+  if (unnamed > 0) writes[defaultLifetime] = (writes[defaultLifetime] ?? 0) + unnamed;
+  return writes;
+}
+
+function restOf(total: number, part: number, what: string, warnings: string[]): number {
+  if (part > total) warnings.push(`${total} ${what} ${part}: the rest is taken as 0`);
+  return Math.max(0, total - part);
+}

@@ -1,0 +1,105 @@
+// Memory in one session: a snapshot at its start, and what is new on each call.
+import type { Layout } from "../../../core/assembly/layout.ts";
+import {
+  toMemoryTexts,
+  viewMemory,
+  type MemoryMode,
+  type MemoryScope,
+  type MemoryView,
+} from "../../../core/memory/memory-view.ts";
+import type { MemoryTexts } from "../../../core/layers/memory-sections.ts";
+import type { Section } from "../../../core/layers/section.ts";
+import { StrataError } from "../../../core/strata-error.ts";
+import { ToolError } from "../../../core/tools/tool.ts";
+import { withFolder } from "./held-folder.ts";
+import { openMemoryRoot, readMemoryText } from "./memory-place.ts";
+import type { MemoryContent, MemoryStore } from "./memory-store.ts";
+
+export interface MemorySession {
+  /** For `context.memory` of a new session. Stored with it, so that another process continues with the same. */
+  readonly snapshot: MemoryTexts;
+  /** The same as sections, for callers that make a foundation without a session. */
+  readonly sections: readonly Section[];
+  readonly volatilePlace: MemoryView["volatilePlace"];
+  /** Reads the current texts, so that the next call sees every write. */
+  forNextCall(): Promise<readonly Section[]>;
+}
+
+export interface MemorySessionOptions {
+  readonly mode?: MemoryMode;
+  /** The policy's layout. `live-system` needs one that puts volatile text into the system prompt. */
+  readonly layout?: Pick<Layout, "volatile">;
+  readonly scope?: MemoryScope;
+  /** A folder whose USER.md comes before the workspace's. None by default. */
+  readonly globalFolder?: string;
+  /**
+   * The snapshot of a resumed session. Default: taken now. Omit it when the cache is lost anyway: after a
+   * compaction or with another model.
+   */
+  readonly snapshot?: MemoryTexts;
+}
+
+export async function openMemorySession(
+  store: MemoryStore,
+  options: MemorySessionOptions = {},
+): Promise<MemorySession> {
+  const { mode = "snapshot-delta", scope = "main", globalFolder } = options;
+  if (mode === "live-system") requireSystemTail(options.layout);
+  const look = async (): Promise<Shown> => {
+    const user = await store.peek("USER.md");
+    const workspace = scope === "shared" ? null : await store.peek("MEMORY.md");
+    const sources = {
+      globalUser: globalFolder === undefined ? "" : await readGlobalUser(globalFolder),
+      user: user.text,
+      workspace: workspace?.text ?? "",
+    };
+    const { texts, cut } = toMemoryTexts(sources, scope);
+    // A file that was not shown completely may not be replaced as a whole.
+    const contents = workspace === null ? [user] : [user, workspace];
+    return { texts, whole: contents.filter(({ file }) => !cut.includes(file)) };
+  };
+  const first = await look();
+  const snapshot = options.snapshot ?? first.texts;
+  const start = viewMemory(mode, snapshot, first.texts);
+  const show = ({ texts, whole }: Shown): readonly Section[] => {
+    const view = viewMemory(mode, snapshot, texts);
+    if (view.isWhole) for (const { file, hash } of whole) store.markSeen(file, hash);
+    return view.volatile;
+  };
+  show(first);
+  return {
+    snapshot,
+    sections: start.session,
+    volatilePlace: start.volatilePlace,
+    forNextCall: async () => show(await look()),
+  };
+}
+
+interface Shown {
+  readonly texts: MemoryTexts;
+  /** Files that the texts contain completely. */
+  readonly whole: readonly MemoryContent[];
+}
+
+function requireSystemTail(layout: Pick<Layout, "volatile"> | undefined): void {
+  if (layout?.volatile === "system-tail") return;
+  const found = layout === undefined ? "none was given" : `this one puts it at ${layout.volatile}`;
+  throw new StrataError(
+    "input-invalid",
+    `memory in the mode live-system needs a layout with volatile text at system-tail; ${found}`,
+    "pass the layout of such a policy, or choose live-tail",
+  );
+}
+
+/** Empty if the folder or the file is missing. Read by the same rules as the workspace's own files. */
+async function readGlobalUser(path: string): Promise<string> {
+  const root = await openMemoryRoot(path).catch((error: unknown) => {
+    if (error instanceof ToolError && error.errorClass === "not_found") return null;
+    throw error;
+  });
+  if (root === null) return "";
+  const text = await withFolder(root, [], false, (folder) =>
+    readMemoryText(folder, `USER.md in ${path}`, "USER.md"),
+  );
+  return text ?? "";
+}

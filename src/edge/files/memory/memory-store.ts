@@ -1,0 +1,198 @@
+// Memory on disk: two files that are always complete, shared by processes and people without losing a word.
+import { hashContent, type ContentHash } from "../../../core/hash.ts";
+import type { MemoryOperation } from "../../../core/memory/change-memory.ts";
+import { countBytes } from "../../../core/layers/cut-middle.ts";
+import { parseMemoryFile, type MemoryFile } from "../../../core/memory/memory-file.ts";
+import { defaultJournalLimits, type JournalLimits } from "../../../core/memory/memory-journal.ts";
+import { composeSystemPrompt, toMemoryTexts } from "../../../core/memory/memory-view.ts";
+import type { ScopeRoot } from "../guard/scope-root.ts";
+import { peekJournal, type CommitContext } from "./commit-change.ts";
+import { defaultLockOptions } from "./folder-lock.ts";
+import { withFolder } from "./held-folder.ts";
+import type { LockOptions } from "./lock-files.ts";
+import {
+  findMemoryPlace,
+  openMemoryRoot,
+  readMemoryText,
+  type MemoryPlace,
+} from "./memory-place.ts";
+import type { Journal } from "./journal-files.ts";
+import { undoChange, type UndoOutcome } from "./undo-change.ts";
+import { writeOnce, type MemoryOutcome } from "./write-memory.ts";
+
+export type { MemoryOutcome } from "./write-memory.ts";
+
+/** Belongs to one session and tracks what that session has seen. Keeps nothing else between calls. */
+export interface MemoryStore {
+  /** Without symlinks. */
+  readonly workspacePath: string;
+  place(): Promise<MemoryPlace>;
+  /** Reads without marking the text as seen. */
+  peek(file: string): Promise<MemoryContent>;
+  /** Reads and marks as seen. A consolidation may only replace a text that was read here. */
+  read(file: string): Promise<MemoryContent>;
+  markSeen(file: MemoryFile, hash: ContentHash): void;
+  /** The hash of the last seen text. Null if none was. */
+  seenHash(file: MemoryFile): ContentHash | null;
+  exists(file: string): Promise<boolean>;
+  sizeBytes(file: string): Promise<number>;
+  addEntry(file: string, entry: string, options?: WriteOptions): Promise<MemoryOutcome>;
+  replace(file: string, old: string, by: string, options?: WriteOptions): Promise<MemoryOutcome>;
+  consolidate(file: string, content: string, options?: ConsolidateOptions): Promise<MemoryOutcome>;
+  /** Restores the text before the last change, or before the change with that number. */
+  undo(file: string, options?: { readonly to?: number }): Promise<UndoOutcome>;
+  log(): Promise<Journal>;
+  /** The base and the two files, read now. */
+  assembleSystemPrompt(base: string): Promise<string>;
+}
+
+export interface MemoryContent {
+  readonly file: MemoryFile;
+  /** Empty if the file is missing. */
+  readonly text: string;
+  readonly hash: ContentHash;
+  readonly sizeBytes: number;
+  readonly isThere: boolean;
+}
+
+export interface WriteOptions {
+  readonly signal?: AbortSignal;
+}
+
+export interface ConsolidateOptions extends WriteOptions {
+  /**
+   * The hash of the text the caller has seen. Default: the one last read through this store when the call
+   * began. Null: none.
+   */
+  readonly seenHash?: ContentHash | null;
+  readonly isDropConfirmed?: boolean;
+}
+
+export interface MemoryStoreOptions {
+  readonly lock?: Partial<LockOptions>;
+  readonly journal?: JournalLimits;
+  /** Milliseconds since 1970, for the journal. */
+  readonly now?: () => number;
+}
+
+/** The workspace must exist. Nothing is created in it before the first write. */
+export async function openMemoryStore(
+  workspacePath: string,
+  options: MemoryStoreOptions = {},
+): Promise<MemoryStore> {
+  const root = await openMemoryRoot(workspacePath);
+  const context: CommitContext = {
+    root,
+    lock: { ...defaultLockOptions, ...options.lock },
+    limits: options.journal ?? defaultJournalLimits,
+    now: options.now ?? Date.now,
+  };
+  const seen = createSeen();
+  const inTurn = createQueue();
+
+  const peek = (name: string): Promise<MemoryContent> => readContent(root, parseMemoryFile(name));
+
+  const write = (
+    name: string,
+    operation: MemoryOperation,
+    { signal, seenHash, isDropConfirmed = false }: ConsolidateOptions = {},
+  ): Promise<MemoryOutcome> => {
+    const file = parseMemoryFile(name);
+    // A consolidation is based on what was seen when it began: an entry added since is not in the new text.
+    const atStart = seenHash === undefined ? seen.of(file) : seenHash;
+    return inTurn(() => {
+      const latest = operation.kind === "consolidate" ? atStart : seen.of(file);
+      const known = { file, seenHash: latest ?? undefined, isDropConfirmed };
+      const within = signal === undefined ? context : withSignal(context, signal);
+      return writeOnce(within, operation, known, (hash) => seen.mark(file, hash));
+    });
+  };
+
+  const undo = (file: MemoryFile, to: number | undefined): Promise<UndoOutcome> =>
+    inTurn(async () => {
+      const outcome = await undoChange(context, file, to);
+      if (outcome.kind === "undone") seen.markAgain(file, hashContent(outcome.entry.before));
+      return outcome;
+    });
+
+  return {
+    workspacePath: root.path,
+    place: () => findMemoryPlace(root),
+    peek,
+    read: async (name) => {
+      const content = await peek(name);
+      seen.mark(content.file, content.hash);
+      return content;
+    },
+    markSeen: (file, hash) => seen.mark(file, hash),
+    seenHash: (file) => seen.of(file),
+    exists: async (name) => (await peek(name)).isThere,
+    sizeBytes: async (name) => (await peek(name)).sizeBytes,
+    addEntry: (file, entry, how) => write(file, { kind: "add", entry }, how),
+    replace: (file, old, by, how) => write(file, { kind: "replace", old, new: by }, how),
+    consolidate: (file, content, how) => write(file, { kind: "consolidate", content }, how),
+    undo: (name, { to } = {}) => undo(parseMemoryFile(name), to),
+    log: async () => peekJournal(root, (await findMemoryPlace(root)).folder),
+    assembleSystemPrompt: async (base) => {
+      const [user, workspace] = [await peek("USER.md"), await peek("MEMORY.md")];
+      const sources = { globalUser: "", user: user.text, workspace: workspace.text };
+      return composeSystemPrompt(base, toMemoryTexts(sources, "main").texts);
+    },
+  };
+}
+
+async function readContent(root: ScopeRoot, file: MemoryFile): Promise<MemoryContent> {
+  const there = await readNow(root, file);
+  const text = there ?? "";
+  const [hash, sizeBytes] = [hashContent(text), countBytes(text)];
+  return { file, text, hash, sizeBytes, isThere: there !== null };
+}
+
+/** If the file moved to the other folder between the two checks, reads it there. */
+async function readNow(root: ScopeRoot, file: MemoryFile): Promise<string | null> {
+  const { folder: name } = await findMemoryPlace(root);
+  const text = await withFolder(root, [name], false, (folder) =>
+    readMemoryText(folder, `${name}/${file}`, file),
+  );
+  if (text !== null || (await findMemoryPlace(root)).folder === name) return text;
+  return readNow(root, file);
+}
+
+function withSignal(context: CommitContext, signal: AbortSignal): CommitContext {
+  return { ...context, lock: { ...context.lock, signal } };
+}
+
+/** Serializes writes within this process. The lock keeps other processes out. */
+function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = last.then(work, work);
+    last = mine.catch(() => {});
+    return mine;
+  };
+}
+
+/** The texts a session has seen. It may only replace those as a whole. */
+interface SeenTexts {
+  /** The last seen text of a file. Null if none was. */
+  of(file: MemoryFile): ContentHash | null;
+  mark(file: MemoryFile, hash: ContentHash): void;
+  /** For a restored text: it counts as seen if it was seen before. */
+  markAgain(file: MemoryFile, hash: ContentHash): void;
+}
+
+function createSeen(): SeenTexts {
+  const last = new Map<MemoryFile, ContentHash>();
+  const ever = new Set<string>();
+  const mark: SeenTexts["mark"] = (file, hash) => {
+    last.set(file, hash);
+    ever.add(`${file} ${hash}`);
+  };
+  return {
+    of: (file) => last.get(file) ?? null,
+    mark,
+    markAgain: (file, hash) => {
+      if (ever.has(`${file} ${hash}`)) mark(file, hash);
+    },
+  };
+}

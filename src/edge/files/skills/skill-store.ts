@@ -1,0 +1,118 @@
+// Skills on disk: a session's snapshot, the files beside a skill, and new skills.
+import { decodeSkillText } from "../../../core/skills/read-skill.ts";
+import { ToolError } from "../../../core/tools/tool.ts";
+import { type RootPlace, readSkillRoot } from "./read-skill-root.ts";
+import type { StoredSkill } from "../../../core/skills/skill.ts";
+import {
+  emptyRoot,
+  takeSnapshot,
+  type SkillRoot,
+  type SkillSnapshot,
+} from "../../../core/skills/skill-snapshot.ts";
+import type { NewSkill } from "../../../core/skills/write-skill.ts";
+import { openScope, type ScopedFiles } from "../guard/scoped-files.ts";
+import { saveSkill } from "./save-skill.ts";
+
+export interface SkillStore {
+  /** Taken once. Later changes are for the next session. */
+  readonly snapshot: SkillSnapshot;
+  /** A text file in the skill's folder, in its current state. */
+  readFile(skill: StoredSkill, path: string): Promise<string>;
+  /** Saves into the workspace. Never replaces a skill. */
+  save(skill: NewSkill): Promise<StoredSkill>;
+}
+
+export interface SkillPlaces {
+  /** A folder with skills for every workspace. It may be missing. */
+  readonly globalRoot?: string;
+  /** The working folder. Its skills are in .strata/skills, or else in .metis/skills. */
+  readonly workspace?: string;
+}
+
+/** Reads both roots. The snapshot lists unusable skills as problems. The workspace must exist. */
+export async function createSkillStore(places: SkillPlaces): Promise<SkillStore> {
+  const { globalRoot, workspace } = places;
+  const global = globalRoot === undefined ? null : await openGlobal(globalRoot);
+  const local = workspace === undefined ? null : await openLocal(workspace);
+  return {
+    snapshot: takeSnapshot(await readOpened(global), await readOpened(local)),
+    readFile: async ({ source, name }, path) => {
+      const opened = source === "global" ? global : local;
+      if (opened === null || "problems" in opened) throw noSuchRoot(source);
+      return readBesideSkill(opened, name, path);
+    },
+    save: async (skill) => {
+      if (local === null) throw noSuchRoot("workspace");
+      return saveSkill(local, skill);
+    },
+  };
+}
+
+/** Null if it is missing. A root with its problem if it cannot be used. */
+async function openGlobal(root: string): Promise<RootPlace | SkillRoot | null> {
+  try {
+    return { scope: await openScope(root), path: ".", shown: root, source: "global" };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    if (error.errorClass === "not_found") return null;
+    const { message } = error;
+    return { ...emptyRoot, problems: [{ source: "global", folder: root, rule: "root", message }] };
+  }
+}
+
+async function openLocal(workspace: string): Promise<RootPlace> {
+  const scope = await openScope(workspace);
+  const path = await findPath(scope);
+  return { scope, path, shown: path, source: "workspace" };
+}
+
+async function readOpened(opened: RootPlace | SkillRoot | null): Promise<SkillRoot> {
+  if (opened === null) return emptyRoot;
+  return "problems" in opened ? opened : readSkillRoot(opened);
+}
+
+/** Skills have one place: where they already are, else beside our other files. */
+async function findPath(workspace: ScopedFiles): Promise<string> {
+  const [own, older] = [".strata/skills", ".metis/skills"];
+  if (await isThere(workspace, own)) return own;
+  if (await isThere(workspace, older)) return older;
+  const isOlder = !(await isThere(workspace, ".strata")) && (await isThere(workspace, ".metis"));
+  return isOlder ? older : own;
+}
+
+/** A refused path exists, too: reading it says what is wrong. */
+async function isThere(workspace: ScopedFiles, path: string): Promise<boolean> {
+  try {
+    return (await workspace.stat(path)) !== null;
+  } catch (error) {
+    if (error instanceof ToolError) return true;
+    throw error;
+  }
+}
+
+function noSuchRoot(source: "global" | "workspace"): ToolError {
+  const what = source === "global" ? "global skills" : "workspace";
+  return new ToolError("execution_error", `this session has no ${what}`);
+}
+
+const bytesMax = 131_072;
+
+/** The guard keeps paths inside the root. A skill may not read the folder of another either. */
+export async function readBesideSkill(
+  { scope, path: root }: RootPlace,
+  skill: string,
+  path: string,
+): Promise<string> {
+  if (path.startsWith("/") || path.split(/[/\\]/).includes("..")) {
+    throw new ToolError("permission_denied", `${path} is outside the folder of the skill`);
+  }
+  const content = await scope.readFile(`${root}/${skill}/${path}`, { bytesMax });
+  if (content === null) throw new ToolError("not_found", `the skill has no file ${path}`);
+  if (content.size > bytesMax) {
+    const sizes = `${content.size} bytes, at most ${bytesMax} are read`;
+    throw new ToolError("validation_error", `${path} is too large: it has ${sizes}`);
+  }
+  const text = decodeSkillText(content.bytes);
+  if (text === null) throw new ToolError("validation_error", `${path} is no text in UTF-8`);
+  return text;
+}

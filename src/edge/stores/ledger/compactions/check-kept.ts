@@ -1,0 +1,68 @@
+// Checks what a compaction refers to: turns of its own thread, and a cut that splits no tool use from its answer.
+import type { NewFold } from "../../../../core/ledger/fold-record.ts";
+import type { ThreadMessage } from "../../../../core/ledger/turn-record.ts";
+import { StrataError } from "../../../../core/strata-error.ts";
+import { checkFoundation } from "../turns/check-foundation.ts";
+import { readMessages } from "../turns/read-turn.ts";
+import type { Store } from "../store.ts";
+import { isOnPath } from "../threads/thread-path.ts";
+
+/** A compaction that keeps a turn from elsewhere would make the session unreadable. */
+export async function checkKept(
+  store: Store,
+  fold: NewFold,
+  runningTurnId: string | null,
+): Promise<void> {
+  const { parentTurnId, foundation, id } = fold;
+  const { firstKeptTurnId, summarizedThroughTurnId } = fold.details;
+  checkFoundation(`fold ${id}`, foundation);
+  const isRunning = (turnId: string): boolean =>
+    turnId === runningTurnId && firstKeptTurnId === runningTurnId;
+  for (const turnId of [
+    summarizedThroughTurnId,
+    ...(firstKeptTurnId === null ? [] : [firstKeptTurnId]),
+  ]) {
+    if (isRunning(turnId)) continue;
+    if (parentTurnId !== null && (await isOnPath(store, turnId, parentTurnId))) continue;
+    throw invalid(
+      `compaction ${id} refers to turn ${turnId}, which is not a completed turn on the way to ${parentTurnId ?? "its beginning"}`,
+      "summarize and keep turns of the compacted thread",
+    );
+  }
+  await checkIndex(store, fold);
+}
+
+async function checkIndex(store: Store, { id, details }: NewFold): Promise<void> {
+  const { firstKeptTurnId: turnId, firstKeptIndex: index = 0 } = details;
+  if (index === 0) return;
+  const messages = turnId === null ? [] : await readMessages(store, turnId);
+  if (turnId === null || !(Number.isInteger(index) && index > 0 && index <= messages.length)) {
+    throw invalid(
+      `compaction ${id} keeps from message ${index} of ${turnId === null ? "no turn" : `turn ${turnId}, which has ${messages.length}`}`,
+      "name a message of the first kept turn, or 0 for all of it",
+    );
+  }
+  const open = findParted(messages, index);
+  if (open === undefined) return;
+  throw invalid(
+    `compaction ${id} splits tool use ${open} of turn ${turnId} from its answer`,
+    "start the kept part at an assistant message that has no open tool uses before it",
+  );
+}
+
+/** A tool use before the index whose answer comes after it or is missing. */
+function findParted(messages: readonly ThreadMessage[], index: number): string | undefined {
+  const open = new Set<string>();
+  for (const { message, isReplayed } of messages.slice(0, index)) {
+    if (!isReplayed) continue;
+    for (const block of message.content) {
+      if (block.type === "tool_use") open.add(block.id);
+      if (block.type === "tool_result") open.delete(block.toolUseId);
+    }
+  }
+  return [...open][0];
+}
+
+function invalid(message: string, hint: string): StrataError {
+  return new StrataError("input-invalid", message, hint);
+}

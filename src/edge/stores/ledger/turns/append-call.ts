@@ -1,0 +1,127 @@
+// Records a call: the call, its messages, its tool uses and the session's state in one commit.
+import type { CallEntry } from "../../../../core/ledger/call-entry.ts";
+import type { WithCall } from "../../../../core/ledger/ledger.ts";
+import { toMessageText } from "../../../../core/ledger/message-text.ts";
+import type { NewMessage } from "../../../../core/ledger/turn-record.ts";
+import type { Block, Message } from "../../../../core/message/message.ts";
+import { StrataError } from "../../../../core/strata-error.ts";
+import type { Statement } from "../../sql/database.ts";
+import { storable, storableJson } from "../../sql/storable.ts";
+import type { Row } from "../../sql/tables.ts";
+import { callRow } from "./call-rows.ts";
+import { eventWrites } from "../event-rows.ts";
+import { messageRow, messageWrites } from "../message-rows.ts";
+import type { Store } from "../store.ts";
+import { type HeldTurn, type Step, leaseGuard } from "./held-turn.ts";
+import { stillOpen, answersIn, settled } from "./record-answers.ts";
+
+/** A call with those of its messages that are not recorded yet. */
+export function appendStep(store: Store, held: HeldTurn, entry: CallEntry, more: WithCall): Step {
+  checkCall(held, entry);
+  const messages = messagesOfCall(entry, held.staged, more);
+  const rows = messages.map((message, index) =>
+    messageRow(message, {
+      ...held.place,
+      index: held.messageCount + index,
+      callNumber: entry.number,
+    }),
+  );
+  const call = toCall(held, entry, rows);
+  const uses = entry.reply?.content.flatMap(toToolUse) ?? [];
+  const answers = answersIn(messages);
+  const isWhole = entry.status === "complete";
+  const tools = uses.map(({ id, name }) => ({
+    turn_id: held.id,
+    tool_use_id: id,
+    call_number: entry.number,
+    name,
+    status: isWhole ? "pending" : "cancelled",
+  }));
+  return {
+    commit: {
+      guards: [
+        leaseGuard(
+          store,
+          held,
+          "cost_pico_usd = cost_pico_usd + ?, state_json = COALESCE(?, state_json), updated_ms = ?, ",
+          [entry.costPicoUsd ?? 0n, storableJson(more.stateJson), store.now()],
+        ),
+      ],
+      writes: [
+        { into: "calls", rows: [call] },
+        ...messageWrites(rows, messages),
+        ...(tools.length === 0
+          ? []
+          : [{ into: "tool_calls" as const, rows: tools, orIgnore: true }]),
+        ...settled(held, answers, false),
+        ...settled(held, answers, true),
+        ...eventWrites(more.events ?? []),
+      ],
+      landed: landedCall(call),
+    },
+    next: {
+      ...held,
+      callCount: entry.number,
+      messageCount: held.messageCount + rows.length,
+      // The next call sends again what a failed call sent.
+      staged: isWhole ? 0 : held.staged,
+      unanswered: [...stillOpen(held, answers), ...(isWhole ? uses.map(({ id }) => id) : [])],
+    },
+  };
+}
+
+function toCall(held: HeldTurn, entry: CallEntry, rows: readonly Row[]): Row {
+  const { sessionId, provider } = held;
+  const replyHash = entry.reply === null ? "" : String(rows.at(-1)?.["hash"]);
+  return callRow(entry, { sessionId, provider, replyHash });
+}
+
+/** Asks whether exactly this call is recorded. */
+function landedCall(call: Row): Statement {
+  return {
+    sql: "SELECT 1 AS landed FROM calls WHERE turn_id = ? AND number = ? AND entry_hash = ?",
+    values: [call["turn_id"] ?? null, call["number"] ?? null, call["entry_hash"] ?? null],
+  };
+}
+
+/** Asks whether the call recorded under this number is the same. */
+export function repeatedCall(held: HeldTurn, entry: CallEntry): Statement {
+  const { reply } = entry;
+  const rows = reply === null ? [] : [{ hash: toMessageText(reply).hash }];
+  return landedCall(toCall(held, entry, rows));
+}
+
+function checkCall(held: HeldTurn, { turnId, number, sent, status }: CallEntry): void {
+  if (turnId !== held.id || number > held.callCount + 1 || number < 1) {
+    throw new StrataError(
+      "input-invalid",
+      `call ${number} of turn ${turnId} cannot follow call ${held.callCount} of turn ${held.id}`,
+      "record calls in order, each in its own turn",
+    );
+  }
+  if (status !== "failed" && sent.length < held.staged) {
+    throw new StrataError(
+      "input-invalid",
+      `call ${number} of turn ${turnId} sent ${sent.length} messages, but ${held.staged} are already recorded for it`,
+      "pass everything new in the call, including what was recorded before it",
+    );
+  }
+}
+
+/** What a call adds to its turn: the sent messages not recorded yet, and its reply. */
+function messagesOfCall(
+  entry: CallEntry,
+  staged: number,
+  { tokens = [], isReplayed = entry.status === "complete" }: WithCall,
+): readonly NewMessage[] {
+  const all: readonly Message[] = entry.reply === null ? entry.sent : [...entry.sent, entry.reply];
+  // A failed call adds nothing; only what was recorded before it stays.
+  const from = entry.status === "failed" ? all.length : staged;
+  return all
+    .map((message, index) => ({ message, tokens: tokens[index] ?? 0, isReplayed }))
+    .slice(from);
+}
+
+function toToolUse(block: Block): readonly { readonly id: string; readonly name: string }[] {
+  return block.type === "tool_use" ? [{ id: storable(block.id), name: storable(block.name) }] : [];
+}

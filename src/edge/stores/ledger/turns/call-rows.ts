@@ -1,0 +1,129 @@
+// Converts call rows to records and back, and sums calls.
+import { policyNames } from "../../../../core/cache/policy.ts";
+import { hashContent } from "../../../../core/hash.ts";
+import type { CallEntry, CallRecord } from "../../../../core/ledger/call-entry.ts";
+import {
+  fromOutcomeText,
+  fromPlanText,
+  toOutcomeText,
+  toPlanText,
+} from "../../../../core/ledger/call-text.ts";
+import { lifetimes, type Lifetime, type Usage } from "../../../../core/message/usage.ts";
+import type { ResultRow } from "../../sql/database.ts";
+import { integer, integerOrNull, money, oneOf, text } from "../../sql/read-row.ts";
+import { storable } from "../../sql/storable.ts";
+import type { Row } from "../../sql/tables.ts";
+
+export interface CallContext {
+  readonly sessionId: string;
+  readonly provider: string;
+  /** The hash of the reply. Empty for none. */
+  readonly replyHash: string;
+}
+
+export function callRow(entry: CallEntry, context: CallContext): Row {
+  const { usage } = entry;
+  const plan = toPlanText(entry.plan);
+  const outcome = toOutcomeText(entry);
+  const row = {
+    turn_id: entry.turnId,
+    number: entry.number,
+    session_id: context.sessionId,
+    started_ms: entry.startMs,
+    ended_ms: entry.endMs,
+    model: storable(entry.model),
+    provider: storable(context.provider),
+    policy: entry.policy,
+    request_hash: storable(entry.promptKey),
+    status: entry.status,
+    stop_reason: entry.stopReason,
+    uncached_tokens: usage?.uncachedTokens ?? null,
+    read_tokens: usage?.cacheReadTokens ?? null,
+    write_5m_tokens: usage?.cacheWriteTokens["5m"] ?? null,
+    write_30m_tokens: usage?.cacheWriteTokens["30m"] ?? null,
+    write_1h_tokens: usage?.cacheWriteTokens["1h"] ?? null,
+    write_12h_tokens: usage?.cacheWriteTokens["12h"] ?? null,
+    write_24h_tokens: usage?.cacheWriteTokens["24h"] ?? null,
+    output_tokens: usage?.outputTokens ?? null,
+    reasoning_tokens: usage?.reasoningTokens ?? null,
+    cost_pico_usd: entry.costPicoUsd,
+    plan_json: plan,
+    outcome_json: outcome,
+  };
+  // The prompt key covers what was sent.
+  const values = Object.values(row).map(String).join("\n");
+  return { ...row, entry_hash: hashContent(`${values}\n${context.replyHash}`) };
+}
+
+export const writeColumns: Readonly<Record<Lifetime, string>> = {
+  "5m": "write_5m_tokens",
+  "30m": "write_30m_tokens",
+  "1h": "write_1h_tokens",
+  "12h": "write_12h_tokens",
+  "24h": "write_24h_tokens",
+};
+
+export const callColumns: string = `turn_id, number, started_ms, ended_ms, model, policy, request_hash, status, stop_reason,
+  uncached_tokens, read_tokens, ${Object.values(writeColumns).join(", ")}, output_tokens, reasoning_tokens,
+  CAST(cost_pico_usd AS TEXT) AS cost_pico_usd, plan_json, outcome_json`;
+
+const callStatuses = ["complete", "partial", "failed"] as const;
+const stops = [
+  "end_turn",
+  "tool_use",
+  "max_tokens",
+  "stop_sequence",
+  "refusal",
+  "pause_turn",
+  "context_window",
+  "compaction",
+  "unknown",
+] as const;
+
+export function toCallRecord(row: ResultRow): CallRecord {
+  return {
+    turnId: text(row, "turn_id"),
+    number: integer(row, "number"),
+    startMs: integer(row, "started_ms"),
+    endMs: integer(row, "ended_ms"),
+    model: text(row, "model"),
+    policy: oneOf(row, "policy", policyNames),
+    promptKey: text(row, "request_hash"),
+    plan: fromPlanText(text(row, "plan_json")),
+    status: oneOf(row, "status", callStatuses),
+    stopReason: row["stop_reason"] === null ? null : oneOf(row, "stop_reason", stops),
+    usage: row["uncached_tokens"] === null ? null : toUsage(row),
+    costPicoUsd: row["cost_pico_usd"] === null ? null : money(row, "cost_pico_usd"),
+    ...fromOutcomeText(text(row, "outcome_json")),
+  };
+}
+
+export function toUsage(row: ResultRow): Usage {
+  const cacheWriteTokens: Partial<Record<Lifetime, number>> = {};
+  for (const lifetime of lifetimes) {
+    const tokens = integerOrNull(row, writeColumns[lifetime]);
+    if (tokens !== null) cacheWriteTokens[lifetime] = tokens;
+  }
+  return {
+    uncachedTokens: integer(row, "uncached_tokens"),
+    cacheReadTokens: integer(row, "read_tokens"),
+    cacheWriteTokens,
+    outputTokens: integer(row, "output_tokens"),
+    reasoningTokens: integer(row, "reasoning_tokens"),
+  };
+}
+
+/** Sums over the calls that a condition on `c.turn_id` selects. */
+export function callSums(condition: string): string {
+  const sums = [
+    "uncached_tokens",
+    "read_tokens",
+    ...Object.values(writeColumns),
+    "output_tokens",
+    "reasoning_tokens",
+  ]
+    .map((column) => `CAST(SUM(c.${column}) AS BIGINT) AS ${column}`)
+    .join(", ");
+  return `SELECT c.turn_id, COUNT(*) AS call_count, CAST(SUM(c.cost_pico_usd) AS TEXT) AS cost_pico_usd, ${sums}
+    FROM calls c WHERE ${condition} GROUP BY c.turn_id`;
+}

@@ -1,0 +1,49 @@
+// The state of a held turn, and the guard that checks the lease.
+import type { Commit, Guard } from "../../sql/database.ts";
+import type { Value } from "../../sql/tables.ts";
+import type { Store } from "../store.ts";
+import type { TurnPlace } from "./turn-rows.ts";
+
+/** What the holder of a turn knows without a query. */
+export interface HeldTurn {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly provider: string;
+  readonly place: TurnPlace;
+  /** The holder's name in the ledger. */
+  readonly holder: string;
+  /** The fencing token of the lease. */
+  readonly token: number;
+  readonly parentTurnId: string | null;
+  readonly moveCount: number;
+  readonly callCount: number;
+  readonly messageCount: number;
+  /** Messages recorded for the next call. */
+  readonly staged: number;
+  /** Tool uses of the last call without an answer. */
+  readonly unanswered: readonly string[];
+}
+
+export interface Step {
+  readonly commit: Commit;
+  readonly next: HeldTurn;
+}
+
+/** Updates the session's row if the lease is still ours. Every commit also renews the lease. */
+export function leaseGuard(
+  store: Store,
+  held: HeldTurn,
+  set = "",
+  values: readonly Value[] = [],
+): Guard {
+  const clock = store.clock();
+  return {
+    name: "lease",
+    sql: `UPDATE sessions SET ${set}lease_expires_ms = ${clock.sql} + ? WHERE id = ? AND lease_holder = ? AND lease_token = ? AND open_turn_id = ?`,
+    values: [...values, ...clock.values, store.leaseMs, ...leaseValues(held)],
+  };
+}
+
+export function leaseValues(held: HeldTurn): readonly Value[] {
+  return [held.sessionId, held.holder, held.token, held.id];
+}

@@ -1,0 +1,91 @@
+// A running turn. It holds the lease on its session until it is closed or released, or another process takes over.
+import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
+import type { Commit, Statement } from "../../sql/database.ts";
+import { foldInTurn, landedFold } from "../compactions/commit-fold.ts";
+import { keepAlive } from "../heartbeat.ts";
+import { commitSharing, conflict, type Store } from "../store.ts";
+import { answerStep, repeatedAnswers } from "./record-answers.ts";
+import { appendStep, repeatedCall } from "./append-call.ts";
+import { closeStep, interrupt } from "./close-turn.ts";
+import { leaseGuard, type HeldTurn, type Step } from "./held-turn.ts";
+
+export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
+  let held = start;
+  let isOver = false;
+  let closed: string | null = null;
+  const heartbeat = keepAlive(store, () => leaseGuard(store, held));
+  const take = async (step: Step): Promise<void> => {
+    await land(step.commit);
+    held = step.next;
+  };
+  const land = async (commit: Commit): Promise<void> => {
+    if (isOver) throw conflict(`turn ${held.id} is over`, "open another turn");
+    const result = await commitSharing(store, commit);
+    if (result.kind === "done") return;
+    if (result.kind === "refused") throw refusedBy(result.guard, held);
+    throw recordedOtherwise(held, result.table);
+  };
+  const isRecorded = async ({ sql, values }: Statement): Promise<boolean> =>
+    (await store.database.query(sql, values)).length > 0;
+  const end = (): void => {
+    isOver = true;
+    heartbeat.stop();
+  };
+  return {
+    id: start.id,
+    sessionId: start.sessionId,
+    get parentTurnId() {
+      return held.parentTurnId;
+    },
+    append: async (entry, more = {}) => {
+      if (entry.number > held.callCount) return take(appendStep(store, held, entry, more));
+      if (!(await isRecorded(repeatedCall(held, entry)))) throw recordedOtherwise(held, "calls");
+    },
+    answer: async (messages) => {
+      const repeated = repeatedAnswers(held, messages);
+      if (repeated !== null && (await isRecorded(repeated))) return;
+      await take(answerStep(store, held, messages));
+    },
+    fold: async (fold, lock, events = []) => {
+      if (fold.id === held.parentTurnId && (await isRecorded(landedFold(fold)))) return;
+      await take(await foldInTurn(store, held, fold, lock, events));
+    },
+    close: async (how, events = []) => {
+      if (closed === JSON.stringify(how)) return;
+      await land(closeStep(store, held, how, events).commit);
+      closed = JSON.stringify(how);
+      end();
+    },
+    release: async () => {
+      await land(releaseCommit(store, held));
+      end();
+    },
+  };
+}
+
+function releaseCommit(store: Store, held: HeldTurn): Commit {
+  return {
+    guards: [leaseGuard(store, held, "lease_holder = NULL, ")],
+    writes: [interrupt(held.id)],
+    landed: {
+      sql: "SELECT 1 AS landed FROM turns WHERE id = ? AND status = 'interrupted'",
+      values: [held.id],
+    },
+  };
+}
+
+function recordedOtherwise({ id }: HeldTurn, table: string): Error {
+  return conflict(
+    `turn ${id} already has a different record in ${table}`,
+    "give every turn its own id, and record each call once",
+  );
+}
+
+function refusedBy(guard: string, { id, sessionId }: HeldTurn): Error {
+  return guard === "lock"
+    ? conflict(`the lock on compacting session ${sessionId} was lost`, "compact again later")
+    : conflict(
+        `turn ${id} lost its lease on session ${sessionId}: another process took over, or the turn was abandoned`,
+        "continue from the ledger's current state; this write was not stored",
+      );
+}

@@ -1,0 +1,111 @@
+// Opens a turn: the lease on its session, its row and its first messages in one commit.
+import type { NewTurn } from "../../../../core/ledger/turn-record.ts";
+import type { Commit } from "../../sql/database.ts";
+import { checkFoundation } from "./check-foundation.ts";
+import { contentWrites, messageRow, messageWrites } from "../message-rows.ts";
+import type { KnownSession } from "../sessions/session-rows.ts";
+import { needSession } from "../sessions/session-rows.ts";
+import { busyWith, commitOnce, conflict, seqStep, triesMax, type Store } from "../store.ts";
+import { type HeldTurn } from "./held-turn.ts";
+import { newTurnRow } from "./turn-rows.ts";
+import { checkName } from "../sessions/write-session.ts";
+
+/** Reads the pointer, and the commit checks that it has not moved. */
+export async function openTurn(store: Store, turn: NewTurn): Promise<HeldTurn> {
+  checkName(turn.id, "turn");
+  checkFoundation(`turn ${turn.id}`, turn.foundation);
+  for (let tries = 1; tries <= triesMax; tries += 1) {
+    const known = await needSession(store, turn.sessionId);
+    checkFree(known, turn);
+    const held = heldOf(store, known, turn);
+    const result = await commitOnce(store, openCommit(store, known, turn, held));
+    if (result.kind === "done") return held;
+    if (result.kind === "taken") {
+      throw conflict(`turn ${turn.id} is already in the ledger`, "give every turn its own id");
+    }
+    // Another writer was faster, or deleted a text this turn shares. Reads again; `checkFree` then says what blocks it.
+  }
+  throw busyWith(turn.sessionId);
+}
+
+function heldOf(store: Store, known: KnownSession, turn: NewTurn): HeldTurn {
+  return {
+    id: turn.id,
+    sessionId: turn.sessionId,
+    provider: turn.provider,
+    place: { branchId: known.branchId, seq: known.nextSeq },
+    holder: store.newHolder(),
+    token: known.lease.token + 1,
+    parentTurnId: turn.parentTurnId,
+    moveCount: known.moveCount,
+    callCount: 0,
+    messageCount: turn.messages.length,
+    staged: turn.messages.length,
+    unanswered: [],
+  };
+}
+
+function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: HeldTurn): Commit {
+  const { place, token, holder } = held;
+  const clock = store.clock();
+  const rows = turn.messages.map((message, index) =>
+    messageRow(message, { ...place, index, callNumber: 1 }),
+  );
+  return {
+    guards: [
+      {
+        name: "session",
+        sql: `UPDATE sessions SET open_turn_id = ?, next_seq = ?, lease_holder = ?, lease_token = ?, lease_expires_ms = ${clock.sql} + ?, updated_ms = ? WHERE id = ? AND status = 'active' AND open_turn_id IS NULL AND head_turn_id IS NOT DISTINCT FROM ? AND next_seq = ? AND lease_token = ? AND move_count = ?`,
+        values: [
+          turn.id,
+          place.seq + seqStep,
+          holder,
+          token,
+          ...clock.values,
+          store.leaseMs,
+          store.now(),
+          turn.sessionId,
+          turn.parentTurnId,
+          known.nextSeq,
+          known.lease.token,
+          known.moveCount,
+        ],
+      },
+    ],
+    writes: [
+      ...contentWrites(turn.foundation === undefined ? [] : [turn.foundation]),
+      { into: "turns", rows: [newTurnRow(turn, place)] },
+      ...messageWrites(rows, turn.messages),
+    ],
+    landed: {
+      sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND open_turn_id = ? AND lease_holder = ? AND lease_token = ?",
+      values: [turn.sessionId, turn.id, holder, token],
+    },
+  };
+}
+
+/** Throws an error that names what blocks the session. */
+function checkFree({ record, lease }: KnownSession, turn: NewTurn): void {
+  const { id, openTurnId, headTurnId, status } = record;
+  if (status !== "active") {
+    throw conflict(`session ${id} is archived`, "activate it first, or fork it");
+  }
+  if (openTurnId !== null && lease.isLive) {
+    throw conflict(
+      `session ${id} is busy: ${String(lease.holder)} runs turn ${openTurnId}`,
+      "wait until that turn is closed, or fork the session",
+    );
+  }
+  if (openTurnId !== null) {
+    throw conflict(
+      `turn ${openTurnId} of session ${id} was interrupted`,
+      "resume it or abandon it first",
+    );
+  }
+  if (headTurnId !== turn.parentTurnId) {
+    throw conflict(
+      `session ${id} has moved on: it points at ${headTurnId ?? "no turn"}, not at ${turn.parentTurnId ?? "no turn"}`,
+      "read the session again and continue from there, or fork it from your turn",
+    );
+  }
+}

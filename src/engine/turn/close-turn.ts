@@ -1,0 +1,21 @@
+// The end of a turn, in the ledger and in events.
+import { toClosed } from "../../core/turn/close-turn.ts";
+import type { TurnEnding } from "../../core/turn/turn-ending.ts";
+import { turnEnded } from "../../core/turn/turn-events.ts";
+import type { StepEdges, TurnRun } from "./edges.ts";
+import { emit, releaseOnError, type RunningTurn } from "./running-turn.ts";
+
+/** Closes the turn. Words that came too late for a call are handed back. */
+export async function closeTurn(
+  running: RunningTurn,
+  how: TurnEnding,
+  edges: StepEdges,
+): Promise<TurnRun> {
+  const { turn, lease } = running;
+  const endMs = edges.now();
+  const { session, end } = toClosed(turn, how, endMs);
+  await releaseOnError(running, async () => lease?.close(end));
+  emit(running, turnEnded(turn, how, endMs));
+  const unsaid = edges.takeSteered && [...turn.said, ...edges.takeSteered()];
+  return { session, calls: turn.calls, end: how, ...(unsaid && { unsaid }) };
+}

@@ -1,0 +1,26 @@
+// The bytes of a call that begins.
+import type { Step } from "../../core/turn/step.ts";
+import { callStarted } from "../../core/turn/turn-events.ts";
+import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
+import type { StepEdges } from "./edges.ts";
+import { emit, type RunningTurn } from "./running-turn.ts";
+
+export interface StartedCall {
+  readonly request: EncodedRequest;
+  readonly startMs: number;
+}
+
+/** Encodes the call, and says that it begins. */
+export function encodeCall(
+  { prepared, number }: Extract<Step, { readonly do: "send" }>,
+  running: RunningTurn,
+  edges: StepEdges,
+): StartedCall {
+  const { protocol, model, options } = running.turn.session;
+  const { assembly, plan, promptTokens } = prepared;
+  const request = protocol.encode({ assembly, plan, model, options });
+  const startMs = edges.now();
+  emit(running, [callStarted(running.turn, number, promptTokens)]);
+  edges.onPhase?.("calling");
+  return { request, startMs };
+}
