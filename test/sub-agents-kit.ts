@@ -15,7 +15,7 @@ import { toolOf } from "../src/edge/tools/test-kit.ts";
 import type { TurnRun } from "../src/engine.ts";
 import { createEngine, type Engine } from "../src/engine/session/create-engine.ts";
 import type { EngineSession } from "../src/engine/session/engine-session.ts";
-import type { Emitter } from "../src/engine/events/tell.ts";
+import type { Emitter } from "../src/engine/events/turn-emitter.ts";
 import type { DelegationOptions } from "../src/engine/sub-agents/delegation.ts";
 import { withDelegation } from "../src/engine/sub-agents/sub-agent.ts";
 import {
@@ -91,7 +91,7 @@ export async function openScene(answer: Answer, options: SceneOptions = {}): Pro
       },
     ),
   );
-  const edges = withDelegation(
+  const deps = withDelegation(
     config,
     {
       ledger,
@@ -114,7 +114,7 @@ export async function openScene(answer: Answer, options: SceneOptions = {}): Pro
     },
     options.delegation,
   );
-  const engine = createEngine(config, edges);
+  const engine = createEngine(config, deps);
   cleanups.push(
     () => ledger.close(),
     () => server.close(),

@@ -13,7 +13,7 @@ import type { Confirm } from "../edge/tools/dispatch/confirmation.ts";
 import { createDispatcher } from "../edge/tools/dispatch/dispatcher.ts";
 import type { ScopedTool } from "../edge/tools/scoped-tool.ts";
 import { createEngine, type Engine } from "../engine/session/create-engine.ts";
-import type { EngineEdges } from "../engine/session/engine-edges.ts";
+import type { EngineDeps } from "../engine/session/engine-deps.ts";
 import type { EngineConfig } from "../engine/session/engine-config.ts";
 import type { Unfinished } from "../engine/session/engine-session.ts";
 import type { World } from "../engine/world/world.ts";
@@ -97,7 +97,7 @@ async function openParts(
   const counting = { config: followed, agent, textCounter: counter, onNotice };
   const counters = keep(openCounters(counting));
   const world = toWorld(options, events, providers.isSimulated);
-  const edges: EngineEdges = {
+  const deps: EngineDeps = {
     ledger,
     events,
     catalogue,
@@ -109,7 +109,7 @@ async function openParts(
     canReach: (facts) => providers.canReach(facts),
     world: () => Promise.resolve(world),
   };
-  const engine = continuing(keep(createEngine(options, edges)), { events, ledger, providers });
+  const engine = continuing(keep(createEngine(options, deps)), { events, ledger, providers });
   const usual = unfinished === undefined ? {} : { unfinished };
   return {
     ...engine,

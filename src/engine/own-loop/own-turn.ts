@@ -4,7 +4,7 @@ import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { ToolUseBlock } from "../../core/message/message.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { StreamPart } from "../../core/wire/reply.ts";
-import type { TurnRun } from "../turn/edges.ts";
+import type { TurnRun } from "../turn/deps.ts";
 import type { SessionTurn } from "../session/session-turn.ts";
 import { release } from "../turn/running-turn.ts";
 import type { TurnHandle } from "../turn/turn-handle.ts";
@@ -141,7 +141,7 @@ export function createOwnTurn(begun: BegunTurn, outer: AbortSignal | undefined):
         const listener = toListener(onPart);
         const outcome = await readReply(reply, {
           protocol,
-          nowMs: turn.edges.now,
+          nowMs: turn.deps.now,
           until: patience.signal,
           onPart: listener.onPart,
         });

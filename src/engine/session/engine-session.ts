@@ -5,20 +5,20 @@ import type { AgentEvent } from "../../core/layers/event.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { finish } from "../../engine.ts";
 import type { TurnEnding } from "../../core/turn/turn-ending.ts";
-import type { TurnRun } from "../turn/edges.ts";
+import type { TurnRun } from "../turn/deps.ts";
 import {
   compactSession,
   planCompaction,
   type CompactionPlan,
 } from "../compaction/compact-session.ts";
-import type { EngineContext, Reached } from "./engine-edges.ts";
+import type { EngineContext, Reached } from "./engine-deps.ts";
 import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts";
 import { createOwnLoop, type LoopOf, type OwnLoop } from "../own-loop/own-loop.ts";
 import type { Session } from "../../core/session/session.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";
 import { settleTurn, withTurn, type TurnWish } from "./session-turn.ts";
-import { toEdges, type OpenState } from "./session-edges.ts";
-import { tellEnded } from "../events/session-events.ts";
+import { toDeps, type OpenState } from "./session-deps.ts";
+import { emitEnded } from "../events/session-events.ts";
 import { followTurn } from "../turn/follow-turn.ts";
 import { createTurnHandle, type RunOptions, type TurnHandle } from "../turn/turn-handle.ts";
 import { createWork } from "./work.ts";
@@ -74,7 +74,7 @@ export function createEngineSession(
     const how = await work.end();
     onClosed?.();
     const disposition = how === "aborted" ? "abandoned" : dispositionOf(open.lastEnd);
-    await tellEnded(context.edges, open.session, disposition);
+    await emitEnded(context.deps, open.session, disposition);
     await world.close?.();
   };
   const start = (said: AgentEvent | string | null, options: RunOptions): TurnHandle => {
@@ -84,13 +84,13 @@ export function createEngineSession(
       options.signal,
     );
     const run = (): Promise<TurnRun> =>
-      withTurn(context, open, parts, toWish(said, options), async ({ running, edges }) =>
-        settleTurn(open, await finish(running, edges)),
+      withTurn(context, open, parts, toWish(said, options), async ({ running, deps }) =>
+        settleTurn(open, await finish(running, deps)),
       );
     parts.settle(work.begin(run, (reason) => parts.handle.abort(reason)));
     return parts.handle;
   };
-  const abandonLeft = (): Promise<void> => context.edges.ledger.abandonTurn(opened.id);
+  const abandonLeft = (): Promise<void> => context.deps.ledger.abandonTurn(opened.id);
   let left = unfinished ?? null;
   /** With what a process left open before it. */
   const startAfter = (said: AgentEvent | string, options: RunOptions): TurnHandle => {
@@ -143,8 +143,8 @@ export function createEngineSession(
     ...createOwnLoop({ sessionId: opened.id, begin }),
     compact: ({ signal, ...options } = {}) =>
       work.runAlone(async (within) => {
-        const edges = await toEdges(context, open, { signal: within });
-        const run = await compactSession(open.session, options, edges);
+        const deps = await toDeps(context, open, { signal: within });
+        const run = await compactSession(open.session, options, deps);
         open.session = run.session;
         return run;
       }, signal),
@@ -154,7 +154,7 @@ export function createEngineSession(
         Object.assign(open, changed);
         return told;
       }),
-    planCompaction: async () => planCompaction(open.session, await toEdges(context, open)),
+    planCompaction: async () => planCompaction(open.session, await toDeps(context, open)),
     close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => (closing ??= close()),
   };

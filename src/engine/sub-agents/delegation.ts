@@ -3,7 +3,7 @@ import type { SessionParent, SessionRecord } from "../../core/ledger/session-rec
 import type { SessionOrigin } from "../../core/session/session.ts";
 import type { Toolset } from "../../core/tools/toolsets.ts";
 import type { DelegatedTask, SubAgentKind } from "../../edge/tools/delegate-tool.ts";
-import type { EngineContext } from "../session/engine-edges.ts";
+import type { EngineContext } from "../session/engine-deps.ts";
 import type { EngineSession } from "../session/engine-session.ts";
 import type { TurnHandle } from "../turn/turn-handle.ts";
 import type { World, WorldOwner } from "../world/world.ts";
@@ -12,7 +12,7 @@ import type { SubAgentMark } from "./sub-agent-mark.ts";
 
 /**
  * What is not said otherwise holds from the next use on; what the model is told of changes with the next session or
- * fold.
+ * compaction.
  */
 export interface DelegationOptions {
   /** Whether sessions may ask for sub-agents; they may by default. */

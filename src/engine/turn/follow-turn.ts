@@ -1,5 +1,5 @@
 // One handle for two things that come one after the other: what a process left open, and the turn that was asked for.
-import type { TurnRun } from "./edges.ts";
+import type { TurnRun } from "./deps.ts";
 import type { TurnHandle, TurnPart } from "./turn-handle.ts";
 
 export interface TurnToFollow {

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Message } from "../../message/message.ts";
 import { cutResult, shareTokens } from "./cut-result.ts";
-import { byHistoryRead } from "./tell-how.ts";
+import { byHistoryRead } from "./recall-hint.ts";
 import { toResult } from "./test-kit.ts";
 
 /** One token per four characters, and one for each character that is not a letter. */
@@ -11,7 +11,7 @@ function countMessage({ content }: Message): number {
   return Math.ceil(text.length / 4) + text.replaceAll(/[a-z]/g, "").length;
 }
 
-const limit = { tokensMax: 1_000, countMessage, tellHow: byHistoryRead };
+const limit = { tokensMax: 1_000, countMessage, recallHint: byHistoryRead };
 const lines = Array.from({ length: 2_000 }, (_, at) => `line ${at}`).join("\n");
 
 test("a result that fits stays as it is", () => {

@@ -1,7 +1,7 @@
 // An outline without a model: who asked for what, what was done, and how it ended.
 import type { HistoryMessage } from "../history.ts";
 import type { Block, Message, ToolUseBlock } from "../../message/message.ts";
-import { previousNotes } from "./read-fold-message.ts";
+import { previousNotes } from "./read-notes-message.ts";
 import { cutToTokens, toLine } from "./shorten.ts";
 
 export interface OutlineRoom {
@@ -57,8 +57,8 @@ interface OutlinedTurn {
 
 function toTurns(messages: readonly HistoryMessage[]): readonly OutlinedTurn[] {
   const turns = new Map<string, Message[]>();
-  for (const { turnId, message, foldPart } of messages) {
-    if (foldPart === "notes") continue;
+  for (const { turnId, message, compactionPart } of messages) {
+    if (compactionPart === "notes") continue;
     const turn = turns.get(turnId);
     if (turn === undefined) turns.set(turnId, [message]);
     else turn.push(message);

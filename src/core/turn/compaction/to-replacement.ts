@@ -1,17 +1,17 @@
 // What takes the place of the compacted part, as the ledger records it.
-import { decodeIndex } from "../../compaction/index/fold-index.ts";
+import { decodeIndex } from "../../compaction/index/compaction-index.ts";
 import { countLead } from "../../compaction/plan/cut-places.ts";
 import { assert } from "../../assert.ts";
-import type { LaidFoundation } from "../../session/session-foundation.ts";
+import type { SessionFoundation } from "../../session/session-foundation.ts";
 import { sumCalls, type SummaryCall } from "../../session/summary-bill.ts";
 import type { LockedCompaction } from "./compacting.ts";
 import { recordedTrigger } from "./compaction-events.ts";
 import { answeredIn } from "./freed-skills.ts";
 import type { MadeNotes } from "./make-notes.ts";
-import type { Replacement } from "./write-fold.ts";
+import type { Replacement } from "./write-compaction.ts";
 
 interface Renewed {
-  readonly laid: LaidFoundation | null;
+  readonly newFoundation: SessionFoundation | null;
   /** Why tools and system text could not be made again. */
   readonly reasons: readonly string[];
   readonly id: string;
@@ -33,8 +33,12 @@ export function clearedReplacement(locked: LockedCompaction, renewed: Renewed): 
     kind: "selective",
     summary: `${results.length} old tool results were cleared, ${bytes} bytes.`,
     lead: {
-      notes: made.filter(({ foldPart }) => foldPart === "notes").map(({ message }) => message),
-      requests: made.filter(({ foldPart }) => foldPart === "request").map(({ message }) => message),
+      notes: made
+        .filter(({ compactionPart }) => compactionPart === "notes")
+        .map(({ message }) => message),
+      requests: made
+        .filter(({ compactionPart }) => compactionPart === "request")
+        .map(({ message }) => message),
     },
     history,
     at: leadLength,
@@ -97,11 +101,18 @@ export function notedReplacement(
   };
 }
 
-type Common = "id" | "trigger" | "promptTokens" | "startMs" | "endMs" | "metadata" | "laid";
+type Common =
+  | "id"
+  | "trigger"
+  | "promptTokens"
+  | "startMs"
+  | "endMs"
+  | "metadata"
+  | "newFoundation";
 
 function commonOf(
   { trigger, targetTokens, weighing, numbers, startMs }: LockedCompaction,
-  { laid, id, nowMs }: Renewed,
+  { newFoundation, id, nowMs }: Renewed,
 ): Pick<Replacement, Common> {
   return {
     id,
@@ -110,7 +121,7 @@ function commonOf(
     startMs,
     endMs: nowMs,
     metadata: { trigger, targetTokens, numbers, weighing: spelled(weighing) },
-    laid,
+    newFoundation,
   };
 }
 
