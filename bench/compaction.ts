@@ -1,4 +1,4 @@
-// Folds of recorded sessions: identifiers kept for later, results of search, and cost.
+// Compactions of recorded sessions: identifiers kept for later, results of search, and cost.
 import { UsageError, type Experiment, type Report } from "../harness/report.ts";
 import { costPart } from "./compaction/cost.ts";
 import { recallPart } from "./compaction/recall.ts";

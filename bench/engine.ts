@@ -10,7 +10,7 @@ import { loadO200k } from "../src/core/tokens/o200k/counter.ts";
 import { anthropicMessages } from "../src/core/wire/anthropic-messages/index.ts";
 import type { Provider } from "../src/edge/providers/provider.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
-import { runTurn, type Edges } from "../src/engine.ts";
+import { runTurn, type Deps } from "../src/engine.ts";
 import { openSession } from "../src/engine/session/open-session.ts";
 import type { Session } from "../src/core/session/session.ts";
 
@@ -58,7 +58,7 @@ function ratio(left: number | undefined, right: number | undefined): number | nu
 interface Run {
   readonly size: number;
   readonly ms: number[];
-  readonly edges: Edges;
+  readonly deps: Deps;
   readonly said: readonly Message[];
   session: Session;
   turns: number;
@@ -68,7 +68,7 @@ interface Run {
 async function openRun(size: number, counter: Awaited<ReturnType<typeof loadO200k>>): Promise<Run> {
   const ledger = await openLedger(":memory:");
   const { facts } = resolveModel("claude-sonnet-4-6");
-  // Large enough to avoid folds.
+  // Large enough to avoid compactions.
   const model = { ...facts, windowTokens: 100_000_000, inputTokensMax: 100_000_000 };
   const session = openSession({
     model,
@@ -79,14 +79,14 @@ async function openRun(size: number, counter: Awaited<ReturnType<typeof loadO200
     options: { outputTokensMax: 1_000, stream: false },
     messages: createConversation(size, size),
   });
-  const edges: Edges = {
+  const deps: Deps = {
     provider: createReplies(),
     ledger,
     runTools: () => Promise.resolve([]),
     now: Date.now,
   };
   const said = createConversation(4 * turnsPerRound * rounds, size + 1);
-  return { size, ms: [], edges, said, session, turns: 0, close: () => ledger.close() };
+  return { size, ms: [], deps, said, session, turns: 0, close: () => ledger.close() };
 }
 
 /** Answers at once, so that only the engine is measured. */
@@ -125,7 +125,7 @@ async function timeTurns(run: Run, count: number): Promise<readonly number[]> {
     run.turns += 1;
     const event = { content: words?.content ?? "Go on.", source: "human" };
     const start = performance.now();
-    const made = await runTurn(run.session, { event }, run.edges);
+    const made = await runTurn(run.session, { event }, run.deps);
     ms.push(performance.now() - start);
     run.session = made.session;
   }

@@ -206,7 +206,7 @@ export function cut(session: Session, at: number): { head: Thread; tail: readonl
   return { head, tail: messages.slice(at) };
 }
 
-export function fold(
+export function compaction(
   session: Session,
   { messages, cache }: Compacted,
   tail: readonly Message[] = [],

@@ -113,13 +113,13 @@ export function randomStream(
 function advance(world: World): void {
   const { random, startTimesMs, nowMs, graceMs } = world;
   const lifetimesMs = [300, 1800, 3600, 43_200].map((seconds) => seconds * 1000 + graceMs);
-  const edges = startTimesMs
+  const deps = startTimesMs
     .slice(-8)
     .flatMap((moment) => lifetimesMs.slice(0, random() < 0.1 ? 4 : 3).map((each) => moment + each))
     .flatMap((edge) => [edge - 1, edge, edge + 1])
     .filter((edge) => edge >= nowMs);
-  if (random() < 0.4 && edges.length > 0) {
-    world.nowMs = pick(random, edges);
+  if (random() < 0.4 && deps.length > 0) {
+    world.nowMs = pick(random, deps);
   } else {
     const steps = [0, 1, 1000, 9000, 30_000, 60_000, 200_000, 280_000, 1_200_000, 7_200_000];
     const step = random() < 0.7 ? pick(random, steps.slice(0, 7)) : pick(random, steps);

@@ -18,7 +18,7 @@ interface Parts {
   readonly body: string;
 }
 
-/** Any spelling the format allows: quotes, folded text, comments, blank lines, line endings, a byte order mark. */
+/** Any spelling the format allows: quotes, compacted text, comments, blank lines, line endings, a byte order mark. */
 export function randomSkill(random: Random): SkillFile {
   return write(random, randomParts(random), null);
 }

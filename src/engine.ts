@@ -8,7 +8,7 @@ import { toAssemble, toPlan } from "./core/turn/prepare-call.ts";
 import type { Result, Step } from "./core/turn/step.ts";
 import { answerTools } from "./engine/turn/answer-tools.ts";
 import { countPrompt, noteBill } from "./engine/turn/count-prompt.ts";
-import type { Edges, StepEdges, TurnRun, TurnToResume, TurnToRun } from "./engine/turn/edges.ts";
+import type { Deps, StepDeps, TurnRun, TurnToResume, TurnToRun } from "./engine/turn/edges.ts";
 import { compactInTurn } from "./engine/turn/compact-in-turn.ts";
 import { beginTurn } from "./engine/turn/begin-turn.ts";
 import { closeTurn } from "./engine/turn/close-turn.ts";
@@ -19,8 +19,8 @@ import { refresh } from "./engine/turn/refresh.ts";
 import { apply, hear, releaseOnError, type RunningTurn } from "./engine/turn/running-turn.ts";
 
 export type {
-  Edges,
-  StepEdges,
+  Deps,
+  StepDeps,
   TurnPhase,
   TurnRun,
   TurnToResume,
@@ -29,25 +29,25 @@ export type {
 export type { TurnEnding } from "./core/turn/turn-ending.ts";
 
 /** One turn, from what happened to what it cost. */
-export async function runTurn(session: Session, turn: TurnToRun, edges: Edges): Promise<TurnRun> {
-  return finish(await beginTurn(session, turn, edges), edges);
+export async function runTurn(session: Session, turn: TurnToRun, deps: Deps): Promise<TurnRun> {
+  return finish(await beginTurn(session, turn, deps), deps);
 }
 
 /** Goes on with a turn that no process closed, from its last recorded call. */
 export async function resumeTurn(
   session: Session,
   turn: TurnToResume,
-  edges: Edges,
+  deps: Deps,
 ): Promise<TurnRun> {
-  return finish(await loadTurn(session, turn, edges), edges);
+  return finish(await loadTurn(session, turn, deps), deps);
 }
 
 /** Carries a turn to its end. */
-export async function finish(running: RunningTurn, edges: StepEdges): Promise<TurnRun> {
+export async function finish(running: RunningTurn, deps: StepDeps): Promise<TurnRun> {
   for (;;) {
-    const step = await advance(running, edges);
-    if (step.do === "close") return closeTurn(running, step.how, edges);
-    await take(step, running, edges);
+    const step = await advance(running, deps);
+    if (step.do === "close") return closeTurn(running, step.how, deps);
+    await take(step, running, deps);
   }
 }
 
@@ -55,12 +55,12 @@ export async function finish(running: RunningTurn, edges: StepEdges): Promise<Tu
 export type OuterStep = Extract<Step, { readonly do: "send" | "run tools" | "close" }>;
 
 /** Carries out every step up to the next one that talks to a model, runs tools or ends the turn. */
-export async function advance(running: RunningTurn, edges: StepEdges): Promise<OuterStep> {
+export async function advance(running: RunningTurn, deps: StepDeps): Promise<OuterStep> {
   for (;;) {
-    hear(running, edges);
+    hear(running, deps);
     const step = nextStep(running.turn);
     if (step.do === "send" || step.do === "run tools" || step.do === "close") return step;
-    await take(step, running, edges);
+    await take(step, running, deps);
   }
 }
 
@@ -68,51 +68,51 @@ export async function advance(running: RunningTurn, edges: StepEdges): Promise<O
 export async function take(
   step: Exclude<Step, { readonly do: "close" }>,
   running: RunningTurn,
-  edges: StepEdges,
+  deps: StepDeps,
 ): Promise<void> {
-  await releaseOnError(running, async () => apply(running, await carryOut(step, running, edges)));
+  await releaseOnError(running, async () => apply(running, await carryOut(step, running, deps)));
 }
 
 /** The effects, in the order a call meets them. */
 async function carryOut(
   step: Exclude<Step, { readonly do: "close" }>,
   running: RunningTurn,
-  edges: StepEdges,
+  deps: StepDeps,
 ): Promise<Result> {
   const { session } = running.turn;
   switch (step.do) {
     case "refresh":
-      return refresh(step, running, edges);
+      return refresh(step, running, deps);
     case "prepare": {
       const assembly = assemble(toAssemble(session, step));
-      const plan = planCache(toPlan(session, assembly, step.nowMs ?? edges.now()));
+      const plan = planCache(toPlan(session, assembly, step.nowMs ?? deps.now()));
       return { did: "prepare", assembly, plan };
     }
     case "record":
-      await recordSent(running, step, edges);
+      await recordSent(running, step, deps);
       return { did: "record" };
     case "count":
-      return { did: "count", tokens: await countPrompt(session, step.prepared, edges) };
+      return { did: "count", tokens: await countPrompt(session, step.prepared, deps) };
     case "compact":
-      return { did: "compact", ...(await compactInTurn(step, running, edges)) };
+      return { did: "compact", ...(await compactInTurn(step, running, deps)) };
     case "send": {
-      const call = encodeCall(step, running, edges);
-      const { signal, onPart } = edges;
+      const call = encodeCall(step, running, deps);
+      const { signal, onPart } = deps;
       const how = { ...(signal && { signal }), ...(onPart && { onPart }) };
       // What streams in is decoded as it comes.
-      const sent = await edges.provider.send({ ...call, stream: session.options.stream, ...how });
-      return { did: "send", sent, ...call, notes: call.request.notes, endMs: edges.now() };
+      const sent = await deps.provider.send({ ...call, stream: session.options.stream, ...how });
+      return { did: "send", sent, ...call, notes: call.request.notes, endMs: deps.now() };
     }
     case "record reply":
       await running.lease?.append(step.entry, step.more);
-      noteBill(running.turn, step.entry, edges);
+      noteBill(running.turn, step.entry, deps);
       return { did: "record reply" };
     case "run tools":
       // A resumed turn says what it does from its first call on.
-      if (running.turn.isAnnounced) edges.onPhase?.("running tools");
+      if (running.turn.isAnnounced) deps.onPhase?.("running tools");
       return {
         did: "run tools",
-        answers: await answerTools(step.uses, edges.runTools, running.tools),
+        answers: await answerTools(step.uses, deps.runTools, running.tools),
       };
   }
 }

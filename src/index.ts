@@ -45,7 +45,7 @@ export {
   type ToolDefinition,
 } from "./core/message/tool-definition.ts";
 export type {
-  FoldResult,
+  CompactionSummary,
   StopReason,
   ToolCall,
   TurnFailure,
@@ -238,12 +238,12 @@ export { checkTrace, type TraceViolation } from "./core/events/check-trace.ts";
 export { createEventIds, type EventIds } from "./core/events/event-ids.ts";
 export { redact } from "./core/events/redact.ts";
 export type { CallEntry, CallRecord, ReplyNote } from "./core/ledger/call-entry.ts";
-export type { FoldDetails, FoldRecord, NewFold } from "./core/ledger/fold-record.ts";
+export type { CompactionDetails, CompactionRecord, NewCompaction } from "./core/ledger/fold-record.ts";
 export type {
   DeleteOptions,
   Deletion,
   EventQuery,
-  FoldLock,
+  CompactionLock,
   Ledger,
   LedgerStats,
   NewFork,
@@ -353,13 +353,13 @@ export { resumeSession, type ResumeSetup } from "./engine/session/stored-session
 export {
   resumeTurn,
   runTurn,
-  type Edges,
+  type Deps,
   type TurnEnding,
   type TurnRun,
   type TurnToResume,
   type TurnToRun,
 } from "./engine.ts";
-export type { EngineEdges, Reached } from "./engine/session/engine-edges.ts";
+export type { EngineDeps, Reached } from "./engine/session/engine-edges.ts";
 export {
   createEngine,
   type Engine,

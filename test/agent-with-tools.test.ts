@@ -28,7 +28,7 @@ import { builtInTools } from "../src/edge/tools/built-in-tools.ts";
 import { createDispatcher } from "../src/edge/tools/dispatch/dispatcher.ts";
 import { memoryTools } from "../src/edge/tools/memory/memory-tools.ts";
 import { skillTools } from "../src/edge/tools/skills/skill-tools.ts";
-import { runTurn, type Edges } from "../src/engine.ts";
+import { runTurn, type Deps } from "../src/engine.ts";
 import { openSession } from "../src/engine/session/open-session.ts";
 import { createScripted, createSimulator } from "../src/simulator/index.ts";
 
@@ -93,7 +93,7 @@ test("an agent reads, remembers and loads a skill through the dispatcher, and it
     ...anthropicEndpoint({ apiKey: plantedKey, baseUrl: server.url }),
   });
   const bodies: string[] = [];
-  const sending: Edges["provider"] = {
+  const sending: Deps["provider"] = {
     send: (call) => {
       bodies.push(bodyText(call.request.pieces));
       return provider.send(call);

@@ -1,5 +1,5 @@
 // Goal: what operators watch says what happened (B-04). Method: sessions of the engine on the simulator, with tools,
-// memory, a skill, documents, a pause and folds; the text for Prometheus is parsed and compared with the calls.
+// memory, a skill, documents, a pause and compacts; the text for Prometheus is parsed and compared with the calls.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ import { runTurn } from "../src/engine.ts";
 import { openSession } from "../src/engine/session/open-session.ts";
 import { createScripted, createSimulator } from "../src/simulator/index.ts";
 import { sqliteStore } from "./ledger/stores.ts";
-import { foldsSoon, openWorld } from "./compaction/test-kit.ts";
+import { compactionsSoon, openWorld } from "./compaction/test-kit.ts";
 
 const model = resolveModel("claude-sonnet-4-6").facts;
 const labels = { agent: "ana", provider: "anthropic", model: "claude-sonnet-4-6" };
@@ -137,7 +137,7 @@ test("N-18, N-33: tokens, dollars, drift and misses of a session are those of it
 
 test("N-24: folds of a session are counted with outcome and duration", async () => {
   const metrics = createMetrics({ agentOf: () => "ana" });
-  const world = await openWorld(open, { settings: foldsSoon });
+  const world = await openWorld(open, { settings: compactionsSoon });
   await world.say("Good morning.");
   await world.compact();
   await world.talk(9);

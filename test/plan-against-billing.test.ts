@@ -165,7 +165,7 @@ function toUsage(bill: Bill): Parameters<typeof learnFromReply>[0]["usage"] {
 }
 
 /** A lifetime nothing was written for may be absent or zero. */
-function same(left: Said, right: Said): boolean {
+function same(left: EventBody, right: EventBody): boolean {
   return (
     left.hit === right.hit &&
     left.read === right.read &&
@@ -174,7 +174,7 @@ function same(left: Said, right: Said): boolean {
   );
 }
 
-interface Said {
+interface EventBody {
   readonly hit: number | null;
   readonly read: number;
   readonly uncached: number;

@@ -17,7 +17,7 @@ import type { Protocol } from "../src/core/wire/protocol.ts";
 import type { Reply } from "../src/core/wire/reply.ts";
 import { createEventBus } from "../src/edge/events/event-bus.ts";
 import { openLedger } from "../src/edge/stores/open-ledger.ts";
-import { resumeTurn, runTurn, type Edges, type TurnToRun } from "../src/engine.ts";
+import { resumeTurn, runTurn, type Deps, type TurnToRun } from "../src/engine.ts";
 import { openSession } from "../src/engine/session/open-session.ts";
 import type { Session, SessionSetup } from "../src/core/session/session.ts";
 import { resumeSession, type ResumeSetup } from "../src/engine/session/stored-session.ts";
@@ -72,7 +72,7 @@ function replyTo(count: number): Reply {
   };
 }
 
-interface World extends Edges {
+interface World extends Deps {
   readonly bodies: string[];
   crashAt: "nowhere" | "send" | "append" | "answer" | "close";
 }
@@ -282,7 +282,7 @@ test("a turn is resumed only on the session it was begun on", async () => {
 test("a reply that was cut off inside a tool use ends its turn, also when it is resumed", async () => {
   const setup = setupOf("claude-sonnet-4-6", anthropicMessages, "adaptive");
   const world = worldOf();
-  const cut: Edges = {
+  const cut: Deps = {
     ...world,
     provider: {
       send: async (call) => {

@@ -91,7 +91,7 @@ export async function openScene(answer: Answer, options: SceneOptions = {}): Pro
       },
     ),
   );
-  const edges = withDelegation(
+  const deps = withDelegation(
     config,
     {
       ledger,
@@ -114,7 +114,7 @@ export async function openScene(answer: Answer, options: SceneOptions = {}): Pro
     },
     options.delegation,
   );
-  const engine = createEngine(config, edges);
+  const engine = createEngine(config, deps);
   cleanups.push(
     () => ledger.close(),
     () => server.close(),

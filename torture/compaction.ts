@@ -1,4 +1,4 @@
-// Kills nodes at any moment of a fold, on both databases, alone and in competition: every session continues with the
+// Kills nodes at any moment of a compaction, on both databases, alone and in competition: every session continues with the
 // old history or the new one, and a late node commits nothing.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -86,7 +86,7 @@ async function torture(options: Torture): Promise<void> {
     const { progress } = settings;
     await playRound({ store, kind, round, random, providerUrl, tally, fault, progress });
     progress(
-      `${options.store}, ${kind}: ${tally.kills} kills, ${tally.killsInFolds} of them in a fold, ${tally.problems + tally.checked} problems`,
+      `${options.store}, ${kind}: ${tally.kills} kills, ${tally.killsInCompactions} of them in a fold, ${tally.problems + tally.checked} problems`,
     );
   }
 }
@@ -129,9 +129,9 @@ function openTally(): Tally {
   return {
     counts: new Map(),
     kills: 0,
-    killsInFolds: 0,
+    killsInCompactions: 0,
     takenOver: 0,
-    refusedFolds: 0,
+    refusedCompactions: 0,
     checked: 0,
     problems: 0,
     gaveUp: 0,
@@ -141,9 +141,9 @@ function openTally(): Tally {
 function figuresOf(tally: Tally, seed: number): Record<string, number> {
   return {
     seed,
-    "kills in a fold": tally.killsInFolds,
+    "kills in a fold": tally.killsInCompactions,
     "locks taken over": tally.takenOver,
-    "folds of late holders refused": tally.refusedFolds,
+    "folds of late holders refused": tally.refusedCompactions,
     ...Object.fromEntries(tally.counts),
   };
 }
@@ -160,10 +160,10 @@ function checksOf(tally: Tally, kills: number, found: number): readonly Check[] 
     ...(kills < 50
       ? []
       : [
-          atLeast("kills in a fold", tally.killsInFolds, kills / 4),
+          atLeast("kills in a fold", tally.killsInCompactions, kills / 4),
           atLeast("folds", folds, kills),
           atLeast("locks taken over", tally.takenOver, 1),
-          atLeast("folds of late holders refused", tally.refusedFolds, 1),
+          atLeast("folds of late holders refused", tally.refusedCompactions, 1),
         ]),
   ];
 }

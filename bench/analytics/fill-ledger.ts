@@ -1,4 +1,4 @@
-// A week of a team's work as rows: sessions with turns of two calls each, failures, folds, misses and all events.
+// A week of a team's work as rows: sessions with turns of two calls each, failures, compactions, misses and all events.
 import { createSampleTurn } from "../../harness/ledger-turns.ts";
 import { loadSessions } from "../../harness/ledger-load.ts";
 import { createRandom, type Random } from "../../harness/random-message.ts";
@@ -82,11 +82,11 @@ function livelier(commit: Commit, life: Life): Commit {
       800 +
       Math.floor(random() * 18_000),
   }));
-  const folds = [20, 40].map((place) => foldOf(turns[place], place, sessionId));
-  const foldTurns = folds.map(({ turn }) => turn);
+  const folds = [20, 40].map((place) => compactionOf(turns[place], place, sessionId));
+  const compactionTurns = folds.map(({ turn }) => turn);
   const events = toEvents({ sessionId, turns, calls, random });
   const changed: Readonly<Record<string, readonly Row[]>> = {
-    turns: [...turns, ...foldTurns],
+    turns: [...turns, ...compactionTurns],
     calls,
     sessions: rowsOf("sessions").map((row) => ({
       ...row,
@@ -103,7 +103,7 @@ function livelier(commit: Commit, life: Life): Commit {
     ...commit,
     writes: [
       ...writes,
-      { into: "compactions_v1", rows: folds.map(({ fold }) => fold) },
+      { into: "compactions_v1", rows: folds.map(({ compaction }) => compaction) },
       { into: "events", rows: events },
     ],
   };
@@ -137,11 +137,11 @@ function billed(index: number, random: Random): Row {
   };
 }
 
-function foldOf(
+function compactionOf(
   before: Row | undefined,
   place: number,
   sessionId: string,
-): { readonly turn: Row; readonly fold: Row } {
+): { readonly turn: Row; readonly compaction: Row } {
   if (before === undefined) throw new Error("no turn to fold");
   const { started_ms: startMs, seq } = before;
   const compactedMs = Number(startMs) + 120_000;
@@ -155,7 +155,7 @@ function foldOf(
     status: "completed",
     end_reason: null,
   };
-  const fold: Row = {
+  const compaction: Row = {
     session_id: sessionId,
     compacted_at: compactedMs,
     turn_id: id,
@@ -183,7 +183,7 @@ function foldOf(
     metadata_json: null,
     foundation_hash: null,
   };
-  return { turn, fold };
+  return { turn, compaction };
 }
 
 interface SessionRows {

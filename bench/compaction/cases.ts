@@ -1,4 +1,4 @@
-// Recorded sessions cut where a fold would be: the folded part, the kept part, and what came afterwards.
+// Recorded sessions cut where a compaction would be: the compacted part, the kept part, and what came afterwards.
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { HistoryMessage } from "../../src/core/compaction/history.ts";
@@ -9,15 +9,15 @@ import { loadO200k } from "../../src/core/tokens/o200k/counter.ts";
 import { createTokenCounter, type TokenCounter } from "../../src/core/tokens/token-counter.ts";
 import { readTraceSteps, type TraceStep } from "./trace-session.ts";
 
-export interface FoldCase {
+export interface CompactionCase {
   /** The recording's name, with a number for its second and later compactions. */
   readonly id: string;
   readonly model: string;
-  /** Messages up to the cut: the folded and the kept part. */
+  /** Messages up to the cut: the compacted and the kept part. */
   readonly history: readonly HistoryMessage[];
   /** Index in `history` where the kept tail begins. */
   readonly tailFrom: number;
-  /** The request of the turn that is cut, which the fold repeats word for word. */
+  /** The request of the turn that is cut, which the compaction repeats word for word. */
   readonly repeated: readonly HistoryMessage[];
   /** The messages after the cut, in order. */
   readonly after: readonly HistoryMessage[];
@@ -27,10 +27,10 @@ export interface FoldCase {
 }
 
 /** Sessions of at least 40k tokens, cut at each recorded compaction, otherwise at 60 % of the largest context. */
-export async function* readFoldCases(
+export async function* readCompactionCases(
   tracesDir: string,
   progress: (line: string) => void,
-): AsyncGenerator<FoldCase> {
+): AsyncGenerator<CompactionCase> {
   const folder = join(tracesDir, "sessions");
   const files = readdirSync(folder).filter((file) => file.endsWith(".jsonl"));
   const textCounter = await loadO200k();
@@ -82,7 +82,7 @@ function findCuts(steps: readonly TraceStep[], counter: TokenCounter): Cut[] {
   if (stretches.length === 1 && last !== undefined) {
     if (last.tokensMax < sessionTokensMin) return [];
     const cuts = last.passedAt.map((at) => cutAt(last.messages, at));
-    // If results of the last call are most of the history, there is nothing to fold yet.
+    // If results of the last call are most of the history, there is nothing to compact yet.
     const worthwhile = cuts.find(({ before }) => isWorthwhile(toHistory(before, "h", counter)));
     return [worthwhile ?? cutAt(last.messages, last.passedAt[0] ?? 0)];
   }
@@ -135,7 +135,7 @@ function asksTools(message: Message): boolean {
 /** A shorter text is not a summary but the user's next message. */
 const summaryTokensMin = 500;
 
-/** Removes the recorded client's summary of the folded part, because ours replaces it. */
+/** Removes the recorded client's summary of the compacted part, because ours replaces it. */
 function withoutSummary(messages: readonly Message[], counter: TokenCounter): readonly Message[] {
   const [first] = messages;
   const isSummary = first?.role === "user" && counter.message(first) >= summaryTokensMin;

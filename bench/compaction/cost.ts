@@ -1,4 +1,4 @@
-// What folding costs and saves on recorded sessions: by break-even, and by rules that only look at the fill level.
+// What compaction costs and saves on recorded sessions: by break-even, and by rules that only look at the fill level.
 import { join } from "node:path";
 import { atMost, type Figure, type Report } from "../../harness/report.ts";
 import { listPolicies } from "../../src/core/cache/policies.ts";
@@ -9,18 +9,18 @@ import {
 } from "../../src/core/compaction/plan/settings.ts";
 import { loadO200k } from "../../src/core/tokens/o200k/counter.ts";
 import { readRecordings } from "../../src/replay/readers/read-recordings.ts";
-import { foldThread, priceThread, type Fold } from "./fold-thread.ts";
+import { compactionThread, priceThread, type Compaction } from "./fold-thread.ts";
 import { readRecordedThreads, type RecordedThread } from "./recorded-thread.ts";
 
 const sessionTokensMin = 40_000;
 
-/** Without the guards against thrashing, which would only delay the folds of a fixed rule. */
+/** Without the guards against thrashing, which would only delay the compactions of a fixed rule. */
 const unguarded: CompactionSettings = {
   ...defaultCompactionSettings,
   auto: {
     ...defaultCompactionSettings.auto,
     turnsBetweenMin: 0,
-    foldsMax: Infinity,
+    compactionsMax: Infinity,
     ineffectivePassesMax: Infinity,
   },
 };
@@ -32,7 +32,7 @@ const atShare = (compactAtShare: number): CompactionSettings => ({
   compactAtShare,
 });
 
-/** "never" works only while the session fits the window; after that it folds when it must. */
+/** "never" works only while the session fits the window; after that it compacts when it must. */
 const rules = {
   "by break-even": { ...defaultCompactionSettings, isEnabled: true },
   never: unguarded,
@@ -44,7 +44,7 @@ type RuleName = keyof typeof rules;
 
 const fixedRules = ["never", "at 75 %", "at 90 %"] as const;
 
-/** Recorded sessions rarely fill the largest windows; smaller ones make folds happen. */
+/** Recorded sessions rarely fill the largest windows; smaller ones make compactions happen. */
 const windows: Readonly<Record<string, (thread: RecordedThread) => number | null>> = {
   "recorded window": () => null,
   "200k window": () => 200_000,
@@ -79,7 +79,7 @@ interface Book {
   readonly byRule: Readonly<Record<RuleName, Tally>>;
   /** Sum over sessions of the cost of each session's best fixed rule. */
   bestOfEachPicoUsd: bigint;
-  /** Sessions that were never folded under any rule. */
+  /** Sessions that were never compacted under any rule. */
   unfolded: number;
 }
 
@@ -88,7 +88,7 @@ interface Tally {
   folds: number;
   forced: number;
   cold: number;
-  foldedTokens: number;
+  compactedTokens: number;
 }
 
 function openBook(): Book {
@@ -104,7 +104,7 @@ function openBook(): Book {
   };
 }
 
-const emptyTally: Tally = { costPicoUsd: 0n, folds: 0, forced: 0, cold: 0, foldedTokens: 0 };
+const emptyTally: Tally = { costPicoUsd: 0n, folds: 0, forced: 0, cold: 0, compactedTokens: 0 };
 
 function addThread(
   book: Book,
@@ -115,13 +115,13 @@ function addThread(
   let unfolded: bigint | null = null;
   const costs = new Map<RuleName, bigint>();
   for (const rule of ruleNames) {
-    const folded = foldThread(thread, rules[rule], windowTokens);
-    const isUnfolded = folded.folds.length === 0;
+    const compacted = compactionThread(thread, rules[rule], windowTokens);
+    const isUnfolded = compacted.folds.length === 0;
     const cost: bigint =
-      isUnfolded && unfolded !== null ? unfolded : priceThread(thread.id, folded, policy);
+      isUnfolded && unfolded !== null ? unfolded : priceThread(thread.id, compacted, policy);
     if (isUnfolded) unfolded = cost;
     costs.set(rule, cost);
-    addFolds(book.byRule[rule], cost, folded.folds);
+    addCompactions(book.byRule[rule], cost, compacted.folds);
   }
   book.bestOfEachPicoUsd += leastOf(fixedRules.map((rule) => costs.get(rule) ?? 0n));
   if (ruleNames.every((rule) => costs.get(rule) === unfolded)) book.unfolded += 1;
@@ -129,12 +129,12 @@ function addThread(
 
 const ruleNames: readonly RuleName[] = ["by break-even", ...fixedRules];
 
-function addFolds(tally: Tally, cost: bigint, folds: readonly Fold[]): void {
+function addCompactions(tally: Tally, cost: bigint, folds: readonly Compaction[]): void {
   tally.costPicoUsd += cost;
   tally.folds += folds.length;
   tally.forced += folds.filter(({ wasForced }) => wasForced).length;
   tally.cold += folds.filter(({ wasCold }) => wasCold).length;
-  for (const fold of folds) tally.foldedTokens += fold.tokensBefore - fold.tokensAfter;
+  for (const compaction of folds) tally.compactedTokens += compaction.tokensBefore - compaction.tokensAfter;
 }
 
 /** Against one rule for all sessions, because the best rule for each is not known in advance. */
@@ -152,14 +152,14 @@ function describeBook(name: string, book: Book): Record<string, Figure> {
     [`${name}: sessions never folded`]: book.unfolded,
   };
   for (const rule of ruleNames) {
-    const { costPicoUsd, folds, forced, cold, foldedTokens } = byRule[rule];
+    const { costPicoUsd, folds, forced, cold, compactedTokens } = byRule[rule];
     figures[`${name}: ${rule}, $`] = Number(costPicoUsd / 1_000_000n) / 1_000_000;
     figures[`${name}: ${rule}, folds`] = folds;
     figures[`${name}: ${rule}, folds the window forced`] = forced;
-    // Every other fold rewrites a prefix that could have been read.
+    // Every other compact rewrites a prefix that could have been read.
     figures[`${name}: ${rule}, rewrites of a warm prefix`] = folds - cold;
     figures[`${name}: ${rule}, tokens per fold`] =
-      folds === 0 ? null : Math.round(foldedTokens / folds);
+      folds === 0 ? null : Math.round(compactedTokens / folds);
   }
   return figures;
 }

@@ -1,19 +1,19 @@
-// Plays one recorded conversation under one folding rule: the requests sent and their cost.
+// Plays one recorded conversation under one compaction rule: the requests sent and their cost.
 import { chanceWithin } from "../../src/core/cache/pace.ts";
 import type { Policy } from "../../src/core/cache/policy.ts";
-import { decideFold, type FoldDecision } from "../../src/core/compaction/plan/decide-fold.ts";
+import { decideCompaction, type CompactionDecision } from "../../src/core/compaction/plan/decide-fold.ts";
 import { findBoundary } from "../../src/core/compaction/plan/find-boundary.ts";
-import { planFoldLimits, toBoundaryWish } from "../../src/core/compaction/plan/fold-limits.ts";
+import { planCompactionLimits, toBoundaryWish } from "../../src/core/compaction/plan/fold-limits.ts";
 import {
   afterCall,
-  afterFold,
+  afterCompaction,
   afterTurn,
-  openFoldingState,
-  type FoldingState,
+  openCompactionState,
+  type CompactionState,
 } from "../../src/core/compaction/plan/folding-state.ts";
 import type { CompactionSettings } from "../../src/core/compaction/plan/settings.ts";
-import { expectCallsLeft, weighFold } from "../../src/core/compaction/plan/weigh-fold.ts";
-import { foldMarkers } from "../../src/core/compaction/summary/fold-markers.ts";
+import { expectCallsLeft, weighCompaction } from "../../src/core/compaction/plan/weigh-fold.ts";
+import { notesMarkers } from "../../src/core/compaction/summary/fold-markers.ts";
 import { hashContent } from "../../src/core/hash.ts";
 import { noUsage } from "../../src/core/message/usage.ts";
 import { costOf } from "../../src/core/models/cost.ts";
@@ -28,12 +28,12 @@ const summaryTokens = 1_500;
 const indexTokens = 2_000;
 const room = { instructionTokens: 800, summaryTokens };
 
-export interface FoldedThread {
+export interface CompactedThread {
   readonly requests: readonly TimedRequest[];
-  readonly folds: readonly Fold[];
+  readonly folds: readonly Compaction[];
 }
 
-export interface Fold {
+export interface Compaction {
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   readonly wasForced: boolean;
@@ -49,14 +49,14 @@ interface View {
 }
 
 /** Decisions do not use later requests. */
-export function foldThread(
+export function compactionThread(
   { calls }: RecordedThread,
   settings: CompactionSettings,
   windowTokens: number | null,
-): FoldedThread {
+): CompactedThread {
   const requests: TimedRequest[] = [];
-  const folds: Fold[] = [];
-  let state = openFoldingState();
+  const folds: Compaction[] = [];
+  let state = openCompactionState();
   let said: readonly SaidMessage[] = [];
   let view: View = { lead: [], from: 0 };
   let sent: readonly RecordedBlock[] = [];
@@ -77,7 +77,7 @@ export function foldThread(
     const prompt = toPrompt(call, history);
     const before = calls[index - 1];
     const decision = decide({ settings, windowTokens, calls, call, before, state, sent, history });
-    if (decision.fold) {
+    if (decision.isDue) {
       const { at, repeated } = decision.boundary;
       const lead = makeLead(
         history.filter((message) => repeated.includes(message)),
@@ -85,14 +85,14 @@ export function foldThread(
       );
       send(call, [...prompt, makeBlock("instruction", room.instructionTokens)]);
       view = { lead, from: view.from + at - view.lead.length };
-      const folded = toPrompt(call, [...lead, ...said.slice(view.from)]);
-      const outcome = { tokensBefore: sum(prompt), tokensAfter: sum(folded) };
+      const compacted = toPrompt(call, [...lead, ...said.slice(view.from)]);
+      const outcome = { tokensBefore: sum(prompt), tokensAfter: sum(compacted) };
       const { startMs, model } = call;
       const { effectiveShareMin } = settings.auto;
-      state = afterFold(state, { nowMs: startMs, effectiveShareMin, ...outcome });
+      state = afterCompaction(state, { nowMs: startMs, effectiveShareMin, ...outcome });
       const wasForced = decision.trigger === "context_limit";
       folds.push({ ...outcome, wasForced, wasCold: isCold(call, before), startMs, model });
-      send(call, folded);
+      send(call, compacted);
     } else send(call, prompt);
     state = afterCall(state);
   }
@@ -102,7 +102,7 @@ export function foldThread(
 /** Prices prompts with the simulator's billing, and summaries. Other output is the same under every rule. */
 export function priceThread(
   id: string,
-  { requests, folds }: FoldedThread,
+  { requests, folds }: CompactedThread,
   policy: Pick<Policy, "markers">,
 ): bigint {
   let total = 0n;
@@ -123,12 +123,12 @@ interface Moment {
   readonly calls: readonly RecordedCall[];
   readonly call: RecordedCall;
   readonly before: RecordedCall | undefined;
-  readonly state: FoldingState;
+  readonly state: CompactionState;
   readonly sent: readonly RecordedBlock[];
   readonly history: readonly SaidMessage[];
 }
 
-function decide(moment: Moment): FoldDecision {
+function decide(moment: Moment): CompactionDecision {
   const { settings, call, before, state, sent, history } = moment;
   const prompt = toPrompt(call, history);
   const contextTokens = sum(prompt);
@@ -137,8 +137,8 @@ function decide(moment: Moment): FoldDecision {
   const used = { T0: 0, T1: 0, T2: 0, T3: contextTokens, T4: 0, T5: 0 };
   const budget = planBudget(model, used);
   // Recorded replies are far shorter than the model's output limit.
-  const limits = planFoldLimits({ settings, budget, model, outputTokensMax: 8_000, room });
-  return decideFold({
+  const limits = planCompactionLimits({ settings, budget, model, outputTokensMax: 8_000, room });
+  return decideCompaction({
     settings,
     limits,
     usedTokens: contextTokens,
@@ -149,17 +149,17 @@ function decide(moment: Moment): FoldDecision {
       const wish = toBoundaryWish(limits, settings, targetTokens);
       const found = findBoundary(history, wish);
       if (found === null) return null;
-      const freed = found.foldedTokens - found.repeatedTokens - summaryTokens - indexTokens;
+      const freed = found.compactedTokens - found.repeatedTokens - summaryTokens - indexTokens;
       return freed < settings.auto.effectiveShareMin * contextTokens ? null : found;
     },
     weigh: ({ keptTokens, repeatedTokens }) =>
-      weighFold({
+      weighCompaction({
         model: call.model,
         at: call.startMs,
         contextTokens,
         foundationTokens: sum(call.foundation),
         keptTokens,
-        foldTokens: summaryTokens + indexTokens + repeatedTokens,
+        compactionTokens: summaryTokens + indexTokens + repeatedTokens,
         summary: {
           kind: "same prefix",
           inputTokens: contextTokens + room.instructionTokens,
@@ -196,13 +196,13 @@ function toPrompt(
 function makeLead(repeated: readonly SaidMessage[], count: number): readonly SaidMessage[] {
   const turnId = `fold ${count}`;
   const blocks = [makeBlock(turnId, summaryTokens + indexTokens)];
-  const message = { role: "user", content: [{ type: "text", text: foldMarkers.start }] } as const;
-  const foldPart = "notes" as const;
-  const notes: SaidMessage = { turnId, index: 0, message, tokens: sum(blocks), blocks, foldPart };
+  const message = { role: "user", content: [{ type: "text", text: notesMarkers.start }] } as const;
+  const compactionPart = "notes" as const;
+  const notes: SaidMessage = { turnId, index: 0, message, tokens: sum(blocks), blocks, compactionPart };
   return [
     notes,
     ...repeated.map((each, place): SaidMessage => {
-      return { ...each, turnId, index: place + 1, foldPart: "request" };
+      return { ...each, turnId, index: place + 1, compactionPart: "request" };
     }),
   ];
 }

@@ -1,28 +1,28 @@
-// What other methods keep of the same history within the tokens of our fold, as text.
+// What other methods keep of the same history within the tokens of our compaction, as text.
 import type { HistoryMessage } from "../../src/core/compaction/history.ts";
-import type { FoldCase } from "./cases.ts";
+import type { CompactionCase } from "./cases.ts";
 import { findWords, textOf } from "./needed.ts";
 
 /** Kept text by method, without the tail: needed identifiers are not in it. */
 export function keepInstead(
-  each: FoldCase,
+  each: CompactionCase,
   indexTokens: number,
   summaryTokens: number,
 ): ReadonlyMap<string, string> {
   const { history, tailFrom, repeated } = each;
-  const folded = history.slice(0, tailFrom);
+  const compacted = history.slice(0, tailFrom);
   const roomTokens = indexTokens + summaryTokens + sumTokens(repeated);
   return new Map([
     ["plain frequency index", `${frequencyIndex(each, indexTokens)}\n${textOf(repeated)}`],
-    ["tail only", textOf(newest(folded, roomTokens))],
-    ["head + tail", textOf(oldest(folded, roomTokens))],
-    ["drop-oldest", textOf(newestTurns(folded, roomTokens))],
-    ["tool-result clearing only", textOf(newest(folded.map(clear), roomTokens))],
+    ["tail only", textOf(newest(compacted, roomTokens))],
+    ["head + tail", textOf(oldest(compacted, roomTokens))],
+    ["drop-oldest", textOf(newestTurns(compacted, roomTokens))],
+    ["tool-result clearing only", textOf(newest(compacted.map(clear), roomTokens))],
   ]);
 }
 
 /** Identifiers by frequency, one per line. */
-function frequencyIndex({ history, tailFrom, countText }: FoldCase, tokensMax: number): string {
+function frequencyIndex({ history, tailFrom, countText }: CompactionCase, tokensMax: number): string {
   const counts = new Map<string, number>();
   for (const word of findWords(textOf(history.slice(0, tailFrom)))) {
     counts.set(word, (counts.get(word) ?? 0) + 1);

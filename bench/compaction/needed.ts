@@ -1,7 +1,7 @@
-// The identifiers a fold must not lose, found independently of the index under test.
+// The identifiers a compaction must not lose, found independently of the index under test.
 import type { HistoryMessage } from "../../src/core/compaction/history.ts";
 import type { Block } from "../../src/core/message/message.ts";
-import type { FoldCase } from "./cases.ts";
+import type { CompactionCase } from "./cases.ts";
 
 export const identifierKinds = [
   "url",
@@ -92,11 +92,11 @@ function isWordCharacter(character: string | undefined): boolean {
 }
 
 /**
- * Identifiers that are in the folded part, not in the kept part, and that the agent later writes in text or a tool's
+ * Identifiers that are in the compacted part, not in the kept part, and that the agent later writes in text or a tool's
  * input before a tool result or the user shows them again.
  */
-export function findNeeded(each: FoldCase): Map<string, IdentifierKind> {
-  const folded = new Set(findIdentifiers(textOf(each.history.slice(0, each.tailFrom))).keys());
+export function findNeeded(each: CompactionCase): Map<string, IdentifierKind> {
+  const compacted = new Set(findIdentifiers(textOf(each.history.slice(0, each.tailFrom))).keys());
   let shown = textOf(each.history.slice(each.tailFrom));
   const written = new Set<string>();
   const needed = new Map<string, IdentifierKind>();
@@ -109,7 +109,7 @@ export function findNeeded(each: FoldCase): Map<string, IdentifierKind> {
     for (const [identifier, kind] of findIdentifiers(text)) {
       if (written.has(identifier)) continue;
       written.add(identifier);
-      if (folded.has(identifier) && !stands(shown, identifier)) needed.set(identifier, kind);
+      if (compacted.has(identifier) && !stands(shown, identifier)) needed.set(identifier, kind);
     }
   }
   return needed;

@@ -1,9 +1,9 @@
-// How many identifiers that an agent writes after a fold are still in its context: in our index and in other methods.
+// How many identifiers that an agent writes after a compaction are still in its context: in our index and in other methods.
 import { crc32 } from "node:zlib";
 import { atLeast, atMost, type Figure, type Report } from "../../harness/report.ts";
 import type { HistoryMessage } from "../../src/core/compaction/history.ts";
-import { buildIndex, type FoldIndex } from "../../src/core/compaction/index/fold-index.ts";
-import { readFoldCases, type FoldCase } from "./cases.ts";
+import { buildIndex, type CompactionIndex } from "../../src/core/compaction/index/fold-index.ts";
+import { readCompactionCases, type CompactionCase } from "./cases.ts";
 import { keepInstead } from "./keep-instead.ts";
 import { findNeeded, identifierKinds, stands, textOf, type IdentifierKind } from "./needed.ts";
 
@@ -11,13 +11,13 @@ const indexTokensMax = 2_000;
 const summaryTokens = 1_500;
 const otherBudgets = [1_000, 4_000];
 
-/** Ignores the summary: an identifier counts only in the index or in the text the fold repeats word for word. */
+/** Ignores the summary: an identifier counts only in the index or in the text the compaction repeats word for word. */
 export async function recallPart(
   tracesDir: string,
   progress: (line: string) => void,
 ): Promise<Pick<Report, "figures" | "checks">> {
   const results: Result[] = [];
-  for await (const each of readFoldCases(tracesDir, progress)) results.push(measure(each));
+  for await (const each of readCompactionCases(tracesDir, progress)) results.push(measure(each));
   const tokens = results.map(({ indexTokens }) => indexTokens);
   const shares = results.map(({ keptShare }) => keptShare);
   const index = results.map(({ index: found }) => found);
@@ -58,13 +58,13 @@ interface Result {
   readonly keptShare: number;
 }
 
-function measure(each: FoldCase): Result {
+function measure(each: CompactionCase): Result {
   const { history, tailFrom, repeated, countText } = each;
   const needed = findNeeded(each);
   const kept = [...repeated, ...history.slice(tailFrom)];
-  const folded = history.slice(0, tailFrom);
-  const build = (tokensMax: number): FoldIndex =>
-    buildIndex({ folded, kept, previous: null, tokensMax, countText });
+  const compacted = history.slice(0, tailFrom);
+  const build = (tokensMax: number): CompactionIndex =>
+    buildIndex({ compacted, kept, previous: null, tokensMax, countText });
   const index = build(indexTokensMax);
   const verbatim = textOf(repeated);
   const isIn = toFinder([readIndexText(index.text), verbatim]);
@@ -103,19 +103,19 @@ function measure(each: FoldCase): Result {
 
 const steps = 4;
 
-/** Folds the same messages a quarter at a time; each fold continues the previous index. */
+/** Compactions the same messages a quarter at a time; each compaction continues the previous index. */
 function foldInSteps(
-  { history, tailFrom, countText }: FoldCase,
+  { history, tailFrom, countText }: CompactionCase,
   kept: readonly HistoryMessage[],
-): FoldIndex {
+): CompactionIndex {
   const tokensMax = indexTokensMax;
-  let index: FoldIndex | null = null;
+  let index: CompactionIndex | null = null;
   for (let step = 1; step < steps; step += 1) {
     const [from, to] = [step - 1, step].map((each) => Math.floor((tailFrom * each) / steps));
-    index = buildIndex({ folded: history.slice(from, to), previous: index, tokensMax, countText });
+    index = buildIndex({ compacted: history.slice(from, to), previous: index, tokensMax, countText });
   }
-  const folded = history.slice(Math.floor((tailFrom * (steps - 1)) / steps), tailFrom);
-  return buildIndex({ folded, kept, previous: index, tokensMax, countText });
+  const compacted = history.slice(Math.floor((tailFrom * (steps - 1)) / steps), tailFrom);
+  return buildIndex({ compacted, kept, previous: index, tokensMax, countText });
 }
 
 function toFinder(texts: readonly string[]): (identifier: string) => boolean {
@@ -163,7 +163,7 @@ function beside(results: readonly Result[]): Record<string, Figure> {
   );
 }
 
-/** Over all identifiers of all folds; NaN if none was needed. */
+/** Over all identifiers of all compactions; NaN if none was needed. */
 function pooled(found: readonly Found[]): number {
   return sum(found.map((each) => each.found)) / sum(found.map(({ needed }) => needed));
 }

@@ -1,4 +1,4 @@
-// A recorded session as one growing conversation, with the messages restored that its client folded.
+// A recorded session as one growing conversation, with the messages restored that its client compacted.
 import { learnPace, openPace, type Pace } from "../../src/core/cache/pace.ts";
 import type { HistoryMessage } from "../../src/core/compaction/history.ts";
 import type { Message } from "../../src/core/message/message.ts";
@@ -9,7 +9,7 @@ import { createModelLookup } from "../../src/replay/replay-model.ts";
 export interface RecordedThread {
   readonly id: string;
   readonly calls: readonly RecordedCall[];
-  /** Tokens of the longest prompt without folds. */
+  /** Tokens of the longest prompt without compactions. */
   readonly tokensMax: number;
 }
 
@@ -65,17 +65,17 @@ function openThread(id: string, modelOf: (request: RecordedRequest) => ModelFact
     close: () => ({ id, calls, tokensMax }),
     add: (request) => {
       const kept = blocks.slice(0, request.keep);
-      const isFold =
+      const isCompaction =
         kept.length < blocks.length && sum(kept) + sum(request.append) < sum(blocks) / 2;
       blocks = [...kept, ...request.append];
       const foundation = blocks.filter(({ tier }) => tier !== "T3");
       const messages = groupMessages(blocks);
       const keptMessages = groupMessages(kept).length;
       reached = reached.slice(0, keptMessages);
-      const keep = isFold ? said.length : (reached.at(-1) ?? 0);
+      const keep = isCompaction ? said.length : (reached.at(-1) ?? 0);
       const added = messages
         .slice(keptMessages)
-        .slice(isFold ? summaryLength(messages, keptMessages) : 0);
+        .slice(isCompaction ? summaryLength(messages, keptMessages) : 0);
       said = said.slice(0, keep);
       for (const group of added) {
         const role = roleOf(group);

@@ -1,4 +1,4 @@
-// Whether an agent finds folded content: recorded sessions are folded in a real ledger and searched as its tool does.
+// Whether an agent finds compacted content: recorded sessions are compacted in a real ledger and searched as its tool does.
 import { crc32 } from "node:zlib";
 import { atLeast, type Figure, type Report } from "../../harness/report.ts";
 import type { HistoryMessage } from "../../src/core/compaction/history.ts";
@@ -6,7 +6,7 @@ import type { HistoryHit } from "../../src/core/ledger/history-record.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import { createLedger } from "../../src/edge/stores/ledger/create-ledger.ts";
 import { openSqlite } from "../../src/edge/stores/sqlite/open-sqlite.ts";
-import { readFoldCases, type FoldCase } from "./cases.ts";
+import { readCompactionCases, type CompactionCase } from "./cases.ts";
 import { findNeeded, stands, textOf } from "./needed.ts";
 
 const resultsShown = 5;
@@ -22,7 +22,7 @@ export async function searchPart(
   progress: (line: string) => void,
 ): Promise<Pick<Report, "figures" | "checks">> {
   const results: Result[] = [];
-  for await (const each of readFoldCases(tracesDir, progress))
+  for await (const each of readCompactionCases(tracesDir, progress))
     results.push(...(await measure(each)));
   const shareOf = (isFound: (result: Result) => boolean, of: readonly Result[]): number | null =>
     of.length === 0 ? null : of.filter(isFound).length / of.length;
@@ -71,10 +71,10 @@ interface Found {
   readonly isFirst: boolean;
 }
 
-async function measure(each: FoldCase): Promise<readonly Result[]> {
+async function measure(each: CompactionCase): Promise<readonly Result[]> {
   const ledger = await createLedger(openSqlite({ file: ":memory:" }));
   try {
-    await recordFolded(ledger, each);
+    await recordCompacted(ledger, each);
     const results: Result[] = [];
     for (const identifier of findNeeded(each).keys()) {
       const find = async (text: string): Promise<Found> => {
@@ -96,8 +96,8 @@ async function measure(each: FoldCase): Promise<readonly Result[]> {
 const sessionId = "recorded";
 const model = { model: "recorded", provider: "recorded" };
 
-/** Records every turn with its messages, then one fold that keeps the tail. */
-async function recordFolded(ledger: Ledger, { history, tailFrom }: FoldCase): Promise<void> {
+/** Records every turn with its messages, then one compaction that keeps the tail. */
+async function recordCompacted(ledger: Ledger, { history, tailFrom }: CompactionCase): Promise<void> {
   await ledger.createSession({ id: sessionId, agent: "bench", role: "unified", ...model });
   let parentTurnId: string | null = null;
   for (const turn of turnsOf(history)) {
@@ -117,7 +117,7 @@ async function recordFolded(ledger: Ledger, { history, tailFrom }: FoldCase): Pr
   const first = history[tailFrom];
   const last = history[tailFrom - 1];
   if (parentTurnId === null || first === undefined || last === undefined) return;
-  const lock = await ledger.lockFolding(sessionId);
+  const lock = await ledger.lockCompaction(sessionId);
   await lock?.commit({
     id: "fold",
     sessionId,
@@ -157,7 +157,7 @@ function turnsOf(history: readonly HistoryMessage[]): readonly (readonly History
   return turns;
 }
 
-function judge({ history }: FoldCase, hits: readonly HistoryHit[], identifier: string): Found {
+function judge({ history }: CompactionCase, hits: readonly HistoryHit[], identifier: string): Found {
   const inMessage = (hit: HistoryHit): boolean => {
     const found = history.find(({ turnId, index }) => turnId === hit.turnId && index === hit.index);
     return found !== undefined && stands(textOf([found]), identifier);
@@ -171,7 +171,7 @@ function judge({ history }: FoldCase, hits: readonly HistoryHit[], identifier: s
 }
 
 /** The agent's text around its first later use of the identifier. */
-function contextOf({ after }: FoldCase, identifier: string): string {
+function contextOf({ after }: CompactionCase, identifier: string): string {
   const written = after.filter(({ message }) => message.role === "assistant");
   for (const message of written) {
     const text = textOf([message]);

@@ -1,4 +1,4 @@
-// The end of the longer example: a session outgrows its window and is folded, then folded content is recalled.
+// The end of the longer example: a session outgrows its window and is compacted, then compacted content is recalled.
 import { findPolicy } from "../../src/core/cache/policies.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import type { Message } from "../../src/core/message/message.ts";
@@ -8,7 +8,7 @@ import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
 import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access.ts";
 import { createProvider } from "../../src/edge/providers/provider.ts";
-import { runTurn, type Edges } from "../../src/engine.ts";
+import { runTurn, type Deps } from "../../src/engine.ts";
 import { openSession } from "../../src/engine/session/open-session.ts";
 import type { Session } from "../../src/core/session/session.ts";
 import { createAgent, createSimulator } from "../../src/simulator/index.ts";
@@ -17,12 +17,12 @@ import { createAgent, createSimulator } from "../../src/simulator/index.ts";
 const windowTokens = 24_000;
 const turns = 12;
 
-export async function printFold(ledger: Ledger): Promise<void> {
+export async function printCompaction(ledger: Ledger): Promise<void> {
   const simulator = createSimulator({ seed: 1, clock: "virtual", model: createAgent() });
   const server = await simulator.listen({ port: 0 });
   const endpoint = anthropicEndpoint({ apiKey: "none needed", baseUrl: server.url });
   const provider = createProvider({ protocol: anthropicMessages, ...endpoint });
-  const edges = { provider, ledger, runTools, now: () => simulator.clock.now() };
+  const deps = { provider, ledger, runTools, now: () => simulator.clock.now() };
   try {
     let session = openLong();
     const reads: string[] = [];
@@ -31,7 +31,7 @@ export async function printFold(ledger: Ledger): Promise<void> {
       const run = await runTurn(
         session,
         { event: { content: ask(number), source: "human" } },
-        edges,
+        deps,
       );
       ({ session } = run);
       const [call] = run.calls;
@@ -50,7 +50,7 @@ export async function printFold(ledger: Ledger): Promise<void> {
   }
 }
 
-const runTools: Edges["runTools"] = () => Promise.resolve<readonly Message[]>([]);
+const runTools: Deps["runTools"] = () => Promise.resolve<readonly Message[]>([]);
 
 function openLong(): Session {
   const { facts } = resolveModel("claude-sonnet-4-6");
@@ -78,13 +78,13 @@ function ask(number: number): string {
 async function printRecord(
   ledger: Ledger,
   session: Session,
-  folded: readonly string[],
+  compacted: readonly string[],
 ): Promise<void> {
-  const [fold] = await ledger.readFolds(session.id);
-  if (fold === undefined) throw new Error("nothing was folded");
+  const [compaction] = await ledger.readCompactions(session.id);
+  if (compaction === undefined) throw new Error("nothing was folded");
   console.log(`\nA session that outgrows a window of ${windowTokens} tokens:`);
   console.log(
-    `  ${fold.turnsSummarized} turns were folded, ${fold.tokensBefore} → ${fold.tokensAfter} tokens, for ${formatUsdRounded(fold.costPicoUsd)}; ${folded.join(", ")}.`,
+    `  ${compaction.turnsSummarized} turns were folded, ${compaction.tokensBefore} → ${compaction.tokensAfter} tokens, for ${formatUsdRounded(compaction.costPicoUsd)}; ${compacted.join(", ")}.`,
   );
   const { hits } = await ledger.searchHistory({ sessionId: session.id, text: "OPS-702", limit: 1 });
   const [hit] = hits;

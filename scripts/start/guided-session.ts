@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fillWorkspace } from "../../src/cli/chat/sample-workspace.ts";
-import { runChat, type ChatEdges, type OpenedChat } from "../../src/cli/chat/run-chat.ts";
+import { runChat, type ChatDeps, type OpenedChat } from "../../src/cli/chat/run-chat.ts";
 import type { PolicyName } from "../../src/core/cache/policy.ts";
 import type { TextCounter } from "../../src/core/tokens/o200k/counter.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
@@ -60,7 +60,7 @@ export async function runGuided(options: GuidedOptions): Promise<GuidedSession> 
   });
   const store = await makeStore(":memory:");
   try {
-    const edges: ChatEdges = {
+    const deps: ChatDeps = {
       open: (asks) => openGuided(options, simulator, store, asks),
       whom: "nobody",
       terminal: null,
@@ -71,7 +71,7 @@ export async function runGuided(options: GuidedOptions): Promise<GuidedSession> 
     };
     const wish = { prompt: null, isJson: false, isAllowed: false, model: null };
     // Hides the hint on how to resume, because the session ends with the program.
-    const status = await runChat(wish, edges, { out, error: () => {}, env: {} });
+    const status = await runChat(wish, deps, { out, error: () => {}, env: {} });
     // The user stopped it with a signal.
     if (status > 128) process.exit(status);
     if (status !== 0) throw new Error(`the chat ended with status ${status}`);
@@ -102,7 +102,7 @@ async function openGuided(
   { model, policy, counter }: GuidedOptions,
   simulator: Simulator,
   { ledger }: OpenStore,
-  { confirm, onNotice }: Parameters<ChatEdges["open"]>[0],
+  { confirm, onNotice }: Parameters<ChatDeps["open"]>[0],
 ): Promise<OpenedChat> {
   const workspace = await mkdtemp(join(tmpdir(), "strata-start-"));
   await fillWorkspace(workspace);
@@ -133,8 +133,8 @@ async function openGuided(
     readOnly: true,
     parts: { runtime: { host: "example", os: "linux", arch: "x64" } },
   });
-  const edges = { ledger, events, counter, now, world, reach: () => reached };
-  const engine = createEngine({ model, policy }, edges);
+  const deps = { ledger, events, counter, now, world, reach: () => reached };
+  const engine = createEngine({ model, policy }, deps);
   return {
     engine: { ...engine, open: (given) => engine.open({ ...given, id: sessionId }) },
     ledger,

@@ -1,5 +1,5 @@
 // npm start -- longer: twelve turns with long pauses under five policies, resumed from the ledger half-way, then a
-// session that is folded.
+// session that is compacted.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ import { openSession } from "../../src/engine/session/open-session.ts";
 import type { Session } from "../../src/core/session/session.ts";
 import { resumeSession, type ResumeSetup } from "../../src/engine/session/stored-session.ts";
 import * as simulation from "../../src/simulator/index.ts";
-import { printFold } from "./fold.ts";
+import { printCompaction } from "./fold.ts";
 
 /** A call in the records of both sides. */
 interface BilledCall {
@@ -56,7 +56,7 @@ export async function runLonger(): Promise<void> {
     await printLedger(adaptive, file);
     printTotals(runs);
     const ledger = await openLedger(file);
-    await printFold(ledger);
+    await printCompaction(ledger);
     await ledger.close();
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -74,7 +74,7 @@ async function askCacheEffectiveness(
 }
 
 /**
- * One row per growing prefix: per session, model and stretch between two folds. What its first call in the window read
+ * One row per growing prefix: per session, model and stretch between two compactions. What its first call in the window read
  * was cached before. To find that call in one pass, time and read tokens are packed into one number, time first.
  */
 function perPrefix({ groupBy }: Question): string {
@@ -83,7 +83,7 @@ function perPrefix({ groupBy }: Question): string {
       ${sumSql("c.uncached_tokens", "uncached")}, ${sumSql("c.read_tokens", "read_tokens")}, ${sumSql(writtenSql, "written")},
       COALESCE(MAX(c.read_tokens + ${writtenSql}), 0) AS longest,
       COALESCE(MIN((c.started_ms - CAST(? AS BIGINT)) * ${tokensMax} + c.read_tokens) % ${tokensMax}, 0) AS first_read
-    FROM calls c LEFT JOIN (${betweenFolds}) b ON b.session_id = c.session_id AND c.started_ms >= b.compacted_at AND c.started_ms < b.until_ms
+    FROM calls c LEFT JOIN (${betweenCompactions}) b ON b.session_id = c.session_id AND c.started_ms >= b.compacted_at AND c.started_ms < b.until_ms
     ${key.usesSession === true ? "LEFT JOIN sessions s ON s.id = c.session_id" : ""}
     WHERE c.started_ms >= ? AND c.started_ms < ? GROUP BY 1, 2, 3, 4`;
 }
@@ -91,5 +91,5 @@ function perPrefix({ groupBy }: Question): string {
 /** More tokens than any prompt has, small enough that 60 years in milliseconds times it is a safe integer. */
 const tokensMax = 4_194_304;
 
-const betweenFolds =
+const betweenCompactions =
   "SELECT f.session_id, f.compacted_at, LEAD(f.compacted_at, 1, 9000000000000) OVER (PARTITION BY f.session_id ORDER BY f.compacted_at) AS until_ms FROM compactions_v1 f";

@@ -1,4 +1,4 @@
-// Folds: what they shortened, what they cost, and how attempts ended.
+// Compactions: what they shortened, what they cost, and how attempts ended.
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer } from "../edge/stores/sql/read-row.ts";
 import {
@@ -10,7 +10,7 @@ import {
   type Question,
 } from "./analysis.ts";
 import { moneyOf, moneySums, parseUsdText, ratio, sumSql, toUsdText } from "./figures.ts";
-import { endsOf, fromFolds, keyOf, labelOf } from "./group-keys.ts";
+import { endsOf, fromCompactions, keyOf, labelOf } from "./group-keys.ts";
 import {
   countBy,
   eventLabel,
@@ -46,17 +46,17 @@ export const compactions: Analysis<CompactionFigures> = {
   ask: askCompactions,
 };
 
-type FoldSums = Omit<CompactionFigures, "outcomes" | "cost_usd" | "failed_cost_usd">;
+type CompactionSums = Omit<CompactionFigures, "outcomes" | "cost_usd" | "failed_cost_usd">;
 
 async function askCompactions(
   ledger: LedgerSnapshot,
   question: Question,
 ): Promise<Found<CompactionFigures>> {
-  const folds = await readFolds(ledger, question);
+  const folds = await readCompactions(ledger, question);
   const attempts = await readAttempts(ledger, question);
   const rows = [...new Set([...folds.keys(), ...attempts.keys()])].map((label) => {
     const ended = attempts.get(label) ?? [];
-    const { sums, costPicoUsd } = folds.get(label) ?? { sums: noFolds, costPicoUsd: 0n };
+    const { sums, costPicoUsd } = folds.get(label) ?? { sums: noCompactions, costPicoUsd: 0n };
     const failed = ended
       .filter(({ type }) => type === "compaction.failed")
       .reduce<bigint>((sum, { payload }) => sum + (parseUsdText(payload["cost_usd"]) ?? 0n), 0n);
@@ -81,21 +81,21 @@ const ownKeys: Readonly<Record<string, string>> = {
   kind: "f.compaction_type",
 };
 
-interface Folds {
-  readonly sums: FoldSums;
+interface Compactions {
+  readonly sums: CompactionSums;
   readonly costPicoUsd: bigint;
 }
 
-async function readFolds(
+async function readCompactions(
   { query }: LedgerSnapshot,
   { groupBy, window }: Question,
-): Promise<ReadonlyMap<Label, Folds>> {
+): Promise<ReadonlyMap<Label, Compactions>> {
   const key = keyOf(groupBy);
   const rows = await query(
     `SELECT ${ownKeys[groupBy] ?? key.folds} AS grp, COUNT(*) AS fold_count, ${sumSql("f.turns_summarized", "turns")}, ${sumSql("f.tokens_before", "before")},
       ${sumSql("f.tokens_after", "after")}, ${sumSql("f.summary_tokens", "summary")}, ${sumSql("f.input_tokens", "input")}, ${sumSql("f.output_tokens", "output")},
       ${sumSql("f.duration_ms", "duration")}, MAX(f.duration_ms) AS duration_max, ${moneySums("f.cost_pico_usd", "cost")}
-    ${fromFolds(key)} GROUP BY 1`,
+    ${fromCompactions(key)} GROUP BY 1`,
     endsOf(window),
   );
   return new Map(
@@ -106,7 +106,7 @@ async function readFolds(
   );
 }
 
-function toSums(row: ResultRow): FoldSums {
+function toSums(row: ResultRow): CompactionSums {
   const [before, after] = [integer(row, "before"), integer(row, "after")];
   const count = integer(row, "fold_count");
   return {
@@ -123,7 +123,7 @@ function toSums(row: ResultRow): FoldSums {
   };
 }
 
-const noFolds: FoldSums = {
+const noCompactions: CompactionSums = {
   fold_count: 0,
   turns_summarized: 0,
   tokens_before: 0,

@@ -71,7 +71,7 @@ export function fromCalls({ usesSession }: GroupKey): string {
   return `FROM calls c${usesSession === true ? " LEFT JOIN sessions s ON s.id = c.session_id" : ""} WHERE c.started_ms >= ? AND c.started_ms < ?`;
 }
 
-export function fromFolds({ usesSession }: GroupKey): string {
+export function fromCompactions({ usesSession }: GroupKey): string {
   return `FROM compactions_v1 f${usesSession === true ? " LEFT JOIN sessions s ON s.id = f.session_id" : ""} WHERE f.compacted_at >= ? AND f.compacted_at < ?`;
 }
 

@@ -3,7 +3,7 @@ import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer } from "../edge/stores/sql/read-row.ts";
 import type { Label, LedgerSnapshot, Question } from "./analysis.ts";
 import { moneyOf, moneySums, sumSql, tokensOf, tokenSums, type TokenSums } from "./figures.ts";
-import { endsOf, fromCalls, fromFolds, keyOf, labelOf } from "./group-keys.ts";
+import { endsOf, fromCalls, fromCompactions, keyOf, labelOf } from "./group-keys.ts";
 
 export interface Spending {
   readonly callCount: number;
@@ -75,7 +75,7 @@ function toCallSpending(row: ResultRow): CallSpending {
   };
 }
 
-/** Leaves out folds without a model call. */
+/** Leaves out compactions without a model call. */
 async function readSummaries(
   { query }: LedgerSnapshot,
   { groupBy, window }: Question,
@@ -84,7 +84,7 @@ async function readSummaries(
   const rows = await query(
     `SELECT ${key.folds} AS grp, COUNT(*) AS fold_count, ${sumSql("f.input_tokens", "input")}, ${sumSql("f.output_tokens", "output")},
       ${moneySums("f.cost_pico_usd", "cost")}
-      ${fromFolds(key)} AND (f.cost_pico_usd > 0 OR f.input_tokens > 0) GROUP BY 1`,
+      ${fromCompactions(key)} AND (f.cost_pico_usd > 0 OR f.input_tokens > 0) GROUP BY 1`,
     endsOf(window),
   );
   return new Map(

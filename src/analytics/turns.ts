@@ -26,7 +26,7 @@ import { toIso } from "./time-window.ts";
 export interface TurnFigures extends TokenFigures {
   readonly turn: string;
   readonly session: string | null;
-  /** `normal`, or `compaction` for a fold. */
+  /** `normal`, or `compaction` for a compaction. */
   readonly type: string;
   readonly status: string;
   readonly end_reason: string | null;
@@ -40,7 +40,7 @@ export interface TurnFigures extends TokenFigures {
   readonly call_count: number;
   readonly tool_use_count: number;
   readonly hit_rate: number | null;
-  /** The cost so far if in flight; for a fold, the cost of its summary. */
+  /** The cost so far if in flight; for a compaction, the cost of its summary. */
   readonly cost_usd: string;
   /** Only if the question named the turn. */
   readonly calls?: readonly TurnCall[];
@@ -86,7 +86,7 @@ async function askTurns(
   return { rows, leftOut: total - rows.length };
 }
 
-/** Turns without calls or folds, to fill up to the limit. */
+/** Turns without calls or compactions, to fill up to the limit. */
 async function readOthers(
   { query }: LedgerSnapshot,
   { startMs, endMs }: Question["window"],
@@ -107,15 +107,15 @@ function isSummed({ by }: Pick<Question["order"], "by">): boolean {
 }
 
 /**
- * No call or fold is older than its turn. In descending order, turns without calls and folds come last and are left out
+ * No call or compaction is older than its turn. In descending order, turns without calls and compacts come last and are left out
  * here. PostgreSQL underestimates the number of sums and would look up each turn; the opaque condition prevents that.
  */
 function rankedTurns({ by, isDescending }: Question["order"]): string {
   if (!isSummed({ by })) return `turns t WHERE ${inWindow}`;
-  const [ofCall, ofFold] = by === "cost_usd" ? ["c.cost_pico_usd", "f.cost_pico_usd"] : ["1", "0"];
+  const [ofCall, ofCompaction] = by === "cost_usd" ? ["c.cost_pico_usd", "f.cost_pico_usd"] : ["1", "0"];
   const sums = `SELECT turn_id, SUM(part) AS total FROM (
       SELECT c.turn_id, ${ofCall} AS part FROM calls c WHERE c.started_ms >= ?
-      UNION ALL SELECT f.turn_id, ${ofFold} AS part FROM compactions_v1 f WHERE f.compacted_at >= ?
+      UNION ALL SELECT f.turn_id, ${ofCompaction} AS part FROM compactions_v1 f WHERE f.compacted_at >= ?
     ) u GROUP BY turn_id`;
   const condition = isDescending ? " AND COALESCE(k.turn_id, '') <> ''" : "";
   return `turns t LEFT JOIN (${sums}) k ON k.turn_id = t.id WHERE ${inWindow}${condition}`;

@@ -52,7 +52,7 @@ export function sqlExamples(): readonly string[] {
 export const startMs: number = Date.UTC(2026, 10, 16, 9);
 
 /**
- * `build` with three turns of two calls each, the first two folded; then a turn that failed. `worker` was asked for by
+ * `build` with three turns of two calls each, the first two compacted; then a turn that failed. `worker` was asked for by
  * it, and runs a turn that nobody closed.
  */
 export async function makeExample(where: string): Promise<void> {
@@ -60,7 +60,7 @@ export async function makeExample(where: string): Promise<void> {
   const setup = { agent: "coder", role: "unified", model: "claude-x", provider: "garage" } as const;
   await ledger.createSession({ id: "build", ...setup, foundation: "You build." });
   for (const number of [1, 2, 3]) await addTurn(ledger, "build", number);
-  await foldTwo(ledger);
+  await compactionTwo(ledger);
   await failTurn(ledger, "build", "turn-4", "fold-1");
   const parent = { sessionId: "build", turnId: "turn-3" };
   await ledger.createSession({ id: "worker", ...setup, parent, task: "look around" });
@@ -111,8 +111,8 @@ async function failTurn(
   await turn.close({ status: "failed", endMs: startMs, reason: "refused" });
 }
 
-async function foldTwo(ledger: Ledger): Promise<void> {
-  const lock = await ledger.lockFolding("build");
+async function compactionTwo(ledger: Ledger): Promise<void> {
+  const lock = await ledger.lockCompaction("build");
   await lock?.commit({
     id: "fold-1",
     sessionId: "build",

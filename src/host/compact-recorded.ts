@@ -1,12 +1,12 @@
 // Compacts a session that no process runs. The compaction is recorded in the ledger together with its events.
 import type { PayloadOf } from "../core/events/event.ts";
 import { createEventBus, type EventBus } from "../edge/events/event-bus.ts";
-import type { Edges } from "../engine.ts";
+import type { Deps } from "../engine.ts";
 import { compactSession } from "../engine/compaction/compact-session.ts";
 import type { CompactionRequest, CompactionOutcome } from "../core/turn/compaction/compacting.ts";
 import type { Session } from "../core/session/session.ts";
 
-export interface RecordedEdges extends Pick<Edges, "ledger" | "provider" | "compaction"> {
+export interface RecordedDeps extends Pick<Deps, "ledger" | "provider" | "compaction"> {
   /** An abort leaves the session as it was. */
   readonly signal: AbortSignal;
   /** Told of problems that do not end the compaction. */
@@ -27,17 +27,17 @@ export interface RecordedRun {
 export async function compactRecorded(
   session: Session,
   wish: Pick<CompactionRequest, "focus" | "mayAskModel">,
-  { onProblem, ...edges }: RecordedEdges,
+  { onProblem, ...deps }: RecordedDeps,
 ): Promise<RecordedRun> {
   const bus = createEventBus({
-    store: edges.ledger,
+    store: deps.ledger,
     onProblem: (problem) =>
       onProblem("error" in problem ? problem.error : `events about the fold: ${problem.kind}`),
   });
   const readHindrance = watchHindrance(bus);
   try {
     const run = await compactSession(session, wish, {
-      ...edges,
+      ...deps,
       events: bus,
       runTools: () => Promise.resolve([]),
       now: Date.now,

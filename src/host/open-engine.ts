@@ -8,7 +8,7 @@ import type { CallOptions } from "../core/wire/protocol.ts";
 import type { EventBus } from "../edge/events/event-bus.ts";
 import type { Confirm } from "../edge/tools/dispatch/confirmation.ts";
 import type { SettledUse } from "../edge/tools/dispatch/dispatch-options.ts";
-import type { EngineEdges } from "../engine/session/engine-edges.ts";
+import type { EngineDeps } from "../engine/session/engine-edges.ts";
 import { createEngine, type Engine } from "../engine/session/create-engine.ts";
 import type { EngineConfig } from "../engine/session/engine-config.ts";
 import { toEngineConfig, toSummariserName, toDelegationOptions } from "./from-config.ts";
@@ -59,17 +59,17 @@ export function openEngine(parts: EngineParts, owner: EngineOwner): Engine {
     const read = toEngineConfig(await config.current(), agent, around);
     return callOptions === undefined ? read : { ...read, options: callOptions };
   };
-  const edges = toEdges(parts, owner, readConfig);
+  const deps = toDeps(parts, owner, readConfig);
   const delegation = perConfig(config, toDelegationOptions);
-  const engine = createEngine(readConfig, withDelegation(readConfig, edges, delegation));
+  const engine = createEngine(readConfig, withDelegation(readConfig, deps, delegation));
   return continuing(engine, parts);
 }
 
-function toEdges(
+function toDeps(
   parts: EngineParts,
   owner: EngineOwner,
   readConfig: () => Promise<EngineConfig>,
-): EngineEdges {
+): EngineDeps {
   const { config, catalogue, ledger, events, providers, textCounter: counter, counters } = parts;
   const { onNotice, onSession } = owner;
   const openWorld = openHostWorld(parts, owner);
@@ -97,7 +97,7 @@ function toEdges(
 }
 
 /** A world in the workspace. In a temporary folder the agent may only read. */
-function openHostWorld(parts: EngineParts, owner: EngineOwner): NonNullable<EngineEdges["world"]> {
+function openHostWorld(parts: EngineParts, owner: EngineOwner): NonNullable<EngineDeps["world"]> {
   const { config, ledger, events, providers, workspace } = parts;
   const { agent, homeFolder, confirm, onSettled, onNotice } = owner;
   const { isSimulated } = providers;

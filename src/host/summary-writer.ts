@@ -9,7 +9,7 @@ import { createTokenCounter } from "../core/tokens/token-counter.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
 import type { Endpoint } from "../core/wire/access.ts";
 import { createProvider, type Provider } from "../edge/providers/provider.ts";
-import type { Edges } from "../engine.ts";
+import type { Deps } from "../engine.ts";
 import type { Session } from "../core/session/session.ts";
 import type { Summariser } from "../engine/compaction/summarise-transcript.ts";
 import { usualProtocol } from "../core/wire/protocols.ts";
@@ -73,26 +73,26 @@ export type WriterProgress =
 type OnProgress = (progress: WriterProgress) => void;
 
 export interface OpenWriter {
-  readonly edges: Pick<Edges, "provider" | "compaction">;
+  readonly deps: Pick<Deps, "provider" | "compaction">;
   close(): Promise<void>;
 }
 
 export async function openWriter(writer: Writer, onProgress: OnProgress): Promise<OpenWriter> {
   if (writer.kind === "nobody") {
-    return { edges: { provider: { send: refuseToSend } }, close: () => Promise.resolve() };
+    return { deps: { provider: { send: refuseToSend } }, close: () => Promise.resolve() };
   }
   const { model } = writer;
   if (writer.kind === "planned") {
     const provider = { send: refuseToSend };
     const summariser = await toSummariser(model, usualProtocol(model.provider), provider);
-    return { edges: { provider, compaction: { summariser } }, close: () => Promise.resolve() };
+    return { deps: { provider, compaction: { summariser } }, close: () => Promise.resolve() };
   }
   const opened = openProvider(writer);
   const provider = reporting(opened, model.id, onProgress);
   const close = (): Promise<void> => opened.close();
-  if (writer.isOwn) return { edges: { provider }, close };
+  if (writer.isOwn) return { deps: { provider }, close };
   const summariser = await toSummariser(model, writer.protocol, provider);
-  return { edges: { provider, compaction: { summariser } }, close };
+  return { deps: { provider, compaction: { summariser } }, close };
 }
 
 async function toSummariser(

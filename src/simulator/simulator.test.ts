@@ -99,7 +99,7 @@ function createTiny(options: SimulatorOptions = {}): Simulator {
   return createSimulatorOf([tinyProvider], { seed: 1, clock: "virtual", ...options });
 }
 
-interface Said {
+interface EventBody {
   readonly id: string;
   readonly said: string;
   readonly read: number;
@@ -113,9 +113,9 @@ function request(text: string, more: { key?: string; stream?: boolean } = {}): R
   });
 }
 
-async function say(simulator: Simulator, text: string, key?: string): Promise<Said> {
+async function say(simulator: Simulator, text: string, key?: string): Promise<EventBody> {
   const response = await simulator.fetch(request(text, key === undefined ? {} : { key }));
-  return (await response.json()) as Said;
+  return (await response.json()) as EventBody;
 }
 
 function billsOf(simulator: Simulator): (Bill | undefined)[] {

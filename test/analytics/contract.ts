@@ -34,7 +34,7 @@ export function analyticsContract(store: TestStore): void {
           cache_creation_tokens: 2250,
           hit_rate: 2500 / 4800,
           cache_write_share: 2250 / 4800,
-          // 1200 before the fold; after it 750, of which 400 were there.
+          // 1200 before the compaction; after it 750, of which 400 were there.
           distinct_tokens: 1550,
           rewrite_factor: 2250 / 1550,
           call_count: 5,

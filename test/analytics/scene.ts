@@ -4,7 +4,7 @@ import type { CallEntry } from "../../src/core/ledger/call-entry.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import { noUsage, type Usage } from "../../src/core/message/usage.ts";
 import { eventId } from "../ledger/contract/new-event.ts";
-import { call, fold, newFold, newTurn, openSession, startMs } from "../ledger/test-kit.ts";
+import { call, compaction, newCompaction, newTurn, openSession, startMs } from "../ledger/test-kit.ts";
 
 /** A day after everything. */
 export const nowMs: number = startMs + 86_400_000;
@@ -13,7 +13,7 @@ const sonnet = { model: "claude-sonnet-4-6", provider: "anthropic" };
 const haiku = { model: "claude-haiku-4-5", provider: "anthropic" };
 
 /**
- * `a` on Sonnet: four turns of five calls, folded after the second; the last call lost its cache. `w`, its worker, on Haiku:
+ * `a` on Sonnet: four turns of five calls, compacted after the second; the last call lost its cache. `w`, its worker, on Haiku:
  * a turn that fails, one that was answered at the second attempt. `x` on a model nobody knows.
  */
 export async function writeScene(ledger: Ledger): Promise<void> {
@@ -25,8 +25,8 @@ export async function writeScene(ledger: Ledger): Promise<void> {
     paid(20, used(1000, 100), 1005),
   ]);
   await runTurn(ledger, "a", "a2", [paid(100, used(1100, 100), 1035)]);
-  const folded = { summarizedThroughTurnId: "a2", model: haiku.model, costPicoUsd: 500_000_000n };
-  await fold(ledger, newFold("a", "f1", "a2", { ...folded, compactedMs: startMs + 200 }));
+  const compacted = { summarizedThroughTurnId: "a2", model: haiku.model, costPicoUsd: 500_000_000n };
+  await compaction(ledger, newCompaction("a", "f1", "a2", { ...compacted, compactedMs: startMs + 200 }));
   await runTurn(ledger, "a", "a3", [paid(300, used(400, 300), 1575)]);
   await runTurn(ledger, "a", "a4", [
     { ...paid(hourMs, used(0, 750), 0), costPicoUsd: 3_142_500_000n },

@@ -30,7 +30,7 @@ test("a reply that breaks off is shown as far as it came, and the next turn is a
     ANTHROPIC_BASE_URL: server.url,
   });
   const input = parseInput(chatCommand, ["--workspace", folder]);
-  const edges = {
+  const deps = {
     open: (asks: Parameters<typeof openChat>[3]) => openChat(input, io, "nobody", asks),
     whom: "nobody",
     terminal: null,
@@ -40,7 +40,7 @@ test("a reply that breaks off is shown as far as it came, and the next turn is a
   } as const;
   const wish = { prompt: null, isJson: false, isAllowed: false, model: null };
   try {
-    expect(await runChat(wish, edges, io)).toBe(0);
+    expect(await runChat(wish, deps, io)).toBe(0);
     expect(said.out).toMatch(
       /^> first\n\nSome words[\s\S]*\nThe reply broke off \(unreachable\): .*\n {2}check the network .* say it again\n/,
     );

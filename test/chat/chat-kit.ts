@@ -9,7 +9,7 @@ import { stripVTControlCharacters } from "node:util";
 import { plantedKey } from "../../harness/planted-key.ts";
 import { chatCommand } from "../../src/cli/chat/chat-command.ts";
 import { openChat } from "../../src/cli/chat/open-chat.ts";
-import { runChat, type ChatEdges, type ChatWish } from "../../src/cli/chat/run-chat.ts";
+import { runChat, type ChatDeps, type ChatWish } from "../../src/cli/chat/run-chat.ts";
 import { parseInput } from "../../src/cli/command.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
 import { createTestIo, type Ran } from "../../src/cli/test-kit.ts";
@@ -79,7 +79,7 @@ async function runTyped(
     model: input.values.get("model") ?? null,
   };
   const whom = wish.isAllowed ? "everything is allowed" : terminal ? "person" : "nobody";
-  const edges: ChatEdges = {
+  const deps: ChatDeps = {
     open: (asks) => openChat(input, io, whom, asks),
     whom,
     terminal: terminal ?? null,
@@ -89,7 +89,7 @@ async function runTyped(
     colours: false,
     showsStatus,
   };
-  const status = await runChat(wish, edges, io);
+  const status = await runChat(wish, deps, io);
   return { status, ...said };
 }
 

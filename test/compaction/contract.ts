@@ -1,4 +1,4 @@
-// What a folded session promises, on either store. Read top to bottom it tells what a fold is.
+// What a compacted session promises, on either store. Read top to bottom it tells what a compaction is.
 import { describe } from "vitest";
 import type { OpenLedger, TestStore } from "../ledger/stores.ts";
 import { boundaryContract } from "./contract/boundary.ts";
@@ -24,7 +24,7 @@ const parts: Readonly<Record<string, (open: OpenLedger) => void>> = {
   "what was found by trying": reviewContract,
 };
 
-export function foldedSessionContract(
+export function compactedSessionContract(
   { open }: TestStore,
   options: { readonly programs: number },
 ): void {

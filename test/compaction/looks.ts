@@ -40,11 +40,11 @@ export function splitPairs(messages: readonly Message[]): readonly string[] {
 
 /** Whoever reads it from the ledger has the same session; its trace has no holes. */
 export async function expectSame(world: World): Promise<void> {
-  const { thread, headTurnId, folding } = world.session;
+  const { thread, headTurnId, compactionState } = world.session;
   const read = await resumeSession(world.store.ledger, sessionId, world.setup);
   expect(read.thread.end).toEqual(thread.end);
   expect(read.headTurnId).toBe(headTurnId);
-  expect(read.folding).toEqual(folding);
+  expect(read.compactionState).toEqual(compactionState);
   expect(await world.violations()).toEqual([]);
 }
 

@@ -1,5 +1,5 @@
-// Folded sessions on the shared database.
+// Compacted sessions on the shared database.
 import { postgresStore } from "../ledger/stores.ts";
-import { foldedSessionContract } from "./contract.ts";
+import { compactedSessionContract } from "./contract.ts";
 
-foldedSessionContract(postgresStore(), { programs: 8 });
+compactedSessionContract(postgresStore(), { programs: 8 });

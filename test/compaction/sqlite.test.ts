@@ -1,5 +1,5 @@
-// Folded sessions on the embedded database.
+// Compacted sessions on the embedded database.
 import { sqliteStore } from "../ledger/stores.ts";
-import { foldedSessionContract } from "./contract.ts";
+import { compactedSessionContract } from "./contract.ts";
 
-foldedSessionContract(sqliteStore(), { programs: 25 });
+compactedSessionContract(sqliteStore(), { programs: 25 });

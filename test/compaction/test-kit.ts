@@ -1,4 +1,4 @@
-// A session on the simulator, over HTTP and on either store, that is folded as it goes: what every test here begins with.
+// A session on the simulator, over HTTP and on either store, that is compacted as it goes: what every test here begins with.
 import { expect, onTestFinished } from "vitest";
 import { plantedKey } from "../../harness/planted-key.ts";
 import { findPolicy } from "../../src/core/cache/policies.ts";
@@ -10,7 +10,7 @@ import {
 import type { EventType } from "../../src/core/events/event-catalogue.ts";
 import type { EventOf, PayloadOf, StrataEvent } from "../../src/core/events/event.ts";
 import { checkTrace, type TraceViolation } from "../../src/core/events/check-trace.ts";
-import type { FoldRecord } from "../../src/core/ledger/fold-record.ts";
+import type { CompactionRecord } from "../../src/core/ledger/fold-record.ts";
 import { resolveModel } from "../../src/core/models/resolve-model.ts";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
 import { createTokenCounter } from "../../src/core/tokens/token-counter.ts";
@@ -24,7 +24,7 @@ import { openaiEndpoint } from "../../src/core/wire/openai/access.ts";
 import { createProvider, type Provider } from "../../src/edge/providers/provider.ts";
 import type { Timeouts } from "../../src/edge/providers/timeouts.ts";
 import { createDispatcher } from "../../src/edge/tools/dispatch/dispatcher.ts";
-import { resumeTurn, runTurn, type Edges, type TurnRun, type TurnToRun } from "../../src/engine.ts";
+import { resumeTurn, runTurn, type Deps, type TurnRun, type TurnToRun } from "../../src/engine.ts";
 import { compactSession } from "../../src/engine/compaction/compact-session.ts";
 import type { Compaction } from "../../src/engine/compaction/compaction.ts";
 import type { CompactionOutcome } from "../../src/core/turn/compaction/compacting.ts";
@@ -60,7 +60,7 @@ export interface World {
   readonly simulator: Simulator;
   readonly store: TestLedger;
   readonly setup: SessionSetup;
-  readonly edges: Edges;
+  readonly deps: Deps;
   /** Goes on with every turn. */
   session: Session;
   /** What was sent, oldest first. */
@@ -70,16 +70,16 @@ export interface World {
   /** One turn; throws nothing for what the model does. */
   say(text: string, more?: Partial<TurnToRun>): Promise<TurnRun>;
   /** The same in a world where something is otherwise. */
-  sayTo(edges: Edges, text: string, more?: Partial<TurnToRun>): Promise<TurnRun>;
+  sayTo(deps: Deps, text: string, more?: Partial<TurnToRun>): Promise<TurnRun>;
   /** Turns of about so many tokens each, numbered from `from`. */
   talk(count: number, options?: TalkOptions): Promise<readonly TurnRun[]>;
   compact(focus?: string): Promise<CompactionOutcome>;
   /** Another process takes the session over. */
   restart(): Promise<Session>;
-  resumeTurn(edges?: Partial<Edges>): Promise<TurnRun>;
+  resumeTurn(deps?: Partial<Deps>): Promise<TurnRun>;
   /** Lets time pass, for the provider and for the ledger. */
   pass(ms: number): Promise<void>;
-  folds(): Promise<readonly FoldRecord[]>;
+  folds(): Promise<readonly CompactionRecord[]>;
   /** Payloads of what was told, of one type. */
   payloads<Type extends EventType>(type: Type): readonly PayloadOf<Type>[];
   /** Of the events in the ledger. */
@@ -101,7 +101,7 @@ export interface TalkOptions {
 /** Small enough that a few turns fill it. */
 const windowTokens = 20_000;
 
-/** Turns of this size: three are kept, and seven are a fold with the settings of `foldsSoon`. */
+/** Turns of this size: three are kept, and seven are a compaction with the settings of `foldsSoon`. */
 const turnTokens = 1_000;
 
 /** Of this size the eighth turn does not fit any more. */
@@ -117,7 +117,7 @@ const small: CompactionSettings = {
 };
 
 /** Proactive, at half of the window, whatever it costs. */
-export const foldsSoon: Partial<CompactionSettings> = {
+export const compactionsSoon: Partial<CompactionSettings> = {
   isEnabled: true,
   timing: "at once",
   compactAtShare: 0.5,
@@ -154,7 +154,7 @@ export async function openWorld(open: OpenLedger, options: WorldOptions = {}): P
     expect(problems).toEqual([]);
   });
   const dispatcher = createDispatcher({ tools: options.tools ?? [], events: bus });
-  const edges: Edges = {
+  const deps: Deps = {
     provider: {
       send: (call) => {
         const text = bodyText(call.request.pieces);
@@ -183,11 +183,11 @@ export async function openWorld(open: OpenLedger, options: WorldOptions = {}): P
     simulator,
     store,
     setup,
-    edges,
+    deps,
     session: openSession(setup),
     bodies,
     told,
-    say: (text, more) => world.sayTo(edges, text, more),
+    say: (text, more) => world.sayTo(deps, text, more),
     sayTo: async (around, text, more = {}) => {
       await world.pass(20_000);
       const event = { content: text, source: "human" };
@@ -203,7 +203,7 @@ export async function openWorld(open: OpenLedger, options: WorldOptions = {}): P
       return runs;
     },
     compact: async (focus) => {
-      const run = await compactSession(world.session, focus === undefined ? {} : { focus }, edges);
+      const run = await compactSession(world.session, focus === undefined ? {} : { focus }, deps);
       world.session = run.session;
       return run;
     },
@@ -212,7 +212,7 @@ export async function openWorld(open: OpenLedger, options: WorldOptions = {}): P
       return world.session;
     },
     resumeTurn: async (more = {}) => {
-      const run = await resumeTurn(world.session, {}, { ...edges, ...more });
+      const run = await resumeTurn(world.session, {}, { ...deps, ...more });
       world.session = run.session;
       return run;
     },
@@ -221,7 +221,7 @@ export async function openWorld(open: OpenLedger, options: WorldOptions = {}): P
       store.advance(ms);
     },
     close,
-    folds: () => ledger.readFolds(sessionId),
+    folds: () => ledger.readCompactions(sessionId),
     payloads: (type) => told.filter(isOf(type)).map(({ payload }) => payload),
     violations: async () => {
       await bus.flush();

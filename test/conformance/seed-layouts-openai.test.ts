@@ -139,7 +139,7 @@ test("nexus in Responses: one system prompt, the history, the event's context be
 });
 
 const wires = { "Chat Completions": gptChat, Responses: gptResponses };
-const laid = [
+const newFoundation = [
   { name: "metis", system: [stable, time] },
   { name: "nexo", system: [longText, "Skills: pdf-forms.", "Project: the billing service.", time] },
   {
@@ -150,7 +150,7 @@ const laid = [
 ] as const;
 
 describe.each(Object.entries(wires))("in %s", (_wireName, wire) => {
-  describe.each(laid)("$name", ({ name, system }) => {
+  describe.each(newFoundation)("$name", ({ name, system }) => {
     test("has its system text in the order stable, volatile before everything else (M-15)", () => {
       const { body } = send(name, large, wire);
       expect(systemTexts(body["messages"] ?? body["input"])).toEqual(system);

@@ -21,7 +21,7 @@ describe("the two-segment request on metis", () => {
   const stable = { type: "text", text: longText, cache_control: fiveMinutes };
 
   test("has no system prompt where both segments are empty (M-14)", () => {
-    expect(laid({ systemPrompt: null, systemPromptVolatile: "  \n" }).body).toEqual({
+    expect(newFoundation({ systemPrompt: null, systemPromptVolatile: "  \n" }).body).toEqual({
       model: "claude-sonnet-4-6",
       max_tokens: 1000,
       messages: [{ role: "user", content: [{ type: "text", text: "Hello." }] }],
@@ -29,21 +29,21 @@ describe("the two-segment request on metis", () => {
   });
 
   test("has one marked block where there is stable text only (M-11, M-14)", () => {
-    expect(laid({ systemPrompt: longText }).body["system"]).toEqual([stable]);
+    expect(newFoundation({ systemPrompt: longText }).body["system"]).toEqual([stable]);
   });
 
   test("has two blocks, the first one marked, where there are both (M-14)", () => {
-    const { body } = laid({ systemPrompt: longText, systemPromptVolatile: "Notes: short." });
+    const { body } = newFoundation({ systemPrompt: longText, systemPromptVolatile: "Notes: short." });
     expect(body["system"]).toEqual([stable, { type: "text", text: "Notes: short." }]);
   });
 
   test("has one block without a marker where there is volatile text only (M-14)", () => {
-    const { body } = laid({ systemPromptVolatile: longText });
+    const { body } = newFoundation({ systemPromptVolatile: longText });
     expect(body["system"]).toEqual([{ type: "text", text: longText }]);
   });
 
   test("merges tool messages that follow each other into one of the user (M-14)", () => {
-    const { body } = laid({
+    const { body } = newFoundation({
       messages: [...large.history.slice(0, 2), toolResult("t1", "one"), toolResult("t2", "two")],
       tools: large.tools,
     });
@@ -73,7 +73,7 @@ describe("the two-segment request on metis", () => {
   });
 
   test("hoists a system message of the list into the system prompt, after a blank line (M-14)", () => {
-    const { body } = laid({
+    const { body } = newFoundation({
       systemPrompt: "Be brief.",
       messages: [say("system", "Answer in French."), say("user", "Hello.")],
     });
@@ -86,7 +86,7 @@ describe("the two-segment request on metis", () => {
   });
 });
 
-function laid(parts: Partial<CanonicalRequest>): Sent {
+function newFoundation(parts: Partial<CanonicalRequest>): Sent {
   const { protocol, model } = claude;
   const request = deepFreeze(
     createRequest({

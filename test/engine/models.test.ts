@@ -293,7 +293,7 @@ describe("what is particular to a model", () => {
       model: sonnet,
       passedOver: [{ name: haiku, by: "message", reason: "exceeds_context_window" }],
     });
-    expect(await ledger.readFolds("s")).toEqual([]);
+    expect(await ledger.readCompactions("s")).toEqual([]);
   });
 
   test("an image said before keeps models without eyes out; a choice stays a choice, by what it meant", async () => {
@@ -346,7 +346,7 @@ test("any course of models, folds and restarts keeps every word and every prefix
   expect(folds).toBeGreaterThan(5);
 }, 60_000);
 
-/** Models, tools, thoughts, folds and restarts in any order; how many folds there were. */
+/** Models, tools, thoughts, compactions and restarts in any order; how many compactions there were. */
 async function goAnyWay(any: (below: number) => number): Promise<number> {
   const models = ["claude-sonnet-5-5", haiku, gpt];
   const steps: ScriptStep[] = [
@@ -384,7 +384,7 @@ async function goAnyWay(any: (below: number) => number): Promise<number> {
   }
   for (const word of said) expect(whole.filter((text) => text.includes(word))).toHaveLength(1);
   for await (const problem of started.ledger.check()) expect.fail(problem);
-  return (await started.ledger.readFolds("s", 100)).length;
+  return (await started.ledger.readCompactions("s", 100)).length;
 }
 
 /** Lets a turn go before its first call is sent, and takes it up again. */

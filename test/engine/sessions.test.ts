@@ -10,7 +10,7 @@ import { openaiResponses } from "../../src/core/wire/openai/responses/index.ts";
 import type { Protocol } from "../../src/core/wire/protocol.ts";
 import type { CallToSend } from "../../src/edge/providers/run-attempts.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
-import type { EngineEdges, Reached } from "../../src/engine/session/engine-edges.ts";
+import type { EngineDeps, Reached } from "../../src/engine/session/engine-edges.ts";
 import { createEngine, type Engine } from "../../src/engine/session/create-engine.ts";
 import type { EngineConfig } from "../../src/engine/session/engine-config.ts";
 
@@ -25,7 +25,7 @@ interface Scene {
 
 interface SceneOptions {
   readonly config?: Partial<EngineConfig>;
-  readonly edges?: Partial<EngineEdges>;
+  readonly deps?: Partial<EngineDeps>;
   readonly ledger?: Ledger;
 }
 
@@ -44,7 +44,7 @@ async function setUp(answer: Answer, options: SceneOptions = {}): Promise<Scene>
       ledger,
       reach: () => ({ protocol: anthropicMessages, provider: { send } }),
       counter: cheapCounter,
-      ...options.edges,
+      ...options.deps,
     },
   );
   onTestFinished(() => engine.close());
@@ -126,7 +126,7 @@ test("while it compacts or runs, nothing else begins; closing waits for it", asy
   const session = await engine.open();
   await session.run("One. ".repeat(4_000)).result;
   await session.run("Two. ".repeat(4_000)).result;
-  const folding = session.compact();
+  const compactionState = session.compact();
   expect(() => session.run("Three.")).toThrow("a turn runs in session");
   await expect(session.useModel("claude-opus-5-5")).rejects.toThrow("it is being changed");
   await expect(session.compact()).rejects.toThrow("it is being changed");
@@ -136,7 +136,7 @@ test("while it compacts or runs, nothing else begins; closing waits for it", asy
   summary.resolve("Nothing but words was said.");
   await closing;
   expect(await again).toBe(true);
-  expect((await folding).kind).toBe("unchanged");
+  expect((await compactionState).kind).toBe("unchanged");
   expect(() => session.run("Four.")).toThrow("is closed");
 });
 
@@ -152,7 +152,7 @@ test("an engine forgets sessions that are closed, and takes none once it is clos
           : Promise.resolve();
       },
     });
-  const { engine } = await setUp(() => "ok", { edges: { world } });
+  const { engine } = await setUp(() => "ok", { deps: { world } });
   const one = await engine.open({ id: "a" });
   await one.close();
   await one.close();
@@ -175,7 +175,7 @@ test("a world is closed where no session comes of it", async () => {
         return Promise.resolve();
       },
     });
-  const { engine } = await setUp(() => "ok", { edges: { world } });
+  const { engine } = await setUp(() => "ok", { deps: { world } });
   await expect(engine.open()).rejects.toThrow("no documents");
   expect(closes).toBe(1);
 });
@@ -192,17 +192,17 @@ test("a session goes on as it is laid out and spoken to, whatever is configured 
   expect(forked.session.policy.layout).toEqual(session.session.policy.layout);
 });
 
-const reachBy = (protocol: Protocol): Partial<EngineEdges> => ({
+const reachBy = (protocol: Protocol): Partial<EngineDeps> => ({
   reach: () => ({ protocol, provider: { send: () => Promise.reject(new Error("not asked")) } }),
 });
 
 test("a session of another protocol is refused, not sent in the wrong words", async () => {
   const config = { model: "gpt-5.5" };
-  const { engine, ledger } = await setUp(() => "ok", { config, edges: reachBy(openaiResponses) });
+  const { engine, ledger } = await setUp(() => "ok", { config, deps: reachBy(openaiResponses) });
   const session = await engine.open({ id: "s" });
   await session.prepare("One.");
   await session.release();
-  const chat = await setUp(() => "ok", { ledger, config, edges: reachBy(openaiChat) });
+  const chat = await setUp(() => "ok", { ledger, config, deps: reachBy(openaiChat) });
   await expect(chat.engine.resume("s")).rejects.toThrow(
     "session s speaks openai-responses with gpt-5.5, and its provider is now spoken to by openai-chat",
   );

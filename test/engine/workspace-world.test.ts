@@ -1,4 +1,4 @@
-// Goal: a session in a folder knows its documents, memory and skills, and goes on with them elsewhere and after folds.
+// Goal: a session in a folder knows its documents, memory and skills, and goes on with them elsewhere and after compactions.
 // Method: engines on the simulator over real files; what the model was shown is looked at call by call.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -161,8 +161,8 @@ test("a fold brings documents and memory up to date; what it says is not said tw
   const before = prompts.at(-1);
   expect(before?.system).toContain("Run the tests before you answer.");
   expect(before === undefined ? "" : lastWords(before)).toContain("+ Uses pnpm.");
-  const fold = await session.compact();
-  expect(fold.kind).toBe("compacted");
+  const compaction = await session.compact();
+  expect(compaction.kind).toBe("compacted");
   await session.run("Short again.").result;
   const after = prompts.at(-1);
   expect(after?.system).toContain("Run nothing.");

@@ -28,7 +28,7 @@ export {
   type DelegationOptions,
   type Engine,
   type EngineConfig,
-  type EngineEdges,
+  type EngineDeps,
   type EngineSession,
   type EventBus,
   type Ledger,

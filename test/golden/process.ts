@@ -12,7 +12,7 @@ import {
   type DelegationOptions,
   type Engine,
   type EngineConfig,
-  type EngineEdges,
+  type EngineDeps,
   type EngineSession,
   type EventBus,
   type Ledger,
@@ -30,13 +30,13 @@ import { makeWorld } from "./world.ts";
 
 export interface ProcessOptions {
   readonly config?: Partial<EngineConfig>;
-  readonly edges?: Partial<EngineEdges>;
+  readonly deps?: Partial<EngineDeps>;
   readonly delegation?: DelegationOptions;
   /** Of both models; what the catalogue has by default. */
   readonly windowTokens?: number;
   readonly stream?: boolean;
   readonly tools?: readonly Tool[];
-  readonly world?: (process: Made) => NonNullable<EngineEdges["world"]>;
+  readonly world?: (process: Made) => NonNullable<EngineDeps["world"]>;
   readonly volatile?: NonNullable<World["volatile"]>;
 }
 
@@ -97,7 +97,7 @@ export async function openProcess(stage: Stage, options: ProcessOptions): Promis
       ...options.config?.options,
     },
   };
-  const edges: EngineEdges = {
+  const deps: EngineDeps = {
     ledger,
     events,
     counter: cheapCounter,
@@ -107,11 +107,11 @@ export async function openProcess(stage: Stage, options: ProcessOptions): Promis
     ...(options.windowTokens === undefined
       ? {}
       : { catalogue: smallCatalogue([side.model, side.otherModel], options.windowTokens) }),
-    ...options.edges,
+    ...options.deps,
   };
   const engine = createEngine(
     config,
-    options.delegation === undefined ? edges : withDelegation(config, edges, options.delegation),
+    options.delegation === undefined ? deps : withDelegation(config, deps, options.delegation),
   );
   const running = new Map<TurnHandle, Promise<unknown>>();
   const watch: Process["watch"] = (handle, how) => {
@@ -185,7 +185,7 @@ const limitMs = 100_000;
 function smallCatalogue(
   models: readonly string[],
   window: number,
-): NonNullable<EngineEdges["catalogue"]> {
+): NonNullable<EngineDeps["catalogue"]> {
   const override = Object.fromEntries(models.map((model) => [model, { window }]));
   return createCatalogue({ origin: "the scenario", override });
 }

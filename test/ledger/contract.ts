@@ -7,10 +7,10 @@ import { contentsContract } from "./contract/contents.ts";
 import { foundationsContract } from "./contract/foundations.ts";
 import { deletionContract } from "./contract/deletion.ts";
 import { eventsContract } from "./contract/events.ts";
-import { foldInTurnContract } from "./contract/fold-in-turn.ts";
-import { foldLocksContract } from "./contract/fold-locks.ts";
-import { foldingContract } from "./contract/folding.ts";
-import { foldsContract } from "./contract/folds.ts";
+import { compactionInTurnContract } from "./contract/fold-in-turn.ts";
+import { compactionLocksContract } from "./contract/fold-locks.ts";
+import { compactionContract } from "./contract/folding.ts";
+import { compactionsContract } from "./contract/folds.ts";
 import { forksContract } from "./contract/forks.ts";
 import { historyContract } from "./contract/history.ts";
 import { leasesContract } from "./contract/leases.ts";
@@ -33,11 +33,11 @@ const parts: Readonly<Record<string, (open: OpenLedger) => void>> = {
   foundations: foundationsContract,
   leases: leasesContract,
   forks: forksContract,
-  folds: foldsContract,
-  folding: foldingContract,
-  "folds in a turn": foldInTurnContract,
+  folds: compactionsContract,
+  compactionState: compactionContract,
+  "folds in a turn": compactionInTurnContract,
   history: historyContract,
-  "fold locks": foldLocksContract,
+  "fold locks": compactionLocksContract,
   events: eventsContract,
   audit: auditContract,
   check: checkContract,

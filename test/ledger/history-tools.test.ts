@@ -10,8 +10,8 @@ import {
   assistant,
   call,
   counted,
-  fold,
-  newFold,
+  compaction,
+  newCompaction,
   newTurn,
   openSession,
   startMs,
@@ -66,7 +66,7 @@ describe("history_search", () => {
 
 describe("history_read", () => {
   test("a turn is read as it was, every message cited", async () => {
-    const ledger = await folded();
+    const ledger = await compacted();
     const { text } = await use(ledger, "history_read", { turn: 1 });
     expect(text.split("\n").filter((line) => line.startsWith("turn"))).toEqual([
       "turn 1, message 0, user, 2026-11-16 00:00 UTC",
@@ -134,7 +134,7 @@ describe("history_read", () => {
     ["a range that goes back", { from: 2, through: 1 }, "`through` must not be before `from`"],
     ["half a turn", { turn: 1.5 }, "`turn` must be a whole number from 1 on"],
   ])("%s is refused with advice", async ([_what, input, told]) => {
-    const ledger = await folded();
+    const ledger = await compacted();
     await expect(use(ledger, "history_read", input)).rejects.toThrow(told);
   });
 });
@@ -190,7 +190,7 @@ async function open(): Promise<Ledger> {
   return ledger;
 }
 
-async function folded(): Promise<Ledger> {
+async function compacted(): Promise<Ledger> {
   const ledger = await open();
   await writeTurn(ledger);
   await foldAll(ledger);
@@ -198,7 +198,7 @@ async function folded(): Promise<Ledger> {
 }
 
 async function searching(query: string): Promise<{ readonly output: ToolOutput }> {
-  return { output: await use(await folded(), "history_search", { query }) };
+  return { output: await use(await compacted(), "history_search", { query }) };
 }
 
 async function writeTurn(ledger: Ledger, more: { readonly whole?: string } = {}): Promise<void> {
@@ -222,5 +222,5 @@ async function writeSaid(ledger: Ledger, id: string, text: string): Promise<void
 
 async function foldAll(ledger: Ledger): Promise<void> {
   const head = (await ledger.findSession("a"))?.headTurnId ?? "";
-  await fold(ledger, newFold("a", "f1", head, { summarizedThroughTurnId: head }));
+  await compaction(ledger, newCompaction("a", "f1", head, { summarizedThroughTurnId: head }));
 }

@@ -4,7 +4,7 @@ import { createLedger } from "../../src/edge/stores/ledger/create-ledger.ts";
 import { openSqlite } from "../../src/edge/stores/sqlite/open-sqlite.ts";
 import { ledgerContract } from "./contract.ts";
 import { sqliteStore } from "./stores.ts";
-import { all, fold, newFold, openSession, runAll } from "./test-kit.ts";
+import { all, compaction, newCompaction, openSession, runAll } from "./test-kit.ts";
 
 const store = sqliteStore();
 
@@ -18,7 +18,7 @@ test("words of a deleted session leave the full-text index itself, not only its 
   };
   await openSession(ledger, "a");
   await runAll(ledger, "a", "t1 t2 t3");
-  await fold(ledger, newFold("a", "f1", "t3", { summarizedThroughTurnId: "t3" }));
+  await compaction(ledger, newCompaction("a", "f1", "t3", { summarizedThroughTurnId: "t3" }));
   await ledger.searchHistory({ sessionId: "a", text: "question" });
   expect(await inIndex()).toMatch(/[0-9a-z]{4}/);
   await ledger.deleteSession("a");
@@ -36,7 +36,7 @@ test("a connection that knew the index before others wrote to it does not take i
     ] as const) {
       await openSession(ledger, id);
       await runAll(ledger, id, `${id}-1 ${id}-2`);
-      await fold(ledger, newFold(id, `${id}-f`, `${id}-2`, { summarizedThroughTurnId: `${id}-2` }));
+      await compaction(ledger, newCompaction(id, `${id}-f`, `${id}-2`, { summarizedThroughTurnId: `${id}-2` }));
       await ledger.searchHistory({ sessionId: id, text: "question" });
       if (round % 2 === 1) await ledger.deleteSession(id);
     }

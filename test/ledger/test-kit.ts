@@ -1,6 +1,6 @@
 // What every test of the ledger writes: sessions, messages, calls and whole turns, in a few words.
 import type { CachePlan } from "../../src/core/cache/cache-plan.ts";
-import type { FoldDetails, NewFold } from "../../src/core/ledger/fold-record.ts";
+import type { CompactionDetails, NewCompaction } from "../../src/core/ledger/fold-record.ts";
 import type { CallEntry } from "../../src/core/ledger/call-entry.ts";
 import type { Ledger, OpenTurn, ThreadOf } from "../../src/core/ledger/ledger.ts";
 import type { NewSession, SessionRecord } from "../../src/core/ledger/session-record.ts";
@@ -142,12 +142,12 @@ export async function fail(ledger: Ledger, sessionId: string, id: string): Promi
   await turn.close({ status: "failed", endMs: startMs + 100, reason: "cut off" });
 }
 
-export function newFold(
+export function newCompaction(
   sessionId: string,
   id: string,
   parentTurnId: string | null,
-  details: Partial<FoldDetails> & Pick<FoldDetails, "summarizedThroughTurnId">,
-): NewFold {
+  details: Partial<CompactionDetails> & Pick<CompactionDetails, "summarizedThroughTurnId">,
+): NewCompaction {
   return {
     id,
     sessionId,
@@ -179,9 +179,9 @@ export function newFold(
   };
 }
 
-/** Takes the lock, appends a fold after the head, gives the lock back. */
-export async function fold(ledger: Ledger, made: NewFold): Promise<void> {
-  const lock = await ledger.lockFolding(made.sessionId);
+/** Takes the lock, appends a compaction after the head, gives the lock back. */
+export async function compaction(ledger: Ledger, made: NewCompaction): Promise<void> {
+  const lock = await ledger.lockCompaction(made.sessionId);
   try {
     await lock?.commit(made);
   } finally {

@@ -101,7 +101,7 @@ test("X-07: a prepared call tells everything the turn is run with", async () => 
 test("X-07: the time limit is the provider's", async () => {
   const provider = { ...sendsNothing, timeoutMs: 12_345 };
   const reach = () => ({ protocol: anthropicMessages, provider });
-  const { engine } = await openWorld({ edges: { reach } });
+  const { engine } = await openWorld({ deps: { reach } });
   const call = await (await engine.open()).prepare("Why is CI red?");
   expect(call.toContext().timeoutMs).toBe(12_345);
 });
@@ -242,7 +242,7 @@ test("a prompt that is refused as too long is folded, and sent again in the same
   const shorter = await session.prepare([]);
   expect(shorter.request.byteLength).toBeLessThan(call.request.byteLength);
   expect((await session.record(shorter, await post(shorter))).run?.end).toBe("done");
-  expect(await ledger.readFolds("own")).toHaveLength(1);
+  expect(await ledger.readCompactions("own")).toHaveLength(1);
   expect(await problemsOf(ledger)).toEqual([]);
 });
 
@@ -257,7 +257,7 @@ test("summaries are sent by the engine's own provider, not handed to the applica
   const { engine, post } = await openWorld({
     script: answers,
     config: { compaction: { ...eager, compactAtShare: 0.01 } },
-    edges: { reach: () => ({ protocol: anthropicMessages, provider }) },
+    deps: { reach: () => ({ protocol: anthropicMessages, provider }) },
   });
   const session = await engine.open();
   await talk(session, post, 6);

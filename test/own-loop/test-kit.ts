@@ -8,7 +8,7 @@ import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.
 import type { Protocol } from "../../src/core/wire/protocol.ts";
 import { createEventBus } from "../../src/edge/events/event-bus.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
-import type { EngineEdges } from "../../src/engine/session/engine-edges.ts";
+import type { EngineDeps } from "../../src/engine/session/engine-edges.ts";
 import { createEngine, type Engine } from "../../src/engine/session/create-engine.ts";
 import type { EngineConfig } from "../../src/engine/session/engine-config.ts";
 import type { OwnCall } from "../../src/engine/own-loop/own-call.ts";
@@ -48,7 +48,7 @@ export interface WorldOptions {
   readonly script?: readonly ScriptStep[];
   readonly protocol?: Protocol;
   readonly config?: Partial<EngineConfig>;
-  readonly edges?: Partial<EngineEdges>;
+  readonly deps?: Partial<EngineDeps>;
 }
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
@@ -73,7 +73,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
           tools: offerTools([look]),
         }),
       now: () => simulator.clock.now(),
-      ...options.edges,
+      ...options.deps,
     },
   );
   opened.push(

@@ -11,7 +11,7 @@ export function plantFault(database: Database, fault: PlantedFault | null): Data
   return {
     ...database,
     commit: (commit) => {
-      if (!isFold(commit)) return database.commit(commit);
+      if (!isCompaction(commit)) return database.commit(commit);
       return fault === "no fencing"
         ? database.commit({
             ...commit,
@@ -22,11 +22,11 @@ export function plantFault(database: Database, fault: PlantedFault | null): Data
   };
 }
 
-function isFold({ writes }: Commit): boolean {
+function isCompaction({ writes }: Commit): boolean {
   return writes.some((write) => into(write) === "compactions_v1");
 }
 
-/** Commits the fold first and its messages second. */
+/** Commits the compaction first and its messages second. */
 async function commitInTwo(database: Database, commit: Commit): ReturnType<Database["commit"]> {
   const { writes } = commit;
   const result = await database.commit({

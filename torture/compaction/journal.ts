@@ -5,10 +5,10 @@ export interface Journal {
   add(node: string, event: NodeEvent): void;
   /** Call while no node writes. Returns each problem once, in words. */
   compare(shown: ShownSession): readonly string[];
-  /** Folds committed by nodes that had lost their lock, in words. */
+  /** Compactions committed by nodes that had lost their lock, in words. */
   findLate(): readonly string[];
-  /** Folds refused because of a lost lock or another head. */
-  refusedFolds(): number;
+  /** Compactions refused because of a lost lock or another head. */
+  refusedCompactions(): number;
 }
 
 export interface ShownSession {
@@ -16,7 +16,7 @@ export interface ShownSession {
   readonly head: string | null;
   /** Digest of the thread. */
   readonly digest: string;
-  /** Every turn and fold on the path to the head. */
+  /** Every turn and compact on the path to the head. */
   readonly path: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export function createJournal(): Journal {
   const done = new Map<string, Commit>();
   const refusals = new Set<string>();
   const locks: { node: string; sessionId: string; token: number; us: number }[] = [];
-  let refusedFolds = 0;
+  let refusedCompactions = 0;
   return {
     add: (node, event) => {
       if (event.at === "locked") locks.push({ node, ...event });
@@ -43,7 +43,7 @@ export function createJournal(): Journal {
       if (commit === undefined) return;
       if (event.at === "done") done.set(commit.head, commit);
       else {
-        if (commit.token !== undefined) refusedFolds += 1;
+        if (commit.token !== undefined) refusedCompactions += 1;
         refusals.add(commit.head);
       }
     },
@@ -82,6 +82,6 @@ export function createJournal(): Journal {
         if (later === undefined) return [];
         return [`LATE ${node} committed fold ${head} after ${later.node} had taken the lock over`];
       }),
-    refusedFolds: () => refusedFolds,
+    refusedCompactions: () => refusedCompactions,
   };
 }

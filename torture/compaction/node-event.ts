@@ -21,7 +21,7 @@ export interface Tried {
   readonly sessionId: string;
   readonly head: string;
   readonly digest: string;
-  /** For a fold: the token of its lock. */
+  /** For a compaction: the token of its lock. */
   readonly token?: number;
 }
 

@@ -18,7 +18,7 @@ export interface NodeTask {
   readonly providerUrl: string;
   readonly sessions: readonly string[];
   readonly summaryMsMax: number;
-  readonly foldsFirst: boolean;
+  readonly compactionsFirst: boolean;
   readonly fault: PlantedFault | null;
 }
 
@@ -30,13 +30,13 @@ try {
 }
 
 async function run(task: NodeTask): Promise<void> {
-  const { where, seed, leaseMs, providerUrl, sessions, summaryMsMax, foldsFirst, fault } = task;
+  const { where, seed, leaseMs, providerUrl, sessions, summaryMsMax, compactionsFirst, fault } = task;
   const database = plantFault(await openDatabase(where), fault);
   const ledger = watchLedger(await createLedger(database, { leaseMs }), report);
   const random = createRandom(seed);
   const count = (what: (NodeEvent & { at: "count" })["what"]): void =>
     report({ at: "count", what });
-  const worker = createWorker({ ledger, providerUrl, random, count, summaryMsMax, foldsFirst });
+  const worker = createWorker({ ledger, providerUrl, random, count, summaryMsMax, compactionsFirst });
   report({ at: "ready" });
   for (;;) {
     await worker.work(sessions[Math.floor(random() * sessions.length)] ?? "");

@@ -1,4 +1,4 @@
-// One round: nodes work, and are paused and killed while they fold; then the store is checked.
+// One round: nodes work, and are paused and killed while they compaction; then the store is checked.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Random } from "../../harness/random-message.ts";
 import { startWorkerProcess, type WorkerProcess } from "../../harness/worker-process.ts";
@@ -19,9 +19,9 @@ export interface Tally {
   readonly counts: Map<Counted | RoundKind, number>;
   kills: number;
   /** Kills of nodes that held a lock. */
-  killsInFolds: number;
+  killsInCompactions: number;
   takenOver: number;
-  refusedFolds: number;
+  refusedCompactions: number;
   checked: number;
   problems: number;
   gaveUp: number;
@@ -46,17 +46,17 @@ export async function playRound(options: Round): Promise<void> {
   const count = (what: Counted | RoundKind): void => {
     tally.counts.set(what, (tally.counts.get(what) ?? 0) + 1);
   };
-  const folding = new Set<string>();
-  const refusedBefore = store.journal.refusedFolds();
-  const nodes = startNodes(options, folding, count);
+  const compactionState = new Set<string>();
+  const refusedBefore = store.journal.refusedCompactions();
+  const nodes = startNodes(options, compactionState, count);
   await Promise.allSettled(nodes.map(({ ready }) => ready));
   if (kind === "late holder") await makeLate(nodes);
   for (const node of nodes) {
     await waitForMoment(node, random);
-    const isFolding = folding.has(node.name);
+    const isCompacting = compactionState.has(node.name);
     if (!(await node.kill())) continue;
     tally.kills += 1;
-    if (isFolding) tally.killsInFolds += 1;
+    if (isCompacting) tally.killsInCompactions += 1;
   }
   count(kind);
   const { where, journal } = store;
@@ -77,7 +77,7 @@ export async function playRound(options: Round): Promise<void> {
     takenOver: 0,
   }));
   tally.takenOver += found.takenOver;
-  tally.refusedFolds += journal.refusedFolds() - refusedBefore;
+  tally.refusedCompactions += journal.refusedCompactions() - refusedBefore;
   tally.checked += found.checked.length;
   tally.problems += found.problems.length;
   for (const problem of found.checked.slice(0, shownMax)) progress(`CHECK ${problem}`);
@@ -88,14 +88,14 @@ const shownMax = 5;
 
 function startNodes(
   { store, kind, round, random, providerUrl, tally, fault, progress }: Round,
-  folding: Set<string>,
+  compactionState: Set<string>,
   count: (what: Counted) => void,
 ): readonly NodeProcess[] {
   const onEvent = (node: string, event: NodeEvent): void => {
     store.journal.add(node, event);
     if (event.at === "count") count(event.what);
-    if (event.at === "locked") folding.add(node);
-    if (event.at === "done" || event.at === "refused") folding.delete(node);
+    if (event.at === "locked") compactionState.add(node);
+    if (event.at === "done" || event.at === "refused") compactionState.delete(node);
     if (event.at !== "problem") return;
     tally.gaveUp += 1;
     progress(`node ${node} gave up: ${event.message}`);
@@ -105,18 +105,18 @@ function startNodes(
     const seed = Math.floor(random() * 2 ** 31);
     const summaryMsMax = kind === "late holder" ? 300 : 40;
     const { where } = store;
-    const foldsFirst = kind === "late holder";
-    const task = { where, seed, leaseMs, providerUrl, sessions, summaryMsMax, foldsFirst, fault };
+    const compactionsFirst = kind === "late holder";
+    const task = { where, seed, leaseMs, providerUrl, sessions, summaryMsMax, compactionsFirst, fault };
     return startNode(`${round}.${index}`, task, onEvent);
   });
 }
 
-/** Mostly while the node holds a lock, at any moment of a fold; often exactly at its commit. */
+/** Mostly while the node holds a lock, at any moment of a compaction; often exactly at its commit. */
 async function waitForMoment(node: NodeProcess, random: Random): Promise<void> {
   const chance = random();
   if (chance < 0.2) return wait(random() * 400);
   const isCommit = chance < 0.6;
-  const isHeard = await node.waitFor(isCommit ? isFoldCommit : isLock, 1500);
+  const isHeard = await node.waitFor(isCommit ? isCompactionCommit : isLock, 1500);
   if (isHeard) await wait(random() * (isCommit ? 8 : 60));
 }
 
@@ -124,7 +124,7 @@ function isLock({ at }: NodeEvent): boolean {
   return at === "locked";
 }
 
-function isFoldCommit(event: NodeEvent): boolean {
+function isCompactionCommit(event: NodeEvent): boolean {
   return event.at === "try" && event.tried.token !== undefined;
 }
 

@@ -1,6 +1,6 @@
 // The expected thread of a session, old or new, computed without the ledger's own reading code.
 import { createHash } from "node:crypto";
-import type { NewFold } from "../../src/core/ledger/fold-record.ts";
+import type { NewCompaction } from "../../src/core/ledger/fold-record.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import type { Message } from "../../src/core/message/message.ts";
 import { digestOf } from "../ledger/facts.ts";
@@ -31,14 +31,14 @@ export async function readOwn(
     .map(({ index, message }) => ({ turnId, index, digest: digestOf(message) }));
 }
 
-/** The fold's messages, and everything from the first kept position on. */
-export function foldItems(items: readonly Item[], fold: NewFold): readonly Item[] {
-  const { firstKeptTurnId, firstKeptIndex = 0 } = fold.details;
+/** The compaction's messages, and everything from the first kept position on. */
+export function foldItems(items: readonly Item[], compaction: NewCompaction): readonly Item[] {
+  const { firstKeptTurnId, firstKeptIndex = 0 } = compaction.details;
   const at = items.findIndex(
     ({ turnId, index }) => turnId === firstKeptTurnId && index >= firstKeptIndex,
   );
   const kept = at === -1 ? [] : items.slice(at);
-  return [...fold.messages.map(({ message }, index) => toItem(fold.id, index, message)), ...kept];
+  return [...compaction.messages.map(({ message }, index) => toItem(compaction.id, index, message)), ...kept];
 }
 
 function toItem(turnId: string, index: number, message: Message): Item {

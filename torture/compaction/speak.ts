@@ -7,7 +7,7 @@ import {
 } from "../../src/simulator/behaviours/summariser.ts";
 import type { Model, Prompt, Reply } from "../../src/simulator/index.ts";
 
-/** Uses the read tool a few times if asked to read, even after a fold; otherwise just answers. */
+/** Uses the read tool a few times if asked to read, even after a compaction; otherwise just answers. */
 export const speak: Model = (prompt) => {
   if (prompt.wants === "summary" || asksForSummary(prompt)) return summarise(prompt);
   const last = prompt.turns.findLast(({ role }) => role !== "system");

@@ -45,7 +45,7 @@ export async function verifyStore(options: VerifyOptions): Promise<Findings> {
     let takenOver = 0;
     for (const id of ids) {
       const isLeft = await isLockHeld(database, id);
-      const lock = (await ledger.lockFolding(id)) ?? (await lockInTime(ledger, id, leaseMs));
+      const lock = (await ledger.lockCompaction(id)) ?? (await lockInTime(ledger, id, leaseMs));
       if (lock === null) problems.push(`the lock on session ${id} cannot be taken over`);
       if (isLeft && lock !== null) takenOver += 1;
       await lock?.release();
@@ -100,10 +100,10 @@ async function lockInTime(
   ledger: Ledger,
   id: string,
   leaseMs: number,
-): ReturnType<Ledger["lockFolding"]> {
+): ReturnType<Ledger["lockCompaction"]> {
   const endMs = performance.now() + leaseMs + 2000;
   for (;;) {
-    const lock = await ledger.lockFolding(id);
+    const lock = await ledger.lockCompaction(id);
     if (lock !== null || performance.now() > endMs) return lock;
     await wait(20);
   }
@@ -122,7 +122,7 @@ async function goOn(
     random,
     count,
     summaryMsMax: 0,
-    foldsFirst: false,
+    compactionsFirst: false,
   });
   const problems: string[] = [];
   try {

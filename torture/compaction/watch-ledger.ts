@@ -1,7 +1,7 @@
 // A ledger that reports before and after each commit.
 import { nowUs } from "../../harness/worker-process.ts";
-import type { NewFold } from "../../src/core/ledger/fold-record.ts";
-import type { FoldLock, Ledger, OpenTurn } from "../../src/core/ledger/ledger.ts";
+import type { NewCompaction } from "../../src/core/ledger/fold-record.ts";
+import type { CompactionLock, Ledger, OpenTurn } from "../../src/core/ledger/ledger.ts";
 import { isConflict } from "../ledger/stage.ts";
 import { digestItems, foldItems, readItems, readOwn, type Item } from "./shadow.ts";
 import type { Report, Tried } from "./node-event.ts";
@@ -35,8 +35,8 @@ export function watchLedger(ledger: Ledger, report: Report): Ledger {
       const earlier = await readItems(ledger, sessionId);
       return watchTurn({ ledger, opened, earlier, attempt, running });
     },
-    lockFolding: async (sessionId) => {
-      const lock = await ledger.lockFolding(sessionId);
+    lockCompaction: async (sessionId) => {
+      const lock = await ledger.lockCompaction(sessionId);
       if (lock === null) {
         report({ at: "count", what: "locks held by others" });
         return null;
@@ -75,13 +75,13 @@ function watchTurn({ ledger, opened, earlier: first, attempt, running }: Watched
       running.delete(sessionId);
       return opened.release();
     },
-    fold: async (fold, lock, events) => {
-      const all = foldItems([...earlier, ...(await own())], fold);
+    compact: async (compaction, lock, events) => {
+      const all = foldItems([...earlier, ...(await own())], compaction);
       const next = all.filter(({ turnId }) => turnId !== id);
-      const tried = { sessionId, head: fold.id, digest: digestItems(next), token: lock.token };
-      await attempt(tried, () => opened.fold(fold, lock, events));
+      const tried = { sessionId, head: compaction.id, digest: digestItems(next), token: lock.token };
+      await attempt(tried, () => opened.compact(compaction, lock, events));
       earlier = next;
-      if (fold.details.firstKeptTurnId === id) ownFrom = fold.details.firstKeptIndex ?? 0;
+      if (compaction.details.firstKeptTurnId === id) ownFrom = compaction.details.firstKeptIndex ?? 0;
     },
     close: async (end, events) => {
       running.delete(sessionId);
@@ -92,20 +92,20 @@ function watchTurn({ ledger, opened, earlier: first, attempt, running }: Watched
   };
 }
 
-/** The first message of a turn that still counts, if the turn was folded before it was taken over. */
+/** The first message of a turn that still counts, if the turn was compacted before it was taken over. */
 async function startOf(ledger: Ledger, turnId: string): Promise<number> {
-  const fold = await ledger.findFold({ turnId });
-  return fold?.firstKeptTurnId === turnId ? fold.firstKeptIndex : 0;
+  const compaction = await ledger.findCompaction({ turnId });
+  return compaction?.firstKeptTurnId === turnId ? compaction.firstKeptIndex : 0;
 }
 
-function watchLock(ledger: Ledger, lock: FoldLock, attempt: Attempt, report: Report): FoldLock {
+function watchLock(ledger: Ledger, lock: CompactionLock, attempt: Attempt, report: Report): CompactionLock {
   const { sessionId, token } = lock;
   return {
     ...lock,
-    commit: async (fold: NewFold, events) => {
-      const items = foldItems(await readItems(ledger, sessionId), fold);
-      const tried = { sessionId, head: fold.id, digest: digestItems(items), token };
-      await attempt(tried, () => lock.commit(fold, events));
+    commit: async (compaction: NewCompaction, events) => {
+      const items = foldItems(await readItems(ledger, sessionId), compaction);
+      const tried = { sessionId, head: compaction.id, digest: digestItems(items), token };
+      await attempt(tried, () => lock.commit(compaction, events));
       report({ at: "count", what: "folds" });
     },
   };

@@ -1,4 +1,4 @@
-// The work of a node: turns with and without tools, folds between and inside turns.
+// The work of a node: turns with and without tools, compactions between and inside turns.
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Random } from "../../harness/random-message.ts";
@@ -13,7 +13,7 @@ import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.
 import { bodyText } from "../../src/core/wire/encoded-request.ts";
 import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access.ts";
 import { createProvider, type Provider } from "../../src/edge/providers/provider.ts";
-import { resumeTurn, runTurn, type Edges, type TurnRun } from "../../src/engine.ts";
+import { resumeTurn, runTurn, type Deps, type TurnRun } from "../../src/engine.ts";
 import { compactSession } from "../../src/engine/compaction/compact-session.ts";
 import { openSession } from "../../src/engine/session/open-session.ts";
 import type { SessionSetup } from "../../src/core/session/session.ts";
@@ -23,7 +23,7 @@ import { createFiller } from "./speak.ts";
 import type { Counted } from "./node-event.ts";
 
 export interface Worker {
-  /** Runs one turn or fold, whatever is due in the session. */
+  /** Runs one turn or compaction, whatever is due in the session. */
   work(sessionId: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -35,22 +35,22 @@ export interface WorkerOptions {
   readonly count: (what: Counted) => void;
   /** The longest time of a summary call. */
   readonly summaryMsMax: number;
-  /** Folds whenever possible, and runs turns only otherwise. */
-  readonly foldsFirst: boolean;
+  /** Compactions whenever possible, and runs turns only otherwise. */
+  readonly compactionsFirst: boolean;
 }
 
 /** Throws every error except a conflict. */
 export function createWorker(options: WorkerOptions): Worker {
-  const { ledger, random, count, foldsFirst } = options;
+  const { ledger, random, count, compactionsFirst } = options;
   const provider = createProvider({
     protocol: anthropicMessages,
     ...anthropicEndpoint({ apiKey: "none needed", baseUrl: options.providerUrl }),
   });
-  const edges = edgesOf(options, provider);
+  const deps = edgesOf(options, provider);
   return {
     work: async (sessionId) => {
       try {
-        await step(sessionId, { edges, ledger, random, count, foldsFirst });
+        await step(sessionId, { deps, ledger, random, count, compactionsFirst });
       } catch (error) {
         if (!isConflict(error)) throw error;
         count("conflicts");
@@ -60,12 +60,12 @@ export function createWorker(options: WorkerOptions): Worker {
   };
 }
 
-interface Stage extends Pick<WorkerOptions, "ledger" | "random" | "count" | "foldsFirst"> {
-  readonly edges: Edges;
+interface Stage extends Pick<WorkerOptions, "ledger" | "random" | "count" | "compactionsFirst"> {
+  readonly deps: Deps;
 }
 
 async function step(sessionId: string, stage: Stage): Promise<void> {
-  const { edges, ledger, random, count, foldsFirst } = stage;
+  const { deps, ledger, random, count, compactionsFirst } = stage;
   const setup = setupOf(sessionId);
   const record = await ledger.findSession(sessionId);
   const session =
@@ -77,23 +77,23 @@ async function step(sessionId: string, stage: Stage): Promise<void> {
       count("abandoned");
       return;
     }
-    const run = await resumeTurn(session, {}, edges);
+    const run = await resumeTurn(session, {}, deps);
     count("resumed");
     await finish(run, ledger, count);
     return;
   }
-  if (record !== null && (foldsFirst || random() < 0.4)) {
-    const run = await compactSession(session, {}, edges);
+  if (record !== null && (compactionsFirst || random() < 0.4)) {
+    const run = await compactSession(session, {}, deps);
     const hasNothing = run.kind === "unchanged" && run.why === "no boundary";
     if (run.kind === "unchanged" && run.spent.length > 0) count("folds without result");
-    if (!foldsFirst || !hasNothing) return;
+    if (!compactionsFirst || !hasNothing) return;
   }
   const fill = createFiller(random);
-  const verb = random() < 0.6 && !foldsFirst ? "Read" : "Tell";
+  const verb = random() < 0.6 && !compactionsFirst ? "Read" : "Tell";
   const event = { content: `${verb} it. ${fill(50 + random() * 400)}`, source: "human" };
-  const before = session.folding.folds;
-  const run = await runTurn(session, { id: randomUUID(), event }, edges);
-  if (run.session.folding.folds > before) count("folds inside a turn");
+  const before = session.compactionState.folds;
+  const run = await runTurn(session, { id: randomUUID(), event }, deps);
+  if (run.session.compactionState.folds > before) count("folds inside a turn");
   await finish(run, ledger, count);
 }
 
@@ -145,7 +145,7 @@ const windowTokens = 12_000;
 function edgesOf(
   { ledger, random, summaryMsMax }: WorkerOptions,
   provider: Pick<Provider, "send">,
-): Edges {
+): Deps {
   const fill = createFiller(random);
   return {
     ledger,
@@ -173,7 +173,7 @@ function edgesOf(
           ...defaultCompactionSettings.auto,
           turnsBetweenMin: 0,
           callsBetweenMin: 0,
-          foldsMax: 1_000_000,
+          compactionsMax: 1_000_000,
           ineffectivePassesMax: 1_000_000,
           consecutiveFailuresMax: 0,
           cooldownSeconds: [0],

@@ -1,6 +1,6 @@
 // Changes of a strata.yaml while sessions work, each with the first calls it must or must not apply to.
 import { openSlot, playRound, quiet, type Run, type Slot } from "./reload-round.ts";
-import { expectFolds, toYaml, type ChangeKind, type Wanted } from "./wanted.ts";
+import { expectCompactions, toYaml, type ChangeKind, type Wanted } from "./wanted.ts";
 import { brokenWays, goodWays } from "./write-config.ts";
 
 export interface Change {
@@ -20,12 +20,12 @@ export async function changeFile(
   const { arrivals, place, url } = run;
   const { wanted: before } = arrivals;
   const wanted = kind.change(before);
-  const beginsToFold = expectFolds(wanted) && !expectFolds(before);
-  if (good % 4 === 1 && kind.isSeenAtOnce && !beginsToFold) {
+  const beginsToCompaction = expectCompactions(wanted) && !expectCompactions(before);
+  if (good % 4 === 1 && kind.isSeenAtOnce && !beginsToCompaction) {
     await changeMidway(run, slots, { name: kind.name, wanted });
     return [kind.name, "between two calls"];
   }
-  if (beginsToFold) slots[0] = await makeRipe(run);
+  if (beginsToCompaction) slots[0] = await makeRipe(run);
   const { rest } = await write(place.configFile, toYaml(wanted, url));
   arrivals.wanted = wanted;
   // A session keeps its layout; only a new session has the new one.
@@ -34,7 +34,7 @@ export async function changeFile(
   const what = `a change (${kind.name}, ${way})`;
   const shown = await playRound(run, slots, { what, notices: 0, rest });
   const ripe = slots[0]?.turns ?? [];
-  if (beginsToFold && !shown.some(({ turn, isSummary }) => isSummary && ripe.includes(turn))) {
+  if (beginsToCompaction && !shown.some(({ turn, isSummary }) => isSummary && ripe.includes(turn))) {
     run.late.push(`${what}: nothing was folded`);
   }
   return [kind.name, way];
@@ -58,7 +58,7 @@ async function changeMidway(
   }
 }
 
-/** A session whose history is worth a fold. */
+/** A session whose history is worth a compaction. */
 async function makeRipe(run: Run): Promise<Slot> {
   const slot = await openSlot(run);
   for (let turn = 0; turn < 9; turn += 1) await playRound(run, [slot], quiet);

@@ -2,7 +2,7 @@
 import type { EngineSession } from "../../src/engine/session/engine-session.ts";
 import type { OnRequest, Place, Started } from "./place.ts";
 import { compareShown, readShown, type Shown } from "./shown.ts";
-import { expectFolds, type Wanted } from "./wanted.ts";
+import { expectCompactions, type Wanted } from "./wanted.ts";
 
 /** The state and counts of a run. */
 export interface Run {
@@ -103,7 +103,7 @@ export async function playRound(
     if (shown.isSummary) run.folds += 1;
     const volatile = placed.get(shown.turn) ?? wanted.volatile;
     const found = compareShown(shown, { ...wanted, volatile });
-    if (shown.isSummary && !expectFolds(wanted)) run.late.push(`${what}: something was folded`);
+    if (shown.isSummary && !expectCompactions(wanted)) run.late.push(`${what}: something was folded`);
     run.late.push(...found.map((problem) => `${what}: ${problem}`));
   }
   const given = countNotices(started) - noticesBefore;

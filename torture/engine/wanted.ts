@@ -85,7 +85,7 @@ function nextPolicy(policy: Wanted["policy"]): Wanted["policy"] {
   return policies[(policies.indexOf(policy) + 1) % policies.length] ?? "tail-5m";
 }
 
-/** Whether every history worth a fold is folded. */
-export function expectFolds({ isCompacting, compactAt, isSmall }: Wanted): boolean {
+/** Whether every history worth a compaction is compacted. */
+export function expectCompactions({ isCompacting, compactAt, isSmall }: Wanted): boolean {
   return isSmall || (isCompacting && compactAt === "low");
 }

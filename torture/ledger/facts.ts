@@ -24,7 +24,7 @@ export const factOf = {
   moved: (sessionId: string, turnId: string, reason: string): Facts => ({
     [`moved ${sessionId} ${turnId}`]: reason,
   }),
-  fold: (turnId: string, sessionId: string, firstKept: string | null): Facts => ({
+  compaction: (turnId: string, sessionId: string, firstKept: string | null): Facts => ({
     [`fold ${turnId}`]: `${sessionId} ${String(firstKept)}`,
   }),
   event: (id: string, type: string): Facts => ({ [`event ${id}`]: type }),

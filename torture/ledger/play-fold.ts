@@ -1,30 +1,30 @@
-// Plays folds, between turns and during one.
+// Plays compactions, between turns and during one.
 import { randomUUID } from "node:crypto";
 import { say } from "../../harness/ledger-turns.ts";
-import type { NewFold } from "../../src/core/ledger/fold-record.ts";
+import type { NewCompaction } from "../../src/core/ledger/fold-record.ts";
 import type { Ledger, OpenTurn } from "../../src/core/ledger/ledger.ts";
 import { digestOf, factOf, type Facts } from "./facts.ts";
 import { randomText, type Stage } from "./stage.ts";
 
-export async function foldBetween(stage: Stage, sessionId: string, head: string): Promise<void> {
-  const lock = await stage.ledger.lockFolding(sessionId);
+export async function compactionBetween(stage: Stage, sessionId: string, head: string): Promise<void> {
+  const lock = await stage.ledger.lockCompaction(sessionId);
   if (lock === null) {
     stage.count("lock taken");
     return;
   }
-  const { fold, facts } = await createFold(stage, sessionId, head);
-  await stage.attempt({ facts }, () => lock.commit(fold));
+  const { compaction, facts } = await createFold(stage, sessionId, head);
+  await stage.attempt({ facts }, () => lock.commit(compaction));
   await lock.release();
 }
 
-export async function foldInside(stage: Stage, turn: OpenTurn): Promise<boolean> {
-  const lock = await stage.ledger.lockFolding(turn.sessionId);
+export async function compactionInside(stage: Stage, turn: OpenTurn): Promise<boolean> {
+  const lock = await stage.ledger.lockCompaction(turn.sessionId);
   if (lock === null) {
     stage.count("lock taken");
     return true;
   }
-  const { fold, facts } = await createFold(stage, turn.sessionId, turn.parentTurnId ?? "");
-  const isDone = await stage.attempt({ facts, turnId: turn.id }, () => turn.fold(fold, lock));
+  const { compaction, facts } = await createFold(stage, turn.sessionId, turn.parentTurnId ?? "");
+  const isDone = await stage.attempt({ facts, turnId: turn.id }, () => turn.compact(compaction, lock));
   await lock.release();
   return isDone;
 }
@@ -33,13 +33,13 @@ async function createFold(
   { ledger, random }: Stage,
   sessionId: string,
   parentTurnId: string,
-): Promise<{ readonly fold: NewFold; readonly facts: Facts }> {
+): Promise<{ readonly compaction: NewCompaction; readonly facts: Facts }> {
   const path = await readPath(ledger, parentTurnId);
   const first = Math.max(1, path.length - Math.floor(random() * 4));
   const firstKeptTurnId = path[first] ?? null;
   const id = randomUUID();
   const message = say("user", randomText(random));
-  const fold: NewFold = {
+  const compaction: NewCompaction = {
     id,
     sessionId,
     parentTurnId,
@@ -69,13 +69,13 @@ async function createFold(
     ...factOf.turn(id, "compaction"),
     ...factOf.closed(id, "completed"),
     ...factOf.message({ turnId: id, index: 0, callNumber: 0 }, digestOf(message)),
-    ...factOf.fold(id, sessionId, firstKeptTurnId),
+    ...factOf.compaction(id, sessionId, firstKeptTurnId),
     ...factOf.moved(sessionId, id, "fold"),
   };
-  return { fold, facts };
+  return { compaction, facts };
 }
 
-/** The turns on the path to a turn, without folds. */
+/** The turns on the path to a turn, without compactions. */
 export async function readPath(ledger: Ledger, turnId: string): Promise<readonly string[]> {
   const ids: string[] = [];
   for await (const { id, type } of ledger.readTurns({ turnId })) {

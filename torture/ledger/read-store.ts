@@ -11,7 +11,7 @@ export interface StoreView {
 export interface SessionView {
   readonly head: string | null;
   readonly open: string | null;
-  /** The recorded cost of the session, and the sum of its calls and folds. */
+  /** The recorded cost of the session, and the sum of its calls and compacts. */
   readonly cost: bigint;
   readonly billed: bigint;
   /** Its earlier heads, oldest first. */
@@ -23,7 +23,7 @@ export interface TurnView {
   readonly type: string;
   readonly status: string;
   readonly messages: readonly MessageView[];
-  readonly fold: FoldView | null;
+  readonly compaction: CompactionView | null;
 }
 
 export interface MessageView {
@@ -32,7 +32,7 @@ export interface MessageView {
   readonly isReplayed: boolean;
 }
 
-export interface FoldView {
+export interface CompactionView {
   readonly firstKept: string | null;
   readonly through: string;
 }
@@ -60,11 +60,11 @@ export async function readStore({ query }: Pick<Database, "query">): Promise<Sto
   for (const row of await query(turnSql)) {
     const [id, type, status] = [String(row["id"]), String(row["turn_type"]), String(row["status"])];
     const through = toId(row["through"]);
-    const fold = through === null ? null : { firstKept: toId(row["first_kept"]), through };
-    turns.set(id, { parent: toId(row["parent_turn_id"]), type, status, messages: [], fold });
+    const compaction = through === null ? null : { firstKept: toId(row["first_kept"]), through };
+    turns.set(id, { parent: toId(row["parent_turn_id"]), type, status, messages: [], compaction });
     show(factOf.turn(id, type));
     if (status === "completed" || status === "failed") show(factOf.closed(id, status));
-    if (fold !== null) show(factOf.fold(id, String(row["fold_session"]), fold.firstKept));
+    if (compaction !== null) show(factOf.compaction(id, String(row["fold_session"]), compaction.firstKept));
   }
   for (const row of await query(messageSql)) {
     const [turnId, index] = [String(row["id"]), Number(row["idx"])];

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { sampleSession } from "../../harness/ledger-turns.ts";
 import type { OpenTurn } from "../../src/core/ledger/ledger.ts";
 import { factOf } from "./facts.ts";
-import { foldBetween, readPath } from "./play-fold.ts";
+import { compactionBetween, readPath } from "./play-fold.ts";
 import { playCalls, playTurn } from "./play-turn.ts";
 import { createEvent, eventFacts, type Stage } from "./stage.ts";
 
@@ -24,7 +24,7 @@ export async function playScene(stage: Stage, sessionId: string): Promise<string
   const chance = random();
   const { headTurnId } = session;
   if (chance < 0.08 && headTurnId !== null) return fork(stage, sessionId, headTurnId);
-  if (chance < 0.18 && headTurnId !== null) await foldBetween(stage, sessionId, headTurnId);
+  if (chance < 0.18 && headTurnId !== null) await compactionBetween(stage, sessionId, headTurnId);
   else if (chance < 0.25) await recordEvents(stage, sessionId);
   else await playTurn(stage, sessionId, headTurnId);
   return null;

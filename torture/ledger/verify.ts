@@ -119,16 +119,16 @@ function expectedThread(
     turn.messages
       .filter(({ isReplayed }) => isReplayed)
       .map(({ index, digest }) => `${id} ${index} ${digest}`);
-  const folded = path.findLast(({ turn }) => turn.fold !== null);
-  const fold = folded?.turn.fold;
+  const compacted = path.findLast(({ turn }) => turn.compaction !== null);
+  const compaction = compacted?.turn.compaction;
   const start =
-    fold === undefined || fold === null
+    compaction === undefined || compaction === null
       ? 0
-      : fold.firstKept === null
-        ? path.findIndex(({ id }) => id === fold.through) + 1
-        : path.findIndex(({ id }) => id === fold.firstKept);
+      : compaction.firstKept === null
+        ? path.findIndex(({ id }) => id === compaction.through) + 1
+        : path.findIndex(({ id }) => id === compaction.firstKept);
   const kept = path.slice(start).filter(({ turn }) => turn.type === "normal");
-  return [...(folded === undefined ? [] : [folded]), ...kept].flatMap(spell);
+  return [...(compacted === undefined ? [] : [compacted]), ...kept].flatMap(spell);
 }
 
 /** Finds every open turn after its lease expired; ends most of them here and leaves some to the next writer. */

@@ -46,7 +46,7 @@ export async function openChatSession(
   const { tell, ledger, findModel } = setup;
   const tally = createTally({ ledger, findModel }, (totals) => tell({ type: "counted", totals }));
   let session = first;
-  await tellOpened(setup, first, tally);
+  await emitOpened(setup, first, tally);
   const runner = createTurnRunner({
     tell,
     tally,
@@ -76,26 +76,26 @@ export async function openChatSession(
     change: async (next) => {
       const before = session;
       session = next;
-      await tellOpened(setup, next, tally);
+      await emitOpened(setup, next, tally);
       await before.close();
     },
     useModel: async (name) => {
       const change = await session.useModel(name);
-      if (change.model !== change.previousModel) await tellAbout(setup, session, tally);
+      if (change.model !== change.previousModel) await emitAbout(setup, session, tally);
       return change;
     },
     recount: () => tally.recount(session.session),
   };
 }
 
-async function tellOpened(setup: ChatSetup, opened: EngineSession, tally: Tally): Promise<void> {
-  await tellAbout(setup, opened, tally);
+async function emitOpened(setup: ChatSetup, opened: EngineSession, tally: Tally): Promise<void> {
+  await emitAbout(setup, opened, tally);
   for (const text of opened.session.warnings) {
     setup.tell({ type: "noticed", level: "warning", text });
   }
 }
 
-async function tellAbout(setup: ChatSetup, opened: EngineSession, tally: Tally): Promise<void> {
+async function emitAbout(setup: ChatSetup, opened: EngineSession, tally: Tally): Promise<void> {
   const about = aboutOf(setup, opened);
   setup.tell({ type: "opened", about, totals: await tally.open(opened.session) });
 }

@@ -4,7 +4,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
 import { openChat, type Whom } from "./open-chat.ts";
 import { isPiped, readPiped } from "./piped-input.ts";
-import { runChat, type ChatEdges, type ChatWish } from "./run-chat.ts";
+import { runChat, type ChatDeps, type ChatWish } from "./run-chat.ts";
 
 export const run: CommandBody = async (input, io) => {
   const wish = await withPiped(readWish(input), io);
@@ -14,7 +14,7 @@ export const run: CommandBody = async (input, io) => {
     : terminal === null
       ? "nobody"
       : "person";
-  const edges: ChatEdges = {
+  const deps: ChatDeps = {
     open: (asks) => openChat(input, io, whom, asks),
     whom,
     terminal,
@@ -22,7 +22,7 @@ export const run: CommandBody = async (input, io) => {
     colours: process.stdout.isTTY && process.stdout.hasColors(16, { ...io.env }),
   };
   try {
-    return await runChat(wish, edges, io);
+    return await runChat(wish, deps, io);
   } finally {
     // A line that nobody waits for any more would keep the program.
     process.stdin.destroy();
@@ -53,7 +53,7 @@ function canDraw({ env }: Pick<Io, "env">): boolean {
   return process.stdin.isTTY && process.stdout.isTTY && env["TERM"] !== "dumb";
 }
 
-function here(): NonNullable<ChatEdges["terminal"]> {
+function here(): NonNullable<ChatDeps["terminal"]> {
   return { input: process.stdin, output: process.stdout };
 }
 

@@ -2,7 +2,7 @@
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import type { RouteRefusal, RouteSource } from "../../core/routing/decide-route.ts";
 import type { ModelChange } from "../../engine/session/change-model.ts";
-import type { Foreseen } from "../../engine/session/foresee.ts";
+import type { CallPreview } from "../../engine/session/foresee.ts";
 import type { TurnPart } from "../../engine/turn/turn-handle.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
 import type { NoticeLevel } from "./state.ts";
@@ -22,7 +22,7 @@ export function describeChange({ model, previousModel, next }: ModelChange): str
   );
 }
 
-function describePrice({ promptTokens, cachedTokens, price }: Foreseen): string {
+function describePrice({ promptTokens, cachedTokens, price }: CallPreview): string {
   if (price === null) return "";
   const [all, read] = [BigInt(Math.max(1, promptTokens)), BigInt(cachedTokens)];
   const fresh = all > read ? all - read : 0n;

@@ -13,13 +13,13 @@ import { readConfigOnce } from "../../host/read-config-once.ts";
 import { openHost, type HostOptions } from "../../host/open-host.ts";
 import { chooseLedgerPlace } from "../../host/choose-ledger-place.ts";
 import { findResumed } from "./find-resumed.ts";
-import type { ChatEdges, OpenedChat } from "./run-chat.ts";
+import type { ChatDeps, OpenedChat } from "./run-chat.ts";
 import { fillWorkspace } from "./sample-workspace.ts";
 
-export type Asks = Parameters<ChatEdges["open"]>[0];
+export type Asks = Parameters<ChatDeps["open"]>[0];
 
 /** Who can be asked whether a tool may run. */
-export type Whom = ChatEdges["whom"];
+export type Whom = ChatDeps["whom"];
 
 export async function openChat(
   input: CommandInput,

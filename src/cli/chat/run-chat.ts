@@ -30,7 +30,7 @@ export interface OpenedChat extends Omit<ChatSetup, "tell">, SlashPlace {
   close(): Promise<void>;
 }
 
-export interface ChatEdges {
+export interface ChatDeps {
   readonly open: (asks: {
     readonly confirm: Confirm;
     readonly onNotice: (text: string) => void;
@@ -58,11 +58,11 @@ export interface ChatWish {
 }
 
 /** The exit status. */
-export async function runChat(wish: ChatWish, edges: ChatEdges, io: Io): Promise<number> {
+export async function runChat(wish: ChatWish, deps: ChatDeps, io: Io): Promise<number> {
   const over = Promise.withResolvers<void>();
   const outside = watchOutside(io, over.promise);
   try {
-    const ending = await openAndTalk(wish, edges, io, outside);
+    const ending = await openAndTalk(wish, deps, io, outside);
     return outside.status() ?? statuses[ending];
   } finally {
     outside.close();
@@ -80,21 +80,21 @@ const statuses: Readonly<Record<TurnEnding, number>> = {
 
 async function openAndTalk(
   wish: ChatWish,
-  edges: ChatEdges,
+  deps: ChatDeps,
   io: Io,
   outside: Outside,
 ): Promise<TurnEnding> {
-  const terminal = wish.prompt === null && !wish.isJson ? edges.terminal : null;
-  const screen = terminal === null ? null : createScreen(terminal.output, edges.colours);
-  const view = chooseView(wish, screen, edges, io);
+  const terminal = wish.prompt === null && !wish.isJson ? deps.terminal : null;
+  const screen = terminal === null ? null : createScreen(terminal.output, deps.colours);
+  const view = chooseView(wish, screen, deps, io);
   let state = openState(nowhere, noTotals);
   const tell = (event: ChatEvent): void => {
     state = update(state, event);
     view(event, state);
   };
-  const confirmations = confirmByTelling(edges.whom, tell);
+  const confirmations = confirmByTelling(deps.whom, tell);
   const onNotice = (text: string): void => tell({ type: "noticed", level: "info", text });
-  const opened = await edges.open({ confirm: confirmations.confirm, onNotice });
+  const opened = await deps.open({ confirm: confirmations.confirm, onNotice });
   try {
     const talkable = await openSession(opened, wish, io, outside);
     if (talkable === null) return "cancelled";
@@ -115,7 +115,7 @@ async function openAndTalk(
         text: describeChange(await chat.useModel(wish.model)),
       });
     }
-    const talk: Talk = { wish, edges, context, confirmations, outside, isLeftOpen };
+    const talk: Talk = { wish, deps, context, confirmations, outside, isLeftOpen };
     const ending = await (terminal === null || screen === null
       ? talkInLines(talk)
       : talkAtTerminal(talk, { ...terminal, screen }));
@@ -135,9 +135,9 @@ const nowhere: ChatState["about"] = {
   workspace: null,
 };
 
-function chooseView(wish: ChatWish, screen: Screen | null, edges: ChatEdges, io: Io): View {
+function chooseView(wish: ChatWish, screen: Screen | null, deps: ChatDeps, io: Io): View {
   if (wish.isJson) return createJsonView(io);
-  const { colours, width = Number.POSITIVE_INFINITY, showsStatus = false } = edges;
+  const { colours, width = Number.POSITIVE_INFINITY, showsStatus = false } = deps;
   const options = { width, colours };
   if (wish.prompt !== null) return createAnswerView(io, options);
   // Before a session is open there is nothing to draw around what is told.
@@ -164,7 +164,7 @@ async function openSession(
 
 interface Talk {
   readonly wish: ChatWish;
-  readonly edges: ChatEdges;
+  readonly deps: ChatDeps;
   readonly context: SlashContext;
   readonly confirmations: Confirmations;
   readonly outside: Outside;
@@ -172,13 +172,13 @@ interface Talk {
 }
 
 async function talkInLines(talk: Talk): Promise<TurnEnding> {
-  const { wish, edges, context, outside, isLeftOpen } = talk;
+  const { wish, deps, context, outside, isLeftOpen } = talk;
   const { chat } = context;
   void outside.ended.then(() => (chat.isBusy ? chat.stop() : null));
   if (isLeftOpen) await goOn(context);
   if (outside.isEnded()) return "cancelled";
   return wish.prompt === null
-    ? await runLines(context, edges.lines, outside)
+    ? await runLines(context, deps.lines, outside)
     : await chat.say(wish.prompt);
 }
 

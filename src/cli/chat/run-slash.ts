@@ -142,7 +142,7 @@ async function compact(focus: string, { chat, tell }: SlashContext): Promise<voi
     });
     return;
   }
-  const { tokensBefore, tokensAfter, turnsSummarized, costPicoUsd } = run.fold.details;
+  const { tokensBefore, tokensAfter, turnsSummarized, costPicoUsd } = run.compaction.details;
   const text =
     `Folded ${formatCount(turnsSummarized, "turn")}: ${formatTokens(tokensBefore)} → ` +
     `${formatTokens(tokensAfter)} tokens, for ${formatUsdRounded(costPicoUsd)}. ` +

@@ -19,7 +19,7 @@ export interface Tally {
   recount(session: Session): Promise<void>;
 }
 
-export interface TallyEdges {
+export interface TallyDeps {
   readonly ledger: Ledger;
   /** By the id a call is recorded with. */
   readonly findModel: FindModel;
@@ -27,13 +27,13 @@ export interface TallyEdges {
 
 type FindModel = (id: string) => ModelFacts | null;
 
-export function createTally(edges: TallyEdges, tell: (totals: Totals) => void): Tally {
-  const { ledger } = edges;
+export function createTally(deps: TallyDeps, tell: (totals: Totals) => void): Tally {
+  const { ledger } = deps;
   let totals = noTotals;
   let estimate = 0;
-  let find = edges.findModel;
+  let find = deps.findModel;
   const open = async (session: Session): Promise<Totals> => {
-    find = knowing(session.model, edges.findModel);
+    find = knowing(session.model, deps.findModel);
     estimate = session.thread.end.tokens;
     totals = await readTotals(ledger, session, find);
     return totals;
@@ -42,7 +42,7 @@ export function createTally(edges: TallyEdges, tell: (totals: Totals) => void): 
     open,
     callEnded: async (turnId) => tell(addCalls(totals, await ledger.readCalls(turnId), find)),
     turnEnded: async ({ calls, end, session }) => {
-      find = knowing(session.model, edges.findModel);
+      find = knowing(session.model, deps.findModel);
       const counted = addCalls(totals, calls, find);
       const record = await ledger.findSession(session.id);
       const { tokens } = session.thread.end;
@@ -51,7 +51,7 @@ export function createTally(edges: TallyEdges, tell: (totals: Totals) => void): 
       estimate = tokens;
       totals = {
         ...counted,
-        // With folds, too.
+        // With compactions, too.
         costPicoUsd: record?.costPicoUsd ?? counted.costPicoUsd,
         contextTokens: end === "done" ? counted.contextTokens : unchanged,
       };

@@ -86,8 +86,8 @@ export async function makeSession(
     for (let number = 1; number <= turns; number += 1) {
       const event = { content: questionAbout(number), source: "human" } as const;
       const turn = { id: `${id}-${number}`, event };
-      const edges = { provider, ledger, now: Date.now, runTools: () => Promise.resolve([]) };
-      const done = await runTurn(session, turn, edges);
+      const deps = { provider, ledger, now: Date.now, runTools: () => Promise.resolve([]) };
+      const done = await runTurn(session, turn, deps);
       if (done.end !== "done") throw new Error(`turn ${number} ended ${done.end}`);
       session = done.session;
     }

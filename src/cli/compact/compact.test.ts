@@ -1,11 +1,11 @@
-// Goal: a fold by hand is seen before it is made, and made as it was shown. Method: sessions made by the engine on the
-// simulator over loopback, folded by the command in a ledger file, and the ledger read back.
+// Goal: a compaction by hand is seen before it is made, and made as it was shown. Method: sessions made by the engine on the
+// simulator over loopback, compacted by the command in a ledger file, and the ledger read back.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { plantedKey } from "../../../harness/planted-key.ts";
-import type { FoldRecord } from "../../core/ledger/fold-record.ts";
+import type { CompactionRecord } from "../../core/ledger/fold-record.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import { openaiChat } from "../../core/wire/openai/chat/index.ts";
 import { formatUsd } from "../../core/models/pico-usd.ts";
@@ -39,7 +39,7 @@ function withoutKey(...typed: readonly string[]): Promise<Ran> {
 
 interface Kept {
   readonly session: SessionRecord | null;
-  readonly folds: readonly FoldRecord[];
+  readonly folds: readonly CompactionRecord[];
   /** The first words of each message that the next call sends. */
   readonly says: readonly string[];
   readonly events: readonly string[];
@@ -55,7 +55,7 @@ async function readKept(sessionId = "build"): Promise<Kept> {
   const events: string[] = [];
   for await (const { type } of ledger.readEvents({ sessionId })) events.push(type);
   const session = await ledger.findSession(sessionId);
-  const folds = await ledger.readFolds(sessionId);
+  const folds = await ledger.readCompactions(sessionId);
   await ledger.close();
   return { session, folds, says, events };
 }
@@ -91,14 +91,14 @@ describe("strata compact shows the plan", () => {
         kind: "fold",
         sessionId: "build",
         writer: "claude-sonnet-4-6",
-        turnsFolded: 5,
+        turnsCompacted: 5,
         turnsKept: 3,
         firstKeptTurnId: "build-6",
         isTurnCut: false,
         breakEvenCalls: expect.any(Number),
         money: { summaryPicoUsd: expect.stringMatching(/^\d+$/) },
       },
-      fold: null,
+      compaction: null,
     });
   });
 
@@ -134,12 +134,12 @@ describe("strata compact folds", () => {
     const { out, error, status } = await withKey("compact", "build", "--yes");
     expect({ error, status }).toEqual({ error: "", status: 0 });
     const { session, folds, says, events } = await readKept();
-    const [fold] = folds;
+    const [compaction] = folds;
     expect(folds).toMatchObject([
       { kind: "summary", trigger: "manual", turnsSummarized: 5, model: "claude-sonnet-4-6" },
     ]);
-    expect(session?.headTurnId).toBe(fold?.turnId);
-    expect(formatUsd(fold?.costPicoUsd ?? 0n)).toBe(
+    expect(session?.headTurnId).toBe(compaction?.turnId);
+    expect(formatUsd(compaction?.costPicoUsd ?? 0n)).toBe(
       provider.simulator.calls().at(-1)?.billed?.costUsd,
     );
     expect(says.slice(1)).toEqual([
@@ -151,11 +151,11 @@ describe("strata compact folds", () => {
       "Read; nothing depends on it.",
     ]);
     expect(events.slice(-2)).toEqual(["compaction.started", "compaction.completed"]);
-    expect(out).toContain(`fold    ${fold?.turnId}\n`);
+    expect(out).toContain(`fold    ${compaction?.turnId}\n`);
     expect(out).toContain("kind    summary by claude-sonnet-4-6 of anthropic\n");
     expect(out).toContain("turns   5 of 8 folded, through build-5; kept from build-6 on\n");
     expect(out).toMatch(/index {3}\d+ exact names in 1\.\dk tokens; \d+ names left out\n/);
-    expect(out).toContain(`strata sessions show build --fold ${fold?.turnId}`);
+    expect(out).toContain(`strata sessions show build --fold ${compaction?.turnId}`);
     expect(out).toContain("strata sessions fork build NEW --turn build-8");
     expect((await withoutKey("ledger", "check")).status).toBe(0);
   });
@@ -194,7 +194,7 @@ describe("strata compact folds", () => {
     expect(status).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
       plan: { writer: null },
-      fold: {
+      compaction: {
         kind: "sliding_window",
         costPicoUsd: "0",
         index: { entries: expect.any(Array) },
@@ -276,7 +276,7 @@ describe("strata compact leaves everything as it was", () => {
   test("where somebody else folds it", async () => {
     await makeSession(file, provider, claude);
     const ledger = await openLedger(file);
-    const lock = await ledger.lockFolding("build");
+    const lock = await ledger.lockCompaction("build");
     const { error, status } = await withKey("compact", "build", "--yes");
     await lock?.release();
     await ledger.close();
@@ -353,19 +353,19 @@ describe("strata sessions show", () => {
   test("lists folds, and shows one with its summary and its index", async () => {
     await makeSession(file, provider, claude);
     await withoutKey("compact", "build", "--no-model", "--yes");
-    const [fold] = (await readKept()).folds;
+    const [compaction] = (await readKept()).folds;
     const listed = await withoutKey("sessions", "show", "build");
     expect(listed.out).toMatch(/ manual {2}outline {2}- +5 +4\d\.\dk +1\d\.\dk {2}\$0\.0000\n/);
     const { out } = await withoutKey("sessions", "show", "build", "--fold", "latest");
-    expect(out).toContain(`fold    ${fold?.turnId}\n`);
+    expect(out).toContain(`fold    ${compaction?.turnId}\n`);
     expect(out).toContain("kind    outline, made without a model\n");
     expect(out).toMatch(/\nnotes\n {2}\S/);
     expect(out).toMatch(/\nindex\n {2}\S/);
-    const named = await withoutKey("sessions", "show", "build", "--fold", fold?.turnId ?? "");
+    const named = await withoutKey("sessions", "show", "build", "--fold", compaction?.turnId ?? "");
     expect(named.out).toBe(out);
     const json = await withoutKey("sessions", "show", "build", "--fold", "latest", "--json");
     expect(JSON.parse(json.out)).toMatchObject({
-      turnId: fold?.turnId,
+      turnId: compaction?.turnId,
       kind: "sliding_window",
       index: { tokens: expect.any(Number) },
     });

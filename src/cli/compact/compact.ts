@@ -1,23 +1,23 @@
-// strata compact: shows what a fold would do, and does it.
+// strata compact: shows what a compaction would do, and does it.
 import { StrataError } from "../../core/strata-error.ts";
 import type { OpenStore } from "../../edge/stores/open-store.ts";
 import { planCompaction } from "../../engine/compaction/compact-session.ts";
 import { canRecall } from "../../core/session/compaction-rules.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
 import { canAsk, confirm } from "../confirm.ts";
-import { foldRecorded } from "./fold-recorded.ts";
+import { compactWithProgress } from "./fold-recorded.ts";
 import { needSession } from "../need-session.ts";
 import { describePlan, type Planned } from "./planned-fold.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import { createProgress, type Progress } from "../progress.ts";
 import { readCatalogue } from "../../host/read-catalogue.ts";
-import { askToFold, renderPlan } from "./render-compaction.ts";
+import { askToCompaction, renderPlan } from "./render-compaction.ts";
 import {
-  renderFoldFacts,
+  renderCompactionFacts,
   renderRecall,
-  toFoldJson,
+  toCompactionJson,
   type Recall,
-  type ShownFold,
+  type ShownCompaction,
 } from "./render-fold.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
 import { refuseBusy, resumeRecorded, type Resumed } from "../../host/resume-recorded.ts";
@@ -84,13 +84,13 @@ async function compact(work: Work): Promise<number> {
   const isGiven = switches.has("yes");
   const planned = await plan(work);
   if (planned.kind === "nothing" || switches.has("dry-run")) {
-    io.out(isJson ? toJsonLine({ plan: planned, fold: null }) : renderAll(planned, writer));
+    io.out(isJson ? toJsonLine({ plan: planned, compaction: null }) : renderAll(planned, writer));
     return 0;
   }
   // With --json, one value is printed; whoever is asked sees the plan all the same.
   (isJson ? io.error : io.out)(renderAll(planned, writer));
   refuseUnasked(writer, planned.sessionId, isGiven);
-  if (!(await confirm(askToFold(planned), isGiven))) {
+  if (!(await confirm(askToCompaction(planned), isGiven))) {
     io.error("Nothing was changed.\n");
     return 0;
   }
@@ -99,32 +99,32 @@ async function compact(work: Work): Promise<number> {
     mayAskModel: writer.kind === "model",
     ...(focus === undefined ? {} : { focus }),
   };
-  const edges = { ...open.edges, ledger: store.ledger };
-  const fold = await foldRecorded(resumed.session, wish, edges, io);
+  const deps = { ...open.deps, ledger: store.ledger };
+  const compaction = await compactWithProgress(resumed.session, wish, deps, io);
   io.out(
     isJson
-      ? toJsonLine({ plan: planned, fold: toFoldJson(fold) })
-      : `\n${renderFoldFacts(fold)}\n${renderRecall(recallOf(work, fold))}`,
+      ? toJsonLine({ plan: planned, compaction: toCompactionJson(compaction) })
+      : `\n${renderCompactionFacts(compaction)}\n${renderRecall(recallOf(work, compaction))}`,
   );
   return 0;
 }
 
 async function plan({ store, resumed, writer, open }: Work): Promise<Planned> {
   const { session, callsPerTurn } = resumed;
-  const { compaction } = open.edges;
-  const edges = { ledger: store.ledger, now: Date.now };
+  const { compaction } = open.deps;
+  const deps = { ledger: store.ledger, now: Date.now };
   const mayAskModel = writer.kind !== "nobody";
   const found = await planCompaction(
     session,
-    compaction === undefined ? edges : { ...edges, compaction },
+    compaction === undefined ? deps : { ...deps, compaction },
     { mayAskModel },
   );
   return describePlan(found, { writer: mayAskModel ? writer.model.id : null, callsPerTurn });
 }
 
-function recallOf({ resumed: { session } }: Work, { turnId: foldId }: ShownFold): Recall {
+function recallOf({ resumed: { session } }: Work, { turnId: compactionId }: ShownCompaction): Recall {
   const { id: sessionId, headTurnId } = session;
-  return { sessionId, foldId, headTurnId, canRecall: canRecall(session) };
+  return { sessionId, compactionId, headTurnId, canRecall: canRecall(session) };
 }
 
 /** With what is missing where a summary is wanted and cannot be had. */

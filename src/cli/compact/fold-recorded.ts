@@ -1,4 +1,4 @@
-// The fold of strata compact: Ctrl-C leaves everything as it was; a fold that did not happen is an error with a hint.
+// The compaction of strata compact: Ctrl-C leaves everything as it was; a compaction that did not happen is an error with a hint.
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type {
@@ -11,26 +11,26 @@ import type { SummaryCall } from "../../core/session/summary-bill.ts";
 import {
   compactRecorded,
   type Hindrance,
-  type RecordedEdges,
+  type RecordedDeps,
 } from "../../host/compact-recorded.ts";
 import type { Io } from "../command.ts";
-import type { ShownFold } from "./render-fold.ts";
+import type { ShownCompaction } from "./render-fold.ts";
 import { createOnProblem } from "../use-ledger.ts";
 
-export async function foldRecorded(
+export async function compactWithProgress(
   session: Session,
   wish: Pick<CompactionRequest, "focus" | "mayAskModel">,
-  edges: Omit<RecordedEdges, "signal" | "onProblem">,
+  deps: Omit<RecordedDeps, "signal" | "onProblem">,
   io: Io,
-): Promise<ShownFold> {
+): Promise<ShownCompaction> {
   const stop = new AbortController();
   const onInterrupt = (): void => stop.abort();
   process.once("SIGINT", onInterrupt);
   try {
     const around = { signal: stop.signal, onProblem: createOnProblem(io) };
-    const { run, hindrance } = await compactRecorded(session, wish, { ...edges, ...around });
-    if (run.kind === "unchanged") throw notFolded(session.id, run, hindrance);
-    const { id, details } = run.fold;
+    const { run, hindrance } = await compactRecorded(session, wish, { ...deps, ...around });
+    if (run.kind === "unchanged") throw notCompacted(session.id, run, hindrance);
+    const { id, details } = run.compaction;
     const { firstKeptIndex = 0, indexJson = null, metadataJson = null } = details;
     return { ...details, turnId: id, firstKeptIndex, indexJson, metadataJson };
   } finally {
@@ -38,7 +38,7 @@ export async function foldRecorded(
   }
 }
 
-function notFolded(
+function notCompacted(
   id: string,
   { why, spent }: Extract<CompactionOutcome, { readonly kind: "unchanged" }>,
   hindrance: Hindrance | null,

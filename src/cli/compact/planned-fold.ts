@@ -1,4 +1,4 @@
-// What a fold would do, as figures for people and machines.
+// What a compaction would do, as figures for people and machines.
 import type { PromptPrice } from "../../core/compaction/plan/weigh-fold.ts";
 import type { CompactionPlan } from "../../engine/compaction/compact-session.ts";
 
@@ -10,25 +10,25 @@ export interface PlanContext {
   readonly callsPerTurn: number;
 }
 
-export type Planned = PlannedFold | NothingToFold;
+export type Planned = PlannedCompaction | NothingToCompaction;
 
-export interface PlannedFold {
+export interface PlannedCompaction {
   readonly kind: "fold";
   readonly sessionId: string;
   readonly model: string;
   /** Null where an outline is made without a model. */
   readonly writer: string | null;
-  readonly turnsFolded: number;
+  readonly turnsCompacted: number;
   readonly turnsKept: number;
-  readonly messagesFolded: number;
+  readonly messagesCompacted: number;
   readonly messagesKept: number;
   readonly firstKeptTurnId: string;
   /** Whether the first kept turn is kept only from one of its replies on. */
   readonly isTurnCut: boolean;
-  readonly foldedTokens: number;
+  readonly compactedTokens: number;
   readonly keptTokens: number;
   readonly foundationTokens: number;
-  /** What is expected to stand for the folded part. */
+  /** What is expected to stand for the compacted part. */
   readonly notesTokens: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -51,7 +51,7 @@ export interface PlannedMoney {
   readonly savingPerCallPicoUsd: bigint;
 }
 
-export interface NothingToFold {
+export interface NothingToCompaction {
   readonly kind: "nothing";
   readonly sessionId: string;
   /** `too short`: all of it stays. `no place`: nowhere to cut. `no gain`: what stands for it is as long. */
@@ -84,13 +84,13 @@ export function describePlan(plan: CompactionPlan, context: PlanContext): Planne
     sessionId,
     model: model.id,
     writer,
-    turnsFolded: boundary.turnsFolded,
+    turnsCompacted: boundary.turnsCompacted,
     turnsKept: boundary.turnsKept,
-    messagesFolded: boundary.at,
+    messagesCompacted: boundary.at,
     messagesKept: history.length - boundary.at,
     firstKeptTurnId: boundary.firstKeptTurnId,
     isTurnCut: boundary.kind === "call edge",
-    foldedTokens: boundary.foldedTokens,
+    compactedTokens: boundary.compactedTokens,
     keptTokens: boundary.keptTokens,
     foundationTokens,
     notesTokens: Math.max(0, tokensAfter - foundationTokens - boundary.keptTokens),

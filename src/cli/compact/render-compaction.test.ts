@@ -1,22 +1,22 @@
 import { describe, expect, test } from "vitest";
-import type { PlannedFold } from "./planned-fold.ts";
-import { askToFold, renderPlan } from "./render-compaction.ts";
-import { renderFold, renderRecall, type ShownFold } from "./render-fold.ts";
+import type { PlannedCompaction } from "./planned-fold.ts";
+import { askToCompaction, renderPlan } from "./render-compaction.ts";
+import { renderCompaction, renderRecall, type ShownCompaction } from "./render-fold.ts";
 
 const cents = 10_000_000_000n;
 
-const planned: PlannedFold = {
+const planned: PlannedCompaction = {
   kind: "fold",
   sessionId: "build",
   model: "claude-x",
   writer: "claude-x",
-  turnsFolded: 12,
+  turnsCompacted: 12,
   turnsKept: 3,
-  messagesFolded: 140,
+  messagesCompacted: 140,
   messagesKept: 22,
   firstKeptTurnId: "turn-13",
   isTurnCut: false,
-  foldedTokens: 81_000,
+  compactedTokens: 81_000,
   keptTokens: 19_500,
   foundationTokens: 9_000,
   notesTokens: 3_500,
@@ -37,7 +37,7 @@ const planned: PlannedFold = {
 };
 
 /** What a line says; nothing where there is no such line. */
-function lineOf(name: string, more: Partial<PlannedFold> = {}): string | undefined {
+function lineOf(name: string, more: Partial<PlannedCompaction> = {}): string | undefined {
   const lines = renderPlan({ ...planned, ...more }).split("\n");
   return lines
     .find((line) => line.startsWith(name))
@@ -60,16 +60,16 @@ describe("a planned fold", () => {
         "",
       ].join("\n"),
     );
-    expect(askToFold(planned)).toBe("Fold 12 turns of build with a summary by claude-x?");
+    expect(askToCompaction(planned)).toBe("Fold 12 turns of build with a summary by claude-x?");
   });
 
   test("that cuts a turn says so", () => {
-    const cut = { ...planned, turnsFolded: 0, isTurnCut: true, writer: null };
+    const cut = { ...planned, turnsCompacted: 0, isTurnCut: true, writer: null };
     expect(lineOf("folds", cut)).toBe("the older part of a turn: 140 messages, 81.0k tokens");
-    expect(lineOf("folds", { turnsFolded: 1, isTurnCut: true })).toBe(
+    expect(lineOf("folds", { turnsCompacted: 1, isTurnCut: true })).toBe(
       "1 turn and the older part of another: 140 messages, 81.0k tokens",
     );
-    expect(askToFold(cut)).toBe("Fold the older part of a turn of build without a model?");
+    expect(askToCompaction(cut)).toBe("Fold the older part of a turn of build without a model?");
   });
 
   test("of a cold cache costs nothing and has paid at once", () => {
@@ -122,7 +122,7 @@ test.each([
   );
 });
 
-const fold: ShownFold = {
+const compaction: ShownCompaction = {
   turnId: "fold-1",
   compactedMs: Date.UTC(2026, 10, 16, 9),
   summary: "## Task\nBuild it.\n\n## Next step\n\u001b[2JTest it.",
@@ -159,7 +159,7 @@ const fold: ShownFold = {
 
 describe("a fold", () => {
   test("is told with its summary and its index, and cannot steer the terminal", () => {
-    expect(renderFold(fold)).toBe(
+    expect(renderCompaction(compaction)).toBe(
       [
         "fold    fold-1",
         "when    2026-11-16 09:00 UTC, manual, in 14 s",
@@ -186,14 +186,14 @@ describe("a fold", () => {
 
   test("of a model without a price is not free", () => {
     const metadataJson = JSON.stringify({ callsWithoutCost: 1 });
-    expect(renderFold({ ...fold, costPicoUsd: 0n, metadataJson })).toContain(
+    expect(renderCompaction({ ...compaction, costPicoUsd: 0n, metadataJson })).toContain(
       "cost    not known, the model has no price, 110.0k tokens in and 900 out\n",
     );
   });
 
   test("without a model or an index names neither", () => {
-    const shown = renderFold({
-      ...fold,
+    const shown = renderCompaction({
+      ...compaction,
       kind: "sliding_window",
       inputTokens: 0,
       outputTokens: 0,
@@ -207,7 +207,7 @@ describe("a fold", () => {
   });
 
   test("deletes nothing, and the ways back are told", () => {
-    const recall = { sessionId: "build", foldId: "fold-1", headTurnId: "turn-15" };
+    const recall = { sessionId: "build", compactionId: "fold-1", headTurnId: "turn-15" };
     expect(renderRecall({ ...recall, canRecall: true })).toBe(
       [
         "Nothing is deleted; the agent finds all of it with history_search and history_read.",

@@ -1,27 +1,27 @@
-// A planned fold as text: what goes, what stays, what it costs, and when that is earned.
+// A planned compaction as text: what goes, what stays, what it costs, and when that is earned.
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
-import type { NothingToFold, Planned, PlannedFold, PlannedMoney } from "./planned-fold.ts";
+import type { NothingToCompaction, Planned, PlannedCompaction, PlannedMoney } from "./planned-fold.ts";
 import { toPrintable } from "../ledger/render-ledger.ts";
 import { renderFacts } from "../table.ts";
 
 export function renderPlan(planned: Planned): string {
-  return planned.kind === "fold" ? renderFold(planned) : renderNothing(planned);
+  return planned.kind === "fold" ? renderCompaction(planned) : renderNothing(planned);
 }
 
 /** Asked before anything is changed. */
-export function askToFold(planned: PlannedFold): string {
+export function askToCompaction(planned: PlannedCompaction): string {
   const { sessionId, writer } = planned;
   const how = writer === null ? "without a model" : `with a summary by ${writer}`;
   return toPrintable(`Fold ${describeTurns(planned)} of ${sessionId} ${how}?`);
 }
 
-function renderFold(planned: PlannedFold): string {
+function renderCompaction(planned: PlannedCompaction): string {
   const { tokensBefore, tokensAfter, money } = planned;
   return renderFacts([
     ["session", toPrintable(`${planned.sessionId}, ${planned.model}`)],
-    ["folds", describeFolded(planned)],
+    ["folds", describeCompacted(planned)],
     ["into", describeNotes(planned)],
     ["keeps", describeKept(planned)],
     [
@@ -34,26 +34,26 @@ function renderFold(planned: PlannedFold): string {
   ]);
 }
 
-function describeFolded(planned: PlannedFold): string {
-  const { messagesFolded, foldedTokens } = planned;
-  return `${describeTurns(planned)}: ${formatCount(messagesFolded, "message")}, ${formatTokens(foldedTokens)} tokens`;
+function describeCompacted(planned: PlannedCompaction): string {
+  const { messagesCompacted, compactedTokens } = planned;
+  return `${describeTurns(planned)}: ${formatCount(messagesCompacted, "message")}, ${formatTokens(compactedTokens)} tokens`;
 }
 
-function describeTurns({ turnsFolded, isTurnCut }: PlannedFold): string {
-  if (!isTurnCut) return formatCount(turnsFolded, "turn");
-  return turnsFolded === 0
+function describeTurns({ turnsCompacted, isTurnCut }: PlannedCompaction): string {
+  if (!isTurnCut) return formatCount(turnsCompacted, "turn");
+  return turnsCompacted === 0
     ? "the older part of a turn"
-    : `${formatCount(turnsFolded, "turn")} and the older part of another`;
+    : `${formatCount(turnsCompacted, "turn")} and the older part of another`;
 }
 
-function describeNotes({ writer, notesTokens }: PlannedFold): string {
+function describeNotes({ writer, notesTokens }: PlannedCompaction): string {
   const what = writer === null ? "an outline made without a model" : `a summary by ${writer}`;
   return toPrintable(
     `${what} and an index of exact names, about ${formatTokens(notesTokens)} tokens`,
   );
 }
 
-function describeKept(planned: PlannedFold): string {
+function describeKept(planned: PlannedCompaction): string {
   const { turnsKept, messagesKept, keptTokens, firstKeptTurnId, foundationTokens } = planned;
   const turns = `${formatCount(turnsKept, "turn")} from ${toPrintable(firstKeptTurnId)} on`;
   const size = `${formatCount(messagesKept, "message")}, ${formatTokens(keptTokens)} tokens`;
@@ -76,7 +76,7 @@ function describeCost(money: PlannedMoney): string {
   return costNowPicoUsd <= 0n ? `nothing: ${parts}` : `${usd(costNowPicoUsd)}: ${parts}`;
 }
 
-function describeBreakEven(planned: PlannedFold): string {
+function describeBreakEven(planned: PlannedCompaction): string {
   const { breakEvenCalls: calls, breakEvenTurns, callsLeft, gainFactor, money } = planned;
   if (calls === null) return "never: later calls are not cheaper";
   if (calls === 0) return "at once";
@@ -95,7 +95,7 @@ function describeShare(factor: number): string {
     : `the cost ${factor.toFixed(1)} times`;
 }
 
-function renderNothing(planned: NothingToFold): string {
+function renderNothing(planned: NothingToCompaction): string {
   const { sessionId, why, turns, historyTokens, keepTokens } = planned;
   const size = `${formatCount(turns, "turn")} with ${formatTokens(historyTokens)} tokens`;
   const head = `Nothing to fold in ${toPrintable(sessionId)}:`;

@@ -41,7 +41,7 @@ const sessionCommands: readonly Command[] = [
       all: { meaning: "every turn, not only the latest 20" },
       messages: { meaning: "what was said instead, as it is sent now; tools in one line each" },
       whole: { meaning: "with --messages: also what folds hide" },
-      fold: {
+      compaction: {
         value: "TURN",
         meaning: "one fold instead, with its summary and its index; latest for the last one",
       },

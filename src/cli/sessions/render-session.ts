@@ -1,8 +1,8 @@
-// A session as text: what it is, what is open, its turns, its folds.
+// A session as text: what it is, what is open, its turns, its compactions.
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import type { TurnRecord } from "../../core/ledger/turn-record.ts";
 import type { Runner } from "../../edge/stores/session-inside.ts";
-import type { FoldRecord } from "../../core/ledger/fold-record.ts";
+import type { CompactionRecord } from "../../core/ledger/fold-record.ts";
 import { generatedTokens, hitRate, promptTokens } from "../../core/message/usage.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { formatCount, formatPercent } from "../../replay/page/format-figures.ts";
@@ -18,7 +18,7 @@ export interface ShownSession {
   readonly open: { readonly turn: TurnRecord; readonly runner: Runner } | null;
   readonly turns: readonly ShownTurn[];
   /** The latest first. */
-  readonly folds: readonly FoldRecord[];
+  readonly folds: readonly CompactionRecord[];
 }
 
 export interface ShownTurn extends TurnRecord {
@@ -36,7 +36,7 @@ export function renderSession(shown: ShownSession, isEveryTurn: boolean): string
     renderAbout(shown),
     hidden === 0 ? "" : `${formatCount(hidden, "earlier turn")}; --all shows them\n`,
     latest.length === 0 ? "No turn yet.\n" : renderTable(turnColumns, latest),
-    folds.length === 0 ? "" : renderTable(foldColumns, folds),
+    folds.length === 0 ? "" : renderTable(compactionColumns, folds),
   ];
   return parts.filter((part) => part !== "").join("\n");
 }
@@ -104,12 +104,12 @@ function hitRateOf({ usage }: ShownTurn): string {
   return share === null ? "-" : formatPercent(share);
 }
 
-const foldColumns: readonly Column<FoldRecord>[] = [
+const compactionColumns: readonly Column<CompactionRecord>[] = [
   { title: "fold", cell: ({ turnId }) => toPrintable(turnId) },
   { title: "when (UTC)", cell: ({ compactedMs }) => formatTime(compactedMs) },
   { title: "why", cell: ({ trigger }) => trigger },
   { title: "kind", cell: ({ kind }) => nameOfKind(kind) },
-  { title: "by", cell: (fold) => toPrintable(writerOf(fold) ?? "-") },
+  { title: "by", cell: (compaction) => toPrintable(writerOf(compaction) ?? "-") },
   { title: "turns", align: "right", cell: ({ turnsSummarized }) => String(turnsSummarized) },
   { title: "before", align: "right", cell: ({ tokensBefore }) => formatTokens(tokensBefore) },
   { title: "after", align: "right", cell: ({ tokensAfter }) => formatTokens(tokensAfter) },

@@ -1,5 +1,5 @@
-// strata sessions show: one session with its turns, what is open, and what was said or folded where that is asked for.
-import type { FoldRecord } from "../../core/ledger/fold-record.ts";
+// strata sessions show: one session with its turns, what is open, and what was said or compacted where that is asked for.
+import type { CompactionRecord } from "../../core/ledger/fold-record.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import type { ThreadMessage, TurnRecord } from "../../core/ledger/turn-record.ts";
 import { nearestNames } from "../../core/nearest-names.ts";
@@ -8,7 +8,7 @@ import type { OpenStore } from "../../edge/stores/open-store.ts";
 import { readOwnTurnIds, readRunner } from "../../edge/stores/session-inside.ts";
 import type { CommandBody, CommandInput } from "../command.ts";
 import { needSession } from "../need-session.ts";
-import { renderFold, toFoldJson } from "../compact/render-fold.ts";
+import { renderCompaction, toCompactionJson } from "../compact/render-fold.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
 import { renderSession, type ShownSession, type ShownTurn } from "./render-session.ts";
 import { renderMessage } from "./render-thread.ts";
@@ -20,10 +20,10 @@ export const run: CommandBody = (input, io) => {
   checkOptions(input);
   return useLedger(input, io, async (store, place) => {
     const session = await needSession(store.ledger, id, place);
-    const foldId = input.values.get("fold");
-    if (foldId !== undefined) {
-      const fold = await needFold(store, id, foldId);
-      io.out(switches.has("json") ? toJsonLine(toFoldJson(fold)) : renderFold(fold));
+    const compactionId = input.values.get("fold");
+    if (compactionId !== undefined) {
+      const compaction = await needCompaction(store, id, compactionId);
+      io.out(switches.has("json") ? toJsonLine(toCompactionJson(compaction)) : renderCompaction(compaction));
       return 0;
     }
     const of = { sessionId: id };
@@ -65,18 +65,18 @@ function checkOptions({ switches, values }: CommandInput): void {
   );
 }
 
-async function needFold({ ledger }: OpenStore, id: string, foldId: string): Promise<FoldRecord> {
-  const folds = await ledger.readFolds(id, listedMax);
-  const found = foldId === "latest" ? folds[0] : folds.find(({ turnId }) => turnId === foldId);
+async function needCompaction({ ledger }: OpenStore, id: string, compactionId: string): Promise<CompactionRecord> {
+  const folds = await ledger.readCompactions(id, listedMax);
+  const found = compactionId === "latest" ? folds[0] : folds.find(({ turnId }) => turnId === compactionId);
   if (found !== undefined) return found;
   const near = nearestNames(
-    foldId,
+    compactionId,
     folds.map(({ turnId }) => turnId),
     3,
   );
   throw new StrataError(
     "not-found",
-    folds.length === 0 ? `session ${id} has no fold` : `session ${id} has no fold ${foldId}`,
+    folds.length === 0 ? `session ${id} has no fold` : `session ${id} has no fold ${compactionId}`,
     near.length > 0 ? `did you mean ${near.join(" or ")}?` : `see: strata sessions show ${id}`,
   );
 }
@@ -96,7 +96,7 @@ async function readShown(store: OpenStore, session: SessionRecord): Promise<Show
     workers: workers.map((worker) => worker.id),
     open: runner === null || turn === null ? null : { turn, runner },
     turns: await readAllTurns(store, id),
-    folds: await ledger.readFolds(id, listedMax),
+    folds: await ledger.readCompactions(id, listedMax),
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { placeLead, toCopiedRuns } from "./fold-lead.ts";
+import { placeHead, toCopiedRuns } from "./fold-lead.ts";
 import type { HistoryMessage } from "./history.ts";
 import { chatTurn, toTurn } from "./plan/test-kit.ts";
 
@@ -22,9 +22,9 @@ const lead = {
 };
 
 test("what a fold copied is where it was said, and what it made is no part of a turn", () => {
-  const { history, storedLength } = placeLead([...stored, ...after], "fold", lead);
+  const { history, storedLength } = placeHead([...stored, ...after], "fold", lead);
   expect(storedLength).toBe(5);
-  expect(history.map(({ turnId, index, foldPart }) => [turnId, index, foldPart])).toEqual([
+  expect(history.map(({ turnId, index, compactionPart }) => [turnId, index, compactionPart])).toEqual([
     ["fold", 0, "notes"],
     ["fold", 1, "request"],
     ["a", 4, undefined],
@@ -55,8 +55,8 @@ test.each<[string, unknown]>([
   ["too few messages", { ...lead, copied: [] }],
   ["more than there can be", { ...lead, copied: [{ turnId: "a", index: 0, count: 1e12 }] }],
 ])("where %s was stored, all of the fold's messages are notes", (_name, told) => {
-  const { history } = placeLead([...stored, ...after], "fold", told);
-  expect(history.map(({ foldPart }) => foldPart)).toEqual([
+  const { history } = placeHead([...stored, ...after], "fold", told);
+  expect(history.map(({ compactionPart }) => compactionPart)).toEqual([
     ...stored.map(() => "notes"),
     undefined,
     undefined,
@@ -64,5 +64,5 @@ test.each<[string, unknown]>([
 });
 
 test("without a fold the history is as it was read", () => {
-  expect(placeLead(after, null, null)).toEqual({ history: after, storedLength: 0 });
+  expect(placeHead(after, null, null)).toEqual({ history: after, storedLength: 0 });
 });

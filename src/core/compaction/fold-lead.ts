@@ -2,7 +2,7 @@
 import { isCount, isObject } from "../message/fields.ts";
 import type { HistoryMessage } from "./history.ts";
 
-export interface FoldLead {
+export interface CompactionHead {
   readonly noteCount: number;
   readonly requestCount: number;
   /** In order. */
@@ -27,7 +27,7 @@ export function toCopiedRuns(messages: readonly HistoryMessage[]): readonly Copi
   return runs;
 }
 
-export interface LedHistory {
+export interface HeadedHistory {
   /** Copied messages keep their original places, so turns begin and end where they did. */
   readonly history: readonly HistoryMessage[];
   /** How many messages the compaction stored. The ledger has the rest in their own turns. */
@@ -35,23 +35,23 @@ export interface LedHistory {
 }
 
 /** `lead` is the stored value. If it does not fit the messages, all of the compaction's messages are notes. */
-export function placeLead(
+export function placeHead(
   messages: readonly HistoryMessage[],
-  foldTurnId: string | null,
+  compactionTurnId: string | null,
   lead: unknown,
-): LedHistory {
-  if (foldTurnId === null) return { history: messages, storedLength: 0 };
-  const end = messages.findIndex(({ turnId }) => turnId !== foldTurnId);
+): HeadedHistory {
+  if (compactionTurnId === null) return { history: messages, storedLength: 0 };
+  const end = messages.findIndex(({ turnId }) => turnId !== compactionTurnId);
   const storedLength = end === -1 ? messages.length : end;
   const stored = messages.slice(0, storedLength);
-  const placed = isFoldLead(lead) ? place(stored, lead) : null;
-  const notes = stored.map((each) => ({ ...each, foldPart: "notes" as const }));
+  const placed = isCompactionHead(lead) ? place(stored, lead) : null;
+  const notes = stored.map((each) => ({ ...each, compactionPart: "notes" as const }));
   return { history: [...(placed ?? notes), ...messages.slice(storedLength)], storedLength };
 }
 
 function place(
   stored: readonly HistoryMessage[],
-  { noteCount, requestCount, copied }: FoldLead,
+  { noteCount, requestCount, copied }: CompactionHead,
 ): readonly HistoryMessage[] | null {
   const places = copied.flatMap(({ turnId, index, count }) =>
     Array.from({ length: count }, (_, more) => ({ turnId, index: index + more })),
@@ -59,12 +59,12 @@ function place(
   const madeCount = noteCount + requestCount;
   if (madeCount + places.length !== stored.length) return null;
   return stored.map((each, at) => {
-    if (at < madeCount) return { ...each, foldPart: at < noteCount ? "notes" : "request" };
+    if (at < madeCount) return { ...each, compactionPart: at < noteCount ? "notes" : "request" };
     return { ...each, ...places[at - madeCount] };
   });
 }
 
-function isFoldLead(value: unknown): value is FoldLead {
+function isCompactionHead(value: unknown): value is CompactionHead {
   if (!isObject(value)) return false;
   const { noteCount, requestCount, copied } = value;
   return (

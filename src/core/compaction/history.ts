@@ -6,8 +6,8 @@ export interface HistoryMessage extends Pick<
   "turnId" | "index" | "message" | "tokens"
 > {
   /** Set for messages of the leading compaction, absent for all others. Never guessed from a text. */
-  readonly foldPart?: FoldPart;
+  readonly compactionPart?: CompactionPart;
 }
 
 /** `notes`: the summary of what was compacted. `request`: the current task, repeated after the notes. */
-export type FoldPart = "notes" | "request";
+export type CompactionPart = "notes" | "request";

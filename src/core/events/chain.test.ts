@@ -129,12 +129,12 @@ const drafts = {
       size_after_bytes: 1,
     },
   },
-  foldStarted: {
+  compactionStarted: {
     ...base,
     type: "compaction.started",
     payload: { trigger, turns_to_fold: 3, tokens_before: 9, tokens_wanted: 5 },
   },
-  foldFailed: {
+  compactionFailed: {
     ...base,
     type: "compaction.failed",
     payload: {
@@ -248,10 +248,10 @@ describe("the chain of a turn (D-09)", () => {
   test("goes through a fold with a call of its own, and on from there", () => {
     const turn = createTurn();
     turn.tell(drafts.started);
-    turn.tell(drafts.foldStarted);
+    turn.tell(drafts.compactionStarted);
     turn.tell(drafts.callStarted);
     turn.tell(drafts.callFailed);
-    turn.tell(drafts.foldFailed);
+    turn.tell(drafts.compactionFailed);
     turn.tell(drafts.callStarted);
     expect(turn.story().slice(1)).toEqual([
       "compaction.started ← 0 turn.started",

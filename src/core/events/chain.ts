@@ -12,7 +12,7 @@ export interface Chain {
   /** The last event of each tool use since the last reply, by tool use id. */
   readonly tools: ReadonlyMap<string, string>;
   readonly memory: string | null;
-  readonly fold: string | null;
+  readonly compaction: string | null;
 }
 
 /** For a turn that continues elsewhere, pass the id of its `turn.started` and its last known event. */
@@ -24,7 +24,7 @@ export function openChain(startedEventId: string, latestEventId: string = starte
     reply: null,
     tools: new Map(),
     memory: null,
-    fold: null,
+    compaction: null,
   };
 }
 
@@ -53,7 +53,7 @@ export function parentIn(chain: Chain, type: EventType, toolUseId?: string | nul
       return chain.memory ?? use ?? latest;
     case "compaction.completed":
     case "compaction.failed":
-      return chain.fold ?? latest;
+      return chain.compaction ?? latest;
     case "llm.call_started":
     case "compaction.started":
     case "compaction.skipped":
@@ -97,10 +97,10 @@ export function extendChain(chain: Chain, event: StrataEvent): Chain {
     case "compaction.skipped":
       return { ...chain, latest: id };
     case "compaction.started":
-      return { ...chain, latest: id, fold: id };
+      return { ...chain, latest: id, compaction: id };
     case "compaction.completed":
     case "compaction.failed":
-      return { ...chain, latest: id, fold: null };
+      return { ...chain, latest: id, compaction: null };
     case "memory.updated":
       return { ...chain, memory: id };
     case "route.decided":

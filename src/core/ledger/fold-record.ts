@@ -3,7 +3,7 @@ import type { ContentHash } from "../hash.ts";
 import type { JsonText } from "../message/message.ts";
 import type { NewMessage } from "./turn-record.ts";
 
-export interface NewFold {
+export interface NewCompaction {
   /** The id of the compaction turn. */
   readonly id: string;
   readonly sessionId: string;
@@ -14,7 +14,7 @@ export interface NewFold {
   readonly parentTurnId: string | null;
   /** Replaces the compacted turns, before the kept ones. */
   readonly messages: readonly NewMessage[];
-  readonly details: NewFoldDetails;
+  readonly details: NewCompactionDetails;
   /**
    * T0 to T2 from this compaction on, stored once by hash. Default: those of the compaction before, or of the
    * session.
@@ -27,11 +27,11 @@ export interface NewFold {
 /** By default the first kept turn is complete, and there is no index. */
 type WithDefaults = "firstKeptIndex" | "indexJson" | "metadataJson";
 
-export type NewFoldDetails = Omit<FoldDetails, WithDefaults> &
-  Partial<Pick<FoldDetails, WithDefaults>>;
+export type NewCompactionDetails = Omit<CompactionDetails, WithDefaults> &
+  Partial<Pick<CompactionDetails, WithDefaults>>;
 
 /** One row of `compactions_v1`. */
-export interface FoldDetails {
+export interface CompactionDetails {
   readonly compactedMs: number;
   readonly summary: string;
   readonly summarizedThroughTurnId: string;
@@ -60,7 +60,7 @@ export interface FoldDetails {
   readonly metadataJson: JsonText | null;
 }
 
-export interface FoldRecord extends FoldDetails {
+export interface CompactionRecord extends CompactionDetails {
   readonly turnId: string;
   readonly sessionId: string;
   /** T0 to T2 from here on, set by this or an earlier compaction. Null if they are the session's. */

@@ -3,7 +3,7 @@ import type { StrataEvent } from "../events/event.ts";
 import type { ContentHash } from "../hash.ts";
 import type { JsonText } from "../message/message.ts";
 import type { CallEntry, CallRecord } from "./call-entry.ts";
-import type { FoldRecord, NewFold } from "./fold-record.ts";
+import type { CompactionRecord, NewCompaction } from "./fold-record.ts";
 import type {
   FoundHistory,
   HistoryPage,
@@ -73,15 +73,15 @@ export interface Ledger {
   readToolCalls(turnId: string): Promise<readonly ToolCallRecord[]>;
 
   /** Takes the lock for compacting a session. Null if another holder has it. */
-  lockFolding(sessionId: string): Promise<FoldLock | null>;
+  lockCompaction(sessionId: string): Promise<CompactionLock | null>;
   /** Removes locks that expired at least `olderThanMs` ago, and returns how many. */
   dropStaleLocks(olderThanMs: number): Promise<number>;
   /** The latest compaction on the way to a session's head, or to a turn. Null for none. */
-  findFold(of: ThreadOf): Promise<FoldRecord | null>;
+  findCompaction(of: ThreadOf): Promise<CompactionRecord | null>;
   /** The foundation that a turn on that way brought for a model, since the latest compaction. Null for none. */
   findFoundation(of: ThreadOf, model: ModelName): Promise<TurnFoundation | null>;
   /** The latest first. */
-  readFolds(sessionId: string, limit?: number): Promise<readonly FoldRecord[]>;
+  readCompactions(sessionId: string, limit?: number): Promise<readonly CompactionRecord[]>;
 
   /**
    * Searches what compactions hide in a session's thread. Best passages first, one per message. The first
@@ -124,7 +124,7 @@ export interface OpenTurn {
    * Compacts the thread before this turn while it runs. The compaction may keep this turn from one of its
    * messages on. If the turn then fails, the summary stays, and the next turn follows it.
    */
-  fold(fold: NewFold, lock: FoldLock, events?: readonly StrataEvent[]): Promise<void>;
+  compact(compaction: NewCompaction, lock: CompactionLock, events?: readonly StrataEvent[]): Promise<void>;
   /** Ends the turn and releases the lease. The session points at the turn if it completed. */
   close(end: TurnEnd, events?: readonly StrataEvent[]): Promise<void>;
   /** Stops working on the turn without closing it. Any process may resume it. */
@@ -143,13 +143,13 @@ export interface WithCall {
 }
 
 /** The right to compact a session. A holder that lost it cannot commit a compaction. */
-export interface FoldLock {
+export interface CompactionLock {
   readonly sessionId: string;
   readonly holder: string;
   /** The fencing token: a later holder has a higher one. */
   readonly token: number;
   /** Appends a compaction outside a running turn. */
-  commit(fold: NewFold, events?: readonly StrataEvent[]): Promise<void>;
+  commit(compaction: NewCompaction, events?: readonly StrataEvent[]): Promise<void>;
   /** Stores the session's state after a failed compaction, outside a running turn. */
   giveUp(stateJson: JsonText): Promise<void>;
   release(): Promise<void>;

@@ -13,7 +13,7 @@ export interface TurnResult {
   /** Set exactly when the stop reason is `error`, `timeout` or `aborted`. */
   readonly failure?: TurnFailure;
   /** Set if the turn had to compact the history to fit. */
-  readonly fold?: FoldResult;
+  readonly compaction?: CompactionSummary;
 }
 
 export type StopReason = "end_turn" | "max_tokens" | "tool_use" | "timeout" | "aborted" | "error";
@@ -48,7 +48,7 @@ export interface ToolCall {
 }
 
 /** One compaction, as the ledger stores it. */
-export interface FoldResult {
+export interface CompactionSummary {
   readonly summary: string;
   readonly trigger: "context_limit" | "overflow_recovery" | "manual" | "periodic";
   readonly kind: "summary" | "sliding_window" | "selective";

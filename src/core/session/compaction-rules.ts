@@ -1,6 +1,6 @@
 // How a history is shortened, as data, and what follows from it.
 import { defaultCompactionSettings, type CompactionSettings } from "../compaction/plan/settings.ts";
-import { byHistoryRead, byRunningAgain, type TellHow } from "../compaction/plan/tell-how.ts";
+import { byHistoryRead, byRunningAgain, type RecallHint } from "../compaction/plan/tell-how.ts";
 import type { Section } from "../layers/section.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { defaultReserves, type Reserves } from "../tokens/budget.ts";
@@ -28,7 +28,7 @@ export function canRecall(session: Pick<Session, "thread">): boolean {
 }
 
 /** How it gets back a result of which it is shown a part, or nothing. */
-export function tellHowOf(session: Pick<Session, "thread">): TellHow {
+export function recallHintOf(session: Pick<Session, "thread">): RecallHint {
   return hasTool(session, "history_read") ? byHistoryRead : byRunningAgain;
 }
 

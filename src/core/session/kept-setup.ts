@@ -41,7 +41,7 @@ export function keptSetupOf(session: Session): KeptSetup {
     layout: session.policy.layout,
     options,
   };
-  const { after } = session.seat;
+  const { after } = session.setupPlace;
   const own = after === null ? {} : { ownAfter: after };
   return { padding, preactivated, toolsLeft, permissions, madeOf, calls, ...own };
 }

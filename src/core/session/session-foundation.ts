@@ -1,4 +1,4 @@
-// What a session stands on: T0 to T2, made when it starts and again at a fold that breaks the cache anyway.
+// What a session stands on: T0 to T2, made when it starts and again at a compaction that breaks the cache anyway.
 import { layFoundation, type Foundation } from "../assembly/foundation.ts";
 import { planPadding, toPaddingSection, type PaddingPlan } from "../assembly/padding.ts";
 import { toSkillIndex } from "../assembly/skill-index.ts";
@@ -33,19 +33,19 @@ export interface FoundationSetup extends Pick<
   readonly skillIndexLengthMax?: number;
 }
 
-export interface LaidFoundation extends Pick<
+export interface SessionFoundation extends Pick<
   Session,
   "padding" | "preactivated" | "toolsLeft" | "permissions" | "madeOf"
 > {
   readonly foundation: Foundation;
 }
 
-/** Nothing of it is made again until a fold. */
-export function layForSession(
+/** Nothing of it is made again until a compaction. */
+export function makeFoundation(
   setup: FoundationSetup,
   counter: TokenCounter,
   pace: Pace,
-): LaidFoundation {
+): SessionFoundation {
   const { model, protocol, policy, context, permissions = [], toolsLeft = [], notes = {} } = setup;
   const { tools, left } = selectTools({
     offered: setup.tools ?? [],

@@ -1,14 +1,14 @@
 // What a session learned, as text: kept beside its turns, so that a restart or another node goes on from it.
 import { openCacheState, type CacheState } from "../cache/cache-state.ts";
 import type { Pace } from "../cache/pace.ts";
-import { toFoldingState } from "../compaction/plan/folding-state.ts";
+import { toCompactionState } from "../compaction/plan/folding-state.ts";
 import type { ModelName } from "../ledger/ledger.ts";
 import type { JsonText } from "../message/message.ts";
-import type { OtherSeat, Session, StaysWith } from "./session.ts";
+import type { ModelState, Session, StaysWith } from "./session.ts";
 import { keepSpent, readSpent } from "./spent.ts";
 
 /** Of one model. */
-interface KeptSeat extends Partial<ModelName> {
+interface KeptModelState extends Partial<ModelName> {
   readonly name?: string;
   readonly cache: CacheState;
   readonly pace: Pace;
@@ -16,9 +16,9 @@ interface KeptSeat extends Partial<ModelName> {
 }
 
 /** `model`, `provider` and what is optional are absent in what earlier versions kept. */
-interface KeptState extends KeptSeat {
+interface KeptState extends KeptModelState {
   readonly format: 1;
-  readonly others?: readonly KeptSeat[];
+  readonly others?: readonly KeptModelState[];
   readonly staysWith?: StaysWith | null;
   readonly folding?: unknown;
   readonly spent?: unknown;
@@ -33,26 +33,26 @@ type Kept =
   | "cache"
   | "pace"
   | "thread"
-  | "folding"
+  | "compactionState"
   | "spent"
   | "toldVolatile"
-  | "otherSeats"
+  | "otherModels"
   | "staysWith";
 
 export function toStateText(session: Pick<Session, Kept>, turnId: string | null): JsonText {
-  const { model, cache, pace, folding, toldVolatile, otherSeats, staysWith } = session;
+  const { model, cache, pace, compactionState, toldVolatile, otherModels, staysWith } = session;
   const { keptVolatile } = session.thread;
   const name = { model: model.id, provider: model.provider, name: session.modelName };
   const spent = keepSpent(session.spent);
-  const learned = { ...name, cache, pace, folding, spent, toldVolatile };
-  const others = otherSeats.map(toKept);
+  const learned = { ...name, cache, pace, folding: compactionState, spent, toldVolatile };
+  const others = otherModels.map(toKept);
   const more = others.length === 0 ? {} : { others };
   const state: KeptState = { format: 1, ...learned, ...more, staysWith, turnId, keptVolatile };
   return JSON.stringify(state);
 }
 
-function toKept({ left: _left, ...seat }: OtherSeat): KeptSeat {
-  return seat;
+function toKept({ left: _left, ...setupPlace }: ModelState): KeptModelState {
+  return setupPlace;
 }
 
 /** What was kept, onto a session with the thread it was kept for. Another program's state is not trusted. */
@@ -61,25 +61,25 @@ export function withState(session: Session, text: JsonText | null): Session {
   if (!isKept(state)) return session;
   const { turnId, keptVolatile } = state;
   const { model } = session;
-  const seats = [state, ...(state.others ?? [])].map((each) => toSeat(each, session));
+  const models = [state, ...(state.others ?? [])].map((each) => toModelState(each, session));
   const isOwn = (each: ModelName): boolean =>
     each.model === model.id && each.provider === model.provider;
-  const own = seats.find(isOwn);
+  const own = models.find(isOwn);
   const isHere = turnId === session.headTurnId;
   return {
     ...session,
     ...(own === undefined
       ? {}
       : { cache: own.cache, pace: own.pace, toldVolatile: own.toldVolatile }),
-    otherSeats: seats.filter((each) => !isOwn(each)),
+    otherModels: models.filter((each) => !isOwn(each)),
     staysWith: state.staysWith ?? session.staysWith,
-    folding: toFoldingState(state.folding),
+    compactionState: toCompactionState(state.folding),
     spent: readSpent(state.spent),
     thread: { ...session.thread, keptVolatile: isHere ? keptVolatile : null },
   };
 }
 
-function toSeat(kept: KeptSeat, { model, modelName }: Session): OtherSeat {
+function toModelState(kept: KeptModelState, { model, modelName }: Session): ModelState {
   return {
     name: kept.name ?? modelName,
     model: kept.model ?? model.id,

@@ -4,7 +4,7 @@ import type { Thread } from "../assembly/thread.ts";
 import type { CacheState } from "../cache/cache-state.ts";
 import type { Pace, PaceKind } from "../cache/pace.ts";
 import type { Policy } from "../cache/policy.ts";
-import type { FoldingState } from "../compaction/plan/folding-state.ts";
+import type { CompactionState } from "../compaction/plan/folding-state.ts";
 import type { ContentHash } from "../hash.ts";
 import type { LoadedSkill } from "../skills/activation-events.ts";
 import type { SkillSource } from "../skills/skill.ts";
@@ -40,8 +40,8 @@ export interface Session {
   readonly thread: Thread;
   readonly cache: CacheState;
   readonly pace: Pace;
-  /** What it knows of its folds. */
-  readonly folding: FoldingState;
+  /** What it knows of its compactions. */
+  readonly compactionState: CompactionState;
   /** What is paid for and not booked yet. */
   readonly spent: Spent;
   /** What the last call was told for itself, where that stands before the messages; null for nothing. */
@@ -49,9 +49,9 @@ export interface Session {
   /** Who asked for it, and for what; of a sub-agent, and until it is recorded. */
   readonly origin?: SessionOrigin;
   /** Where the ledger has its tools and system text. */
-  readonly seat: SeatPlace;
+  readonly setupPlace: SetupPlace;
   /** Models it was with before, the latest first: it may go back to them. */
-  readonly otherSeats: readonly OtherSeat[];
+  readonly otherModels: readonly ModelState[];
   /** The model that its next turn goes to if nothing else is decided; null where nobody chose one yet. */
   readonly staysWith: StaysWith | null;
   /** When the ledger first knew it, in milliseconds since 1970; null before. */
@@ -69,8 +69,8 @@ export interface Session {
   readonly warnings: readonly string[];
 }
 
-/** With the session itself or its latest fold, where `turnId` is null; else with the turn that brought this model. */
-export interface SeatPlace {
+/** With the session itself or its latest compaction, where `turnId` is null; else with the turn that brought this model. */
+export interface SetupPlace {
   readonly turnId: string | null;
   /** False as long as no turn that brings it is completed. */
   readonly isRecorded: boolean;
@@ -79,7 +79,7 @@ export interface SeatPlace {
 }
 
 /** What is known of a model that the session was with. */
-export interface OtherSeat {
+export interface ModelState {
   readonly model: string;
   readonly provider: string;
   /** As `Session.modelName`: what was kept for a model by one route is of no use by another. */
@@ -88,11 +88,11 @@ export interface OtherSeat {
   readonly pace: Pace;
   readonly toldVolatile: string | null;
   /** As it was left; null where it must be read or made again. */
-  readonly left: LeftSeat | null;
+  readonly left: ModelSetup | null;
 }
 
 /** All of a session that is made for its model. */
-export type LeftSeat = Pick<
+export type ModelSetup = Pick<
   Session,
   | "model"
   | "modelName"
@@ -100,7 +100,7 @@ export type LeftSeat = Pick<
   | "policy"
   | "options"
   | "thread"
-  | "seat"
+  | "setupPlace"
   | "padding"
   | "preactivated"
   | "toolsLeft"
@@ -170,7 +170,7 @@ export interface SessionSkill {
 }
 
 /** Recorded with the session. */
-export const firstSeat: SeatPlace = { turnId: null, isRecorded: true, after: null };
+export const firstPlace: SetupPlace = { turnId: null, isRecorded: true, after: null };
 
 /** A catalogue finds the same model on the same route by it. */
 export function nameOf({ id, route }: Pick<ModelFacts, "id" | "route">): string {

@@ -1,4 +1,4 @@
-// What all calls for one summary cost together, for the record of the fold.
+// What all calls for one summary cost together, for the record of the compaction.
 import { generatedTokens, promptTokens } from "../message/usage.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
 

@@ -2,24 +2,24 @@
 import { appendMessages, openThread } from "../assembly/thread.ts";
 import { openCacheState } from "../cache/cache-state.ts";
 import { openPace } from "../cache/pace.ts";
-import { openFoldingState } from "../compaction/plan/folding-state.ts";
+import { openCompactionState } from "../compaction/plan/folding-state.ts";
 import type { Message } from "../message/message.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { createTokenCounter } from "../tokens/token-counter.ts";
 import { makeValid } from "../compaction/summary/make-valid.ts";
-import { layForSession } from "./session-foundation.ts";
+import { makeFoundation } from "./session-foundation.ts";
 import { nothingSpent } from "./spent.ts";
-import { firstSeat, nameOf, type Session, type SessionSetup } from "./session.ts";
+import { firstPlace, nameOf, type Session, type SessionSetup } from "./session.ts";
 
 /** Makes T0 to T2; nothing of them is made again until a compaction. */
 export function toSession(setup: SessionSetup & { readonly id: string }): Session {
   const { model, protocol, policy, context, options } = setup;
   const pace = openPace(setup.pace ?? "human");
   const counter = createTokenCounter(setup.counter, model.tokenizer);
-  const { foundation, ...laid } = layForSession(setup, counter, pace);
+  const { foundation, ...newFoundation } = makeFoundation(setup, counter, pace);
   const earlier = replayable(setup.messages ?? [], model);
   return {
-    ...laid,
+    ...newFoundation,
     id: setup.id,
     agent: setup.agent ?? "agent",
     headTurnId: null,
@@ -34,11 +34,11 @@ export function toSession(setup: SessionSetup & { readonly id: string }): Sessio
     thread: appendMessages(openThread(foundation), earlier.messages),
     cache: { ...openCacheState(), ...setup.learned },
     pace,
-    folding: openFoldingState(),
+    compactionState: openCompactionState(),
     spent: nothingSpent,
     toldVolatile: null,
-    seat: firstSeat,
-    otherSeats: [],
+    setupPlace: firstPlace,
+    otherModels: [],
     staysWith: setup.staysWith ?? null,
     openedMs: null,
     warnings: [...warningsOf(setup), ...earlier.warnings],

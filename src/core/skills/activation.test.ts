@@ -75,7 +75,7 @@ test("the warning about 10,000 tokens comes once per session, also after a fold 
   expect(warnings).toEqual([]);
   registry.adopt(registry.plan(skill("b", 1), "use-b"));
   registry.adopt(registry.plan(skill("c", 1), "use-c"));
-  registry.releaseFolded(["a"]);
+  registry.releaseCompacted(["a"]);
   registry.adopt(registry.plan(skill("a", 10_000), "use-a2"));
   expect(warnings).toEqual([
     "loaded skills take about 10001 tokens of the history, more than 10000; at 30000 no more are loaded",
@@ -92,18 +92,18 @@ test("the caps are configuration", () => {
 test("what a fold took away is freed, named for the summary, and can be loaded again (C-10)", () => {
   const registry = createSkillRegistry();
   load(registry, "a", "b", "c");
-  const released = registry.releaseFolded(["a", "c", "never-loaded"]);
+  const released = registry.releaseCompacted(["a", "c", "never-loaded"]);
   expect(released.map(({ name }) => name)).toEqual(["a", "c"]);
   expect(registry.state().loaded.map(({ name }) => name)).toEqual(["b"]);
   load(registry, "d", "a");
   expect(registry.state().loaded.map(({ name }) => name)).toEqual(["b", "d", "a"]);
-  expect(registry.releaseFolded([])).toEqual([]);
+  expect(registry.releaseCompacted([])).toEqual([]);
 });
 
 test("a fold does not free what is in the foundation", () => {
   const registry = createSkillRegistry();
   registry.preactivate([skill("a")]);
-  expect(registry.releaseFolded(["a"])).toEqual([]);
+  expect(registry.releaseCompacted(["a"])).toEqual([]);
   expect(registry.plan(skill("a"), "use-1").kind).toBe("preactivated");
 });
 
@@ -118,7 +118,7 @@ test("a body that changed between two runs of a session is loaded again, as the 
     "c v1",
     "a v2",
   ]);
-  expect(registry.releaseFolded(["a"])).toHaveLength(2);
+  expect(registry.releaseCompacted(["a"])).toHaveLength(2);
 });
 
 function skill(name: string, sizeTokens = 100) {

@@ -84,14 +84,14 @@ export function preactivate(state: ActivationState, skills: readonly SkillMark[]
 }
 
 /** A skill that a compaction removed from the history can be loaded again and no longer counts. */
-export function releaseFolded(
+export function releaseCompacted(
   state: ActivationState,
   names: readonly string[],
 ): { readonly state: ActivationState; readonly released: readonly Activation[] } {
-  const folded = new Set(names);
-  const released = state.loaded.filter(({ name }) => folded.has(name));
+  const compacted = new Set(names);
+  const released = state.loaded.filter(({ name }) => compacted.has(name));
   if (released.length === 0) return { state, released };
-  const loaded = state.loaded.filter(({ name }) => !folded.has(name));
+  const loaded = state.loaded.filter(({ name }) => !compacted.has(name));
   return { state: { ...state, loaded }, released };
 }
 

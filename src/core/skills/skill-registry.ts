@@ -4,7 +4,7 @@ import {
   noActivations,
   planActivation,
   preactivate,
-  releaseFolded,
+  releaseCompacted,
   type Activation,
   type ActivationLimits,
   type ActivationPlan,
@@ -23,7 +23,7 @@ export interface SkillActivationRegistry {
   /** Call it right after planning, without awaiting in between. */
   adopt(plan: ActivationPlan): void;
   /** Returns what was released, for the compaction's summary. */
-  releaseFolded(names: readonly string[]): readonly Activation[];
+  releaseCompacted(names: readonly string[]): readonly Activation[];
 }
 
 export interface RegistryOptions {
@@ -47,8 +47,8 @@ export function createSkillRegistry(options: RegistryOptions = {}): SkillActivat
       state = plan.next;
       if (plan.warning !== null) options.onWarning?.(plan.warning);
     },
-    releaseFolded: (names) => {
-      const after = releaseFolded(state, names);
+    releaseCompacted: (names) => {
+      const after = releaseCompacted(state, names);
       state = after.state;
       return after.released;
     },

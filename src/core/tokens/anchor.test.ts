@@ -64,8 +64,8 @@ test("a calibration multiplies the estimated part alone", () => {
 });
 
 test("a rewritten history is estimated anew", () => {
-  const folded = historyOf(message("user", "summary", { textTokens: 70 }), reply);
-  expect(countHistory(folded, anchorAt(asked, usage), openai)).toEqual({
+  const compacted = historyOf(message("user", "summary", { textTokens: 70 }), reply);
+  expect(countHistory(compacted, anchorAt(asked, usage), openai)).toEqual({
     tokens: 1270,
     estimatedTokens: 1270,
     precision: "approximate",

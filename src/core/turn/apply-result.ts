@@ -70,11 +70,11 @@ function recorded(turn: Turn): Turn {
   const call = needCall(turn);
   const { id, before, session } = turn;
   // A model that is new to the session came with this turn.
-  const seat = { turnId: id, isRecorded: false, after: null };
-  const seated = before.seat.isRecorded
+  const setupPlace = { turnId: id, isRecorded: false, after: null };
+  const reachedSession = before.setupPlace.isRecorded
     ? {}
-    : { before: { ...before, seat }, session: { ...session, seat } };
-  const next: Turn = { ...turn, ...seated, isStored: true, at: { after: "record", call } };
+    : { before: { ...before, setupPlace }, session: { ...session, setupPlace } };
+  const next: Turn = { ...turn, ...reachedSession, isStored: true, at: { after: "record", call } };
   return announce(next, call.prepared);
 }
 
@@ -160,14 +160,14 @@ const nothingNew = { current: [], fullResults: new Map<number, string>(), isStor
 function answered(turn: Turn, { answers }: ResultOf<"run tools">): Turn {
   const { session, rules, limits, said } = turn;
   const isHeard = hearsMore(turn);
-  const { messages, wholes, cuts } = limits.mayCompact
+  const { messages, fullResults, cuts } = limits.mayCompact
     ? limitResults(answers, session, rules.compaction)
-    : { messages: answers, wholes: nothingNew.fullResults, cuts: [] };
+    : { messages: answers, fullResults: nothingNew.fullResults, cuts: [] };
   return {
     ...turn,
     current: isHeard ? [...messages, ...said] : messages,
     said: isHeard ? [] : said,
-    fullResults: wholes,
+    fullResults: fullResults,
     isStored: false,
     at: { after: "begin" },
     news: cuts.map((payload) => ({ type: "compaction.completed", payload })),

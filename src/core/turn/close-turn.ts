@@ -17,9 +17,9 @@ export function toClosed(
   endMs: number,
 ): ClosedTurn {
   if (how === "done") {
-    const seat = { ...session.seat, isRecorded: true };
+    const setupPlace = { ...session.setupPlace, isRecorded: true };
     return {
-      session: { ...session, headTurnId: id, seat },
+      session: { ...session, headTurnId: id, setupPlace },
       end: { status: "completed", endMs },
     };
   }

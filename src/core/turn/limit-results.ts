@@ -3,13 +3,13 @@ import { cutResult, shareTokens } from "../compaction/plan/cut-result.ts";
 import { findEffectiveTokens } from "../compaction/plan/fold-limits.ts";
 import type { PayloadOf } from "../events/event.ts";
 import type { Message } from "../message/message.ts";
-import { settingsOf, tellHowOf, type CompactionRules } from "../session/compaction-rules.ts";
+import { settingsOf, recallHintOf, type CompactionRules } from "../session/compaction-rules.ts";
 import type { Session } from "../session/session.ts";
 
 export interface LimitedResults {
   readonly messages: readonly Message[];
   /** The whole text of those that were cut, by their place. */
-  readonly wholes: ReadonlyMap<number, string>;
+  readonly fullResults: ReadonlyMap<number, string>;
   /** One for each that was cut. */
   readonly cuts: readonly PayloadOf<"compaction.completed">[];
 }
@@ -28,17 +28,17 @@ export function limitResults(
   const windowTokens = findEffectiveTokens(settings, model, options.outputTokensMax);
   const allMax = Math.max(oneMax, windowTokens - thread.end.tokens);
   const tokensMax = shareTokens(answers.map(countMessage), { oneMax, allMax });
-  const limit = { tokensMax, countMessage, tellHow: tellHowOf(session) };
-  const wholes = new Map<number, string>();
+  const limit = { tokensMax, countMessage, recallHint: recallHintOf(session) };
+  const fullResults = new Map<number, string>();
   const cuts: PayloadOf<"compaction.completed">[] = [];
   const messages = answers.map((answer, at) => {
     const cut = cutResult(answer, limit);
     if (cut === null) return answer;
-    wholes.set(at, cut.results.map(({ wholeText }) => wholeText).join("\n"));
+    fullResults.set(at, cut.results.map(({ wholeText }) => wholeText).join("\n"));
     cuts.push(describeCut(cut.tokensBefore, cut.tokens));
     return cut.message;
   });
-  return { messages, wholes, cuts };
+  return { messages, fullResults, cuts };
 }
 
 function describeCut(tokensBefore: number, tokensAfter: number): PayloadOf<"compaction.completed"> {

@@ -159,10 +159,10 @@ describe("a settled call", () => {
   });
 
   test("that failed gives back the session it was made from, with one call more", () => {
-    const { folding } = session;
+    const { compactionState } = session;
     expect(settle({ outcome: failure, attempts: [] }).session).toEqual({
       ...session,
-      folding: { ...folding, calls: 1, callsSinceFold: 1, turnsSinceFold: 1 },
+      compactionState: { ...compactionState, calls: 1, callsSinceFold: 1, turnsSinceFold: 1 },
     });
   });
 

@@ -5,7 +5,7 @@ import type { CachePlan } from "../cache/cache-plan.ts";
 import type { CacheState } from "../cache/cache-state.ts";
 import { learnFromReply } from "../cache/learn-from-reply.ts";
 import { learnPace } from "../cache/pace.ts";
-import { afterCall, afterTurn, type FoldingState } from "../compaction/plan/folding-state.ts";
+import { afterCall, afterTurn, type CompactionState } from "../compaction/plan/folding-state.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
 import type { WithCall } from "../ledger/ledger.ts";
 import type { EncodedRequest } from "../wire/encoded-request.ts";
@@ -51,7 +51,7 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
   const { cache, pace, model } = session;
   const learned = learnFrom(session, call, discardedOf(call), cache);
   const counted = {
-    folding: countCall(session, call),
+    compactionState: countCall(session, call),
     spent: call.spent === undefined ? session.spent : nothingSpent,
   };
   if (outcome.kind !== "reply") {
@@ -116,8 +116,8 @@ function toldIn({ policy, toldVolatile }: Session, { volatile }: FinishedCall): 
 }
 
 /** A turn counts from its first call on. */
-function countCall({ folding }: Session, { number }: FinishedCall): FoldingState {
-  return afterCall(number === 1 ? afterTurn(folding) : folding);
+function countCall({ compactionState }: Session, { number }: FinishedCall): CompactionState {
+  return afterCall(number === 1 ? afterTurn(compactionState) : compactionState);
 }
 
 const emptyReply: CallEntry["notes"][number] = {

@@ -78,7 +78,7 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** Reading a stream is a fold: nothing is held outside the state. */
+/** Reading a stream is a compaction: nothing is held outside the state. */
 export interface StreamDecoder<State = unknown> {
   readonly start: State;
   step(state: State, event: ServerEvent): readonly [State, readonly StreamPart[]];

@@ -39,7 +39,7 @@ export async function openConfig(options: OpenConfigOptions): Promise<LiveConfig
     throw toConfigError(problems.filter(({ severity }) => severity === "error"));
   }
   let { config } = latest;
-  const tell = createTeller(options.onProblem ?? (() => {}));
+  const tell = createTurnEmitter(options.onProblem ?? (() => {}));
   tell([], latest.problems);
 
   const refresh = async (): Promise<StrataConfig> => {
@@ -93,7 +93,7 @@ function errorsOf(files: readonly WatchedFile[]): readonly ConfigProblem[] {
 type Tell = (ofFiles: readonly ConfigProblem[], ofAll: readonly ConfigProblem[]) => void;
 
 /** What is wrong with a file is told whenever it changes; what is wrong with all of them together, when it is new. */
-function createTeller(onProblem: (problem: StrataError) => void): Tell {
+function createTurnEmitter(onProblem: (problem: StrataError) => void): Tell {
   let told: ReadonlySet<string> = new Set();
   return (ofFiles, ofAll) => {
     const isNew = (problem: ConfigProblem): boolean => !told.has(describeProblem(problem));

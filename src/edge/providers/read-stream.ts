@@ -1,4 +1,4 @@
-// An event stream folded into a reply, or into as much of one as came.
+// An event stream compacted into a reply, or into as much of one as came.
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Reply, StreamPart } from "../../core/wire/reply.ts";

@@ -15,7 +15,7 @@ import {
   compact,
   costOf,
   cut,
-  fold,
+  compaction,
   gpt,
   lastBilled,
   openWorld,
@@ -70,9 +70,9 @@ describe.each([
     ]);
     expect(costOf(done)).toBe(lastBilled(world).costUsd);
     expect(done.notes).toEqual([]);
-    const folded = fold(before, done);
-    expect(folded.thread.end.tokens).toBe(folded.thread.foundation.end.tokens + done.tokens);
-    const after = await goOn(folded, world, 5);
+    const compacted = compaction(before, done);
+    expect(compacted.thread.end.tokens).toBe(compacted.thread.foundation.end.tokens + done.tokens);
+    const after = await goOn(compacted, world, 5);
     expect(blocksOf(after.planned)).toEqual(blocksOf(after.billed));
     expect(after.planned.at(-1)).toEqual(after.billed.at(-1));
   });
@@ -98,7 +98,7 @@ describe("the session after a summary on demand", () => {
       2,
     );
     const done = asCompacted(await compact(before, world));
-    const after = await goOn(fold(before, done), world, 3);
+    const after = await goOn(compaction(before, done), world, 3);
     expect(blocksOf(after.planned)).toEqual(blocksOf(after.billed));
     expect(after.planned.at(-1)).toEqual(after.billed.at(-1));
     const beta = "compact-2026-09-04";
@@ -117,7 +117,7 @@ describe("the session after a summary on demand", () => {
     ).toHaveLength(3);
     const done = asCompacted(await compact(before, world, { thread: head }));
     expect(done.calls[0]?.usage?.cacheReadTokens).toBeGreaterThan(2000);
-    const after = await goOn(fold(before, done, tail), world, 6);
+    const after = await goOn(compaction(before, done, tail), world, 6);
     expect(blocksOf(after.planned)).toEqual(blocksOf(after.billed));
     expect(after.planned.at(-1)).toEqual(after.billed.at(-1));
     expect(messagesFrom(after.session.thread, 1).slice(0, tail.length)).toEqual(tail);
@@ -129,7 +129,7 @@ describe("the session after a summary on demand", () => {
     const reply = messagesFrom(before.thread, 0).findLastIndex(({ role }) => role === "assistant");
     const { head, tail } = cut(before, reply);
     const done = asCompacted(await compact(before, world, { thread: head }));
-    const after = await goOn(fold(before, done, tail), world, 4);
+    const after = await goOn(compaction(before, done, tail), world, 4);
     expect(blocksOf(after.planned)).toEqual(blocksOf(after.billed));
     expect(after.planned.at(-1)).toEqual(after.billed.at(-1));
   });
@@ -149,14 +149,14 @@ describe("the session after a summary on demand", () => {
     ]);
     let session = await talk(openSession(setupOf(claude)), world, 1, 2);
     const first = asCompacted(await compact(session, world));
-    ({ session } = await goOn(fold(session, first), world, 3));
+    ({ session } = await goOn(compaction(session, first), world, 3));
     const again = asCompacted(await compact(session, world));
     expect(seen[1]).toContain("Summary 1.");
     expect(again.summary).toBe("Summary 2.");
     expect(lastBilled(world).readTokens).toBeGreaterThan(2000);
-    const folded = fold(session, again);
-    expect(folded.thread.messages.length).toBe(1);
-    const after = await goOn(folded, world, 5);
+    const compacted = compaction(session, again);
+    expect(compacted.thread.messages.length).toBe(1);
+    const after = await goOn(compacted, world, 5);
     expect(blocksOf(after.planned)).toEqual(blocksOf(after.billed));
     expect(after.planned.at(-1)).toEqual(after.billed.at(-1));
   });
@@ -190,7 +190,7 @@ describe("the compact endpoint", () => {
     expect(done.calls[0]?.usage?.cacheReadTokens).toBe(lastBilled(world).readTokens);
     expect(lastBilled(world).readTokens).toBeGreaterThan(2000);
     expect(validateConversation(done.messages)).toEqual([]);
-    const after = await goOn(fold(before, done), world, 5);
+    const after = await goOn(compaction(before, done), world, 5);
     // The provider sees that the user's first message is the one it has, whatever id it stands under now.
     expect(after.verdicts).not.toContain("read less");
     expect(after.planned.slice(1)).toEqual(after.billed.slice(1));
@@ -203,17 +203,17 @@ describe("the compact endpoint", () => {
     const items = done.messages.flatMap(({ content }) =>
       content.flatMap((block) => (block.type === "opaque" ? [block.json] : [])),
     );
-    expect(bytesOf(fold(before, done))).toBe(items.join(","));
+    expect(bytesOf(compaction(before, done))).toBe(items.join(","));
   });
 
   test("compacts what it compacted before", async () => {
     const world = await openWorld(gpt.protocol);
     let session = await talk(openSession(setupOf(gpt)), world, 1, 2);
     const first = asCompacted(await compact(session, world));
-    ({ session } = await goOn(fold(session, first), world, 3));
+    ({ session } = await goOn(compaction(session, first), world, 3));
     const again = asCompacted(await compact(session, world));
     expect(again.messages).toHaveLength(5);
-    const after = await goOn(fold(session, again), world, 5);
+    const after = await goOn(compaction(session, again), world, 5);
     // The provider sees that the user's first message is the one it has, whatever id it stands under now.
     expect(after.verdicts).not.toContain("read less");
     expect(after.planned.slice(1)).toEqual(after.billed.slice(1));
@@ -224,7 +224,7 @@ describe("the compact endpoint", () => {
     const before = await talk(openSession(setupOf(gpt)), world, 1, 4);
     const { head, tail } = cut(before, 4);
     const done = asCompacted(await compact(before, world, { thread: head }));
-    const after = await goOn(fold(before, done, tail), world, 5);
+    const after = await goOn(compaction(before, done, tail), world, 5);
     // The provider sees that the user's first message is the one it has, whatever id it stands under now.
     expect(after.verdicts).not.toContain("read less");
     expect(after.planned.slice(1)).toEqual(after.billed.slice(1));
@@ -239,7 +239,7 @@ describe("the compact endpoint", () => {
     expect(done.notes).toEqual([
       { kind: "option-ignored", detail: "tools: the compact endpoint takes none" },
     ]);
-    const after = await goOn(fold(before, done), world, 4);
+    const after = await goOn(compaction(before, done), world, 4);
     // The provider sees that the user's first message is the one it has, whatever id it stands under now.
     expect(after.verdicts).not.toContain("read less");
     expect(after.planned.slice(1)).toEqual(after.billed.slice(1));

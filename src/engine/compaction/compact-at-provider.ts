@@ -31,7 +31,7 @@ export interface CompactionRequest {
   readonly outputTokensMax?: number;
 }
 
-export interface CompactionEdges {
+export interface CompactionDeps {
   readonly provider: Pick<Provider, "send">;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -67,7 +67,7 @@ export interface CompactionAccount {
 export async function compactAtProvider(
   session: Session,
   request: CompactionRequest,
-  edges: CompactionEdges,
+  deps: CompactionDeps,
 ): Promise<ProviderCompaction> {
   const { protocol, model, cache } = session;
   const { compaction } = protocol;
@@ -81,18 +81,18 @@ export async function compactAtProvider(
   if (hindrance !== null) {
     return { kind: "failed", reasons: [hindrance], failure: null, calls: [], cache, notes: [] };
   }
-  return ask(session, request, compaction, edges);
+  return ask(session, request, compaction, deps);
 }
 
 async function ask(
   session: Session,
   request: CompactionRequest,
   compaction: ProtocolCompaction,
-  edges: CompactionEdges,
+  deps: CompactionDeps,
 ): Promise<ProviderCompaction> {
   const { model, cache } = session;
   const { instructions } = request;
-  const startMs = edges.now();
+  const startMs = deps.now();
   const options = optionsFor(session, request, compaction);
   const assembly = assembleFor(session, request);
   const keepsPrefix = compaction.keepsPrefix({ assembly, options: session.options });
@@ -104,14 +104,14 @@ async function ask(
     options,
     ...(instructions === undefined ? {} : { instructions }),
   });
-  const sent = await edges.provider.send({
+  const sent = await deps.provider.send({
     request: encoded,
     purpose: "compaction",
     stream: options.stream,
-    ...(edges.signal === undefined ? {} : { signal: edges.signal }),
+    ...(deps.signal === undefined ? {} : { signal: deps.signal }),
   });
   const made = { turnId: "", number: 1, assembly, plan, request: encoded, sent, startMs };
-  const { entry, session: after } = settleCall(session, { ...made, endMs: edges.now() });
+  const { entry, session: after } = settleCall(session, { ...made, endMs: deps.now() });
   const account: CompactionAccount = {
     calls: [toCall(entry, model.provider)],
     // It is another kind of request: what it did not read speaks against no promise.

@@ -1,14 +1,14 @@
-// A fold that somebody asks for, between turns: looked at first, then made.
+// A compaction that somebody asks for, between turns: looked at first, then made.
 import type { Boundary } from "../../core/compaction/plan/find-boundary.ts";
-import type { FoldNumbers, NoFoldReason } from "../../core/compaction/plan/decide-fold.ts";
-import type { FoldLimits } from "../../core/compaction/plan/fold-limits.ts";
+import type { CompactionNumbers, NoCompactionReason } from "../../core/compaction/plan/decide-fold.ts";
+import type { CompactionLimits } from "../../core/compaction/plan/fold-limits.ts";
 import {
   pricePrompt,
   type PromptPrice,
   type Weighing,
 } from "../../core/compaction/plan/weigh-fold.ts";
-import type { Edges } from "../turn/edges.ts";
-import { decideByHistory, limitsOf, type FoldOccasion } from "../../core/turn/compaction/decide.ts";
+import type { Deps } from "../turn/edges.ts";
+import { decideByHistory, limitsOf, type CompactionOccasion } from "../../core/turn/compaction/decide.ts";
 import type {
   CompactionOutcome,
   CompactionRequest,
@@ -18,14 +18,14 @@ import { readInput } from "./read-input.ts";
 import { countTurns, type CompactionInput } from "../../core/turn/compaction/compaction-input.ts";
 import { prepareCall, type PreparedCall } from "../../core/turn/prepare-call.ts";
 import type { Session } from "../../core/session/session.ts";
-import { createTeller } from "../events/tell.ts";
+import { createTurnEmitter } from "../events/tell.ts";
 
 export type CompactionPlan = {
   readonly scene: CompactionInput;
-  /** Of the conversation, without those that only tell of a fold. */
+  /** Of the conversation, without those that only tell of a compaction. */
   readonly turns: number;
-  readonly limits: FoldLimits;
-  readonly numbers: FoldNumbers;
+  readonly limits: CompactionLimits;
+  readonly numbers: CompactionNumbers;
 } & (
   | {
       readonly kind: "fold";
@@ -34,29 +34,29 @@ export type CompactionPlan = {
       /** Of the prompt of a call before and after; null where the model has no price. */
       readonly prices: { readonly before: PromptPrice; readonly after: PromptPrice } | null;
     }
-  | { readonly kind: "nothing"; readonly why: NoFoldReason }
+  | { readonly kind: "nothing"; readonly why: NoCompactionReason }
 );
 
-/** What a fold would do now. Nothing is changed and no model is asked. */
+/** What a compaction would do now. Nothing is changed and no model is asked. */
 export async function planCompaction(
   session: Session,
-  edges: Pick<Edges, "ledger" | "now" | "compaction">,
+  deps: Pick<Deps, "ledger" | "now" | "compaction">,
   { mayAskModel = true }: Pick<CompactionRequest, "mayAskModel"> = {},
 ): Promise<CompactionPlan> {
-  const nowMs = edges.now();
-  const scene = await readInput(session, null, 0, edges.ledger);
-  const occasion: FoldOccasion = {
+  const nowMs = deps.now();
+  const scene = await readInput(session, null, 0, deps.ledger);
+  const occasion: CompactionOccasion = {
     session,
     prepared: prepareNext(session, nowMs),
     nowMs,
     asked: "manual",
     mayAskModel,
-    compaction: edges.compaction,
+    compaction: deps.compaction,
   };
   const decision = decideByHistory(occasion, scene);
   const { numbers } = decision;
   const known = { scene, turns: countTurns(scene), limits: limitsOf(occasion), numbers };
-  if (!decision.fold) return { ...known, kind: "nothing", why: decision.reason };
+  if (!decision.isDue) return { ...known, kind: "nothing", why: decision.reason };
   const { boundary, weighing } = decision;
   const before = pricePrompt(session.model, nowMs, weighing.tokensBefore);
   const after = pricePrompt(session.model, nowMs, weighing.tokensAfter);
@@ -64,14 +64,14 @@ export async function planCompaction(
   return { ...known, kind: "fold", boundary, weighing, prices };
 }
 
-/** Folds a session that no turn runs in. `focus` says what the summary should dwell on. */
+/** Compactions a session that no turn runs in. `focus` says what the summary should dwell on. */
 export async function compactSession(
   session: Session,
   { focus, mayAskModel }: Pick<CompactionRequest, "focus" | "mayAskModel">,
-  edges: Edges,
+  deps: Deps,
 ): Promise<CompactionOutcome> {
   const about = { sessionId: session.id, turnId: null, chain: { current: null } };
-  const nowMs = edges.now();
+  const nowMs = deps.now();
   const request = {
     session,
     lease: null,
@@ -82,7 +82,7 @@ export async function compactSession(
     ...(focus === undefined ? {} : { focus }),
     ...(mayAskModel === undefined ? {} : { mayAskModel }),
   };
-  return runCompaction(request, edges, createTeller(edges.events, about));
+  return runCompaction(request, deps, createTurnEmitter(deps.events, about));
 }
 
 /** The prompt as it stands, without anything new. */

@@ -12,7 +12,7 @@ export interface Compaction extends CompactionRules {
    */
   readonly refresh?: () => Promise<FoundationSetup | null>;
   /** Skills whose bodies a compaction takes away can be loaded again. */
-  readonly skills?: Pick<SkillActivationRegistry, "state" | "releaseFolded">;
+  readonly skills?: Pick<SkillActivationRegistry, "state" | "releaseCompacted">;
   /** Waits between attempts at a summary. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }

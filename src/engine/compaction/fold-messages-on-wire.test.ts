@@ -1,11 +1,11 @@
-// Goal: what stands for a folded part is taken by every provider. Method: the messages of a fold and a kept tail,
+// Goal: what stands for a compacted part is taken by every provider. Method: the messages of a compaction and a kept tail,
 // written by each protocol, answered by the simulator.
 import { afterEach, describe, expect, test } from "vitest";
 import { appendMessages, openThread } from "../../core/assembly/thread.ts";
 import { itemsOf } from "../../core/growing/growing-list.ts";
 import { findPolicy } from "../../core/cache/policies.ts";
 import { makeValid } from "../../core/compaction/summary/make-valid.ts";
-import { toFoldMessages, type FoldShape } from "../../core/compaction/summary/fold-messages.ts";
+import { toNotesMessages, type CompactionShape } from "../../core/compaction/summary/fold-messages.ts";
 import type { Message } from "../../core/message/message.ts";
 import { validateConversation } from "../../core/message/validate-conversation.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
@@ -52,8 +52,8 @@ const found: Message = {
   ],
 };
 
-function fold(shape: FoldShape, kept: readonly Message[], current: boolean): readonly Message[] {
-  const { notes, requests } = toFoldMessages({
+function compaction(shape: CompactionShape, kept: readonly Message[], current: boolean): readonly Message[] {
+  const { notes, requests } = toNotesMessages({
     notes: { kind: "summary", text: "## Task\nRead." },
     indexText: "a.ts",
     skillsFreed: [],
@@ -94,7 +94,7 @@ function open({ protocol, model }: Wire, messages: readonly Message[] = []): Ses
 describe.each(Object.entries(wires))("the messages of a fold by %s", (_, wire) => {
   describe.each(["message", "pair"] as const)("as a %s", (shape) => {
     test.each(Object.entries(cases))("are taken before %s", async (_name, [current, kept]) => {
-      const messages = fold(shape, kept, current);
+      const messages = compaction(shape, kept, current);
       expect(validateConversation(messages)).toEqual([]);
       const provider = await connect(
         createSimulator({ model: createAgent({ steps: 0 }) }),
@@ -109,7 +109,7 @@ describe.each(Object.entries(wires))("the messages of a fold by %s", (_, wire) =
 
 test("as a pair they never put two of one role side by side, for models that refuse that (C-6)", () => {
   for (const [current, kept] of Object.values(cases)) {
-    const roles = fold("pair", kept, current).map(({ role }) => role);
+    const roles = compaction("pair", kept, current).map(({ role }) => role);
     expect(roles.filter((role, index) => role === roles[index + 1])).toEqual([]);
   }
 });
@@ -118,7 +118,7 @@ test("where a provider wants one message of the user, the notes are a block of i
   const { protocol } = wires["anthropic-messages"] ?? { protocol: anthropicMessages };
   const { thread } = open(
     { protocol, model: "claude-opus-5" },
-    fold("message", [say("user", "And b.ts?")], false),
+    compaction("message", [say("user", "And b.ts?")], false),
   );
   const blocks = [...itemsOf(thread.blocks)];
   expect(blocks.map(({ role }) => role)).toEqual(["user", "user"]);
@@ -134,15 +134,15 @@ test("kept turns of a model that binds its thinking are taken once the thinking 
   for (const text of ["One?", "Two?", "Three?"])
     ({ session } = await speak(session, provider, text));
   const kept = [...itemsOf(session.thread.messages)].slice(-2);
-  const folded = (messages: readonly Message[]): Session => ({
+  const compacted = (messages: readonly Message[]): Session => ({
     ...session,
-    thread: appendMessages(openThread(session.thread.foundation), fold("message", messages, false)),
+    thread: appendMessages(openThread(session.thread.foundation), compaction("message", messages, false)),
   });
-  const refused = await speak(folded(kept), provider, "Four?");
+  const refused = await speak(compacted(kept), provider, "Four?");
   expect(refused.entry.failure).toMatchObject({ kind: "thinking-mismatch" });
   const valid = makeValid(kept, session.model);
   expect(valid).toMatchObject({ changed: true, thinkingRemoved: 1 });
-  const taken = await speak(folded(valid.messages), provider, "Four?");
+  const taken = await speak(compacted(valid.messages), provider, "Four?");
   expect(taken.entry.status).toBe("complete");
 });
 
@@ -178,7 +178,7 @@ test("ten folds in a row keep the facts of the first (B-02)", async () => {
     );
     if (outcome.kind === "failed") throw new Error(outcome.reasons.join("; "));
     told.push(outcome.text);
-    const { notes } = toFoldMessages({
+    const { notes } = toNotesMessages({
       notes: { kind: "summary", text: outcome.text },
       indexText: "",
       skillsFreed: [],

@@ -1,7 +1,7 @@
 // Carries out the steps of one compaction. What comes next is decided in core/turn/compaction.
 import { randomUUID } from "node:crypto";
-import type { FoldLock, OpenTurn } from "../../core/ledger/ledger.ts";
-import { layForSession } from "../../core/session/session-foundation.ts";
+import type { CompactionLock, OpenTurn } from "../../core/ledger/ledger.ts";
+import { makeFoundation } from "../../core/session/session-foundation.ts";
 import type { Session } from "../../core/session/session.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import {
@@ -17,8 +17,8 @@ import type {
   MadeCompaction,
 } from "../../core/turn/compaction/compacting.ts";
 import { nextCompactionStep } from "../../core/turn/compaction/next-compaction-step.ts";
-import type { Edges } from "../turn/edges.ts";
-import type { Teller } from "../events/tell.ts";
+import type { Deps } from "../turn/edges.ts";
+import type { TurnEmitter } from "../events/tell.ts";
 import { compactAtProvider } from "./compact-at-provider.ts";
 import { readInput } from "./read-input.ts";
 import { summarise } from "./summarise.ts";
@@ -31,18 +31,18 @@ export interface CompactionToRun extends Omit<CompactionRequest, "openTurn"> {
 /** Never throws for what a provider does: then the history stays as it was. */
 export async function runCompaction(
   { lease, ...request }: CompactionToRun,
-  edges: Edges,
-  teller: Teller,
+  deps: Deps,
+  emitter: TurnEmitter,
 ): Promise<CompactionOutcome> {
-  const held: Held = { lease, lock: null, teller };
+  const held: Held = { lease, lock: null, emitter };
   try {
-    let work = beginCompaction({ ...request, openTurn: lease }, edges.compaction ?? {});
+    let work = beginCompaction({ ...request, openTurn: lease }, deps.compaction ?? {});
     for (;;) {
-      for (const event of work.news) teller.tell(event);
+      for (const event of work.news) emitter.emit(event);
       const step = nextCompactionStep(work);
-      if (step.do === "end") return release(step.outcome, edges);
-      const result = await carryOut(step, work, held, edges);
-      work = applyCompactionResult(hear(work, edges), { ...result, nowMs: edges.now() });
+      if (step.do === "end") return release(step.outcome, deps);
+      const result = await carryOut(step, work, held, deps);
+      work = applyCompactionResult(hear(work, deps), { ...result, nowMs: deps.now() });
     }
   } finally {
     await held.lock?.release().catch(() => {});
@@ -52,11 +52,11 @@ export async function runCompaction(
 /** What cannot be data. */
 interface Held {
   readonly lease: OpenTurn | null;
-  lock: FoldLock | null;
-  readonly teller: Teller;
+  lock: CompactionLock | null;
+  readonly emitter: TurnEmitter;
 }
 
-function hear(work: Compacting, { signal }: Edges): Compacting {
+function hear(work: Compacting, { signal }: Deps): Compacting {
   const isNews = signal?.aborted === true && !work.isAborted;
   return isNews ? { ...work, isAborted: true } : work;
 }
@@ -68,9 +68,9 @@ async function carryOut(
   step: Exclude<CompactionStep, { readonly do: "end" }>,
   { request }: Compacting,
   held: Held,
-  edges: Edges,
+  deps: Deps,
 ): Promise<Untimed<CompactionResult>> {
-  const { ledger, compaction, provider, now, signal } = edges;
+  const { ledger, compaction, provider, now, signal } = deps;
   const { session, openTurn, stagedCount } = request;
   const stop = signal === undefined ? {} : { signal };
   switch (step.do) {
@@ -79,8 +79,8 @@ async function carryOut(
       return { did: step.do, input, skillsLoaded: compaction?.skills?.state().loaded ?? [] };
     }
     case "lock":
-      held.lock = await ledger.lockFolding(session.id);
-      if (held.lock !== null) edges.onPhase?.("compacting");
+      held.lock = await ledger.lockCompaction(session.id);
+      if (held.lock !== null) deps.onPhase?.("compacting");
       return { did: step.do, isLocked: held.lock !== null };
     case "ask provider": {
       const outcome = await compactAtProvider(step.session, step.wish, { provider, now, ...stop });
@@ -92,7 +92,7 @@ async function carryOut(
       return { did: step.do, outcome: await summarise(step.session, step.request, own) };
     }
     case "renew foundation":
-      return { did: step.do, id: randomUUID(), ...(await renewFoundation(session, edges)) };
+      return { did: step.do, id: randomUUID(), ...(await renewFoundation(session, deps)) };
     case "commit":
       return { did: step.do, lost: await commit(step.made, held) };
     case "keep state":
@@ -103,32 +103,32 @@ async function carryOut(
 
 type Renewed = Pick<
   Extract<CompactionResult, { readonly did: "renew foundation" }>,
-  "laid" | "reasons"
+  "newFoundation" | "reasons"
 >;
 
 /** What an application fails to make again stays as it was: the compaction itself matters more. */
-async function renewFoundation(session: Session, { compaction }: Edges): Promise<Renewed> {
+async function renewFoundation(session: Session, { compaction }: Deps): Promise<Renewed> {
   try {
     const setup = (await compaction?.refresh?.()) ?? null;
-    if (setup === null) return { laid: null, reasons: [] };
+    if (setup === null) return { newFoundation: null, reasons: [] };
     const { foundation } = session.thread;
-    const laid = layForSession(setup, foundation.counter, session.pace);
-    return { laid: laid.foundation.key === foundation.key ? null : laid, reasons: [] };
+    const newFoundation = makeFoundation(setup, foundation.counter, session.pace);
+    return { newFoundation: newFoundation.foundation.key === foundation.key ? null : newFoundation, reasons: [] };
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
-    return { laid: null, reasons: [`tools and system text could not be made again: ${said}`] };
+    return { newFoundation: null, reasons: [`tools and system text could not be made again: ${said}`] };
   }
 }
 
 /** Why it could not be committed; null where it was. The event is stored with the compaction. */
 async function commit(
-  { written: { fold }, completed }: MadeCompaction,
-  { lease, lock, teller }: Held,
+  { written: { compaction }, completed }: MadeCompaction,
+  { lease, lock, emitter }: Held,
 ): Promise<string | null> {
   if (lock === null) return "it is not locked";
-  const prepared = teller.prepare(completed);
+  const prepared = emitter.prepare(completed);
   const lost = await unlessLost(() =>
-    lease === null ? lock.commit(fold, prepared.events) : lease.fold(fold, lock, prepared.events),
+    lease === null ? lock.commit(compaction, prepared.events) : lease.compact(compaction, lock, prepared.events),
   );
   if (lost === null) prepared.deliver();
   return lost;
@@ -146,8 +146,8 @@ async function unlessLost(write: () => Promise<void> | undefined): Promise<strin
 }
 
 /** Skills whose bodies are out of sight can be loaded again. */
-function release(outcome: CompactionOutcome, { compaction }: Edges): CompactionOutcome {
-  if (outcome.kind === "compacted") compaction?.skills?.releaseFolded(outcome.freedSkills);
+function release(outcome: CompactionOutcome, { compaction }: Deps): CompactionOutcome {
+  if (outcome.kind === "compacted") compaction?.skills?.releaseCompacted(outcome.freedSkills);
   return outcome;
 }
 

@@ -8,7 +8,7 @@ import {
 } from "../../core/compaction/summary/judge.ts";
 import type { Message } from "../../core/message/message.ts";
 import { isRetryable, type ProviderFailure } from "../../core/wire/failure.ts";
-import { askForSummary, type CallEdges, type Speaker } from "./summarise-call.ts";
+import { askForSummary, type CallDeps, type Speaker } from "./summarise-call.ts";
 import type { SummaryCall } from "../../core/session/summary-bill.ts";
 
 export interface SummaryQuestion {
@@ -19,7 +19,7 @@ export interface SummaryQuestion {
   readonly demands: SummaryDemands;
 }
 
-export interface AttemptEdges extends CallEdges {
+export interface AttemptDeps extends CallDeps {
   /** Waits; ends at once when the signal says so. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
@@ -41,7 +41,7 @@ const waitMsMax = 60_000;
 
 export async function runSummaryAttempts(
   question: SummaryQuestion,
-  edges: AttemptEdges,
+  deps: AttemptDeps,
 ): Promise<Attempted> {
   const { demands } = question;
   const calls: SummaryCall[] = [];
@@ -57,9 +57,9 @@ export async function runSummaryAttempts(
     speaker,
   });
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-    if (isCancelled(edges)) return fail("cancelled");
+    if (isCancelled(deps)) return fail("cancelled");
     const messages = question.messages(question.instruction + more);
-    const asked = await askForSummary(speaker, messages, edges);
+    const asked = await askForSummary(speaker, messages, deps);
     calls.push(asked.call);
     ({ speaker } = asked);
     const { answer } = asked;
@@ -70,7 +70,7 @@ export async function runSummaryAttempts(
       wrongs.push(`${failure.kind}: ${failure.detail}`);
       const waitMs = waitAfter(failure, attempt);
       if (waitMs === null || isLast) return fail(whyOf(failure));
-      await wait(waitMs, edges);
+      await wait(waitMs, deps);
       continue;
     }
     const problems = answer.kind === "text" ? judgeSummary(answer.text, demands) : [answer.problem];
@@ -97,16 +97,16 @@ function toReasons(wrongs: readonly string[]): readonly string[] {
   });
 }
 
-function isCancelled({ signal }: AttemptEdges): boolean {
+function isCancelled({ signal }: AttemptDeps): boolean {
   return signal?.aborted === true;
 }
 
-async function wait(ms: number, edges: AttemptEdges): Promise<void> {
+async function wait(ms: number, deps: AttemptDeps): Promise<void> {
   try {
-    await edges.sleep(ms, edges.signal);
+    await deps.sleep(ms, deps.signal);
   } catch (error) {
     // Timers of the platform throw when they are cancelled; that is looked for before the next attempt.
-    if (!isCancelled(edges)) throw error;
+    if (!isCancelled(deps)) throw error;
   }
 }
 

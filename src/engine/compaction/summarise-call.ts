@@ -21,7 +21,7 @@ export interface Speaker {
   readonly volatile: string | null;
 }
 
-export interface CallEdges {
+export interface CallDeps {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly signal?: AbortSignal;
@@ -44,15 +44,15 @@ export interface Asked {
 export async function askForSummary(
   speaker: Speaker,
   messages: readonly Message[],
-  edges: CallEdges,
+  deps: CallDeps,
 ): Promise<Asked> {
   const { session } = speaker;
   const { protocol, model, options, cache } = session;
-  const startMs = edges.now();
+  const startMs = deps.now();
   const assembly = assembleFor(speaker, messages);
   const plan = planReading(session, assembly, true, startMs);
   const request = protocol.encode({ assembly, plan, model, options });
-  const { signal, onPart } = edges;
+  const { signal, onPart } = deps;
   const sent = await speaker.provider.send({
     request,
     stream: options.stream,
@@ -60,7 +60,7 @@ export async function askForSummary(
     ...(onPart === undefined ? {} : { onPart }),
   });
   const made = { turnId: "", number: 1, assembly, plan, request, sent, startMs };
-  const settled = settleCall(session, { ...made, endMs: edges.now() });
+  const settled = settleCall(session, { ...made, endMs: deps.now() });
   return {
     answer: readAnswer(sent.outcome),
     call: toCall(settled.entry, model.provider),

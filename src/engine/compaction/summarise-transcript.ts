@@ -18,7 +18,7 @@ import type { Provider } from "../../edge/providers/provider.ts";
 import type { Session } from "../../core/session/session.ts";
 import {
   runSummaryAttempts,
-  type AttemptEdges,
+  type AttemptDeps,
   type Attempted,
   type SummaryQuestion,
 } from "./summarise-attempts.ts";
@@ -45,7 +45,7 @@ export async function summariseTranscript(
   session: Session,
   request: SummaryRequest,
   summariser: Summariser,
-  edges: AttemptEdges,
+  deps: AttemptDeps,
 ): Promise<FromTranscript> {
   const speaker = toSpeaker(session, summariser, request.summaryTokensMax);
   const { history } = request;
@@ -56,13 +56,13 @@ export async function summariseTranscript(
   });
   const { messages, instruction } = whole;
   if (countRequest(speaker, messages(instruction)) * countSafety <= roomOf(speaker)) {
-    return { ...(await runSummaryAttempts(whole, edges)), from: "transcript" };
+    return { ...(await runSummaryAttempts(whole, deps)), from: "transcript" };
   }
   const parts = chunkHistory(history, {
     windowTokens: roomOf(speaker),
     countText: (text) => summariser.counter.text(text),
   });
-  const work: Work = { speaker, request, edges, calls: [] };
+  const work: Work = { speaker, request, deps, calls: [] };
   return { ...(await summariseParts(parts, work)), calls: work.calls, from: "chunks" };
 }
 
@@ -97,7 +97,7 @@ function roomOf({ session: { model, options } }: Speaker): number {
 interface Work {
   readonly speaker: Speaker;
   readonly request: SummaryRequest;
-  readonly edges: AttemptEdges;
+  readonly deps: AttemptDeps;
   /** Grows with every call, so that none is lost whatever happens. */
   readonly calls: SummaryCall[];
 }
@@ -157,7 +157,7 @@ function toGroups(notes: readonly string[], { speaker }: Work): readonly (readon
 }
 
 async function attempt(question: SummaryQuestion, work: Work): Promise<Attempted> {
-  const tried = await runSummaryAttempts(question, work.edges);
+  const tried = await runSummaryAttempts(question, work.deps);
   work.calls.push(...tried.calls);
   return tried;
 }

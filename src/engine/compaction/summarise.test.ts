@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { findPolicy } from "../../core/cache/policies.ts";
 import type { HistoryMessage } from "../../core/compaction/history.ts";
-import { foldMarkers } from "../../core/compaction/summary/fold-markers.ts";
+import { notesMarkers } from "../../core/compaction/summary/fold-markers.ts";
 import { itemsOf } from "../../core/growing/growing-list.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Message } from "../../core/message/message.ts";
@@ -27,7 +27,7 @@ import {
 } from "../../simulator/index.ts";
 import { openSession } from "../session/open-session.ts";
 import type { Session } from "../../core/session/session.ts";
-import { summarise, type SummaryEdges, type SummaryOutcome } from "./summarise.ts";
+import { summarise, type SummaryDeps, type SummaryOutcome } from "./summarise.ts";
 import type { SummaryRequest } from "../../core/turn/compaction/summary-request.ts";
 import { connect, say, speak } from "../test-kit.ts";
 
@@ -39,7 +39,7 @@ interface World {
   readonly session: Session;
   readonly last: CallEntry;
   readonly waits: number[];
-  readonly edges: SummaryEdges;
+  readonly deps: SummaryDeps;
 }
 
 interface Setting {
@@ -91,8 +91,8 @@ async function openWorld(setting: Setting = {}): Promise<World> {
     waits.push(ms);
     return Promise.resolve();
   };
-  const edges = { provider, now: () => Date.now(), sleep };
-  return { simulator, provider, session, last, waits, edges };
+  const deps = { provider, now: () => Date.now(), sleep };
+  return { simulator, provider, session, last, waits, deps };
 }
 
 function isSummaryRequest(prompt: Parameters<Model>[0]): boolean {
@@ -123,7 +123,7 @@ function historyOf({ thread }: Session): readonly HistoryMessage[] {
 }
 
 function run(world: World, more: Partial<SummaryRequest> = {}): Promise<SummaryOutcome> {
-  return summarise(world.session, requestOf(world, more), world.edges);
+  return summarise(world.session, requestOf(world, more), world.deps);
 }
 
 /** What the simulator asked for the last call, to the last digit. */
@@ -197,7 +197,7 @@ describe("a summary behind the conversation", () => {
     const onPart = (part: StreamPart): void => {
       if (part.type === "text-delta") parts.push(part.text);
     };
-    const outcome = await summarise(world.session, requestOf(world), { ...world.edges, onPart });
+    const outcome = await summarise(world.session, requestOf(world), { ...world.deps, onPart });
     expect(parts.length).toBeGreaterThan(5);
     expect(parts.join("")).toBe(textOf(outcome));
   });
@@ -334,7 +334,7 @@ describe("a summariser that fails", () => {
       ...world.session,
       options: { ...world.session.options, modelName: "no-such" },
     };
-    const outcome = await summarise(session, requestOf(world, { thread }), world.edges);
+    const outcome = await summarise(session, requestOf(world, { thread }), world.deps);
     expect(outcome).toMatchObject({
       kind: "failed",
       why: "provider",
@@ -347,8 +347,8 @@ describe("cancelling", () => {
   test("before the first attempt sends nothing", async () => {
     const world = await openWorld();
     const count = world.simulator.calls().length;
-    const edges = { ...world.edges, signal: AbortSignal.abort() };
-    const outcome = await summarise(world.session, requestOf(world), edges);
+    const deps = { ...world.deps, signal: AbortSignal.abort() };
+    const outcome = await summarise(world.session, requestOf(world), deps);
     expect(outcome).toMatchObject({ kind: "failed", why: "cancelled", calls: [] });
     expect(world.simulator.calls()).toHaveLength(count);
   });
@@ -361,14 +361,14 @@ describe("cancelling", () => {
       controller.abort();
       return Promise.reject(new Error("cancelled"));
     };
-    const edges = { ...world.edges, sleep, signal: controller.signal };
-    const waited = await summarise(world.session, requestOf(world), edges);
+    const deps = { ...world.deps, sleep, signal: controller.signal };
+    const waited = await summarise(world.session, requestOf(world), deps);
     expect(waited).toMatchObject({ kind: "failed", why: "cancelled" });
     expect(waited.calls).toHaveLength(1);
 
     world.simulator.fault({ kind: "slow first byte", delayMs: 60_000 });
     const signal = AbortSignal.timeout(50);
-    const left = await summarise(world.session, requestOf(world), { ...world.edges, signal });
+    const left = await summarise(world.session, requestOf(world), { ...world.deps, signal });
     expect(left).toMatchObject({ kind: "failed", why: "cancelled" });
     expect(left.calls).toHaveLength(1);
   });
@@ -402,7 +402,7 @@ describe("a conversation that does not fit behind an instruction", () => {
     const outcome = await summarise(
       { ...world.session, model },
       requestOf(world, { summaryTokensMax: 600, pendingAsks: [asked(12)] }),
-      world.edges,
+      world.deps,
     );
     expect(outcome).toMatchObject({ kind: "summary", from: "chunks" });
     expect(textOf(outcome)).toContain("module number 1 ");
@@ -420,16 +420,16 @@ describe("a model of its own for summaries", () => {
     const counter = createTokenCounter(cheapCounter, model.tokenizer);
     const options = { outputTokensMax: 2_000, stream: false };
     const summariser = { model, protocol: anthropicMessages, provider, counter, options };
-    const { start, summary, end } = foldMarkers;
+    const { start, summary, end } = notesMarkers;
     const text = [start, summary, "## Task\n- Keep TX-9 alive.", end].join("\n");
     const message = { role: "user", content: [{ type: "text", text }] } as const;
-    const lead = { turnId: "fold", index: 0, message, tokens: 10, foldPart: "notes" } as const;
+    const lead = { turnId: "fold", index: 0, message, tokens: 10, compactionPart: "notes" } as const;
     const request = requestOf(world, {
       hasEarlierNotes: true,
       history: [lead, ...historyOf(world.session)],
       identifiers: ["TX-9"],
     });
-    const outcome = await summarise(world.session, request, { ...world.edges, summariser });
+    const outcome = await summarise(world.session, request, { ...world.deps, summariser });
     expect(outcome).toMatchObject({ kind: "summary", from: "transcript" });
     expect(textOf(outcome)).toContain("TX-9");
     expect(outcome.calls).toMatchObject([{ model: "claude-haiku-4-5", provider: "anthropic" }]);

@@ -1,11 +1,11 @@
-// The summary of a conversation that is about to be folded: asked for, judged, asked for again, or given up.
+// The summary of a conversation that is about to be compacted: asked for, judged, asked for again, or given up.
 import type { CacheState } from "../../core/cache/cache-state.ts";
 import { summaryInstruction } from "../../core/compaction/summary/instruction.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
 import type { Session } from "../../core/session/session.ts";
 import {
   runSummaryAttempts,
-  type AttemptEdges,
+  type AttemptDeps,
   type Attempted,
   type SummaryFailure,
   type SummaryQuestion,
@@ -19,7 +19,7 @@ import {
   type SummaryRequest,
 } from "../../core/turn/compaction/summary-request.ts";
 
-export interface SummaryEdges extends AttemptEdges {
+export interface SummaryDeps extends AttemptDeps {
   readonly provider: Pick<Provider, "send">;
   /** Another model for this. */
   readonly summariser?: Summariser;
@@ -57,21 +57,21 @@ export type SummarySource = "conversation" | "transcript" | "chunks";
 export async function summarise(
   session: Session,
   request: SummaryRequest,
-  edges: SummaryEdges,
+  deps: SummaryDeps,
 ): Promise<SummaryOutcome> {
   const { cache } = session;
-  if (edges.summariser !== undefined) {
-    const told = await summariseTranscript(session, request, edges.summariser, edges);
+  if (deps.summariser !== undefined) {
+    const told = await summariseTranscript(session, request, deps.summariser, deps);
     return toOutcome(told, told.from, request, cache);
   }
-  const question = toContinuation(session, request, edges);
+  const question = toContinuation(session, request, deps);
   const fitted = fitReply(question);
-  const tried = fitted === null ? noRoomFor(question) : await runSummaryAttempts(fitted, edges);
+  const tried = fitted === null ? noRoomFor(question) : await runSummaryAttempts(fitted, deps);
   const learned = tried.speaker.session.cache;
   if (tried.kind === "text" || tried.why !== "overflow") {
     return toOutcome(tried, "conversation", request, learned);
   }
-  const told = await summariseTranscript(session, request, ownSummariser(session, edges), edges);
+  const told = await summariseTranscript(session, request, ownSummariser(session, deps), deps);
   const calls = [...tried.calls, ...told.calls];
   const all =
     told.kind === "text" ? told : { ...told, reasons: [...tried.reasons, ...told.reasons] };
@@ -82,7 +82,7 @@ export async function summarise(
 function toContinuation(
   session: Session,
   request: SummaryRequest,
-  { provider }: SummaryEdges,
+  { provider }: SummaryDeps,
 ): SummaryQuestion {
   const options = optionsFor(session, request.summaryTokensMax);
   return {
@@ -121,9 +121,9 @@ function noRoomFor({ speaker }: SummaryQuestion): Attempted & { readonly kind: "
 
 function ownSummariser(
   { model, protocol, options, thread }: Session,
-  edges: SummaryEdges,
+  deps: SummaryDeps,
 ): Summariser {
-  return { model, protocol, options, provider: edges.provider, counter: thread.foundation.counter };
+  return { model, protocol, options, provider: deps.provider, counter: thread.foundation.counter };
 }
 
 function toOutcome(

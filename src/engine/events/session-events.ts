@@ -1,14 +1,14 @@
 // Events about a session as a whole: that it began, and that it was closed.
 import type { PayloadOf } from "../../core/events/event.ts";
 import { toUsd } from "../../core/events/payload-spelling.ts";
-import type { EngineEdges } from "../session/engine-edges.ts";
+import type { EngineDeps } from "../session/engine-edges.ts";
 import type { Session } from "../../core/session/session.ts";
 import { toPreactivationDrafts } from "../../core/skills/activation-events.ts";
 import { toParent } from "../../core/turn/turn-payloads.ts";
 import { unlessRefused, type Emitter } from "./tell.ts";
 
 /** A new session and the skills that are in it from the start, before any of its turns. */
-export function tellOpened(bus: Emitter | undefined, session: Session): void {
+export function emitOpened(bus: Emitter | undefined, session: Session): void {
   if (bus === undefined) return;
   const { id: sessionId, agent, origin, model, policy, thread } = session;
   const { workspacePath, preactivated } = session;
@@ -33,8 +33,8 @@ export function tellOpened(bus: Emitter | undefined, session: Session): void {
 }
 
 /** Nothing of a session that nobody recorded. A ledger that cannot be asked any more keeps nobody from closing. */
-export async function tellEnded(
-  { ledger, events, now = Date.now }: Pick<EngineEdges, "ledger" | "events" | "now">,
+export async function emitEnded(
+  { ledger, events, now = Date.now }: Pick<EngineDeps, "ledger" | "events" | "now">,
   { id: sessionId, isRecorded }: Pick<Session, "id" | "isRecorded">,
   disposition: PayloadOf<"session.ended">["disposition"],
 ): Promise<void> {

@@ -20,7 +20,7 @@ export interface Emitter {
   deliver(event: StrataEvent): void;
 }
 
-export type Said = { readonly [Type in EventType]: SaidOf<Type> }[EventType];
+export type EventBody = { readonly [Type in EventType]: SaidOf<Type> }[EventType];
 
 interface SaidOf<Type extends EventType> {
   readonly type: Type;
@@ -34,10 +34,10 @@ export interface About {
   readonly chain: SharedChain;
 }
 
-export interface Teller {
-  tell(said: Said): void;
+export interface TurnEmitter {
+  emit(body: EventBody): void;
   /** To be stored with what it tells of, then told. */
-  prepare(said: Said): PreparedEvents;
+  prepare(body: EventBody): PreparedEvents;
 }
 
 export interface PreparedEvents {
@@ -46,10 +46,10 @@ export interface PreparedEvents {
 }
 
 /** Without a bus nothing is told. */
-export function createTeller(bus: Emitter | undefined, about: About): Teller {
-  if (bus === undefined) return { tell: () => {}, prepare: () => nothing };
+export function createTurnEmitter(bus: Emitter | undefined, about: About): TurnEmitter {
+  if (bus === undefined) return { emit: () => {}, prepare: () => nothing };
   const { chain } = about;
-  const toDraft = (said: Said): EventDraft => {
+  const toDraft = (said: EventBody): EventDraft => {
     const { sessionId, turnId } = about;
     const parentEventId = chain.current === null ? null : parentIn(chain.current, said.type);
     return { ...said, sessionId, ...(turnId === null ? {} : { turnId }), parentEventId };
@@ -59,7 +59,7 @@ export function createTeller(bus: Emitter | undefined, about: About): Teller {
     chain.current = current === null ? openChain(event.id) : extendChain(current, event);
   };
   return {
-    tell: (said) => {
+    emit: (said) => {
       const event = unlessRefused(() => bus.emit(toDraft(said)));
       if (event !== null) follow(event);
     },

@@ -1,7 +1,7 @@
 // For engines whose application sends the calls and runs the tools itself.
 import type { ToolDefinition } from "../../core/message/tool-definition.ts";
 import { selectFromToolset } from "../../core/tools/toolsets.ts";
-import type { Edges } from "../turn/edges.ts";
+import type { Deps } from "../turn/edges.ts";
 import type { World } from "../world/world.ts";
 
 /** The model is told of these tools, and nothing here can run them. */
@@ -15,7 +15,7 @@ export function offerTools(definitions: readonly ToolDefinition[]): NonNullable<
 }
 
 /** A history that must be shortened gets an outline in place of a written summary. */
-export const sendsNothing: Edges["provider"] = {
+export const sendsNothing: Deps["provider"] = {
   send: () =>
     Promise.resolve({
       outcome: { kind: "not-found", detail: "no provider is given" },

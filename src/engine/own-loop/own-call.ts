@@ -8,7 +8,7 @@ import type { Provider } from "../../edge/providers/provider.ts";
 import { usualTimeouts } from "../../edge/providers/timeouts.ts";
 import type { Step } from "../../core/turn/step.ts";
 import type { StartedCall } from "../turn/encode-call.ts";
-import type { Edges } from "../turn/edges.ts";
+import type { Deps } from "../turn/edges.ts";
 import type { RunningTurn } from "../turn/running-turn.ts";
 import { reservesOf } from "../../core/session/compaction-rules.ts";
 
@@ -32,7 +32,7 @@ export interface OwnCall {
   toContext(): AssembledContext<TokenBudget>;
 }
 
-type CallEdges = Pick<Edges, "provider" | "compaction">;
+type CallDeps = Pick<Deps, "provider" | "compaction">;
 
 /** A call that begins, with the turn it is made for. */
 export interface CallAtHand extends Pick<StartedCall, "request"> {
@@ -40,7 +40,7 @@ export interface CallAtHand extends Pick<StartedCall, "request"> {
   readonly step: Extract<Step, { readonly do: "send" }>;
 }
 
-export function toOwnCall(call: CallAtHand, edges: CallEdges): OwnCall {
+export function toOwnCall(call: CallAtHand, deps: CallDeps): OwnCall {
   const { running, step, request } = call;
   const { plan } = step.prepared;
   const { turn } = running;
@@ -55,7 +55,7 @@ export function toOwnCall(call: CallAtHand, edges: CallEdges): OwnCall {
     plan,
     toObject: () => request.toObject(),
     toBytes: () => joined(request),
-    toContext: () => toContext(call, edges),
+    toContext: () => toContext(call, deps),
   };
 }
 
@@ -71,7 +71,7 @@ function joined({ pieces, byteLength }: EncodedRequest): Uint8Array<ArrayBuffer>
 
 function toContext(
   { running, step }: CallAtHand,
-  { provider, compaction }: CallEdges,
+  { provider, compaction }: CallDeps,
 ): AssembledContext<TokenBudget> {
   const { turn, lease, tools } = running;
   const { session, before, id } = turn;
@@ -96,7 +96,7 @@ function toContext(
 }
 
 /** Of the provider that is configured, whoever sends the call; not every one has a limit. */
-function limitOf({ timeoutMs }: Edges["provider"] & Partial<Provider>): number {
+function limitOf({ timeoutMs }: Deps["provider"] & Partial<Provider>): number {
   return timeoutMs ?? usualTimeouts.totalMs;
 }
 

@@ -23,24 +23,24 @@ export type Stop =
 export async function goOn(turn: SessionTurn): Promise<Stop> {
   for (;;) {
     const stop = await nextStop(turn);
-    if (stop.kind === "over" || turn.edges.signal?.aborted !== true) return stop;
+    if (stop.kind === "over" || turn.deps.signal?.aborted !== true) return stop;
     await giveNothing(turn, stop);
   }
 }
 
-async function nextStop({ running, edges }: SessionTurn): Promise<Stop> {
-  const step = await advance(running, edges);
+async function nextStop({ running, deps }: SessionTurn): Promise<Stop> {
+  const step = await advance(running, deps);
   switch (step.do) {
     case "send": {
-      const started = encodeCall(step, running, edges);
-      const call = toOwnCall({ running, step, request: started.request }, edges);
+      const started = encodeCall(step, running, deps);
+      const call = toOwnCall({ running, step, request: started.request }, deps);
       return { kind: "call", call, started };
     }
     case "run tools":
-      edges.onPhase?.("running tools");
+      deps.onPhase?.("running tools");
       return { kind: "tools", uses: step.uses };
     case "close":
-      return { kind: "over", run: await closeTurn(running, step.how, edges) };
+      return { kind: "over", run: await closeTurn(running, step.how, deps) };
   }
 }
 
@@ -56,13 +56,13 @@ const cancelled: ProviderFailure = { kind: "cancelled", detail: "cancelled by th
 
 /** How often the application tried is not known here. */
 export function giveReply(
-  { running, edges }: SessionTurn,
+  { running, deps }: SessionTurn,
   { started }: Extract<Stop, { readonly kind: "call" }>,
   outcome: Reply | ProviderFailure,
 ): void {
   const { request, startMs } = started;
   const sent = { outcome, attempts: [] };
-  apply(running, { did: "send", sent, notes: request.notes, startMs, endMs: edges.now() });
+  apply(running, { did: "send", sent, notes: request.notes, startMs, endMs: deps.now() });
 }
 
 /** Throws, and changes nothing, where an answer is not for one of these uses. */

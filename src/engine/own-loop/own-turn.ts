@@ -141,7 +141,7 @@ export function createOwnTurn(begun: BegunTurn, outer: AbortSignal | undefined):
         const listener = toListener(onPart);
         const outcome = await readReply(reply, {
           protocol,
-          nowMs: turn.edges.now,
+          nowMs: turn.deps.now,
           until: patience.signal,
           onPart: listener.onPart,
         });

@@ -2,39 +2,39 @@
 import { StrataError } from "../../core/strata-error.ts";
 import type { EngineContext } from "./engine-edges.ts";
 import { findNamed, spell } from "./find-named.ts";
-import { foresee, type Foreseen } from "./foresee.ts";
-import { moveTo, tellSkills, type NamedModel, type Seated } from "./route-turn.ts";
+import { previewNextCall, type CallPreview } from "./foresee.ts";
+import { moveTo, updateSkills, type NamedModel, type ReachedSession } from "./route-turn.ts";
 import type { World } from "../world/world.ts";
 
 export interface ModelChange {
   readonly model: string;
   /** The same where nothing changed. */
   readonly previousModel: string;
-  readonly next: Foreseen;
+  readonly next: CallPreview;
   /** Of the model that is left: its cache stays as it is, as long as the provider keeps it. */
-  readonly before: Foreseen;
+  readonly before: CallPreview;
 }
 
-export interface ChangedModel extends Seated {
+export interface ChangedModel extends ReachedSession {
   readonly told: ModelChange;
 }
 
 export async function changeModel(
   context: EngineContext,
-  seated: Seated,
+  reachedSession: ReachedSession,
   world: World,
   name: string,
 ): Promise<ChangedModel> {
-  const { edges } = context;
+  const { deps } = context;
   const config = await context.readConfig();
-  const { session } = seated;
-  const named = { name: spell(name, edges), model: findNamed(name, edges) };
-  const to = await moveTo(context, seated, world, named);
-  const nowMs = (edges.now ?? Date.now)();
-  const next = foresee(to.session, nowMs, config);
+  const { session } = reachedSession;
+  const named = { name: spell(name, deps), model: findNamed(name, deps) };
+  const to = await moveTo(context, reachedSession, world, named);
+  const nowMs = (deps.now ?? Date.now)();
+  const next = previewNextCall(to.session, nowMs, config);
   const isMoved = to.session !== session;
   if (isMoved && next.promptTokens > next.limitTokens) throw tooLong(named, next);
-  if (isMoved) tellSkills(world, session, to.session);
+  if (isMoved) updateSkills(world, session, to.session);
   return {
     session: { ...to.session, staysWith: { model: named.name, chosenBy: "person" } },
     reached: to.reached,
@@ -42,12 +42,12 @@ export async function changeModel(
       model: named.model.id,
       previousModel: session.model.id,
       next,
-      before: foresee(session, nowMs, config),
+      before: previewNextCall(session, nowMs, config),
     },
   };
 }
 
-function tooLong({ model }: NamedModel, { promptTokens, limitTokens }: Foreseen): StrataError {
+function tooLong({ model }: NamedModel, { promptTokens, limitTokens }: CallPreview): StrataError {
   return new StrataError(
     "input-invalid",
     `the conversation takes about ${promptTokens} tokens of ${model.id}, which takes ${limitTokens} before it has to be folded`,

@@ -8,9 +8,9 @@ import { createEngineSession, type EngineSession, type OpenedSession } from "./e
 import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
 import { openSession } from "./open-session.ts";
 import type { SessionOrigin } from "../../core/session/session.ts";
-import type { EngineContext, EngineEdges } from "./engine-edges.ts";
+import type { EngineContext, EngineDeps } from "./engine-edges.ts";
 import { findNamed, findRecorded, spell } from "./find-named.ts";
-import { findSeat, needRecord } from "./recorded-seat.ts";
+import { findModelSetup, needRecord } from "./recorded-seat.ts";
 import { resumeSession } from "./stored-session.ts";
 import { emptyWorld, foundationOf, type World, type WorldOwner } from "../world/world.ts";
 
@@ -43,10 +43,10 @@ export interface ForkFrom {
 /** The configuration is asked for before every call where it can change. */
 export function createEngine(
   config: EngineConfig | (() => Promise<EngineConfig>),
-  edges: EngineEdges,
+  deps: EngineDeps,
 ): Engine {
   const readConfig = typeof config === "function" ? config : () => Promise.resolve(config);
-  const context = { edges, readConfig };
+  const context = { deps, readConfig };
   const open = new Set<EngineSession>();
   let isClosed = false;
   const keep = async (opening: Promise<OpenedSession>): Promise<EngineSession> => {
@@ -73,10 +73,10 @@ export function createEngine(
     },
     fork: async ({ sessionId, turnId, id = randomUUID() }) => {
       requireOpen();
-      if (turnId !== undefined) await checkOnThread(edges.ledger, sessionId, turnId);
-      await checkReach(edges, sessionId);
+      if (turnId !== undefined) await checkOnThread(deps.ledger, sessionId, turnId);
+      await checkReach(deps, sessionId);
       const from = turnId === undefined ? { sessionId } : { turnId };
-      await edges.ledger.forkSession({ id, from, like: sessionId });
+      await deps.ledger.forkSession({ id, from, like: sessionId });
       return keep(resumeOld(context, id));
     },
     close: async () => {
@@ -93,11 +93,11 @@ function closed(): StrataError {
 }
 
 /** A fork that nobody can open is not made. */
-async function checkReach(edges: EngineEdges, sessionId: string): Promise<void> {
-  const record = await edges.ledger.findSession(sessionId);
-  const seat = record === null ? null : await findSeat(edges.ledger, record);
-  if (seat === null) return;
-  await edges.reach(findRecorded({ model: seat.model, name: seat.setup?.calls.name }, edges));
+async function checkReach(deps: EngineDeps, sessionId: string): Promise<void> {
+  const record = await deps.ledger.findSession(sessionId);
+  const setupPlace = record === null ? null : await findModelSetup(deps.ledger, record);
+  if (setupPlace === null) return;
+  await deps.reach(findRecorded({ model: setupPlace.model, name: setupPlace.setup?.calls.name }, deps));
 }
 
 async function checkOnThread(ledger: Ledger, sessionId: string, turnId: string): Promise<void> {
@@ -110,15 +110,15 @@ async function checkOnThread(ledger: Ledger, sessionId: string, turnId: string):
 }
 
 async function openNew(context: EngineContext, options: OpenOptions): Promise<OpenedSession> {
-  const { edges } = context;
+  const { deps } = context;
   const config = await context.readConfig();
-  const modelName = spell(options.model ?? config.model, edges);
-  const model = findNamed(modelName, edges);
+  const modelName = spell(options.model ?? config.model, deps);
+  const model = findNamed(modelName, deps);
   const { agent = "agent", role = "unified", workspacePath } = config;
   const { id = randomUUID(), messages, origin } = options;
   checkMessages(messages ?? []);
-  const reached = await edges.reach(model);
-  return inWorld(edges, { sessionId: id, agent, role }, async (world) => {
+  const reached = await deps.reach(model);
+  return inWorld(deps, { sessionId: id, agent, role }, async (world) => {
     const session = openSession({
       ...(await foundationOf(world, role)),
       id,
@@ -127,7 +127,7 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
       modelName,
       protocol: reached.protocol,
       policy: policyOf(config),
-      counter: edges.counter,
+      counter: deps.counter,
       options: optionsOf(config, model),
       ...(config.pace === undefined ? {} : { pace: config.pace }),
       ...(workspacePath === undefined ? {} : { workspacePath }),
@@ -144,30 +144,30 @@ async function openNew(context: EngineContext, options: OpenOptions): Promise<Op
 }
 
 async function resumeOld(context: EngineContext, id: string): Promise<OpenedSession> {
-  const { edges } = context;
+  const { deps } = context;
   const config = await context.readConfig();
-  const record = await needRecord(edges.ledger, id);
-  const seat = await findSeat(edges.ledger, record);
-  const habit = seat?.setup?.calls;
-  const model = findRecorded({ model: seat?.model ?? record.model, name: habit?.name }, edges);
-  const reached = await edges.reach(model);
-  const session = await resumeSession(edges.ledger, id, {
+  const record = await needRecord(deps.ledger, id);
+  const setupPlace = await findModelSetup(deps.ledger, record);
+  const habit = setupPlace?.setup?.calls;
+  const model = findRecorded({ model: setupPlace?.model ?? record.model, name: habit?.name }, deps);
+  const reached = await deps.reach(model);
+  const session = await resumeSession(deps.ledger, id, {
     model,
     protocol: reached.protocol,
     policy: policyOf(config),
-    counter: edges.counter,
+    counter: deps.counter,
     // Other options would be another prefix.
     options: habit?.options ?? optionsOf(config, model),
     ...(config.pace === undefined ? {} : { pace: config.pace }),
   });
   const { agent, role } = session;
   const owner = { sessionId: id, agent, role, session };
-  return inWorld(edges, owner, (world) => Promise.resolve({ session, world, reached }));
+  return inWorld(deps, owner, (world) => Promise.resolve({ session, world, reached }));
 }
 
 /** A world is closed with its session, or where none comes of it. */
 async function inWorld(
-  { world: make }: EngineEdges,
+  { world: make }: EngineDeps,
   owner: WorldOwner,
   open: (world: World) => Promise<OpenedSession>,
 ): Promise<OpenedSession> {

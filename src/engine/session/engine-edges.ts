@@ -19,7 +19,7 @@ export interface Reached {
   readonly counter?: PromptCounter;
 }
 
-export interface EngineEdges extends Naming {
+export interface EngineDeps extends Naming {
   readonly ledger: Ledger;
   readonly reach: (model: ModelFacts) => Reached | Promise<Reached>;
   /** Whether a provider for it is configured and up; by default it is. */
@@ -35,6 +35,6 @@ export interface EngineEdges extends Naming {
 }
 
 export interface EngineContext {
-  readonly edges: EngineEdges;
+  readonly deps: EngineDeps;
   readonly readConfig: () => Promise<EngineConfig>;
 }

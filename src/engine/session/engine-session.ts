@@ -16,8 +16,8 @@ import { createOwnLoop, type LoopOf, type OwnLoop } from "../own-loop/own-loop.t
 import type { Session } from "../../core/session/session.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";
 import { settleTurn, withTurn, type TurnWish } from "./session-turn.ts";
-import { toEdges, type OpenState } from "./session-edges.ts";
-import { tellEnded } from "../events/session-events.ts";
+import { toDeps, type OpenState } from "./session-edges.ts";
+import { emitEnded } from "../events/session-events.ts";
 import { createTurnHandle, type RunOptions, type TurnHandle } from "../turn/turn-handle.ts";
 import { createWork } from "./work.ts";
 import type { World } from "../world/world.ts";
@@ -65,7 +65,7 @@ export function createEngineSession(
     const how = await work.end();
     onClosed?.();
     const disposition = how === "aborted" ? "abandoned" : dispositionOf(open.lastEnd);
-    await tellEnded(context.edges, open.session, disposition);
+    await emitEnded(context.deps, open.session, disposition);
     await world.close?.();
   };
   const start = (said: AgentEvent | string | null, options: RunOptions): TurnHandle => {
@@ -75,8 +75,8 @@ export function createEngineSession(
       options.signal,
     );
     const run = (): Promise<TurnRun> =>
-      withTurn(context, open, parts, toWish(said, options), async ({ running, edges }) =>
-        settleTurn(open, await finish(running, edges)),
+      withTurn(context, open, parts, toWish(said, options), async ({ running, deps }) =>
+        settleTurn(open, await finish(running, deps)),
       );
     parts.settle(work.begin(run, (reason) => parts.handle.abort(reason)));
     return parts.handle;
@@ -113,8 +113,8 @@ export function createEngineSession(
     ...createOwnLoop({ sessionId: opened.id, begin }),
     compact: ({ signal, ...options } = {}) =>
       work.runAlone(async (within) => {
-        const edges = await toEdges(context, open, { signal: within });
-        const run = await compactSession(open.session, options, edges);
+        const deps = await toDeps(context, open, { signal: within });
+        const run = await compactSession(open.session, options, deps);
         open.session = run.session;
         return run;
       }, signal),
@@ -124,7 +124,7 @@ export function createEngineSession(
         Object.assign(open, changed);
         return told;
       }),
-    planCompaction: async () => planCompaction(open.session, await toEdges(context, open)),
+    planCompaction: async () => planCompaction(open.session, await toDeps(context, open)),
     close: () => (closing ??= close()),
   };
 }

@@ -6,35 +6,35 @@ import { compactionOf, type EngineConfig } from "./engine-config.ts";
 import { prepareCall } from "../../core/turn/prepare-call.ts";
 import type { Session } from "../../core/session/session.ts";
 
-export interface Foreseen {
+export interface CallPreview {
   readonly promptTokens: number;
   /** What of them is expected to be read from the cache. */
   readonly cachedTokens: number;
   /** What the model's window leaves for prompts. */
   readonly availableTokens: number;
-  /** From here on its history would be folded. */
+  /** From here on its history would be compacted. */
   readonly limitTokens: number;
   /** Of that prompt; null where the model has no price. */
   readonly price: PromptPrice | null;
 }
 
-export function foresee(
+export function previewNextCall(
   session: Session,
   nowMs: number,
   config: Pick<EngineConfig, "compaction" | "reserves"> = {},
-): Foreseen {
+): CallPreview {
   const { model, toldVolatile: volatile } = session;
   const prepared = prepareCall({ session, current: [], volatile, startMs: nowMs });
   const { promptTokens, plan } = prepared;
   const compaction = compactionOf(config);
   const limits = limitsOf({ session, prepared, compaction });
   const { availableTokens, guardTokens, thresholdTokens } = limits;
-  const isFolding = settingsOf(compaction).isEnabled;
+  const isCompacting = settingsOf(compaction).isEnabled;
   return {
     promptTokens,
     cachedTokens: plan.expected.readTokens,
     availableTokens,
-    limitTokens: isFolding ? Math.min(guardTokens, thresholdTokens) : guardTokens,
+    limitTokens: isCompacting ? Math.min(guardTokens, thresholdTokens) : guardTokens,
     price: pricePrompt(model, nowMs, promptTokens),
   };
 }

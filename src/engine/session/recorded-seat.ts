@@ -1,31 +1,31 @@
 // The models a session was with, as the ledger has them: what each is sent before the conversation, and how it is called.
 import type { ContentHash } from "../../core/hash.ts";
-import type { FoldRecord } from "../../core/ledger/fold-record.ts";
+import type { CompactionRecord } from "../../core/ledger/fold-record.ts";
 import type { Ledger, ModelName, ThreadOf } from "../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import type { ThreadMessage } from "../../core/ledger/turn-record.ts";
 import { withoutThinking } from "../../core/message/without-thinking.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { CallHabit, KeptSetup } from "../../core/session/kept-setup.ts";
-import { firstSeat, type SeatPlace, type Session } from "../../core/session/session.ts";
+import { firstPlace, type SetupPlace, type Session } from "../../core/session/session.ts";
 
-export interface RecordedSeat extends ModelName {
-  readonly place: SeatPlace;
+export interface RecordedSetup extends ModelName {
+  readonly place: SetupPlace;
   readonly foundationHash: ContentHash | null;
   /** Null where that was not recorded. */
   readonly setup: KeptSetup | null;
 }
 
 /** Of the model its next turn goes on with, or of the one that is wanted; null where it never was with that one. */
-export async function findSeat(
+export async function findModelSetup(
   ledger: Ledger,
   record: SessionRecord,
   wanted?: ModelName,
-): Promise<RecordedSeat | null> {
+): Promise<RecordedSetup | null> {
   const end = record.openTurnId ?? record.headTurnId;
   const of: ThreadOf = end === null ? { sessionId: record.id } : { turnId: end };
-  const fold = await ledger.findFold(of);
-  const setup = readSetup(record, fold);
+  const compaction = await ledger.findCompaction(of);
+  const setup = readSetup(record, compaction);
   const first: ModelName = isNamed(setup?.calls) ? setup.calls : record;
   const name = wanted ?? (await talkedToIn(ledger, end)) ?? first;
   const brought = await ledger.findFoundation(of, name);
@@ -36,8 +36,8 @@ export async function findSeat(
     return { model, provider, place, foundationHash, setup: parseSetup(setupJson) };
   }
   if (!isSame(name, first)) return null;
-  const foundationHash = fold?.foundationHash ?? record.foundationHash;
-  const place = { ...firstSeat, after: setup?.ownAfter ?? null };
+  const foundationHash = compaction?.foundationHash ?? record.foundationHash;
+  const place = { ...firstPlace, after: setup?.ownAfter ?? null };
   return { model, provider, place, foundationHash, setup };
 }
 
@@ -57,13 +57,13 @@ export async function findCallHabit(
   ledger: Ledger,
   record: SessionRecord,
 ): Promise<CallHabit | null> {
-  const seat = await findSeat(ledger, record);
-  if (seat === null || seat.setup === null) return null;
-  const { model, provider, setup } = seat;
+  const setupPlace = await findModelSetup(ledger, record);
+  if (setupPlace === null || setupPlace.setup === null) return null;
+  const { model, provider, setup } = setupPlace;
   return { ...setup.calls, model, provider };
 }
 
-/** A fold's turn is its summariser's. */
+/** A compaction's turn is its summariser's. */
 async function talkedToIn(ledger: Ledger, turnId: string | null): Promise<ModelName | null> {
   const turn = turnId === null ? null : await ledger.findTurn(turnId);
   return turn === null || turn.type === "compaction" ? null : turn;
@@ -78,9 +78,9 @@ function isNamed(calls: Partial<CallHabit> | undefined): calls is CallHabit {
   return calls?.model !== undefined && calls.provider !== undefined;
 }
 
-/** Of the fold that changed it, or as the session was opened. */
-function readSetup({ setupJson }: SessionRecord, fold: FoldRecord | null): KeptSetup | null {
-  const told: unknown = fold?.metadataJson == null ? null : JSON.parse(fold.metadataJson);
+/** Of the compaction that changed it, or as the session was opened. */
+function readSetup({ setupJson }: SessionRecord, compaction: CompactionRecord | null): KeptSetup | null {
+  const told: unknown = compaction?.metadataJson == null ? null : JSON.parse(compaction.metadataJson);
   if (typeof told === "object" && told !== null && "setup" in told && isKeptSetup(told.setup)) {
     return told.setup;
   }
@@ -98,17 +98,17 @@ function isKeptSetup(value: unknown): value is KeptSetup {
 
 /** Of a session that talks to a model: which one, and since when. */
 export interface Listener extends ModelName {
-  readonly place: SeatPlace;
+  readonly place: SetupPlace;
 }
 
-export function listenerOf({ model, seat }: Pick<Session, "model" | "seat">): Listener {
-  return { model: model.id, provider: model.provider, place: seat };
+export function listenerOf({ model, setupPlace }: Pick<Session, "model" | "setupPlace">): Listener {
+  return { model: model.id, provider: model.provider, place: setupPlace };
 }
 
 export interface Shown {
   readonly messages: readonly ThreadMessage[];
-  /** The fold that leads it; null for none. */
-  readonly fold: FoldRecord | null;
+  /** The compaction that leads it; null for none. */
+  readonly compaction: CompactionRecord | null;
 }
 
 /** A conversation as a model is shown it: with its own thoughts since it came, and without those of others. */
@@ -117,29 +117,29 @@ export async function readShown(
   of: ThreadOf,
   { place, ...name }: Listener,
 ): Promise<Shown> {
-  const fold = await ledger.findFold(of);
+  const compaction = await ledger.findCompaction(of);
   const read: ThreadMessage[] = [];
   for await (const each of ledger.readThread(of)) read.push(each);
   const from = findOwnFrom(read, place);
   const isFirst = place.turnId === null && place.isRecorded;
   const messages = read.map((each, at) => {
-    // What a fold copied was said to the model it was made for.
-    const isOwn = each.turnId === fold?.turnId ? isFirst : at >= from && isSame(each, name);
+    // What a compaction copied was said to the model it was made for.
+    const isOwn = each.turnId === compaction?.turnId ? isFirst : at >= from && isSame(each, name);
     return isOwn ? each : { ...each, message: withoutThinking(each.message) };
   });
-  return { messages, fold };
+  return { messages, compaction };
 }
 
 /** From here on a model is shown what it thought. */
 function findOwnFrom(
   read: readonly ThreadMessage[],
-  { turnId, isRecorded, after }: SeatPlace,
+  { turnId, isRecorded, after }: SetupPlace,
 ): number {
   if (turnId !== null) {
     const at = read.findIndex((each) => each.turnId === turnId);
     return at === -1 ? read.length : at;
   }
   if (!isRecorded) return read.length;
-  // Where that turn is folded, all that is left came later.
+  // Where that turn is compacted, all that is left came later.
   return after === null ? 0 : read.findLastIndex((each) => each.turnId === after) + 1;
 }

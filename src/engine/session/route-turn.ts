@@ -16,19 +16,19 @@ import { StrataError } from "../../core/strata-error.ts";
 import type { EngineContext, Reached } from "./engine-edges.ts";
 import { optionsOf, policyOf, routingOf, type EngineConfig } from "./engine-config.ts";
 import { spell } from "./find-named.ts";
-import { foresee } from "./foresee.ts";
+import { previewNextCall } from "./foresee.ts";
 import type { Session, StaysWith } from "../../core/session/session.ts";
 import { switchModel } from "./switch-model.ts";
 import type { TurnPart } from "../turn/turn-handle.ts";
 import { foundationOf, type World } from "../world/world.ts";
 
 /** Whom a session is with, and how that one is reached. */
-export interface Seated {
+export interface ReachedSession {
   readonly session: Session;
   readonly reached: Reached;
 }
 
-export interface RoutedTurn extends Seated {
+export interface RoutedTurn extends ReachedSession {
   readonly route: Route;
 }
 
@@ -40,27 +40,27 @@ export interface RouteWish {
 
 export async function routeTurn(
   context: EngineContext,
-  seated: Seated,
+  reachedSession: ReachedSession,
   world: World,
   wish: RouteWish,
 ): Promise<RoutedTurn> {
-  const { session } = seated;
+  const { session } = reachedSession;
   const config = await context.readConfig();
   const tooSmall = new Set<ModelFacts>();
   for (;;) {
     const decision = decide(context, config, session, { ...wish, tooSmall });
     if (decision.kind === "none") throw nobody(session, decision.passedOver);
     const { model, by, passedOver } = decision;
-    const name = spell(decision.name, context.edges);
-    const to = await moveTo(context, seated, world, { name, model });
+    const name = spell(decision.name, context.deps);
+    const to = await moveTo(context, reachedSession, world, { name, model });
     const isMoved = to.session !== session;
     if (isMoved && !fits(to.session, wish.event, config)) {
       tooSmall.add(model);
       continue;
     }
-    if (isMoved) tellSkills(world, session, to.session);
-    const nowMs = (context.edges.now ?? Date.now)();
-    const { cachedTokens } = isMoved ? foresee(session, nowMs) : nothingKept;
+    if (isMoved) updateSkills(world, session, to.session);
+    const nowMs = (context.deps.now ?? Date.now)();
+    const { cachedTokens } = isMoved ? previewNextCall(session, nowMs) : nothingKept;
     return {
       session: { ...to.session, staysWith: staysWithAfter(session, by, name) },
       reached: to.reached,
@@ -69,9 +69,9 @@ export async function routeTurn(
   }
 }
 
-/** Whether nothing of the conversation would have to be folded for it at once. */
+/** Whether nothing of the conversation would have to be compacted for it at once. */
 function fits(session: Session, { content }: AgentEvent, config: EngineConfig): boolean {
-  const { promptTokens, limitTokens } = foresee(session, 0, config);
+  const { promptTokens, limitTokens } = previewNextCall(session, 0, config);
   const { counter } = session.thread.foundation;
   const said = counter.message({ role: "user", content: toBlocks(content) });
   return promptTokens + said <= limitTokens;
@@ -86,19 +86,19 @@ const nothingKept = { cachedTokens: 0 };
 
 /** The same session where it is with that model already. */
 export async function moveTo(
-  { edges, readConfig }: EngineContext,
-  { session, reached }: Seated,
+  { deps, readConfig }: EngineContext,
+  { session, reached }: ReachedSession,
   world: World,
   { name: modelName, model }: NamedModel,
-): Promise<Seated> {
+): Promise<ReachedSession> {
   if (session.modelName === modelName) return { session, reached };
   const config = await readConfig();
-  const next = await edges.reach(model);
+  const next = await deps.reach(model);
   const { protocol } = next;
-  const usual = findModel(spell(config.model, edges), edges.catalogue)?.facts;
+  const usual = findModel(spell(config.model, deps), deps.catalogue)?.facts;
   const options = optionsFor(config, model, usual?.provider === model.provider);
   const to = { model, modelName, protocol, policy: policyOf(config), options };
-  const { ledger, counter } = edges;
+  const { ledger, counter } = deps;
   const context = (): ReturnType<typeof foundationOf> => foundationOf(world, session.role);
   const moved = await switchModel(session, to, { ledger, counter, context });
   return { session: moved, reached: next };
@@ -122,11 +122,11 @@ function optionsFor(config: EngineConfig, model: ModelFacts, isSameProvider: boo
 }
 
 /** Whole bodies were in the system text of one model alone. */
-export function tellSkills({ skills }: World, before: Session, after: Session): void {
+export function updateSkills({ skills }: World, before: Session, after: Session): void {
   const gone = before.preactivated.filter(
     ({ name }) => !after.preactivated.some((each) => each.name === name),
   );
-  skills?.releaseFolded(gone.map(({ name }) => name));
+  skills?.releaseCompacted(gone.map(({ name }) => name));
   skills?.preactivate(after.preactivated);
 }
 
@@ -135,7 +135,7 @@ interface WishAtHand extends RouteWish {
 }
 
 function decide(
-  { edges }: EngineContext,
+  { deps }: EngineContext,
   config: EngineConfig,
   session: Session,
   { event, model: message, tooSmall }: WishAtHand,
@@ -154,20 +154,20 @@ function decide(
       globalDefault: config.model,
     },
     {
-      find: (name) => findModel(spell(name, edges), edges.catalogue)?.facts ?? null,
-      isReachable: (model) => edges.canReach?.(model) ?? true,
-      isCurrent: (model) => findModel(session.modelName, edges.catalogue)?.facts === model,
+      find: (name) => findModel(spell(name, deps), deps.catalogue)?.facts ?? null,
+      isReachable: (model) => deps.canReach?.(model) ?? true,
+      isCurrent: (model) => findModel(session.modelName, deps.catalogue)?.facts === model,
       isTooSmall: (model) => tooSmall.has(model),
     },
   );
 }
 
 function describeTurn(session: Session, event: AgentEvent): RouteTurn {
-  const { agent, role, thread, options, otherSeats, cache } = session;
+  const { agent, role, thread, options, otherModels, cache } = session;
   const { foundation } = thread;
   const blocks = toBlocks(event.content);
   // Models count differently: the largest of what is known, so that a rule holds whoever was last.
-  const known = otherSeats.map(({ left }) => left?.thread.end.tokens ?? 0);
+  const known = otherModels.map(({ left }) => left?.thread.end.tokens ?? 0);
   const size = Math.max(thread.end.tokens, ...known);
   return {
     agent,

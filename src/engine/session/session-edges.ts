@@ -3,12 +3,12 @@ import { builtInCatalogue, type Catalogue } from "../../core/models/catalogue.ts
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import type { TurnEnding } from "../../core/turn/turn-ending.ts";
-import type { Edges } from "../turn/edges.ts";
+import type { Deps } from "../turn/edges.ts";
 import type { Compaction } from "../compaction/compaction.ts";
-import type { EngineContext, EngineEdges, Reached } from "./engine-edges.ts";
+import type { EngineContext, EngineDeps, Reached } from "./engine-edges.ts";
 import { compactionOf, optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
 import type { Session } from "../../core/session/session.ts";
-import { tellingTools } from "../turn/tool-parts.ts";
+import { watchTools } from "../turn/tool-parts.ts";
 import type { HandleParts } from "../turn/turn-handle.ts";
 import { foundationOf, type World } from "../world/world.ts";
 
@@ -29,23 +29,23 @@ export interface EdgesWish {
   readonly signal?: AbortSignal;
 }
 
-export async function toEdges(
-  { edges, readConfig }: EngineContext,
+export async function toDeps(
+  { deps, readConfig }: EngineContext,
   open: OpenState,
   { parts, signal }: EdgesWish = {},
-): Promise<Edges> {
+): Promise<Deps> {
   const { session, world, reached } = open;
   const { model, protocol, policy, role } = session;
   let config = await readConfig();
-  const summariser = (await edges.summariser?.()) ?? null;
-  const runTools: Edges["runTools"] = (uses, call) =>
+  const summariser = (await deps.summariser?.()) ?? null;
+  const runTools: Deps["runTools"] = (uses, call) =>
     world.tools?.runAll(uses, call) ?? Promise.resolve([]);
   return {
     provider: reached.provider,
     ...(reached.counter === undefined ? {} : { counter: reached.counter }),
-    ledger: edges.ledger,
-    now: edges.now ?? Date.now,
-    runTools: parts === undefined ? runTools : tellingTools(runTools, parts.tell),
+    ledger: deps.ledger,
+    now: deps.now ?? Date.now,
+    runTools: parts === undefined ? runTools : watchTools(runTools, parts.tell),
     get compaction(): Compaction {
       return {
         ...compactionOf(config),
@@ -59,21 +59,21 @@ export async function toEdges(
     },
     refresh: async (before) => {
       config = await readConfig();
-      open.calling = renew(before, config, edges);
+      open.calling = renew(before, config, deps);
       return open.calling;
     },
-    ...(edges.events === undefined ? {} : { events: edges.events }),
+    ...(deps.events === undefined ? {} : { events: deps.events }),
     ...(signal === undefined ? {} : { signal }),
-    ...(parts === undefined ? {} : partEdges(parts)),
+    ...(parts === undefined ? {} : partDeps(parts)),
   };
 }
 
-function partEdges({ signal, onPart, onPhase, takeSteered }: HandleParts): Partial<Edges> {
+function partDeps({ signal, onPart, onPhase, takeSteered }: HandleParts): Partial<Deps> {
   return { signal, onPart, onPhase, takeSteered };
 }
 
 /** Markers, prices and limits change no byte of what was sent; the layout would, and how words are spelled. */
-function renew(before: Session, config: EngineConfig, { catalogue }: EngineEdges): Session {
+function renew(before: Session, config: EngineConfig, { catalogue }: EngineDeps): Session {
   const { layout } = before.policy;
   const model = withLimits(before, catalogue);
   const { outputTokensMax } = optionsOf(config, model);

@@ -4,9 +4,9 @@ import type { Section } from "../../core/layers/section.ts";
 import type { Session } from "../../core/session/session.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { EngineContext } from "./engine-edges.ts";
-import type { Edges, TurnRun } from "../turn/edges.ts";
-import { routeTurn, toRoutePart, type Seated } from "./route-turn.ts";
-import { toEdges, type OpenState } from "./session-edges.ts";
+import type { Deps, TurnRun } from "../turn/edges.ts";
+import { routeTurn, toRoutePart, type ReachedSession } from "./route-turn.ts";
+import { toDeps, type OpenState } from "./session-edges.ts";
 import { beginTurn } from "../turn/begin-turn.ts";
 import { loadTurn } from "../turn/load-turn.ts";
 import type { RunningTurn } from "../turn/running-turn.ts";
@@ -14,7 +14,7 @@ import type { HandleParts } from "../turn/turn-handle.ts";
 
 export interface SessionTurn {
   readonly running: RunningTurn;
-  readonly edges: Edges;
+  readonly deps: Deps;
 }
 
 export interface TurnWish {
@@ -36,7 +36,7 @@ export async function withTurn<Value>(
   try {
     return await run(await beginInSession(context, open, parts, wish));
   } catch (error) {
-    const record = await context.edges.ledger.findSession(open.session.id).catch(() => null);
+    const record = await context.deps.ledger.findSession(open.session.id).catch(() => null);
     const isOpen = record?.openTurnId === parts.handle.turnId;
     if (wish.event !== null && !isOpen) Object.assign(open, withRecord(before, open.session));
     throw error;
@@ -53,17 +53,17 @@ async function beginInSession(
   const volatile = async (): Promise<readonly Section[]> => world.volatile?.(open.calling) ?? [];
   const more = { volatile, ...(await limitsOf(context)) };
   if (event === null) {
-    const record = await context.edges.ledger.findSession(open.session.id);
+    const record = await context.deps.ledger.findSession(open.session.id);
     parts.identify(record?.openTurnId ?? "");
-    const edges = await toEdges(context, open, { parts });
-    return { running: await loadTurn(open.session, more, edges), edges };
+    const deps = await toDeps(context, open, { parts });
+    return { running: await loadTurn(open.session, more, deps), deps };
   }
   const { route, ...routed } = await routeTurn(context, open, world, { event, model });
   Object.assign(open, routed);
   parts.tell(toRoutePart(open.session, route));
-  const edges = await toEdges(context, open, { parts });
+  const deps = await toDeps(context, open, { parts });
   const turn = { id: parts.handle.turnId, event, route, ...more };
-  return { running: await beginTurn(open.session, turn, edges), edges };
+  return { running: await beginTurn(open.session, turn, deps), deps };
 }
 
 /** The session goes on from what the turn left. */
@@ -73,7 +73,7 @@ export function settleTurn(open: OpenState, run: TurnRun): TurnRun {
   return run;
 }
 
-function withRecord(before: Seated, { isRecorded, headTurnId, openedMs }: Session): Seated {
+function withRecord(before: ReachedSession, { isRecorded, headTurnId, openedMs }: Session): ReachedSession {
   return { ...before, session: { ...before.session, isRecorded, headTurnId, openedMs } };
 }
 

@@ -3,7 +3,7 @@ import { keepFoundation, restoreFoundation } from "../../core/assembly/kept-foun
 import { appendMessages, openThread } from "../../core/assembly/thread.ts";
 import { openCacheState } from "../../core/cache/cache-state.ts";
 import { openPace } from "../../core/cache/pace.ts";
-import { openFoldingState } from "../../core/compaction/plan/folding-state.ts";
+import { openCompactionState } from "../../core/compaction/plan/folding-state.ts";
 import { hashContent } from "../../core/hash.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { NewSession, SessionRecord } from "../../core/ledger/session-record.ts";
@@ -11,16 +11,16 @@ import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { createTokenCounter } from "../../core/tokens/token-counter.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
-import type { StepEdges } from "../turn/edges.ts";
+import type { StepDeps } from "../turn/edges.ts";
 import { newMessages } from "../../core/turn/new-messages.ts";
 import { keptSetupOf, type CallHabit } from "../../core/session/kept-setup.ts";
-import { findSeat, readShown, type RecordedSeat, needRecord } from "./recorded-seat.ts";
+import { findModelSetup, readShown, type RecordedSetup, needRecord } from "./recorded-seat.ts";
 import { withState } from "../../core/session/session-state.ts";
 import { nothingSpent } from "../../core/session/spent.ts";
-import { tellOpened } from "../events/session-events.ts";
+import { emitOpened } from "../events/session-events.ts";
 import {
   nameOf,
-  type LeftSeat,
+  type ModelSetup,
   type Session,
   type SessionSetup,
 } from "../../core/session/session.ts";
@@ -28,7 +28,7 @@ import {
 /** The same session, known to the ledger, with the conversation it goes on from as its first turn. */
 export async function recordSession(
   session: Session,
-  { ledger, events }: Pick<StepEdges, "ledger" | "events">,
+  { ledger, events }: Pick<StepDeps, "ledger" | "events">,
 ): Promise<Session> {
   if (session.isRecorded || ledger === undefined) return session;
   const { id, agent, role, model, thread } = session;
@@ -48,7 +48,7 @@ export async function recordSession(
     ...session.origin,
   };
   const record = await createOrFind(ledger, about);
-  tellOpened(events, session);
+  emitOpened(events, session);
   const { headTurnId, createdMs: openedMs } = record;
   return { ...session, isRecorded: true, headTurnId, openedMs };
 }
@@ -93,13 +93,13 @@ export async function resumeSession(
 ): Promise<Session> {
   const record = await needRecord(ledger, id);
   const { model, pace } = setup;
-  const seat = await findSeat(ledger, record, { model: model.id, provider: model.provider });
-  if (seat === null) throw neverWith(record, model);
+  const setupPlace = await findModelSetup(ledger, record, { model: model.id, provider: model.provider });
+  if (setupPlace === null) throw neverWith(record, model);
   const { policy } = setup;
   // Another layout would be another prefix.
-  const layout = seat.setup?.calls.layout ?? policy.layout;
+  const layout = setupPlace.setup?.calls.layout ?? policy.layout;
   const session: Session = {
-    ...(await restoreSeat(ledger, record, seat, { ...setup, policy: { ...policy, layout } })),
+    ...(await restoreModelSetup(ledger, record, setupPlace, { ...setup, policy: { ...policy, layout } })),
     id,
     agent: record.agent,
     headTurnId: record.headTurnId,
@@ -107,11 +107,11 @@ export async function resumeSession(
     role: record.role,
     cache: openCacheState(),
     pace: openPace(pace ?? "human"),
-    folding: openFoldingState(),
+    compactionState: openCompactionState(),
     spent: nothingSpent,
     toldVolatile: null,
-    otherSeats: [],
-    staysWith: { model: nameIn(seat, model), chosenBy: null },
+    otherModels: [],
+    staysWith: { model: nameIn(setupPlace, model), chosenBy: null },
     openedMs: record.createdMs,
     workspacePath: record.workspacePath,
     ...(record.parent === null ? {} : { origin: { parent: record.parent } }),
@@ -120,17 +120,17 @@ export async function resumeSession(
   return withState(session, await ledger.readState(id));
 }
 
-function nameIn({ setup }: Pick<RecordedSeat, "setup">, model: ModelFacts): string {
+function nameIn({ setup }: Pick<RecordedSetup, "setup">, model: ModelFacts): string {
   return setup?.calls.name ?? nameOf(model);
 }
 
 /** Tools and system text as they were recorded, with the conversation as the model is shown it. */
-export async function restoreSeat(
+export async function restoreModelSetup(
   ledger: Ledger,
   record: SessionRecord,
-  { foundationHash, setup: kept, place, model: name, provider }: RecordedSeat,
+  { foundationHash, setup: kept, place, model: name, provider }: RecordedSetup,
   { model, protocol, policy, options, counter: textCounter }: ResumeSetup,
-): Promise<LeftSeat> {
+): Promise<ModelSetup> {
   const text = foundationHash === null ? null : await ledger.readContent(foundationHash);
   if (text === null || kept === null) {
     throw new StrataError(
@@ -155,7 +155,7 @@ export async function restoreSeat(
       openThread(foundation),
       said.map(({ message }) => message),
     ),
-    seat: place,
+    setupPlace: place,
     padding,
     preactivated,
     toolsLeft,

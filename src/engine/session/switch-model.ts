@@ -6,15 +6,15 @@ import type { Message } from "../../core/message/message.ts";
 import { withoutThinking } from "../../core/message/without-thinking.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import { createTokenCounter } from "../../core/tokens/token-counter.ts";
-import { findSeat, isSame } from "./recorded-seat.ts";
-import { layForSession, type FoundationSetup } from "../../core/session/session-foundation.ts";
+import { findModelSetup, isSame } from "./recorded-seat.ts";
+import { makeFoundation, type FoundationSetup } from "../../core/session/session-foundation.ts";
 import {
-  firstSeat,
-  type LeftSeat,
-  type OtherSeat,
+  firstPlace,
+  type ModelSetup,
+  type ModelState,
   type Session,
 } from "../../core/session/session.ts";
-import { restoreSeat, type ResumeSetup } from "./stored-session.ts";
+import { restoreModelSetup, type ResumeSetup } from "./stored-session.ts";
 
 /** How the other model is called. */
 export interface SwitchTo extends Pick<ResumeSetup, "model" | "protocol" | "policy" | "options"> {
@@ -22,7 +22,7 @@ export interface SwitchTo extends Pick<ResumeSetup, "model" | "protocol" | "poli
   readonly modelName: string;
 }
 
-export interface SwitchEdges {
+export interface SwitchDeps {
   readonly ledger: Ledger;
   readonly counter: TextCounter;
   /** What tools and system text are made of by now. */
@@ -30,48 +30,48 @@ export interface SwitchEdges {
 }
 
 /** Of so many other models the conversation stays at hand; that of others is read again. */
-const leftSeatsMax = 4;
+const madeSetupsMax = 4;
 /** And of so many what is known of their caches. */
-const otherSeatsMax = 16;
+const otherModelsMax = 16;
 
 /** Nothing is recorded until its next turn is. */
 export async function switchModel(
   session: Session,
   to: SwitchTo,
-  edges: SwitchEdges,
+  deps: SwitchDeps,
 ): Promise<Session> {
   const wanted: ModelName = { model: to.model.id, provider: to.model.provider };
-  const known = session.otherSeats.find(({ name }) => name === to.modelName);
-  const seat =
-    (await goBack(session, to, known?.left ?? null, edges)) ?? (await lay(session, to, edges));
+  const known = session.otherModels.find(({ name }) => name === to.modelName);
+  const setupPlace =
+    (await goBack(session, to, known?.left ?? null, deps)) ?? (await lay(session, to, deps));
   // One seat for each model: the same model by another route takes its place.
-  const others = [...(session.isRecorded ? [leave(session)] : []), ...session.otherSeats].filter(
+  const others = [...(session.isRecorded ? [leave(session)] : []), ...session.otherModels].filter(
     (each) => !isSame(each, wanted),
   );
   const { keptVolatile } = session.thread;
   return {
     ...session,
-    ...seat,
-    thread: { ...seat.thread, keptVolatile },
+    ...setupPlace,
+    thread: { ...setupPlace.thread, keptVolatile },
     cache: known?.cache ?? openCacheState(),
     pace: known?.pace ?? session.pace,
     toldVolatile: known?.toldVolatile ?? null,
     // Sizes are another model's.
-    folding: { ...session.folding, noPlace: null },
-    otherSeats: others
-      .slice(0, otherSeatsMax)
-      .map((each, at) => (at < leftSeatsMax ? each : { ...each, left: null })),
+    compactionState: { ...session.compactionState, noPlace: null },
+    otherModels: others
+      .slice(0, otherModelsMax)
+      .map((each, at) => (at < madeSetupsMax ? each : { ...each, left: null })),
   };
 }
 
-function leave(session: Session): OtherSeat {
-  const { model, modelName, protocol, policy, options, thread, seat } = session;
+function leave(session: Session): ModelState {
+  const { model, modelName, protocol, policy, options, thread, setupPlace } = session;
   const { cache, pace, toldVolatile } = session;
   const { padding, preactivated, toolsLeft, permissions, madeOf } = session;
   const made = { padding, preactivated, toolsLeft, permissions, madeOf };
   // One that no turn was completed with is in no ledger, and is made again as things are then.
   const called = { model, modelName, protocol, policy, options };
-  const left = seat.isRecorded ? { ...called, thread, seat, ...made } : null;
+  const left = setupPlace.isRecorded ? { ...called, thread, setupPlace, ...made } : null;
   const name = { model: model.id, provider: model.provider, name: modelName };
   return { ...name, cache, pace, toldVolatile, left };
 }
@@ -80,9 +80,9 @@ function leave(session: Session): OtherSeat {
 async function goBack(
   session: Session,
   to: SwitchTo,
-  left: LeftSeat | null,
-  { ledger, counter }: SwitchEdges,
-): Promise<LeftSeat | null> {
+  left: ModelSetup | null,
+  { ledger, counter }: SwitchDeps,
+): Promise<ModelSetup | null> {
   if (!session.isRecorded) return null;
   // Another way of speaking to it would be other bytes.
   if (left !== null && left.protocol.name !== to.protocol.name) return null;
@@ -96,11 +96,11 @@ async function goBack(
   const record = await ledger.findSession(session.id);
   if (record === null) return null;
   const name: ModelName = { model: to.model.id, provider: to.model.provider };
-  const seat = await findSeat(ledger, record, name);
-  if (seat === null || seat.setup === null || !seat.place.isRecorded) return null;
-  const { options, protocol, layout = to.policy.layout } = seat.setup.calls;
-  if (protocol !== to.protocol.name || seat.setup.calls.name !== to.modelName) return null;
-  return restoreSeat(ledger, record, seat, {
+  const setupPlace = await findModelSetup(ledger, record, name);
+  if (setupPlace === null || setupPlace.setup === null || !setupPlace.place.isRecorded) return null;
+  const { options, protocol, layout = to.policy.layout } = setupPlace.setup.calls;
+  if (protocol !== to.protocol.name || setupPlace.setup.calls.name !== to.modelName) return null;
+  return restoreModelSetup(ledger, record, setupPlace, {
     ...to,
     policy: { ...to.policy, layout },
     options,
@@ -111,16 +111,16 @@ async function goBack(
 async function lay(
   session: Session,
   to: SwitchTo,
-  { counter: textCounter, context }: SwitchEdges,
-): Promise<LeftSeat> {
+  { counter: textCounter, context }: SwitchDeps,
+): Promise<ModelSetup> {
   const setup: FoundationSetup = { ...(await context()), ...to };
   const counter = createTokenCounter(textCounter, to.model.tokenizer);
-  const { foundation, ...laid } = layForSession(setup, counter, session.pace);
+  const { foundation, ...newFoundation } = makeFoundation(setup, counter, session.pace);
   const said: readonly Message[] = messagesFrom(session.thread, 0);
   return {
     ...to,
-    ...laid,
+    ...newFoundation,
     thread: appendMessages(openThread(foundation), said.map(withoutThinking)),
-    seat: session.isRecorded ? { ...firstSeat, isRecorded: false } : firstSeat,
+    setupPlace: session.isRecorded ? { ...firstPlace, isRecorded: false } : firstPlace,
   };
 }

@@ -5,7 +5,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import type { DelegatedTask, SubAgentKind } from "../../edge/tools/delegate-tool.ts";
 import type { Sibling } from "./fan-out.ts";
 import { openFork } from "./open-fork.ts";
-import { toSubAgentEdges } from "./sub-agent-edges.ts";
+import { toSubAgentDeps } from "./sub-agent-edges.ts";
 import type { SubAgentMark } from "./sub-agent-mark.ts";
 import { toReport, type ReportPage } from "./report.ts";
 import { openWorker } from "./open-worker.ts";
@@ -28,7 +28,7 @@ export async function delegate(
 ): Promise<ToolOutput> {
   const { sessionId, turnId, toolUseId, signal } = call;
   const { kind } = task;
-  const parent = await delegation.edges.ledger.findSession(sessionId);
+  const parent = await delegation.deps.ledger.findSession(sessionId);
   if (parent === null) throw new ToolError("not_found", `there is no session ${sessionId}`);
   const from = { sessionId, turnId, toolUseId };
   const mark: SubAgentMark = {
@@ -40,16 +40,16 @@ export async function delegate(
   const asked = { id: randomUUID(), parent, from, origin, mark, task, options };
   let sibling: Sibling | null = null;
   const links = { eventId: call.eventId ?? null, onBegin: () => sibling?.begun() };
-  const edges = toSubAgentEdges(delegation.edges, links);
+  const deps = toSubAgentDeps(delegation.deps, links);
   const open = kind === "worker" ? openWorker : openFork;
-  const ready = await open(asked, { ...delegation, edges }).catch((error: unknown) => {
+  const ready = await open(asked, { ...delegation, deps }).catch((error: unknown) => {
     throw error instanceof StrataError ? notStarted(kind, error) : error;
   });
   const { agent } = ready;
   try {
     sibling = ready.prefix === null ? null : await delegation.fanOut.enter(ready.prefix, signal);
     const handle = agent.run({ content: ready.text, source: "agent" }, { signal });
-    void tellBegun(handle, sibling);
+    void watchBegun(handle, sibling);
     const { depth } = mark;
     options.onStarted?.({
       sessionId: agent.id,
@@ -75,7 +75,7 @@ function notStarted(kind: SubAgentKind, cause: StrataError): ToolError {
 }
 
 /** For providers that do not tell when an answer begins: a stream has begun with its first part. */
-async function tellBegun(handle: TurnHandle, sibling: Sibling | null): Promise<void> {
+async function watchBegun(handle: TurnHandle, sibling: Sibling | null): Promise<void> {
   for await (const part of handle) {
     const isReply =
       part.type === "token" || part.type === "reasoning" || part.type === "tool_status";

@@ -12,7 +12,7 @@ import type { SubAgentMark } from "./sub-agent-mark.ts";
 
 /**
  * What is not said otherwise holds from the next use on; what the model is told of changes with the next session or
- * fold.
+ * compaction.
  */
 export interface DelegationOptions {
   /** Whether sessions may ask for sub-agents; they may by default. */

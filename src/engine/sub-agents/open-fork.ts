@@ -9,7 +9,7 @@ import { findRecorded } from "../session/find-named.ts";
 import { optionsOf, policyOf } from "../session/engine-config.ts";
 import { createEngineSession } from "../session/engine-session.ts";
 import { findCallHabit, listenerOf, readShown, type Listener } from "../session/recorded-seat.ts";
-import { firstSeat, type Session } from "../../core/session/session.ts";
+import { firstPlace, type Session } from "../../core/session/session.ts";
 import { nothingSpent } from "../../core/session/spent.ts";
 import { resumeSession } from "../session/stored-session.ts";
 import { toMarkNote } from "./sub-agent-mark.ts";
@@ -18,22 +18,22 @@ import type { Delegation } from "./delegation.ts";
 
 export async function openFork(asked: AskedAgent, delegation: Delegation): Promise<ReadyAgent> {
   const { id, mark, origin, task } = asked;
-  const { edges, readConfig, makeWorld } = delegation;
-  const habit = await findCallHabit(edges.ledger, asked.parent);
+  const { deps, readConfig, makeWorld } = delegation;
+  const habit = await findCallHabit(deps.ledger, asked.parent);
   const named = { model: habit?.model ?? asked.parent.model, name: habit?.name };
-  const model = findRecorded(named, edges);
-  const reached = await edges.reach(model);
+  const model = findRecorded(named, deps);
+  const reached = await deps.reach(model);
   const config = await readConfig();
   const policy = policyOf(config);
-  const parent = await resumeSession(edges.ledger, asked.parent.id, {
+  const parent = await resumeSession(deps.ledger, asked.parent.id, {
     model,
     protocol: reached.protocol,
     // Its origin's bytes: another layout would be another prefix.
     policy: { ...policy, layout: habit?.layout ?? policy.layout },
-    counter: edges.counter,
+    counter: deps.counter,
     options: habit?.options ?? optionsOf(config, model),
   });
-  const sent = await readSent(edges.ledger, asked.from, listenerOf(parent));
+  const sent = await readSent(deps.ledger, asked.from, listenerOf(parent));
   const { agent, role, thread } = parent;
   const session: Session = {
     ...parent,
@@ -41,8 +41,8 @@ export async function openFork(asked: AskedAgent, delegation: Delegation): Promi
     origin,
     headTurnId: null,
     isRecorded: false,
-    seat: firstSeat,
-    otherSeats: [],
+    setupPlace: firstPlace,
+    otherModels: [],
     // With another model it would read nothing of what its origin wrote.
     staysWith: { model: parent.modelName, chosenBy: "person" },
     openedMs: null,
@@ -54,9 +54,9 @@ export async function openFork(asked: AskedAgent, delegation: Delegation): Promi
   };
   const world = await makeWorld({ sessionId: id, agent, role, session }, mark);
   world.skills?.preactivate(session.preactivated);
-  const nowMs = (edges.now ?? Date.now)();
+  const nowMs = (deps.now ?? Date.now)();
   return {
-    agent: createEngineSession({ edges, readConfig }, { session, world, reached }),
+    agent: createEngineSession({ deps, readConfig }, { session, world, reached }),
     text: forkTask(task.task),
     prefix: isWritten(session, nowMs)
       ? null

@@ -8,12 +8,12 @@ import type { Delegation } from "./delegation.ts";
 
 export async function openWorker(asked: AskedAgent, delegation: Delegation): Promise<ReadyAgent> {
   const { id, parent, mark, origin, task, options } = asked;
-  const { edges, readConfig, makeWorld } = delegation;
+  const { deps, readConfig, makeWorld } = delegation;
   let environment: string | null = null;
   const engine = createEngine(
     async () => ({ ...(await readConfig()), role: "worker", pace: "worker" }),
     {
-      ...edges,
+      ...deps,
       world: async (owner) => {
         const world = await makeWorld(owner, mark);
         const context: typeof world.context = async () => {
@@ -25,7 +25,7 @@ export async function openWorker(asked: AskedAgent, delegation: Delegation): Pro
       },
     },
   );
-  const habit = await findCallHabit(edges.ledger, parent);
+  const habit = await findCallHabit(deps.ledger, parent);
   const model = options.model ?? habit?.name ?? parent.model;
   const agent = await engine.open({ id, model, origin });
   const scoped =

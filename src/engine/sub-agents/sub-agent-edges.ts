@@ -1,6 +1,6 @@
 // What a sub-agent is opened with: the edges of whoever asks for it, which tell of it what only they can know.
 import type { Provider } from "../../edge/providers/provider.ts";
-import type { EngineEdges } from "../session/engine-edges.ts";
+import type { EngineDeps } from "../session/engine-edges.ts";
 import type { Emitter } from "../events/tell.ts";
 
 export interface SubAgentLinks {
@@ -10,22 +10,22 @@ export interface SubAgentLinks {
   readonly onBegin: () => void;
 }
 
-export function toSubAgentEdges(
-  edges: EngineEdges,
+export function toSubAgentDeps(
+  deps: EngineDeps,
   { eventId, onBegin }: SubAgentLinks,
-): EngineEdges {
-  const { events } = edges;
+): EngineDeps {
+  const { events } = deps;
   return {
-    ...edges,
+    ...deps,
     reach: async (model) => {
-      const reached = await edges.reach(model);
-      return { ...reached, provider: tellingBegin(reached.provider, onBegin) };
+      const reached = await deps.reach(model);
+      return { ...reached, provider: watchBegin(reached.provider, onBegin) };
     },
     ...(events === undefined || eventId === null ? {} : { events: followingFrom(events, eventId) }),
   };
 }
 
-function tellingBegin(provider: Pick<Provider, "send">, onBegin: () => void): typeof provider {
+function watchBegin(provider: Pick<Provider, "send">, onBegin: () => void): typeof provider {
   return {
     send: (call) =>
       provider.send({

@@ -4,7 +4,7 @@ import { requireLeasts } from "../../core/tools/check-limits.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import { findToolset, toolsets } from "../../core/tools/toolsets.ts";
 import { delegatePartTool, delegateTool } from "../../edge/tools/delegate-tool.ts";
-import type { EngineEdges } from "../session/engine-edges.ts";
+import type { EngineDeps } from "../session/engine-edges.ts";
 import type { EngineConfig } from "../session/engine-config.ts";
 import type { Delegation, DelegationOptions } from "./delegation.ts";
 import { createFanOut } from "./fan-out.ts";
@@ -20,23 +20,23 @@ import { emptyWorld, type World, type WorldOwner } from "../world/world.ts";
  */
 export function withDelegation(
   config: EngineConfig | (() => Promise<EngineConfig>),
-  edges: EngineEdges,
+  deps: EngineDeps,
   options: DelegationOptions | (() => DelegationOptions) = {},
-): EngineEdges {
+): EngineDeps {
   const readOptions = typeof options === "function" ? options : () => options;
   checkLimits(readOptions());
   const delegation: Delegation = {
-    edges,
+    deps,
     readConfig: typeof config === "function" ? config : () => Promise.resolve(config),
     readOptions,
     fanOut: createFanOut(),
     makeWorld: async (owner, mark) => {
-      const inner = edges.world === undefined ? emptyWorld : await edges.world(owner);
+      const inner = deps.world === undefined ? emptyWorld : await deps.world(owner);
       return toWorld(inner, owner, mark, delegation);
     },
   };
   return {
-    ...edges,
+    ...deps,
     world: (owner) => {
       const { session } = owner;
       return delegation.makeWorld(owner, session === undefined ? null : findMark(session));
@@ -74,12 +74,12 @@ function toWorld(
   mark: SubAgentMark | null,
   delegation: Delegation,
 ): World {
-  const { readOptions, edges } = delegation;
+  const { readOptions, deps } = delegation;
   let made: { readonly from: DelegationOptions; readonly tools: WorldTools } | null = null;
   const tools = (): WorldTools => {
     const from = readOptions();
     if (made?.from !== from) {
-      const wrapped = { inner, role, mark, events: edges.events };
+      const wrapped = { inner, role, mark, events: deps.events };
       made = { from, tools: wrapTools({ ...wrapped, ...mayOf(role, mark, from, delegation) }) };
     }
     return made.tools;
@@ -126,7 +126,7 @@ function toolOf(
   const tool: Tool = make({
     run: (task, call) => delegate(task, call, { mark, page: pageOf(), options }, delegation),
     readReport: (sessionId, offset, call) =>
-      readReport(delegation.edges.ledger, { sessionId, offset }, call, pageOf()),
+      readReport(delegation.deps.ledger, { sessionId, offset }, call, pageOf()),
     toolsets: [...new Set(names)],
     atOnceMax,
     timeoutMs,

@@ -4,7 +4,7 @@ import { readEvent } from "../../core/layers/event.ts";
 import type { Session } from "../../core/session/session.ts";
 import { stays } from "../../core/turn/turn-events.ts";
 import type { Turn } from "../../core/turn/turn.ts";
-import type { Edges, TurnToRun } from "./edges.ts";
+import type { Deps, TurnToRun } from "./edges.ts";
 import { recordSession } from "../session/stored-session.ts";
 import { toRunning, type RunningTurn } from "./running-turn.ts";
 
@@ -14,12 +14,12 @@ export const callsMaxUsual = 50;
 export async function beginTurn(
   session: Session,
   { id, event, route = stays, volatile, callsMax = callsMaxUsual }: TurnToRun,
-  edges: Edges,
+  deps: Deps,
 ): Promise<RunningTurn> {
-  const startIso = new Date(edges.now()).toISOString();
+  const startIso = new Date(deps.now()).toISOString();
   const { current, context } = readEvent(event, session.role, { iso: startIso });
-  const before = await recordSession(session, edges);
-  edges.onRecorded?.(before);
+  const before = await recordSession(session, deps);
+  deps.onRecorded?.(before);
   const turn: Turn = {
     ...newTurn,
     id: id ?? randomUUID(),
@@ -36,7 +36,7 @@ export async function beginTurn(
     current: [current],
     resumed: null,
   };
-  return toRunning(turn, { lease: null, volatile }, edges);
+  return toRunning(turn, { lease: null, volatile }, deps);
 }
 
 type Fresh =

@@ -2,20 +2,20 @@
 import { toClosed } from "../../core/turn/close-turn.ts";
 import type { TurnEnding } from "../../core/turn/turn-ending.ts";
 import { turnEnded } from "../../core/turn/turn-events.ts";
-import type { StepEdges, TurnRun } from "./edges.ts";
+import type { StepDeps, TurnRun } from "./edges.ts";
 import { emit, releaseOnError, type RunningTurn } from "./running-turn.ts";
 
 /** Closes the turn. Words that came too late for a call are handed back. */
 export async function closeTurn(
   running: RunningTurn,
   how: TurnEnding,
-  edges: StepEdges,
+  deps: StepDeps,
 ): Promise<TurnRun> {
   const { turn, lease } = running;
-  const endMs = edges.now();
+  const endMs = deps.now();
   const { session, end } = toClosed(turn, how, endMs);
   await releaseOnError(running, async () => lease?.close(end));
   emit(running, turnEnded(turn, how, endMs));
-  const unsaid = edges.takeSteered && [...turn.said, ...edges.takeSteered()];
+  const unsaid = deps.takeSteered && [...turn.said, ...deps.takeSteered()];
   return { session, calls: turn.calls, end: how, ...(unsaid && { unsaid }) };
 }

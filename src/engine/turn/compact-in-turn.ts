@@ -1,17 +1,17 @@
 // Shortens the history before the running turn, and what of the turn itself is too long.
 import { assert } from "../../core/assert.ts";
 import type { CompactionResult, Step } from "../../core/turn/step.ts";
-import type { StepEdges } from "./edges.ts";
+import type { StepDeps } from "./edges.ts";
 import { runCompaction } from "../compaction/run-compaction.ts";
 import type { RunningTurn } from "./running-turn.ts";
 
 export async function compactInTurn(
   { trigger, prepared, nowMs }: Extract<Step, { readonly do: "compact" }>,
-  { turn, lease, teller }: RunningTurn,
-  edges: StepEdges,
+  { turn, lease, emitter }: RunningTurn,
+  deps: StepDeps,
 ): Promise<CompactionResult> {
   const { session, current } = turn;
-  const { ledger } = edges;
+  const { ledger } = deps;
   assert(ledger !== undefined, "only a recorded history is compacted");
   const run = await runCompaction(
     {
@@ -19,11 +19,11 @@ export async function compactInTurn(
       lease,
       stagedCount: current.length,
       prepared,
-      nowMs: nowMs ?? edges.now(),
+      nowMs: nowMs ?? deps.now(),
       ...(trigger === "overflow" ? { asked: "overflow_recovery" } : {}),
     },
-    { ...edges, ledger },
-    teller,
+    { ...deps, ledger },
+    emitter,
   );
   if (run.kind === "unchanged") {
     return { isCompacted: false, session: run.session, isTight: run.isTight };

@@ -7,7 +7,7 @@ import type { Counter } from "../../edge/counters/counter.ts";
 
 export type PromptCounter = Pick<Counter, "count" | "noteBill">;
 
-export interface CountEdges {
+export interface CountDeps {
   readonly counter?: PromptCounter;
   readonly signal?: AbortSignal;
 }
@@ -15,7 +15,7 @@ export interface CountEdges {
 export async function countPrompt(
   session: Session,
   { assembly, plan, promptTokens }: PreparedCall,
-  { counter, signal }: CountEdges,
+  { counter, signal }: CountDeps,
 ): Promise<number> {
   if (counter === undefined) return promptTokens;
   const { protocol, model, options } = session;
@@ -32,7 +32,7 @@ export async function countPrompt(
 export function noteBill(
   { session, at }: Turn,
   { usage }: CallEntry,
-  { counter }: CountEdges,
+  { counter }: CountDeps,
 ): void {
   const counted = at.after === "send" ? at.sent.call.prepared.countedTokens : undefined;
   if (counted === undefined || usage === null) return;

@@ -15,7 +15,7 @@ import type { Emitter } from "../events/tell.ts";
 import type { TurnEnding } from "../../core/turn/turn-ending.ts";
 
 /** Everything the steps of a turn need of the world. */
-export interface StepEdges {
+export interface StepDeps {
   readonly provider: Pick<Provider, "send">;
   /** Nothing is recorded without one, and nothing can be compacted. */
   readonly ledger?: Ledger;
@@ -43,7 +43,7 @@ export interface StepEdges {
 }
 
 /** Everything a turn needs of the world. */
-export interface Edges extends StepEdges {
+export interface Deps extends StepDeps {
   readonly ledger: Ledger;
 }
 

@@ -2,7 +2,7 @@
 import type { Step } from "../../core/turn/step.ts";
 import { callStarted } from "../../core/turn/turn-events.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
-import type { StepEdges } from "./edges.ts";
+import type { StepDeps } from "./edges.ts";
 import { emit, type RunningTurn } from "./running-turn.ts";
 
 export interface StartedCall {
@@ -14,13 +14,13 @@ export interface StartedCall {
 export function encodeCall(
   { prepared, number }: Extract<Step, { readonly do: "send" }>,
   running: RunningTurn,
-  edges: StepEdges,
+  deps: StepDeps,
 ): StartedCall {
   const { protocol, model, options } = running.turn.session;
   const { assembly, plan, promptTokens } = prepared;
   const request = protocol.encode({ assembly, plan, model, options });
-  const startMs = edges.now();
+  const startMs = deps.now();
   emit(running, [callStarted(running.turn, number, promptTokens)]);
-  edges.onPhase?.("calling");
+  deps.onPhase?.("calling");
   return { request, startMs };
 }

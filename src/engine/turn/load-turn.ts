@@ -1,6 +1,6 @@
 // A turn that a process left open, as far as the ledger has it. What comes next is for nextStep.
 import { appendMessages } from "../../core/assembly/thread.ts";
-import type { FoldRecord } from "../../core/ledger/fold-record.ts";
+import type { CompactionRecord } from "../../core/ledger/fold-record.ts";
 import type { CallEntry, CallRecord } from "../../core/ledger/call-entry.ts";
 import type { OpenTurn } from "../../core/ledger/ledger.ts";
 import type { ThreadMessage, TurnRecord } from "../../core/ledger/turn-record.ts";
@@ -10,7 +10,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import { isOverflow } from "../../core/turn/turn-ending.ts";
 import { stays } from "../../core/turn/turn-events.ts";
 import type { Turn } from "../../core/turn/turn.ts";
-import type { Edges, TurnToResume } from "./edges.ts";
+import type { Deps, TurnToResume } from "./edges.ts";
 import { callsMaxUsual, newTurn } from "./begin-turn.ts";
 import { toRunning, type RunningTurn } from "./running-turn.ts";
 
@@ -18,9 +18,9 @@ import { toRunning, type RunningTurn } from "./running-turn.ts";
 export async function loadTurn(
   session: Session,
   wish: TurnToResume,
-  edges: Edges,
+  deps: Deps,
 ): Promise<RunningTurn> {
-  const { ledger } = edges;
+  const { ledger } = deps;
   const found = await ledger.findUnfinished(session.id);
   if (found === null) {
     throw new StrataError(
@@ -33,8 +33,8 @@ export async function loadTurn(
   checkModel(session, found.turn);
   const lease = await ledger.resumeTurn(session.id);
   try {
-    const turn = await readTurn(session, found.turn, lease, wish, edges);
-    return toRunning(turn, { lease, volatile: wish.volatile }, edges);
+    const turn = await readTurn(session, found.turn, lease, wish, deps);
+    return toRunning(turn, { lease, volatile: wish.volatile }, deps);
   } catch (error) {
     await lease.release().catch(() => {});
     throw error;
@@ -66,12 +66,12 @@ async function readTurn(
   record: TurnRecord,
   { id }: OpenTurn,
   { moment = {}, callsMax = callsMaxUsual }: TurnToResume,
-  edges: Edges,
+  deps: Deps,
 ): Promise<Turn> {
-  const { ledger } = edges;
+  const { ledger } = deps;
   const recorded = await ledger.readMessages(id);
   const calls = (await ledger.readCalls(id)).map((call) => withReply(call, recorded));
-  const compaction = await ledger.findFold({ turnId: id });
+  const compaction = await ledger.findCompaction({ turnId: id });
   const from = compaction?.firstKeptTurnId === id ? compaction.firstKeptIndex : 0;
   const last = calls.at(-1);
   const isTooLong = last !== undefined && isOverflow(last);
@@ -91,7 +91,7 @@ async function readTurn(
     event: {
       moment,
       context: null,
-      startIso: new Date(startMsOf(before, recorded) ?? edges.now()).toISOString(),
+      startIso: new Date(startMsOf(before, recorded) ?? deps.now()).toISOString(),
       toldMs: last === undefined ? null : before.cache.lastStartMs,
     },
     route: stays,
@@ -119,11 +119,11 @@ function startMsOf({ policy }: Session, [first]: readonly ThreadMessage[]): numb
 
 /** The kept state counts calls from the latest compaction on; before a turn's first call, its time tells. */
 function isCompactedSince(
-  { folding }: Session,
-  compaction: FoldRecord | null,
+  { compactionState }: Session,
+  compaction: CompactionRecord | null,
   { record, last }: { readonly record: TurnRecord; readonly last: CallEntry | undefined },
 ): boolean {
-  if (compaction === null || folding.callsSinceFold > 0) return false;
+  if (compaction === null || compactionState.callsSinceFold > 0) return false;
   return last !== undefined || compaction.compactedMs >= record.startMs;
 }
 

@@ -5,13 +5,13 @@ import { keptSetupOf } from "../../core/session/kept-setup.ts";
 import { newMessages } from "../../core/turn/new-messages.ts";
 import type { Step } from "../../core/turn/step.ts";
 import type { Turn } from "../../core/turn/turn.ts";
-import type { StepEdges } from "./edges.ts";
+import type { StepDeps } from "./edges.ts";
 import type { RunningTurn } from "./running-turn.ts";
 
 export async function recordSent(
   running: RunningTurn,
   step: Extract<Step, { readonly do: "record" }>,
-  { ledger }: Pick<StepEdges, "ledger">,
+  { ledger }: Pick<StepDeps, "ledger">,
 ): Promise<void> {
   const { turn } = running;
   const { plainThread } = step.prepared.assembly;
@@ -25,7 +25,7 @@ export async function recordSent(
 
 function toNewTurn(turn: Turn, messages: readonly NewMessage[], startMs: number): NewTurn {
   const { before, session } = turn;
-  const { model, role, permissions, workspacePath, seat } = before;
+  const { model, role, permissions, workspacePath, setupPlace } = before;
   const { foundation } = session.thread;
   return {
     id: turn.id,
@@ -36,7 +36,7 @@ function toNewTurn(turn: Turn, messages: readonly NewMessage[], startMs: number)
     role,
     startMs,
     ...(workspacePath === null ? {} : { workspacePath }),
-    ...(seat.isRecorded
+    ...(setupPlace.isRecorded
       ? {}
       : {
           foundation: keepFoundation(foundation),

@@ -1,17 +1,17 @@
 // What the next call needs to know of the world: settings, the time, and text that is sent with it alone.
 import type { Result, Step } from "../../core/turn/step.ts";
-import type { StepEdges } from "./edges.ts";
+import type { StepDeps } from "./edges.ts";
 import type { RunningTurn } from "./running-turn.ts";
 
 export async function refresh(
   step: Extract<Step, { readonly do: "refresh" }>,
   { turn, volatile }: RunningTurn,
-  edges: StepEdges,
+  deps: StepDeps,
 ): Promise<Result> {
-  const session = (await edges.refresh?.(turn.session)) ?? turn.session;
-  edges.onPhase?.("preparing");
-  const nowMs = edges.now();
-  const { settings, reserves, summariser } = edges.compaction ?? {};
+  const session = (await deps.refresh?.(turn.session)) ?? turn.session;
+  deps.onPhase?.("preparing");
+  const nowMs = deps.now();
+  const { settings, reserves, summariser } = deps.compaction ?? {};
   return {
     did: "refresh",
     session,
@@ -24,7 +24,7 @@ export async function refresh(
         ...(reserves && { reserves }),
         ...(summariser && { summariser: { model: summariser.model } }),
       },
-      canCount: edges.counter !== undefined,
+      canCount: deps.counter !== undefined,
     },
   };
 }

@@ -10,7 +10,7 @@ import { anthropicMessages } from "../../core/wire/anthropic-messages/index.ts";
 import type { Reply } from "../../core/wire/reply.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { openLedger } from "../../edge/stores/open-ledger.ts";
-import { runTurn, type Edges, type TurnRun, type TurnToRun } from "../../engine.ts";
+import { runTurn, type Deps, type TurnRun, type TurnToRun } from "../../engine.ts";
 import { openSession } from "../session/open-session.ts";
 import type { Session } from "../../core/session/session.ts";
 
@@ -72,7 +72,7 @@ const found: Message = {
   ],
 };
 
-interface World extends Edges {
+interface World extends Deps {
   readonly bodies: string[];
   readonly ran: ToolUseBlock[];
 }

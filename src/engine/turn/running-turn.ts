@@ -7,15 +7,15 @@ import type { Input } from "../../core/turn/step.ts";
 import type { Turn } from "../../core/turn/turn.ts";
 import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options.ts";
 import type { SharedChain } from "../../edge/tools/dispatch/tool-trace.ts";
-import type { StepEdges, TurnToRun } from "./edges.ts";
-import { createTeller, type Teller } from "../events/tell.ts";
+import type { StepDeps, TurnToRun } from "./edges.ts";
+import { createTurnEmitter, type TurnEmitter } from "../events/tell.ts";
 
 export interface RunningTurn {
   /** Replaced by every result. */
   turn: Turn;
   /** Null until the turn is open in the ledger. */
   lease: OpenTurn | null;
-  readonly teller: Teller;
+  readonly emitter: TurnEmitter;
   /** The session and turn whose tools run, with the chain of events that tools continue. */
   readonly tools: DispatchContext & { readonly chain: SharedChain };
   /** Text that is sent with the next call alone. */
@@ -30,10 +30,10 @@ export interface TurnParts {
 export function toRunning(
   turn: Turn,
   { lease, volatile = [] }: TurnParts,
-  edges: StepEdges,
+  deps: StepDeps,
 ): RunningTurn {
   const { id: turnId, before } = turn;
-  const { signal, events } = edges;
+  const { signal, events } = deps;
   const chain: SharedChain = { current: null };
   const { id: sessionId, role } = before;
   const tools = { sessionId, turnId, role, chain, ...(signal === undefined ? {} : { signal }) };
@@ -41,7 +41,7 @@ export function toRunning(
     turn,
     lease,
     tools,
-    teller: createTeller(events, tools),
+    emitter: createTurnEmitter(events, tools),
     volatile: () => (typeof volatile === "function" ? volatile() : Promise.resolve(volatile)),
   };
 }
@@ -52,12 +52,12 @@ export function apply(running: RunningTurn, input: Input): void {
   emit(running, running.turn.news);
 }
 
-export function emit({ teller }: RunningTurn, events: readonly EventBody[]): void {
-  for (const event of events) teller.tell(event);
+export function emit({ emitter }: RunningTurn, events: readonly EventBody[]): void {
+  for (const event of events) emitter.emit(event);
 }
 
 /** Takes in what came meanwhile: words of people, and an abort. */
-export function hear(running: RunningTurn, { takeSteered, signal }: StepEdges): void {
+export function hear(running: RunningTurn, { takeSteered, signal }: StepDeps): void {
   const messages = takeSteered?.() ?? [];
   if (messages.length > 0) apply(running, { did: "say", messages });
   if (signal?.aborted === true && running.turn.aborted === null) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Message, ToolUseBlock } from "../../core/message/message.ts";
 import type { RunTools } from "./answer-tools.ts";
-import { tellingTools } from "./tool-parts.ts";
+import { watchTools } from "./tool-parts.ts";
 import type { TurnPart } from "./turn-handle.ts";
 
 const uses: readonly ToolUseBlock[] = ["u1", "u2", "u3"].map((id) => ({
@@ -25,7 +25,7 @@ function watch(runTools: RunTools): { readonly run: RunTools; readonly told: str
     const has = part.use !== undefined ? " use" : part.result === undefined ? "" : " result";
     told.push(`${part.toolUseId} ${part.status}${has}`);
   };
-  return { run: tellingTools(runTools, tell), told };
+  return { run: watchTools(runTools, tell), told };
 }
 
 test("each use is told when it runs and how it ended; one without a result has failed", async () => {

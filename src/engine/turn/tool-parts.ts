@@ -3,7 +3,7 @@ import type { ToolResultBlock, ToolUseBlock } from "../../core/message/message.t
 import type { RunTools } from "./answer-tools.ts";
 import type { TurnPart } from "./turn-handle.ts";
 
-export function tellingTools(runTools: RunTools, tell: (part: TurnPart) => void): RunTools {
+export function watchTools(runTools: RunTools, tell: (part: TurnPart) => void): RunTools {
   return async (uses, call) => {
     for (const use of uses) tell({ ...aboutUse(use), status: "running", use });
     try {

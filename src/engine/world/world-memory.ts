@@ -36,7 +36,7 @@ export function createWorldMemory(
       ...(userFolder === undefined ? {} : { globalFolder: userFolder }),
       ...(snapshot === undefined ? {} : { snapshot }),
     });
-  // One for each system text: a fold that comes to nothing leaves the session with the one it had.
+  // One for each system text: a compaction that comes to nothing leaves the session with the one it had.
   let told: { readonly key: string; readonly memory: MemorySession } | null = null;
   return {
     look: async () => {

@@ -17,7 +17,7 @@ export interface WorldSettings {
   readonly tools?: ToolSettings;
 }
 
-/** Hold for sessions that are opened from now on, and from the next fold on. */
+/** Hold for sessions that are opened from now on, and from the next compaction on. */
 export interface MemorySettings {
   readonly mode?: MemoryMode;
   /** Also of documents: in a shared session MEMORY.md is not shown. */
@@ -29,7 +29,7 @@ export interface MemorySettings {
   readonly journal?: JournalLimits;
 }
 
-/** Hold for sessions that are opened from now on; the length of the list also from the next fold on. */
+/** Hold for sessions that are opened from now on; the length of the list also from the next compaction on. */
 export interface SkillSettings {
   /** A folder of skills for every workspace. */
   readonly globalRoot?: string;
@@ -38,7 +38,7 @@ export interface SkillSettings {
   readonly indexLengthMax?: number;
 }
 
-/** Hold from the next use on; what the model is told of changes at the next fold. */
+/** Hold from the next use on; what the model is told of changes at the next compaction. */
 export interface ToolSettings {
   /** `workspace` by default. */
   readonly toolset?: Toolset;

@@ -17,13 +17,13 @@ export interface WorldOwner {
 }
 
 export interface World {
-  /** What the system prompt is made of by now. Asked when a session opens, and again at every fold. */
+  /** What the system prompt is made of by now. Asked when a session opens, and again at every compaction. */
   context(): Promise<WorldContext>;
   /** What it can do, and how that runs; nothing by default. */
   readonly tools?: Pick<Dispatcher, "toolsFor" | "runAll">;
   /** What holds for the next call only, such as memory that is not as the session's system text has it. */
   volatile?(session: Session): Promise<readonly Section[]>;
-  /** Told which skills are in the prompt from the start, and which a fold takes away. */
+  /** Told which skills are in the prompt from the start, and which a compaction takes away. */
   readonly skills?: SkillActivationRegistry;
   close?(): Promise<void>;
 }

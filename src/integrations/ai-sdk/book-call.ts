@@ -10,7 +10,7 @@ import type { TurnEnding } from "../../core/turn/turn-ending.ts";
 import { stays } from "../../core/turn/turn-events.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
-import { advance, take, type StepEdges } from "../../engine.ts";
+import { advance, take, type StepDeps } from "../../engine.ts";
 import { closeTurn } from "../../engine/turn/close-turn.ts";
 import { encodeCall } from "../../engine/turn/encode-call.ts";
 import { sendsNothing } from "../../engine/own-loop/application-side.ts";
@@ -20,7 +20,7 @@ import { newTurn } from "../../engine/turn/begin-turn.ts";
 import { apply, toRunning, type RunningTurn } from "../../engine/turn/running-turn.ts";
 import type { Conversation, FoundConversation } from "./conversations.ts";
 
-export interface BookEdges {
+export interface BookDeps {
   /** Nothing is recorded without one. */
   readonly ledger?: Ledger;
   readonly events?: Emitter;
@@ -34,23 +34,23 @@ export interface BookedCall extends PreparedCall {
 
 export async function bookCall(
   { conversation, current }: FoundConversation,
-  book: BookEdges,
+  book: BookDeps,
 ): Promise<BookedCall> {
-  const edges = toEdges(book);
-  const running = conversation.turn ?? (await begin(conversation, current, edges));
+  const deps = toDeps(book);
+  const running = conversation.turn ?? (await begin(conversation, current, deps));
   if (conversation.turn !== null) give(running, current);
   conversation.turn = running;
-  const step = await advance(running, edges);
+  const step = await advance(running, deps);
   assert(step.do === "send", "a turn that the SDK goes on with sends a call");
-  const { request, startMs } = encodeCall(step, running, edges);
+  const { request, startMs } = encodeCall(step, running, deps);
   return {
     ...step.prepared,
     settle: async (outcome) => {
       const sent = { outcome, attempts: [] };
-      apply(running, { did: "send", sent, notes: request.notes, startMs, endMs: edges.now() });
+      apply(running, { did: "send", sent, notes: request.notes, startMs, endMs: deps.now() });
       const recording = nextStep(running.turn);
       assert(recording.do === "record reply", "a reply is recorded");
-      await take(recording, running, edges);
+      await take(recording, running, deps);
       const next = nextStep(running.turn);
       if (next.do === "close") await endTurn(conversation, next.how, book);
       return recording.entry;
@@ -68,9 +68,9 @@ function give(running: RunningTurn, current: readonly Message[]): void {
 async function begin(
   conversation: Conversation,
   current: readonly Message[],
-  edges: StepEdges,
+  deps: StepDeps,
 ): Promise<RunningTurn> {
-  const before = await recordSession(conversation.session, edges);
+  const before = await recordSession(conversation.session, deps);
   conversation.session = before;
   const turn = {
     ...newTurn,
@@ -84,11 +84,11 @@ async function begin(
     current,
     resumed: null,
   };
-  return toRunning(turn, { lease: null, volatile: [] }, edges);
+  return toRunning(turn, { lease: null, volatile: [] }, deps);
 }
 
 /** The SDK sends the calls and runs the tools. */
-function toEdges(book: BookEdges): StepEdges {
+function toDeps(book: BookDeps): StepDeps {
   return { ...book, provider: sendsNothing, runTools: () => Promise.resolve([]) };
 }
 
@@ -96,11 +96,11 @@ function toEdges(book: BookEdges): StepEdges {
 export async function endTurn(
   conversation: Conversation,
   how: TurnEnding,
-  book: BookEdges,
+  book: BookDeps,
 ): Promise<void> {
   const { turn } = conversation;
   if (turn === null) return;
   conversation.turn = null;
-  const { session } = await closeTurn(turn, how, toEdges(book));
+  const { session } = await closeTurn(turn, how, toDeps(book));
   conversation.session = session;
 }

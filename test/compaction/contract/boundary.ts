@@ -1,4 +1,4 @@
-// Where a fold cuts: at turns, inside one that is too large, never between a tool and its answer (CF-E).
+// Where a compaction cuts: at turns, inside one that is too large, never between a tool and its answer (CF-E).
 import { expect, test } from "vitest";
 import type { Message } from "../../../src/core/message/message.ts";
 import { anthropicMessages } from "../../../src/core/wire/anthropic-messages/index.ts";
@@ -7,17 +7,17 @@ import { openaiResponses } from "../../../src/core/wire/openai/responses/index.t
 import type { OpenLedger } from "../../ledger/stores.ts";
 import { words } from "../speakers.ts";
 import { messagesOf, readMessages, splitPairs, textOf } from "../looks.ts";
-import { foldsSoon, openWorld, type WorldOptions } from "../test-kit.ts";
+import { compactionsSoon, openWorld, type WorldOptions } from "../test-kit.ts";
 import { fileTool, reads } from "../tools.ts";
 
 export function boundaryContract(open: OpenLedger): void {
   test("CF-E: what is kept begins with a turn and is the same to the byte", async () => {
-    const world = await openWorld(open, { settings: foldsSoon });
+    const world = await openWorld(open, { settings: compactionsSoon });
     await world.talk(7);
     const before = messagesOf(world.session);
     await world.talk(1, { from: 8 });
-    const [fold] = await world.folds();
-    expect(fold).toMatchObject({
+    const [compaction] = await world.folds();
+    expect(compaction).toMatchObject({
       summarizedThroughTurnId: "turn-5",
       firstKeptTurnId: "turn-6",
       firstKeptIndex: 0,
@@ -32,7 +32,7 @@ export function boundaryContract(open: OpenLedger): void {
   });
 
   test("CF-E: one huge message cannot be folded, and goes out", async () => {
-    const world = await openWorld(open, { settings: foldsSoon });
+    const world = await openWorld(open, { settings: compactionsSoon });
     await world.talk(1, { tokens: 15_000 });
     const [run] = await world.talk(1, { from: 2, tokens: 1_500 });
     expect(run?.end).toBe("done");
@@ -46,7 +46,7 @@ export function boundaryContract(open: OpenLedger): void {
   test("CF-E: a turn that is too large is cut where a reply begins, and what was asked stands before it word for word", async () => {
     const world = await openWorld(open, {
       ...working({ steps: 12, tokens: 900 }),
-      settings: foldsSoon,
+      settings: compactionsSoon,
     });
     const request = "Read every part, and keep the ports 4177 and 4178 in mind.";
     const run = await world.say(request, { id: "long" });
@@ -70,8 +70,8 @@ export function boundaryContract(open: OpenLedger): void {
   test("CF-E: answers of tools that were asked for at once are never parted", async () => {
     const world = await openWorld(open, {
       ...working({ steps: 8, tokens: 400, atOnce: 3 }),
-      settings: foldsSoon,
-      auto: { turnsBetweenMin: 0, callsBetweenMin: 0, foldsMax: 100 },
+      settings: compactionsSoon,
+      auto: { turnsBetweenMin: 0, callsBetweenMin: 0, compactionsMax: 100 },
     });
     for (const number of [1, 2, 3]) {
       const run = await world.say(`Read the parts of round ${number}.`);
@@ -93,8 +93,8 @@ export function boundaryContract(open: OpenLedger): void {
         ...working({ steps: 2, tokens: 1_000 }),
         model,
         protocol,
-        settings: { ...foldsSoon, summaryShape: "pair" },
-        auto: { turnsBetweenMin: 0, callsBetweenMin: 0, foldsMax: 100 },
+        settings: { ...compactionsSoon, summaryShape: "pair" },
+        auto: { turnsBetweenMin: 0, callsBetweenMin: 0, compactionsMax: 100 },
       });
       for (let number = 1; number <= 6; number += 1) {
         const run = await world.say(`Read round ${number}: ${words(400, `round ${number}`)}`);

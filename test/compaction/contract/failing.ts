@@ -4,7 +4,7 @@ import type { FaultSpec, Model } from "../../../src/simulator/index.ts";
 import type { OpenLedger } from "../../ledger/stores.ts";
 import { callsTool, reply, words } from "../speakers.ts";
 import { expectCosts, messagesOf } from "../looks.ts";
-import { foldsSoon, largeTurn, openWorld, type WorldOptions } from "../test-kit.ts";
+import { compactionsSoon, largeTurn, openWorld, type WorldOptions } from "../test-kit.ts";
 import { fileTool } from "../tools.ts";
 
 interface Failing {
@@ -42,7 +42,7 @@ export function failingContract(open: OpenLedger): void {
     async (_, { fault, summary, options, says }) => {
       const world = await openWorld(open, {
         ...options,
-        settings: foldsSoon,
+        settings: compactionsSoon,
         ...(summary === undefined ? {} : { summary }),
       });
       await world.talk(7);
@@ -75,10 +75,10 @@ export function failingContract(open: OpenLedger): void {
       if (fault !== undefined) world.simulator.fault(fault);
       const [run] = await world.talk(1, { from: 8, tokens: largeTurn });
       expect(run?.end).toBe("done");
-      const [fold] = await world.folds();
-      expect(fold).toMatchObject({ kind: "sliding_window", trigger: "context_limit" });
-      expect(fold?.summary).toContain("Step 1: look at src/module-1.ts.");
-      expect(fold?.tokensAfter).toBeLessThan(fold?.tokensBefore ?? 0);
+      const [compaction] = await world.folds();
+      expect(compaction).toMatchObject({ kind: "sliding_window", trigger: "context_limit" });
+      expect(compaction?.summary).toContain("Step 1: look at src/module-1.ts.");
+      expect(compaction?.tokensAfter).toBeLessThan(compaction?.tokensBefore ?? 0);
       expect(world.payloads("compaction.completed")).toMatchObject([{ outcome: "ok" }]);
       expect(await world.violations()).toEqual([]);
       await expectCosts(world);
@@ -92,7 +92,7 @@ export function failingContract(open: OpenLedger): void {
     await world.talk(7);
     expect((await world.compact()).kind).toBe("unchanged");
     await world.restart();
-    expect(world.session.folding.failures).toBe(1);
+    expect(world.session.compactionState.failures).toBe(1);
     await world.talk(1, { from: 8 });
     await expectCosts(world);
   });

@@ -1,23 +1,23 @@
-// A folded session goes on: after failures, restarts, forks and moves to another store, with the bytes it would have had.
+// A compacted session goes on: after failures, restarts, forks and moves to another store, with the bytes it would have had.
 import { expect, test } from "vitest";
 import { findPolicy } from "../../../src/core/cache/policies.ts";
 import type { Ledger } from "../../../src/core/ledger/ledger.ts";
 import { bodyText } from "../../../src/core/wire/encoded-request.ts";
 import { createLedger } from "../../../src/edge/stores/ledger/create-ledger.ts";
 import { openSqlite } from "../../../src/edge/stores/sqlite/open-sqlite.ts";
-import type { Edges } from "../../../src/engine.ts";
+import type { Deps } from "../../../src/engine.ts";
 import { resumeSession } from "../../../src/engine/session/stored-session.ts";
 import type { OpenLedger } from "../../ledger/stores.ts";
 import { all, each as eachOf, lines } from "../../ledger/test-kit.ts";
 import { words, writesSummaries } from "../speakers.ts";
 import { expectSame, messagesOf, textOf } from "../looks.ts";
-import { foldsSoon, openWorld, sessionId, type World, type WorldOptions } from "../test-kit.ts";
+import { compactionsSoon, openWorld, sessionId, type World, type WorldOptions } from "../test-kit.ts";
 import { fileTool, reads } from "../tools.ts";
 
 export function goingOnContract(open: OpenLedger): void {
   test("a turn that fails after the fold before it leaves the fold, and nothing of itself", async () => {
     const world: World = await openWorld(open, {
-      settings: foldsSoon,
+      settings: compactionsSoon,
       summary: (prompt) => {
         world.simulator.fault({ kind: "server error" });
         return writesSummaries(prompt);
@@ -42,21 +42,21 @@ export function goingOnContract(open: OpenLedger): void {
   test("a turn that fails after a fold inside it leaves notes of what it did", async () => {
     const world = await openWorld(open, working());
     await world.talk(2, { tokens: 400 });
-    const { provider } = world.edges;
-    let isFolded = false;
-    const edges: Edges = {
-      ...world.edges,
+    const { provider } = world.deps;
+    let isCompacted = false;
+    const deps: Deps = {
+      ...world.deps,
       provider: {
         send: (call) => {
-          if (world.payloads("compaction.completed").length > 0 && !isFolded) {
-            isFolded = true;
+          if (world.payloads("compaction.completed").length > 0 && !isCompacted) {
+            isCompacted = true;
             world.simulator.fault({ kind: "server error" });
           }
           return provider.send(call);
         },
       },
     };
-    const run = await world.sayTo(edges, "Read every part, port 4177 first.", { id: "long" });
+    const run = await world.sayTo(deps, "Read every part, port 4177 first.", { id: "long" });
     expect(run.end).toBe("failed");
     expect(await world.folds()).toMatchObject([{ firstKeptTurnId: "long" }]);
     expect(messagesOf(world.session).map(textOf).join("\n")).toContain("port 4177 first");
@@ -67,7 +67,7 @@ export function goingOnContract(open: OpenLedger): void {
   });
 
   test.each<[string, WorldOptions]>([
-    ["before a turn", { settings: foldsSoon }],
+    ["before a turn", { settings: compactionsSoon }],
     ["inside a turn", working()],
     ["inside a turn that thinks", { ...working(), ...opus }],
   ])(
@@ -93,7 +93,7 @@ export function goingOnContract(open: OpenLedger): void {
   );
 
   test("a fork of a folded session is shown what it was, and both go on by themselves", async () => {
-    const world = await openWorld(open, { settings: foldsSoon });
+    const world = await openWorld(open, { settings: compactionsSoon });
     await world.talk(9);
     const { ledger } = world.store;
     await ledger.forkSession({ id: "fork", from: { sessionId } });
@@ -104,26 +104,26 @@ export function goingOnContract(open: OpenLedger): void {
     await world.talk(6, { from: 20 });
     const { key } = world.session.thread.end;
     expect((await resumeSession(ledger, "fork", world.setup)).thread.end.key).toBe(key);
-    expect(await ledger.readFolds("fork")).toHaveLength(1);
+    expect(await ledger.readCompactions("fork")).toHaveLength(1);
     world.session = original;
     await world.talk(2, { from: 30 });
     await expectSame(world);
   });
 
   test("a folded session is exported and imported with its folds, its notes and what they hide", async () => {
-    const world = await openWorld(open, { settings: foldsSoon });
+    const world = await openWorld(open, { settings: compactionsSoon });
     await world.talk(9);
     const written = await lines(world.store.ledger, sessionId);
     const elsewhere = await createLedger(openSqlite({ file: ":memory:" }));
     await elsewhere.importSession(eachOf(written));
     const copy = await resumeSession(elsewhere, sessionId, world.setup);
     expect(copy.thread.end).toEqual(world.session.thread.end);
-    expect(await elsewhere.readFolds(sessionId)).toEqual(await world.folds());
+    expect(await elsewhere.readCompactions(sessionId)).toEqual(await world.folds());
     const { hits } = await elsewhere.searchHistory({ sessionId, text: "src/module-2.ts" });
     expect(hits[0]?.excerpt).toContain("src/module-2.ts");
     expect(await all(elsewhere.check())).toEqual([]);
     world.session = copy;
-    const run = await world.sayTo({ ...world.edges, ledger: elsewhere }, "Hello from there.");
+    const run = await world.sayTo({ ...world.deps, ledger: elsewhere }, "Hello from there.");
     expect(run.end).toBe("done");
     expect(await all(elsewhere.check())).toEqual([]);
     await elsewhere.close();
@@ -133,7 +133,7 @@ export function goingOnContract(open: OpenLedger): void {
     const world = await openWorld(open, {
       ...working(),
       ...opus,
-      auto: { turnsBetweenMin: 0, callsBetweenMin: 0, foldsMax: 100 },
+      auto: { turnsBetweenMin: 0, callsBetweenMin: 0, compactionsMax: 100 },
     });
     for (let number = 1; number <= 6; number += 1) {
       const run = await world.say(`Round ${number}: Read everything.`, { callsMax: 40 });
@@ -151,7 +151,7 @@ export function goingOnContract(open: OpenLedger): void {
 
   test("text that stands before the words of a turn is told once, also after a fold before it", async () => {
     const world = await openWorld(open, {
-      settings: foldsSoon,
+      settings: compactionsSoon,
       setup: { policy: findPolicy("nexus") },
     });
     await world.talk(9);
@@ -185,11 +185,11 @@ export function goingOnContract(open: OpenLedger): void {
   );
 
   test("what is thrown in the middle of a fold leaves a turn that can be gone on with at once", async () => {
-    const world = await openWorld(open, { settings: foldsSoon });
+    const world = await openWorld(open, { settings: compactionsSoon });
     await world.talk(7);
-    const { provider } = world.edges;
-    const edges: Edges = {
-      ...world.edges,
+    const { provider } = world.deps;
+    const deps: Deps = {
+      ...world.deps,
       provider: {
         send: (call) => {
           if (bodyText(call.request.pieces).includes("Write a summary")) throw new Crash();
@@ -197,7 +197,7 @@ export function goingOnContract(open: OpenLedger): void {
         },
       },
     };
-    await expect(world.sayTo(edges, words(1_000, "eight"))).rejects.toThrow(Crash);
+    await expect(world.sayTo(deps, words(1_000, "eight"))).rejects.toThrow(Crash);
     await world.restart();
     const run = await world.resumeTurn();
     expect(run.end).toBe("done");
@@ -206,7 +206,7 @@ export function goingOnContract(open: OpenLedger): void {
   });
 
   test("the call after a fold reads what was there before the history, and later ones all that was sent", async () => {
-    const world = await openWorld(open, { settings: foldsSoon });
+    const world = await openWorld(open, { settings: compactionsSoon });
     const runs = await world.talk(12);
     const calls = runs.flatMap((run) => run.calls);
     expect(calls.map(({ verdict }) => verdict?.kind)).toEqual(calls.map(() => "as expected"));
@@ -227,13 +227,13 @@ export function goingOnContract(open: OpenLedger): void {
 
 const opus: WorldOptions = { model: "claude-opus-5-5", windowTokens: 24_000 };
 
-/** Turns of many calls, folded where they stand. */
+/** Turns of many calls, compacted where they stand. */
 function working(): WorldOptions {
   return {
-    settings: foldsSoon,
+    settings: compactionsSoon,
     tools: [fileTool("read")],
     speak: reads({ steps: 12, tokens: 800 }),
-    auto: { callsBetweenMin: 6, foldsMax: 100 },
+    auto: { callsBetweenMin: 6, compactionsMax: 100 },
   };
 }
 
@@ -244,12 +244,12 @@ function untimed(body: string): string {
 
 class Crash extends Error {}
 
-/** Runs a turn until it is folded, and ends it before its next call is sent or recorded. The body that was not answered. */
+/** Runs a turn until it is compacted, and ends it before its next call is sent or recorded. The body that was not answered. */
 async function crash(world: World, at: "send" | "append"): Promise<string> {
   const before = (await world.folds()).length;
-  let isFolded = false;
+  let isCompacted = false;
   let lost = "";
-  const { provider, ledger } = world.edges;
+  const { provider, ledger } = world.deps;
   const guarded: Ledger = {
     ...ledger,
     openTurn: async (turn) => {
@@ -260,29 +260,29 @@ async function crash(world: World, at: "send" | "append"): Promise<string> {
           return opened.parentTurnId;
         },
         append: (entry, more) => {
-          if (at === "append" && isFolded) throw new Crash();
+          if (at === "append" && isCompacted) throw new Crash();
           return opened.append(entry, more);
         },
       };
     },
   };
-  const edges: Edges = {
-    ...world.edges,
+  const deps: Deps = {
+    ...world.deps,
     ledger: guarded,
     provider: {
       send: async (call) => {
-        isFolded = (await ledger.readFolds(sessionId)).length > before;
-        if (at === "send" && isFolded) {
+        isCompacted = (await ledger.readCompactions(sessionId)).length > before;
+        if (at === "send" && isCompacted) {
           lost = bodyText(call.request.pieces);
           throw new Crash();
         }
         const sent = await provider.send(call);
-        if (isFolded) lost = world.bodies.at(-1)?.text ?? "";
+        if (isCompacted) lost = world.bodies.at(-1)?.text ?? "";
         return sent;
       },
     },
   };
   const request = `Read every part. ${words(1_000, "lost")}`;
-  await expect(world.sayTo(edges, request, { id: "lost" })).rejects.toThrow(Crash);
+  await expect(world.sayTo(deps, request, { id: "lost" })).rejects.toThrow(Crash);
   return lost;
 }

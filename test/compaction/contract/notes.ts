@@ -1,13 +1,13 @@
-// What stands for the folded part, and what is still known after many folds (CF-E, CF-J).
+// What stands for the compacted part, and what is still known after many compactions (CF-E, CF-J).
 import { expect, test } from "vitest";
-import { foldMarkers } from "../../../src/core/compaction/summary/fold-markers.ts";
+import { notesMarkers } from "../../../src/core/compaction/summary/fold-markers.ts";
 import { summarySections } from "../../../src/core/compaction/summary/sections.ts";
 import { historyTools } from "../../../src/edge/tools/history-tools.ts";
 import type { Ledger } from "../../../src/core/ledger/ledger.ts";
 import type { OpenLedger } from "../../ledger/stores.ts";
 import { words } from "../speakers.ts";
 import { expectCosts, expectSame, messagesOf, textOf } from "../looks.ts";
-import { foldsSoon, openWorld, sessionId, type World } from "../test-kit.ts";
+import { compactionsSoon, openWorld, sessionId, type World } from "../test-kit.ts";
 
 /** Of the kinds an index looks for; none of them like another. */
 const planted = [
@@ -23,25 +23,25 @@ const planted = [
 
 export function notesContract(open: OpenLedger): void {
   test("CF-E: a fold is a row, a turn, an event and one message of notes", async () => {
-    const world = await openWorld(open, { settings: foldsSoon });
+    const world = await openWorld(open, { settings: compactionsSoon });
     await world.talk(8);
-    const [fold, ...more] = await world.folds();
+    const [compaction, ...more] = await world.folds();
     expect(more).toEqual([]);
-    expect(fold).toMatchObject({ kind: "summary", model: "claude-sonnet-4-6" });
+    expect(compaction).toMatchObject({ kind: "summary", model: "claude-sonnet-4-6" });
     const [notes] = messagesOf(world.session);
     const text = notes === undefined ? "" : textOf(notes);
     expect(notes?.role).toBe("user");
-    expect(text.startsWith(foldMarkers.start)).toBe(true);
-    expect(text.endsWith(foldMarkers.end)).toBe(true);
-    expect(text).toContain(fold?.summary);
-    for (const { heading } of summarySections) expect(fold?.summary).toContain(`## ${heading}`);
+    expect(text.startsWith(notesMarkers.start)).toBe(true);
+    expect(text.endsWith(notesMarkers.end)).toBe(true);
+    expect(text).toContain(compaction?.summary);
+    for (const { heading } of summarySections) expect(compaction?.summary).toContain(`## ${heading}`);
     expect(text).toContain("They are background, not a request");
     const [completed] = world.payloads("compaction.completed");
     expect(completed).toMatchObject({
       outcome: "ok",
       turns_summarized: 5,
-      tokens_before: fold?.tokensBefore,
-      tokens_after: fold?.tokensAfter,
+      tokens_before: compaction?.tokensBefore,
+      tokens_after: compaction?.tokensAfter,
     });
     const types = world.told.filter(({ turnId }) => turnId === "turn-8").map(({ type }) => type);
     expect(types).toEqual([
@@ -57,7 +57,7 @@ export function notesContract(open: OpenLedger): void {
   });
 
   test("CF-E: the call for a summary reads what the conversation has cached", async () => {
-    const world = await openWorld(open, { settings: foldsSoon });
+    const world = await openWorld(open, { settings: compactionsSoon });
     await world.talk(8);
     const at = world.bodies.findIndex(({ wants }) => wants === "summary");
     const bill = world.simulator.calls()[at]?.billed?.bill;
@@ -66,24 +66,24 @@ export function notesContract(open: OpenLedger): void {
   });
 
   test("a model of its own writes the summary, in parts where its window is too small, and is paid for", async () => {
-    const world = await openWorld(open, { settings: foldsSoon, summariserTokens: 5_000 });
+    const world = await openWorld(open, { settings: compactionsSoon, summariserTokens: 5_000 });
     await world.talk(8);
-    const [fold] = await world.folds();
-    expect(fold).toMatchObject({ kind: "summary", model: "claude-haiku-4-5" });
+    const [compaction] = await world.folds();
+    expect(compaction).toMatchObject({ kind: "summary", model: "claude-haiku-4-5" });
     // Eight turns, and more than one call for the summary.
     expect(world.simulator.calls().length).toBeGreaterThan(9);
-    expect(fold?.summary).toContain("src/module-1.ts");
+    expect(compaction?.summary).toContain("src/module-1.ts");
     await expectCosts(world);
     await expectSame(world);
   });
 
   test("CF-E: ten folds in a row keep the facts of the first, in the notes and for searches", async () => {
     const world = await openWorld(open, {
-      settings: { ...foldsSoon, compactAtShare: 0.35 },
-      auto: { turnsBetweenMin: 0, callsBetweenMin: 0, foldsMax: 100 },
+      settings: { ...compactionsSoon, compactAtShare: 0.35 },
+      auto: { turnsBetweenMin: 0, callsBetweenMin: 0, compactionsMax: 100 },
     });
     await world.say(`Remember: ${planted.join(", ")}. ${words(300, "plant")}`);
-    for (let number = 2; world.session.folding.folds < 10; number += 1) {
+    for (let number = 2; world.session.compactionState.folds < 10; number += 1) {
       await world.talk(1, { from: number });
       expect(number).toBeLessThan(60);
     }
@@ -94,7 +94,7 @@ export function notesContract(open: OpenLedger): void {
   });
 
   test("CF-E: the second summary is made with the first at hand", async () => {
-    const world = await openWorld(open, { settings: foldsSoon, auto: { turnsBetweenMin: 1 } });
+    const world = await openWorld(open, { settings: compactionsSoon, auto: { turnsBetweenMin: 1 } });
     await world.say(`The launch is on 2027-03-14. ${words(300, "launch")}`);
     await world.talk(14, { from: 2 });
     const folds = (await world.folds()).toReversed();
@@ -106,7 +106,7 @@ export function notesContract(open: OpenLedger): void {
   });
 
   test("CF-J: most identifiers of the folded part stand in the notes, and searches find all of them", async () => {
-    const world = await openWorld(open, { settings: foldsSoon });
+    const world = await openWorld(open, { settings: compactionsSoon });
     const facts = Array.from({ length: 40 }, (_, index) => factOf(index));
     for (let turn = 0; turn < 5; turn += 1) {
       const here = facts.slice(turn * 8, turn * 8 + 8);
@@ -116,7 +116,7 @@ export function notesContract(open: OpenLedger): void {
     await world.talk(3, { from: 6 });
     expect(await world.folds()).toMatchObject([{ turnsSummarized: 5 }]);
     const [notes, ...kept] = messagesOf(world.session).map(textOf);
-    // Only what was folded is asked for.
+    // Only what was compacted is asked for.
     expect(facts.filter((fact) => kept.some((text) => text.includes(fact)))).toEqual([]);
     const share = facts.filter((fact) => notes?.includes(fact)).length / facts.length;
     expect(share).toBeGreaterThanOrEqual(0.85);
@@ -125,7 +125,7 @@ export function notesContract(open: OpenLedger): void {
 
   test("CF-J: without a model the notes still hold most identifiers", async () => {
     const world = await openWorld(open, {
-      settings: foldsSoon,
+      settings: compactionsSoon,
       summary: () => ({ parts: [], stop: "end" }),
     });
     const facts = Array.from({ length: 24 }, (_, index) => factOf(index));
@@ -137,14 +137,14 @@ export function notesContract(open: OpenLedger): void {
     expect(await world.folds()).toMatchObject([{ kind: "sliding_window" }]);
     const notes = notesOf(world);
     const kept = messagesOf(world.session).slice(1).map(textOf).join("\n");
-    const folded = facts.filter((fact) => !kept.includes(fact));
-    expect(folded.length).toBeGreaterThan(8);
-    const share = folded.filter((fact) => notes.includes(fact)).length / folded.length;
+    const compacted = facts.filter((fact) => !kept.includes(fact));
+    expect(compacted.length).toBeGreaterThan(8);
+    const share = compacted.filter((fact) => notes.includes(fact)).length / compacted.length;
     expect(share).toBeGreaterThanOrEqual(0.85);
   });
 
   test("CF-J: the agent itself finds and reads what was folded", async () => {
-    const probe = await openWorld(open, { settings: foldsSoon });
+    const probe = await openWorld(open, { settings: compactionsSoon });
     await probe.say(`The key is in ${planted[0]}. ${words(900, "key")}`);
     await probe.talk(7, { from: 2 });
     const [search, read] = historyTools({ ledger: probe.store.ledger });

@@ -1,4 +1,4 @@
-// A provider that finds the prompt too long: one harder fold, one more try, and then a clear error (CF-E, X-13).
+// A provider that finds the prompt too long: one harder compaction, one more try, and then a clear error (CF-E, X-13).
 import { expect, test } from "vitest";
 import { openaiChat } from "../../../src/core/wire/openai/chat/index.ts";
 import { openaiResponses } from "../../../src/core/wire/openai/responses/index.ts";
@@ -87,9 +87,9 @@ export function overflowContract(open: OpenLedger): void {
     });
     await world.talk(1, { tokens: 100 });
     let asked = 0;
-    const { provider } = world.edges;
-    const edges = {
-      ...world.edges,
+    const { provider } = world.deps;
+    const deps = {
+      ...world.deps,
       provider: {
         send: (call: Parameters<typeof provider.send>[0]) => {
           if ((asked += 1) === 5) world.simulator.fault(tooLong);
@@ -97,7 +97,7 @@ export function overflowContract(open: OpenLedger): void {
         },
       },
     };
-    const run = await world.sayTo(edges, "Read them all.");
+    const run = await world.sayTo(deps, "Read them all.");
     expect(run.end).toBe("done");
     expect(run.calls.filter(({ failure }) => failure !== null)).toHaveLength(1);
     expect(await world.folds()).toMatchObject([{ trigger: "overflow_recovery" }]);

@@ -1,4 +1,4 @@
-// Random sessions: any model, layout and settings, with failures, crashes, restarts and folds at any moment.
+// Random sessions: any model, layout and settings, with failures, crashes, restarts and compacts at any moment.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { findPolicy } from "../../../src/core/cache/policies.ts";
@@ -6,11 +6,11 @@ import { policyNames } from "../../../src/core/cache/policy.ts";
 import { anthropicMessages } from "../../../src/core/wire/anthropic-messages/index.ts";
 import { openaiChat } from "../../../src/core/wire/openai/chat/index.ts";
 import { openaiResponses } from "../../../src/core/wire/openai/responses/index.ts";
-import type { Edges } from "../../../src/engine.ts";
+import type { Deps } from "../../../src/engine.ts";
 import { leaseMs, type OpenLedger } from "../../ledger/stores.ts";
 import { reply, words, writesSummaries } from "../speakers.ts";
 import { expectCosts, expectSame, messagesOf, splitPairs } from "../looks.ts";
-import { foldsSoon, openWorld, type World } from "../test-kit.ts";
+import { compactionsSoon, openWorld, type World } from "../test-kit.ts";
 import { fileTool, reads } from "../tools.ts";
 
 const models = [
@@ -107,14 +107,14 @@ async function play(open: OpenLedger, program: Program): Promise<string> {
       return breaks > 0 && summaries % breaks === 0 ? reply("") : writesSummaries(prompt);
     },
     settings: {
-      ...foldsSoon,
+      ...compactionsSoon,
       isEnabled,
       compactAtShare: 0.4,
       summaryShape: shape,
       mayUseProvider,
       ...(program.isClearing ? { clearing } : {}),
     },
-    auto: { turnsBetweenMin: 1, callsBetweenMin: 3, foldsMax: 100 },
+    auto: { turnsBetweenMin: 1, callsBetweenMin: 3, compactionsMax: 100 },
   });
   try {
     for (const [index, step] of program.steps.entries()) {
@@ -163,11 +163,11 @@ async function take(world: World, step: Step, index: number): Promise<void> {
       return;
     case "crash": {
       if (!world.session.isRecorded) return;
-      const edges = edgesThat(world, step.at, () => {
+      const deps = edgesThat(world, step.at, () => {
         throw new Crash();
       });
       try {
-        await world.sayTo(edges, `Read ${index}.`);
+        await world.sayTo(deps, `Read ${index}.`);
       } catch (error) {
         if (!(error instanceof Crash)) throw error;
         // Of a process that is gone nobody gives a lease back.
@@ -189,11 +189,11 @@ function done({ end, calls }: Awaited<ReturnType<World["say"]>>): void {
   expect(end).toBe("done");
 }
 
-function edgesThat(world: World, at: number, happens: () => void): Edges {
-  const { provider } = world.edges;
+function edgesThat(world: World, at: number, happens: () => void): Deps {
+  const { provider } = world.deps;
   let sent = 0;
   return {
-    ...world.edges,
+    ...world.deps,
     provider: {
       send: (call) => {
         if ((sent += 1) === at) happens();

@@ -1,4 +1,4 @@
-// What a fold makes anew where the cache breaks anyway: skills that can be loaded again, memory as it is now (C-10, C-11).
+// What a compaction makes anew where the cache breaks anyway: skills that can be loaded again, memory as it is now (C-10, C-11).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,14 +10,14 @@ import { skillTools } from "../../../src/edge/tools/skills/skill-tools.ts";
 import type { OpenLedger } from "../../ledger/stores.ts";
 import { briefly, callsTool, isAsked } from "../speakers.ts";
 import { messagesOf, textOf } from "../looks.ts";
-import { foldsSoon, openWorld, type World } from "../test-kit.ts";
+import { compactionsSoon, openWorld, type World } from "../test-kit.ts";
 
 export function renewalContract(open: OpenLedger): void {
   test("C-10: a skill whose body was folded is named in the notes and can be loaded again", async () => {
     const skills = await createSkillStore({ workspace: workspaceWithSkill() });
     const registry = createSkillRegistry();
     const world = await openWorld(open, {
-      settings: foldsSoon,
+      settings: compactionsSoon,
       tools: skillTools({ store: skills, registry }),
       compaction: { skills: registry },
       speak: (prompt) =>
@@ -44,7 +44,7 @@ export function renewalContract(open: OpenLedger): void {
     const skills = await createSkillStore({ workspace: workspaceWithSkill() });
     const registry = createSkillRegistry();
     const world = await openWorld(open, {
-      settings: foldsSoon,
+      settings: compactionsSoon,
       tools: skillTools({ store: skills, registry }),
       compaction: { skills: registry },
       speak: (prompt) =>
@@ -62,7 +62,7 @@ export function renewalContract(open: OpenLedger): void {
   test("C-11: memory as it is now is in the system text from the fold on, also after a restart", async () => {
     let entries = ["Uses npm."];
     const world: World = await openWorld(open, {
-      settings: foldsSoon,
+      settings: compactionsSoon,
       setup: { context: contextWith(entries) },
       compaction: {
         refresh: () => Promise.resolve({ ...world.setup, context: contextWith(entries) }),
@@ -92,7 +92,7 @@ export function renewalContract(open: OpenLedger): void {
 
   test("C-11: memory that did not change leaves the foundation and its cache alone", async () => {
     const world: World = await openWorld(open, {
-      settings: foldsSoon,
+      settings: compactionsSoon,
       compaction: { refresh: () => Promise.resolve(world.setup) },
     });
     await world.talk(7);
@@ -105,7 +105,7 @@ export function renewalContract(open: OpenLedger): void {
 
   test("C-11: where nobody can say what memory is now, the fold is made with what there was", async () => {
     const world = await openWorld(open, {
-      settings: foldsSoon,
+      settings: compactionsSoon,
       compaction: { refresh: () => Promise.reject(new Error("no such file")) },
     });
     const [run] = (await world.talk(8)).slice(-1);

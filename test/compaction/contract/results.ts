@@ -7,7 +7,7 @@ import type { Ledger } from "../../../src/core/ledger/ledger.ts";
 import type { OpenLedger } from "../../ledger/stores.ts";
 import { callsTool, isAsked, reply, thinking } from "../speakers.ts";
 import { expectSame, messagesOf, readMessages } from "../looks.ts";
-import { foldsSoon, openWorld, sessionId, type WorldOptions } from "../test-kit.ts";
+import { compactionsSoon, openWorld, sessionId, type WorldOptions } from "../test-kit.ts";
 import { fileText, fileTool } from "../tools.ts";
 
 export function resultsContract(open: OpenLedger): void {
@@ -128,7 +128,7 @@ function clearing(): WorldOptions {
       return thinking(prompt, { parts: both.flatMap(({ parts }) => parts), stop: "tool use" });
     },
     settings: {
-      ...foldsSoon,
+      ...compactionsSoon,
       compactAtShare: 0.6,
       clearing: {
         thresholdBytes: 4_000,
@@ -138,7 +138,7 @@ function clearing(): WorldOptions {
         gainShareMin: 0.1,
       },
     },
-    auto: { turnsBetweenMin: 0, callsBetweenMin: 0, foldsMax: 100 },
+    auto: { turnsBetweenMin: 0, callsBetweenMin: 0, compactionsMax: 100 },
   };
 }
 

@@ -1,10 +1,10 @@
-// When a history is folded, and what keeps it from being folded (CF-E: triggers, limits, breaker, lock).
+// When a history is compacted, and what keeps it from being compacted (CF-E: triggers, limits, breaker, lock).
 import { expect, test } from "vitest";
 import type { OpenLedger } from "../../ledger/stores.ts";
 import { reply, writesSummaries } from "../speakers.ts";
 import { messagesOf } from "../looks.ts";
 import {
-  foldsSoon,
+  compactionsSoon,
   largeTurn,
   openWorld,
   sessionId,
@@ -30,7 +30,7 @@ export function whenContract(open: OpenLedger): void {
   });
 
   test("CF-E: an empty session has nothing to fold", async () => {
-    const world = await openWorld(open, { settings: foldsSoon, auto: { ageMinutesMax: 0 } });
+    const world = await openWorld(open, { settings: compactionsSoon, auto: { ageMinutesMax: 0 } });
     const run = await world.say("The first words.");
     expect([run.end, await world.folds()]).toEqual(["done", []]);
   });
@@ -48,14 +48,14 @@ export function whenContract(open: OpenLedger): void {
   });
 
   test("CF-E: tokens above the threshold are a reason to fold", async () => {
-    const world = await openWorld(open, { settings: foldsSoon });
+    const world = await openWorld(open, { settings: compactionsSoon });
     await world.talk(7);
     expect(await world.folds()).toEqual([]);
     await world.talk(1, { from: 8 });
-    const [fold] = await world.folds();
-    expect(reasonOf(fold)).toBe("token_pressure");
-    expect(fold?.tokensBefore).toBeGreaterThan(8_500);
-    expect(fold?.tokensAfter).toBeLessThan(0.6 * (fold?.tokensBefore ?? 0));
+    const [compaction] = await world.folds();
+    expect(reasonOf(compaction)).toBe("token_pressure");
+    expect(compaction?.tokensBefore).toBeGreaterThan(8_500);
+    expect(compaction?.tokensAfter).toBeLessThan(0.6 * (compaction?.tokensBefore ?? 0));
   });
 
   test("CF-E: age is a reason to fold, once and not with every turn from then on", async () => {
@@ -73,7 +73,7 @@ export function whenContract(open: OpenLedger): void {
   });
 
   test("CF-E: both reasons at once are one fold", async () => {
-    const world = await openWorld(open, { settings: foldsSoon, auto: { ageMinutesMax: 60 } });
+    const world = await openWorld(open, { settings: compactionsSoon, auto: { ageMinutesMax: 60 } });
     await world.talk(7);
     await world.pass(60 * minuteMs);
     await world.talk(1, { from: 8 });
@@ -82,10 +82,10 @@ export function whenContract(open: OpenLedger): void {
 
   test("CF-E: between two folds there are some turns, and that is told once", async () => {
     const world = await openWorld(open, {
-      settings: { ...foldsSoon, compactAtShare: 0.35 },
+      settings: { ...compactionsSoon, compactAtShare: 0.35 },
       auto: { turnsBetweenMin: 4 },
     });
-    const at = await foldedAt(world, 14);
+    const at = await compactedAt(world, 14);
     expect(at.map((number, index) => number - (at[index - 1] ?? number - 4))).toEqual(
       at.map(() => 4),
     );
@@ -111,7 +111,7 @@ export function whenContract(open: OpenLedger): void {
       const run = await world.say("And now?");
       expect([run.end, attempts(world)]).toEqual(["done", made]);
     }
-    expect(world.session.folding.consecutiveFailures).toBe(3);
+    expect(world.session.compactionState.consecutiveFailures).toBe(3);
     expect(world.payloads("compaction.skipped").map(({ outcome }) => outcome)).toContain(
       "breaker_open",
     );
@@ -129,19 +129,19 @@ export function whenContract(open: OpenLedger): void {
       await world.pass(20 * minuteMs);
       await world.talk(1, { from: number, tokens: 100 });
     }
-    expect(world.session.folding.consecutiveFailures).toBe(5);
+    expect(world.session.compactionState.consecutiveFailures).toBe(5);
     isBroken = false;
     await world.pass(20 * minuteMs);
     await world.talk(1, { from: 13, tokens: 100 });
     expect(await world.folds()).toHaveLength(1);
-    expect(world.session.folding).toMatchObject({ consecutiveFailures: 0, failures: 5, folds: 1 });
+    expect(world.session.compactionState).toMatchObject({ consecutiveFailures: 0, failures: 5, folds: 1 });
   });
 
   test("CF-E: failures are still counted after a restart", async () => {
     const world = await openWorld(open, failing());
     await world.talk(8);
     await world.restart();
-    expect(world.session.folding.consecutiveFailures).toBe(1);
+    expect(world.session.compactionState.consecutiveFailures).toBe(1);
     await world.talk(1, { from: 9, tokens: 100 });
     expect(attempts(world)).toBe(1);
   });
@@ -158,12 +158,12 @@ export function whenContract(open: OpenLedger): void {
 
   test("CF-E: folds that free too little are given up after two (anti-thrash by ineffectiveness)", async () => {
     const world = await openWorld(open, {
-      settings: { ...foldsSoon, compactAtShare: 0.35 },
-      auto: { turnsBetweenMin: 0, callsBetweenMin: 0, effectiveShareMin: 0.95, foldsMax: 100 },
+      settings: { ...compactionsSoon, compactAtShare: 0.35 },
+      auto: { turnsBetweenMin: 0, callsBetweenMin: 0, effectiveShareMin: 0.95, compactionsMax: 100 },
     });
     await world.talk(14);
     expect(await world.folds()).toHaveLength(2);
-    expect(world.session.folding.ineffectivePasses).toBe(2);
+    expect(world.session.compactionState.ineffectivePasses).toBe(2);
     expect(world.payloads("compaction.skipped")).toEqual([
       { trigger: "context_limit", outcome: "breaker_open" },
     ]);
@@ -171,8 +171,8 @@ export function whenContract(open: OpenLedger): void {
 
   test("CF-E: there are only so many folds in a while (anti-thrash by frequency)", async () => {
     const world = await openWorld(open, {
-      settings: { ...foldsSoon, compactAtShare: 0.35 },
-      auto: { turnsBetweenMin: 0, callsBetweenMin: 0, foldsMax: 2, foldsWindowMinutes: 30 },
+      settings: { ...compactionsSoon, compactAtShare: 0.35 },
+      auto: { turnsBetweenMin: 0, callsBetweenMin: 0, compactionsMax: 2, compactionsWindowMinutes: 30 },
     });
     await world.talk(14);
     expect(await world.folds()).toHaveLength(2);
@@ -183,10 +183,10 @@ export function whenContract(open: OpenLedger): void {
   });
 
   test("CF-E: where another node folds the session, the turn goes out with the history as it is", async () => {
-    const world = await openWorld(open, { settings: foldsSoon });
+    const world = await openWorld(open, { settings: compactionsSoon });
     await world.talk(7);
     const other = await world.store.reopen();
-    const lock = await other.lockFolding(sessionId);
+    const lock = await other.lockCompaction(sessionId);
     const [run] = await world.talk(1, { from: 8 });
     expect(run?.end).toBe("done");
     expect(messagesOf(world.session)).toHaveLength(16);
@@ -204,8 +204,8 @@ export function whenContract(open: OpenLedger): void {
     await world.talk(6);
     const run = await world.compact("the port of the billing service");
     expect(run.kind).toBe("compacted");
-    const [fold] = await world.folds();
-    expect(fold).toMatchObject({ trigger: "manual", kind: "summary", turnsSummarized: 3 });
+    const [compaction] = await world.folds();
+    expect(compaction).toMatchObject({ trigger: "manual", kind: "summary", turnsSummarized: 3 });
     const asked = world.bodies.find(({ wants }) => wants === "summary");
     expect(asked?.text).toContain(
       "The user wants this kept above all: the port of the billing service",
@@ -218,25 +218,25 @@ export function whenContract(open: OpenLedger): void {
 /** No summary of it passes. */
 function failing(isBroken: () => boolean = () => true): WorldOptions {
   return {
-    settings: foldsSoon,
+    settings: compactionsSoon,
     summary: (prompt) => (isBroken() ? reply("") : writesSummaries(prompt)),
   };
 }
 
-/** At which turns a session of so many was folded. */
-async function foldedAt(world: World, turns: number): Promise<readonly number[]> {
+/** At which turns a session of so many was compacted. */
+async function compactedAt(world: World, turns: number): Promise<readonly number[]> {
   const at: number[] = [];
   for (let number = 1; number <= turns; number += 1) {
-    const before = world.session.folding.folds;
+    const before = world.session.compactionState.folds;
     await world.talk(1, { from: number });
-    if (world.session.folding.folds > before) at.push(number);
+    if (world.session.compactionState.folds > before) at.push(number);
   }
   return at;
 }
 
 /** Why it was decided, as the numbers of the decision say. */
-function reasonOf(fold: { readonly metadataJson: string | null } | undefined): unknown {
-  const told: unknown = JSON.parse(fold?.metadataJson ?? "{}");
+function reasonOf(compaction: { readonly metadataJson: string | null } | undefined): unknown {
+  const told: unknown = JSON.parse(compaction?.metadataJson ?? "{}");
   return typeof told === "object" && told !== null && "trigger" in told ? told.trigger : null;
 }
 

@@ -7,7 +7,7 @@ import type { Scenarios } from "../scenario.ts";
 import type { Stage } from "../stage.ts";
 import { textOf } from "../world.ts";
 
-/** A compaction, in what a user sees of it. The records say `folded` for compacted. */
+/** A compaction, in what a user sees of it. The records say `compacted` for compacted. */
 function note(stage: Stage, run: Awaited<ReturnType<EngineSession["compact"]>>): void {
   const isUnchanged = run.kind === "unchanged";
   stage.results.push({
@@ -127,7 +127,7 @@ export const compaction: Scenarios = {
       const options = { outputTokensMax: 2_000, stream: true };
       const process: Process = await stage.start(
         setup(small, {
-          edges: {
+          deps: {
             summariser: () => {
               const { provider } = process.reach();
               return Promise.resolve({ model, protocol, provider, counter, options });

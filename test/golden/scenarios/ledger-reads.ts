@@ -27,7 +27,7 @@ export const ledgerReads: Scenarios = {
         thread: await readAll(ledger.readThread({ sessionId })),
         whole: (await readAll(ledger.readThread({ sessionId }, { whole: true }))).length,
         turns: await readAll(ledger.readTurns({ sessionId })),
-        folds: (await ledger.readFolds(sessionId)).length,
+        folds: (await ledger.readCompactions(sessionId)).length,
       });
       await process.events.flush();
       const lines = await readAll(ledger.exportSession(sessionId));

@@ -17,7 +17,7 @@ const talk = script(
 
 function start(stage: Stage, stream: boolean): Promise<Process> {
   const reach = () => ({ protocol: stage.side.protocol, provider: sendsNothing });
-  return stage.start({ stream, edges: { reach } });
+  return stage.start({ stream, deps: { reach } });
 }
 
 /** Sends a call and records what comes, with what is next. */

@@ -7,8 +7,8 @@ import {
   asks,
   call,
   counted,
-  fold,
-  newFold,
+  compaction,
+  newCompaction,
   newTurn,
   open as openTurn,
   openSession,
@@ -109,9 +109,9 @@ export function checkContract(open: OpenLedger): void {
     await turn.append(call("t2", 2, { sent: [answers("u1", "ok")] }));
     await turn.close({ status: "completed", endMs: startMs });
     await (await openTurn(ledger, "a", "t3")).close({ status: "failed", endMs: startMs });
-    await fold(
+    await compaction(
       ledger,
-      newFold("a", "f1", "t2", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
+      newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
     );
     await openSession(ledger, "b");
     await openTurn(ledger, "b", "b1");

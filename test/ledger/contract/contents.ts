@@ -1,4 +1,4 @@
-// Texts that are kept once by hash: what a tool result was cut from, and the foundation from a fold on.
+// Texts that are kept once by hash: what a tool result was cut from, and the foundation from a compaction on.
 import { expect, test } from "vitest";
 import { hashContent } from "../../../src/core/hash.ts";
 import type { Ledger } from "../../../src/core/ledger/ledger.ts";
@@ -10,9 +10,9 @@ import {
   call,
   counted,
   each,
-  fold,
+  compaction,
   lines,
-  newFold,
+  newCompaction,
   open as openTurn,
   openSession,
   refusal,
@@ -62,7 +62,7 @@ export function contentsContract(open: OpenLedger): void {
     await runCut(ledger, "a", "t1");
     await runCut(ledger, "a", "t2");
     const details = { summarizedThroughTurnId: "t1", indexJson: '["a.ts"]', metadataJson: "{}" };
-    await fold(ledger, { ...newFold("a", "f1", "t2", details), foundation: "T0 to T2, later" });
+    await compaction(ledger, { ...newCompaction("a", "f1", "t2", details), foundation: "T0 to T2, later" });
     const written = await lines(ledger, "a");
     expect(written.filter((line) => line.startsWith('{"contents"'))).toHaveLength(3);
     await empty();
@@ -70,34 +70,34 @@ export function contentsContract(open: OpenLedger): void {
     expect(await lines(ledger, "a")).toEqual(written);
     expect(await ledger.readContent(hashContent(whole))).toBe(whole);
     expect(await ledger.readContent(hashContent("T0 to T2, later"))).toBe("T0 to T2, later");
-    expect(await ledger.findFold({ sessionId: "a" })).toMatchObject(details);
+    expect(await ledger.findCompaction({ sessionId: "a" })).toMatchObject(details);
   });
 
   test("a fold may bring another foundation, which holds until one brings another", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a", { foundation: "first" });
-    expect(await ledger.findFold({ sessionId: "a" })).toBeNull();
+    expect(await ledger.findCompaction({ sessionId: "a" })).toBeNull();
     await run(ledger, "a", "t1");
-    await fold(ledger, newFold("a", "f1", "t1", { summarizedThroughTurnId: "t1" }));
-    expect((await ledger.findFold({ sessionId: "a" }))?.foundationHash).toBeNull();
-    await fold(ledger, {
-      ...newFold("a", "f2", "f1", { summarizedThroughTurnId: "t1" }),
+    await compaction(ledger, newCompaction("a", "f1", "t1", { summarizedThroughTurnId: "t1" }));
+    expect((await ledger.findCompaction({ sessionId: "a" }))?.foundationHash).toBeNull();
+    await compaction(ledger, {
+      ...newCompaction("a", "f2", "f1", { summarizedThroughTurnId: "t1" }),
       foundation: "second",
       stateJson: '{"skills":[]}',
     });
     expect(await ledger.readState("a")).toBe('{"skills":[]}');
     await run(ledger, "a", "t2");
-    await fold(ledger, newFold("a", "f3", "t2", { summarizedThroughTurnId: "t2" }));
+    await compaction(ledger, newCompaction("a", "f3", "t2", { summarizedThroughTurnId: "t2" }));
     const second = hashContent("second");
-    expect(await ledger.findFold({ sessionId: "a" })).toMatchObject({
+    expect(await ledger.findCompaction({ sessionId: "a" })).toMatchObject({
       turnId: "f3",
       foundationHash: second,
     });
-    expect((await ledger.findFold({ turnId: "t2" }))?.turnId).toBe("f2");
-    expect(await ledger.findFold({ turnId: "t1" })).toBeNull();
+    expect((await ledger.findCompaction({ turnId: "t2" }))?.turnId).toBe("f2");
+    expect(await ledger.findCompaction({ turnId: "t1" })).toBeNull();
     await ledger.forkSession({ id: "b", from: { turnId: "t2" } });
     await ledger.deleteSession("a");
-    expect((await ledger.findFold({ sessionId: "b" }))?.foundationHash).toBe(second);
+    expect((await ledger.findCompaction({ sessionId: "b" }))?.foundationHash).toBe(second);
     expect(await ledger.readContent(second)).toBe("second");
     await ledger.deleteSession("b");
     expect((await ledger.stats()).rows["contents"]).toBe(0);
@@ -107,11 +107,11 @@ export function contentsContract(open: OpenLedger): void {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
-    const made = newFold("a", "f1", "t1", { summarizedThroughTurnId: "t1" });
-    expect(await refusal(fold(ledger, { ...made, foundation: "a\u0000" }))).toMatchObject({
+    const made = newCompaction("a", "f1", "t1", { summarizedThroughTurnId: "t1" });
+    expect(await refusal(compaction(ledger, { ...made, foundation: "a\u0000" }))).toMatchObject({
       code: "input-invalid",
     });
-    expect(await ledger.findFold({ sessionId: "a" })).toBeNull();
+    expect(await ledger.findCompaction({ sessionId: "a" })).toBeNull();
   });
 }
 

@@ -12,8 +12,8 @@ import {
   call,
   counted,
   fail,
-  fold,
-  newFold,
+  compaction,
+  newCompaction,
   newTurn,
   open as openTurn,
   openSession,
@@ -38,7 +38,7 @@ export function deletionContract({ open, kind }: TestStore): void {
     await turn.answer([counted(answers("u1", "ok"))]);
     await turn.append(call("t4", 2, { sent: [answers("u1", "ok")] }));
     await turn.close({ status: "completed", endMs: startMs }, [newEvent("a", 2)]);
-    await fold(ledger, newFold("a", "f1", "t4", { summarizedThroughTurnId: "t2" }));
+    await compaction(ledger, newCompaction("a", "f1", "t4", { summarizedThroughTurnId: "t2" }));
     await ledger.moveSession("a", "t1");
     await run(ledger, "a", "t5");
     await ledger.appendEvents([newEvent("a", 3)]);
@@ -123,8 +123,8 @@ export function deletionContract({ open, kind }: TestStore): void {
       stateJson: JSON.stringify(secret),
     });
     await turn.close({ status: "completed", endMs: startMs });
-    const made = newFold("a", "f1", "t1", { summarizedThroughTurnId: "t1", summary: secret });
-    await fold(ledger, { ...made, messages: [counted(user(secret))] });
+    const made = newCompaction("a", "f1", "t1", { summarizedThroughTurnId: "t1", summary: secret });
+    await compaction(ledger, { ...made, messages: [counted(user(secret))] });
     await openSession(ledger, "b");
     await run(ledger, "b", "b1");
     const onDisk = (): readonly string[] => (kind === "sqlite" ? bytesWith(where, secret) : []);
@@ -231,9 +231,9 @@ export function deletionContract({ open, kind }: TestStore): void {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2 t3");
-    await fold(
+    await compaction(
       ledger,
-      newFold("a", "f1", "t3", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
+      newCompaction("a", "f1", "t3", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
     );
     await ledger.forkSession({ id: "b", from: { sessionId: "a" } });
     await run(ledger, "b", "b1");

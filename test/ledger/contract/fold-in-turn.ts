@@ -1,7 +1,7 @@
-// Folds inside a turn: where one turn alone is too large, it is kept from one of its messages on.
+// Compactions inside a turn: where one turn alone is too large, it is kept from one of its messages on.
 import { expect, test } from "vitest";
-import type { NewFold } from "../../../src/core/ledger/fold-record.ts";
-import type { FoldLock, Ledger, OpenTurn } from "../../../src/core/ledger/ledger.ts";
+import type { NewCompaction } from "../../../src/core/ledger/fold-record.ts";
+import type { CompactionLock, Ledger, OpenTurn } from "../../../src/core/ledger/ledger.ts";
 import { leaseMs, type OpenLedger } from "../stores.ts";
 import {
   all,
@@ -10,9 +10,9 @@ import {
   call,
   counted,
   each,
-  fold,
+  compaction,
   lines,
-  newFold,
+  newCompaction,
   open as openTurn,
   openSession,
   refusal,
@@ -23,13 +23,13 @@ import {
 } from "../test-kit.ts";
 import { newEvent } from "./new-event.ts";
 
-export function foldInTurnContract(open: OpenLedger): void {
+export function compactionInTurnContract(open: OpenLedger): void {
   test("a completed turn may be kept from one of its messages on", async () => {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
     await close(await work(ledger, "t2", 2), 2);
-    await fold(ledger, keptFrom("f1", "t2", "t2", 3));
+    await compaction(ledger, keptFrom("f1", "t2", "t2", 3));
     await run(ledger, "a", "t3");
     expect(await thread(await reopen(), "a")).toEqual([
       "summary of f1",
@@ -47,7 +47,7 @@ export function foldInTurnContract(open: OpenLedger): void {
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
     const turn = await work(ledger, "t2", 2);
-    await foldHere(ledger, turn, keptFrom("f1", "t1", "t2", 3));
+    await compactionHere(ledger, turn, keptFrom("f1", "t1", "t2", 3));
     const shown = ["summary of f1", "?u2", "!u2 ok"];
     expect(await thread(ledger, { turnId: "t2" })).toEqual(shown);
     expect(await thread(ledger, "a")).toEqual(["summary of f1"]);
@@ -60,11 +60,11 @@ export function foldInTurnContract(open: OpenLedger): void {
     const { ledger, reopen, advance } = await open();
     await openSession(ledger, "a");
     const turn = await work(ledger, "t1", 1);
-    await foldHere(ledger, turn, keptFrom("f1", null, "t1", 3));
+    await compactionHere(ledger, turn, keptFrom("f1", null, "t1", 3));
     expect(await thread(ledger, { turnId: "t1" })).toEqual(["summary of f1"]);
     await turn.append(call("t1", 2, { sent: [], reply: asks("u2") }));
     await turn.answer([counted(answers("u2", "ok"))]);
-    await foldHere(ledger, turn, keptFrom("f2", "f1", "t1", 5));
+    await compactionHere(ledger, turn, keptFrom("f2", "f1", "t1", 5));
     advance(leaseMs + 1);
     const other = await reopen();
     await other.findUnfinished("a");
@@ -95,7 +95,7 @@ export function foldInTurnContract(open: OpenLedger): void {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a");
     const turn = await work(ledger, "t1", 2);
-    await foldHere(ledger, turn, keptFrom("f1", null, "t1", 3));
+    await compactionHere(ledger, turn, keptFrom("f1", null, "t1", 3));
     await close(turn, 2);
     await run(ledger, "a", "t2");
     expect(await thread(await reopen(), "a")).toEqual([
@@ -114,8 +114,8 @@ export function foldInTurnContract(open: OpenLedger): void {
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
     const turn = await work(ledger, "t2", 3);
-    await foldHere(ledger, turn, keptFrom("f1", "t1", "t2", 3));
-    await foldHere(ledger, turn, keptFrom("f2", "f1", "t2", 5));
+    await compactionHere(ledger, turn, keptFrom("f1", "t1", "t2", 3));
+    await compactionHere(ledger, turn, keptFrom("f2", "f1", "t2", 5));
     await turn.release();
     const node = await reopen();
     const again = await node.resumeTurn("a");
@@ -123,7 +123,7 @@ export function foldInTurnContract(open: OpenLedger): void {
     expect(await thread(node, { turnId: "t2" })).toEqual(["summary of f2", "?u3", "!u3 ok"]);
     await close(again, 3);
     await run(node, "a", "t3");
-    await fold(node, keptFrom("f3", "t3", "t3", 1));
+    await compaction(node, keptFrom("f3", "t3", "t3", 1));
     expect(await thread(ledger, "a")).toEqual(["summary of f3", "answer of t3"]);
   });
 
@@ -134,7 +134,7 @@ export function foldInTurnContract(open: OpenLedger): void {
       await openSession(ledger, "a");
       await run(ledger, "a", "t1");
       const turn = await work(ledger, "t2", 2);
-      await foldHere(ledger, turn, keptFrom("f1", "t1", "t2", 3));
+      await compactionHere(ledger, turn, keptFrom("f1", "t1", "t2", 3));
       if (how === "failed") await turn.close({ status: "failed", endMs: startMs });
       else {
         await turn.release();
@@ -159,7 +159,7 @@ export function foldInTurnContract(open: OpenLedger): void {
       ]);
       await ledger.deleteSession("a");
       expect(await thread(ledger, "b")).toHaveLength(3);
-      expect((await ledger.findFold({ sessionId: "b" }))?.firstKeptTurnId).toBeNull();
+      expect((await ledger.findCompaction({ sessionId: "b" }))?.firstKeptTurnId).toBeNull();
     },
   );
 
@@ -168,7 +168,7 @@ export function foldInTurnContract(open: OpenLedger): void {
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
     const turn = await work(ledger, "t2", 2);
-    await foldHere(ledger, turn, keptFrom("f1", "t1", "t2", 3));
+    await compactionHere(ledger, turn, keptFrom("f1", "t1", "t2", 3));
     await close(turn, 2);
     await ledger.forkSession({ id: "b", from: { turnId: "f1" } });
     await run(ledger, "b", "b1");
@@ -194,7 +194,7 @@ export function foldInTurnContract(open: OpenLedger): void {
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
     const turn = await work(ledger, "t2", 2);
-    await foldHere(ledger, turn, keptFrom("f1", "t1", "t2", 3));
+    await compactionHere(ledger, turn, keptFrom("f1", "t1", "t2", 3));
     await close(turn, 2);
     const written = await lines(ledger, "a");
     const shown = await thread(ledger, "a");
@@ -214,14 +214,14 @@ export function foldInTurnContract(open: OpenLedger): void {
     const known = newEvent("a", 1);
     await ledger.appendEvents([known]);
     const before = await ledger.findSession("a");
-    expect(await refusal(turn.fold(made, lock, [newEvent("a", 2), known]))).toMatchObject({
+    expect(await refusal(turn.compact(made, lock, [newEvent("a", 2), known]))).toMatchObject({
       code: "conflict",
     });
     expect(await ledger.findSession("a")).toEqual(before);
     expect(await ledger.findTurn("f1")).toBeNull();
     expect(await ledger.readState("a")).toBeNull();
-    await turn.fold(made, lock, [newEvent("a", 2)]);
-    await turn.fold(made, lock, [newEvent("a", 2)]);
+    await turn.compact(made, lock, [newEvent("a", 2)]);
+    await turn.compact(made, lock, [newEvent("a", 2)]);
     await lock.release();
     expect(await ledger.readState("a")).toBe('{"after":"fold"}');
     expect((await ledger.stats()).rows).toMatchObject({ events: 2, compactions_v1: 1 });
@@ -236,18 +236,18 @@ export function foldInTurnContract(open: OpenLedger): void {
     const lock = await needLock(ledger);
     await lock.release();
     const made = keptFrom("f1", null, "t1", 3);
-    expect(await refusal(turn.fold(made, lock))).toMatchObject({ code: "conflict" });
+    expect(await refusal(turn.compact(made, lock))).toMatchObject({ code: "conflict" });
     advance(4_000_000);
     const other = await reopen();
     await other.findUnfinished("a");
     const again = await other.resumeTurn("a");
-    expect(await refusal(foldHere(ledger, turn, made))).toMatchObject({ code: "conflict" });
-    await foldHere(other, again, made);
+    expect(await refusal(compactionHere(ledger, turn, made))).toMatchObject({ code: "conflict" });
+    await compactionHere(other, again, made);
     await close(again, 2);
     expect(await thread(ledger, "a")).toHaveLength(4);
   });
 
-  test.for<[string, Partial<NewFold["details"]>]>([
+  test.for<[string, Partial<NewCompaction["details"]>]>([
     ["after the end", { firstKeptIndex: 6 }],
     ["before the beginning", { firstKeptIndex: -1 }],
     ["between two messages", { firstKeptIndex: 1.5 }],
@@ -266,8 +266,8 @@ export function foldInTurnContract(open: OpenLedger): void {
     await turn.append(call("t2", 3, { sent: [], reply: asks("u3"), status: "partial" }));
     const made = keptFrom("f1", "t1", "t2", 3);
     const odd = { ...made, details: { ...made.details, ...details } };
-    expect(await refusal(foldHere(ledger, turn, odd))).toMatchObject({ code: "input-invalid" });
-    await foldHere(ledger, turn, made);
+    expect(await refusal(compactionHere(ledger, turn, odd))).toMatchObject({ code: "input-invalid" });
+    await compactionHere(ledger, turn, made);
     expect(await thread(ledger, { turnId: "t2" })).toEqual(["summary of f1", "?u2"]);
     await turn.close({ status: "failed", endMs: startMs });
   });
@@ -294,22 +294,22 @@ function keptFrom(
   parentTurnId: string | null,
   turnId: string,
   firstKeptIndex: number,
-): NewFold {
+): NewCompaction {
   const details = { summarizedThroughTurnId: turnId, firstKeptTurnId: turnId, firstKeptIndex };
-  return newFold("a", id, parentTurnId, details);
+  return newCompaction("a", id, parentTurnId, details);
 }
 
-async function foldHere(ledger: Ledger, turn: OpenTurn, made: NewFold): Promise<void> {
+async function compactionHere(ledger: Ledger, turn: OpenTurn, made: NewCompaction): Promise<void> {
   const lock = await needLock(ledger);
   try {
-    await turn.fold(made, lock);
+    await turn.compact(made, lock);
   } finally {
     await lock.release();
   }
 }
 
-async function needLock(ledger: Ledger): Promise<FoldLock> {
-  const lock = await ledger.lockFolding("a");
+async function needLock(ledger: Ledger): Promise<CompactionLock> {
+  const lock = await ledger.lockCompaction("a");
   if (lock === null) throw new Error("the lock is taken");
   return lock;
 }

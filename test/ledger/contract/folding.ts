@@ -1,6 +1,6 @@
-// Folding: what a fold may do and when, also while a turn runs.
+// Compaction: what a compaction may do and when, also while a turn runs.
 import { expect, test } from "vitest";
-import type { FoldLock, Ledger } from "../../../src/core/ledger/ledger.ts";
+import type { CompactionLock, Ledger } from "../../../src/core/ledger/ledger.ts";
 import type { OpenLedger } from "../stores.ts";
 import {
   answers,
@@ -8,8 +8,8 @@ import {
   call,
   counted,
   fail,
-  fold,
-  newFold,
+  compaction,
+  newCompaction,
   newTurn,
   open as openTurn,
   openSession,
@@ -22,17 +22,17 @@ import {
 } from "../test-kit.ts";
 import { newEvent } from "./new-event.ts";
 
-export function foldingContract(open: OpenLedger): void {
+export function compactionContract(open: OpenLedger): void {
   test("a fold is recorded once, and another one under its name is refused", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
-    const made = newFold("a", "f1", "t2", { summarizedThroughTurnId: "t1" });
-    await fold(ledger, made);
-    await fold(ledger, made);
-    const other = newFold("a", "f1", "t2", { summarizedThroughTurnId: "t2", summary: "other" });
-    expect(await refusal(fold(ledger, other))).toMatchObject({ code: "conflict" });
-    expect(await ledger.readFolds("a")).toHaveLength(1);
+    const made = newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1" });
+    await compaction(ledger, made);
+    await compaction(ledger, made);
+    const other = newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t2", summary: "other" });
+    expect(await refusal(compaction(ledger, other))).toMatchObject({ code: "conflict" });
+    expect(await ledger.readCompactions("a")).toHaveLength(1);
   });
 
   test("a fold in the first turn of a fork from a fold is on its thread", async () => {
@@ -41,13 +41,13 @@ export function foldingContract(open: OpenLedger): void {
     await runAll(ledger, "a", "t1 t2");
     const turn = await openTurn(ledger, "a", "t3");
     const lock = await needLock(ledger, "a");
-    await turn.fold(newFold("a", "f1", "t2", { summarizedThroughTurnId: "t1" }), lock);
+    await turn.compact(newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1" }), lock);
     await lock.release();
     await turn.close({ status: "failed", endMs: startMs });
     await ledger.forkSession({ id: "b", from: { turnId: "f1" } });
     const first = await openTurn(ledger, "b", "b1");
     const second = await needLock(ledger, "b");
-    await first.fold(newFold("b", "f2", "f1", { summarizedThroughTurnId: "t2" }), second);
+    await first.compact(newCompaction("b", "f2", "f1", { summarizedThroughTurnId: "t2" }), second);
     await second.release();
     await first.close({ status: "completed", endMs: startMs });
     expect(await turnIds(ledger, "b")).toEqual(["t1", "t2", "f1", "f2", "b1"]);
@@ -60,8 +60,8 @@ export function foldingContract(open: OpenLedger): void {
     const turn = await openTurn(ledger, "a", "t3");
     await turn.append(call("t3", 1, { reply: asks("u1") }));
     const lock = await needLock(ledger, "a");
-    await turn.fold(
-      newFold("a", "f1", "t2", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
+    await turn.compact(
+      newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
       lock,
     );
     await lock.release();
@@ -93,11 +93,11 @@ export function foldingContract(open: OpenLedger): void {
     await fail(ledger, "a", "t3");
     const turn = await openTurn(ledger, "a", "t4");
     const lock = await needLock(ledger, "a");
-    await turn.fold(
-      newFold("a", "f1", "t2", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
+    await turn.compact(
+      newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
       lock,
     );
-    await turn.fold(newFold("a", "f2", "f1", { summarizedThroughTurnId: "t2" }), lock);
+    await turn.compact(newCompaction("a", "f2", "f1", { summarizedThroughTurnId: "t2" }), lock);
     await lock.release();
     await turn.close({ status: "failed", endMs: startMs });
     expect(await thread(ledger, "a")).toEqual(["summary of f2"]);
@@ -111,7 +111,7 @@ export function foldingContract(open: OpenLedger): void {
     await runAll(ledger, "a", "t1 t2");
     const turn = await openTurn(ledger, "a", "t3");
     const lock = await needLock(ledger, "a");
-    await turn.fold(newFold("a", "f1", "t2", { summarizedThroughTurnId: "t2" }), lock);
+    await turn.compact(newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t2" }), lock);
     await lock.release();
     await turn.release();
     const again = await (await reopen()).resumeTurn("a");
@@ -126,22 +126,22 @@ export function foldingContract(open: OpenLedger): void {
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
     const lock = await needLock(ledger, "a");
-    const stale = newFold("a", "f1", "t1", { summarizedThroughTurnId: "t1" });
+    const stale = newCompaction("a", "f1", "t1", { summarizedThroughTurnId: "t1" });
     expect(await refusal(lock.commit(stale))).toMatchObject({ code: "conflict" });
     const turn = await openTurn(ledger, "a", "t3");
-    const busy = newFold("a", "f1", "t2", { summarizedThroughTurnId: "t1" });
+    const busy = newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1" });
     expect(await refusal(lock.commit(busy))).toMatchObject({ code: "conflict" });
     await turn.close({ status: "failed", endMs: startMs });
     await lock.commit(busy);
     await lock.release();
-    expect(await ledger.readFolds("a")).toHaveLength(1);
+    expect(await ledger.readCompactions("a")).toHaveLength(1);
   });
 
   test("a turn cannot go on from before a fold", async () => {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
-    await fold(ledger, newFold("a", "f1", "t1", { summarizedThroughTurnId: "t1" }));
+    await compaction(ledger, newCompaction("a", "f1", "t1", { summarizedThroughTurnId: "t1" }));
     expect(await refusal(ledger.openTurn(newTurn("a", "t2", "t1")))).toMatchObject({
       code: "conflict",
     });
@@ -160,11 +160,11 @@ export function foldingContract(open: OpenLedger): void {
         { summarizedThroughTurnId: turnId, firstKeptTurnId: "t2" },
         { summarizedThroughTurnId: turnId },
       ]) {
-        const refused = await refusal(fold(ledger, newFold("a", "f1", "t2", details)));
+        const refused = await refusal(compaction(ledger, newCompaction("a", "f1", "t2", details)));
         expect(refused.code).toBe("input-invalid");
         const lock = await needLock(ledger, "a");
         const turn = await openTurn(ledger, "a", "t3");
-        const inTurn = await refusal(turn.fold(newFold("a", "f1", "t2", details), lock));
+        const inTurn = await refusal(turn.compact(newCompaction("a", "f1", "t2", details), lock));
         expect(inTurn.code).toBe("input-invalid");
         await turn.close({ status: "failed", endMs: startMs });
         await lock.release();
@@ -180,12 +180,12 @@ export function foldingContract(open: OpenLedger): void {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
-    const made = newFold("a", "f1", "t2", { summarizedThroughTurnId: "t1" });
+    const made = newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1" });
     const lock = await needLock(ledger, "a");
     await lock.commit(made);
     await lock.commit(made).catch(() => {});
     await lock.release();
-    expect(await ledger.readFolds("a")).toHaveLength(1);
+    expect(await ledger.readCompactions("a")).toHaveLength(1);
     expect((await ledger.findSession("a"))?.costPicoUsd).toBe(2077n);
     expect(await ledger.pointerHistory("a")).toHaveLength(4);
   });
@@ -198,13 +198,13 @@ export function foldingContract(open: OpenLedger): void {
     await ledger.appendEvents([known]);
     const lock = await needLock(ledger, "a");
     const before = await ledger.findSession("a");
-    const made = newFold("a", "f1", "t2", { summarizedThroughTurnId: "t1" });
+    const made = newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1" });
     expect(await refusal(lock.commit(made, [newEvent("a", 2), known]))).toMatchObject({
       code: "conflict",
     });
     expect(await ledger.findSession("a")).toEqual(before);
     expect(await ledger.findTurn("f1")).toBeNull();
-    expect(await ledger.readFolds("a")).toEqual([]);
+    expect(await ledger.readCompactions("a")).toEqual([]);
     expect(await ledger.pointerHistory("a")).toHaveLength(3);
     expect((await ledger.stats()).rows).toMatchObject({ events: 1, compactions_v1: 0 });
     await lock.commit(made, [newEvent("a", 2)]);
@@ -213,8 +213,8 @@ export function foldingContract(open: OpenLedger): void {
   });
 }
 
-async function needLock(ledger: Ledger, sessionId: string): Promise<FoldLock> {
-  const lock = await ledger.lockFolding(sessionId);
+async function needLock(ledger: Ledger, sessionId: string): Promise<CompactionLock> {
+  const lock = await ledger.lockCompaction(sessionId);
   if (lock === null) throw new Error("the lock is taken");
   return lock;
 }

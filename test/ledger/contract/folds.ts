@@ -1,4 +1,4 @@
-// Folds: a compaction is a turn after the head. It hides what it summarised and keeps what it names.
+// Compactions: a compaction is a turn after the head. It hides what it summarised and keeps what it names.
 import { expect, test } from "vitest";
 import { createLedger } from "../../../src/edge/stores/ledger/create-ledger.ts";
 import type { OpenLedger } from "../stores.ts";
@@ -8,8 +8,8 @@ import {
   call,
   counted,
   fail,
-  fold,
-  newFold,
+  compaction,
+  newCompaction,
   open as openTurn,
   openSession,
   run,
@@ -20,14 +20,14 @@ import {
   user,
 } from "../test-kit.ts";
 
-export function foldsContract(open: OpenLedger): void {
+export function compactionsContract(open: OpenLedger): void {
   test("a folded thread is the summary, then what was kept, then what followed (C-11, X-33)", async () => {
     const { ledger, reopen } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2 t3 t4");
-    await fold(
+    await compaction(
       ledger,
-      newFold("a", "f1", "t4", { summarizedThroughTurnId: "t2", firstKeptTurnId: "t3" }),
+      newCompaction("a", "f1", "t4", { summarizedThroughTurnId: "t2", firstKeptTurnId: "t3" }),
     );
     await run(ledger, "a", "t5");
     expect(await thread(await reopen(), "a")).toEqual([
@@ -52,7 +52,7 @@ export function foldsContract(open: OpenLedger): void {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2 t3");
-    await fold(ledger, newFold("a", "f1", "t3", { summarizedThroughTurnId: "t2" }));
+    await compaction(ledger, newCompaction("a", "f1", "t3", { summarizedThroughTurnId: "t2" }));
     expect(await thread(ledger, "a")).toEqual(["summary of f1", "question of t3", "answer of t3"]);
   });
 
@@ -60,7 +60,7 @@ export function foldsContract(open: OpenLedger): void {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
-    await fold(ledger, newFold("a", "f1", "t2", { summarizedThroughTurnId: "t2" }));
+    await compaction(ledger, newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t2" }));
     expect(await thread(ledger, "a")).toEqual(["summary of f1"]);
     await run(ledger, "a", "t3");
     expect(await thread(ledger, "a")).toEqual(["summary of f1", "question of t3", "answer of t3"]);
@@ -70,7 +70,7 @@ export function foldsContract(open: OpenLedger): void {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
-    await fold(ledger, newFold("a", "f1", "t2", { summarizedThroughTurnId: "t2" }));
+    await compaction(ledger, newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t2" }));
     await run(ledger, "a", "t3");
     expect(await thread(ledger, "a", { whole: true })).toEqual([
       "question of t1",
@@ -87,14 +87,14 @@ export function foldsContract(open: OpenLedger): void {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2 t3");
-    await fold(
+    await compaction(
       ledger,
-      newFold("a", "f1", "t3", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
+      newCompaction("a", "f1", "t3", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
     );
     await runAll(ledger, "a", "t4 t5");
-    await fold(
+    await compaction(
       ledger,
-      newFold("a", "f2", "t5", { summarizedThroughTurnId: "t3", firstKeptTurnId: "t4" }),
+      newCompaction("a", "f2", "t5", { summarizedThroughTurnId: "t3", firstKeptTurnId: "t4" }),
     );
     expect(await thread(ledger, "a")).toEqual([
       "summary of f2",
@@ -110,14 +110,14 @@ export function foldsContract(open: OpenLedger): void {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2 t3");
-    await fold(
+    await compaction(
       ledger,
-      newFold("a", "f1", "t3", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
+      newCompaction("a", "f1", "t3", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
     );
     await run(ledger, "a", "t4");
-    await fold(
+    await compaction(
       ledger,
-      newFold("a", "f2", "t4", { summarizedThroughTurnId: "t2", firstKeptTurnId: "t3" }),
+      newCompaction("a", "f2", "t4", { summarizedThroughTurnId: "t2", firstKeptTurnId: "t3" }),
     );
     expect(await thread(ledger, "a")).toEqual([
       "summary of f2",
@@ -137,9 +137,9 @@ export function foldsContract(open: OpenLedger): void {
     await turn.answer([counted(answers("u1", "42"))]);
     await turn.append(call("t2", 2, { sent: [answers("u1", "42")] }));
     await turn.close({ status: "completed", endMs: startMs });
-    await fold(
+    await compaction(
       ledger,
-      newFold("a", "f1", "t2", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
+      newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
     );
     expect(await thread(ledger, "a")).toEqual([
       "summary of f1",
@@ -156,9 +156,9 @@ export function foldsContract(open: OpenLedger): void {
     await runAll(ledger, "a", "t1 t2");
     await fail(ledger, "a", "t3");
     await run(ledger, "a", "t4");
-    await fold(
+    await compaction(
       ledger,
-      newFold("a", "f1", "t4", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
+      newCompaction("a", "f1", "t4", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" }),
     );
     expect(await thread(ledger, "a")).toEqual([
       "summary of f1",
@@ -173,9 +173,9 @@ export function foldsContract(open: OpenLedger): void {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2 t3");
-    await fold(
+    await compaction(
       ledger,
-      newFold("a", "f1", "t3", { summarizedThroughTurnId: "t2", firstKeptTurnId: "t3" }),
+      newCompaction("a", "f1", "t3", { summarizedThroughTurnId: "t2", firstKeptTurnId: "t3" }),
     );
     await ledger.forkSession({ id: "after", from: { sessionId: "a" } });
     await ledger.forkSession({ id: "before", from: { turnId: "t2" } });
@@ -196,9 +196,9 @@ export function foldsContract(open: OpenLedger): void {
     await runAll(ledger, "a", "t1 t2 t3");
     await ledger.forkSession({ id: "b", from: { turnId: "t3" } });
     await run(ledger, "b", "b1");
-    await fold(
+    await compaction(
       ledger,
-      newFold("b", "f1", "b1", { summarizedThroughTurnId: "t2", firstKeptTurnId: "t3" }),
+      newCompaction("b", "f1", "b1", { summarizedThroughTurnId: "t2", firstKeptTurnId: "t3" }),
     );
     expect(await thread(ledger, "b")).toEqual([
       "summary of f1",
@@ -214,9 +214,9 @@ export function foldsContract(open: OpenLedger): void {
     const { ledger, database } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", Array.from({ length: 40 }, (_, n) => `t${n}`).join(" "));
-    await fold(
+    await compaction(
       ledger,
-      newFold("a", "f1", "t39", { summarizedThroughTurnId: "t37", firstKeptTurnId: "t38" }),
+      newCompaction("a", "f1", "t39", { summarizedThroughTurnId: "t37", firstKeptTurnId: "t38" }),
     );
     let rows = 0;
     const counting = await createLedger({
@@ -235,15 +235,15 @@ export function foldsContract(open: OpenLedger): void {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
-    await fold(
+    await compaction(
       ledger,
-      newFold("a", "f1", "t2", { summarizedThroughTurnId: "t1", compactedMs: 1000 }),
+      newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1", compactedMs: 1000 }),
     );
-    await fold(
+    await compaction(
       ledger,
-      newFold("a", "f2", "f1", { summarizedThroughTurnId: "t2", compactedMs: 2000 }),
+      newCompaction("a", "f2", "f1", { summarizedThroughTurnId: "t2", compactedMs: 2000 }),
     );
-    const [latest, ...older] = await ledger.readFolds("a");
+    const [latest, ...older] = await ledger.readCompactions("a");
     expect(latest).toEqual({
       turnId: "f2",
       sessionId: "a",
@@ -271,15 +271,15 @@ export function foldsContract(open: OpenLedger): void {
       foundationHash: null,
     });
     expect(older.map(({ turnId }) => turnId)).toEqual(["f1"]);
-    expect(await ledger.readFolds("a", 1)).toHaveLength(1);
-    expect(await ledger.readFolds("b")).toEqual([]);
+    expect(await ledger.readCompactions("a", 1)).toHaveLength(1);
+    expect(await ledger.readCompactions("b")).toEqual([]);
   });
 
   test("operators query compactions_v1 as they always did (N-25)", async () => {
     const { ledger, database } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
-    await fold(ledger, newFold("a", "f1", "t2", { summarizedThroughTurnId: "t1" }));
+    await compaction(ledger, newCompaction("a", "f1", "t2", { summarizedThroughTurnId: "t1" }));
     const rows = await database.query(
       "SELECT session_id, compacted_at, head_turn_count, tail_start_index, summary, model_used, input_tokens, output_tokens FROM compactions_v1 WHERE session_id = ? ORDER BY compacted_at DESC LIMIT 1",
       ["a"],
@@ -302,12 +302,12 @@ export function foldsContract(open: OpenLedger): void {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
-    const made = newFold("a", "f1", "t1", {
+    const made = newCompaction("a", "f1", "t1", {
       summarizedThroughTurnId: "t1",
       summary: "a\u0000\ud800",
     });
-    await fold(ledger, { ...made, messages: [counted(user("a\u0000\ud800"))] });
+    await compaction(ledger, { ...made, messages: [counted(user("a\u0000\ud800"))] });
     expect(await thread(ledger, "a")).toEqual(["a\u0000\ud800"]);
-    expect((await ledger.readFolds("a"))[0]?.summary).toBe("a\ufffd\ufffd");
+    expect((await ledger.readCompactions("a"))[0]?.summary).toBe("a\ufffd\ufffd");
   });
 }

@@ -7,9 +7,9 @@ import type { OpenLedger } from "../stores.ts";
 import {
   call,
   each,
-  fold,
+  compaction,
   lines,
-  newFold,
+  newCompaction,
   newTurn,
   openSession,
   refusal,
@@ -60,17 +60,17 @@ export function foundationsContract(open: OpenLedger): void {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await close(await bring(ledger, "t1", "before the fold"));
-    await fold(ledger, newFold("a", "f1", "t1", { summarizedThroughTurnId: "t1" }));
+    await compaction(ledger, newCompaction("a", "f1", "t1", { summarizedThroughTurnId: "t1" }));
     expect(await ledger.findFoundation({ sessionId: "a" }, other)).toBeNull();
     const turn = await bring(ledger, "t2", "in the turn");
-    const lock = await ledger.lockFolding("a");
+    const lock = await ledger.lockCompaction("a");
     if (lock === null) throw new Error("somebody folds");
-    const made = newFold("a", "f2", "f1", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" });
-    await turn.fold({ ...made, foundation: "of the fold" }, lock);
+    const made = newCompaction("a", "f2", "f1", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" });
+    await turn.compact({ ...made, foundation: "of the fold" }, lock);
     await lock.release();
     await close(turn);
     expect(await ledger.findFoundation({ sessionId: "a" }, other)).toBeNull();
-    expect((await ledger.findFold({ sessionId: "a" }))?.foundationHash).toBe(
+    expect((await ledger.findCompaction({ sessionId: "a" }))?.foundationHash).toBe(
       hashContent("of the fold"),
     );
   });

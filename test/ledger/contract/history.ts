@@ -1,4 +1,4 @@
-// Going back to what folds hide: found by words, read by turns, in one session's thread only (C-17).
+// Going back to what compactions hide: found by words, read by turns, in one session's thread only (C-17).
 import { expect, test } from "vitest";
 import type { HistoryHit } from "../../../src/core/ledger/history-record.ts";
 import type { Ledger } from "../../../src/core/ledger/ledger.ts";
@@ -12,9 +12,9 @@ import {
   counted,
   each,
   fail,
-  fold,
+  compaction,
   lines,
-  newFold,
+  newCompaction,
   newTurn,
   open as openTurn,
   openSession,
@@ -32,7 +32,7 @@ export function historyContract(open: OpenLedger): void {
     await say(ledger, "a", "t2", "and the writer?", "in src/core/write-json.ts");
     await say(ledger, "a", "t3", "and the reader?", "in src/core/read-json.ts");
     expect(await find(ledger, "a", "json")).toEqual([]);
-    await foldThrough(ledger, "a", "f1", "t2", "t3");
+    await compactionThrough(ledger, "a", "f1", "t2", "t3");
     const { hits, messages } = await ledger.searchHistory({
       sessionId: "a",
       text: "parse-json.ts",
@@ -86,7 +86,7 @@ export function historyContract(open: OpenLedger): void {
     await openSession(ledger, "a");
     await say(ledger, "a", "t1", "something else", "nothing of it");
     await say(ledger, "a", "t2", "a question", said);
-    await foldThrough(ledger, "a", "f1", "t2");
+    await compactionThrough(ledger, "a", "f1", "t2");
     expect((await find(ledger, "a", text))[0]).toBe("t2.1");
   });
 
@@ -106,7 +106,7 @@ export function historyContract(open: OpenLedger): void {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await say(ledger, "a", "t1", "where is the needle?", "in the haystack");
-    await foldThrough(ledger, "a", "f1", "t1");
+    await compactionThrough(ledger, "a", "f1", "t1");
     const found = await find(ledger, "a", text);
     expect(found).toEqual(text.includes("needle") ? ["t1.0"] : []);
     expect(what).not.toBe("");
@@ -133,7 +133,7 @@ export function historyContract(open: OpenLedger): void {
     await turn.answer([counted(answers("u1", "export const answer = 42;"))]);
     await turn.append(call("t1", 2, { sent: [answers("u1", "export const answer = 42;")] }));
     await turn.close({ status: "completed", endMs: startMs });
-    await foldThrough(ledger, "a", "f1", "t1");
+    await compactionThrough(ledger, "a", "f1", "t1");
     expect(await find(ledger, "a", "secret thought")).toEqual([]);
     expect(await find(ledger, "a", "read_file")).toEqual(["t1.1"]);
     expect(await find(ledger, "a", "12345678901234567890")).toEqual(["t1.1"]);
@@ -152,7 +152,7 @@ export function historyContract(open: OpenLedger): void {
     await turn.answer([{ ...counted(cut), whole }]);
     await turn.append(call("t1", 2, { sent: [cut] }));
     await turn.close({ status: "completed", endMs: startMs });
-    await foldThrough(ledger, "a", "f1", "t1");
+    await compactionThrough(ledger, "a", "f1", "t1");
     const { hits } = await ledger.searchHistory({ sessionId: "a", text: "needle" });
     expect(hits).toHaveLength(1);
     expect(hits[0]?.excerpt).toContain("the needle");
@@ -183,9 +183,9 @@ export function historyContract(open: OpenLedger): void {
     await fail(ledger, "b", "t4");
     await openSession(ledger, "c");
     await say(ledger, "c", "t5", "needle of c", "yes");
-    await foldThrough(ledger, "a", "fa", "t2");
-    await foldThrough(ledger, "b", "fb", "t3");
-    await foldThrough(ledger, "c", "fc", "t5");
+    await compactionThrough(ledger, "a", "fa", "t2");
+    await compactionThrough(ledger, "b", "fb", "t3");
+    await compactionThrough(ledger, "c", "fc", "t5");
     expect((await find(ledger, "a", "needle")).toSorted()).toEqual(["t1.0", "t2.0"]);
     expect((await find(ledger, "b", "needle")).toSorted()).toEqual(["t1.0", "t3.0"]);
     expect(await find(ledger, "c", "needle")).toEqual(["t5.0"]);
@@ -213,10 +213,10 @@ export function historyContract(open: OpenLedger): void {
     await turn.answer([counted(answers("u1", "third needle"))]);
     await turn.append(call("t2", 2, { sent: [answers("u1", "third needle")], reply: asks("u2") }));
     await turn.answer([counted(answers("u2", "fourth needle"))]);
-    const lock = await ledger.lockFolding("a");
+    const lock = await ledger.lockCompaction("a");
     if (lock === null) throw new Error("the lock is taken");
     const kept = { summarizedThroughTurnId: "t2", firstKeptTurnId: "t2", firstKeptIndex: 3 };
-    await turn.fold(newFold("a", "f1", "t1", kept), lock);
+    await turn.compact(newCompaction("a", "f1", "t1", kept), lock);
     await lock.release();
     const hidden = ["t1.0", "t2.0", "t2.2"];
     expect((await find(ledger, "a", "needle")).toSorted()).toEqual(hidden);
@@ -237,10 +237,10 @@ export function historyContract(open: OpenLedger): void {
     await openSession(ledger, "a");
     await say(ledger, "a", "t1", "needle one", "yes");
     await say(ledger, "a", "t2", "needle two", "yes");
-    await foldThrough(ledger, "a", "f1", "t1", "t2");
+    await compactionThrough(ledger, "a", "f1", "t1", "t2");
     expect(await find(ledger, "a", "needle")).toEqual(["t1.0"]);
     await say(ledger, "a", "t3", "needle three", "yes");
-    await foldThrough(ledger, "a", "f2", "t3");
+    await compactionThrough(ledger, "a", "f2", "t3");
     const both = await Promise.all([find(ledger, "a", "needle"), find(other, "a", "needle")]);
     expect(both[0]).toHaveLength(3);
     expect(both[1]).toEqual(both[0]);
@@ -253,7 +253,7 @@ export function historyContract(open: OpenLedger): void {
     await say(ledger, "a", "t1", "read it", file);
     await say(ledger, "a", "t2", "read it again", file);
     await say(ledger, "a", "t3", "what did the needle do?", "nothing");
-    await foldThrough(ledger, "a", "f1", "t3");
+    await compactionThrough(ledger, "a", "f1", "t3");
     const found = await ledger.searchHistory({ sessionId: "a", text: "needle", limit: 2 });
     expect(found.hits.map(toPlace).toSorted()).toEqual(["t2.1", "t3.0"]);
   });
@@ -262,7 +262,7 @@ export function historyContract(open: OpenLedger): void {
     const { ledger, database } = await open();
     await openSession(ledger, "a");
     await runAll(ledger, "a", "t1 t2");
-    await foldThrough(ledger, "a", "f1", "t2");
+    await compactionThrough(ledger, "a", "f1", "t2");
     await ledger.forkSession({ id: "b", from: { turnId: "f1" } });
     expect(await find(ledger, "b", "question")).toHaveLength(2);
     const count = async (): Promise<unknown> =>
@@ -278,7 +278,7 @@ export function historyContract(open: OpenLedger): void {
     const { ledger, empty } = await open();
     await openSession(ledger, "a");
     await say(ledger, "a", "t1", "where is the needle?", "in the haystack");
-    await foldThrough(ledger, "a", "f1", "t1");
+    await compactionThrough(ledger, "a", "f1", "t1");
     const before = await lines(ledger, "a");
     expect(await find(ledger, "a", "haystack")).toEqual(["t1.1"]);
     expect(await lines(ledger, "a")).toEqual(before);
@@ -292,7 +292,7 @@ export function historyContract(open: OpenLedger): void {
     await openSession(ledger, "a");
     const long = Array.from({ length: 150_000 }, (_, n) => `word${n}x`).join(" ");
     await say(ledger, "a", "t1", "say many words", long);
-    await foldThrough(ledger, "a", "f1", "t1");
+    await compactionThrough(ledger, "a", "f1", "t1");
     for (const word of ["word0x", "word77777x", "word149999x"]) {
       const { hits } = await ledger.searchHistory({ sessionId: "a", text: word });
       expect(hits.map(toPlace)).toEqual(["t1.1"]);
@@ -304,7 +304,7 @@ export function historyContract(open: OpenLedger): void {
     const { ledger } = await open();
     await openSession(ledger, "a");
     await run(ledger, "a", "t1");
-    await foldThrough(ledger, "a", "f1", "t1");
+    await compactionThrough(ledger, "a", "f1", "t1");
     await fail(ledger, "a", "x");
     await runAll(ledger, "a", "t2 t3");
     const read = (from: number, through: number, more = {}): ReturnType<Ledger["readHistory"]> =>
@@ -361,7 +361,7 @@ async function say(
   await turn.close({ status: "completed", endMs: startMs + 100 });
 }
 
-async function foldThrough(
+async function compactionThrough(
   ledger: Ledger,
   sessionId: string,
   id: string,
@@ -370,5 +370,5 @@ async function foldThrough(
 ): Promise<void> {
   const session = await ledger.findSession(sessionId);
   const details = { summarizedThroughTurnId: through, firstKeptTurnId };
-  await fold(ledger, newFold(sessionId, id, session?.headTurnId ?? null, details));
+  await compaction(ledger, newCompaction(sessionId, id, session?.headTurnId ?? null, details));
 }

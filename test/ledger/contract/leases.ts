@@ -9,7 +9,7 @@ import {
   assistant,
   call,
   counted,
-  newFold,
+  newCompaction,
   newTurn,
   open as openTurn,
   openSession,
@@ -293,13 +293,13 @@ export function leasesContract(open: OpenLedger): void {
     advance(leaseMs + 1);
     const other = await reopen();
     await other.resumeTurn("a");
-    const lock = await ledger.lockFolding("a");
-    const made = newFold("a", "f1", "t0", { summarizedThroughTurnId: "t0" });
+    const lock = await ledger.lockCompaction("a");
+    const made = newCompaction("a", "f1", "t0", { summarizedThroughTurnId: "t0" });
     expect(lock).not.toBeNull();
     if (lock === null) return;
-    expect(await refusal(old.fold(made, lock))).toMatchObject({ code: "conflict" });
+    expect(await refusal(old.compact(made, lock))).toMatchObject({ code: "conflict" });
     expect(await ledger.findTurn("f1")).toBeNull();
-    expect(await ledger.readFolds("a")).toEqual([]);
+    expect(await ledger.readCompactions("a")).toEqual([]);
   });
 
   test("every write is a sign of life", async () => {

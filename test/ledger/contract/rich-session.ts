@@ -7,8 +7,8 @@ import {
   call,
   counted,
   fail,
-  fold,
-  newFold,
+  compaction,
+  newCompaction,
   newTurn,
   open,
   openSession,
@@ -26,12 +26,12 @@ const odd: Message = {
   ],
 };
 
-/** `rich` was forked from `origin`, moved twice, folded three times, failed once, and has a turn open that folded itself. */
+/** `rich` was forked from `origin`, moved twice, compacted three times, failed once, and has a turn open that compacted itself. */
 export async function writeRichSession(ledger: Ledger): Promise<void> {
   await openSession(ledger, "origin", { foundation: 'T0–T2 \\u0000 {"a":1.0}' });
   await runAll(ledger, "origin", "o1 o2");
   await fail(ledger, "origin", "o3");
-  await fold(ledger, newFold("origin", "f1", "o2", { summarizedThroughTurnId: "o1" }));
+  await compaction(ledger, newCompaction("origin", "f1", "o2", { summarizedThroughTurnId: "o1" }));
   await run(ledger, "origin", "o4");
   await ledger.forkSession({ id: "rich", from: { sessionId: "origin" } });
   await run(ledger, "origin", "o5");
@@ -55,8 +55,8 @@ export async function writeRichSession(ledger: Ledger): Promise<void> {
   await run(ledger, "rich", "r2");
   await ledger.moveSession("rich", "r1");
   await run(ledger, "rich", "r3");
-  await fold(ledger, {
-    ...newFold("rich", "f2", "r3", {
+  await compaction(ledger, {
+    ...newCompaction("rich", "f2", "r3", {
       summarizedThroughTurnId: "r1",
       firstKeptTurnId: "r3",
       indexJson: '["src/a.ts"]',
@@ -68,10 +68,10 @@ export async function writeRichSession(ledger: Ledger): Promise<void> {
   await ledger.moveSession("rich", "f2");
   const left = await open(ledger, "rich", "r4");
   await left.append(call("r4", 1, { reply: asks("u9") }));
-  const lock = await ledger.lockFolding("rich");
+  const lock = await ledger.lockCompaction("rich");
   if (lock === null) throw new Error("the lock is taken");
   const kept = { summarizedThroughTurnId: "r4", firstKeptTurnId: "r4", firstKeptIndex: 1 };
-  await left.fold(newFold("rich", "f3", "f2", kept), lock);
+  await left.compact(newCompaction("rich", "f3", "f2", kept), lock);
   await lock.release();
   await left.release();
 }

@@ -8,8 +8,8 @@ import {
   all,
   call,
   fail,
-  fold,
-  newFold,
+  compaction,
+  newCompaction,
   newSession,
   newTurn,
   open as openTurn,
@@ -85,7 +85,7 @@ export function sessionsContract(open: OpenLedger): void {
     expect(await refusal(ledger.deleteSession("nobody"))).toMatchObject(wanted);
     expect(await refusal(ledger.setStatus("nobody", "archived"))).toMatchObject(wanted);
     expect(await refusal(ledger.findUnfinished("nobody"))).toMatchObject(wanted);
-    expect(await refusal(ledger.lockFolding("nobody"))).toMatchObject(wanted);
+    expect(await refusal(ledger.lockCompaction("nobody"))).toMatchObject(wanted);
     expect(await refusal(openTurn(ledger, "nobody", "t1"))).toMatchObject(wanted);
     expect(await refusal(all(ledger.readThread({ sessionId: "nobody" })))).toMatchObject(wanted);
   });
@@ -246,7 +246,7 @@ export function sessionsContract(open: OpenLedger): void {
     advance(10);
     await fail(ledger, "a", "t2");
     await run(ledger, "a", "t3");
-    await fold(ledger, newFold("a", "f1", "t3", { summarizedThroughTurnId: "t1" }));
+    await compaction(ledger, newCompaction("a", "f1", "t3", { summarizedThroughTurnId: "t1" }));
     advance(10);
     await ledger.moveSession("a", "t1");
     expect(await ledger.pointerHistory("a")).toEqual([

@@ -46,7 +46,7 @@ export function transferContract({ open, blank, connect }: TestStore): void {
     expect(await all(other.readTurns(of))).toEqual(await all(ledger.readTurns(of)));
     expect(await other.readCalls("r1")).toEqual(await ledger.readCalls("r1"));
     expect(await other.readToolCalls("r1")).toEqual(await ledger.readToolCalls("r1"));
-    expect(await other.readFolds("rich")).toEqual(await ledger.readFolds("rich"));
+    expect(await other.readCompactions("rich")).toEqual(await ledger.readCompactions("rich"));
     expect(await other.readState("rich")).toEqual(await ledger.readState("rich"));
     expect(await all(other.readEvents(of))).toEqual(await all(ledger.readEvents(of)));
     await other.close();
@@ -88,7 +88,7 @@ export function transferContract({ open, blank, connect }: TestStore): void {
     const events = await all(ledger.readEvents({ sessionId: "renamed" }));
     expect(events.map(({ type }) => type)).toContain("session.resumed");
     expect(await all(ledger.readEvents({ sessionId: "rich" }))).toEqual([]);
-    expect(await ledger.readFolds("renamed")).toHaveLength(2);
+    expect(await ledger.readCompactions("renamed")).toHaveLength(2);
     const back = (await lines(ledger, "renamed")).map((line) =>
       line.replaceAll('"renamed"', '"rich"'),
     );

@@ -102,15 +102,15 @@ export async function differencesAtEnd({ model, ledger, gone }: Run): Promise<re
   return found;
 }
 
-/** What folds hide is what the whole thread has more than what is shown. */
+/** What compactions hide is what the whole thread has more than what is shown. */
 async function differencesInHistory(
   { model, ledger }: Pick<Run, "model" | "ledger">,
   { id, openId, headId }: ModelSession,
 ): Promise<readonly string[]> {
   const end = openId ?? headId;
   const whole = threadTo(model, end, true).length;
-  const isFolded = pathTo(model, end).some(({ fold }) => fold !== null);
-  const shown = threadTo(model, end, false).length - (isFolded ? 1 : 0);
+  const isCompacted = pathTo(model, end).some(({ compaction }) => compaction !== null);
+  const shown = threadTo(model, end, false).length - (isCompacted ? 1 : 0);
   const { messages } = await ledger.searchHistory({ sessionId: id, text: "question answer read" });
   const page = await ledger.readHistory({ sessionId: id, from: 1, through: 1000 });
   const got = spell([messages, page.messages.length]);

@@ -13,13 +13,13 @@ export interface ModelTurn {
   callCount: number;
   cost: bigint;
   readonly tools: { readonly id: string; status: string }[];
-  /** Null for a turn that is no fold. */
-  readonly fold: ModelFold | null;
+  /** Null for a turn that is no compaction. */
+  readonly compaction: ModelCompaction | null;
 }
 
-export interface ModelFold {
+export interface ModelCompaction {
   readonly firstKeptId: string | null;
-  /** Of the first kept turn, messages before this one are folded, too. */
+  /** Of the first kept turn, messages before this one are compacted, too. */
   readonly firstKeptIndex: number;
   readonly throughId: string;
 }
@@ -72,19 +72,19 @@ export function newModelTurn(
   id: string,
   sessionId: string,
   parentId: string | null,
-  fold: ModelFold | null = null,
+  compaction: ModelCompaction | null = null,
 ): ModelTurn {
   return {
     id,
     sessionId,
     parentId,
-    status: fold === null ? "pending" : "completed",
+    status: compaction === null ? "pending" : "completed",
     messages: [],
     staged: [],
     callCount: 0,
     cost: 0n,
     tools: [],
-    fold,
+    compaction,
   };
 }
 
@@ -103,24 +103,24 @@ export function pathTo({ turns }: LedgerModel, id: string | null): readonly Mode
 /** What a model would be shown: the latest summary, what it kept, what followed. */
 export function threadTo(model: LedgerModel, id: string | null, whole: boolean): readonly string[] {
   const path = pathTo(model, id);
-  const latest = whole ? undefined : path.findLast(({ fold }) => fold !== null);
-  const fold = latest?.fold ?? null;
-  const turns = path.slice(firstKept(path, fold)).filter((turn) => turn.fold === null);
+  const latest = whole ? undefined : path.findLast(({ compaction }) => compaction !== null);
+  const compaction = latest?.compaction ?? null;
+  const turns = path.slice(firstKept(path, compaction)).filter((turn) => turn.compaction === null);
   const shown = turns.flatMap(({ id: turnId, messages }) =>
-    turnId === fold?.firstKeptId ? messages.slice(fold.firstKeptIndex) : messages,
+    turnId === compaction?.firstKeptId ? messages.slice(compaction.firstKeptIndex) : messages,
   );
   return [...(latest?.messages ?? []), ...shown].flatMap(({ text, isReplayed }) =>
     isReplayed ? [text] : [],
   );
 }
 
-function firstKept(path: readonly ModelTurn[], fold: ModelFold | null): number {
-  if (fold === null) return 0;
-  const { firstKeptId, throughId } = fold;
+function firstKept(path: readonly ModelTurn[], compaction: ModelCompaction | null): number {
+  if (compaction === null) return 0;
+  const { firstKeptId, throughId } = compaction;
   if (firstKeptId === null) return path.findIndex(({ id }) => id === throughId) + 1;
   const at = path.findIndex(({ id }) => id === firstKeptId);
-  // A turn that was folded while it ran and is not on the path: what follows the fold is shown.
-  return at === -1 ? path.findIndex((turn) => turn.fold === fold) : at;
+  // A turn that was compacted while it ran and is not on the path: what follows the compaction is shown.
+  return at === -1 ? path.findIndex((turn) => turn.compaction === compaction) : at;
 }
 
 /** The session and those it asked for, directly or not. */

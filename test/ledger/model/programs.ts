@@ -1,9 +1,9 @@
-// Random programs of sessions, turns, forks, folds and crashes, run on a ledger and on the model at once.
+// Random programs of sessions, turns, forks, compactions and crashes, run on a ledger and on the model at once.
 import * as fc from "fast-check";
 import { StrataError } from "../../../src/core/strata-error.ts";
 import { differencesAtEnd, differencesIn } from "./differences.ts";
 import { createModel } from "./ledger-model.ts";
-import { planFold } from "./plan-fold.ts";
+import { planCompaction } from "./plan-fold.ts";
 import { planAbandon, planGhost, planLook, planResume } from "./plan-lost-turns.ts";
 import {
   planArchive,
@@ -126,7 +126,7 @@ function plan(run: Run, step: Step): Planned {
     case "release":
       return planRelease(run, session);
     case "fold":
-      return planFold(run, session, step);
+      return planCompaction(run, session, step);
     case "move":
       return planMove(run, session, step);
     case "look":

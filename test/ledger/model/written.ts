@@ -1,6 +1,6 @@
-// What programs write: messages in one word each, calls and folds with nothing in them that does not matter.
+// What programs write: messages in one word each, calls and compacts with nothing in them that does not matter.
 import type { CallEntry } from "../../../src/core/ledger/call-entry.ts";
-import type { FoldDetails } from "../../../src/core/ledger/fold-record.ts";
+import type { CompactionDetails } from "../../../src/core/ledger/fold-record.ts";
 import type { Block, Message } from "../../../src/core/message/message.ts";
 import { noPlan } from "../test-kit.ts";
 
@@ -49,11 +49,11 @@ export function callEntry(turnId: string, number: number, more: Partial<CallEntr
   };
 }
 
-export function foldDetails(
+export function compactionDetails(
   summarizedThroughTurnId: string,
   firstKeptTurnId: string | null,
   firstKeptIndex = 0,
-): FoldDetails {
+): CompactionDetails {
   return {
     compactedMs: 5,
     summary: "s",

@@ -7,7 +7,7 @@ import { compareMentions, rankMentions } from "./rank.ts";
 import { renderIndex } from "./render.ts";
 import { findTopic } from "./topic.ts";
 
-export interface FoldIndex {
+export interface CompactionIndex {
   /** The identifiers in the text, with what the next compaction needs to know about them. */
   readonly entries: readonly Mention[];
   /** Known identifiers that the kept part shows now. The next compaction may need them again. */
@@ -20,8 +20,8 @@ export interface FoldIndex {
 
 export interface IndexSource {
   /** The part compacted now. Notes of the compaction before may lead it; `previous` covers them. */
-  readonly folded: readonly HistoryMessage[];
-  readonly previous: FoldIndex | null;
+  readonly compacted: readonly HistoryMessage[];
+  readonly previous: CompactionIndex | null;
   /** The kept tail and everything else the model sees verbatim. Identifiers there need no place. */
   readonly kept?: readonly HistoryMessage[];
   readonly tokensMax?: number;
@@ -30,14 +30,14 @@ export interface IndexSource {
 
 export const indexTokensMax = 2_000;
 
-export function buildIndex(source: IndexSource): FoldIndex {
-  const { folded, previous, kept = [], tokensMax = indexTokensMax, countText } = source;
-  const { mentions, overflow } = collectMentions(previous === null ? folded : withoutNotes(folded));
+export function buildIndex(source: IndexSource): CompactionIndex {
+  const { compacted, previous, kept = [], tokensMax = indexTokensMax, countText } = source;
+  const { mentions, overflow } = collectMentions(previous === null ? compacted : withoutNotes(compacted));
   const known = [...(previous?.entries ?? []), ...(previous?.resting ?? [])];
-  const all = withKnown(mentions, known, folded.length);
+  const all = withKnown(mentions, known, compacted.length);
   const shown = shownIn(kept);
   const hidden = [...all.values()].filter((mention) => isHidden(mention, shown));
-  const ranked = rankMentions(hidden, findTopic(folded, kept));
+  const ranked = rankMentions(hidden, findTopic(compacted, kept));
   const pinned = choosePinned(hidden, known, tokensMax * pinnedShare, countText);
   const chosen = chooseEntries(ranked, pinned, tokensMax, countText);
   const covered = new Set(chosen.flatMap((mention) => [mention.text, ...partsOf(mention)]));
@@ -54,8 +54,8 @@ export function buildIndex(source: IndexSource): FoldIndex {
   };
 }
 
-function withoutNotes(folded: readonly HistoryMessage[]): readonly HistoryMessage[] {
-  return folded.filter(({ foldPart }) => foldPart !== "notes");
+function withoutNotes(compacted: readonly HistoryMessage[]): readonly HistoryMessage[] {
+  return compacted.filter(({ compactionPart }) => compactionPart !== "notes");
 }
 
 /** The share of the budget for the most used identifiers of earlier compactions. */
@@ -123,7 +123,7 @@ function fitText(
   leftOut: number,
   tokensMax: number,
   countText: (text: string) => number,
-): Omit<FoldIndex, "resting"> {
+): Omit<CompactionIndex, "resting"> {
   let [least, most] = [0, chosen.length];
   const textOf = (count: number): string =>
     renderIndex(chosen.slice(0, count), leftOut + chosen.length - count);

@@ -16,10 +16,10 @@ export interface Collected {
 /** Bounds memory for any input. A session of 200k tokens has a few thousand. */
 const identifiersMax = 50_000;
 
-export function collectMentions(folded: readonly HistoryMessage[]): Collected {
+export function collectMentions(compacted: readonly HistoryMessage[]): Collected {
   const found = new Map<string, Draft>();
   let overflow = 0;
-  for (const [place, { message }] of folded.entries()) {
+  for (const [place, { message }] of compacted.entries()) {
     const seen = new Set<string>();
     for (const { source, identifiers } of spokenIn(message)) {
       for (const { text, kind } of identifiers) {
@@ -32,7 +32,7 @@ export function collectMentions(folded: readonly HistoryMessage[]): Collected {
           found.set(text, draft);
         }
         draft.occurrences += 1;
-        draft.age = folded.length - 1 - place;
+        draft.age = compacted.length - 1 - place;
         const mark = `${source} ${text}`;
         if (seen.has(mark)) continue;
         seen.add(mark);

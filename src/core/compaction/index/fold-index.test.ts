@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Message, Role } from "../../message/message.ts";
 import { lengthCounter } from "../../tokens/token-counter.ts";
 import type { HistoryMessage } from "../history.ts";
-import { buildIndex, decodeIndex, encodeIndex, type FoldIndex } from "./fold-index.ts";
+import { buildIndex, decodeIndex, encodeIndex, type CompactionIndex } from "./fold-index.ts";
 
 const countText = (text: string): number => lengthCounter.text(text);
 
@@ -45,7 +45,7 @@ function noise(from: number, count: number): Message {
 
 describe("the index of a fold", () => {
   test("holds what was planted in the folded part: asked for, written, failed (CF-J)", () => {
-    const folded = history(
+    const compacted = history(
       say("user", "Please fix retryWithBackoff in src/net/client.ts; the ticket is NET-482."),
       use("read", { path: "src/net/client.ts" }),
       noise(0, 2_000),
@@ -56,7 +56,7 @@ describe("the index of a fold", () => {
       use("bash", { command: "npm run -s check" }),
       noise(4_000, 500),
     );
-    const index = buildIndex({ folded, previous: null, countText });
+    const index = buildIndex({ compacted, previous: null, countText });
     for (const planted of [
       "retryWithBackoff",
       "NET-482",
@@ -74,23 +74,23 @@ describe("the index of a fold", () => {
   });
 
   test("says nothing of what only the kept part has, and nothing that part shows already (CF-J)", () => {
-    const folded = history(say("user", "Rename oldName in src/a.ts and check src/b.ts"));
+    const compacted = history(say("user", "Rename oldName in src/a.ts and check src/b.ts"));
     const kept = history(use("edit", { path: "/srv/me/src/b.ts", text: "tailOnlyName" }));
-    const { text } = buildIndex({ folded, kept, previous: null, countText });
+    const { text } = buildIndex({ compacted, kept, previous: null, countText });
     expect(text).toBe(
       "Paths by folder; indented folders are inside the one above:\nsrc/: a.ts\nSymbols: oldName",
     );
   });
 
   test("writes shared folders once, and no name that a path says already", () => {
-    const folded = history(
+    const compacted = history(
       say(
         "user",
         "/srv/me/work/app/src/one.ts /srv/me/work/app/src/two.ts /srv/me/work/app/test/one.test.ts",
       ),
       say("assistant", "one.ts, src/two.ts and app.run of app.run.now"),
     );
-    expect(buildIndex({ folded, previous: null, countText }).text).toBe(
+    expect(buildIndex({ compacted, previous: null, countText }).text).toBe(
       [
         "Paths by folder; indented folders are inside the one above:",
         "/srv/me/work/app/:",
@@ -102,35 +102,35 @@ describe("the index of a fold", () => {
   });
 
   test("never takes more tokens than it may, however few those are", () => {
-    const folded = history(noise(0, 300));
+    const compacted = history(noise(0, 300));
     for (const tokensMax of [10, 50, 500]) {
       expect(
-        buildIndex({ folded, previous: null, tokensMax, countText }).tokens,
+        buildIndex({ compacted, previous: null, tokensMax, countText }).tokens,
       ).toBeLessThanOrEqual(tokensMax);
     }
   });
 
   test("is empty for an empty part", () => {
-    const nothing: FoldIndex = { entries: [], resting: [], text: "", tokens: 0, leftOut: 0 };
-    expect(buildIndex({ folded: [], previous: null, countText })).toEqual(nothing);
+    const nothing: CompactionIndex = { entries: [], resting: [], text: "", tokens: 0, leftOut: 0 };
+    expect(buildIndex({ compacted: [], previous: null, countText })).toEqual(nothing);
   });
 
   test("is the same for the same input, to the byte", () => {
-    const folded = history(noise(0, 500), say("user", "aName bName cName dName src/x.ts src/y.ts"));
+    const compacted = history(noise(0, 500), say("user", "aName bName cName dName src/x.ts src/y.ts"));
     const [one, two] = [0, 1].map(() =>
-      encodeIndex(buildIndex({ folded, previous: null, countText })),
+      encodeIndex(buildIndex({ compacted, previous: null, countText })),
     );
     expect(one).toBe(two);
   });
 
   test("names no fields of tools, only what was put into them", () => {
-    const folded = history(use("edit", { file_path: "src/a.ts", old_string: "someValue" }));
-    expect(buildIndex({ folded, previous: null, countText }).text).not.toContain("file_path");
+    const compacted = history(use("edit", { file_path: "src/a.ts", old_string: "someValue" }));
+    expect(buildIndex({ compacted, previous: null, countText }).text).not.toContain("file_path");
   });
 
   test("takes hostile messages in stride", { timeout: 20_000 }, () => {
     const deep = `${"[".repeat(3_000)}"deepName"${"]".repeat(3_000)}`;
-    const folded = history(
+    const compacted = history(
       answer("/a".repeat(500_000)),
       answer("aA ".repeat(300_000)),
       { role: "assistant", content: [{ type: "tool_use", id: "1", name: "t", inputJson: deep }] },
@@ -140,27 +140,27 @@ describe("the index of a fold", () => {
       },
       answer(Array.from({ length: 60_000 }, (_, at) => `manyName${at}X`).join(" ")),
     );
-    const index = buildIndex({ folded, previous: null, countText });
+    const index = buildIndex({ compacted, previous: null, countText });
     expect(index.text).toContain("deepName");
     expect(index.text).toContain("rawName");
     expect(index.leftOut).toBeGreaterThan(59_000);
   });
 });
 
-function foldAgain(previous: FoldIndex | null, round: number): FoldIndex {
-  const folded = history(
+function compactionAgain(previous: CompactionIndex | null, round: number): CompactionIndex {
+  const compacted = history(
     say("user", `Now look at part${round}Name of src/part${round}/main.ts`),
     use("edit", { path: `src/part${round}/main.ts`, text: `helper${round}Name` }),
     noise(round * 1_000, 1_000),
     use("edit", { path: `src/part${round}/main.ts`, text: `helper${round}Name` }),
   );
-  return buildIndex({ folded, previous, countText });
+  return buildIndex({ compacted, previous, countText });
 }
 
 describe("folds in a row", () => {
   test("ten of them keep the facts of the first, through storage", () => {
-    let index: FoldIndex | null = buildIndex({
-      folded: history(
+    let index: CompactionIndex | null = buildIndex({
+      compacted: history(
         say(
           "user",
           "The database is db-main.internal:6432; the contract is CON-7781, see docs/rules.md",
@@ -173,9 +173,9 @@ describe("folds in a row", () => {
       countText,
     });
     for (let round = 1; round <= 10; round += 1) {
-      const read: FoldIndex | null = decodeIndex(encodeIndex(index));
+      const read: CompactionIndex | null = decodeIndex(encodeIndex(index));
       expect(read).toEqual(index);
-      index = foldAgain(read, round);
+      index = compactionAgain(read, round);
       expect(index.tokens).toBeLessThanOrEqual(2_000);
     }
     for (const fact of [
@@ -193,16 +193,16 @@ describe("folds in a row", () => {
 
   test("what the kept part shows for a while comes back when that part is folded", () => {
     const ask = say("user", "The contract is CON-7781");
-    const first = buildIndex({ folded: history(ask), previous: null, countText });
+    const first = buildIndex({ compacted: history(ask), previous: null, countText });
     const mention = say("assistant", "CON-7781 is still open");
     const second = buildIndex({
-      folded: history(noise(0, 10)),
+      compacted: history(noise(0, 10)),
       kept: history(mention),
       previous: first,
       countText,
     });
     expect(second.text).not.toContain("CON-7781");
-    const third = buildIndex({ folded: history(mention), previous: second, countText });
+    const third = buildIndex({ compacted: history(mention), previous: second, countText });
     expect(third.entries.find(({ text }) => text === "CON-7781")).toEqual({
       text: "CON-7781",
       kind: "id",

@@ -1,15 +1,15 @@
 // The index of a compaction: exact identifiers of the compacted part, as text for the model and as JSON for the
 // next one.
 import { isObject } from "../../message/fields.ts";
-import type { FoldIndex } from "./build-index.ts";
+import type { CompactionIndex } from "./build-index.ts";
 import { identifierKinds, type IdentifierKind } from "./classify.ts";
 import type { Mention } from "./mention.ts";
 import { parseInput } from "./tool-input.ts";
 
-export { buildIndex, type FoldIndex } from "./build-index.ts";
+export { buildIndex, type CompactionIndex } from "./build-index.ts";
 export { identifiersOf } from "./identifiers.ts";
 
-export function encodeIndex({ entries, resting, text, tokens, leftOut }: FoldIndex): string {
+export function encodeIndex({ entries, resting, text, tokens, leftOut }: CompactionIndex): string {
   return JSON.stringify({
     version: 1,
     text,
@@ -21,7 +21,7 @@ export function encodeIndex({ entries, resting, text, tokens, leftOut }: FoldInd
 }
 
 /** Null if the JSON is not an index. Unreadable rows count as left out. */
-export function decodeIndex(json: string): FoldIndex | null {
+export function decodeIndex(json: string): CompactionIndex | null {
   const fields = parseInput(json);
   if (!isObject(fields) || typeof fields["text"] !== "string") return null;
   const entries = asRows(fields["entries"]);

@@ -30,13 +30,13 @@ export function joinMentions(older: Mention, newer: Mention): Mention {
 export function partsOf({ text, kind }: Pick<Mention, "text" | "kind">): readonly string[] {
   const mark = separators[kind];
   if (mark === undefined) return [];
-  const edges = edgesOf(text, mark);
+  const deps = edgesOf(text, mark);
   const parts = new Set<string>();
-  for (const [from, start] of edges.entries()) {
-    for (const [to, end] of edges.entries()) {
-      const isAtSide = from === 0 || to === edges.length - 1;
+  for (const [from, start] of deps.entries()) {
+    for (const [to, end] of deps.entries()) {
+      const isAtSide = from === 0 || to === deps.length - 1;
       // A long one has too many parts; people write those at either end.
-      if (to <= from || (edges.length > edgesMax && !isAtSide)) continue;
+      if (to <= from || (deps.length > edgesMax && !isAtSide)) continue;
       parts.add(text.slice(start, end - 1));
       // Inside a path, a part is written with or without the leading mark.
       if (start > 0 && mark === "/") parts.add(text.slice(start - 1, end - 1));
@@ -58,13 +58,13 @@ const edgesMax = 9;
 
 /** Where parts begin. The last place is after the end. */
 function edgesOf(text: string, mark: string): readonly number[] {
-  const edges = [0];
+  const deps = [0];
   for (
     let at = text.indexOf(mark);
-    at !== -1 && edges.length < 64;
+    at !== -1 && deps.length < 64;
     at = text.indexOf(mark, at + 1)
   ) {
-    edges.push(at + 1);
+    deps.push(at + 1);
   }
-  return [...edges, text.length + 1];
+  return [...deps, text.length + 1];
 }

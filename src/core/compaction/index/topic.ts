@@ -9,11 +9,11 @@ const latestAsks = 3;
 const askCharactersMax = 8_000;
 
 export function findTopic(
-  folded: readonly HistoryMessage[],
+  compacted: readonly HistoryMessage[],
   kept: readonly HistoryMessage[],
 ): Topic {
   const asked = new Set<string>();
-  const asks = [...folded, ...kept].filter(({ message }) => message.role === "user");
+  const asks = [...compacted, ...kept].filter(({ message }) => message.role === "user");
   for (const { message } of asks.slice(-latestAsks)) {
     for (const text of saidIn(message)) {
       if (text.length <= askCharactersMax) collectWords(text, asked);

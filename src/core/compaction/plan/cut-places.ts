@@ -39,7 +39,7 @@ export function isAsked({ message }: Pick<HistoryMessage, "message">): boolean {
 }
 
 export function countLead(history: readonly HistoryMessage[]): number {
-  const end = history.findIndex(({ foldPart }) => foldPart === undefined);
+  const end = history.findIndex(({ compactionPart }) => compactionPart === undefined);
   return end === -1 ? history.length : end;
 }
 

@@ -11,7 +11,7 @@ function countMessage({ content }: Message): number {
   return Math.ceil(text.length / 4) + text.replaceAll(/[a-z]/g, "").length;
 }
 
-const limit = { tokensMax: 1_000, countMessage, tellHow: byHistoryRead };
+const limit = { tokensMax: 1_000, countMessage, recallHint: byHistoryRead };
 const lines = Array.from({ length: 2_000 }, (_, at) => `line ${at}`).join("\n");
 
 test("a result that fits stays as it is", () => {

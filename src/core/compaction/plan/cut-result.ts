@@ -3,12 +3,12 @@
 import { countBytes } from "../../layers/cut-middle.ts";
 import type { Block, Message, ToolResultBlock } from "../../message/message.ts";
 import { cutOutput, type LeftOut } from "../../tools/cut-output.ts";
-import type { TellHow } from "./tell-how.ts";
+import type { RecallHint } from "./tell-how.ts";
 
 export interface ResultLimit {
   readonly tokensMax: number;
   readonly countMessage: (message: Message) => number;
-  readonly tellHow: TellHow;
+  readonly recallHint: RecallHint;
 }
 
 /**
@@ -48,14 +48,14 @@ export function cutResult(message: Message, limit: ResultLimit): ResultCut | nul
   const tokensBefore = limit.countMessage(message);
   const results = message.content.filter((block) => block.type === "tool_result");
   if (tokensBefore <= limit.tokensMax || results.length === 0) return null;
-  const { tellHow } = limit;
+  const { recallHint } = limit;
   let share = limit.tokensMax / tokensBefore;
-  let cut = cutAll(message, share, tellHow);
+  let cut = cutAll(message, share, recallHint);
   let tokens = limit.countMessage(cut.message);
   // The beginning may take more tokens per byte than the rest.
   for (let round = 0; tokens > limit.tokensMax && round < roundsMax; round += 1) {
     share *= Math.min(0.9, limit.tokensMax / tokens);
-    cut = cutAll(message, share, tellHow);
+    cut = cutAll(message, share, recallHint);
     tokens = limit.countMessage(cut.message);
   }
   return cut.results.length === 0 || tokens >= tokensBefore
@@ -68,12 +68,12 @@ const roundsMax = 12;
 function cutAll(
   message: Message,
   share: number,
-  tellHow: TellHow,
+  recallHint: RecallHint,
 ): Pick<ResultCut, "message" | "results"> {
   const results: CutText[] = [];
   const content = message.content.map((block): Block => {
     if (block.type !== "tool_result") return block;
-    const { cut, result } = cutOne(block, share, tellHow);
+    const { cut, result } = cutOne(block, share, recallHint);
     if (result !== null) results.push(result);
     return cut;
   });
@@ -84,14 +84,14 @@ function cutAll(
 function cutOne(
   block: ToolResultBlock,
   share: number,
-  tellHow: TellHow,
+  recallHint: RecallHint,
 ): { readonly cut: ToolResultBlock; readonly result: CutText | null } {
   const { type, toolUseId, isError } = block;
   let bytesLeftOut = 0;
   const content = block.content.map((part): Block => {
     if (part.type !== "text") return part;
     const cut = cutOutput(part.text, Math.floor(countBytes(part.text) * share), (left) =>
-      describe(left, tellHow(toolUseId)),
+      describe(left, recallHint(toolUseId)),
     );
     bytesLeftOut += cut.bytesLeftOut;
     return cut.bytesLeftOut === 0 ? part : { type: "text", text: cut.text };

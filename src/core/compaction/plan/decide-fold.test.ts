@@ -1,15 +1,15 @@
 // Goal: a compaction happens for the right reason or is refused with one. Method: one situation, changed in one
 // place at a time.
 import { describe, expect, test } from "vitest";
-import { decideFold, type FoldSituation } from "./decide-fold.ts";
+import { decideCompaction, type CompactionSituation } from "./decide-fold.ts";
 import { findBoundary } from "./find-boundary.ts";
-import type { FoldLimits } from "./fold-limits.ts";
-import { afterFailure, openFoldingState, type FoldingState } from "./folding-state.ts";
+import type { CompactionLimits } from "./fold-limits.ts";
+import { afterFailure, openCompactionState, type CompactionState } from "./folding-state.ts";
 import { defaultCompactionSettings, type CompactionSettings } from "./settings.ts";
 import { chatTurn } from "./test-kit.ts";
 import type { Weighing } from "./weigh-fold.ts";
 
-const limits: FoldLimits = {
+const limits: CompactionLimits = {
   effectiveTokens: 100_000,
   thresholdTokens: 75_000,
   earlyTokens: 50_000,
@@ -37,14 +37,14 @@ function weighing(gainFactor: number | null): Weighing {
   };
 }
 
-function situation(changes: Partial<FoldSituation> = {}): FoldSituation {
+function situation(changes: Partial<CompactionSituation> = {}): CompactionSituation {
   return {
     settings: enabled,
     limits,
     usedTokens: 80_000,
     nowMs: 10_000_000,
     sessionAgeMs: 1_000,
-    state: openFoldingState(),
+    state: openCompactionState(),
     findBoundary: () => findBoundary(history, { keepTokens: 20_000 }),
     weigh: () => weighing(2),
     ...changes,
@@ -59,14 +59,14 @@ function withAuto(changes: Partial<CompactionSettings["auto"]>): CompactionSetti
   return { ...enabled, auto: { ...enabled.auto, ...changes } };
 }
 
-function folded(changes: Partial<FoldingState>): FoldingState {
-  return { ...openFoldingState(), folds: 1, turnsSinceFold: 9, callsSinceFold: 9, ...changes };
+function compacted(changes: Partial<CompactionState>): CompactionState {
+  return { ...openCompactionState(), folds: 1, turnsSinceFold: 9, callsSinceFold: 9, ...changes };
 }
 
 describe("triggers", () => {
   test("pressure above the threshold folds to 60 % of what is used or available", () => {
-    expect(decideFold(situation())).toMatchObject({
-      fold: true,
+    expect(decideCompaction(situation())).toMatchObject({
+      isDue: true,
       trigger: "token_pressure",
       targetTokens: 48_000,
       mayAskModel: true,
@@ -77,47 +77,47 @@ describe("triggers", () => {
   });
 
   test("nothing happens below the threshold, and nothing is searched or weighed", () => {
-    const decision = decideFold(
+    const decision = decideCompaction(
       situation({ usedTokens: 49_999, findBoundary: unasked, weigh: unasked }),
     );
-    expect(decision).toMatchObject({ fold: false, reason: "below threshold", trigger: null });
+    expect(decision).toMatchObject({ isDue: false, reason: "below threshold", trigger: null });
   });
 
   test("nothing happens unless it was asked for", () => {
-    const decision = decideFold(situation({ settings: defaultCompactionSettings }));
-    expect(decision).toMatchObject({ fold: false, reason: "disabled" });
+    const decision = decideCompaction(situation({ settings: defaultCompactionSettings }));
+    expect(decision).toMatchObject({ isDue: false, reason: "disabled" });
   });
 
   test("a full window folds whatever the settings say", () => {
-    const decision = decideFold(
+    const decision = decideCompaction(
       situation({ settings: defaultCompactionSettings, usedTokens: 90_000 }),
     );
-    expect(decision).toMatchObject({ fold: true, trigger: "context_limit", targetTokens: 54_000 });
+    expect(decision).toMatchObject({ isDue: true, trigger: "context_limit", targetTokens: 54_000 });
   });
 
   test("an overflow folds to 40 %", () => {
-    const decision = decideFold(situation({ asked: "overflow_recovery", usedTokens: 95_000 }));
+    const decision = decideCompaction(situation({ asked: "overflow_recovery", usedTokens: 95_000 }));
     expect(decision).toMatchObject({
-      fold: true,
+      isDue: true,
       trigger: "overflow_recovery",
       targetTokens: 36_000,
     });
   });
 
   test("someone who asks gets a fold at any size", () => {
-    const decision = decideFold(
+    const decision = decideCompaction(
       situation({ settings: defaultCompactionSettings, asked: "manual", usedTokens: 30_000 }),
     );
-    expect(decision).toMatchObject({ fold: true, trigger: "manual", targetTokens: 18_000 });
+    expect(decision).toMatchObject({ isDue: true, trigger: "manual", targetTokens: 18_000 });
   });
 
   test("an old session is folded, and then not before it is old again", () => {
     const settings = withAuto({ ageMinutesMax: 120 });
     const old = { settings, usedTokens: 40_000, sessionAgeMs: 7_200_000 };
-    expect(decideFold(situation(old))).toMatchObject({ fold: true, trigger: "age" });
-    const state = folded({ recentFoldsMs: [9_000_000] });
-    expect(decideFold(situation({ ...old, state }))).toMatchObject({
-      fold: false,
+    expect(decideCompaction(situation(old))).toMatchObject({ isDue: true, trigger: "age" });
+    const state = compacted({ recentFoldsMs: [9_000_000] });
+    expect(decideCompaction(situation({ ...old, state }))).toMatchObject({
+      isDue: false,
       reason: "below threshold",
     });
   });
@@ -125,14 +125,14 @@ describe("triggers", () => {
   test("pressure and age together fold even where it does not pay", () => {
     const settings = withAuto({ ageMinutesMax: 120 });
     const both = { settings, sessionAgeMs: 7_200_000, weigh: () => weighing(0.1) };
-    expect(decideFold(situation(both))).toMatchObject({ fold: true, trigger: "token_pressure" });
+    expect(decideCompaction(situation(both))).toMatchObject({ isDue: true, trigger: "token_pressure" });
   });
 });
 
 describe("when it pays", () => {
   test("above the threshold a fold waits until it pays", () => {
-    expect(decideFold(situation({ weigh: () => weighing(0.9) }))).toMatchObject({
-      fold: false,
+    expect(decideCompaction(situation({ weigh: () => weighing(0.9) }))).toMatchObject({
+      isDue: false,
       reason: "does not pay yet",
       trigger: "token_pressure",
       weighing: { gainFactor: 0.9 },
@@ -141,81 +141,81 @@ describe("when it pays", () => {
 
   test("or happens at once, where that was chosen", () => {
     const settings: CompactionSettings = { ...enabled, timing: "at once" };
-    expect(decideFold(situation({ settings, weigh: () => weighing(0.9) })).fold).toBe(true);
+    expect(decideCompaction(situation({ settings, weigh: () => weighing(0.9) })).isDue).toBe(true);
   });
 
   test("before the threshold it has to pay many times over", () => {
     const early = { usedTokens: 60_000 };
-    const few = decideFold(situation({ ...early, weigh: () => weighing(7.9) }));
-    expect(few).toMatchObject({ fold: false, reason: "below threshold" });
-    expect(decideFold(situation({ ...early, weigh: () => weighing(8) })).fold).toBe(true);
+    const few = decideCompaction(situation({ ...early, weigh: () => weighing(7.9) }));
+    expect(few).toMatchObject({ isDue: false, reason: "below threshold" });
+    expect(decideCompaction(situation({ ...early, weigh: () => weighing(8) })).isDue).toBe(true);
   });
 
   test("a fold that costs nothing, because the cache is cold, happens early", () => {
-    const decision = decideFold(situation({ usedTokens: 60_000, weigh: () => weighing(null) }));
-    expect(decision.fold).toBe(true);
+    const decision = decideCompaction(situation({ usedTokens: 60_000, weigh: () => weighing(null) }));
+    expect(decision.isDue).toBe(true);
   });
 });
 
 describe("guards", () => {
-  test.each<[string, FoldingState, string]>([
-    ["neither turns nor calls have passed", folded({ turnsSinceFold: 4 }), "too soon"],
-    ["three failures in a row", folded({ consecutiveFailures: 3 }), "breaker open"],
-    ["a failure less than 60 s ago", afterFailure(folded({}), 9_950_000), "breaker open"],
-    ["two folds in vain", folded({ ineffectivePasses: 2 }), "ineffective"],
-    ["three folds in ten minutes", folded({ recentFoldsMs: [9.5e6, 9.6e6, 9.7e6] }), "too often"],
+  test.each<[string, CompactionState, string]>([
+    ["neither turns nor calls have passed", compacted({ turnsSinceFold: 4 }), "too soon"],
+    ["three failures in a row", compacted({ consecutiveFailures: 3 }), "breaker open"],
+    ["a failure less than 60 s ago", afterFailure(compacted({}), 9_950_000), "breaker open"],
+    ["two folds in vain", compacted({ ineffectivePasses: 2 }), "ineffective"],
+    ["three folds in ten minutes", compacted({ recentFoldsMs: [9.5e6, 9.6e6, 9.7e6] }), "too often"],
   ])("%s: refused, unless the window is full or someone asks", (_name, state, reason) => {
-    expect(decideFold(situation({ state }))).toMatchObject({ fold: false, reason });
-    expect(decideFold(situation({ state, usedTokens: 100_000 })).fold).toBe(true);
-    expect(decideFold(situation({ state, asked: "manual" })).fold).toBe(true);
-    expect(decideFold(situation({ state, asked: "overflow_recovery" })).fold).toBe(true);
+    expect(decideCompaction(situation({ state }))).toMatchObject({ isDue: false, reason });
+    expect(decideCompaction(situation({ state, usedTokens: 100_000 })).isDue).toBe(true);
+    expect(decideCompaction(situation({ state, asked: "manual" })).isDue).toBe(true);
+    expect(decideCompaction(situation({ state, asked: "overflow_recovery" })).isDue).toBe(true);
   });
 
   test("many calls are as good as five turns", () => {
-    const state = folded({ turnsSinceFold: 0, callsSinceFold: 40 });
-    expect(decideFold(situation({ state })).fold).toBe(true);
+    const state = compacted({ turnsSinceFold: 0, callsSinceFold: 40 });
+    expect(decideCompaction(situation({ state })).isDue).toBe(true);
   });
 
   test("a limit of 0 failures never trips", () => {
-    const state = folded({ consecutiveFailures: 99 });
+    const state = compacted({ consecutiveFailures: 99 });
     const settings = withAuto({ consecutiveFailuresMax: 0 });
-    expect(decideFold(situation({ state, settings })).fold).toBe(true);
+    expect(decideCompaction(situation({ state, settings })).isDue).toBe(true);
   });
 
   test("after a failure a forced fold is made without a model", () => {
-    const state = afterFailure(folded({}), 9_950_000);
-    expect(decideFold(situation({ state, usedTokens: 90_000 }))).toMatchObject({
-      fold: true,
+    const state = afterFailure(compacted({}), 9_950_000);
+    expect(decideCompaction(situation({ state, usedTokens: 90_000 }))).toMatchObject({
+      isDue: true,
       mayAskModel: false,
       numbers: { cooldownMsLeft: 10_000 },
     });
   });
 
-  test.each<[string, FoldingState, string | null]>([
-    ["turns and calls that have not passed", folded({ turnsSinceFold: 4 }), "too soon"],
-    ["two folds in vain", folded({ ineffectivePasses: 2 }), "ineffective"],
-    ["three in ten minutes", folded({ recentFoldsMs: [9.5e6, 9.6e6, 9.7e6] }), "too often"],
-    ["a failure", afterFailure(folded({}), 9_950_000), null],
+  test.each<[string, CompactionState, string | null]>([
+    ["turns and calls that have not passed", compacted({ turnsSinceFold: 4 }), "too soon"],
+    ["two folds in vain", compacted({ ineffectivePasses: 2 }), "ineffective"],
+    ["three in ten minutes", compacted({ recentFoldsMs: [9.5e6, 9.6e6, 9.7e6] }), "too often"],
+    ["a failure", afterFailure(compacted({}), 9_950_000), null],
   ])("while room is left, a fold for the summary's sake: %s", (_name, state, reason) => {
     const roomy = { ...limits, guardTokens: 85_000 };
-    const decision = decideFold(situation({ state, limits: roomy, usedTokens: 86_000 }));
+    const decision = decideCompaction(situation({ state, limits: roomy, usedTokens: 86_000 }));
     expect(decision).toMatchObject({
       trigger: "context_limit",
-      ...(reason === null ? { fold: true, mayAskModel: false } : { fold: false, reason }),
+      ...(reason === null ? { isDue: true, mayAskModel: false } : { isDue: false, reason }),
     });
   });
 
   test("after two folds in vain no model is asked, unless somebody wants it", () => {
-    const state = folded({ ineffectivePasses: 2 });
+    const state = compacted({ ineffectivePasses: 2 });
     const full = { state, usedTokens: 100_000 };
-    expect(decideFold(situation(full))).toMatchObject({ fold: true, mayAskModel: false });
+    expect(decideCompaction(situation(full))).toMatchObject({ isDue: true, mayAskModel: false });
     const asked = situation({ ...full, asked: "manual" });
-    expect(decideFold(asked)).toMatchObject({ fold: true, mayAskModel: true });
+    expect(decideCompaction(asked)).toMatchObject({ isDue: true, mayAskModel: true });
   });
 
   test("without a boundary nothing is folded, however full the window", () => {
-    expect(decideFold(situation({ usedTokens: 99_000, findBoundary: () => null }))).toMatchObject({
-      fold: false,
+    expect(decideCompaction(situation({ usedTokens: 99_000, findBoundary: () => null }))).toMatchObject({
+      isDue: false,
       reason: "no boundary",
       trigger: "context_limit",
     });

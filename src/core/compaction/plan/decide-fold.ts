@@ -1,12 +1,12 @@
 // Whether to compact now, why, and to what size; or why not. Every answer includes its numbers.
 import type { Boundary, BoundarySizes } from "./find-boundary.ts";
-import { findTargetTokens, type FoldLimits } from "./fold-limits.ts";
-import { cooldownEndMs, type FoldingState } from "./folding-state.ts";
+import { findTargetTokens, type CompactionLimits } from "./fold-limits.ts";
+import { cooldownEndMs, type CompactionState } from "./folding-state.ts";
 import type { CompactionSettings } from "./settings.ts";
 import type { Weighing } from "./weigh-fold.ts";
 
 /** `context_limit`: the window is full, independent of the settings. */
-export type FoldTrigger =
+export type CompactionTrigger =
   | "token_pressure"
   | "age"
   | "context_limit"
@@ -14,7 +14,7 @@ export type FoldTrigger =
   | "manual";
 
 /** The list is closed: a new reason is a decision. */
-export type NoFoldReason =
+export type NoCompactionReason =
   | "disabled"
   | "below threshold"
   | "too soon"
@@ -25,13 +25,13 @@ export type NoFoldReason =
   | "does not pay yet";
 
 /** Boundaries may be known by their sizes alone, so that a decision does not need the history. */
-export interface FoldSituation<Place extends BoundarySizes = Boundary> {
+export interface CompactionSituation<Place extends BoundarySizes = Boundary> {
   readonly settings: CompactionSettings;
-  readonly limits: FoldLimits;
+  readonly limits: CompactionLimits;
   readonly usedTokens: number;
   readonly nowMs: number;
   readonly sessionAgeMs: number;
-  readonly state: FoldingState;
+  readonly state: CompactionState;
   /** The provider refused the prompt as too long, or a user asks for a compaction. */
   readonly asked?: "overflow_recovery" | "manual";
   /** Both are called only if needed. */
@@ -39,7 +39,7 @@ export interface FoldSituation<Place extends BoundarySizes = Boundary> {
   readonly weigh: (boundary: Place) => Weighing;
 }
 
-export interface FoldNumbers {
+export interface CompactionNumbers {
   readonly usedTokens: number;
   readonly effectiveTokens: number;
   readonly thresholdTokens: number;
@@ -54,34 +54,34 @@ export interface FoldNumbers {
   readonly cooldownMsLeft: number | null;
 }
 
-export type FoldDecision<Place extends BoundarySizes = Boundary> =
+export type CompactionDecision<Place extends BoundarySizes = Boundary> =
   | {
-      readonly fold: true;
-      readonly trigger: FoldTrigger;
+      readonly isDue: true;
+      readonly trigger: CompactionTrigger;
       readonly targetTokens: number;
       readonly boundary: Place;
       readonly weighing: Weighing;
       /** False right after failures and after ineffective compactions. The notes are then made without a model. */
       readonly mayAskModel: boolean;
-      readonly numbers: FoldNumbers;
+      readonly numbers: CompactionNumbers;
     }
   | {
-      readonly fold: false;
-      readonly reason: NoFoldReason;
+      readonly isDue: false;
+      readonly reason: NoCompactionReason;
       /** The trigger that applied. Null if there was none. */
-      readonly trigger: FoldTrigger | null;
+      readonly trigger: CompactionTrigger | null;
       readonly weighing: Weighing | null;
-      readonly numbers: FoldNumbers;
+      readonly numbers: CompactionNumbers;
     };
 
-export function decideFold<Place extends BoundarySizes>(
-  situation: FoldSituation<Place>,
-): FoldDecision<Place> {
+export function decideCompaction<Place extends BoundarySizes>(
+  situation: CompactionSituation<Place>,
+): CompactionDecision<Place> {
   const { settings, limits, usedTokens, state, findBoundary, weigh } = situation;
   const numbers = toNumbers(situation);
   const { trigger, reason } = findTrigger(situation);
-  const refuse = (why: NoFoldReason, weighing: Weighing | null = null): FoldDecision<Place> => ({
-    fold: false,
+  const refuse = (why: NoCompactionReason, weighing: Weighing | null = null): CompactionDecision<Place> => ({
+    isDue: false,
     reason: why,
     trigger,
     weighing,
@@ -101,15 +101,15 @@ export function decideFold<Place extends BoundarySizes>(
   }
   const isFutile = state.ineffectivePasses >= settings.auto.ineffectivePassesMax;
   const mayAskModel = trigger === "manual" || (numbers.cooldownMsLeft === null && !isFutile);
-  return { fold: true, trigger, targetTokens, boundary, weighing, mayAskModel, numbers };
+  return { isDue: true, trigger, targetTokens, boundary, weighing, mayAskModel, numbers };
 }
 
 /** The part of a situation that the helpers need. */
-type Known = Omit<FoldSituation, "findBoundary" | "weigh">;
+type Known = Omit<CompactionSituation, "findBoundary" | "weigh">;
 
 function findTrigger({ settings, limits, usedTokens, asked, ...situation }: Known): {
-  readonly trigger: FoldTrigger | null;
-  readonly reason: NoFoldReason;
+  readonly trigger: CompactionTrigger | null;
+  readonly reason: NoCompactionReason;
 } {
   if (asked !== undefined) return { trigger: asked, reason: "below threshold" };
   if (usedTokens >= limits.guardTokens) {
@@ -131,17 +131,17 @@ function isAged({
 }: Pick<Known, "settings" | "sessionAgeMs" | "state" | "nowMs">): boolean {
   const { ageMinutesMax } = settings.auto;
   if (ageMinutesMax === null) return false;
-  const lastFoldMs = state.recentFoldsMs.at(-1);
-  const ageMs = lastFoldMs === undefined ? sessionAgeMs : nowMs - lastFoldMs;
+  const lastCompactionMs = state.recentFoldsMs.at(-1);
+  const ageMs = lastCompactionMs === undefined ? sessionAgeMs : nowMs - lastCompactionMs;
   return ageMs >= ageMinutesMax * 60_000;
 }
 
 /** What keeps compactions from being too frequent or useless. */
 function findGuard(
-  trigger: FoldTrigger,
+  trigger: CompactionTrigger,
   situation: Known,
-  numbers: FoldNumbers,
-): NoFoldReason | null {
+  numbers: CompactionNumbers,
+): NoCompactionReason | null {
   switch (trigger) {
     case "overflow_recovery":
     case "manual":
@@ -157,7 +157,7 @@ function findGuard(
 }
 
 /** A forced compaction is held back only while there is room left, if it would free nothing or comes too soon. */
-function findForcedGuard(situation: Known, numbers: FoldNumbers): NoFoldReason | null {
+function findForcedGuard(situation: Known, numbers: CompactionNumbers): NoCompactionReason | null {
   const { limits, usedTokens } = situation;
   const fits = usedTokens < Math.max(limits.availableTokens, limits.effectiveTokens);
   const ineffective = fits ? findIneffective(situation) : null;
@@ -166,21 +166,21 @@ function findForcedGuard(situation: Known, numbers: FoldNumbers): NoFoldReason |
   );
 }
 
-function isBroken({ settings, state }: Known, { cooldownMsLeft }: FoldNumbers): boolean {
+function isBroken({ settings, state }: Known, { cooldownMsLeft }: CompactionNumbers): boolean {
   const failuresMax = settings.auto.consecutiveFailuresMax;
   const isTripped = failuresMax > 0 && state.consecutiveFailures >= failuresMax;
   return isTripped || cooldownMsLeft !== null;
 }
 
-function findIneffective({ settings, state }: Known): NoFoldReason | null {
+function findIneffective({ settings, state }: Known): NoCompactionReason | null {
   return state.ineffectivePasses >= settings.auto.ineffectivePassesMax ? "ineffective" : null;
 }
 
 function findTooSoon(
   { settings: { auto }, state }: Known,
-  { foldsRecently }: FoldNumbers,
-): NoFoldReason | null {
-  if (foldsRecently >= auto.foldsMax) return "too often";
+  { foldsRecently }: CompactionNumbers,
+): NoCompactionReason | null {
+  if (foldsRecently >= auto.compactionsMax) return "too often";
   const isSoon =
     state.folds > 0 &&
     state.turnsSinceFold < auto.turnsBetweenMin &&
@@ -197,8 +197,8 @@ function isWorthIt(situation: Known, weighing: Weighing): boolean {
   return weighing.gainFactor === null || weighing.gainFactor >= factorMin;
 }
 
-function toNumbers({ limits, usedTokens, state, settings, nowMs }: Known): FoldNumbers {
-  const sinceMs = nowMs - settings.auto.foldsWindowMinutes * 60_000;
+function toNumbers({ limits, usedTokens, state, settings, nowMs }: Known): CompactionNumbers {
+  const sinceMs = nowMs - settings.auto.compactionsWindowMinutes * 60_000;
   const endMs = cooldownEndMs(state, settings.auto.cooldownSeconds);
   return {
     usedTokens,

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { validateConversation } from "../../message/validate-conversation.ts";
 import type { HistoryMessage } from "../history.ts";
 import { findBoundary, type Boundary } from "./find-boundary.ts";
-import { chatTurn, toMessage, toTurn, type Said } from "./test-kit.ts";
+import { chatTurn, toMessage, toTurn, type EventBody } from "./test-kit.ts";
 
 describe("at turn edges", () => {
   test("an empty history has no boundary", () => {
@@ -32,9 +32,9 @@ describe("at turn edges", () => {
       firstKeptTurnId: "c",
       firstKeptIndex: 0,
       kind: "turn edge",
-      foldedTokens: 200,
+      compactedTokens: 200,
       keptTokens: 300,
-      turnsFolded: 2,
+      turnsCompacted: 2,
       turnsKept: 3,
       repeated: [],
       repeatedTokens: 0,
@@ -88,7 +88,7 @@ describe("inside a turn", () => {
       firstKeptTurnId: "a",
       firstKeptIndex: 6,
       keptTokens: 100,
-      turnsFolded: 0,
+      turnsCompacted: 0,
       turnsKept: 1,
       repeatedTokens: 20,
     });
@@ -106,7 +106,7 @@ describe("inside a turn", () => {
     expect(findBoundary(history, wish)).toMatchObject({
       firstKeptTurnId: "a",
       firstKeptIndex: 6,
-      turnsFolded: 1,
+      turnsCompacted: 1,
       turnsKept: 3,
     });
   });
@@ -146,7 +146,7 @@ describe("after a fold that copied what it keeps", () => {
 
   test("turns that stand in the messages of a fold are cut like any other", () => {
     const wish = { keepTokens: 50, turnsMin: 1 };
-    expect(findBoundary(led, wish)).toMatchObject({ at: 5, firstKeptTurnId: "d", turnsFolded: 2 });
+    expect(findBoundary(led, wish)).toMatchObject({ at: 5, firstKeptTurnId: "d", turnsCompacted: 2 });
   });
 });
 
@@ -176,11 +176,11 @@ test("whatever is kept is a valid conversation after the fold's messages, also f
       for (const [round, wish] of chain.entries()) {
         const found: Boundary | null = findBoundary(history, wish);
         if (found === null) continue;
-        expect(found.foldedTokens + found.keptTokens).toBe(sum(history));
+        expect(found.compactedTokens + found.keptTokens).toBe(sum(history));
         expect(found.at).toBeGreaterThan(
-          history.filter(({ foldPart }) => foldPart !== undefined).length,
+          history.filter(({ compactionPart }) => compactionPart !== undefined).length,
         );
-        const next = fold(history, found, `fold${round}`);
+        const next = compaction(history, found, `fold${round}`);
         const messages = next.map(({ message }) => message);
         expect(validateConversation(messages)).toEqual([]);
         // For every turn with a kept part, its opening request is there.
@@ -201,7 +201,7 @@ function makeTurn(
     readonly asks: number;
   },
 ): readonly HistoryMessage[] {
-  const said: (readonly [Said, number])[] = [];
+  const said: (readonly [EventBody, number])[] = [];
   for (let ask = 0; ask < spec.asks; ask += 1) said.push(["user", 10]);
   for (const [at, { tools, tokens }] of spec.calls.entries()) {
     const ids = Array.from({ length: tools }, (_, index) => `${turnId}-${at}-${index}`);
@@ -211,15 +211,15 @@ function makeTurn(
   return toTurn(turnId, said);
 }
 
-function fold(
+function compaction(
   history: readonly HistoryMessage[],
   { at, repeated }: Boundary,
   turnId: string,
 ): HistoryMessage[] {
   const notes = { message: toMessage("notes", turnId), tokens: 30 };
   const lead = [notes, ...repeated].map(({ message, tokens }, index): HistoryMessage => {
-    const foldPart = index === 0 ? "notes" : "request";
-    return { turnId, index, message, tokens, foldPart };
+    const compactionPart = index === 0 ? "notes" : "request";
+    return { turnId, index, message, tokens, compactionPart };
   });
   return [...lead, ...history.slice(at)];
 }

@@ -15,7 +15,7 @@ export interface BoundaryWish {
 
 /** The sizes of a boundary, which is all a decision needs. */
 export interface BoundarySizes {
-  readonly foldedTokens: number;
+  readonly compactedTokens: number;
   readonly keptTokens: number;
   readonly repeatedTokens: number;
 }
@@ -28,7 +28,7 @@ export interface Boundary extends BoundarySizes {
   readonly firstKeptIndex: number;
   readonly kind: "turn edge" | "call edge";
   /** Turns that are compacted completely, and turns of which a part is kept. */
-  readonly turnsFolded: number;
+  readonly turnsCompacted: number;
   readonly turnsKept: number;
   /** The requests of a cut turn. The compaction repeats them verbatim. */
   readonly repeated: readonly HistoryMessage[];
@@ -47,8 +47,8 @@ export function findBoundary(
     keepTokensMax: wish.keepTokensMax ?? (mayCutInside ? 2 * wish.keepTokens : Infinity),
   });
   const turnsMin = Math.max(1, wish.turnsMin ?? recentTurnsMin);
-  const edges = findTurnEdges(history, places, turnsMin);
-  const edge = chooseEdge(edges, limits);
+  const deps = findTurnEdges(history, places, turnsMin);
+  const edge = chooseEdge(deps, limits);
   const isInsideBetter = mayCutInside && edge?.isClose !== true;
   const inside = isInsideBetter ? findCallEdge(history, places, limits) : null;
   const at = inside ?? edge?.at;
@@ -90,11 +90,11 @@ interface ChosenEdge {
   readonly isClose: boolean;
 }
 
-function chooseEdge(edges: readonly number[], limits: Limits): ChosenEdge | null {
+function chooseEdge(deps: readonly number[], limits: Limits): ChosenEdge | null {
   const { isEnough, isHalfEnough, fits } = limits;
-  const whole = edges.findLast(isEnough);
+  const whole = deps.findLast(isEnough);
   if (whole !== undefined && fits(whole)) return { at: whole, isClose: true };
-  const smaller = edges.find(fits);
+  const smaller = deps.find(fits);
   if (smaller !== undefined) {
     return { at: smaller, isClose: whole === undefined || isHalfEnough(smaller) };
   }
@@ -112,10 +112,10 @@ function findCallEdge(
   const from = turnStarts[cut];
   if (from === undefined) return null;
   const to = turnStarts[cut + 1] ?? history.length;
-  const edges: number[] = [];
-  for (let at = from + 1; at < to; at += 1) if (places.isCallEdge(at)) edges.push(at);
+  const deps: number[] = [];
+  for (let at = from + 1; at < to; at += 1) if (places.isCallEdge(at)) deps.push(at);
   const at =
-    edges.findLast((each) => isEnough(each) && fits(each)) ?? edges.find(fits) ?? edges.at(-1);
+    deps.findLast((each) => isEnough(each) && fits(each)) ?? deps.find(fits) ?? deps.at(-1);
   if (at === undefined) return null;
   const isAskedKept =
     findRepeated(history, places, at).length > 0 || history.findLastIndex(isAsked) >= at;
@@ -131,7 +131,7 @@ function toBoundary(
   if (first === undefined) return null;
   const { turnStarts } = places;
   const isTurnEdge = turnStarts.includes(at);
-  const turnsFolded = turnStarts.filter((start) => start < at).length - (isTurnEdge ? 0 : 1);
+  const turnsCompacted = turnStarts.filter((start) => start < at).length - (isTurnEdge ? 0 : 1);
   const repeated = isTurnEdge ? [] : findRepeated(history, places, at);
   const keptTokens = places.tokensFrom(at);
   return {
@@ -139,10 +139,10 @@ function toBoundary(
     firstKeptTurnId: first.turnId,
     firstKeptIndex: first.index,
     kind: isTurnEdge ? "turn edge" : "call edge",
-    foldedTokens: places.tokensFrom(0) - keptTokens,
+    compactedTokens: places.tokensFrom(0) - keptTokens,
     keptTokens,
-    turnsFolded,
-    turnsKept: turnStarts.length - turnsFolded,
+    turnsCompacted,
+    turnsKept: turnStarts.length - turnsCompacted,
     repeated,
     repeatedTokens: repeated.reduce((sum, { tokens }) => sum + tokens, 0),
   };
@@ -158,7 +158,7 @@ function findRepeated(
   const wasCut = start === leadLength && (history[start]?.index ?? 0) > 0;
   const lead = wasCut ? history.slice(0, leadLength) : [];
   return [
-    ...lead.filter(({ foldPart }) => foldPart === "request"),
+    ...lead.filter(({ compactionPart }) => compactionPart === "request"),
     ...history.slice(start, at).filter(isAsked),
   ];
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { planBudget } from "../../tokens/budget.ts";
-import { findTargetTokens, planFoldLimits, planNoteSizes, toBoundaryWish } from "./fold-limits.ts";
+import { findTargetTokens, planCompactionLimits, planNoteSizes, toBoundaryWish } from "./fold-limits.ts";
 import { defaultCompactionSettings, type CompactionSettings } from "./settings.ts";
 
 const model = { windowTokens: 200_000, inputTokensMax: 200_000, outputTokensMax: 64_000 };
@@ -10,7 +10,7 @@ const settings = defaultCompactionSettings;
 
 test("the effective window is the model's without its longest reply and 13k (C-7)", () => {
   const budget = planBudget(model, empty);
-  expect(planFoldLimits({ settings, budget, model, room })).toEqual({
+  expect(planCompactionLimits({ settings, budget, model, room })).toEqual({
     effectiveTokens: 123_000,
     thresholdTokens: 92_250,
     earlyTokens: 61_500,
@@ -22,35 +22,35 @@ test("the effective window is the model's without its longest reply and 13k (C-7
 
 test("what calls ask for counts where it is less than the model's limit", () => {
   const budget = planBudget(model, empty);
-  const limits = planFoldLimits({ settings, budget, model, room, outputTokensMax: 8_000 });
+  const limits = planCompactionLimits({ settings, budget, model, room, outputTokensMax: 8_000 });
   expect(limits.effectiveTokens).toBe(179_000);
 });
 
 test("the buffer is at most a tenth of a small window, the tail a fifth of what is left", () => {
   const small = { windowTokens: 32_000, inputTokensMax: 32_000, outputTokensMax: 4_000 };
-  const limits = planFoldLimits({ settings, budget: planBudget(small, empty), model: small, room });
+  const limits = planCompactionLimits({ settings, budget: planBudget(small, empty), model: small, room });
   expect(limits).toMatchObject({ effectiveTokens: 24_800, keepTokens: 4_960 });
 });
 
 test("however long replies may be, half the window is effective", () => {
   const chatty = { windowTokens: 100_000, inputTokensMax: 100_000, outputTokensMax: 90_000 };
   const budget = planBudget(chatty, empty);
-  expect(planFoldLimits({ settings, budget, model: chatty, room }).effectiveTokens).toBe(50_000);
+  expect(planCompactionLimits({ settings, budget, model: chatty, room }).effectiveTokens).toBe(50_000);
 });
 
 test("the guard leaves room for the instruction and the summary where the reserves do not", () => {
   const budget = planBudget(model, empty, { responseTokens: 1_000, toolTokens: 0 });
-  const { availableTokens, guardTokens } = planFoldLimits({ settings, budget, model, room });
+  const { availableTokens, guardTokens } = planCompactionLimits({ settings, budget, model, room });
   expect([availableTokens, guardTokens]).toEqual([199_000, 195_000]);
 });
 
 test("in a large window folds that pay may come from 256k on", () => {
   const large = { windowTokens: 1_000_000, inputTokensMax: 1_000_000, outputTokensMax: 64_000 };
   const budget = planBudget(large, empty);
-  const limits = planFoldLimits({ settings, budget, model: large, room });
+  const limits = planCompactionLimits({ settings, budget, model: large, room });
   expect(limits).toMatchObject({ thresholdTokens: 692_250, earlyTokens: 256_000 });
   const atOnce: CompactionSettings = { ...settings, timing: "at once" };
-  expect(planFoldLimits({ settings: atOnce, budget, model: large, room }).earlyTokens).toBe(
+  expect(planCompactionLimits({ settings: atOnce, budget, model: large, room }).earlyTokens).toBe(
     692_250,
   );
 });
@@ -58,7 +58,7 @@ test("in a large window folds that pay may come from 256k on", () => {
 test("the share of `auto` comes before the other one", () => {
   const auto = { ...settings.auto, tokenShare: 0.8 };
   const budget = planBudget(model, empty);
-  const limits = planFoldLimits({ settings: { ...settings, auto }, budget, model, room });
+  const limits = planCompactionLimits({ settings: { ...settings, auto }, budget, model, room });
   expect(limits.thresholdTokens).toBe(98_400);
 });
 

@@ -3,7 +3,7 @@ import type { BudgetLimits, TokenBudget } from "../../tokens/budget.ts";
 import type { BoundaryWish } from "./find-boundary.ts";
 import type { CompactionSettings } from "./settings.ts";
 
-export interface FoldLimits {
+export interface CompactionLimits {
   /** The model's limit without the longest reply and a buffer. */
   readonly effectiveTokens: number;
   /** From here on a compaction may happen, if enabled. */
@@ -55,13 +55,13 @@ export interface LimitsQuestion {
   readonly room: SummaryRoom;
 }
 
-export function planFoldLimits({
+export function planCompactionLimits({
   settings,
   budget,
   model,
   outputTokensMax,
   room,
-}: LimitsQuestion): FoldLimits {
+}: LimitsQuestion): CompactionLimits {
   const { availableTokens } = budget;
   const effectiveTokens = findEffectiveTokens(settings, model, outputTokensMax);
   const share = settings.auto.tokenShare ?? settings.compactAtShare;
@@ -89,7 +89,7 @@ function findEarlyTokens({ early, timing }: CompactionSettings, thresholdTokens:
 
 /** A share of what is available, or of what is used if that is less, so that a compaction always frees something. */
 export function findTargetTokens(
-  { availableTokens }: Pick<FoldLimits, "availableTokens">,
+  { availableTokens }: Pick<CompactionLimits, "availableTokens">,
   { targetShare, recoveryTargetShare }: CompactionSettings,
   { usedTokens, isRecovery }: { readonly usedTokens: number; readonly isRecovery: boolean },
 ): number {
@@ -99,7 +99,7 @@ export function findTargetTokens(
 
 /** The recent turns may take half of the target. A larger turn is cut before a reply. */
 export function toBoundaryWish(
-  { keepTokens }: Pick<FoldLimits, "keepTokens">,
+  { keepTokens }: Pick<CompactionLimits, "keepTokens">,
   { tailTurnsMin }: Pick<CompactionSettings, "tailTurnsMin">,
   targetTokens: number,
 ): BoundaryWish {

@@ -1,7 +1,7 @@
 // What a session knows about its compactions: how long ago, how often, and their outcomes. A small JSON value.
 import { isCount } from "../../message/fields.ts";
 
-export interface FoldingState {
+export interface CompactionState {
   /** Since the last compaction, or since the session began. */
   readonly turnsSinceFold: number;
   readonly callsSinceFold: number;
@@ -26,9 +26,9 @@ export interface NoPlace {
   readonly promptTokens: number;
 }
 
-const recentFoldsMax = 16;
+const recentCompactionsMax = 16;
 
-export function openFoldingState(): FoldingState {
+export function openCompactionState(): CompactionState {
   return {
     turnsSinceFold: 0,
     callsSinceFold: 0,
@@ -44,15 +44,15 @@ export function openFoldingState(): FoldingState {
   };
 }
 
-export function afterCall(state: FoldingState): FoldingState {
+export function afterCall(state: CompactionState): CompactionState {
   return { ...state, calls: state.calls + 1, callsSinceFold: state.callsSinceFold + 1 };
 }
 
-export function afterTurn(state: FoldingState): FoldingState {
+export function afterTurn(state: CompactionState): CompactionState {
   return { ...state, turnsSinceFold: state.turnsSinceFold + 1 };
 }
 
-export interface FoldOutcome {
+export interface CompactionEffect {
   readonly nowMs: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -62,7 +62,7 @@ export interface FoldOutcome {
   readonly summary?: "made" | "failed" | "none";
 }
 
-export function afterFold(before: FoldingState, outcome: FoldOutcome): FoldingState {
+export function afterCompaction(before: CompactionState, outcome: CompactionEffect): CompactionState {
   const { nowMs, tokensBefore, tokensAfter, effectiveShareMin, summary = "made" } = outcome;
   const isEffective = tokensBefore - tokensAfter >= effectiveShareMin * tokensBefore;
   const state = summary === "failed" ? afterFailure(before, nowMs) : before;
@@ -73,13 +73,13 @@ export function afterFold(before: FoldingState, outcome: FoldOutcome): FoldingSt
     folds: state.folds + 1,
     ...(summary === "made" ? { consecutiveFailures: 0, lastFailureMs: null } : {}),
     ineffectivePasses: isEffective ? 0 : state.ineffectivePasses + 1,
-    recentFoldsMs: [...state.recentFoldsMs, nowMs].slice(-recentFoldsMax),
+    recentFoldsMs: [...state.recentFoldsMs, nowMs].slice(-recentCompactionsMax),
     lastSkip: null,
     noPlace: null,
   };
 }
 
-export function afterFailure(state: FoldingState, nowMs: number): FoldingState {
+export function afterFailure(state: CompactionState, nowMs: number): CompactionState {
   return {
     ...state,
     failures: state.failures + 1,
@@ -91,7 +91,7 @@ export function afterFailure(state: FoldingState, nowMs: number): FoldingState {
 
 /** Until when no summary is requested after a failure. Null if one may be requested. */
 export function cooldownEndMs(
-  { consecutiveFailures, lastFailureMs }: FoldingState,
+  { consecutiveFailures, lastFailureMs }: CompactionState,
   cooldownSeconds: readonly number[],
 ): number | null {
   if (lastFailureMs === null || consecutiveFailures === 0) return null;
@@ -100,9 +100,9 @@ export function cooldownEndMs(
 }
 
 /** From stored JSON. Missing or invalid values become the initial ones. */
-export function toFoldingState(value: unknown): FoldingState {
+export function toCompactionState(value: unknown): CompactionState {
   const fields = new Map(Object.entries(typeof value === "object" && value !== null ? value : {}));
-  const count = (name: keyof FoldingState): number => {
+  const count = (name: keyof CompactionState): number => {
     const field: unknown = fields.get(name);
     return isCount(field) ? field : 0;
   };
@@ -118,7 +118,7 @@ export function toFoldingState(value: unknown): FoldingState {
     consecutiveFailures: count("consecutiveFailures"),
     lastFailureMs: isCount(lastFailureMs) ? lastFailureMs : null,
     ineffectivePasses: count("ineffectivePasses"),
-    recentFoldsMs: Array.isArray(recent) ? recent.filter(isCount).slice(-recentFoldsMax) : [],
+    recentFoldsMs: Array.isArray(recent) ? recent.filter(isCount).slice(-recentCompactionsMax) : [],
     lastSkip: typeof lastSkip === "string" ? lastSkip : null,
     noPlace: toNoPlace(fields.get("noPlace")),
   };

@@ -40,7 +40,7 @@ const question = {
   protectedFrom: 12,
   contextTokens: 60_000,
   countMessage,
-  tellHow: byHistoryRead,
+  recallHint: byHistoryRead,
 };
 
 test("old results of bulky tools are cleared in one batch, their ids kept (N-28)", () => {
@@ -61,7 +61,7 @@ test("old results of bulky tools are cleared in one batch, their ids kept (N-28)
 });
 
 test("an agent without history_read is told to run the tool again", () => {
-  const plan = planClearing(bulky, { ...question, tellHow: byRunningAgain });
+  const plan = planClearing(bulky, { ...question, recallHint: byRunningAgain });
   const text = "run the tool again, for a part if it can, to see it";
   expect(plan?.history[2]?.message).toEqual(
     toResult("use-a", `[Old output of bash, 40000 bytes, was cleared: ${text}]`),

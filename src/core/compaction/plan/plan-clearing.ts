@@ -3,7 +3,7 @@ import type { Message, ToolResultBlock } from "../../message/message.ts";
 import { countBytes } from "../../layers/cut-middle.ts";
 import type { HistoryMessage } from "../history.ts";
 import type { ClearingSettings } from "./settings.ts";
-import type { TellHow } from "./tell-how.ts";
+import type { RecallHint } from "./tell-how.ts";
 
 export interface ClearingPlan {
   /** Oldest first. */
@@ -30,7 +30,7 @@ export interface ClearingQuestion {
   /** The size of the whole prompt, to compare the gain with. */
   readonly contextTokens: number;
   readonly countMessage: (message: Message) => number;
-  readonly tellHow: TellHow;
+  readonly recallHint: RecallHint;
 }
 
 /** Null if the gain is too small to break the cache. Clearing a cleared history changes nothing. */
@@ -45,7 +45,7 @@ export function planClearing(
     const before = history[at];
     if (before === undefined) continue;
     const here = stale.filter((each) => each.at === at);
-    const message = clearIn(before.message, here, question.tellHow);
+    const message = clearIn(before.message, here, question.recallHint);
     const tokens = question.countMessage(message);
     const savedTokens = before.tokens - tokens;
     if (savedTokens <= 0) continue;
@@ -95,7 +95,7 @@ function bytesOf({ content }: ToolResultBlock): number {
 function clearIn(
   { role, content }: Message,
   stale: readonly StaleResult[],
-  tellHow: TellHow,
+  recallHint: RecallHint,
 ): Message {
   return {
     role,
@@ -108,15 +108,15 @@ function clearIn(
         type,
         toolUseId,
         isError,
-        content: [{ type: "text", text: toMarker(found, tellHow) }],
+        content: [{ type: "text", text: toMarker(found, recallHint) }],
       };
     }),
   };
 }
 
 /** Shorter than any threshold, so it is never cleared again. */
-function toMarker({ toolName, bytes, toolUseId }: StaleResult, tellHow: TellHow): string {
-  return `[Old output of ${toolName}, ${bytes} bytes, was cleared: ${tellHow(toolUseId)}]`;
+function toMarker({ toolName, bytes, toolUseId }: StaleResult, recallHint: RecallHint): string {
+  return `[Old output of ${toolName}, ${bytes} bytes, was cleared: ${recallHint(toolUseId)}]`;
 }
 
 function isWorthIt(savedTokens: number, { settings, contextTokens }: ClearingQuestion): boolean {

@@ -1,5 +1,5 @@
 // How and when histories are shortened: every setting with its default.
-import type { FoldShape } from "../summary/fold-messages.ts";
+import type { CompactionShape } from "../summary/fold-messages.ts";
 
 export interface CompactionSettings {
   /** Whether compactions may happen before the window forces them. */
@@ -9,7 +9,7 @@ export interface CompactionSettings {
   /** When, from there on: at once, or as soon as the saving exceeds the cost of rewriting. */
   readonly timing: "at once" | "when it pays";
   /** A compaction that pays many times over may happen earlier. Null for never. Only with timing "when it pays". */
-  readonly early: EarlyFolds | null;
+  readonly early: EarlyCompactions | null;
   readonly tailKeepTokens: number;
   /** A share of the effective window. The smaller of the two limits counts. */
   readonly tailShareMax: number;
@@ -21,7 +21,7 @@ export interface CompactionSettings {
   readonly toolResultShareMax: number;
   /** At most an eighth of the window, like the index and an outline. */
   readonly summaryTokensMax: number;
-  readonly summaryShape: FoldShape;
+  readonly summaryShape: CompactionShape;
   readonly indexTokensMax: number;
   /** Whether to use the provider's own compaction if it has one. */
   readonly mayUseProvider: boolean;
@@ -29,7 +29,7 @@ export interface CompactionSettings {
   readonly auto: AutoSettings;
 }
 
-export interface EarlyFolds {
+export interface EarlyCompactions {
   /** A share of the threshold. */
   readonly fromShare: number;
   /** The upper limit for that: even in a large window, every call would read all of it. */
@@ -65,8 +65,8 @@ export interface AutoSettings {
   /** A compaction that frees less is ineffective. `ineffectivePassesMax` in a row stop all but forced ones. */
   readonly effectiveShareMin: number;
   readonly ineffectivePassesMax: number;
-  readonly foldsMax: number;
-  readonly foldsWindowMinutes: number;
+  readonly compactionsMax: number;
+  readonly compactionsWindowMinutes: number;
 }
 
 export const defaultCompactionSettings: CompactionSettings = {
@@ -102,7 +102,7 @@ export const defaultCompactionSettings: CompactionSettings = {
     cooldownSeconds: [60, 300, 900],
     effectiveShareMin: 0.1,
     ineffectivePassesMax: 2,
-    foldsMax: 3,
-    foldsWindowMinutes: 10,
+    compactionsMax: 3,
+    compactionsWindowMinutes: 10,
   },
 };

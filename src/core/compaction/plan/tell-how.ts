@@ -1,10 +1,10 @@
 // How the model gets back omitted text: the end of the note that replaces it.
 
 /** Completes "… left out here: ". The available tools decide what helps. */
-export type TellHow = (toolUseId: string) => string;
+export type RecallHint = (toolUseId: string) => string;
 
-export const byHistoryRead: TellHow = (toolUseId) =>
+export const byHistoryRead: RecallHint = (toolUseId) =>
   `history_read with tool_use_id "${toolUseId}" shows it whole`;
 
 /** For agents without that tool. */
-export const byRunningAgain: TellHow = () => "run the tool again, for a part if it can, to see it";
+export const byRunningAgain: RecallHint = () => "run the tool again, for a part if it can, to see it";

@@ -1,28 +1,28 @@
 // Small histories for the tests of this folder.
 import type { Message } from "../../message/message.ts";
 import type { HistoryMessage } from "../history.ts";
-import { foldMarkers } from "../summary/fold-markers.ts";
+import { notesMarkers } from "../summary/fold-markers.ts";
 
-export type Said = "notes" | "request" | "user" | "text" | `use ${string}` | `result ${string}`;
+export type EventBody = "notes" | "request" | "user" | "text" | `use ${string}` | `result ${string}`;
 
 /** "use a b" calls two tools at once, "result a" answers one of them. Each message has the given number of tokens. */
 export function toTurn(
   turnId: string,
-  said: readonly (readonly [Said, number])[],
+  said: readonly (readonly [EventBody, number])[],
 ): readonly HistoryMessage[] {
   return said.map(([what, tokens], index) => ({
     turnId,
     index,
     tokens,
     message: toMessage(what, `${turnId}.${index}`),
-    ...(what === "notes" || what === "request" ? { foldPart: what } : {}),
+    ...(what === "notes" || what === "request" ? { compactionPart: what } : {}),
   }));
 }
 
-export function toMessage(what: Said, name: string): Message {
+export function toMessage(what: EventBody, name: string): Message {
   const [kind, ...ids] = what.split(" ");
   if (kind === "notes") {
-    const text = `${foldMarkers.start}\n${name}\n${foldMarkers.end}`;
+    const text = `${notesMarkers.start}\n${name}\n${notesMarkers.end}`;
     return { role: "user", content: [{ type: "text", text }] };
   }
   if (kind === "user" || kind === "request")

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { resolveModel } from "../../models/resolve-model.ts";
-import { expectCallsLeft, weighFold, type FoldQuestion } from "./weigh-fold.ts";
+import { expectCallsLeft, weighCompaction, type CompactionQuestion } from "./weigh-fold.ts";
 
 // $3 per million input tokens, reads at 0.1, writes at 1.25 for 5 minutes, $15 output.
 const model = resolveModel("claude-sonnet-4-5").facts;
 
-const question: FoldQuestion = {
+const question: CompactionQuestion = {
   model,
   at: "2026-01-01",
   contextTokens: 150_000,
   foundationTokens: 10_000,
   keptTokens: 20_000,
-  foldTokens: 3_500,
+  compactionTokens: 3_500,
   summary: { kind: "same prefix", inputTokens: 151_000, outputTokens: 1_500 },
   sentTokens: 148_000,
   isCacheCold: false,
@@ -21,7 +21,7 @@ const question: FoldQuestion = {
 
 describe("a warm cache", () => {
   test("the summary reads the prefix, the next call writes what is new, later calls save reads", () => {
-    const weighing = weighFold(question);
+    const weighing = weighCompaction(question);
     // 148,000 read, 3,000 new, 1,500 written by the model.
     expect(weighing.summaryPicoUsd).toBe(
       148_000n * 300_000n + 3_000n * 3_000_000n + 1_500n * 15_000_000n,
@@ -45,18 +45,18 @@ describe("a warm cache", () => {
   test("another model pays for all of the head, and nothing of ours is read", () => {
     const summary = { kind: "separate model", inputTokens: 116_500, outputTokens: 1_500 } as const;
     const haiku = resolveModel("claude-haiku-4-5").facts;
-    const weighing = weighFold({ ...question, summary: { ...summary, model: haiku } });
+    const weighing = weighCompaction({ ...question, summary: { ...summary, model: haiku } });
     expect(weighing.summaryPicoUsd).toBe(116_500n * 1_000_000n + 1_500n * 5_000_000n);
   });
 
   test("calls that may come too late save more", () => {
-    const { savingPerCallPicoUsd } = weighFold({ ...question, coldChance: 0.1 });
+    const { savingPerCallPicoUsd } = weighCompaction({ ...question, coldChance: 0.1 });
     expect(savingPerCallPicoUsd).toBe(116_500n * (270_000n + 375_000n));
   });
 });
 
 test("in a cold cache a fold costs next to nothing: everything would have to be written again", () => {
-  const weighing = weighFold({ ...question, isCacheCold: true });
+  const weighing = weighCompaction({ ...question, isCacheCold: true });
   expect(weighing.costNowPicoUsd).toBeLessThan(50_000_000_000n);
   expect(weighing.rewritePicoUsd).toBe(33_500n * 3_750_000n - 150_000n * 3_750_000n);
   const mechanical = {
@@ -64,18 +64,18 @@ test("in a cold cache a fold costs next to nothing: everything would have to be 
     isCacheCold: true,
     summary: { ...question.summary, kind: "none" },
   } as const;
-  expect(weighFold(mechanical)).toMatchObject({ breakEvenCalls: 0, gainFactor: null });
+  expect(weighCompaction(mechanical)).toMatchObject({ breakEvenCalls: 0, gainFactor: null });
 });
 
 test("a fold that makes the prompt longer never pays", () => {
-  const weighing = weighFold({ ...question, contextTokens: 33_000, sentTokens: 31_000 });
+  const weighing = weighCompaction({ ...question, contextTokens: 33_000, sentTokens: 31_000 });
   expect(weighing).toMatchObject({ breakEvenCalls: null });
   expect(weighing.gainFactor).toBeLessThan(0);
 });
 
 test("a model without a price is weighed by its shares of an input token's price", () => {
   const unpriced = { ...model, prices: { kind: "unpriced", reason: "private" } } as const;
-  expect(weighFold({ ...question, model: unpriced })).toMatchObject({
+  expect(weighCompaction({ ...question, model: unpriced })).toMatchObject({
     isPriced: false,
     breakEvenCalls: 4,
   });

@@ -2,14 +2,14 @@
 import { ratesAt, type Rates } from "../../models/prices.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
 import type { Moment } from "../../models/moment.ts";
-import type { FoldingState } from "./folding-state.ts";
+import type { CompactionState } from "./folding-state.ts";
 
 export interface WeighingModel {
   readonly prices: ModelFacts["prices"];
   readonly cache: Pick<ModelFacts["cache"], "readMultiplier" | "lifetimes">;
 }
 
-export interface FoldQuestion {
+export interface CompactionQuestion {
   readonly model: WeighingModel;
   readonly at: Moment;
   /** The next prompt without a compaction, including its foundation. */
@@ -19,7 +19,7 @@ export interface FoldQuestion {
   /** The kept part of the history, including the newest messages. */
   readonly keptTokens: number;
   /** What replaces the rest: summary, index, repeated messages. */
-  readonly foldTokens: number;
+  readonly compactionTokens: number;
   readonly summary: SummaryCost;
   /** The part of the next prompt that was sent before and could be read from the cache. */
   readonly sentTokens: number;
@@ -61,9 +61,9 @@ export interface Weighing {
   readonly gainFactor: number | null;
 }
 
-export function weighFold(question: FoldQuestion): Weighing {
-  const { model, at, contextTokens, foundationTokens, keptTokens, foldTokens } = question;
-  const tokensAfter = foundationTokens + foldTokens + keptTokens;
+export function weighCompaction(question: CompactionQuestion): Weighing {
+  const { model, at, contextTokens, foundationTokens, keptTokens, compactionTokens } = question;
+  const tokensAfter = foundationTokens + compactionTokens + keptTokens;
   const before = findRates(model, at, contextTokens);
   const after = findRates(model, at, tokensAfter);
   const summaryPicoUsd = priceSummary(question, before);
@@ -105,7 +105,7 @@ export function pricePrompt(model: WeighingModel, at: Moment, tokens: number): P
 }
 
 /** A session lasts about as long as it has so far; later calls would soon be compacted anyway. */
-export function expectCallsLeft({ callsSinceFold }: Pick<FoldingState, "callsSinceFold">): number {
+export function expectCallsLeft({ callsSinceFold }: Pick<CompactionState, "callsSinceFold">): number {
   return Math.max(callsLeftMin, callsSinceFold);
 }
 
@@ -151,7 +151,7 @@ function toTokenRates({
   };
 }
 
-function priceSummary(question: FoldQuestion, own: TokenRates): bigint {
+function priceSummary(question: CompactionQuestion, own: TokenRates): bigint {
   const { summary, isCacheCold, sentTokens, model, at } = question;
   if (summary.kind === "none") return 0n;
   if (summary.kind === "separate model") {
@@ -167,10 +167,10 @@ function priceSummary(question: FoldQuestion, own: TokenRates): bigint {
 }
 
 /** The next call: after a compaction only the foundation can be read. */
-function priceNext(question: FoldQuestion, rates: TokenRates, isFolded: boolean): bigint {
-  const { contextTokens, foundationTokens, keptTokens, foldTokens, isCacheCold } = question;
-  const prompt = isFolded ? foundationTokens + foldTokens + keptTokens : contextTokens;
-  const known = isFolded ? foundationTokens : question.sentTokens;
+function priceNext(question: CompactionQuestion, rates: TokenRates, isCompacted: boolean): bigint {
+  const { contextTokens, foundationTokens, keptTokens, compactionTokens, isCacheCold } = question;
+  const prompt = isCompacted ? foundationTokens + compactionTokens + keptTokens : contextTokens;
+  const known = isCompacted ? foundationTokens : question.sentTokens;
   const read = isCacheCold ? 0 : Math.min(known, prompt);
   return times(read, rates.read) + times(prompt - read, rates.write);
 }

@@ -1,7 +1,7 @@
 // The lines that delimit the notes of a compaction. They are stored, so after a change here old ones must still
 // be read.
 
-export const foldMarkers = {
+export const notesMarkers = {
   start: "<notes-on-earlier-conversation>",
   summary: "--- Summary ---",
   outline: "--- Outline ---",

@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Message, Role } from "../../message/message.ts";
-import { foldMarkers } from "./fold-markers.ts";
-import { toFoldMessages, type FoldParts } from "./fold-messages.ts";
-import { readFoldMessage } from "./read-fold-message.ts";
+import { notesMarkers } from "./fold-markers.ts";
+import { toNotesMessages, type NotesParts } from "./fold-messages.ts";
+import { readNotesMessage } from "./read-fold-message.ts";
 
-const parts: FoldParts = {
+const parts: NotesParts = {
   notes: { kind: "summary", text: "## Task\nMend the parser." },
   indexText: "src/parse.ts TX-1",
   skillsFreed: [{ name: "review", version: "9f3c2b" }],
@@ -23,8 +23,8 @@ function rolesOf(messages: readonly Message[]): readonly Role[] {
   return messages.map(({ role }) => role);
 }
 
-function messagesOf(made: FoldParts): readonly Message[] {
-  const { notes, requests } = toFoldMessages(made);
+function messagesOf(made: NotesParts): readonly Message[] {
+  const { notes, requests } = toNotesMessages(made);
   return [...notes, ...requests];
 }
 
@@ -73,7 +73,7 @@ src/parse.ts TX-1
   });
 
   test("have an answer in between as a pair, and never two of one role in a row", () => {
-    const pair: FoldParts = { ...parts, shape: "pair" };
+    const pair: NotesParts = { ...parts, shape: "pair" };
     expect(rolesOf(messagesOf(pair))).toEqual(["user", "assistant"]);
     expect(rolesOf(messagesOf({ ...pair, keptRole: "assistant" }))).toEqual(["user"]);
     expect(rolesOf(messagesOf({ ...pair, keptRole: null }))).toEqual(["user", "assistant"]);
@@ -89,13 +89,13 @@ src/parse.ts TX-1
 
 describe("notes that are read back", () => {
   test("have what was put in, whatever it holds", () => {
-    const line = fc.oneof(fc.string(), fc.constantFrom(...Object.values(foldMarkers)));
+    const line = fc.oneof(fc.string(), fc.constantFrom(...Object.values(notesMarkers)));
     const text = fc.array(line, { minLength: 1 }).map((lines) => `x${lines.join("\n")}x`);
     fc.assert(
       fc.property(text, text, fc.constantFrom("summary", "outline"), (said, indexText, kind) => {
         const made = { ...parts, notes: { kind, text: said }, indexText };
         const [message] = messagesOf(made);
-        const read = message === undefined ? null : readFoldMessage(message);
+        const read = message === undefined ? null : readNotesMessage(message);
         expect(read?.kind).toBe(kind);
         expect(unguarded(read?.text ?? "")).toBe(unguarded(trimLines(said)));
         expect(unguarded(read?.indexText ?? "")).toBe(unguarded(trimLines(indexText)));
@@ -109,16 +109,16 @@ describe("notes that are read back", () => {
       "another speaker's",
       { ...say("assistant", ""), content: messagesOf(parts)[0]?.content ?? [] },
     ],
-    ["a person's words", say("user", `${foldMarkers.start} is the marker.`)],
-    ["half of them", say("user", `${foldMarkers.start}\n--- Summary ---\nx`)],
+    ["a person's words", say("user", `${notesMarkers.start} is the marker.`)],
+    ["half of them", say("user", `${notesMarkers.start}\n--- Summary ---\nx`)],
   ])("are not %s", (_, message) => {
-    expect(readFoldMessage(message)).toBeNull();
+    expect(readNotesMessage(message)).toBeNull();
   });
 });
 
 /** Guarding a marker removes the spaces around it. */
 function trimLines(text: string): string {
-  const markers: readonly string[] = Object.values(foldMarkers);
+  const markers: readonly string[] = Object.values(notesMarkers);
   return text
     .trim()
     .split("\n")

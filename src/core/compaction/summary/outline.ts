@@ -57,8 +57,8 @@ interface OutlinedTurn {
 
 function toTurns(messages: readonly HistoryMessage[]): readonly OutlinedTurn[] {
   const turns = new Map<string, Message[]>();
-  for (const { turnId, message, foldPart } of messages) {
-    if (foldPart === "notes") continue;
+  for (const { turnId, message, compactionPart } of messages) {
+    if (compactionPart === "notes") continue;
     const turn = turns.get(turnId);
     if (turn === undefined) turns.set(turnId, [message]);
     else turn.push(message);

@@ -1,16 +1,16 @@
 // Finds the notes of an earlier compaction in a thread, so that the next one carries them on.
 import type { Message } from "../../message/message.ts";
 import type { HistoryMessage } from "../history.ts";
-import { foldMarkers } from "./fold-markers.ts";
+import { notesMarkers } from "./fold-markers.ts";
 
 /** The text of the leading notes. Null if there are none. Text that only looks like notes does not count. */
 export function previousNotes(history: readonly HistoryMessage[]): string | null {
-  const notes = history.filter(({ foldPart }) => foldPart === "notes");
+  const notes = history.filter(({ compactionPart }) => compactionPart === "notes");
   if (notes.length === 0) return null;
   const texts = notes.flatMap(({ message }) => [
     // A provider's own summary stands before ours.
     ...message.content.flatMap((block) => (block.type === "compaction" ? [block.content] : [])),
-    readFoldMessage(message)?.text,
+    readNotesMessage(message)?.text,
   ]);
   return texts.filter((text) => text != null && text.trim() !== "").join("\n\n");
 }
@@ -25,18 +25,18 @@ export interface ToldNotes {
 }
 
 /** Reads a message that is known to be a compaction's. Null if it does not hold notes. */
-export function readFoldMessage({ role, content }: Message): ToldNotes | null {
+export function readNotesMessage({ role, content }: Message): ToldNotes | null {
   const [block, ...more] = content;
   if (role !== "user" || block?.type !== "text" || more.length > 0) return null;
   const lines = block.text.split("\n");
-  if (lines[0] !== foldMarkers.start || lines.at(-1) !== foldMarkers.end) return null;
-  const summary = partOf(lines, foldMarkers.summary);
-  const outline = partOf(lines, foldMarkers.outline);
+  if (lines[0] !== notesMarkers.start || lines.at(-1) !== notesMarkers.end) return null;
+  const summary = partOf(lines, notesMarkers.summary);
+  const outline = partOf(lines, notesMarkers.outline);
   return {
     kind: summary === null && outline !== null ? "outline" : "summary",
     text: summary ?? outline ?? "",
-    indexText: partOf(lines, foldMarkers.index) ?? "",
-    skillsText: partOf(lines, foldMarkers.skills) ?? "",
+    indexText: partOf(lines, notesMarkers.index) ?? "",
+    skillsText: partOf(lines, notesMarkers.skills) ?? "",
   };
 }
 
@@ -48,4 +48,4 @@ function partOf(lines: readonly string[], marker: string): string | null {
   return rest.slice(0, to).join("\n").trim();
 }
 
-const markers: ReadonlySet<string> = new Set(Object.values(foldMarkers));
+const markers: ReadonlySet<string> = new Set(Object.values(notesMarkers));

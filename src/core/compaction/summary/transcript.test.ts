@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Block, Message } from "../../message/message.ts";
 import type { HistoryMessage } from "../history.ts";
 import { chunkHistory, chunkTokensMax } from "./chunks.ts";
-import { toFoldMessages } from "./fold-messages.ts";
+import { toNotesMessages } from "./fold-messages.ts";
 import { outlineHistory } from "./outline.ts";
 import { renderTranscript } from "./transcript.ts";
 
@@ -29,7 +29,7 @@ function result(toolUseId: string, text: string, isError = false): Message {
   });
 }
 
-const { notes } = toFoldMessages({
+const { notes } = toNotesMessages({
   notes: { kind: "summary", text: "## Task\nBuild TX-1." },
   indexText: "a b c",
   skillsFreed: [],
@@ -40,7 +40,7 @@ const { notes } = toFoldMessages({
 });
 
 const noted: readonly HistoryMessage[] = notes.map((message, index) => {
-  return { turnId: "fold", index, message, tokens: 0, foldPart: "notes" };
+  return { turnId: "fold", index, message, tokens: 0, compactionPart: "notes" };
 });
 
 const conversation: readonly Message[] = [

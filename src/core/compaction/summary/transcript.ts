@@ -1,14 +1,14 @@
 // A conversation as text, for a model that takes no part in it.
 import type { Block, Message } from "../../message/message.ts";
 import type { HistoryMessage } from "../history.ts";
-import { readFoldMessage } from "./read-fold-message.ts";
+import { readNotesMessage } from "./read-fold-message.ts";
 import { cutToCharacters } from "./shorten.ts";
 
 /** How much of a tool's result and of its input is shown. */
 const payloadCharactersMax = 1_200;
 const inputCharactersMax = 600;
 
-type ShownMessage = Pick<HistoryMessage, "message" | "foldPart">;
+type ShownMessage = Pick<HistoryMessage, "message" | "compactionPart">;
 
 export function renderTranscript(messages: readonly ShownMessage[]): string {
   return messages
@@ -18,8 +18,8 @@ export function renderTranscript(messages: readonly ShownMessage[]): string {
 }
 
 /** Empty for a message without visible content, such as one of thinking alone. */
-export function renderMessage({ message, foldPart }: ShownMessage): string {
-  const notes = foldPart === "notes" ? readFoldMessage(message) : null;
+export function renderMessage({ message, compactionPart }: ShownMessage): string {
+  const notes = compactionPart === "notes" ? readNotesMessage(message) : null;
   if (notes !== null) return `[notes on what came before]\n${notes.text}`;
   const label = labelOf(message);
   const texts = message.content.map(renderBlock).filter((text) => text !== "");

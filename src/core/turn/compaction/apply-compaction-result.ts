@@ -1,7 +1,7 @@
 // A compaction after a result: what was decided, written, paid for, and what it says of itself.
 import { assert } from "../../assert.ts";
 import { afterFailure } from "../../compaction/plan/folding-state.ts";
-import type { FoldNumbers } from "../../compaction/plan/decide-fold.ts";
+import type { CompactionNumbers } from "../../compaction/plan/decide-fold.ts";
 import { settingsOf, type CompactionRules } from "../../session/compaction-rules.ts";
 import type { Session } from "../../session/session.ts";
 import { spend } from "../../session/spent.ts";
@@ -26,7 +26,7 @@ import {
   decideBySize,
   isKnownWhole,
   planClearingOf,
-  type FoldOccasion,
+  type CompactionOccasion,
 } from "./decide.ts";
 import { freedSkills } from "./freed-skills.ts";
 import {
@@ -38,7 +38,7 @@ import {
 } from "./make-notes.ts";
 import { isFull, skip } from "./skip-compaction.ts";
 import { clearedReplacement, notedReplacement } from "./to-replacement.ts";
-import { writeFold } from "./write-fold.ts";
+import { writeCompaction } from "./write-fold.ts";
 
 export const cancelledByCaller = "cancelled by the caller";
 
@@ -56,16 +56,16 @@ export function beginCompaction(request: CompactionRequest, rules: CompactionRul
   };
   const occasion = toOccasion(request, rules);
   const bySize = decideBySize(occasion);
-  if (!bySize.fold) return { ...base, ...skip(session, bySize) };
+  if (!bySize.isDue) return { ...base, ...skip(session, bySize) };
   if (isKnownWhole(occasion)) {
     const { trigger, weighing, numbers } = bySize;
     const reason = "no boundary" as const;
-    return { ...base, ...skip(session, { fold: false, reason, trigger, weighing, numbers }) };
+    return { ...base, ...skip(session, { isDue: false, reason, trigger, weighing, numbers }) };
   }
   return { ...base, at: { after: "begin", bySize } };
 }
 
-function toOccasion(request: CompactionRequest, compaction: CompactionRules): FoldOccasion {
+function toOccasion(request: CompactionRequest, compaction: CompactionRules): CompactionOccasion {
   const { session, prepared, nowMs, asked } = request;
   return { session, prepared, nowMs, compaction, ...(asked === undefined ? {} : { asked }) };
 }
@@ -102,13 +102,13 @@ function decide(work: Compacting, { input, skillsLoaded }: ResultOf<"read histor
   const { session, prepared } = request;
   const occasion = toOccasion(request, rules);
   const decision = decideByHistory(occasion, input);
-  const boundary = decision.fold ? decision.boundary : null;
-  const mayClear = decision.fold || decision.reason === "no boundary";
+  const boundary = decision.isDue ? decision.boundary : null;
+  const mayClear = decision.isDue || decision.reason === "no boundary";
   const clearing = mayClear ? planClearingOf(input, { ...at.bySize, occasion, boundary }) : null;
-  if (!decision.fold && clearing === null) {
+  if (!decision.isDue && clearing === null) {
     const noPlace = { headTurnId: session.headTurnId, promptTokens: prepared.promptTokens };
-    const folding = mayClear ? { ...session.folding, noPlace } : session.folding;
-    return { ...work, ...skip({ ...session, folding }, decision) };
+    const compactionState = mayClear ? { ...session.compactionState, noPlace } : session.compactionState;
+    return { ...work, ...skip({ ...session, compactionState }, decision) };
   }
   const mayAskModel = at.bySize.mayAskModel && request.mayAskModel !== false;
   const due: DueCompaction = {
@@ -139,7 +139,7 @@ function locked(work: Compacting, { isLocked, nowMs }: ResultOf<"lock">): Compac
       ? null
       : toNotesQuestion({ input, boundary, skillsLoaded, focus, rules });
   const started = compactionStarted(trigger, {
-    turns_to_fold: boundary?.turnsFolded ?? 0,
+    turns_to_fold: boundary?.turnsCompacted ?? 0,
     tokens_before: numbers.usedTokens,
     tokens_wanted: targetTokens,
   });
@@ -200,8 +200,8 @@ function written(work: Compacting, result: ResultOf<"renew foundation">): Compac
     ? [compactionFailed(own.trigger, toFailure(work, own, { errorClass: "call_failed" }, nowMs))]
     : [];
   const session = { ...own.input.session, cache: work.cache };
-  const fold = writeFold(own.input, replacement, session, settingsOf(work.rules));
-  const { tokensBefore, tokensAfter } = fold.fold.details;
+  const compaction = writeCompaction(own.input, replacement, session, settingsOf(work.rules));
+  const { tokensBefore, tokensAfter } = compaction.compaction.details;
   if (tokensAfter >= tokensBefore) {
     const reasons = [`it would leave ${tokensAfter} tokens of ${tokensBefore}`];
     const why = { errorClass: "summary_invalid", reasons, isBilled: isStandIn } as const;
@@ -209,8 +209,8 @@ function written(work: Compacting, result: ResultOf<"renew foundation">): Compac
   }
   const isWritten = replacement.by !== "nobody";
   const author = { isWritten, costPicoUsd: isWritten ? cost : null };
-  const completed = compactionCompleted(fold.fold, author);
-  const made = { locked: own, replacement, written: fold, completed };
+  const completed = compactionCompleted(compaction.compaction, author);
+  const made = { locked: own, replacement, written: compaction, completed };
   return { ...work, news, at: { after: "write compaction", made } };
 }
 
@@ -223,14 +223,14 @@ function notesAt({ at }: Compacting, { question }: LockedCompaction): MadeNotes 
 function committed(work: Compacting, { lost, nowMs }: ResultOf<"commit">): Compacting {
   const { at } = work;
   assert(at.after === "write compaction", "a compaction is written before it is committed");
-  const { written: fold, replacement, locked: own } = at.made;
+  const { written: compaction, replacement, locked: own } = at.made;
   if (lost !== null) {
     const isBilled = replacement.summaryState === "failed";
     const why = { errorClass: "lock_lost", reasons: [lost], isBilled } as const;
     return failed(work, own, why, nowMs);
   }
   const freed = freedSkills(replacement.resultsGone, own.skillsLoaded).map(({ name }) => name);
-  const outcome = { kind: "compacted", ...fold, freedSkills: freed } as const;
+  const outcome = { kind: "compacted", ...compaction, freedSkills: freed } as const;
   return { ...work, at: { after: "end", outcome } };
 }
 
@@ -246,12 +246,12 @@ function failed(work: Compacting, own: LockedCompaction, why: Why, nowMs: number
   const { isAborted, cache, calls, news } = work;
   const { trigger, numbers, input } = own;
   const failure = toFailure(work, own, why, nowMs);
-  const { folding, spent } = input.session;
+  const { compactionState, spent } = input.session;
   const session: Session = {
     ...input.session,
     cache,
     // Nothing went wrong where the caller changed its mind.
-    folding: isAborted ? folding : afterFailure(folding, nowMs),
+    compactionState: isAborted ? compactionState : afterFailure(compactionState, nowMs),
     spent: spend(spent, calls),
   };
   const outcome = {
@@ -281,7 +281,7 @@ function toFailure(
   return { errorClass: "other", reasons: all, costPicoUsd, durationMs };
 }
 
-function isTight(trigger: DueCompaction["trigger"], numbers: FoldNumbers): boolean {
+function isTight(trigger: DueCompaction["trigger"], numbers: CompactionNumbers): boolean {
   return trigger === "context_limit" && isFull(numbers);
 }
 

@@ -1,12 +1,12 @@
 // A compaction under way, as data: what was asked, what is known, and how far it is.
 import type { CacheState } from "../../cache/cache-state.ts";
-import type { FoldDecision } from "../../compaction/plan/decide-fold.ts";
+import type { CompactionDecision } from "../../compaction/plan/decide-fold.ts";
 import type { Boundary, BoundarySizes } from "../../compaction/plan/find-boundary.ts";
 import type { ClearingPlan } from "../../compaction/plan/plan-clearing.ts";
 import type { EventBody } from "../../events/event.ts";
 import type { Activation } from "../../skills/activation.ts";
 import type { CompactionRules } from "../../session/compaction-rules.ts";
-import type { LaidFoundation } from "../../session/session-foundation.ts";
+import type { SessionFoundation } from "../../session/session-foundation.ts";
 import type { Session } from "../../session/session.ts";
 import type { SummaryCall } from "../../session/summary-bill.ts";
 import type { JsonText, Message } from "../../message/message.ts";
@@ -14,7 +14,7 @@ import type { PreparedCall } from "../prepare-call.ts";
 import type { CompactionInput } from "./compaction-input.ts";
 import type { MadeNotes, NotesQuestion, ProviderWish } from "./make-notes.ts";
 import type { SummaryRequest } from "./summary-request.ts";
-import type { Replacement, WrittenFold } from "./write-fold.ts";
+import type { Replacement, WrittenCompaction } from "./write-fold.ts";
 
 export interface CompactionRequest {
   readonly session: Session;
@@ -61,7 +61,7 @@ export type CompactionStage =
     }
   | { readonly after: "end"; readonly outcome: CompactionOutcome };
 
-export type DecidedBySize = Extract<FoldDecision<BoundarySizes>, { readonly fold: true }>;
+export type DecidedBySize = Extract<CompactionDecision<BoundarySizes>, { readonly isDue: true }>;
 
 /** What was decided, and where: the boundary or the clearing is known. */
 export interface DueCompaction extends Omit<DecidedBySize, "boundary"> {
@@ -81,13 +81,13 @@ export interface LockedCompaction extends DueCompaction {
 export interface MadeCompaction {
   readonly locked: LockedCompaction;
   readonly replacement: Replacement;
-  readonly written: WrittenFold;
+  readonly written: WrittenCompaction;
   /** To be stored with the compaction. */
   readonly completed: EventBody;
 }
 
 export type CompactionOutcome =
-  | ({ readonly kind: "compacted"; readonly freedSkills: readonly string[] } & WrittenFold)
+  | ({ readonly kind: "compacted"; readonly freedSkills: readonly string[] } & WrittenCompaction)
   | {
       readonly kind: "unchanged";
       /** With what the attempt taught. */
@@ -126,7 +126,7 @@ export type CompactionResult = { readonly nowMs: number } & (
   | {
       readonly did: "renew foundation";
       /** Null where nothing changed, or it could not be made. */
-      readonly laid: LaidFoundation | null;
+      readonly newFoundation: SessionFoundation | null;
       readonly reasons: readonly string[];
       /** The name of the turn that records the compaction. */
       readonly id: string;

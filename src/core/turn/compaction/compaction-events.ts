@@ -1,9 +1,9 @@
 // What a compaction says of itself as events: its beginning, its end, why it failed, or why it did not begin.
 import type { EventBody, PayloadOf } from "../../events/event.ts";
 import { toUsd } from "../../events/payload-spelling.ts";
-import type { FoldTrigger } from "../../compaction/plan/decide-fold.ts";
+import type { CompactionTrigger } from "../../compaction/plan/decide-fold.ts";
 import { hashContent } from "../../hash.ts";
-import type { FoldDetails, NewFold } from "../../ledger/fold-record.ts";
+import type { CompactionDetails, NewCompaction } from "../../ledger/fold-record.ts";
 
 export type SkipOutcome = PayloadOf<"compaction.skipped">["outcome"];
 
@@ -16,18 +16,18 @@ export interface CompactionFailure {
 }
 
 export function compactionStarted(
-  trigger: FoldTrigger,
+  trigger: CompactionTrigger,
   sizes: Omit<PayloadOf<"compaction.started">, "trigger">,
 ): EventBody {
   return { type: "compaction.started", payload: { trigger: recordedTrigger(trigger), ...sizes } };
 }
 
-export function compactionSkipped(trigger: FoldTrigger, outcome: SkipOutcome): EventBody {
+export function compactionSkipped(trigger: CompactionTrigger, outcome: SkipOutcome): EventBody {
   return { type: "compaction.skipped", payload: { trigger: recordedTrigger(trigger), outcome } };
 }
 
 export function compactionFailed(
-  trigger: FoldTrigger,
+  trigger: CompactionTrigger,
   { errorClass, reasons, costPicoUsd, durationMs }: CompactionFailure,
 ): EventBody {
   return {
@@ -52,7 +52,7 @@ export interface CompactionAuthor {
 }
 
 export function compactionCompleted(
-  { details }: NewFold,
+  { details }: NewCompaction,
   { isWritten, costPicoUsd }: CompactionAuthor,
 ): EventBody {
   return {
@@ -76,7 +76,7 @@ export function compactionCompleted(
 }
 
 /** The ledger's names: what was due by size is one thing there. */
-export function recordedTrigger(trigger: FoldTrigger): FoldDetails["trigger"] {
+export function recordedTrigger(trigger: CompactionTrigger): CompactionDetails["trigger"] {
   switch (trigger) {
     case "token_pressure":
     case "context_limit":

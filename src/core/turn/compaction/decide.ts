@@ -1,18 +1,18 @@
-// Whether a conversation is folded before the next call, and the numbers behind it.
+// Whether a conversation is compacted before the next call, and the numbers behind it.
 import { countsAs, keptMsOf } from "../../cache/cache-state.ts";
 import {
   settingsOf,
   type CompactionRules,
   reservesOf,
-  tellHowOf,
+  recallHintOf,
 } from "../../session/compaction-rules.ts";
 import type { Session } from "../../session/session.ts";
 import type { PreparedCall } from "../prepare-call.ts";
 import { chanceWithin } from "../../cache/pace.ts";
 import {
-  decideFold,
-  type FoldDecision,
-  type FoldTrigger,
+  decideCompaction,
+  type CompactionDecision,
+  type CompactionTrigger,
 } from "../../compaction/plan/decide-fold.ts";
 import {
   findBoundary,
@@ -20,23 +20,23 @@ import {
   type Boundary,
 } from "../../compaction/plan/find-boundary.ts";
 import {
-  planFoldLimits,
+  planCompactionLimits,
   planNoteSizes,
   toBoundaryWish,
-  type FoldLimits,
+  type CompactionLimits,
 } from "../../compaction/plan/fold-limits.ts";
 import { planClearing, type ClearingPlan } from "../../compaction/plan/plan-clearing.ts";
 import type { CompactionSettings } from "../../compaction/plan/settings.ts";
-import { expectCallsLeft, weighFold, type Weighing } from "../../compaction/plan/weigh-fold.ts";
+import { expectCallsLeft, weighCompaction, type Weighing } from "../../compaction/plan/weigh-fold.ts";
 import { planBudget } from "../../tokens/budget.ts";
 import type { CompactionInput } from "./compaction-input.ts";
 
-/** The next call, and why somebody may want a fold before it. */
-export interface FoldOccasion {
+/** The next call, and why somebody may want a compaction before it. */
+export interface CompactionOccasion {
   readonly session: Session;
   readonly prepared: PreparedCall;
   readonly nowMs: number;
-  /** The provider said that the prompt is too long, or someone asks for a fold. */
+  /** The provider said that the prompt is too long, or someone asks for a compaction. */
   readonly asked?: "overflow_recovery" | "manual";
   /** False where nobody will be asked for a summary. */
   readonly mayAskModel?: boolean;
@@ -44,29 +44,29 @@ export interface FoldOccasion {
 }
 
 /** By sizes alone: costs the same however long the history is. */
-export function decideBySize(occasion: FoldOccasion): FoldDecision<BoundarySizes> {
+export function decideBySize(occasion: CompactionOccasion): CompactionDecision<BoundarySizes> {
   const { thread } = occasion.session;
   const historyTokens = thread.end.tokens - thread.foundation.end.tokens;
   return decide(occasion, (limits) => {
     const keptTokens = Math.min(limits.keepTokens, historyTokens);
-    return { keptTokens, foldedTokens: historyTokens - keptTokens, repeatedTokens: 0 };
+    return { keptTokens, compactedTokens: historyTokens - keptTokens, repeatedTokens: 0 };
   });
 }
 
 /** With the history at hand. */
 export function decideByHistory(
-  occasion: FoldOccasion,
+  occasion: CompactionOccasion,
   { history }: Pick<CompactionInput, "history">,
-): FoldDecision {
+): CompactionDecision {
   const settings = settingsOf(occasion.compaction);
   return decide(occasion, (limits, targetTokens) =>
     findBoundary(history, toBoundaryWish(limits, settings, targetTokens)),
   );
 }
 
-/** Nothing could be folded from this turn on, and little was said since: the history need not be read again. */
-export function isKnownWhole({ session, prepared, asked, ...more }: FoldOccasion): boolean {
-  const { noPlace } = session.folding;
+/** Nothing could be compacted from this turn on, and little was said since: the history need not be read again. */
+export function isKnownWhole({ session, prepared, asked, ...more }: CompactionOccasion): boolean {
+  const { noPlace } = session.compactionState;
   if (noPlace === null || asked !== undefined || noPlace.headTurnId !== session.headTurnId) {
     return false;
   }
@@ -75,13 +75,13 @@ export function isKnownWhole({ session, prepared, asked, ...more }: FoldOccasion
 }
 
 export interface ClearingWish {
-  readonly occasion: FoldOccasion;
+  readonly occasion: CompactionOccasion;
   readonly boundary: Boundary | null;
-  readonly trigger: FoldTrigger;
+  readonly trigger: CompactionTrigger;
   readonly targetTokens: number;
 }
 
-/** Null where a summary is wanted, or stands for more: unless nothing can be folded, clearing must be enough alone. */
+/** Null where a summary is wanted, or stands for more: unless nothing can be compacted, clearing must be enough alone. */
 export function planClearingOf(
   { session, history }: CompactionInput,
   { occasion, boundary, trigger, targetTokens }: ClearingWish,
@@ -97,7 +97,7 @@ export function planClearingOf(
     protectedFrom: boundary?.at ?? Math.max(0, lastTurn),
     contextTokens: promptTokens,
     countMessage: (message) => counter.message(message),
-    tellHow: tellHowOf(session),
+    recallHint: recallHintOf(session),
   });
   const isEnough = plan !== null && promptTokens - plan.savedTokens <= targetTokens;
   return isEnough || boundary === null ? plan : null;
@@ -107,10 +107,10 @@ export function limitsOf({
   session,
   prepared,
   compaction,
-}: Pick<FoldOccasion, "session" | "prepared" | "compaction">): FoldLimits {
+}: Pick<CompactionOccasion, "session" | "prepared" | "compaction">): CompactionLimits {
   const { model, options } = session;
   const settings = settingsOf(compaction);
-  return planFoldLimits({
+  return planCompactionLimits({
     settings,
     budget: planBudget(model, prepared.assembly.usedTokens, reservesOf(compaction)),
     model,
@@ -123,19 +123,19 @@ export function limitsOf({
 const summaryTokensUsual = 1_500;
 
 function decide<Place extends BoundarySizes>(
-  occasion: FoldOccasion,
-  findPlace: (limits: FoldLimits, targetTokens: number) => Place | null,
-): FoldDecision<Place> {
+  occasion: CompactionOccasion,
+  findPlace: (limits: CompactionLimits, targetTokens: number) => Place | null,
+): CompactionDecision<Place> {
   const { session, prepared, nowMs, asked, compaction } = occasion;
   const limits = limitsOf(occasion);
   const settings = settingsOf(compaction);
-  return decideFold({
+  return decideCompaction({
     settings,
     limits,
     usedTokens: prepared.promptTokens,
     nowMs,
     sessionAgeMs: session.openedMs === null ? 0 : nowMs - session.openedMs,
-    state: session.folding,
+    state: session.compactionState,
     ...(asked === undefined ? {} : { asked }),
     findBoundary: (targetTokens) => findPlace(limits, targetTokens),
     weigh: (sizes) => weigh(occasion, settings, sizes),
@@ -143,25 +143,25 @@ function decide<Place extends BoundarySizes>(
 }
 
 function weigh(
-  { session, prepared, nowMs, compaction, mayAskModel = true }: FoldOccasion,
+  { session, prepared, nowMs, compaction, mayAskModel = true }: CompactionOccasion,
   settings: CompactionSettings,
-  { keptTokens, repeatedTokens, foldedTokens }: BoundarySizes,
+  { keptTokens, repeatedTokens, compactedTokens }: BoundarySizes,
 ): Weighing {
-  const { model, thread, pace, folding } = session;
+  const { model, thread, pace, compactionState } = session;
   const { promptTokens, plan } = prepared;
   const lifetime = model.cache.lifetimes[0]?.lifetime;
   const keptMs = lifetime === undefined ? 0 : keptMsOf(lifetime, model.cache);
   const summariser = compaction?.summariser?.model;
   const sizes = planNoteSizes(settings, model);
   const summaryTokens = Math.min(summaryTokensUsual, sizes.summaryTokens);
-  const notesTokens = mayAskModel ? summaryTokens : Math.min(sizes.outlineTokens, foldedTokens);
-  return weighFold({
+  const notesTokens = mayAskModel ? summaryTokens : Math.min(sizes.outlineTokens, compactedTokens);
+  return weighCompaction({
     model,
     at: nowMs,
     contextTokens: promptTokens,
     foundationTokens: thread.foundation.end.tokens,
     keptTokens,
-    foldTokens: notesTokens + Math.min(sizes.indexTokens, foldedTokens) + repeatedTokens,
+    compactionTokens: notesTokens + Math.min(sizes.indexTokens, compactedTokens) + repeatedTokens,
     summary: mayAskModel
       ? {
           kind: summariser === undefined ? "same prefix" : "separate model",
@@ -173,7 +173,7 @@ function weigh(
     sentTokens: thread.end.tokens,
     isCacheCold: plan.expected.readTokens <= thread.foundation.end.tokens,
     coldChance: 1 - chanceWithin(pace, keptMs),
-    callsLeft: expectCallsLeft(folding),
+    callsLeft: expectCallsLeft(compactionState),
   });
 }
 

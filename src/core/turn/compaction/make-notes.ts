@@ -5,15 +5,15 @@ import {
   buildIndex,
   decodeIndex,
   identifiersOf,
-  type FoldIndex,
+  type CompactionIndex,
 } from "../../compaction/index/fold-index.ts";
 import { summaryInstruction } from "../../compaction/summary/instruction.ts";
 import type { Boundary } from "../../compaction/plan/find-boundary.ts";
 import { planNoteSizes, type NoteSizes } from "../../compaction/plan/fold-limits.ts";
 import {
-  toFoldMessages,
-  type FoldMessages,
-  type FoldParts,
+  toNotesMessages,
+  type NotesMessages,
+  type NotesParts,
 } from "../../compaction/summary/fold-messages.ts";
 import { outlineHistory } from "../../compaction/summary/outline.ts";
 import { previousNotes } from "../../compaction/summary/read-fold-message.ts";
@@ -36,7 +36,7 @@ export interface NotesWish {
 
 export interface NotesQuestion extends NotesWish {
   /** The exact names of things in the compacted part. */
-  readonly index: FoldIndex;
+  readonly index: CompactionIndex;
 }
 
 export function toNotesQuestion(wish: NotesWish): NotesQuestion {
@@ -44,7 +44,7 @@ export function toNotesQuestion(wish: NotesWish): NotesQuestion {
   const { session, history, lead } = input;
   const { counter } = session.thread.foundation;
   const index = buildIndex({
-    folded: history.slice(0, boundary.at),
+    compacted: history.slice(0, boundary.at),
     // What is shown word for word needs no place.
     kept: [...boundary.repeated, ...history.slice(boundary.at)],
     previous: lead?.indexJson == null ? null : decodeIndex(lead.indexJson),
@@ -58,8 +58,8 @@ export interface MadeNotes {
   readonly kind: "summary" | "sliding_window";
   /** In words, for people. */
   readonly text: string;
-  readonly lead: FoldMessages;
-  readonly index: FoldIndex;
+  readonly lead: NotesMessages;
+  readonly index: CompactionIndex;
   readonly by: NotesBy;
 }
 
@@ -91,7 +91,7 @@ export function toSummaryRequest(question: NotesQuestion): SummaryRequest {
   const { counter } = session.thread.foundation;
   const compacted = history.slice(0, boundary.at);
   const lastAsk = compacted.findLast(
-    ({ message, foldPart }) => message.role === "user" && foldPart !== "notes",
+    ({ message, compactionPart }) => message.role === "user" && compactionPart !== "notes",
   );
   return {
     thread: session.thread,
@@ -114,7 +114,7 @@ export function notesOfProvider(
   said: { readonly messages: readonly Message[]; readonly summary: string | null },
 ): MadeNotes {
   const { index } = question;
-  const lead = toFoldMessages({ ...partsOf(question), notes: null });
+  const lead = toNotesMessages({ ...partsOf(question), notes: null });
   return {
     kind: "summary",
     text: said.summary ?? "(the provider keeps it to itself)",
@@ -127,7 +127,7 @@ export function notesOfProvider(
 export function notesOfSummary(question: NotesQuestion, text: string): MadeNotes {
   const { index } = question;
   const notes = { kind: "summary", text } as const;
-  const lead = toFoldMessages({ ...partsOf(question), notes });
+  const lead = toNotesMessages({ ...partsOf(question), notes });
   return { kind: "summary", text, lead, index, by: "model" };
 }
 
@@ -140,7 +140,7 @@ export function outline(question: NotesQuestion): MadeNotes {
     countText: (each) => counter.text(each),
   });
   const notes = { kind: "outline", text } as const;
-  const lead = toFoldMessages({ ...partsOf(question), notes });
+  const lead = toNotesMessages({ ...partsOf(question), notes });
   return { kind: "sliding_window", text, lead, index, by: "nobody" };
 }
 
@@ -154,7 +154,7 @@ function partsOf({
   skillsLoaded,
   rules,
   index,
-}: NotesQuestion): Omit<FoldParts, "notes"> {
+}: NotesQuestion): Omit<NotesParts, "notes"> {
   const { session, history } = input;
   const { repeated, at } = boundary;
   return {
@@ -172,7 +172,7 @@ function wordsOf({ message }: HistoryMessage): readonly string[] {
 }
 
 /** The names in the latest request, and the few that everything turned on. */
-function mustKeep(ask: readonly string[], index: FoldIndex): readonly string[] {
+function mustKeep(ask: readonly string[], index: CompactionIndex): readonly string[] {
   const asked = [...identifiersOf(ask.join("\n"))].slice(0, identifiersMax);
   const top = index.entries.slice(0, identifiersMax).map(({ text }) => text);
   return [...new Set([...asked, ...top])].slice(0, identifiersMax);

@@ -1,28 +1,28 @@
 // A compaction that does not begin, and what is said of it: once, not with every call until it changes.
-import type { FoldDecision, FoldNumbers } from "../../compaction/plan/decide-fold.ts";
+import type { CompactionDecision, CompactionNumbers } from "../../compaction/plan/decide-fold.ts";
 import type { Session } from "../../session/session.ts";
 import type { Compacting } from "./compacting.ts";
 import { compactionSkipped, type SkipOutcome } from "./compaction-events.ts";
 
 export function skip(
   session: Session,
-  { trigger, reason, numbers }: Extract<FoldDecision, { readonly fold: false }>,
+  { trigger, reason, numbers }: Extract<CompactionDecision, { readonly isDue: false }>,
 ): Pick<Compacting, "at" | "news"> {
   const isTight = trigger === "context_limit" && isFull(numbers);
   const skipped = skipOutcomes[reason];
-  const isNews = skipped !== undefined && session.folding.lastSkip !== skipped;
+  const isNews = skipped !== undefined && session.compactionState.lastSkip !== skipped;
   const unchanged = { kind: "unchanged", why: reason, isTight, spent: [] } as const;
   if (trigger === null || !isNews) {
     return { news: [], at: { after: "end", outcome: { ...unchanged, session } } };
   }
-  const next = { ...session, folding: { ...session.folding, lastSkip: skipped } };
+  const next = { ...session, compactionState: { ...session.compactionState, lastSkip: skipped } };
   return {
     news: [compactionSkipped(trigger, skipped)],
     at: { after: "end", outcome: { ...unchanged, session: next } },
   };
 }
 
-export function isFull({ usedTokens, availableTokens }: FoldNumbers): boolean {
+export function isFull({ usedTokens, availableTokens }: CompactionNumbers): boolean {
   return usedTokens >= availableTokens;
 }
 

@@ -10,14 +10,14 @@ export interface SummaryRequest {
   readonly thread: Thread;
   /** What must stand before the instruction, such as results of tools that the last reply called. */
   readonly pending: readonly Message[];
-  /** What will be folded, for a summariser that is shown text. */
+  /** What will be compacted, for a summariser that is shown text. */
   readonly history: readonly HistoryMessage[];
-  /** Whether it begins with the notes of a fold before. */
+  /** Whether it begins with the notes of a compaction before. */
   readonly hasEarlierNotes: boolean;
   readonly focus?: string;
   /** Exact strings the summary must hold. */
   readonly identifiers: readonly string[];
-  /** What was asked in the folded part and is not done, in the words it was asked with. */
+  /** What was asked in the compacted part and is not done, in the words it was asked with. */
   readonly pendingAsks?: readonly string[];
   /** The gate's limit; the model is told to stay below it. */
   readonly summaryTokensMax: number;

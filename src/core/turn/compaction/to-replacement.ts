@@ -2,7 +2,7 @@
 import { decodeIndex } from "../../compaction/index/fold-index.ts";
 import { countLead } from "../../compaction/plan/cut-places.ts";
 import { assert } from "../../assert.ts";
-import type { LaidFoundation } from "../../session/session-foundation.ts";
+import type { SessionFoundation } from "../../session/session-foundation.ts";
 import { sumCalls, type SummaryCall } from "../../session/summary-bill.ts";
 import type { LockedCompaction } from "./compacting.ts";
 import { recordedTrigger } from "./compaction-events.ts";
@@ -11,7 +11,7 @@ import type { MadeNotes } from "./make-notes.ts";
 import type { Replacement } from "./write-fold.ts";
 
 interface Renewed {
-  readonly laid: LaidFoundation | null;
+  readonly newFoundation: SessionFoundation | null;
   /** Why tools and system text could not be made again. */
   readonly reasons: readonly string[];
   readonly id: string;
@@ -33,8 +33,8 @@ export function clearedReplacement(locked: LockedCompaction, renewed: Renewed): 
     kind: "selective",
     summary: `${results.length} old tool results were cleared, ${bytes} bytes.`,
     lead: {
-      notes: made.filter(({ foldPart }) => foldPart === "notes").map(({ message }) => message),
-      requests: made.filter(({ foldPart }) => foldPart === "request").map(({ message }) => message),
+      notes: made.filter(({ compactionPart }) => compactionPart === "notes").map(({ message }) => message),
+      requests: made.filter(({ compactionPart }) => compactionPart === "request").map(({ message }) => message),
     },
     history,
     at: leadLength,
@@ -97,11 +97,11 @@ export function notedReplacement(
   };
 }
 
-type Common = "id" | "trigger" | "promptTokens" | "startMs" | "endMs" | "metadata" | "laid";
+type Common = "id" | "trigger" | "promptTokens" | "startMs" | "endMs" | "metadata" | "newFoundation";
 
 function commonOf(
   { trigger, targetTokens, weighing, numbers, startMs }: LockedCompaction,
-  { laid, id, nowMs }: Renewed,
+  { newFoundation, id, nowMs }: Renewed,
 ): Pick<Replacement, Common> {
   return {
     id,
@@ -110,7 +110,7 @@ function commonOf(
     startMs,
     endMs: nowMs,
     metadata: { trigger, targetTokens, numbers, weighing: spelled(weighing) },
-    laid,
+    newFoundation,
   };
 }
 

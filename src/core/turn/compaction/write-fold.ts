@@ -1,26 +1,26 @@
-// A fold as it is recorded, and the session that goes on from it.
+// A compaction as it is recorded, and the session that goes on from it.
 import type { Foundation } from "../../assembly/foundation.ts";
 import { keepFoundation } from "../../assembly/kept-foundation.ts";
 import { appendMessages, openThread, type Thread } from "../../assembly/thread.ts";
-import { toCopiedRuns, type FoldLead } from "../../compaction/fold-lead.ts";
+import { toCopiedRuns, type CompactionHead } from "../../compaction/fold-lead.ts";
 import type { HistoryMessage } from "../../compaction/history.ts";
-import { encodeIndex, type FoldIndex } from "../../compaction/index/fold-index.ts";
-import { afterFold, type FoldOutcome } from "../../compaction/plan/folding-state.ts";
+import { encodeIndex, type CompactionIndex } from "../../compaction/index/fold-index.ts";
+import { afterCompaction, type CompactionEffect } from "../../compaction/plan/folding-state.ts";
 import type { CompactionSettings } from "../../compaction/plan/settings.ts";
-import type { FoldMessages } from "../../compaction/summary/fold-messages.ts";
+import type { NotesMessages } from "../../compaction/summary/fold-messages.ts";
 import { makeValid } from "../../compaction/summary/make-valid.ts";
-import type { FoldDetails, NewFold } from "../../ledger/fold-record.ts";
+import type { CompactionDetails, NewCompaction } from "../../ledger/fold-record.ts";
 import type { Message } from "../../message/message.ts";
 import { countTurns, type CompactionInput } from "./compaction-input.ts";
 import { newMessages } from "../new-messages.ts";
-import type { LaidFoundation } from "../../session/session-foundation.ts";
+import type { SessionFoundation } from "../../session/session-foundation.ts";
 import { toStateText } from "../../session/session-state.ts";
 import { keptSetupOf } from "../../session/kept-setup.ts";
-import { firstSeat, type Session } from "../../session/session.ts";
+import { firstPlace, type Session } from "../../session/session.ts";
 
 /** What stands for the history up to a place, and what is known of how it came about. */
 export interface Replacement extends Pick<
-  FoldDetails,
+  CompactionDetails,
   | "kind"
   | "trigger"
   | "summary"
@@ -32,8 +32,8 @@ export interface Replacement extends Pick<
 > {
   /** The name of the turn that records it. */
   readonly id: string;
-  /** What stands for the folded part. */
-  readonly lead: FoldMessages;
+  /** What stands for the compacted part. */
+  readonly lead: NotesMessages;
   /** The history as it goes on; other than it was where results were cleared. */
   readonly history: readonly HistoryMessage[];
   /** From here on it follows the notes. */
@@ -44,10 +44,10 @@ export interface Replacement extends Pick<
   readonly resultsGone: ReadonlySet<string>;
   readonly by: NotesBy;
   /** What became of the summary. */
-  readonly summaryState: NonNullable<FoldOutcome["summary"]>;
-  readonly index: FoldIndex | null;
+  readonly summaryState: NonNullable<CompactionEffect["summary"]>;
+  readonly index: CompactionIndex | null;
   /** Tools and system text from here on; null where they stay. */
-  readonly laid: LaidFoundation | null;
+  readonly newFoundation: SessionFoundation | null;
   /** Of the prompt that would have been sent, as the provider counts. */
   readonly promptTokens: number;
   readonly startMs: number;
@@ -55,11 +55,11 @@ export interface Replacement extends Pick<
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Who wrote what stands for the folded part. */
+/** Who wrote what stands for the compacted part. */
 export type NotesBy = "provider" | "model" | "nobody";
 
-export interface WrittenFold {
-  readonly fold: NewFold;
+export interface WrittenCompaction {
+  readonly compaction: NewCompaction;
   /** Goes on with the running turn, up to what is staged. */
   readonly session: Session;
   /** As it was before the running turn, from now on. */
@@ -68,24 +68,24 @@ export interface WrittenFold {
   readonly current: readonly Message[];
 }
 
-export function writeFold(
+export function writeCompaction(
   scene: CompactionInput,
   replacement: Replacement,
   next: Session,
   { auto }: Pick<CompactionSettings, "auto">,
-): WrittenFold {
+): WrittenCompaction {
   const { history, open } = scene;
-  const { laid, endMs, metadata } = replacement;
-  const laidOn = laid?.foundation ?? next.thread.foundation;
-  const laidFold = layFolded(scene, replacement, laidOn, next);
-  const { folded, thread, earlier, current, keptFrom, lead } = laidFold;
+  const { newFoundation, endMs, metadata } = replacement;
+  const standsOn = newFoundation?.foundation ?? next.thread.foundation;
+  const placed = placeCompaction(scene, replacement, standsOn, next);
+  const { compacted, thread, earlier, current, keptFrom, lead } = placed;
   const newTokens = countTokens(history.slice(history.length - scene.staged.length));
   const countedBefore = scene.session.thread.end.tokens + newTokens;
   const countedAfter = thread.end.tokens + (current.length === 0 ? 0 : newTokens);
   const tokensBefore = replacement.promptTokens;
   const tokensAfter = Math.max(0, tokensBefore + countedAfter - countedBefore);
   const { effectiveShareMin } = auto;
-  const folding = afterFold(next.folding, {
+  const compactionState = afterCompaction(next.compactionState, {
     nowMs: endMs,
     tokensBefore,
     tokensAfter,
@@ -94,34 +94,34 @@ export function writeFold(
   });
   const { id } = replacement;
   const base: Session = {
-    ...(laid === null ? next : withFoundation(next, laid)),
-    folding,
-    seat: { ...firstSeat, after: findForeignEnd(scene) },
-    // Another model would be shown the folded history: what it was sent before is of no use.
-    otherSeats: next.otherSeats.map((each) => ({ ...each, left: null })),
+    ...(newFoundation === null ? next : withFoundation(next, newFoundation)),
+    compactionState,
+    setupPlace: { ...firstPlace, after: findForeignEnd(scene) },
+    // Another model would be shown the compacted history: what it was sent before is of no use.
+    otherModels: next.otherModels.map((each) => ({ ...each, left: null })),
   };
   const before: Session = { ...base, thread: earlier, headTurnId: id };
-  const summaryTokens = folded.end.tokens - laidOn.end.tokens;
+  const summaryTokens = compacted.end.tokens - standsOn.end.tokens;
   const sizes = { keptFrom, tokensBefore, tokensAfter, summaryTokens };
   const metadataJson = JSON.stringify({ ...metadata, lead, setup: keptSetupOf(base) });
-  const fold: NewFold = {
+  const compaction: NewCompaction = {
     id,
     sessionId: base.id,
     parentTurnId: open === null ? base.headTurnId : open.parentTurnId,
-    messages: newMessages(folded, 0),
+    messages: newMessages(compacted, 0),
     details: { ...detailsOf(scene, replacement, sizes), metadataJson },
-    ...(laid === null && isFirst(next) ? {} : { foundation: keepFoundation(laidOn) }),
+    ...(newFoundation === null && isFirst(next) ? {} : { foundation: keepFoundation(standsOn) }),
     stateJson: toStateText(before, id),
   };
-  // Between turns the session goes on from the fold itself.
+  // Between turns the session goes on from the compaction itself.
   const session = open === null ? before : { ...base, thread };
-  return { fold, session, before, current };
+  return { compaction, session, before, current };
 }
 
-interface Folded {
-  /** What is recorded with the fold. */
-  readonly folded: Thread;
-  readonly lead: FoldLead;
+interface Compacted {
+  /** What is recorded with the compaction. */
+  readonly compacted: Thread;
+  readonly lead: CompactionHead;
   /** With everything that is kept, up to what is staged. */
   readonly thread: Thread;
   /** With what is kept of earlier turns. */
@@ -131,12 +131,12 @@ interface Folded {
   readonly keptFrom: number;
 }
 
-function layFolded(
+function placeCompaction(
   scene: CompactionInput,
   { lead, history, at, changedTo }: Replacement,
   foundation: Foundation,
   { model }: Session,
-): Folded {
+): Compacted {
   const { staged, open } = scene;
   const stagedFrom = history.length - staged.length;
   const keptFrom = findKeptFrom(scene, changedTo, model);
@@ -144,24 +144,24 @@ function layFolded(
   const notes = makeValid(lead.notes, model).messages;
   const requests = makeValid(lead.requests, model).messages;
   const messages = [...notes, ...requests, ...copied.map(toMessage)];
-  const folded = appendMessages(openThread(foundation), messages);
+  const compacted = appendMessages(openThread(foundation), messages);
   const kept = history.slice(keptFrom, stagedFrom);
   const earlier = kept.filter(({ turnId }) => turnId !== open?.id);
   return {
-    folded,
+    compacted,
     lead: {
       noteCount: notes.length,
       requestCount: requests.length,
       copied: toCopiedRuns(copied),
     },
-    thread: appendMessages(folded, kept.map(toMessage)),
-    earlier: appendMessages(folded, earlier.map(toMessage)),
+    thread: appendMessages(compacted, kept.map(toMessage)),
+    earlier: appendMessages(compacted, earlier.map(toMessage)),
     current: keptFrom > stagedFrom ? [] : staged,
     keptFrom,
   };
 }
 
-/** What changed, or was said by a fold before, this one says itself: and where thinking must go, all that is kept. */
+/** What changed, or was said by a compaction before, this one says itself: and where thinking must go, all that is kept. */
 function findKeptFrom(
   { history, storedLength, staged }: CompactionInput,
   changedTo: number,
@@ -179,7 +179,7 @@ function toValid(each: HistoryMessage, model: Session["model"]): readonly Histor
   return makeValid([each.message], model).messages.map((message) => ({ ...each, message }));
 }
 
-interface Sizes extends Pick<FoldDetails, "tokensBefore" | "tokensAfter" | "summaryTokens"> {
+interface Sizes extends Pick<CompactionDetails, "tokensBefore" | "tokensAfter" | "summaryTokens"> {
   readonly keptFrom: number;
 }
 
@@ -187,7 +187,7 @@ function detailsOf(
   scene: CompactionInput,
   replacement: Replacement,
   { keptFrom, ...sizes }: Sizes,
-): Omit<FoldDetails, "metadataJson"> {
+): Omit<CompactionDetails, "metadataJson"> {
   const { history, lead, storedLength } = scene;
   const { kind, trigger, summary, model, provider } = replacement;
   const { changedTo, index, startMs, endMs, inputTokens, outputTokens, costPicoUsd } = replacement;
@@ -205,7 +205,7 @@ function detailsOf(
     costPicoUsd,
     compactedMs: endMs,
     durationMs: endMs - startMs,
-    // Where the ledger has it, which is not where it was said first if the fold before says it.
+    // Where the ledger has it, which is not where it was said first if the compaction before says it.
     summarizedThroughTurnId: isStored ? lead.turnId : (history[keptFrom - 1]?.turnId ?? ""),
     ...firstKept(scene, keptFrom),
     turnsSummarized: isSplit(scene, changedTo) ? touched - 1 : touched,
@@ -218,7 +218,7 @@ function detailsOf(
 function firstKept(
   { history, open }: CompactionInput,
   keptFrom: number,
-): Pick<FoldDetails, "firstKeptTurnId" | "firstKeptIndex"> {
+): Pick<CompactionDetails, "firstKeptTurnId" | "firstKeptIndex"> {
   const first = history[keptFrom];
   if (first !== undefined) return { firstKeptTurnId: first.turnId, firstKeptIndex: first.index };
   if (open === null) return { firstKeptTurnId: null, firstKeptIndex: 0 };
@@ -232,20 +232,20 @@ function isSplit({ history }: CompactionInput, at: number): boolean {
 
 /** The last turn before the model came: what it thought up to there is not shown to it from now on, either. */
 function findForeignEnd({ session, history, open }: CompactionInput): string | null {
-  const { turnId, isRecorded, after } = session.seat;
+  const { turnId, isRecorded, after } = session.setupPlace;
   if (turnId === null && isRecorded) return after;
   const own = turnId ?? open?.id;
   const from = history.findIndex((each) => each.turnId === own);
   return history[(from === -1 ? history.length : from) - 1]?.turnId ?? null;
 }
 
-/** Its tools and system text are the session's own, or those of the fold before. */
-function isFirst({ seat }: Session): boolean {
-  return seat.turnId === null && seat.isRecorded;
+/** Its tools and system text are the session's own, or those of the compaction before. */
+function isFirst({ setupPlace }: Session): boolean {
+  return setupPlace.turnId === null && setupPlace.isRecorded;
 }
 
-function withFoundation(session: Session, { foundation, ...laid }: LaidFoundation): Session {
-  return { ...session, ...laid, thread: openThread(foundation) };
+function withFoundation(session: Session, { foundation, ...newFoundation }: SessionFoundation): Session {
+  return { ...session, ...newFoundation, thread: openThread(foundation) };
 }
 
 function countTokens(messages: readonly HistoryMessage[]): number {

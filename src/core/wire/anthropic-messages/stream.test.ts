@@ -24,7 +24,7 @@ function stop(index: number): string {
   return `{"type":"content_block_stop","index":${index}}`;
 }
 
-function fold(events: readonly string[]) {
+function compaction(events: readonly string[]) {
   let state: unknown = deepFreeze(streamDecoder.start);
   const parts: StreamPart[] = [];
   for (const data of events) {
@@ -40,13 +40,13 @@ function fold(events: readonly string[]) {
 
 /** The blocks of a reply that came in these events. */
 function contentOf(...events: readonly string[]) {
-  const { reply } = fold([begun, ...events, ...ended]);
+  const { reply } = compaction([begun, ...events, ...ended]);
   return reply.kind === "reply" ? reply.message.content : reply;
 }
 
 describe("a stream", () => {
   test("is read into the same reply as if it had come at once", () => {
-    const { reply, parts } = fold([
+    const { reply, parts } = compaction([
       begun,
       start(0, '{"type":"thinking","thinking":"","signature":""}'),
       '{"type":"ping"}',
@@ -199,7 +199,7 @@ describe("a stream", () => {
   test("takes later counts over earlier ones, and says where the split does not follow", () => {
     const grown =
       '{"type":"message_delta","delta":{"stop_reason":"pause_turn"},"usage":{"cache_creation_input_tokens":50,"output_tokens":2}}';
-    expect(fold([begun, grown]).reply).toMatchObject({
+    expect(compaction([begun, grown]).reply).toMatchObject({
       status: "complete",
       stopReason: "pause_turn",
       usage: {
@@ -218,7 +218,7 @@ describe("a stream", () => {
 
 describe("a stream that does not end well", () => {
   test("and was cut gives what arrived, as partial", () => {
-    expect(fold([begun, ...noon]).reply).toMatchObject({
+    expect(compaction([begun, ...noon]).reply).toMatchObject({
       status: "partial",
       stopReason: "unknown",
       message: { content: [{ type: "text", text: "Noon." }] },
@@ -231,7 +231,7 @@ describe("a stream that does not end well", () => {
       start(0, '{"type":"tool_use","id":"t","name":"Read","input":{}}'),
       delta(0, "input_json_delta", { partial_json: '{"path":"/a' }),
     ];
-    expect(fold([begun, ...tool]).reply).toMatchObject({
+    expect(compaction([begun, ...tool]).reply).toMatchObject({
       status: "partial",
       message: {
         content: [{ type: "tool_use", id: "t", name: "Read", inputJson: '{"path":"/a' }],
@@ -242,14 +242,14 @@ describe("a stream that does not end well", () => {
   test("and was cut in a server tool's input says so", () => {
     const block = '{"type":"server_tool_use","id":"s","name":"web_search","input":{}}';
     const cut = delta(0, "input_json_delta", { partial_json: '{"query":"a' });
-    expect(fold([begun, start(0, block), cut]).reply).toMatchObject({
+    expect(compaction([begun, start(0, block), cut]).reply).toMatchObject({
       message: { content: [{ type: "opaque", json: block }] },
       usage: { warnings: ["the input of a server tool was cut off and is left out"] },
     });
   });
 
   test("and fails in the middle gives what arrived, and why", () => {
-    expect(fold([begun, ...noon, overloaded]).reply).toMatchObject({
+    expect(compaction([begun, ...noon, overloaded]).reply).toMatchObject({
       kind: "reply",
       status: "partial",
       failure: { kind: "overloaded", detail: "Overloaded" },
@@ -259,7 +259,7 @@ describe("a stream that does not end well", () => {
 
   test("and breaks right after it began keeps the usage it began with", () => {
     expect(
-      fold([begun, '{"type":"content_block_delta","index":0,"delta":{"type":']).reply,
+      compaction([begun, '{"type":"content_block_delta","index":0,"delta":{"type":']).reply,
     ).toMatchObject({
       kind: "reply",
       status: "partial",
@@ -270,7 +270,7 @@ describe("a stream that does not end well", () => {
   });
 
   test("and fails before anything arrived is that failure", () => {
-    expect(fold(['{"type":"ping"}', overloaded]).reply).toEqual({
+    expect(compaction(['{"type":"ping"}', overloaded]).reply).toEqual({
       kind: "overloaded",
       detail: "Overloaded",
       retryAfterMs: undefined,
@@ -279,8 +279,8 @@ describe("a stream that does not end well", () => {
 
   test("and brings nothing is malformed", () => {
     const nothing = { kind: "malformed", detail: "the stream ended before a reply began" };
-    expect(fold([]).reply).toEqual(nothing);
-    expect(fold(["", '{"type":"ping"}', "{}"]).reply).toEqual(nothing);
+    expect(compaction([]).reply).toEqual(nothing);
+    expect(compaction(["", '{"type":"ping"}', "{}"]).reply).toEqual(nothing);
   });
 
   test.each([
@@ -292,8 +292,8 @@ describe("a stream that does not end well", () => {
     ],
     ['{"type":"content_block_delta"}', 'an event names no block: {"type":"content_block_delta"}'],
   ])("and brings what is no event goes on, and is not complete: %s", (data, detail) => {
-    expect(fold([data]).reply).toEqual({ kind: "malformed", detail });
-    expect(fold([begun, data, ...noon, ...ended]).reply).toMatchObject({
+    expect(compaction([data]).reply).toEqual({ kind: "malformed", detail });
+    expect(compaction([begun, data, ...noon, ...ended]).reply).toMatchObject({
       status: "partial",
       stopReason: "end_turn",
       failure: { kind: "malformed", detail },
@@ -307,7 +307,7 @@ describe("a stream that does not end well", () => {
       delta(0, "new_delta", {}),
       delta(9, "text_delta", { text: "a" }),
     ];
-    expect(fold([begun, ...noon, ...strange, ...ended]).reply).toMatchObject({
+    expect(compaction([begun, ...noon, ...strange, ...ended]).reply).toMatchObject({
       status: "complete",
       usage: {
         warnings: [
@@ -319,7 +319,7 @@ describe("a stream that does not end well", () => {
   });
 
   test("reads nothing behind its end", () => {
-    expect(fold([begun, ...noon, ...ended, "[DONE]", overloaded]).reply).toMatchObject({
+    expect(compaction([begun, ...noon, ...ended, "[DONE]", overloaded]).reply).toMatchObject({
       status: "complete",
       message: { content: [{ type: "text", text: "Noon." }] },
     });

@@ -1,4 +1,4 @@
-// A reply that comes in events, as a fold: step(state, event) → [state, parts], and the reply at the end.
+// A reply that comes in events, as a compaction: step(state, event) → [state, parts], and the reply at the end.
 import { growingList, type GrowingList } from "../../growing/growing-list.ts";
 import { escapeLoneSurrogates } from "../../message/json-text.ts";
 import type { ProviderFailure } from "../failure.ts";

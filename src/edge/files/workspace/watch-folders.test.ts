@@ -4,7 +4,7 @@ import { mkdir, rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { makeWorkspace, pause, put, until } from "./test-kit.ts";
-import { openFolderWatch, type FolderWatch, type WatchEdges } from "./watch-folders.ts";
+import { openFolderWatch, type FolderWatch, type WatchDeps } from "./watch-folders.ts";
 
 describe("watching folders", () => {
   test("tells of changes at any depth, and in folders that came later", async () => {
@@ -159,7 +159,7 @@ interface OpenedWatch {
 }
 
 /** Waits until it has found the existing folders. */
-async function openWatch(root: string, edges: Partial<WatchEdges> = {}): Promise<OpenedWatch> {
+async function openWatch(root: string, deps: Partial<WatchDeps> = {}): Promise<OpenedWatch> {
   const opened = { changes: [], gone: [], failures: [], limits: [] } as Omit<
     OpenedWatch,
     "folders"
@@ -170,7 +170,7 @@ async function openWatch(root: string, edges: Partial<WatchEdges> = {}): Promise
     onFailure: (error) => opened.failures.push(error),
     onLimit: (folder) => opened.limits.push(folder),
     foldersMax: 1000,
-    ...edges,
+    ...deps,
   });
   onTestFinished(() => folders.close());
   await pause(50);

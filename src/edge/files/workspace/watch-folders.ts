@@ -13,7 +13,7 @@ export interface FolderWatch {
   close(): void;
 }
 
-export interface WatchEdges {
+export interface WatchDeps {
   /** A path relative to the root, or null for a change somewhere. */
   readonly onChange: (path: string | null) => void;
   /** The root was moved or removed, or may have been. Called once; the watch is closed. */
@@ -44,11 +44,11 @@ export interface Watcher {
 const skippedFolders: readonly string[] = ["node_modules", ".git"];
 
 /** Does not keep the process alive. The root is watched on return, folders below it soon after. */
-export function openFolderWatch(root: string, edges: WatchEdges): FolderWatch {
+export function openFolderWatch(root: string, deps: WatchDeps): FolderWatch {
   const tree: Tree = {
     root,
-    edges,
-    isRecursive: edges.isRecursive ?? ["darwin", "win32"].includes(process.platform),
+    deps,
+    isRecursive: deps.isRecursive ?? ["darwin", "win32"].includes(process.platform),
     watchers: new Map(),
     covered: new Set([""]),
     toVisit: [],
@@ -67,7 +67,7 @@ export function openFolderWatch(root: string, edges: WatchEdges): FolderWatch {
 
 interface Tree {
   readonly root: string;
-  readonly edges: WatchEdges;
+  readonly deps: WatchDeps;
   readonly isRecursive: boolean;
   /** By folder, relative to the root. The root is the empty path. */
   readonly watchers: Map<string, Watcher>;
@@ -97,15 +97,15 @@ function cover(tree: Tree, document: string): void {
 
 /** Watches before it lists, so that nothing goes unseen in between. */
 function add(tree: Tree, folder: string, isNews: boolean): void {
-  const { root, edges, isRecursive, watchers } = tree;
+  const { root, deps, isRecursive, watchers } = tree;
   if (tree.isClosed || watchers.has(folder) || isSkipped(tree, folder)) return;
   const path = join(root, folder);
-  const watchFolder = edges.watch ?? watch;
+  const watchFolder = deps.watch ?? watch;
   try {
     // The root may be a symlink. Below it, none is followed.
     if (folder !== "" && !lstatSync(path).isDirectory()) return;
-    if (watchers.size >= edges.foldersMax && !tree.covered.has(folder)) {
-      fail(tree, folder, new Error(`there are more than ${edges.foldersMax} folders`));
+    if (watchers.size >= deps.foldersMax && !tree.covered.has(folder)) {
+      fail(tree, folder, new Error(`there are more than ${deps.foldersMax} folders`));
       return;
     }
     const options = { persistent: false, recursive: isRecursive } as const;
@@ -129,10 +129,10 @@ function isSkipped({ covered }: Tree, folder: string): boolean {
 }
 
 function hear(tree: Tree, folder: string, type: string, name: string | null): void {
-  const { root, edges, watchers } = tree;
+  const { root, deps, watchers } = tree;
   if (tree.isClosed) return;
   if (name === null) {
-    edges.onChange(null);
+    deps.onChange(null);
     return;
   }
   const path = within(folder, withSlashes(name));
@@ -140,13 +140,13 @@ function hear(tree: Tree, folder: string, type: string, name: string | null): vo
     // A removed folder reports its own name. For the root there is no parent that would report it.
     if (path === basename(root)) {
       close(tree);
-      edges.onGone();
+      deps.onGone();
       return;
     }
     if (watchers.has(path)) remove(tree, path);
     add(tree, path, true);
   }
-  edges.onChange(path);
+  deps.onChange(path);
 }
 
 /** One folder at a time: reading the documents is more urgent. */
@@ -161,7 +161,7 @@ async function visit(tree: Tree): Promise<void> {
       for (const entry of entries) {
         const path = within(folder, entry.name);
         if (entry.isDirectory()) add(tree, path, isNews);
-        else if (isNews) tree.edges.onChange(path);
+        else if (isNews) tree.deps.onChange(path);
       }
     } catch (error) {
       fail(tree, folder, error);
@@ -183,10 +183,10 @@ function fail(tree: Tree, folder: string, error: unknown): void {
   if (tree.isClosed || (folder !== "" && hasCode(error, "ENOENT", "ENOTDIR"))) return;
   if (tree.covered.has(folder)) {
     close(tree);
-    tree.edges.onFailure(error);
+    tree.deps.onFailure(error);
   } else if (!tree.isLimited) {
     tree.isLimited = true;
-    tree.edges.onLimit(folder, error);
+    tree.deps.onLimit(folder, error);
   }
 }
 

@@ -11,8 +11,8 @@ import { checkParts } from "./check-ledger.ts";
 import { deleteSession } from "./sessions/delete-session.ts";
 import { eventParts } from "./events.ts";
 import { exportSession } from "./transfer/export-session.ts";
-import { dropStaleLocks, lockFolding } from "./compactions/fold-lock.ts";
-import { foldColumns, toFold } from "./compactions/fold-rows.ts";
+import { dropStaleLocks, lockCompaction } from "./compactions/fold-lock.ts";
+import { compactionColumns, toCompaction } from "./compactions/fold-rows.ts";
 import { importSession } from "./transfer/import-session.ts";
 import { findToolResult, readHistory } from "./threads/read-history.ts";
 import { searchHistory } from "./threads/search-history.ts";
@@ -20,7 +20,7 @@ import { sessionParts } from "./sessions/sessions.ts";
 import { newHolder } from "./lease-holder.ts";
 import { leaseMsMax, type Store } from "./store.ts";
 import { threadParts } from "./threads/threads.ts";
-import { endOf, latestFold, latestFoundation } from "./threads/thread-path.ts";
+import { endOf, latestCompaction, latestFoundation } from "./threads/thread-path.ts";
 import { turnParts } from "./turns/turns.ts";
 
 export interface LedgerOptions {
@@ -48,7 +48,7 @@ export async function createLedger(
     ...sessionParts(store),
     ...turnParts(store),
     ...threadParts(store),
-    ...foldParts(store),
+    ...compactionParts(store),
     ...eventParts(store),
     searchHistory: (query) => searchHistory(store, query),
     readHistory: (range) => readHistory(store, range),
@@ -62,23 +62,23 @@ export async function createLedger(
   };
 }
 
-type FoldParts = Pick<
+type NotesParts = Pick<
   Ledger,
-  "lockFolding" | "dropStaleLocks" | "findFold" | "findFoundation" | "readFolds"
+  "lockCompaction" | "dropStaleLocks" | "findCompaction" | "findFoundation" | "readCompactions"
 >;
 
-function foldParts(store: Store): FoldParts {
+function compactionParts(store: Store): NotesParts {
   return {
-    lockFolding: (sessionId) => lockFolding(store, sessionId),
+    lockCompaction: (sessionId) => lockCompaction(store, sessionId),
     dropStaleLocks: (olderThanMs) => dropStaleLocks(store, olderThanMs),
-    findFold: async (of) => latestFold(store, await endOf(store, of)),
+    findCompaction: async (of) => latestCompaction(store, await endOf(store, of)),
     findFoundation: async (of, model) => latestFoundation(store, await endOf(store, of), model),
-    readFolds: async (sessionId, limit = 20) => {
+    readCompactions: async (sessionId, limit = 20) => {
       const rows = await store.database.query(
-        `SELECT ${foldColumns} FROM compactions_v1 c WHERE c.session_id = ? ORDER BY c.compacted_at DESC, c.turn_id DESC LIMIT ?`,
+        `SELECT ${compactionColumns} FROM compactions_v1 c WHERE c.session_id = ? ORDER BY c.compacted_at DESC, c.turn_id DESC LIMIT ?`,
         [sessionId, limit],
       );
-      return rows.map(toFold);
+      return rows.map(toCompaction);
     },
   };
 }

@@ -169,7 +169,7 @@ describe("skill_load (M-53)", () => {
 
   test("gives the body again after a fold, with an event (C-10)", async () => {
     await use("skill_load", { name: "mail" }, "use-1");
-    registry.releaseFolded(["mail"]);
+    registry.releaseCompacted(["mail"]);
     const { text } = await use("skill_load", { name: "mail" }, "use-2");
     expect(text).toContain("Ask before you send.");
     expect(events.map(({ type }) => type)).toEqual(["skill.loaded", "skill.loaded"]);

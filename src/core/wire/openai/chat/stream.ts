@@ -1,4 +1,4 @@
-// A streamed completion: a fold over its chunks.
+// A streamed completion: a compaction over its chunks.
 import { failureIn } from "../failure.ts";
 import { parseFields } from "../../../message/fields.ts";
 import type { ServerEvent, StreamDecoder } from "../../protocol.ts";

@@ -1,4 +1,4 @@
-// Assemblies, plans and folds for the tests of both OpenAI protocols, made with the real functions.
+// Assemblies, plans and compacts for the tests of both OpenAI protocols, made with the real functions.
 import { assemble, type Assembly } from "../../../assembly/assemble.ts";
 import { layFoundation } from "../../../assembly/foundation.ts";
 import type { Layout } from "../../../assembly/layout.ts";
@@ -135,13 +135,13 @@ export function encodeOf(
   });
 }
 
-export interface Folded {
+export interface Compacted {
   readonly reply: Reply | ProviderFailure;
   readonly parts: readonly StreamPart[];
 }
 
 /** Reads a stream of events given as their data. */
-export function foldStream({ stream }: Protocol, events: readonly string[]): Folded {
+export function foldStream({ stream }: Protocol, events: readonly string[]): Compacted {
   let state = stream.start;
   const parts: StreamPart[] = [];
   for (const data of events) {

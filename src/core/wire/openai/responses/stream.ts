@@ -1,4 +1,4 @@
-// A streamed response: a fold over its events. Items are taken whole from the event that ends them.
+// A streamed response: a compaction over its events. Items are taken whole from the event that ends them.
 import { growingList, itemsOf, type GrowingList } from "../../../growing/growing-list.ts";
 import { escapeLoneSurrogates } from "../../../message/json-text.ts";
 import type { Block, JsonText } from "../../../message/message.ts";

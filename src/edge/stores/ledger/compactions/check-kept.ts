@@ -1,5 +1,5 @@
 // Checks what a compaction refers to: turns of its own thread, and a cut that splits no tool use from its answer.
-import type { NewFold } from "../../../../core/ledger/fold-record.ts";
+import type { NewCompaction } from "../../../../core/ledger/fold-record.ts";
 import type { ThreadMessage } from "../../../../core/ledger/turn-record.ts";
 import { StrataError } from "../../../../core/strata-error.ts";
 import { checkFoundation } from "../turns/check-foundation.ts";
@@ -10,11 +10,11 @@ import { isOnPath } from "../threads/thread-path.ts";
 /** A compaction that keeps a turn from elsewhere would make the session unreadable. */
 export async function checkKept(
   store: Store,
-  fold: NewFold,
+  compaction: NewCompaction,
   runningTurnId: string | null,
 ): Promise<void> {
-  const { parentTurnId, foundation, id } = fold;
-  const { firstKeptTurnId, summarizedThroughTurnId } = fold.details;
+  const { parentTurnId, foundation, id } = compaction;
+  const { firstKeptTurnId, summarizedThroughTurnId } = compaction.details;
   checkFoundation(`fold ${id}`, foundation);
   const isRunning = (turnId: string): boolean =>
     turnId === runningTurnId && firstKeptTurnId === runningTurnId;
@@ -29,10 +29,10 @@ export async function checkKept(
       "summarize and keep turns of the compacted thread",
     );
   }
-  await checkIndex(store, fold);
+  await checkIndex(store, compaction);
 }
 
-async function checkIndex(store: Store, { id, details }: NewFold): Promise<void> {
+async function checkIndex(store: Store, { id, details }: NewCompaction): Promise<void> {
   const { firstKeptTurnId: turnId, firstKeptIndex: index = 0 } = details;
   if (index === 0) return;
   const messages = turnId === null ? [] : await readMessages(store, turnId);

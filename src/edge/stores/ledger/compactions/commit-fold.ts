@@ -1,7 +1,7 @@
 // Appends a compaction: between turns, or before a running turn.
 import type { StrataEvent } from "../../../../core/events/event.ts";
-import type { NewFold } from "../../../../core/ledger/fold-record.ts";
-import type { FoldLock } from "../../../../core/ledger/ledger.ts";
+import type { NewCompaction } from "../../../../core/ledger/fold-record.ts";
+import type { CompactionLock } from "../../../../core/ledger/ledger.ts";
 import type { JsonText } from "../../../../core/message/message.ts";
 import { StrataError } from "../../../../core/strata-error.ts";
 import type { Guard, Statement } from "../../sql/database.ts";
@@ -12,52 +12,52 @@ import { needSession } from "../sessions/session-rows.ts";
 import { commitOnce, commitSharing, conflict, mayRepeat, seqStep, type Store } from "../store.ts";
 import { leaseGuard, type HeldTurn, type Step } from "../turns/held-turn.ts";
 import { checkKept } from "./check-kept.ts";
-import { foldWrites } from "./fold-rows.ts";
-import { latestFold } from "../threads/thread-path.ts";
+import { compactionWrites } from "./fold-rows.ts";
+import { latestCompaction } from "../threads/thread-path.ts";
 
-export type HeldLock = Pick<FoldLock, "sessionId" | "holder" | "token">;
+export type HeldLock = Pick<CompactionLock, "sessionId" | "holder" | "token">;
 
 /** A compaction between turns. The session points at it afterwards. */
-export async function commitFold(
+export async function commitCompaction(
   store: Store,
   lock: HeldLock,
-  fold: NewFold,
+  compaction: NewCompaction,
   events: readonly StrataEvent[],
 ): Promise<void> {
-  const known = await needSession(store, fold.sessionId);
-  await checkKept(store, fold, null);
+  const known = await needSession(store, compaction.sessionId);
+  await checkKept(store, compaction, null);
   const { branchId, nextSeq, moveCount } = known;
   const place = { branchId, seq: nextSeq };
-  const before = await latestFold(store, fold.parentTurnId);
+  const before = await latestCompaction(store, compaction.parentTurnId);
   const result = await commitSharing(store, {
     guards: [
-      lockGuard(lock, fold),
+      lockGuard(lock, compaction),
       {
         name: "session",
         sql: "UPDATE sessions SET head_turn_id = ?, next_seq = ?, move_count = move_count + 1, cost_pico_usd = cost_pico_usd + ?, state_json = COALESCE(?, state_json), updated_ms = ? WHERE id = ? AND status = 'active' AND open_turn_id IS NULL AND head_turn_id = ? AND next_seq = ? AND move_count = ?",
         values: [
-          fold.id,
+          compaction.id,
           nextSeq + seqStep,
-          fold.details.costPicoUsd,
-          storableJson(fold.stateJson),
+          compaction.details.costPicoUsd,
+          storableJson(compaction.stateJson),
           store.now(),
-          fold.sessionId,
-          fold.parentTurnId,
+          compaction.sessionId,
+          compaction.parentTurnId,
           nextSeq,
           moveCount,
         ],
       },
     ],
-    writes: [...foldWrites(fold, { place, move: moveCount + 1, before }), ...eventWrites(events)],
-    landed: landedFold(fold),
-    advanced: [fold.sessionId],
+    writes: [...compactionWrites(compaction, { place, move: moveCount + 1, before }), ...eventWrites(events)],
+    landed: landedCompaction(compaction),
+    advanced: [compaction.sessionId],
   });
   if (result.kind === "done") return;
-  throw foldRefused(fold, result.kind === "refused" ? result.guard : result.table);
+  throw compactionRefused(compaction, result.kind === "refused" ? result.guard : result.table);
 }
 
 /** Leaves the thread unchanged and stores only what was learned. */
-export async function giveUpFold(store: Store, lock: HeldLock, stateJson: JsonText): Promise<void> {
+export async function giveUpCompaction(store: Store, lock: HeldLock, stateJson: JsonText): Promise<void> {
   const { sessionId } = lock;
   const result = await commitOnce(store, {
     guards: [
@@ -79,7 +79,7 @@ export async function giveUpFold(store: Store, lock: HeldLock, stateJson: JsonTe
 }
 
 /** Asks whether exactly this compaction is recorded. */
-export function landedFold({ id, sessionId, details }: NewFold): Statement {
+export function landedCompaction({ id, sessionId, details }: NewCompaction): Statement {
   return {
     sql: "SELECT 1 AS landed FROM compactions_v1 WHERE turn_id = ? AND session_id = ? AND compacted_at = ? AND summary = ? AND summarized_through_turn_id = ? AND first_kept_turn_id IS NOT DISTINCT FROM ? AND first_kept_index = ?",
     values: [
@@ -94,7 +94,7 @@ export function landedFold({ id, sessionId, details }: NewFold): Statement {
   };
 }
 
-function foldRefused({ id, sessionId, parentTurnId }: NewFold, why: string): Error {
+function compactionRefused({ id, sessionId, parentTurnId }: NewCompaction, why: string): Error {
   switch (why) {
     case "lock":
       return conflict(
@@ -118,21 +118,21 @@ function foldRefused({ id, sessionId, parentTurnId }: NewFold, why: string): Err
 }
 
 /** A compaction inside a running turn. It goes before that turn, which then follows it. */
-export async function foldInTurn(
+export async function compactionInTurn(
   store: Store,
   held: HeldTurn,
-  fold: NewFold,
-  lock: FoldLock,
+  compaction: NewCompaction,
+  lock: CompactionLock,
   events: readonly StrataEvent[],
 ): Promise<Step> {
-  if (fold.sessionId !== held.sessionId || fold.parentTurnId !== held.parentTurnId) {
+  if (compaction.sessionId !== held.sessionId || compaction.parentTurnId !== held.parentTurnId) {
     throw new StrataError(
       "input-invalid",
-      `compaction ${fold.id} does not cover the turns before turn ${held.id}`,
+      `compaction ${compaction.id} does not cover the turns before turn ${held.id}`,
       "compact the thread that the running turn continues",
     );
   }
-  await checkKept(store, fold, held.id);
+  await checkKept(store, compaction, held.id);
   const { branchId, seq } = held.place;
   const [row] = await store.database.query(
     "SELECT COALESCE((SELECT MAX(seq) FROM turns WHERE branch_id = ? AND seq < ?), (SELECT fork_seq FROM branches WHERE id = ?), 0) AS seq",
@@ -141,42 +141,42 @@ export async function foldInTurn(
   const last = row === undefined ? 0 : integer(row, "seq");
   const place = { branchId, seq: Math.max(last + 1, seq - seqStep + 1) };
   const moveCount = held.moveCount + 1;
-  const before = await latestFold(store, fold.parentTurnId);
+  const before = await latestCompaction(store, compaction.parentTurnId);
   return {
     commit: {
       guards: [
-        lockGuard(lock, fold),
+        lockGuard(lock, compaction),
         leaseGuard(
           store,
           held,
           "head_turn_id = ?, move_count = move_count + 1, cost_pico_usd = cost_pico_usd + ?, state_json = COALESCE(?, state_json), updated_ms = ?, ",
-          [fold.id, fold.details.costPicoUsd, storableJson(fold.stateJson), store.now()],
+          [compaction.id, compaction.details.costPicoUsd, storableJson(compaction.stateJson), store.now()],
         ),
       ],
       writes: [
-        ...foldWrites(fold, { place, move: moveCount, before }),
+        ...compactionWrites(compaction, { place, move: moveCount, before }),
         ...eventWrites(events),
         // The compaction takes over the tools and system text that the turn brought.
         {
           sql: "UPDATE turns SET parent_turn_id = ?, foundation_hash = NULL, setup_json = NULL WHERE id = ?",
-          values: [fold.id, held.id],
+          values: [compaction.id, held.id],
         },
       ],
-      landed: landedFold(fold),
+      landed: landedCompaction(compaction),
       advanced: [held.sessionId],
     },
-    next: { ...held, parentTurnId: fold.id, moveCount, staged: stagedAfter(held, fold) },
+    next: { ...held, parentTurnId: compaction.id, moveCount, staged: stagedAfter(held, compaction) },
   };
 }
 
 /** Messages that the compaction covers are not staged for the next call. */
-function stagedAfter({ id, staged, messageCount }: HeldTurn, { details }: NewFold): number {
+function stagedAfter({ id, staged, messageCount }: HeldTurn, { details }: NewCompaction): number {
   const { firstKeptTurnId, firstKeptIndex = 0 } = details;
   return firstKeptTurnId === id ? Math.min(staged, messageCount - firstKeptIndex) : staged;
 }
 
 /** Requires the lock on this very session. */
-function lockGuard({ holder, token }: HeldLock, { sessionId }: Pick<NewFold, "sessionId">): Guard {
+function lockGuard({ holder, token }: HeldLock, { sessionId }: Pick<NewCompaction, "sessionId">): Guard {
   return {
     name: "lock",
     sql: "SELECT 1 AS held FROM compaction_locks_v1 WHERE session_id = ? AND holder = ? AND token = ?",

@@ -1,14 +1,14 @@
 // The lock for compacting a session: a holder, a fencing token, a lifetime, a heartbeat.
-import type { FoldLock } from "../../../../core/ledger/ledger.ts";
+import type { CompactionLock } from "../../../../core/ledger/ledger.ts";
 import type { Guard } from "../../sql/database.ts";
 import { integer, text, textOrNull } from "../../sql/read-row.ts";
 import { keepAlive } from "../heartbeat.ts";
 import { isHolderGone } from "../lease-holder.ts";
 import { needSession } from "../sessions/session-rows.ts";
 import { commitOnce, isFree, mayRepeat, type Store } from "../store.ts";
-import { commitFold, giveUpFold, type HeldLock } from "./commit-fold.ts";
+import { commitCompaction, giveUpCompaction, type HeldLock } from "./commit-fold.ts";
 
-export async function lockFolding(store: Store, sessionId: string): Promise<FoldLock | null> {
+export async function lockCompaction(store: Store, sessionId: string): Promise<CompactionLock | null> {
   await needSession(store, sessionId);
   const { database, leaseMs } = store;
   const holder = store.newHolder();
@@ -54,13 +54,13 @@ export async function lockFolding(store: Store, sessionId: string): Promise<Fold
   return result.kind === "done" ? holdLock(store, { sessionId, holder, token }) : null;
 }
 
-function holdLock(store: Store, held: HeldLock): FoldLock {
+function holdLock(store: Store, held: HeldLock): CompactionLock {
   const { sessionId, holder, token } = held;
   const heartbeat = keepAlive(store, () => lockUpdate(store, held));
   return {
     ...held,
-    commit: (fold, events = []) => commitFold(store, held, fold, events),
-    giveUp: (stateJson) => giveUpFold(store, held, stateJson),
+    commit: (compaction, events = []) => commitCompaction(store, held, compaction, events),
+    giveUp: (stateJson) => giveUpCompaction(store, held, stateJson),
     release: async () => {
       heartbeat.stop();
       // Releases nothing if the lock is no longer ours.

@@ -1,6 +1,6 @@
 // Converts compaction rows to records and back.
 import { hashContent, type ContentHash } from "../../../../core/hash.ts";
-import type { FoldRecord, NewFold } from "../../../../core/ledger/fold-record.ts";
+import type { CompactionRecord, NewCompaction } from "../../../../core/ledger/fold-record.ts";
 import type { Write } from "../../sql/database.ts";
 import { integer, money, oneOf, text, textOrNull } from "../../sql/read-row.ts";
 import type { ResultRow } from "../../sql/database.ts";
@@ -10,33 +10,33 @@ import { contentWrites, messageRow, messageWrites } from "../message-rows.ts";
 import { moveRow } from "../sessions/session-rows.ts";
 import type { TurnPlace } from "../turns/turn-rows.ts";
 
-export interface FoldPlace {
+export interface CompactionPlace {
   readonly place: TurnPlace;
   /** The number of the session's pointer move. */
   readonly move: number;
   /** The compaction before it on the thread. */
-  readonly before: Pick<FoldRecord, "foundationHash"> | null;
+  readonly before: Pick<CompactionRecord, "foundationHash"> | null;
 }
 
-export function foldWrites(fold: NewFold, { place, move, before }: FoldPlace): readonly Write[] {
-  const { details, sessionId, messages, foundation } = fold;
+export function compactionWrites(compaction: NewCompaction, { place, move, before }: CompactionPlace): readonly Write[] {
+  const { details, sessionId, messages, foundation } = compaction;
   const foundationHash =
     foundation === undefined ? (before?.foundationHash ?? null) : hashContent(foundation);
   const rows = messages.map((message, index) =>
     messageRow(message, { ...place, index, callNumber: 0 }),
   );
   return [
-    { into: "turns", rows: [foldTurnRow(fold, place)] },
+    { into: "turns", rows: [compactionTurnRow(compaction, place)] },
     ...messageWrites(rows, messages),
     ...contentWrites(foundation === undefined ? [] : [foundation]),
-    { into: "compactions_v1", rows: [foldRow(fold, foundationHash)] },
+    { into: "compactions_v1", rows: [compactionRow(compaction, foundationHash)] },
     {
       into: "session_history",
       rows: [
         moveRow({
           sessionId,
           move,
-          turnId: fold.id,
+          turnId: compaction.id,
           branchId: place.branchId,
           movedMs: details.compactedMs,
           reason: "fold",
@@ -46,7 +46,7 @@ export function foldWrites(fold: NewFold, { place, move, before }: FoldPlace): r
   ];
 }
 
-function foldTurnRow({ id, parentTurnId, details }: NewFold, { branchId, seq }: TurnPlace): Row {
+function compactionTurnRow({ id, parentTurnId, details }: NewCompaction, { branchId, seq }: TurnPlace): Row {
   return {
     id,
     branch_id: branchId,
@@ -62,7 +62,7 @@ function foldTurnRow({ id, parentTurnId, details }: NewFold, { branchId, seq }: 
   };
 }
 
-function foldRow({ id, sessionId, details }: NewFold, foundationHash: ContentHash | null): Row {
+function compactionRow({ id, sessionId, details }: NewCompaction, foundationHash: ContentHash | null): Row {
   return {
     session_id: sessionId,
     compacted_at: details.compactedMs,
@@ -93,14 +93,14 @@ function foldRow({ id, sessionId, details }: NewFold, foundationHash: ContentHas
 }
 
 /** Columns of `compactions_v1 c`. */
-export const foldColumns =
+export const compactionColumns =
   "c.session_id, c.compacted_at, c.turn_id, c.head_turn_count, c.tail_start_index, c.summary, c.model_used, c.provider, c.input_tokens, c.output_tokens, CAST(c.cost_pico_usd AS TEXT) AS cost_pico_usd, c.summarized_through_turn_id, c.first_kept_turn_id, c.first_kept_index, c.turns_summarized, c.compaction_type, c.trigger, c.tokens_before, c.tokens_after, c.summary_tokens, c.duration_ms, c.index_json, c.metadata_json, c.foundation_hash";
 
 const kinds = ["summary", "sliding_window", "selective"] as const;
 
 const triggers = ["context_limit", "overflow_recovery", "manual", "periodic"] as const;
 
-export function toFold(row: ResultRow): FoldRecord {
+export function toCompaction(row: ResultRow): CompactionRecord {
   return {
     turnId: text(row, "turn_id"),
     sessionId: text(row, "session_id"),

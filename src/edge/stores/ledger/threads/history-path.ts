@@ -3,7 +3,7 @@ import type { Statement } from "../../sql/database.ts";
 import { integer, text } from "../../sql/read-row.ts";
 import { needSession } from "../sessions/session-rows.ts";
 import type { Store } from "../store.ts";
-import { keptPath, latestFold, wholePath, type Segment, type TurnCut } from "./thread-path.ts";
+import { keptPath, latestCompaction, wholePath, type Segment, type TurnCut } from "./thread-path.ts";
 import { rangesSql, rangeValues } from "./threads.ts";
 import type { TurnPlace } from "../turns/turn-rows.ts";
 
@@ -45,9 +45,9 @@ export async function readHistoryPath(store: Store, sessionId: string): Promise<
     branchId: integer(row, "branch_id"),
     seq: integer(row, "seq"),
   }));
-  const fold = await latestFold(store, end);
-  if (fold === null) return { turns, openTurnId, hidden: null };
-  const { segments: kept, cut } = await keptPath(store, segments, fold);
+  const compaction = await latestCompaction(store, end);
+  if (compaction === null) return { turns, openTurnId, hidden: null };
+  const { segments: kept, cut } = await keptPath(store, segments, compaction);
   return { turns, openTurnId, hidden: { segments: before(segments, kept[0], cut), cut } };
 }
 

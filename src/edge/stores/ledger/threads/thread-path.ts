@@ -1,9 +1,9 @@
 // A thread as branches: the path from the root to a turn, as one range of places per branch.
-import type { FoldRecord } from "../../../../core/ledger/fold-record.ts";
+import type { CompactionRecord } from "../../../../core/ledger/fold-record.ts";
 import type { ModelName, ThreadOf } from "../../../../core/ledger/ledger.ts";
 import type { TurnFoundation } from "../../../../core/ledger/turn-record.ts";
 import { integer, text, textOrNull } from "../../sql/read-row.ts";
-import { foldColumns, toFold } from "../compactions/fold-rows.ts";
+import { compactionColumns, toCompaction } from "../compactions/fold-rows.ts";
 import { needSession } from "../sessions/session-rows.ts";
 import { notFound, seqStep, type Store } from "../store.ts";
 import type { TurnPlace } from "../turns/turn-rows.ts";
@@ -60,19 +60,19 @@ export async function isOnPath(store: Store, turnId: string, end: string): Promi
 }
 
 /** The latest compaction on the path to a turn. Null for none. */
-export async function latestFold(
+export async function latestCompaction(
   { database }: Store,
   turnId: string | null,
-): Promise<FoldRecord | null> {
+): Promise<CompactionRecord | null> {
   if (turnId === null) return null;
   const [row] = await database.query(
-    `${path} SELECT ${foldColumns} FROM path p
+    `${path} SELECT ${compactionColumns} FROM path p
       JOIN turns t ON t.branch_id = p.branch_id AND t.seq <= p.through AND t.turn_type = 'compaction' AND t.status = 'completed'
       JOIN compactions_v1 c ON c.turn_id = t.id
       ORDER BY p.depth, t.seq DESC LIMIT 1`,
     [turnId],
   );
-  return row === undefined ? null : toFold(row);
+  return row === undefined ? null : toCompaction(row);
 }
 
 /** The foundation that a turn on the path, or its end, brought for a model since the latest compaction. */
@@ -109,20 +109,20 @@ export interface TurnCut extends TurnPlace {
 export async function keptPath(
   { database }: Store,
   segments: readonly Segment[],
-  fold: FoldRecord,
+  compaction: CompactionRecord,
 ): Promise<KeptPath> {
-  const start = fold.firstKeptTurnId ?? fold.summarizedThroughTurnId;
+  const start = compaction.firstKeptTurnId ?? compaction.summarizedThroughTurnId;
   const [row] = await database.query("SELECT branch_id, seq FROM turns WHERE id = ?", [start]);
   if (row === undefined) throw notFound(`turn ${start}, which a compaction refers to`);
   const [branchId, seq] = [integer(row, "branch_id"), integer(row, "seq")];
-  const from = fold.firstKeptTurnId === null ? seq + 1 : seq;
+  const from = compaction.firstKeptTurnId === null ? seq + 1 : seq;
   const at = segments.findIndex((segment) => segment.branchId === branchId);
   // A turn that was compacted while it ran may be off the path: it failed, or the path left its branch before.
   return {
     segments: segments
       .slice(Math.max(at, 0))
       .map((segment, index) => (index === 0 && at !== -1 ? { ...segment, from } : segment)),
-    cut: fold.firstKeptIndex === 0 ? null : { branchId, seq, index: fold.firstKeptIndex },
+    cut: compaction.firstKeptIndex === 0 ? null : { branchId, seq, index: compaction.firstKeptIndex },
   };
 }
 

@@ -8,7 +8,7 @@ import type { Store } from "../store.ts";
 import {
   endOf,
   keptPath,
-  latestFold,
+  latestCompaction,
   pagesOf,
   wholePath,
   type Segment,
@@ -43,9 +43,9 @@ async function* readThread(
   const end = await endOf(store, of);
   if (end === null) return;
   const segments = await wholePath(store, end);
-  const fold = whole ? null : await latestFold(store, end);
-  if (fold !== null) yield* await readMessages(store, fold.turnId);
-  const kept = fold === null ? { segments, cut: null } : await keptPath(store, segments, fold);
+  const compaction = whole ? null : await latestCompaction(store, end);
+  if (compaction !== null) yield* await readMessages(store, compaction.turnId);
+  const kept = compaction === null ? { segments, cut: null } : await keptPath(store, segments, compaction);
   const shown = isShown("turnId" in of ? of.turnId : null, kept.cut);
   for (const page of pagesOf(kept.segments, turnsPerPage)) {
     const { sql, values } = messagesOn(page, shown);

@@ -12,7 +12,7 @@ import {
 } from "../../sql/tables.ts";
 import { toCallRecord } from "../turns/call-rows.ts";
 import { toEvent } from "../event-rows.ts";
-import { toFold } from "../compactions/fold-rows.ts";
+import { toCompaction } from "../compactions/fold-rows.ts";
 import { toThreadMessage } from "../message-rows.ts";
 import { toKnown, toMove } from "../sessions/session-rows.ts";
 import { toToolCall, toTurnRecord } from "../turns/turn-rows.ts";
@@ -135,6 +135,6 @@ const readers: Readonly<Partial<Record<TableName, (row: ResultRow) => unknown>>>
   messages: (row) => toThreadMessage({ ...row, turn_id: "", model: "", provider: "" }),
   calls: toCallRecord,
   tool_calls: toToolCall,
-  compactions_v1: toFold,
+  compactions_v1: toCompaction,
   events: toEvent,
 };

@@ -23,7 +23,7 @@ import { readCalls, readMessages, readToolCalls } from "./read-turn.ts";
 import { callSums } from "./call-rows.ts";
 import { toTurnRecord, turnColumns } from "./turn-rows.ts";
 import { openTurn } from "./open-turn.ts";
-import { latestFold } from "../threads/thread-path.ts";
+import { latestCompaction } from "../threads/thread-path.ts";
 
 type TurnParts = Pick<
   Ledger,
@@ -166,9 +166,9 @@ async function loadHeld(
   // The next call sends again what a failed call sent.
   const answered = calls.findLast(({ status }) => status === "complete")?.number ?? 0;
   const parentTurnId = row["parent_turn_id"] === null ? null : text(row, "parent_turn_id");
-  const fold = await latestFold(store, parentTurnId);
+  const compaction = await latestCompaction(store, parentTurnId);
   // A compaction may cover part of the turn itself.
-  const from = fold?.firstKeptTurnId === turnId ? fold.firstKeptIndex : 0;
+  const from = compaction?.firstKeptTurnId === turnId ? compaction.firstKeptIndex : 0;
   const staged = messages.filter(
     (each) => each.isReplayed && each.callNumber > answered && each.index >= from,
   );
