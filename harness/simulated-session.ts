@@ -10,7 +10,7 @@ import type { Session, SessionSetup } from "../src/core/session/session.ts";
 import type { AgentEvent } from "../src/core/layers/event.ts";
 import type { Section } from "../src/core/layers/section.ts";
 import type { Ledger } from "../src/core/ledger/ledger.ts";
-import type { Emitter } from "../src/engine/events/tell.ts";
+import type { Emitter } from "../src/engine/events/turn-emitter.ts";
 import type { CallEntry } from "../src/core/ledger/call-entry.ts";
 import type { Message, ToolUseBlock } from "../src/core/message/message.ts";
 import {

@@ -8,7 +8,7 @@ import { toAssemble, toPlan } from "./core/turn/prepare-call.ts";
 import type { Result, Step } from "./core/turn/step.ts";
 import { answerTools } from "./engine/turn/answer-tools.ts";
 import { countPrompt, noteBill } from "./engine/turn/count-prompt.ts";
-import type { Deps, StepDeps, TurnRun, TurnToResume, TurnToRun } from "./engine/turn/edges.ts";
+import type { Deps, StepDeps, TurnRun, TurnToResume, TurnToRun } from "./engine/turn/deps.ts";
 import { compactInTurn } from "./engine/turn/compact-in-turn.ts";
 import { beginTurn } from "./engine/turn/begin-turn.ts";
 import { closeTurn } from "./engine/turn/close-turn.ts";
@@ -25,7 +25,7 @@ export type {
   TurnRun,
   TurnToResume,
   TurnToRun,
-} from "./engine/turn/edges.ts";
+} from "./engine/turn/deps.ts";
 export type { TurnEnding } from "./core/turn/turn-ending.ts";
 
 /** One turn, from what happened to what it cost. */

@@ -238,7 +238,11 @@ export { checkTrace, type TraceViolation } from "./core/events/check-trace.ts";
 export { createEventIds, type EventIds } from "./core/events/event-ids.ts";
 export { redact } from "./core/events/redact.ts";
 export type { CallEntry, CallRecord, ReplyNote } from "./core/ledger/call-entry.ts";
-export type { CompactionDetails, CompactionRecord, NewCompaction } from "./core/ledger/fold-record.ts";
+export type {
+  CompactionDetails,
+  CompactionRecord,
+  NewCompaction,
+} from "./core/ledger/compaction-record.ts";
 export type {
   DeleteOptions,
   Deletion,
@@ -328,7 +332,7 @@ export { memoryTools } from "./edge/tools/memory/memory-tools.ts";
 export { skillTools } from "./edge/tools/skills/skill-tools.ts";
 export { createEventBus, type EventBus, type EventBusOptions } from "./edge/events/event-bus.ts";
 export type { BusProblem } from "./edge/events/problem.ts";
-export type { Emitter } from "./engine/events/tell.ts";
+export type { Emitter } from "./engine/events/turn-emitter.ts";
 export { openLedger } from "./edge/stores/open-ledger.ts";
 export type { LedgerOptions } from "./edge/stores/ledger/create-ledger.ts";
 export {
@@ -359,7 +363,7 @@ export {
   type TurnToResume,
   type TurnToRun,
 } from "./engine.ts";
-export type { EngineDeps, Reached } from "./engine/session/engine-edges.ts";
+export type { EngineDeps, Reached } from "./engine/session/engine-deps.ts";
 export {
   createEngine,
   type Engine,

@@ -15,7 +15,7 @@ import { toolOf } from "../src/edge/tools/test-kit.ts";
 import type { TurnRun } from "../src/engine.ts";
 import { createEngine, type Engine } from "../src/engine/session/create-engine.ts";
 import type { EngineSession } from "../src/engine/session/engine-session.ts";
-import type { Emitter } from "../src/engine/events/tell.ts";
+import type { Emitter } from "../src/engine/events/turn-emitter.ts";
 import type { DelegationOptions } from "../src/engine/sub-agents/delegation.ts";
 import { withDelegation } from "../src/engine/sub-agents/sub-agent.ts";
 import {

@@ -9,7 +9,7 @@ import {
 } from "../../src/core/compaction/plan/settings.ts";
 import { loadO200k } from "../../src/core/tokens/o200k/counter.ts";
 import { readRecordings } from "../../src/replay/readers/read-recordings.ts";
-import { compactionThread, priceThread, type Compaction } from "./fold-thread.ts";
+import { compactionThread, priceThread, type Compaction } from "./compact-thread.ts";
 import { readRecordedThreads, type RecordedThread } from "./recorded-thread.ts";
 
 const sessionTokensMin = 40_000;
@@ -134,7 +134,8 @@ function addCompactions(tally: Tally, cost: bigint, folds: readonly Compaction[]
   tally.folds += folds.length;
   tally.forced += folds.filter(({ wasForced }) => wasForced).length;
   tally.cold += folds.filter(({ wasCold }) => wasCold).length;
-  for (const compaction of folds) tally.compactedTokens += compaction.tokensBefore - compaction.tokensAfter;
+  for (const compaction of folds)
+    tally.compactedTokens += compaction.tokensBefore - compaction.tokensAfter;
 }
 
 /** Against one rule for all sessions, because the best rule for each is not known in advance. */

@@ -22,7 +22,10 @@ export function keepInstead(
 }
 
 /** Identifiers by frequency, one per line. */
-function frequencyIndex({ history, tailFrom, countText }: CompactionCase, tokensMax: number): string {
+function frequencyIndex(
+  { history, tailFrom, countText }: CompactionCase,
+  tokensMax: number,
+): string {
   const counts = new Map<string, number>();
   for (const word of findWords(textOf(history.slice(0, tailFrom)))) {
     counts.set(word, (counts.get(word) ?? 0) + 1);

@@ -2,7 +2,10 @@
 import { crc32 } from "node:zlib";
 import { atLeast, atMost, type Figure, type Report } from "../../harness/report.ts";
 import type { HistoryMessage } from "../../src/core/compaction/history.ts";
-import { buildIndex, type CompactionIndex } from "../../src/core/compaction/index/fold-index.ts";
+import {
+  buildIndex,
+  type CompactionIndex,
+} from "../../src/core/compaction/index/compaction-index.ts";
 import { readCompactionCases, type CompactionCase } from "./cases.ts";
 import { keepInstead } from "./keep-instead.ts";
 import { findNeeded, identifierKinds, stands, textOf, type IdentifierKind } from "./needed.ts";
@@ -112,7 +115,12 @@ function foldInSteps(
   let index: CompactionIndex | null = null;
   for (let step = 1; step < steps; step += 1) {
     const [from, to] = [step - 1, step].map((each) => Math.floor((tailFrom * each) / steps));
-    index = buildIndex({ compacted: history.slice(from, to), previous: index, tokensMax, countText });
+    index = buildIndex({
+      compacted: history.slice(from, to),
+      previous: index,
+      tokensMax,
+      countText,
+    });
   }
   const compacted = history.slice(Math.floor((tailFrom * (steps - 1)) / steps), tailFrom);
   return buildIndex({ compacted, kept, previous: index, tokensMax, countText });

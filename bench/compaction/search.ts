@@ -97,7 +97,10 @@ const sessionId = "recorded";
 const model = { model: "recorded", provider: "recorded" };
 
 /** Records every turn with its messages, then one compaction that keeps the tail. */
-async function recordCompacted(ledger: Ledger, { history, tailFrom }: CompactionCase): Promise<void> {
+async function recordCompacted(
+  ledger: Ledger,
+  { history, tailFrom }: CompactionCase,
+): Promise<void> {
   await ledger.createSession({ id: sessionId, agent: "bench", role: "unified", ...model });
   let parentTurnId: string | null = null;
   for (const turn of turnsOf(history)) {
@@ -157,7 +160,11 @@ function turnsOf(history: readonly HistoryMessage[]): readonly (readonly History
   return turns;
 }
 
-function judge({ history }: CompactionCase, hits: readonly HistoryHit[], identifier: string): Found {
+function judge(
+  { history }: CompactionCase,
+  hits: readonly HistoryHit[],
+  identifier: string,
+): Found {
   const inMessage = (hit: HistoryHit): boolean => {
     const found = history.find(({ turnId, index }) => turnId === hit.turnId && index === hit.index);
     return found !== undefined && stands(textOf([found]), identifier);

@@ -11,7 +11,7 @@ import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.
 import { anthropicEndpoint } from "../../src/core/wire/anthropic-messages/access.ts";
 import { createProvider } from "../../src/edge/providers/provider.ts";
 import { makeStore, type OpenStore } from "../../src/edge/stores/open-store.ts";
-import type { Reached } from "../../src/engine/session/engine-edges.ts";
+import type { Reached } from "../../src/engine/session/engine-deps.ts";
 import { createEngine } from "../../src/engine/session/create-engine.ts";
 import { openWorkspaceWorld } from "../../src/engine/world/workspace-world.ts";
 import { openEvents } from "../../src/host/open-events.ts";

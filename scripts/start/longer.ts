@@ -23,7 +23,7 @@ import { openSession } from "../../src/engine/session/open-session.ts";
 import type { Session } from "../../src/core/session/session.ts";
 import { resumeSession, type ResumeSetup } from "../../src/engine/session/stored-session.ts";
 import * as simulation from "../../src/simulator/index.ts";
-import { printCompaction } from "./fold.ts";
+import { printCompaction } from "./compaction.ts";
 
 /** A call in the records of both sides. */
 interface BilledCall {

@@ -112,7 +112,8 @@ function isSummed({ by }: Pick<Question["order"], "by">): boolean {
  */
 function rankedTurns({ by, isDescending }: Question["order"]): string {
   if (!isSummed({ by })) return `turns t WHERE ${inWindow}`;
-  const [ofCall, ofCompaction] = by === "cost_usd" ? ["c.cost_pico_usd", "f.cost_pico_usd"] : ["1", "0"];
+  const [ofCall, ofCompaction] =
+    by === "cost_usd" ? ["c.cost_pico_usd", "f.cost_pico_usd"] : ["1", "0"];
   const sums = `SELECT turn_id, SUM(part) AS total FROM (
       SELECT c.turn_id, ${ofCall} AS part FROM calls c WHERE c.started_ms >= ?
       UNION ALL SELECT f.turn_id, ${ofCompaction} AS part FROM compactions_v1 f WHERE f.compacted_at >= ?

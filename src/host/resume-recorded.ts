@@ -9,7 +9,7 @@ import { loadO200k } from "../core/tokens/o200k/counter.ts";
 import type { OpenStore } from "../edge/stores/open-store.ts";
 import { readRunner } from "../edge/stores/session-inside.ts";
 import type { Session } from "../core/session/session.ts";
-import { findCallHabit } from "../engine/session/recorded-seat.ts";
+import { findCallHabit } from "../engine/session/recorded-setup.ts";
 import { resumeSession } from "../engine/session/stored-session.ts";
 import { protocolNamed } from "./provider-protocols.ts";
 

@@ -4,7 +4,14 @@ import type { CallEntry } from "../../src/core/ledger/call-entry.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import { noUsage, type Usage } from "../../src/core/message/usage.ts";
 import { eventId } from "../ledger/contract/new-event.ts";
-import { call, compaction, newCompaction, newTurn, openSession, startMs } from "../ledger/test-kit.ts";
+import {
+  call,
+  compaction,
+  newCompaction,
+  newTurn,
+  openSession,
+  startMs,
+} from "../ledger/test-kit.ts";
 
 /** A day after everything. */
 export const nowMs: number = startMs + 86_400_000;
@@ -25,8 +32,15 @@ export async function writeScene(ledger: Ledger): Promise<void> {
     paid(20, used(1000, 100), 1005),
   ]);
   await runTurn(ledger, "a", "a2", [paid(100, used(1100, 100), 1035)]);
-  const compacted = { summarizedThroughTurnId: "a2", model: haiku.model, costPicoUsd: 500_000_000n };
-  await compaction(ledger, newCompaction("a", "f1", "a2", { ...compacted, compactedMs: startMs + 200 }));
+  const compacted = {
+    summarizedThroughTurnId: "a2",
+    model: haiku.model,
+    costPicoUsd: 500_000_000n,
+  };
+  await compaction(
+    ledger,
+    newCompaction("a", "f1", "a2", { ...compacted, compactedMs: startMs + 200 }),
+  );
   await runTurn(ledger, "a", "a3", [paid(300, used(400, 300), 1575)]);
   await runTurn(ledger, "a", "a4", [
     { ...paid(hourMs, used(0, 750), 0), costPicoUsd: 3_142_500_000n },

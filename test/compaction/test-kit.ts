@@ -10,7 +10,7 @@ import {
 import type { EventType } from "../../src/core/events/event-catalogue.ts";
 import type { EventOf, PayloadOf, StrataEvent } from "../../src/core/events/event.ts";
 import { checkTrace, type TraceViolation } from "../../src/core/events/check-trace.ts";
-import type { CompactionRecord } from "../../src/core/ledger/fold-record.ts";
+import type { CompactionRecord } from "../../src/core/ledger/compaction-record.ts";
 import { resolveModel } from "../../src/core/models/resolve-model.ts";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
 import { createTokenCounter } from "../../src/core/tokens/token-counter.ts";

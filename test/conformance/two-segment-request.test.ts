@@ -33,7 +33,10 @@ describe("the two-segment request on metis", () => {
   });
 
   test("has two blocks, the first one marked, where there are both (M-14)", () => {
-    const { body } = newFoundation({ systemPrompt: longText, systemPromptVolatile: "Notes: short." });
+    const { body } = newFoundation({
+      systemPrompt: longText,
+      systemPromptVolatile: "Notes: short.",
+    });
     expect(body["system"]).toEqual([stable, { type: "text", text: "Notes: short." }]);
   });
 

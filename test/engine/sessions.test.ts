@@ -10,7 +10,7 @@ import { openaiResponses } from "../../src/core/wire/openai/responses/index.ts";
 import type { Protocol } from "../../src/core/wire/protocol.ts";
 import type { CallToSend } from "../../src/edge/providers/run-attempts.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
-import type { EngineDeps, Reached } from "../../src/engine/session/engine-edges.ts";
+import type { EngineDeps, Reached } from "../../src/engine/session/engine-deps.ts";
 import { createEngine, type Engine } from "../../src/engine/session/create-engine.ts";
 import type { EngineConfig } from "../../src/engine/session/engine-config.ts";
 

@@ -36,7 +36,10 @@ test("a connection that knew the index before others wrote to it does not take i
     ] as const) {
       await openSession(ledger, id);
       await runAll(ledger, id, `${id}-1 ${id}-2`);
-      await compaction(ledger, newCompaction(id, `${id}-f`, `${id}-2`, { summarizedThroughTurnId: `${id}-2` }));
+      await compaction(
+        ledger,
+        newCompaction(id, `${id}-f`, `${id}-2`, { summarizedThroughTurnId: `${id}-2` }),
+      );
       await ledger.searchHistory({ sessionId: id, text: "question" });
       if (round % 2 === 1) await ledger.deleteSession(id);
     }

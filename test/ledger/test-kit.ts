@@ -1,6 +1,6 @@
 // What every test of the ledger writes: sessions, messages, calls and whole turns, in a few words.
 import type { CachePlan } from "../../src/core/cache/cache-plan.ts";
-import type { CompactionDetails, NewCompaction } from "../../src/core/ledger/fold-record.ts";
+import type { CompactionDetails, NewCompaction } from "../../src/core/ledger/compaction-record.ts";
 import type { CallEntry } from "../../src/core/ledger/call-entry.ts";
 import type { Ledger, OpenTurn, ThreadOf } from "../../src/core/ledger/ledger.ts";
 import type { NewSession, SessionRecord } from "../../src/core/ledger/session-record.ts";

@@ -8,7 +8,7 @@ import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.
 import type { Protocol } from "../../src/core/wire/protocol.ts";
 import { createEventBus } from "../../src/edge/events/event-bus.ts";
 import { openLedger } from "../../src/edge/stores/open-ledger.ts";
-import type { EngineDeps } from "../../src/engine/session/engine-edges.ts";
+import type { EngineDeps } from "../../src/engine/session/engine-deps.ts";
 import { createEngine, type Engine } from "../../src/engine/session/create-engine.ts";
 import type { EngineConfig } from "../../src/engine/session/engine-config.ts";
 import type { OwnCall } from "../../src/engine/own-loop/own-call.ts";

@@ -30,13 +30,21 @@ try {
 }
 
 async function run(task: NodeTask): Promise<void> {
-  const { where, seed, leaseMs, providerUrl, sessions, summaryMsMax, compactionsFirst, fault } = task;
+  const { where, seed, leaseMs, providerUrl, sessions, summaryMsMax, compactionsFirst, fault } =
+    task;
   const database = plantFault(await openDatabase(where), fault);
   const ledger = watchLedger(await createLedger(database, { leaseMs }), report);
   const random = createRandom(seed);
   const count = (what: (NodeEvent & { at: "count" })["what"]): void =>
     report({ at: "count", what });
-  const worker = createWorker({ ledger, providerUrl, random, count, summaryMsMax, compactionsFirst });
+  const worker = createWorker({
+    ledger,
+    providerUrl,
+    random,
+    count,
+    summaryMsMax,
+    compactionsFirst,
+  });
   report({ at: "ready" });
   for (;;) {
     await worker.work(sessions[Math.floor(random() * sessions.length)] ?? "");

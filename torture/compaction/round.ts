@@ -106,7 +106,16 @@ function startNodes(
     const summaryMsMax = kind === "late holder" ? 300 : 40;
     const { where } = store;
     const compactionsFirst = kind === "late holder";
-    const task = { where, seed, leaseMs, providerUrl, sessions, summaryMsMax, compactionsFirst, fault };
+    const task = {
+      where,
+      seed,
+      leaseMs,
+      providerUrl,
+      sessions,
+      summaryMsMax,
+      compactionsFirst,
+      fault,
+    };
     return startNode(`${round}.${index}`, task, onEvent);
   });
 }

@@ -1,6 +1,6 @@
 // The expected thread of a session, old or new, computed without the ledger's own reading code.
 import { createHash } from "node:crypto";
-import type { NewCompaction } from "../../src/core/ledger/fold-record.ts";
+import type { NewCompaction } from "../../src/core/ledger/compaction-record.ts";
 import type { Ledger } from "../../src/core/ledger/ledger.ts";
 import type { Message } from "../../src/core/message/message.ts";
 import { digestOf } from "../ledger/facts.ts";
@@ -38,7 +38,10 @@ export function foldItems(items: readonly Item[], compaction: NewCompaction): re
     ({ turnId, index }) => turnId === firstKeptTurnId && index >= firstKeptIndex,
   );
   const kept = at === -1 ? [] : items.slice(at);
-  return [...compaction.messages.map(({ message }, index) => toItem(compaction.id, index, message)), ...kept];
+  return [
+    ...compaction.messages.map(({ message }, index) => toItem(compaction.id, index, message)),
+    ...kept,
+  ];
 }
 
 function toItem(turnId: string, index: number, message: Message): Item {

@@ -1,6 +1,6 @@
 // A ledger that reports before and after each commit.
 import { nowUs } from "../../harness/worker-process.ts";
-import type { NewCompaction } from "../../src/core/ledger/fold-record.ts";
+import type { NewCompaction } from "../../src/core/ledger/compaction-record.ts";
 import type { CompactionLock, Ledger, OpenTurn } from "../../src/core/ledger/ledger.ts";
 import { isConflict } from "../ledger/stage.ts";
 import { digestItems, foldItems, readItems, readOwn, type Item } from "./shadow.ts";
@@ -78,10 +78,16 @@ function watchTurn({ ledger, opened, earlier: first, attempt, running }: Watched
     compact: async (compaction, lock, events) => {
       const all = foldItems([...earlier, ...(await own())], compaction);
       const next = all.filter(({ turnId }) => turnId !== id);
-      const tried = { sessionId, head: compaction.id, digest: digestItems(next), token: lock.token };
+      const tried = {
+        sessionId,
+        head: compaction.id,
+        digest: digestItems(next),
+        token: lock.token,
+      };
       await attempt(tried, () => opened.compact(compaction, lock, events));
       earlier = next;
-      if (compaction.details.firstKeptTurnId === id) ownFrom = compaction.details.firstKeptIndex ?? 0;
+      if (compaction.details.firstKeptTurnId === id)
+        ownFrom = compaction.details.firstKeptIndex ?? 0;
     },
     close: async (end, events) => {
       running.delete(sessionId);
@@ -98,7 +104,12 @@ async function startOf(ledger: Ledger, turnId: string): Promise<number> {
   return compaction?.firstKeptTurnId === turnId ? compaction.firstKeptIndex : 0;
 }
 
-function watchLock(ledger: Ledger, lock: CompactionLock, attempt: Attempt, report: Report): CompactionLock {
+function watchLock(
+  ledger: Ledger,
+  lock: CompactionLock,
+  attempt: Attempt,
+  report: Report,
+): CompactionLock {
   const { sessionId, token } = lock;
   return {
     ...lock,

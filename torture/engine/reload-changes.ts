@@ -34,7 +34,10 @@ export async function changeFile(
   const what = `a change (${kind.name}, ${way})`;
   const shown = await playRound(run, slots, { what, notices: 0, rest });
   const ripe = slots[0]?.turns ?? [];
-  if (beginsToCompaction && !shown.some(({ turn, isSummary }) => isSummary && ripe.includes(turn))) {
+  if (
+    beginsToCompaction &&
+    !shown.some(({ turn, isSummary }) => isSummary && ripe.includes(turn))
+  ) {
     run.late.push(`${what}: nothing was folded`);
   }
   return [kind.name, way];

@@ -103,7 +103,8 @@ export async function playRound(
     if (shown.isSummary) run.folds += 1;
     const volatile = placed.get(shown.turn) ?? wanted.volatile;
     const found = compareShown(shown, { ...wanted, volatile });
-    if (shown.isSummary && !expectCompactions(wanted)) run.late.push(`${what}: something was folded`);
+    if (shown.isSummary && !expectCompactions(wanted))
+      run.late.push(`${what}: something was folded`);
     run.late.push(...found.map((problem) => `${what}: ${problem}`));
   }
   const given = countNotices(started) - noticesBefore;

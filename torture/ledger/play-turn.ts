@@ -5,7 +5,7 @@ import type { Random } from "../../harness/random-message.ts";
 import type { OpenTurn } from "../../src/core/ledger/ledger.ts";
 import type { Message } from "../../src/core/message/message.ts";
 import { digestOf, factOf, type Facts } from "./facts.ts";
-import { compactionInside } from "./play-fold.ts";
+import { compactionInside } from "./play-compaction.ts";
 import { createEvent, eventFacts, randomText, type Stage } from "./stage.ts";
 
 /** The state of a running turn. */
@@ -51,7 +51,8 @@ export async function playCalls(stage: Stage, running: Running, isResumed = fals
   const { turn } = running;
   for (;;) {
     if (running.unanswered.length > 0 && !(await answer(stage, running))) return;
-    if (random() < 0.05 && turn.parentTurnId !== null && !(await compactionInside(stage, turn))) return;
+    if (random() < 0.05 && turn.parentTurnId !== null && !(await compactionInside(stage, turn)))
+      return;
     if (random() < 0.03) {
       await stage.attempt({ facts: {}, turnId: turn.id }, () => turn.release());
       return;

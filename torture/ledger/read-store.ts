@@ -64,7 +64,8 @@ export async function readStore({ query }: Pick<Database, "query">): Promise<Sto
     turns.set(id, { parent: toId(row["parent_turn_id"]), type, status, messages: [], compaction });
     show(factOf.turn(id, type));
     if (status === "completed" || status === "failed") show(factOf.closed(id, status));
-    if (compaction !== null) show(factOf.compaction(id, String(row["fold_session"]), compaction.firstKept));
+    if (compaction !== null)
+      show(factOf.compaction(id, String(row["fold_session"]), compaction.firstKept));
   }
   for (const row of await query(messageSql)) {
     const [turnId, index] = [String(row["id"]), Number(row["idx"])];

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { sampleSession } from "../../harness/ledger-turns.ts";
 import type { OpenTurn } from "../../src/core/ledger/ledger.ts";
 import { factOf } from "./facts.ts";
-import { compactionBetween, readPath } from "./play-fold.ts";
+import { compactionBetween, readPath } from "./play-compaction.ts";
 import { playCalls, playTurn } from "./play-turn.ts";
 import { createEvent, eventFacts, type Stage } from "./stage.ts";
 

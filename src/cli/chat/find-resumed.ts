@@ -5,7 +5,7 @@ import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { openStore } from "../../edge/stores/open-store.ts";
-import { findCallHabit } from "../../engine/session/recorded-seat.ts";
+import { findCallHabit } from "../../engine/session/recorded-setup.ts";
 import { needSession } from "../need-session.ts";
 import { simulationOf } from "../../host/simulated-session.ts";
 import { refuseMissing, type LedgerPlace } from "../../host/ledger-place.ts";

@@ -2,7 +2,7 @@
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import type { RouteRefusal, RouteSource } from "../../core/routing/decide-route.ts";
 import type { ModelChange } from "../../engine/session/change-model.ts";
-import type { CallPreview } from "../../engine/session/foresee.ts";
+import type { CallPreview } from "../../engine/session/preview-next-call.ts";
 import type { TurnPart } from "../../engine/turn/turn-handle.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
 import type { NoticeLevel } from "./state.ts";

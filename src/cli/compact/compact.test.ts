@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { plantedKey } from "../../../harness/planted-key.ts";
-import type { CompactionRecord } from "../../core/ledger/fold-record.ts";
+import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import { openaiChat } from "../../core/wire/openai/chat/index.ts";
 import { formatUsd } from "../../core/models/pico-usd.ts";

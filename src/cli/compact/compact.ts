@@ -5,9 +5,9 @@ import { planCompaction } from "../../engine/compaction/compact-session.ts";
 import { canRecall } from "../../core/session/compaction-rules.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
 import { canAsk, confirm } from "../confirm.ts";
-import { compactWithProgress } from "./fold-recorded.ts";
+import { compactWithProgress } from "./compact-with-progress.ts";
 import { needSession } from "../need-session.ts";
-import { describePlan, type Planned } from "./planned-fold.ts";
+import { describePlan, type Planned } from "./planned-compaction.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import { createProgress, type Progress } from "../progress.ts";
 import { readCatalogue } from "../../host/read-catalogue.ts";
@@ -18,7 +18,7 @@ import {
   toCompactionJson,
   type Recall,
   type ShownCompaction,
-} from "./render-fold.ts";
+} from "./render-compacted.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
 import { refuseBusy, resumeRecorded, type Resumed } from "../../host/resume-recorded.ts";
 import {
@@ -122,7 +122,10 @@ async function plan({ store, resumed, writer, open }: Work): Promise<Planned> {
   return describePlan(found, { writer: mayAskModel ? writer.model.id : null, callsPerTurn });
 }
 
-function recallOf({ resumed: { session } }: Work, { turnId: compactionId }: ShownCompaction): Recall {
+function recallOf(
+  { resumed: { session } }: Work,
+  { turnId: compactionId }: ShownCompaction,
+): Recall {
   const { id: sessionId, headTurnId } = session;
   return { sessionId, compactionId, headTurnId, canRecall: canRecall(session) };
 }

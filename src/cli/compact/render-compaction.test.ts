@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { PlannedCompaction } from "./planned-fold.ts";
+import type { PlannedCompaction } from "./planned-compaction.ts";
 import { askToCompaction, renderPlan } from "./render-compaction.ts";
-import { renderCompaction, renderRecall, type ShownCompaction } from "./render-fold.ts";
+import { renderCompaction, renderRecall, type ShownCompaction } from "./render-compacted.ts";
 
 const cents = 10_000_000_000n;
 

@@ -2,7 +2,12 @@
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
-import type { NothingToCompaction, Planned, PlannedCompaction, PlannedMoney } from "./planned-fold.ts";
+import type {
+  NothingToCompaction,
+  Planned,
+  PlannedCompaction,
+  PlannedMoney,
+} from "./planned-compaction.ts";
 import { toPrintable } from "../ledger/render-ledger.ts";
 import { renderFacts } from "../table.ts";
 

@@ -2,13 +2,13 @@
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import type { TurnRecord } from "../../core/ledger/turn-record.ts";
 import type { Runner } from "../../edge/stores/session-inside.ts";
-import type { CompactionRecord } from "../../core/ledger/fold-record.ts";
+import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
 import { generatedTokens, hitRate, promptTokens } from "../../core/message/usage.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { formatCount, formatPercent } from "../../replay/page/format-figures.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
 import { formatTime, toPrintable, toShort } from "../ledger/render-ledger.ts";
-import { nameOfKind, writerOf } from "../compact/render-fold.ts";
+import { nameOfKind, writerOf } from "../compact/render-compacted.ts";
 import { renderFacts, renderTable, type Column } from "../table.ts";
 
 export interface ShownSession {

@@ -1,5 +1,5 @@
 // strata sessions show: one session with its turns, what is open, and what was said or compacted where that is asked for.
-import type { CompactionRecord } from "../../core/ledger/fold-record.ts";
+import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import type { ThreadMessage, TurnRecord } from "../../core/ledger/turn-record.ts";
 import { nearestNames } from "../../core/nearest-names.ts";
@@ -8,7 +8,7 @@ import type { OpenStore } from "../../edge/stores/open-store.ts";
 import { readOwnTurnIds, readRunner } from "../../edge/stores/session-inside.ts";
 import type { CommandBody, CommandInput } from "../command.ts";
 import { needSession } from "../need-session.ts";
-import { renderCompaction, toCompactionJson } from "../compact/render-fold.ts";
+import { renderCompaction, toCompactionJson } from "../compact/render-compacted.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
 import { renderSession, type ShownSession, type ShownTurn } from "./render-session.ts";
 import { renderMessage } from "./render-thread.ts";
@@ -23,7 +23,11 @@ export const run: CommandBody = (input, io) => {
     const compactionId = input.values.get("fold");
     if (compactionId !== undefined) {
       const compaction = await needCompaction(store, id, compactionId);
-      io.out(switches.has("json") ? toJsonLine(toCompactionJson(compaction)) : renderCompaction(compaction));
+      io.out(
+        switches.has("json")
+          ? toJsonLine(toCompactionJson(compaction))
+          : renderCompaction(compaction),
+      );
       return 0;
     }
     const of = { sessionId: id };
@@ -65,9 +69,14 @@ function checkOptions({ switches, values }: CommandInput): void {
   );
 }
 
-async function needCompaction({ ledger }: OpenStore, id: string, compactionId: string): Promise<CompactionRecord> {
+async function needCompaction(
+  { ledger }: OpenStore,
+  id: string,
+  compactionId: string,
+): Promise<CompactionRecord> {
   const folds = await ledger.readCompactions(id, listedMax);
-  const found = compactionId === "latest" ? folds[0] : folds.find(({ turnId }) => turnId === compactionId);
+  const found =
+    compactionId === "latest" ? folds[0] : folds.find(({ turnId }) => turnId === compactionId);
   if (found !== undefined) return found;
   const near = nearestNames(
     compactionId,

@@ -95,7 +95,8 @@ describe("closed lists agree with those they repeat", () => {
     type Hyphened<Text> = Text extends `${infer Start}-${infer End}` ? `${Start}_${End}` : Text;
     const stops: Same<ReplyStop, PayloadOf<"llm.call_completed">["stop_reason"]> = true;
     const ends: Same<ReplyStop, PayloadOf<"turn.completed">["stop_reason"]> = true;
-    const folds: Same<CompactionSummary["trigger"], PayloadOf<"compaction.completed">["trigger"]> = true;
+    const folds: Same<CompactionSummary["trigger"], PayloadOf<"compaction.completed">["trigger"]> =
+      true;
     const turns: Same<Hyphened<TurnFailure["kind"]>, PayloadOf<"turn.failed">["error_kind"]> = true;
     const failures: Same<ProviderFailure["kind"], FailureKind> = true;
     expect([stops, ends, folds, turns, failures]).toEqual([true, true, true, true, true]);

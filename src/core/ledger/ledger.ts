@@ -3,7 +3,7 @@ import type { StrataEvent } from "../events/event.ts";
 import type { ContentHash } from "../hash.ts";
 import type { JsonText } from "../message/message.ts";
 import type { CallEntry, CallRecord } from "./call-entry.ts";
-import type { CompactionRecord, NewCompaction } from "./fold-record.ts";
+import type { CompactionRecord, NewCompaction } from "./compaction-record.ts";
 import type {
   FoundHistory,
   HistoryPage,
@@ -124,7 +124,11 @@ export interface OpenTurn {
    * Compacts the thread before this turn while it runs. The compaction may keep this turn from one of its
    * messages on. If the turn then fails, the summary stays, and the next turn follows it.
    */
-  compact(compaction: NewCompaction, lock: CompactionLock, events?: readonly StrataEvent[]): Promise<void>;
+  compact(
+    compaction: NewCompaction,
+    lock: CompactionLock,
+    events?: readonly StrataEvent[],
+  ): Promise<void>;
   /** Ends the turn and releases the lease. The session points at the turn if it completed. */
   close(end: TurnEnd, events?: readonly StrataEvent[]): Promise<void>;
   /** Stops working on the turn without closing it. Any process may resume it. */

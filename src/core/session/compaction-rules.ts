@@ -1,6 +1,6 @@
 // How a history is shortened, as data, and what follows from it.
 import { defaultCompactionSettings, type CompactionSettings } from "../compaction/plan/settings.ts";
-import { byHistoryRead, byRunningAgain, type RecallHint } from "../compaction/plan/tell-how.ts";
+import { byHistoryRead, byRunningAgain, type RecallHint } from "../compaction/plan/recall-hint.ts";
 import type { Section } from "../layers/section.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { defaultReserves, type Reserves } from "../tokens/budget.ts";

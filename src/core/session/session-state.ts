@@ -1,7 +1,7 @@
 // What a session learned, as text: kept beside its turns, so that a restart or another node goes on from it.
 import { openCacheState, type CacheState } from "../cache/cache-state.ts";
 import type { Pace } from "../cache/pace.ts";
-import { toCompactionState } from "../compaction/plan/folding-state.ts";
+import { toCompactionState } from "../compaction/plan/compaction-state.ts";
 import type { ModelName } from "../ledger/ledger.ts";
 import type { JsonText } from "../message/message.ts";
 import type { ModelState, Session, StaysWith } from "./session.ts";

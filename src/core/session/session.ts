@@ -4,7 +4,7 @@ import type { Thread } from "../assembly/thread.ts";
 import type { CacheState } from "../cache/cache-state.ts";
 import type { Pace, PaceKind } from "../cache/pace.ts";
 import type { Policy } from "../cache/policy.ts";
-import type { CompactionState } from "../compaction/plan/folding-state.ts";
+import type { CompactionState } from "../compaction/plan/compaction-state.ts";
 import type { ContentHash } from "../hash.ts";
 import type { LoadedSkill } from "../skills/activation-events.ts";
 import type { SkillSource } from "../skills/skill.ts";

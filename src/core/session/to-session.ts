@@ -2,7 +2,7 @@
 import { appendMessages, openThread } from "../assembly/thread.ts";
 import { openCacheState } from "../cache/cache-state.ts";
 import { openPace } from "../cache/pace.ts";
-import { openCompactionState } from "../compaction/plan/folding-state.ts";
+import { openCompactionState } from "../compaction/plan/compaction-state.ts";
 import type { Message } from "../message/message.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { createTokenCounter } from "../tokens/token-counter.ts";

@@ -1,6 +1,6 @@
 // Results of tools that are too large for the window: cut before they are stored and sent, kept whole beside that.
 import { cutResult, shareTokens } from "../compaction/plan/cut-result.ts";
-import { findEffectiveTokens } from "../compaction/plan/fold-limits.ts";
+import { findEffectiveTokens } from "../compaction/plan/compaction-limits.ts";
 import type { PayloadOf } from "../events/event.ts";
 import type { Message } from "../message/message.ts";
 import { settingsOf, recallHintOf, type CompactionRules } from "../session/compaction-rules.ts";

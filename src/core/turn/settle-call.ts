@@ -5,7 +5,7 @@ import type { CachePlan } from "../cache/cache-plan.ts";
 import type { CacheState } from "../cache/cache-state.ts";
 import { learnFromReply } from "../cache/learn-from-reply.ts";
 import { learnPace } from "../cache/pace.ts";
-import { afterCall, afterTurn, type CompactionState } from "../compaction/plan/folding-state.ts";
+import { afterCall, afterTurn, type CompactionState } from "../compaction/plan/compaction-state.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
 import type { WithCall } from "../ledger/ledger.ts";
 import type { EncodedRequest } from "../wire/encoded-request.ts";

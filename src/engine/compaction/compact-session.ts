@@ -1,14 +1,21 @@
 // A compaction that somebody asks for, between turns: looked at first, then made.
 import type { Boundary } from "../../core/compaction/plan/find-boundary.ts";
-import type { CompactionNumbers, NoCompactionReason } from "../../core/compaction/plan/decide-fold.ts";
-import type { CompactionLimits } from "../../core/compaction/plan/fold-limits.ts";
+import type {
+  CompactionNumbers,
+  NoCompactionReason,
+} from "../../core/compaction/plan/decide-compaction.ts";
+import type { CompactionLimits } from "../../core/compaction/plan/compaction-limits.ts";
 import {
   pricePrompt,
   type PromptPrice,
   type Weighing,
-} from "../../core/compaction/plan/weigh-fold.ts";
-import type { Deps } from "../turn/edges.ts";
-import { decideByHistory, limitsOf, type CompactionOccasion } from "../../core/turn/compaction/decide.ts";
+} from "../../core/compaction/plan/weigh-compaction.ts";
+import type { Deps } from "../turn/deps.ts";
+import {
+  decideByHistory,
+  limitsOf,
+  type CompactionOccasion,
+} from "../../core/turn/compaction/decide.ts";
 import type {
   CompactionOutcome,
   CompactionRequest,
@@ -18,7 +25,7 @@ import { readInput } from "./read-input.ts";
 import { countTurns, type CompactionInput } from "../../core/turn/compaction/compaction-input.ts";
 import { prepareCall, type PreparedCall } from "../../core/turn/prepare-call.ts";
 import type { Session } from "../../core/session/session.ts";
-import { createTurnEmitter } from "../events/tell.ts";
+import { createTurnEmitter } from "../events/turn-emitter.ts";
 
 export type CompactionPlan = {
   readonly scene: CompactionInput;

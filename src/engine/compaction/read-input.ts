@@ -1,9 +1,9 @@
 // Reads a conversation from the ledger at the moment it may be compacted.
-import { placeHead } from "../../core/compaction/fold-lead.ts";
-import type { CompactionRecord } from "../../core/ledger/fold-record.ts";
+import { placeHead } from "../../core/compaction/compaction-head.ts";
+import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { CompactionInput } from "../../core/turn/compaction/compaction-input.ts";
-import { listenerOf, readShown } from "../session/recorded-seat.ts";
+import { listenerOf, readShown } from "../session/recorded-setup.ts";
 import type { Session } from "../../core/session/session.ts";
 
 export async function readInput(

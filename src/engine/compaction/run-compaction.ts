@@ -17,8 +17,8 @@ import type {
   MadeCompaction,
 } from "../../core/turn/compaction/compacting.ts";
 import { nextCompactionStep } from "../../core/turn/compaction/next-compaction-step.ts";
-import type { Deps } from "../turn/edges.ts";
-import type { TurnEmitter } from "../events/tell.ts";
+import type { Deps } from "../turn/deps.ts";
+import type { TurnEmitter } from "../events/turn-emitter.ts";
 import { compactAtProvider } from "./compact-at-provider.ts";
 import { readInput } from "./read-input.ts";
 import { summarise } from "./summarise.ts";
@@ -113,10 +113,16 @@ async function renewFoundation(session: Session, { compaction }: Deps): Promise<
     if (setup === null) return { newFoundation: null, reasons: [] };
     const { foundation } = session.thread;
     const newFoundation = makeFoundation(setup, foundation.counter, session.pace);
-    return { newFoundation: newFoundation.foundation.key === foundation.key ? null : newFoundation, reasons: [] };
+    return {
+      newFoundation: newFoundation.foundation.key === foundation.key ? null : newFoundation,
+      reasons: [],
+    };
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
-    return { newFoundation: null, reasons: [`tools and system text could not be made again: ${said}`] };
+    return {
+      newFoundation: null,
+      reasons: [`tools and system text could not be made again: ${said}`],
+    };
   }
 }
 
@@ -128,7 +134,9 @@ async function commit(
   if (lock === null) return "it is not locked";
   const prepared = emitter.prepare(completed);
   const lost = await unlessLost(() =>
-    lease === null ? lock.commit(compaction, prepared.events) : lease.compact(compaction, lock, prepared.events),
+    lease === null
+      ? lock.commit(compaction, prepared.events)
+      : lease.compact(compaction, lock, prepared.events),
   );
   if (lost === null) prepared.deliver();
   return lost;

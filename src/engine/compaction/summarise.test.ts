@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { findPolicy } from "../../core/cache/policies.ts";
 import type { HistoryMessage } from "../../core/compaction/history.ts";
-import { notesMarkers } from "../../core/compaction/summary/fold-markers.ts";
+import { notesMarkers } from "../../core/compaction/summary/notes-markers.ts";
 import { itemsOf } from "../../core/growing/growing-list.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Message } from "../../core/message/message.ts";
@@ -423,7 +423,13 @@ describe("a model of its own for summaries", () => {
     const { start, summary, end } = notesMarkers;
     const text = [start, summary, "## Task\n- Keep TX-9 alive.", end].join("\n");
     const message = { role: "user", content: [{ type: "text", text }] } as const;
-    const lead = { turnId: "fold", index: 0, message, tokens: 10, compactionPart: "notes" } as const;
+    const lead = {
+      turnId: "fold",
+      index: 0,
+      message,
+      tokens: 10,
+      compactionPart: "notes",
+    } as const;
     const request = requestOf(world, {
       hasEarlierNotes: true,
       history: [lead, ...historyOf(world.session)],

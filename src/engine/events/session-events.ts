@@ -1,11 +1,11 @@
 // Events about a session as a whole: that it began, and that it was closed.
 import type { PayloadOf } from "../../core/events/event.ts";
 import { toUsd } from "../../core/events/payload-spelling.ts";
-import type { EngineDeps } from "../session/engine-edges.ts";
+import type { EngineDeps } from "../session/engine-deps.ts";
 import type { Session } from "../../core/session/session.ts";
 import { toPreactivationDrafts } from "../../core/skills/activation-events.ts";
 import { toParent } from "../../core/turn/turn-payloads.ts";
-import { unlessRefused, type Emitter } from "./tell.ts";
+import { unlessRefused, type Emitter } from "./turn-emitter.ts";
 
 /** A new session and the skills that are in it from the start, before any of its turns. */
 export function emitOpened(bus: Emitter | undefined, session: Session): void {

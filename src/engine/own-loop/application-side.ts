@@ -1,7 +1,7 @@
 // For engines whose application sends the calls and runs the tools itself.
 import type { ToolDefinition } from "../../core/message/tool-definition.ts";
 import { selectFromToolset } from "../../core/tools/toolsets.ts";
-import type { Deps } from "../turn/edges.ts";
+import type { Deps } from "../turn/deps.ts";
 import type { World } from "../world/world.ts";
 
 /** The model is told of these tools, and nothing here can run them. */

@@ -8,7 +8,7 @@ import type { Provider } from "../../edge/providers/provider.ts";
 import { usualTimeouts } from "../../edge/providers/timeouts.ts";
 import type { Step } from "../../core/turn/step.ts";
 import type { StartedCall } from "../turn/encode-call.ts";
-import type { Deps } from "../turn/edges.ts";
+import type { Deps } from "../turn/deps.ts";
 import type { RunningTurn } from "../turn/running-turn.ts";
 import { reservesOf } from "../../core/session/compaction-rules.ts";
 

@@ -1,7 +1,7 @@
 // For applications with an agent loop of their own: they send the calls and run the tools, the engine does the rest.
 import type { AgentEvent } from "../../core/layers/event.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import type { TurnRun } from "../turn/edges.ts";
+import type { TurnRun } from "../turn/deps.ts";
 import type { RunOptions } from "../turn/turn-handle.ts";
 import type { OwnCall } from "./own-call.ts";
 import type { Stop } from "./own-steps.ts";

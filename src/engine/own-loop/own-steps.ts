@@ -7,7 +7,7 @@ import { advance } from "../../engine.ts";
 import { closeTurn } from "../turn/close-turn.ts";
 import { encodeCall, type StartedCall } from "../turn/encode-call.ts";
 import { answerTools } from "../turn/answer-tools.ts";
-import type { TurnRun } from "../turn/edges.ts";
+import type { TurnRun } from "../turn/deps.ts";
 import { toOwnCall, type OwnCall } from "./own-call.ts";
 import { toToolMessages, type ToolAnswer } from "./tool-answers.ts";
 import type { SessionTurn } from "../session/session-turn.ts";

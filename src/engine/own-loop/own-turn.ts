@@ -4,7 +4,7 @@ import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { ToolUseBlock } from "../../core/message/message.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { StreamPart } from "../../core/wire/reply.ts";
-import type { TurnRun } from "../turn/edges.ts";
+import type { TurnRun } from "../turn/deps.ts";
 import type { SessionTurn } from "../session/session-turn.ts";
 import { release } from "../turn/running-turn.ts";
 import type { TurnHandle } from "../turn/turn-handle.ts";

@@ -1,8 +1,8 @@
 // A session that is told to go on with another model, and what that means for its next call.
 import { StrataError } from "../../core/strata-error.ts";
-import type { EngineContext } from "./engine-edges.ts";
+import type { EngineContext } from "./engine-deps.ts";
 import { findNamed, spell } from "./find-named.ts";
-import { previewNextCall, type CallPreview } from "./foresee.ts";
+import { previewNextCall, type CallPreview } from "./preview-next-call.ts";
 import { moveTo, updateSkills, type NamedModel, type ReachedSession } from "./route-turn.ts";
 import type { World } from "../world/world.ts";
 

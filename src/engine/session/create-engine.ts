@@ -8,9 +8,9 @@ import { createEngineSession, type EngineSession, type OpenedSession } from "./e
 import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
 import { openSession } from "./open-session.ts";
 import type { SessionOrigin } from "../../core/session/session.ts";
-import type { EngineContext, EngineDeps } from "./engine-edges.ts";
+import type { EngineContext, EngineDeps } from "./engine-deps.ts";
 import { findNamed, findRecorded, spell } from "./find-named.ts";
-import { findModelSetup, needRecord } from "./recorded-seat.ts";
+import { findModelSetup, needRecord } from "./recorded-setup.ts";
 import { resumeSession } from "./stored-session.ts";
 import { emptyWorld, foundationOf, type World, type WorldOwner } from "../world/world.ts";
 
@@ -97,7 +97,9 @@ async function checkReach(deps: EngineDeps, sessionId: string): Promise<void> {
   const record = await deps.ledger.findSession(sessionId);
   const setupPlace = record === null ? null : await findModelSetup(deps.ledger, record);
   if (setupPlace === null) return;
-  await deps.reach(findRecorded({ model: setupPlace.model, name: setupPlace.setup?.calls.name }, deps));
+  await deps.reach(
+    findRecorded({ model: setupPlace.model, name: setupPlace.setup?.calls.name }, deps),
+  );
 }
 
 async function checkOnThread(ledger: Ledger, sessionId: string, turnId: string): Promise<void> {

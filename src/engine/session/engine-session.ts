@@ -4,19 +4,19 @@ import type { AgentEvent } from "../../core/layers/event.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { finish } from "../../engine.ts";
 import type { TurnEnding } from "../../core/turn/turn-ending.ts";
-import type { TurnRun } from "../turn/edges.ts";
+import type { TurnRun } from "../turn/deps.ts";
 import {
   compactSession,
   planCompaction,
   type CompactionPlan,
 } from "../compaction/compact-session.ts";
-import type { EngineContext, Reached } from "./engine-edges.ts";
+import type { EngineContext, Reached } from "./engine-deps.ts";
 import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts";
 import { createOwnLoop, type LoopOf, type OwnLoop } from "../own-loop/own-loop.ts";
 import type { Session } from "../../core/session/session.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";
 import { settleTurn, withTurn, type TurnWish } from "./session-turn.ts";
-import { toDeps, type OpenState } from "./session-edges.ts";
+import { toDeps, type OpenState } from "./session-deps.ts";
 import { emitEnded } from "../events/session-events.ts";
 import { createTurnHandle, type RunOptions, type TurnHandle } from "../turn/turn-handle.ts";
 import { createWork } from "./work.ts";

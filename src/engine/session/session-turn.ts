@@ -3,10 +3,10 @@ import type { AgentEvent } from "../../core/layers/event.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { Session } from "../../core/session/session.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import type { EngineContext } from "./engine-edges.ts";
-import type { Deps, TurnRun } from "../turn/edges.ts";
+import type { EngineContext } from "./engine-deps.ts";
+import type { Deps, TurnRun } from "../turn/deps.ts";
 import { routeTurn, toRoutePart, type ReachedSession } from "./route-turn.ts";
-import { toDeps, type OpenState } from "./session-edges.ts";
+import { toDeps, type OpenState } from "./session-deps.ts";
 import { beginTurn } from "../turn/begin-turn.ts";
 import { loadTurn } from "../turn/load-turn.ts";
 import type { RunningTurn } from "../turn/running-turn.ts";
@@ -73,7 +73,10 @@ export function settleTurn(open: OpenState, run: TurnRun): TurnRun {
   return run;
 }
 
-function withRecord(before: ReachedSession, { isRecorded, headTurnId, openedMs }: Session): ReachedSession {
+function withRecord(
+  before: ReachedSession,
+  { isRecorded, headTurnId, openedMs }: Session,
+): ReachedSession {
   return { ...before, session: { ...before.session, isRecorded, headTurnId, openedMs } };
 }
 

@@ -3,7 +3,7 @@ import { keepFoundation, restoreFoundation } from "../../core/assembly/kept-foun
 import { appendMessages, openThread } from "../../core/assembly/thread.ts";
 import { openCacheState } from "../../core/cache/cache-state.ts";
 import { openPace } from "../../core/cache/pace.ts";
-import { openCompactionState } from "../../core/compaction/plan/folding-state.ts";
+import { openCompactionState } from "../../core/compaction/plan/compaction-state.ts";
 import { hashContent } from "../../core/hash.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { NewSession, SessionRecord } from "../../core/ledger/session-record.ts";
@@ -11,10 +11,10 @@ import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { createTokenCounter } from "../../core/tokens/token-counter.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
-import type { StepDeps } from "../turn/edges.ts";
+import type { StepDeps } from "../turn/deps.ts";
 import { newMessages } from "../../core/turn/new-messages.ts";
 import { keptSetupOf, type CallHabit } from "../../core/session/kept-setup.ts";
-import { findModelSetup, readShown, type RecordedSetup, needRecord } from "./recorded-seat.ts";
+import { findModelSetup, readShown, type RecordedSetup, needRecord } from "./recorded-setup.ts";
 import { withState } from "../../core/session/session-state.ts";
 import { nothingSpent } from "../../core/session/spent.ts";
 import { emitOpened } from "../events/session-events.ts";
@@ -93,13 +93,19 @@ export async function resumeSession(
 ): Promise<Session> {
   const record = await needRecord(ledger, id);
   const { model, pace } = setup;
-  const setupPlace = await findModelSetup(ledger, record, { model: model.id, provider: model.provider });
+  const setupPlace = await findModelSetup(ledger, record, {
+    model: model.id,
+    provider: model.provider,
+  });
   if (setupPlace === null) throw neverWith(record, model);
   const { policy } = setup;
   // Another layout would be another prefix.
   const layout = setupPlace.setup?.calls.layout ?? policy.layout;
   const session: Session = {
-    ...(await restoreModelSetup(ledger, record, setupPlace, { ...setup, policy: { ...policy, layout } })),
+    ...(await restoreModelSetup(ledger, record, setupPlace, {
+      ...setup,
+      policy: { ...policy, layout },
+    })),
     id,
     agent: record.agent,
     headTurnId: record.headTurnId,

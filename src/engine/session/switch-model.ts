@@ -6,7 +6,7 @@ import type { Message } from "../../core/message/message.ts";
 import { withoutThinking } from "../../core/message/without-thinking.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import { createTokenCounter } from "../../core/tokens/token-counter.ts";
-import { findModelSetup, isSame } from "./recorded-seat.ts";
+import { findModelSetup, isSame } from "./recorded-setup.ts";
 import { makeFoundation, type FoundationSetup } from "../../core/session/session-foundation.ts";
 import {
   firstPlace,

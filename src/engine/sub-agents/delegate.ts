@@ -5,7 +5,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import type { DelegatedTask, SubAgentKind } from "../../edge/tools/delegate-tool.ts";
 import type { Sibling } from "./fan-out.ts";
 import { openFork } from "./open-fork.ts";
-import { toSubAgentDeps } from "./sub-agent-edges.ts";
+import { toSubAgentDeps } from "./sub-agent-deps.ts";
 import type { SubAgentMark } from "./sub-agent-mark.ts";
 import { toReport, type ReportPage } from "./report.ts";
 import { openWorker } from "./open-worker.ts";

@@ -3,7 +3,7 @@ import type { SessionParent, SessionRecord } from "../../core/ledger/session-rec
 import type { SessionOrigin } from "../../core/session/session.ts";
 import type { Toolset } from "../../core/tools/toolsets.ts";
 import type { DelegatedTask, SubAgentKind } from "../../edge/tools/delegate-tool.ts";
-import type { EngineContext } from "../session/engine-edges.ts";
+import type { EngineContext } from "../session/engine-deps.ts";
 import type { EngineSession } from "../session/engine-session.ts";
 import type { TurnHandle } from "../turn/turn-handle.ts";
 import type { World, WorldOwner } from "../world/world.ts";

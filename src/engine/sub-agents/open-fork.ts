@@ -8,7 +8,7 @@ import type { Message } from "../../core/message/message.ts";
 import { findRecorded } from "../session/find-named.ts";
 import { optionsOf, policyOf } from "../session/engine-config.ts";
 import { createEngineSession } from "../session/engine-session.ts";
-import { findCallHabit, listenerOf, readShown, type Listener } from "../session/recorded-seat.ts";
+import { findCallHabit, listenerOf, readShown, type Listener } from "../session/recorded-setup.ts";
 import { firstPlace, type Session } from "../../core/session/session.ts";
 import { nothingSpent } from "../../core/session/spent.ts";
 import { resumeSession } from "../session/stored-session.ts";

@@ -1,7 +1,7 @@
 // A worker: its own toolset and rules, the same for all its siblings; what it is to do is its first message (C-12).
 import { workerTask } from "../../core/layers/roles.ts";
 import { createEngine } from "../session/create-engine.ts";
-import { findCallHabit } from "../session/recorded-seat.ts";
+import { findCallHabit } from "../session/recorded-setup.ts";
 import type { Session } from "../../core/session/session.ts";
 import type { AskedAgent, ReadyAgent } from "./delegation.ts";
 import type { Delegation } from "./delegation.ts";

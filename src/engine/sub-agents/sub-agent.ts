@@ -4,7 +4,7 @@ import { requireLeasts } from "../../core/tools/check-limits.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import { findToolset, toolsets } from "../../core/tools/toolsets.ts";
 import { delegatePartTool, delegateTool } from "../../edge/tools/delegate-tool.ts";
-import type { EngineDeps } from "../session/engine-edges.ts";
+import type { EngineDeps } from "../session/engine-deps.ts";
 import type { EngineConfig } from "../session/engine-config.ts";
 import type { Delegation, DelegationOptions } from "./delegation.ts";
 import { createFanOut } from "./fan-out.ts";

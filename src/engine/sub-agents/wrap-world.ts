@@ -7,7 +7,7 @@ import { createDispatcher, type Dispatcher } from "../../edge/tools/dispatch/dis
 import { defineTool } from "../../edge/tools/scoped-tool.ts";
 import { answerTools } from "../turn/answer-tools.ts";
 import { markName, type SubAgentMark } from "./sub-agent-mark.ts";
-import type { Emitter } from "../events/tell.ts";
+import type { Emitter } from "../events/turn-emitter.ts";
 import type { World } from "../world/world.ts";
 
 /** What it may use, by which its uses are run. */

@@ -4,7 +4,7 @@ import { readEvent } from "../../core/layers/event.ts";
 import type { Session } from "../../core/session/session.ts";
 import { stays } from "../../core/turn/turn-events.ts";
 import type { Turn } from "../../core/turn/turn.ts";
-import type { Deps, TurnToRun } from "./edges.ts";
+import type { Deps, TurnToRun } from "./deps.ts";
 import { recordSession } from "../session/stored-session.ts";
 import { toRunning, type RunningTurn } from "./running-turn.ts";
 

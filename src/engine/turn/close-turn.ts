@@ -2,7 +2,7 @@
 import { toClosed } from "../../core/turn/close-turn.ts";
 import type { TurnEnding } from "../../core/turn/turn-ending.ts";
 import { turnEnded } from "../../core/turn/turn-events.ts";
-import type { StepDeps, TurnRun } from "./edges.ts";
+import type { StepDeps, TurnRun } from "./deps.ts";
 import { emit, releaseOnError, type RunningTurn } from "./running-turn.ts";
 
 /** Closes the turn. Words that came too late for a call are handed back. */

@@ -1,7 +1,7 @@
 // Shortens the history before the running turn, and what of the turn itself is too long.
 import { assert } from "../../core/assert.ts";
 import type { CompactionResult, Step } from "../../core/turn/step.ts";
-import type { StepDeps } from "./edges.ts";
+import type { StepDeps } from "./deps.ts";
 import { runCompaction } from "../compaction/run-compaction.ts";
 import type { RunningTurn } from "./running-turn.ts";
 

@@ -2,7 +2,7 @@
 import type { Step } from "../../core/turn/step.ts";
 import { callStarted } from "../../core/turn/turn-events.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
-import type { StepDeps } from "./edges.ts";
+import type { StepDeps } from "./deps.ts";
 import { emit, type RunningTurn } from "./running-turn.ts";
 
 export interface StartedCall {

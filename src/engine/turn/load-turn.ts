@@ -1,6 +1,6 @@
 // A turn that a process left open, as far as the ledger has it. What comes next is for nextStep.
 import { appendMessages } from "../../core/assembly/thread.ts";
-import type { CompactionRecord } from "../../core/ledger/fold-record.ts";
+import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
 import type { CallEntry, CallRecord } from "../../core/ledger/call-entry.ts";
 import type { OpenTurn } from "../../core/ledger/ledger.ts";
 import type { ThreadMessage, TurnRecord } from "../../core/ledger/turn-record.ts";
@@ -10,7 +10,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import { isOverflow } from "../../core/turn/turn-ending.ts";
 import { stays } from "../../core/turn/turn-events.ts";
 import type { Turn } from "../../core/turn/turn.ts";
-import type { Deps, TurnToResume } from "./edges.ts";
+import type { Deps, TurnToResume } from "./deps.ts";
 import { callsMaxUsual, newTurn } from "./begin-turn.ts";
 import { toRunning, type RunningTurn } from "./running-turn.ts";
 

@@ -5,7 +5,7 @@ import { keptSetupOf } from "../../core/session/kept-setup.ts";
 import { newMessages } from "../../core/turn/new-messages.ts";
 import type { Step } from "../../core/turn/step.ts";
 import type { Turn } from "../../core/turn/turn.ts";
-import type { StepDeps } from "./edges.ts";
+import type { StepDeps } from "./deps.ts";
 import type { RunningTurn } from "./running-turn.ts";
 
 export async function recordSent(

@@ -1,6 +1,6 @@
 // What the next call needs to know of the world: settings, the time, and text that is sent with it alone.
 import type { Result, Step } from "../../core/turn/step.ts";
-import type { StepDeps } from "./edges.ts";
+import type { StepDeps } from "./deps.ts";
 import type { RunningTurn } from "./running-turn.ts";
 
 export async function refresh(

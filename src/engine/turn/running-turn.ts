@@ -7,8 +7,8 @@ import type { Input } from "../../core/turn/step.ts";
 import type { Turn } from "../../core/turn/turn.ts";
 import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options.ts";
 import type { SharedChain } from "../../edge/tools/dispatch/tool-trace.ts";
-import type { StepDeps, TurnToRun } from "./edges.ts";
-import { createTurnEmitter, type TurnEmitter } from "../events/tell.ts";
+import type { StepDeps, TurnToRun } from "./deps.ts";
+import { createTurnEmitter, type TurnEmitter } from "../events/turn-emitter.ts";
 
 export interface RunningTurn {
   /** Replaced by every result. */

@@ -2,7 +2,7 @@
 import type { Message, ToolResultBlock, ToolUseBlock } from "../../core/message/message.ts";
 import type { PassedOver, RouteSource } from "../../core/routing/decide-route.ts";
 import type { StreamPart } from "../../core/wire/reply.ts";
-import type { TurnPhase, TurnRun } from "./edges.ts";
+import type { TurnPhase, TurnRun } from "./deps.ts";
 import { createPartQueue } from "./part-queue.ts";
 
 export type TurnPart =

@@ -15,7 +15,7 @@ import { closeTurn } from "../../engine/turn/close-turn.ts";
 import { encodeCall } from "../../engine/turn/encode-call.ts";
 import { sendsNothing } from "../../engine/own-loop/application-side.ts";
 import { recordSession } from "../../engine/session/stored-session.ts";
-import type { Emitter } from "../../engine/events/tell.ts";
+import type { Emitter } from "../../engine/events/turn-emitter.ts";
 import { newTurn } from "../../engine/turn/begin-turn.ts";
 import { apply, toRunning, type RunningTurn } from "../../engine/turn/running-turn.ts";
 import type { Conversation, FoundConversation } from "./conversations.ts";

@@ -11,7 +11,7 @@ import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
 import { readError } from "../../engine/own-loop/read-reply.ts";
-import type { Emitter } from "../../engine/events/tell.ts";
+import type { Emitter } from "../../engine/events/turn-emitter.ts";
 import { bookCall, endTurn } from "./book-call.ts";
 import { createConversations, type Conversation, type Conversations } from "./conversations.ts";
 import { placeMarkers } from "./place-markers.ts";

@@ -11,7 +11,13 @@ import type { OpenLedger } from "../../ledger/stores.ts";
 import { all, each as eachOf, lines } from "../../ledger/test-kit.ts";
 import { words, writesSummaries } from "../speakers.ts";
 import { expectSame, messagesOf, textOf } from "../looks.ts";
-import { compactionsSoon, openWorld, sessionId, type World, type WorldOptions } from "../test-kit.ts";
+import {
+  compactionsSoon,
+  openWorld,
+  sessionId,
+  type World,
+  type WorldOptions,
+} from "../test-kit.ts";
 import { fileTool, reads } from "../tools.ts";
 
 export function goingOnContract(open: OpenLedger): void {

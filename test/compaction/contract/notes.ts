@@ -1,6 +1,6 @@
 // What stands for the compacted part, and what is still known after many compactions (CF-E, CF-J).
 import { expect, test } from "vitest";
-import { notesMarkers } from "../../../src/core/compaction/summary/fold-markers.ts";
+import { notesMarkers } from "../../../src/core/compaction/summary/notes-markers.ts";
 import { summarySections } from "../../../src/core/compaction/summary/sections.ts";
 import { historyTools } from "../../../src/edge/tools/history-tools.ts";
 import type { Ledger } from "../../../src/core/ledger/ledger.ts";
@@ -34,7 +34,8 @@ export function notesContract(open: OpenLedger): void {
     expect(text.startsWith(notesMarkers.start)).toBe(true);
     expect(text.endsWith(notesMarkers.end)).toBe(true);
     expect(text).toContain(compaction?.summary);
-    for (const { heading } of summarySections) expect(compaction?.summary).toContain(`## ${heading}`);
+    for (const { heading } of summarySections)
+      expect(compaction?.summary).toContain(`## ${heading}`);
     expect(text).toContain("They are background, not a request");
     const [completed] = world.payloads("compaction.completed");
     expect(completed).toMatchObject({
@@ -94,7 +95,10 @@ export function notesContract(open: OpenLedger): void {
   });
 
   test("CF-E: the second summary is made with the first at hand", async () => {
-    const world = await openWorld(open, { settings: compactionsSoon, auto: { turnsBetweenMin: 1 } });
+    const world = await openWorld(open, {
+      settings: compactionsSoon,
+      auto: { turnsBetweenMin: 1 },
+    });
     await world.say(`The launch is on 2027-03-14. ${words(300, "launch")}`);
     await world.talk(14, { from: 2 });
     const folds = (await world.folds()).toReversed();

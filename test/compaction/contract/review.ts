@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { findPolicy } from "../../../src/core/cache/policies.ts";
 import { defaultCompactionSettings } from "../../../src/core/compaction/plan/settings.ts";
-import { toNotesMessages } from "../../../src/core/compaction/summary/fold-messages.ts";
+import { toNotesMessages } from "../../../src/core/compaction/summary/notes-messages.ts";
 import type { Message } from "../../../src/core/message/message.ts";
 import { noActivations, type Activation } from "../../../src/core/skills/activation.ts";
 import { bodyText } from "../../../src/core/wire/encoded-request.ts";

@@ -134,7 +134,11 @@ export function whenContract(open: OpenLedger): void {
     await world.pass(20 * minuteMs);
     await world.talk(1, { from: 13, tokens: 100 });
     expect(await world.folds()).toHaveLength(1);
-    expect(world.session.compactionState).toMatchObject({ consecutiveFailures: 0, failures: 5, folds: 1 });
+    expect(world.session.compactionState).toMatchObject({
+      consecutiveFailures: 0,
+      failures: 5,
+      folds: 1,
+    });
   });
 
   test("CF-E: failures are still counted after a restart", async () => {
@@ -159,7 +163,12 @@ export function whenContract(open: OpenLedger): void {
   test("CF-E: folds that free too little are given up after two (anti-thrash by ineffectiveness)", async () => {
     const world = await openWorld(open, {
       settings: { ...compactionsSoon, compactAtShare: 0.35 },
-      auto: { turnsBetweenMin: 0, callsBetweenMin: 0, effectiveShareMin: 0.95, compactionsMax: 100 },
+      auto: {
+        turnsBetweenMin: 0,
+        callsBetweenMin: 0,
+        effectiveShareMin: 0.95,
+        compactionsMax: 100,
+      },
     });
     await world.talk(14);
     expect(await world.folds()).toHaveLength(2);
@@ -172,7 +181,12 @@ export function whenContract(open: OpenLedger): void {
   test("CF-E: there are only so many folds in a while (anti-thrash by frequency)", async () => {
     const world = await openWorld(open, {
       settings: { ...compactionsSoon, compactAtShare: 0.35 },
-      auto: { turnsBetweenMin: 0, callsBetweenMin: 0, compactionsMax: 2, compactionsWindowMinutes: 30 },
+      auto: {
+        turnsBetweenMin: 0,
+        callsBetweenMin: 0,
+        compactionsMax: 2,
+        compactionsWindowMinutes: 30,
+      },
     });
     await world.talk(14);
     expect(await world.folds()).toHaveLength(2);

@@ -3,7 +3,16 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import type { Ledger } from "../../../src/core/ledger/ledger.ts";
 import type { OpenLedger } from "../stores.ts";
-import { each, fail, compaction, lines, newCompaction, openSession, run, runAll } from "../test-kit.ts";
+import {
+  each,
+  fail,
+  compaction,
+  lines,
+  newCompaction,
+  openSession,
+  run,
+  runAll,
+} from "../test-kit.ts";
 
 export function advanceContract(open: OpenLedger): void {
   test("whoever watches hears of turns, folds and moves of this process", async () => {
@@ -12,7 +21,10 @@ export function advanceContract(open: OpenLedger): void {
     await openSession(ledger, "watched");
     await run(ledger, "watched", "t1");
     await vi.waitFor(() => expect(heard).toHaveLength(1), soon);
-    await compaction(ledger, newCompaction("watched", "f1", "t1", { summarizedThroughTurnId: "t1" }));
+    await compaction(
+      ledger,
+      newCompaction("watched", "f1", "t1", { summarizedThroughTurnId: "t1" }),
+    );
     await vi.waitFor(() => expect(heard).toHaveLength(2), soon);
     await ledger.moveSession("watched", "t1");
     await vi.waitFor(() => expect(heard).toHaveLength(3), soon);

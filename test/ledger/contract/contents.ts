@@ -62,7 +62,10 @@ export function contentsContract(open: OpenLedger): void {
     await runCut(ledger, "a", "t1");
     await runCut(ledger, "a", "t2");
     const details = { summarizedThroughTurnId: "t1", indexJson: '["a.ts"]', metadataJson: "{}" };
-    await compaction(ledger, { ...newCompaction("a", "f1", "t2", details), foundation: "T0 to T2, later" });
+    await compaction(ledger, {
+      ...newCompaction("a", "f1", "t2", details),
+      foundation: "T0 to T2, later",
+    });
     const written = await lines(ledger, "a");
     expect(written.filter((line) => line.startsWith('{"contents"'))).toHaveLength(3);
     await empty();

@@ -65,7 +65,10 @@ export function foundationsContract(open: OpenLedger): void {
     const turn = await bring(ledger, "t2", "in the turn");
     const lock = await ledger.lockCompaction("a");
     if (lock === null) throw new Error("somebody folds");
-    const made = newCompaction("a", "f2", "f1", { summarizedThroughTurnId: "t1", firstKeptTurnId: "t2" });
+    const made = newCompaction("a", "f2", "f1", {
+      summarizedThroughTurnId: "t1",
+      firstKeptTurnId: "t2",
+    });
     await turn.compact({ ...made, foundation: "of the fold" }, lock);
     await lock.release();
     await close(turn);

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { StrataError } from "../../../src/core/strata-error.ts";
 import { differencesAtEnd, differencesIn } from "./differences.ts";
 import { createModel } from "./ledger-model.ts";
-import { planCompaction } from "./plan-fold.ts";
+import { planCompaction } from "./plan-compaction.ts";
 import { planAbandon, planGhost, planLook, planResume } from "./plan-lost-turns.ts";
 import {
   planArchive,

@@ -1,6 +1,6 @@
 // What programs write: messages in one word each, calls and compacts with nothing in them that does not matter.
 import type { CallEntry } from "../../../src/core/ledger/call-entry.ts";
-import type { CompactionDetails } from "../../../src/core/ledger/fold-record.ts";
+import type { CompactionDetails } from "../../../src/core/ledger/compaction-record.ts";
 import type { Block, Message } from "../../../src/core/message/message.ts";
 import { noPlan } from "../test-kit.ts";
 

@@ -32,7 +32,9 @@ export const indexTokensMax = 2_000;
 
 export function buildIndex(source: IndexSource): CompactionIndex {
   const { compacted, previous, kept = [], tokensMax = indexTokensMax, countText } = source;
-  const { mentions, overflow } = collectMentions(previous === null ? compacted : withoutNotes(compacted));
+  const { mentions, overflow } = collectMentions(
+    previous === null ? compacted : withoutNotes(compacted),
+  );
   const known = [...(previous?.entries ?? []), ...(previous?.resting ?? [])];
   const all = withKnown(mentions, known, compacted.length);
   const shown = shownIn(kept);

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Message } from "../../message/message.ts";
 import { cutResult, shareTokens } from "./cut-result.ts";
-import { byHistoryRead } from "./tell-how.ts";
+import { byHistoryRead } from "./recall-hint.ts";
 import { toResult } from "./test-kit.ts";
 
 /** One token per four characters, and one for each character that is not a letter. */

@@ -3,7 +3,7 @@
 import { countBytes } from "../../layers/cut-middle.ts";
 import type { Block, Message, ToolResultBlock } from "../../message/message.ts";
 import { cutOutput, type LeftOut } from "../../tools/cut-output.ts";
-import type { RecallHint } from "./tell-how.ts";
+import type { RecallHint } from "./recall-hint.ts";
 
 export interface ResultLimit {
   readonly tokensMax: number;

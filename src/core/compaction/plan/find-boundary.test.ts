@@ -146,7 +146,11 @@ describe("after a fold that copied what it keeps", () => {
 
   test("turns that stand in the messages of a fold are cut like any other", () => {
     const wish = { keepTokens: 50, turnsMin: 1 };
-    expect(findBoundary(led, wish)).toMatchObject({ at: 5, firstKeptTurnId: "d", turnsCompacted: 2 });
+    expect(findBoundary(led, wish)).toMatchObject({
+      at: 5,
+      firstKeptTurnId: "d",
+      turnsCompacted: 2,
+    });
   });
 });
 

@@ -4,7 +4,7 @@ import { validateConversation } from "../../message/validate-conversation.ts";
 import type { HistoryMessage } from "../history.ts";
 import { planClearing } from "./plan-clearing.ts";
 import { defaultCompactionSettings } from "./settings.ts";
-import { byHistoryRead, byRunningAgain } from "./tell-how.ts";
+import { byHistoryRead, byRunningAgain } from "./recall-hint.ts";
 import { toResult, toTurn } from "./test-kit.ts";
 
 const clearing = defaultCompactionSettings.clearing;

@@ -3,7 +3,7 @@ import type { Message, ToolResultBlock } from "../../message/message.ts";
 import { countBytes } from "../../layers/cut-middle.ts";
 import type { HistoryMessage } from "../history.ts";
 import type { ClearingSettings } from "./settings.ts";
-import type { RecallHint } from "./tell-how.ts";
+import type { RecallHint } from "./recall-hint.ts";
 
 export interface ClearingPlan {
   /** Oldest first. */

@@ -1,5 +1,5 @@
 // How and when histories are shortened: every setting with its default.
-import type { CompactionShape } from "../summary/fold-messages.ts";
+import type { CompactionShape } from "../summary/notes-messages.ts";
 
 export interface CompactionSettings {
   /** Whether compactions may happen before the window forces them. */

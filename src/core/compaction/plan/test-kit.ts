@@ -1,9 +1,15 @@
 // Small histories for the tests of this folder.
 import type { Message } from "../../message/message.ts";
 import type { HistoryMessage } from "../history.ts";
-import { notesMarkers } from "../summary/fold-markers.ts";
+import { notesMarkers } from "../summary/notes-markers.ts";
 
-export type EventBody = "notes" | "request" | "user" | "text" | `use ${string}` | `result ${string}`;
+export type EventBody =
+  | "notes"
+  | "request"
+  | "user"
+  | "text"
+  | `use ${string}`
+  | `result ${string}`;
 
 /** "use a b" calls two tools at once, "result a" answers one of them. Each message has the given number of tokens. */
 export function toTurn(

@@ -1,7 +1,7 @@
 // An outline without a model: who asked for what, what was done, and how it ended.
 import type { HistoryMessage } from "../history.ts";
 import type { Block, Message, ToolUseBlock } from "../../message/message.ts";
-import { previousNotes } from "./read-fold-message.ts";
+import { previousNotes } from "./read-notes-message.ts";
 import { cutToTokens, toLine } from "./shorten.ts";
 
 export interface OutlineRoom {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Block, Message } from "../../message/message.ts";
 import type { HistoryMessage } from "../history.ts";
 import { chunkHistory, chunkTokensMax } from "./chunks.ts";
-import { toNotesMessages } from "./fold-messages.ts";
+import { toNotesMessages } from "./notes-messages.ts";
 import { outlineHistory } from "./outline.ts";
 import { renderTranscript } from "./transcript.ts";
 

@@ -1,7 +1,7 @@
 // A conversation as text, for a model that takes no part in it.
 import type { Block, Message } from "../../message/message.ts";
 import type { HistoryMessage } from "../history.ts";
-import { readNotesMessage } from "./read-fold-message.ts";
+import { readNotesMessage } from "./read-notes-message.ts";
 import { cutToCharacters } from "./shorten.ts";
 
 /** How much of a tool's result and of its input is shown. */

@@ -1,7 +1,7 @@
 // A compaction after a result: what was decided, written, paid for, and what it says of itself.
 import { assert } from "../../assert.ts";
-import { afterFailure } from "../../compaction/plan/folding-state.ts";
-import type { CompactionNumbers } from "../../compaction/plan/decide-fold.ts";
+import { afterFailure } from "../../compaction/plan/compaction-state.ts";
+import type { CompactionNumbers } from "../../compaction/plan/decide-compaction.ts";
 import { settingsOf, type CompactionRules } from "../../session/compaction-rules.ts";
 import type { Session } from "../../session/session.ts";
 import { spend } from "../../session/spent.ts";
@@ -38,7 +38,7 @@ import {
 } from "./make-notes.ts";
 import { isFull, skip } from "./skip-compaction.ts";
 import { clearedReplacement, notedReplacement } from "./to-replacement.ts";
-import { writeCompaction } from "./write-fold.ts";
+import { writeCompaction } from "./write-compaction.ts";
 
 export const cancelledByCaller = "cancelled by the caller";
 
@@ -107,7 +107,9 @@ function decide(work: Compacting, { input, skillsLoaded }: ResultOf<"read histor
   const clearing = mayClear ? planClearingOf(input, { ...at.bySize, occasion, boundary }) : null;
   if (!decision.isDue && clearing === null) {
     const noPlace = { headTurnId: session.headTurnId, promptTokens: prepared.promptTokens };
-    const compactionState = mayClear ? { ...session.compactionState, noPlace } : session.compactionState;
+    const compactionState = mayClear
+      ? { ...session.compactionState, noPlace }
+      : session.compactionState;
     return { ...work, ...skip({ ...session, compactionState }, decision) };
   }
   const mayAskModel = at.bySize.mayAskModel && request.mayAskModel !== false;

@@ -1,6 +1,6 @@
 // A compaction under way, as data: what was asked, what is known, and how far it is.
 import type { CacheState } from "../../cache/cache-state.ts";
-import type { CompactionDecision } from "../../compaction/plan/decide-fold.ts";
+import type { CompactionDecision } from "../../compaction/plan/decide-compaction.ts";
 import type { Boundary, BoundarySizes } from "../../compaction/plan/find-boundary.ts";
 import type { ClearingPlan } from "../../compaction/plan/plan-clearing.ts";
 import type { EventBody } from "../../events/event.ts";
@@ -14,7 +14,7 @@ import type { PreparedCall } from "../prepare-call.ts";
 import type { CompactionInput } from "./compaction-input.ts";
 import type { MadeNotes, NotesQuestion, ProviderWish } from "./make-notes.ts";
 import type { SummaryRequest } from "./summary-request.ts";
-import type { Replacement, WrittenCompaction } from "./write-fold.ts";
+import type { Replacement, WrittenCompaction } from "./write-compaction.ts";
 
 export interface CompactionRequest {
   readonly session: Session;

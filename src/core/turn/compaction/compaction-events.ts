@@ -1,9 +1,9 @@
 // What a compaction says of itself as events: its beginning, its end, why it failed, or why it did not begin.
 import type { EventBody, PayloadOf } from "../../events/event.ts";
 import { toUsd } from "../../events/payload-spelling.ts";
-import type { CompactionTrigger } from "../../compaction/plan/decide-fold.ts";
+import type { CompactionTrigger } from "../../compaction/plan/decide-compaction.ts";
 import { hashContent } from "../../hash.ts";
-import type { CompactionDetails, NewCompaction } from "../../ledger/fold-record.ts";
+import type { CompactionDetails, NewCompaction } from "../../ledger/compaction-record.ts";
 
 export type SkipOutcome = PayloadOf<"compaction.skipped">["outcome"];
 

@@ -1,7 +1,7 @@
 // A conversation at the moment it may be compacted: what the model is shown, with its places in the ledger.
 import type { HistoryMessage } from "../../compaction/history.ts";
 import type { OpenTurn } from "../../ledger/ledger.ts";
-import type { CompactionRecord } from "../../ledger/fold-record.ts";
+import type { CompactionRecord } from "../../ledger/compaction-record.ts";
 import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 

@@ -13,7 +13,7 @@ import {
   decideCompaction,
   type CompactionDecision,
   type CompactionTrigger,
-} from "../../compaction/plan/decide-fold.ts";
+} from "../../compaction/plan/decide-compaction.ts";
 import {
   findBoundary,
   type BoundarySizes,
@@ -24,10 +24,14 @@ import {
   planNoteSizes,
   toBoundaryWish,
   type CompactionLimits,
-} from "../../compaction/plan/fold-limits.ts";
+} from "../../compaction/plan/compaction-limits.ts";
 import { planClearing, type ClearingPlan } from "../../compaction/plan/plan-clearing.ts";
 import type { CompactionSettings } from "../../compaction/plan/settings.ts";
-import { expectCallsLeft, weighCompaction, type Weighing } from "../../compaction/plan/weigh-fold.ts";
+import {
+  expectCallsLeft,
+  weighCompaction,
+  type Weighing,
+} from "../../compaction/plan/weigh-compaction.ts";
 import { planBudget } from "../../tokens/budget.ts";
 import type { CompactionInput } from "./compaction-input.ts";
 

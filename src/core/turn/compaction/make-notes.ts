@@ -6,24 +6,24 @@ import {
   decodeIndex,
   identifiersOf,
   type CompactionIndex,
-} from "../../compaction/index/fold-index.ts";
+} from "../../compaction/index/compaction-index.ts";
 import { summaryInstruction } from "../../compaction/summary/instruction.ts";
 import type { Boundary } from "../../compaction/plan/find-boundary.ts";
-import { planNoteSizes, type NoteSizes } from "../../compaction/plan/fold-limits.ts";
+import { planNoteSizes, type NoteSizes } from "../../compaction/plan/compaction-limits.ts";
 import {
   toNotesMessages,
   type NotesMessages,
   type NotesParts,
-} from "../../compaction/summary/fold-messages.ts";
+} from "../../compaction/summary/notes-messages.ts";
 import { outlineHistory } from "../../compaction/summary/outline.ts";
-import { previousNotes } from "../../compaction/summary/read-fold-message.ts";
+import { previousNotes } from "../../compaction/summary/read-notes-message.ts";
 import type { Message } from "../../message/message.ts";
 import { canRecall, settingsOf, type CompactionRules } from "../../session/compaction-rules.ts";
 import type { Activation } from "../../skills/activation.ts";
 import type { CompactionInput } from "./compaction-input.ts";
 import { answeredIn, freedSkills } from "./freed-skills.ts";
 import type { SummaryRequest } from "./summary-request.ts";
-import type { NotesBy } from "./write-fold.ts";
+import type { NotesBy } from "./write-compaction.ts";
 
 /** What is to be compacted, and up to where. */
 export interface NotesWish {

@@ -1,5 +1,8 @@
 // A compaction that does not begin, and what is said of it: once, not with every call until it changes.
-import type { CompactionDecision, CompactionNumbers } from "../../compaction/plan/decide-fold.ts";
+import type {
+  CompactionDecision,
+  CompactionNumbers,
+} from "../../compaction/plan/decide-compaction.ts";
 import type { Session } from "../../session/session.ts";
 import type { Compacting } from "./compacting.ts";
 import { compactionSkipped, type SkipOutcome } from "./compaction-events.ts";

@@ -1,5 +1,5 @@
 // What takes the place of the compacted part, as the ledger records it.
-import { decodeIndex } from "../../compaction/index/fold-index.ts";
+import { decodeIndex } from "../../compaction/index/compaction-index.ts";
 import { countLead } from "../../compaction/plan/cut-places.ts";
 import { assert } from "../../assert.ts";
 import type { SessionFoundation } from "../../session/session-foundation.ts";
@@ -8,7 +8,7 @@ import type { LockedCompaction } from "./compacting.ts";
 import { recordedTrigger } from "./compaction-events.ts";
 import { answeredIn } from "./freed-skills.ts";
 import type { MadeNotes } from "./make-notes.ts";
-import type { Replacement } from "./write-fold.ts";
+import type { Replacement } from "./write-compaction.ts";
 
 interface Renewed {
   readonly newFoundation: SessionFoundation | null;
@@ -33,8 +33,12 @@ export function clearedReplacement(locked: LockedCompaction, renewed: Renewed): 
     kind: "selective",
     summary: `${results.length} old tool results were cleared, ${bytes} bytes.`,
     lead: {
-      notes: made.filter(({ compactionPart }) => compactionPart === "notes").map(({ message }) => message),
-      requests: made.filter(({ compactionPart }) => compactionPart === "request").map(({ message }) => message),
+      notes: made
+        .filter(({ compactionPart }) => compactionPart === "notes")
+        .map(({ message }) => message),
+      requests: made
+        .filter(({ compactionPart }) => compactionPart === "request")
+        .map(({ message }) => message),
     },
     history,
     at: leadLength,
@@ -97,7 +101,14 @@ export function notedReplacement(
   };
 }
 
-type Common = "id" | "trigger" | "promptTokens" | "startMs" | "endMs" | "metadata" | "newFoundation";
+type Common =
+  | "id"
+  | "trigger"
+  | "promptTokens"
+  | "startMs"
+  | "endMs"
+  | "metadata"
+  | "newFoundation";
 
 function commonOf(
   { trigger, targetTokens, weighing, numbers, startMs }: LockedCompaction,

@@ -1,5 +1,5 @@
 // Checks what a compaction refers to: turns of its own thread, and a cut that splits no tool use from its answer.
-import type { NewCompaction } from "../../../../core/ledger/fold-record.ts";
+import type { NewCompaction } from "../../../../core/ledger/compaction-record.ts";
 import type { ThreadMessage } from "../../../../core/ledger/turn-record.ts";
 import { StrataError } from "../../../../core/strata-error.ts";
 import { checkFoundation } from "../turns/check-foundation.ts";

@@ -3,7 +3,13 @@ import type { Statement } from "../../sql/database.ts";
 import { integer, text } from "../../sql/read-row.ts";
 import { needSession } from "../sessions/session-rows.ts";
 import type { Store } from "../store.ts";
-import { keptPath, latestCompaction, wholePath, type Segment, type TurnCut } from "./thread-path.ts";
+import {
+  keptPath,
+  latestCompaction,
+  wholePath,
+  type Segment,
+  type TurnCut,
+} from "./thread-path.ts";
 import { rangesSql, rangeValues } from "./threads.ts";
 import type { TurnPlace } from "../turns/turn-rows.ts";
 

@@ -1,9 +1,9 @@
 // A thread as branches: the path from the root to a turn, as one range of places per branch.
-import type { CompactionRecord } from "../../../../core/ledger/fold-record.ts";
+import type { CompactionRecord } from "../../../../core/ledger/compaction-record.ts";
 import type { ModelName, ThreadOf } from "../../../../core/ledger/ledger.ts";
 import type { TurnFoundation } from "../../../../core/ledger/turn-record.ts";
 import { integer, text, textOrNull } from "../../sql/read-row.ts";
-import { compactionColumns, toCompaction } from "../compactions/fold-rows.ts";
+import { compactionColumns, toCompaction } from "../compactions/compaction-rows.ts";
 import { needSession } from "../sessions/session-rows.ts";
 import { notFound, seqStep, type Store } from "../store.ts";
 import type { TurnPlace } from "../turns/turn-rows.ts";
@@ -122,7 +122,8 @@ export async function keptPath(
     segments: segments
       .slice(Math.max(at, 0))
       .map((segment, index) => (index === 0 && at !== -1 ? { ...segment, from } : segment)),
-    cut: compaction.firstKeptIndex === 0 ? null : { branchId, seq, index: compaction.firstKeptIndex },
+    cut:
+      compaction.firstKeptIndex === 0 ? null : { branchId, seq, index: compaction.firstKeptIndex },
   };
 }
 

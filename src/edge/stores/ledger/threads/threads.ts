@@ -45,7 +45,8 @@ async function* readThread(
   const segments = await wholePath(store, end);
   const compaction = whole ? null : await latestCompaction(store, end);
   if (compaction !== null) yield* await readMessages(store, compaction.turnId);
-  const kept = compaction === null ? { segments, cut: null } : await keptPath(store, segments, compaction);
+  const kept =
+    compaction === null ? { segments, cut: null } : await keptPath(store, segments, compaction);
   const shown = isShown("turnId" in of ? of.turnId : null, kept.cut);
   for (const page of pagesOf(kept.segments, turnsPerPage)) {
     const { sql, values } = messagesOn(page, shown);

@@ -12,7 +12,7 @@ import {
 } from "../../sql/tables.ts";
 import { toCallRecord } from "../turns/call-rows.ts";
 import { toEvent } from "../event-rows.ts";
-import { toCompaction } from "../compactions/fold-rows.ts";
+import { toCompaction } from "../compactions/compaction-rows.ts";
 import { toThreadMessage } from "../message-rows.ts";
 import { toKnown, toMove } from "../sessions/session-rows.ts";
 import { toToolCall, toTurnRecord } from "../turns/turn-rows.ts";

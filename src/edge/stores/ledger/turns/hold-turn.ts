@@ -1,7 +1,7 @@
 // A running turn. It holds the lease on its session until it is closed or released, or another process takes over.
 import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
 import type { Commit, Statement } from "../../sql/database.ts";
-import { compactionInTurn, landedCompaction } from "../compactions/commit-fold.ts";
+import { compactionInTurn, landedCompaction } from "../compactions/commit-compaction.ts";
 import { keepAlive } from "../heartbeat.ts";
 import { commitSharing, conflict, type Store } from "../store.ts";
 import { answerStep, repeatedAnswers } from "./record-answers.ts";
@@ -47,7 +47,8 @@ export function holdTurn(store: Store, start: HeldTurn): OpenTurn {
       await take(answerStep(store, held, messages));
     },
     compact: async (compaction, lock, events = []) => {
-      if (compaction.id === held.parentTurnId && (await isRecorded(landedCompaction(compaction)))) return;
+      if (compaction.id === held.parentTurnId && (await isRecorded(landedCompaction(compaction))))
+        return;
       await take(await compactionInTurn(store, held, compaction, lock, events));
     },
     close: async (how, events = []) => {

@@ -1,0 +1,260 @@
+// A compaction as it is recorded, and the session that goes on from it.
+import type { Foundation } from "../../assembly/foundation.ts";
+import { keepFoundation } from "../../assembly/kept-foundation.ts";
+import { appendMessages, openThread, type Thread } from "../../assembly/thread.ts";
+import { toCopiedRuns, type CompactionHead } from "../../compaction/compaction-head.ts";
+import type { HistoryMessage } from "../../compaction/history.ts";
+import { encodeIndex, type CompactionIndex } from "../../compaction/index/compaction-index.ts";
+import { afterCompaction, type CompactionEffect } from "../../compaction/plan/compaction-state.ts";
+import type { CompactionSettings } from "../../compaction/plan/settings.ts";
+import type { NotesMessages } from "../../compaction/summary/notes-messages.ts";
+import { makeValid } from "../../compaction/summary/make-valid.ts";
+import type { CompactionDetails, NewCompaction } from "../../ledger/compaction-record.ts";
+import type { Message } from "../../message/message.ts";
+import { countTurns, type CompactionInput } from "./compaction-input.ts";
+import { newMessages } from "../new-messages.ts";
+import type { SessionFoundation } from "../../session/session-foundation.ts";
+import { toStateText } from "../../session/session-state.ts";
+import { keptSetupOf } from "../../session/kept-setup.ts";
+import { firstPlace, type Session } from "../../session/session.ts";
+
+/** What stands for the history up to a place, and what is known of how it came about. */
+export interface Replacement extends Pick<
+  CompactionDetails,
+  | "kind"
+  | "trigger"
+  | "summary"
+  | "model"
+  | "provider"
+  | "inputTokens"
+  | "outputTokens"
+  | "costPicoUsd"
+> {
+  /** The name of the turn that records it. */
+  readonly id: string;
+  /** What stands for the compacted part. */
+  readonly lead: NotesMessages;
+  /** The history as it goes on; other than it was where results were cleared. */
+  readonly history: readonly HistoryMessage[];
+  /** From here on it follows the notes. */
+  readonly at: number;
+  /** From here on it is as it was. */
+  readonly changedTo: number;
+  /** Tool uses whose results are out of sight. */
+  readonly resultsGone: ReadonlySet<string>;
+  readonly by: NotesBy;
+  /** What became of the summary. */
+  readonly summaryState: NonNullable<CompactionEffect["summary"]>;
+  readonly index: CompactionIndex | null;
+  /** Tools and system text from here on; null where they stay. */
+  readonly newFoundation: SessionFoundation | null;
+  /** Of the prompt that would have been sent, as the provider counts. */
+  readonly promptTokens: number;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Who wrote what stands for the compacted part. */
+export type NotesBy = "provider" | "model" | "nobody";
+
+export interface WrittenCompaction {
+  readonly compaction: NewCompaction;
+  /** Goes on with the running turn, up to what is staged. */
+  readonly session: Session;
+  /** As it was before the running turn, from now on. */
+  readonly before: Session;
+  /** What the next call sends that is new. */
+  readonly current: readonly Message[];
+}
+
+export function writeCompaction(
+  scene: CompactionInput,
+  replacement: Replacement,
+  next: Session,
+  { auto }: Pick<CompactionSettings, "auto">,
+): WrittenCompaction {
+  const { history, open } = scene;
+  const { newFoundation, endMs, metadata } = replacement;
+  const standsOn = newFoundation?.foundation ?? next.thread.foundation;
+  const placed = placeCompaction(scene, replacement, standsOn, next);
+  const { compacted, thread, earlier, current, keptFrom, lead } = placed;
+  const newTokens = countTokens(history.slice(history.length - scene.staged.length));
+  const countedBefore = scene.session.thread.end.tokens + newTokens;
+  const countedAfter = thread.end.tokens + (current.length === 0 ? 0 : newTokens);
+  const tokensBefore = replacement.promptTokens;
+  const tokensAfter = Math.max(0, tokensBefore + countedAfter - countedBefore);
+  const { effectiveShareMin } = auto;
+  const compactionState = afterCompaction(next.compactionState, {
+    nowMs: endMs,
+    tokensBefore,
+    tokensAfter,
+    effectiveShareMin,
+    summary: replacement.summaryState,
+  });
+  const { id } = replacement;
+  const base: Session = {
+    ...(newFoundation === null ? next : withFoundation(next, newFoundation)),
+    compactionState,
+    setupPlace: { ...firstPlace, after: findForeignEnd(scene) },
+    // Another model would be shown the compacted history: what it was sent before is of no use.
+    otherModels: next.otherModels.map((each) => ({ ...each, left: null })),
+  };
+  const before: Session = { ...base, thread: earlier, headTurnId: id };
+  const summaryTokens = compacted.end.tokens - standsOn.end.tokens;
+  const sizes = { keptFrom, tokensBefore, tokensAfter, summaryTokens };
+  const metadataJson = JSON.stringify({ ...metadata, lead, setup: keptSetupOf(base) });
+  const compaction: NewCompaction = {
+    id,
+    sessionId: base.id,
+    parentTurnId: open === null ? base.headTurnId : open.parentTurnId,
+    messages: newMessages(compacted, 0),
+    details: { ...detailsOf(scene, replacement, sizes), metadataJson },
+    ...(newFoundation === null && isFirst(next) ? {} : { foundation: keepFoundation(standsOn) }),
+    stateJson: toStateText(before, id),
+  };
+  // Between turns the session goes on from the compaction itself.
+  const session = open === null ? before : { ...base, thread };
+  return { compaction, session, before, current };
+}
+
+interface Compacted {
+  /** What is recorded with the compaction. */
+  readonly compacted: Thread;
+  readonly lead: CompactionHead;
+  /** With everything that is kept, up to what is staged. */
+  readonly thread: Thread;
+  /** With what is kept of earlier turns. */
+  readonly earlier: Thread;
+  readonly current: readonly Message[];
+  /** From here on the ledger has the history where it was said. */
+  readonly keptFrom: number;
+}
+
+function placeCompaction(
+  scene: CompactionInput,
+  { lead, history, at, changedTo }: Replacement,
+  foundation: Foundation,
+  { model }: Session,
+): Compacted {
+  const { staged, open } = scene;
+  const stagedFrom = history.length - staged.length;
+  const keptFrom = findKeptFrom(scene, changedTo, model);
+  const copied = history.slice(at, keptFrom).flatMap((each) => toValid(each, model));
+  const notes = makeValid(lead.notes, model).messages;
+  const requests = makeValid(lead.requests, model).messages;
+  const messages = [...notes, ...requests, ...copied.map(toMessage)];
+  const compacted = appendMessages(openThread(foundation), messages);
+  const kept = history.slice(keptFrom, stagedFrom);
+  const earlier = kept.filter(({ turnId }) => turnId !== open?.id);
+  return {
+    compacted,
+    lead: {
+      noteCount: notes.length,
+      requestCount: requests.length,
+      copied: toCopiedRuns(copied),
+    },
+    thread: appendMessages(compacted, kept.map(toMessage)),
+    earlier: appendMessages(compacted, earlier.map(toMessage)),
+    current: keptFrom > stagedFrom ? [] : staged,
+    keptFrom,
+  };
+}
+
+/** What changed, or was said by a compaction before, this one says itself: and where thinking must go, all that is kept. */
+function findKeptFrom(
+  { history, storedLength, staged }: CompactionInput,
+  changedTo: number,
+  model: Session["model"],
+): number {
+  const stagedFrom = history.length - staged.length;
+  const keptFrom = Math.max(changedTo, storedLength);
+  const kept = history.slice(keptFrom, stagedFrom).map(toMessage);
+  if (!makeValid(kept, model).changed) return keptFrom;
+  // What a reply asked for and what was answered must not be parted: the turn may still come to nothing.
+  return staged.some(({ role }) => role === "tool") ? history.length : stagedFrom;
+}
+
+function toValid(each: HistoryMessage, model: Session["model"]): readonly HistoryMessage[] {
+  return makeValid([each.message], model).messages.map((message) => ({ ...each, message }));
+}
+
+interface Sizes extends Pick<CompactionDetails, "tokensBefore" | "tokensAfter" | "summaryTokens"> {
+  readonly keptFrom: number;
+}
+
+function detailsOf(
+  scene: CompactionInput,
+  replacement: Replacement,
+  { keptFrom, ...sizes }: Sizes,
+): Omit<CompactionDetails, "metadataJson"> {
+  const { history, lead, storedLength } = scene;
+  const { kind, trigger, summary, model, provider } = replacement;
+  const { changedTo, index, startMs, endMs, inputTokens, outputTokens, costPicoUsd } = replacement;
+  const touched = countTurns({ history: history.slice(0, changedTo), lead });
+  const isStored = lead !== null && keptFrom <= storedLength;
+  return {
+    ...sizes,
+    kind,
+    trigger,
+    summary,
+    model,
+    provider,
+    inputTokens,
+    outputTokens,
+    costPicoUsd,
+    compactedMs: endMs,
+    durationMs: endMs - startMs,
+    // Where the ledger has it, which is not where it was said first if the compaction before says it.
+    summarizedThroughTurnId: isStored ? lead.turnId : (history[keptFrom - 1]?.turnId ?? ""),
+    ...firstKept(scene, keptFrom),
+    turnsSummarized: isSplit(scene, changedTo) ? touched - 1 : touched,
+    headTurnCount: countTurns(scene),
+    tailStartIndex: changedTo,
+    indexJson: index === null ? null : encodeIndex(index),
+  };
+}
+
+function firstKept(
+  { history, open }: CompactionInput,
+  keptFrom: number,
+): Pick<CompactionDetails, "firstKeptTurnId" | "firstKeptIndex"> {
+  const first = history[keptFrom];
+  if (first !== undefined) return { firstKeptTurnId: first.turnId, firstKeptIndex: first.index };
+  if (open === null) return { firstKeptTurnId: null, firstKeptIndex: 0 };
+  const last = history.findLast(({ turnId }) => turnId === open.id);
+  return { firstKeptTurnId: open.id, firstKeptIndex: (last?.index ?? -1) + 1 };
+}
+
+function isSplit({ history }: CompactionInput, at: number): boolean {
+  return history[at] !== undefined && history[at]?.turnId === history[at - 1]?.turnId;
+}
+
+/** The last turn before the model came: what it thought up to there is not shown to it from now on, either. */
+function findForeignEnd({ session, history, open }: CompactionInput): string | null {
+  const { turnId, isRecorded, after } = session.setupPlace;
+  if (turnId === null && isRecorded) return after;
+  const own = turnId ?? open?.id;
+  const from = history.findIndex((each) => each.turnId === own);
+  return history[(from === -1 ? history.length : from) - 1]?.turnId ?? null;
+}
+
+/** Its tools and system text are the session's own, or those of the compaction before. */
+function isFirst({ setupPlace }: Session): boolean {
+  return setupPlace.turnId === null && setupPlace.isRecorded;
+}
+
+function withFoundation(
+  session: Session,
+  { foundation, ...newFoundation }: SessionFoundation,
+): Session {
+  return { ...session, ...newFoundation, thread: openThread(foundation) };
+}
+
+function countTokens(messages: readonly HistoryMessage[]): number {
+  return messages.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+function toMessage({ message }: HistoryMessage): Message {
+  return message;
+}

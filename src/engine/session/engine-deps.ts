@@ -1,0 +1,40 @@
+// What an engine needs of the world, and how it reaches a model.
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import type { Provider } from "../../edge/providers/provider.ts";
+import type { Summariser } from "../compaction/summarise-transcript.ts";
+import type { Emitter } from "../events/turn-emitter.ts";
+import type { PromptCounter } from "../turn/count-prompt.ts";
+import type { World, WorldOwner } from "../world/world.ts";
+import type { EngineConfig } from "./engine-config.ts";
+import type { Naming } from "./find-named.ts";
+
+/** How a model is reached. */
+export interface Reached {
+  readonly protocol: Protocol;
+  readonly provider: Pick<Provider, "send">;
+  /** Asked how long a prompt is where that matters; estimates alone by default. */
+  readonly counter?: PromptCounter;
+}
+
+export interface EngineDeps extends Naming {
+  readonly ledger: Ledger;
+  readonly reach: (model: ModelFacts) => Reached | Promise<Reached>;
+  /** Whether a provider for it is configured and up; by default it is. */
+  readonly canReach?: (model: ModelFacts) => boolean;
+  readonly counter: TextCounter;
+  /** Made for every session of its own; nothing by default. */
+  readonly world?: (owner: WorldOwner) => Promise<World>;
+  /** Another model for summaries; the session's own by default. */
+  readonly summariser?: () => Promise<Summariser | null>;
+  readonly events?: Emitter;
+  /** Milliseconds since 1970; the machine's clock by default. */
+  readonly now?: () => number;
+}
+
+export interface EngineContext {
+  readonly deps: EngineDeps;
+  readonly readConfig: () => Promise<EngineConfig>;
+}
