@@ -56,6 +56,7 @@ const ORDER = [
   "gateway",
   "dashboard",
   "cli",
+  "core-index",
   "index",
 ];
 

@@ -1,4 +1,5 @@
 // What a call cost: each bucket at its own rate, in whole pico-dollars.
+import { withMoneyAsText } from "./pico-usd.ts";
 import { assert } from "../assert.ts";
 import {
   generatedTokens,
@@ -61,15 +62,15 @@ export function findCost(
   const reasoningPicoUsd = times(usage.reasoningTokens, rates.outputPicoUsd);
   const written = Object.values(writePicoUsd).reduce((sum, pico) => sum + pico, 0n);
   return {
-    cost: {
+    cost: withMoneyAsText({
       uncachedPicoUsd,
       readPicoUsd,
-      writePicoUsd,
+      writePicoUsd: withMoneyAsText(writePicoUsd),
       outputPicoUsd,
       reasoningPicoUsd,
       totalPicoUsd: uncachedPicoUsd + readPicoUsd + written + outputPicoUsd + reasoningPicoUsd,
-      applied,
-    },
+      applied: withMoneyAsText({ ...applied }),
+    }),
   };
 }
 
