@@ -79,7 +79,7 @@ function withSign(value: bigint, text: string): string {
 }
 
 /**
- * The same value, which `JSON.stringify` takes: amounts directly in it are written as decimal text. A copy made by
+ * The same value, which `JSON.stringify` takes: amounts in it are written as decimal text, except those in lists. A copy made by
  * spreading has to be marked again.
  */
 export function withMoneyAsText<Value extends object>(value: Value): Value {
@@ -91,5 +91,7 @@ export function withMoneyAsText<Value extends object>(value: Value): Value {
 }
 
 function spellMoney(value: unknown): unknown {
-  return typeof value === "bigint" ? value.toString() : value;
+  if (typeof value === "bigint") return value.toString();
+  const isPlain = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isPlain && !("toJSON" in value) ? withMoneyAsText({ ...value }) : value;
 }
