@@ -4,10 +4,12 @@ import { commonOptions, type Command } from "../src/cli/command.ts";
 import { commands } from "../src/cli/commands.ts";
 import { refreshSettings } from "../src/cli/config/config-document.ts";
 import { spellOption, usageOf } from "../src/cli/help.ts";
+import { renderApiDocument } from "./api/render-api.ts";
 import { exitStatusOf } from "../src/core/strata-error.ts";
 
 const settingsPath = "docs/configuration.md";
 const documents: Readonly<Record<string, string>> = {
+  "docs/api.md": renderApiDocument(),
   "docs/cli.md": renderCliDocument(),
   [settingsPath]: refreshSettings(readFileSync(settingsPath, "utf8")),
 };

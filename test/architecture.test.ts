@@ -57,6 +57,7 @@ const ORDER = [
   "gateway",
   "dashboard",
   "cli",
+  "core-index",
   "index",
 ];
 

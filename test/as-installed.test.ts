@@ -87,13 +87,25 @@ describe("the packed package", () => {
   test("has types a strict project accepts for every entry point", () => {
     writeFileSync(
       join(project, "types.ts"),
-      `import { decodeMessage, type Message } from "${packageJson.name}";\nexport const message: Message = decodeMessage("{}");\n`,
+      `import { decodeMessage, openEngine, type Message } from "${packageJson.name}";
+import { assemble, planCache } from "${packageJson.name}/core";
+export const message: Message = decodeMessage("{}");
+export const parts = [assemble, planCache];
+export async function ask(): Promise<void> {
+  await using engine = await openEngine({ model: "claude-sonnet-5-5", simulate: true });
+  const session = await engine.session("one");
+  for await (const part of session.run("Hi")) if (part.type === "text") console.log(part.text);
+}
+declare const console: { log(text: string): void };
+`,
     );
     const { stdout, status } = run(
       "tsc",
       [
         "--noEmit",
         "--strict",
+        "--skipLibCheck",
+        "false",
         "--module",
         "nodenext",
         "--target",

@@ -52,7 +52,11 @@ test("ten lines run a turn with a tool, and the session is found again by its na
     }
     expect(text).toBe("I look.Two files.");
     expect(tools).toEqual(["read_file asked", "read_file running", "read_file succeeded"]);
-    expect((await turn.result).end).toBe("done");
+    const { end, calls } = await turn.result;
+    expect(end).toBe("done");
+    // What a call cost and was planned to cost survives JSON, as decimal text.
+    const said = JSON.parse(JSON.stringify(calls[0])) as { readonly costPicoUsd: string };
+    expect(said.costPicoUsd).toBe(String(calls[0]?.costPicoUsd));
     // Nothing of ours is in the prompt.
     expect(session.session.madeOf.map(({ name }) => name)).toEqual(["system prompt", "simulation"]);
   }

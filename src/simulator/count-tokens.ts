@@ -14,7 +14,8 @@ export interface PromptCounter {
   signature(characters: number, tokenizer: Tokenizer): number;
 }
 
-export type TokenConstant = keyof (typeof rules.generations)["claude-old"]["constants"];
+/** Written out: a declaration file cannot import data. */
+export type TokenConstant = "message" | "toolUse" | "toolResult" | "tool" | "reply";
 
 /** Caches results by content, so that a long history is counted once. */
 export function createPromptCounter(textsMax = 200_000): PromptCounter {

@@ -11,9 +11,7 @@ export {
   createEngine,
   createEventBus,
   createProvider,
-  createTokenCounter,
   defaultCompactionSettings,
-  eventCatalogue,
   findPolicy,
   openaiChat,
   openaiEndpoint,
@@ -45,6 +43,7 @@ export {
   type TurnRun,
   type World,
 } from "../../src/index.ts";
+export { createTokenCounter, eventCatalogue } from "../../src/core-index.ts";
 export { openSqliteLedger } from "../../src/edge/stores/sqlite/index.ts";
 export { strataMiddleware } from "../../src/integrations/ai-sdk/index.ts";
 export {

@@ -1,4 +1,5 @@
 // The planner: where the provider should keep this prompt, for how long, and what that should cost.
+import { withMoneyAsText } from "../models/pico-usd.ts";
 import type { BlockList } from "../assembly/prompt-block.ts";
 import type { Lifetime } from "../message/usage.ts";
 import { findCost } from "../models/cost.ts";
@@ -141,7 +142,7 @@ function toExpectation(bill: ExpectedBill, { rules, now }: PlanQuestion): CacheP
     outputTokens: 0,
     reasoningTokens: 0,
   };
-  return {
+  return withMoneyAsText({
     hitBlock: hit?.block ?? null,
     hit,
     spanEnds,
@@ -151,7 +152,7 @@ function toExpectation(bill: ExpectedBill, { rules, now }: PlanQuestion): CacheP
     writeTokens,
     uncachedTokens,
     costPicoUsd: findCost(usage, rules, { at: now }).cost?.totalPicoUsd ?? null,
-  };
+  });
 }
 
 function keptBlock({ hit, written }: ExpectedBill): number {

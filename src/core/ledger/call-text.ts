@@ -1,6 +1,7 @@
 // The parts of a call stored as JSON. Money is text, because JSON numbers are exact only to 2^53.
 import { assert } from "../assert.ts";
 import type { CachePlan } from "../cache/cache-plan.ts";
+import { withMoneyAsText } from "../models/pico-usd.ts";
 import type { JsonText } from "../message/message.ts";
 import type { CallRecord } from "./call-entry.ts";
 
@@ -19,7 +20,7 @@ export function fromPlanText(text: JsonText): CachePlan {
   assert(isKeptPlan(value), "a kept plan has markers and an expectation");
   const { costPicoUsd: cost } = value.expected;
   const costPicoUsd = cost === null ? null : BigInt(cost);
-  return { ...value, expected: { ...value.expected, costPicoUsd } };
+  return { ...value, expected: withMoneyAsText({ ...value.expected, costPicoUsd }) };
 }
 
 export function toOutcomeText(call: CallOutcome): JsonText {

@@ -1,5 +1,6 @@
 // The cost of a call: each bucket at its own rate, in whole pico-dollars.
 import { isCount } from "../message/fields.ts";
+import { withMoneyAsText } from "./pico-usd.ts";
 import { assert } from "../assert.ts";
 import {
   generatedTokens,
@@ -62,15 +63,15 @@ export function findCost(
   const reasoningPicoUsd = times(usage.reasoningTokens, rates.outputPicoUsd);
   const written = Object.values(writePicoUsd).reduce((sum, pico) => sum + pico, 0n);
   return {
-    cost: {
+    cost: withMoneyAsText({
       uncachedPicoUsd,
       readPicoUsd,
-      writePicoUsd,
+      writePicoUsd: withMoneyAsText(writePicoUsd),
       outputPicoUsd,
       reasoningPicoUsd,
       totalPicoUsd: uncachedPicoUsd + readPicoUsd + written + outputPicoUsd + reasoningPicoUsd,
-      applied,
-    },
+      applied: withMoneyAsText({ ...applied }),
+    }),
   };
 }
 

@@ -77,3 +77,21 @@ function magnitude(value: bigint): bigint {
 function withSign(value: bigint, text: string): string {
   return value < 0n ? `-$${text}` : `$${text}`;
 }
+
+/**
+ * The same value, which `JSON.stringify` takes: amounts in it are written as decimal text, except those in lists. A copy made by
+ * spreading has to be marked again.
+ */
+export function withMoneyAsText<Value extends object>(value: Value): Value {
+  const toJSON = (): object =>
+    Object.fromEntries(
+      Object.entries(value).map(([name, each]: [string, unknown]) => [name, spellMoney(each)]),
+    );
+  return Object.defineProperty(value, "toJSON", { value: toJSON, enumerable: false });
+}
+
+function spellMoney(value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  const isPlain = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isPlain && !("toJSON" in value) ? withMoneyAsText({ ...value }) : value;
+}

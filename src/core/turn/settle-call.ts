@@ -1,4 +1,5 @@
 // After a call: what the session knows now, and the entry that records it.
+import { withMoneyAsText } from "../models/pico-usd.ts";
 import type { Assembly } from "../assembly/assemble.ts";
 import { appendMessages, messagesFrom, messageTokens } from "../assembly/thread.ts";
 import type { CachePlan } from "../cache/cache-plan.ts";
@@ -74,7 +75,7 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
   const isEmpty = grown.blocks.length === assembly.thread.blocks.length;
   const isWhole = outcome.status === "complete";
   const { costPicoUsd, notes } = billOf(session, call);
-  const entry: CallEntry = {
+  const entry: CallEntry = withMoneyAsText({
     ...commonOf(session, call),
     reply: outcome.message,
     status: outcome.status,
@@ -91,7 +92,7 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
       ...outcome.usage.warnings.map((detail) => ({ kind: "usage" as const, detail })),
       ...outcome.transformations.map((detail) => ({ kind: "transformed" as const, detail })),
     ],
-  };
+  });
   const next: Session = {
     ...session,
     // What was cut off cannot be replayed: a tool use may lack its end.
@@ -142,7 +143,7 @@ function learnFrom(
 
 function failedEntry(session: Session, call: FinishedCall, failure: ProviderFailure): CallEntry {
   const { costPicoUsd, notes } = billOf(session, call);
-  return {
+  return withMoneyAsText({
     ...commonOf(session, call),
     reply: null,
     status: "failed",
@@ -153,7 +154,7 @@ function failedEntry(session: Session, call: FinishedCall, failure: ProviderFail
     verdict: null,
     refuted: [],
     notes: [...call.request.notes, ...notes],
-  };
+  });
 }
 
 /** Replies of earlier attempts that were of no use, and were billed. */

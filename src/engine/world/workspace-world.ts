@@ -56,7 +56,7 @@ export interface WorkspaceWorldOptions {
   readonly now?: () => number;
 }
 
-/** For `EngineEdges.world`. */
+/** Makes the world of each session in a folder, for `EngineEdges.world`. */
 export function openWorkspaceWorld(
   options: WorkspaceWorldOptions,
 ): (owner: WorldOwner) => Promise<World> {

@@ -1,5 +1,6 @@
 // Converts call rows to records and back, and sums calls.
 import { policyNames } from "../../../../core/cache/policy.ts";
+import { withMoneyAsText } from "../../../../core/models/pico-usd.ts";
 import { hashContent } from "../../../../core/hash.ts";
 import type { CallEntry, CallRecord } from "../../../../core/ledger/call-entry.ts";
 import {
@@ -81,7 +82,7 @@ const stops = [
 ] as const;
 
 export function toCallRecord(row: ResultRow): CallRecord {
-  return {
+  return withMoneyAsText({
     turnId: text(row, "turn_id"),
     number: integer(row, "number"),
     startMs: integer(row, "started_ms"),
@@ -95,7 +96,7 @@ export function toCallRecord(row: ResultRow): CallRecord {
     usage: row["uncached_tokens"] === null ? null : toUsage(row),
     costPicoUsd: row["cost_pico_usd"] === null ? null : money(row, "cost_pico_usd"),
     ...fromOutcomeText(text(row, "outcome_json")),
-  };
+  });
 }
 
 export function toUsage(row: ResultRow): Usage {
