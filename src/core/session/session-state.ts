@@ -44,7 +44,7 @@ export function toStateText(session: Pick<Session, Kept>, turnId: string | null)
   const { keptVolatile } = session.thread;
   const name = { model: model.id, provider: model.provider, name: session.modelName };
   const spent = keepSpent(session.spent);
-  const learned = { ...name, cache, pace, compactionState: compactionState, spent, toldVolatile };
+  const learned = { ...name, cache, pace, folding: compactionState, spent, toldVolatile };
   const others = otherModels.map(toKept);
   const more = others.length === 0 ? {} : { others };
   const state: KeptState = { format: 1, ...learned, ...more, staysWith, turnId, keptVolatile };
