@@ -1,4 +1,4 @@
-// A new session, made of values alone.
+// Builds a new session from values.
 import { appendMessages, openThread } from "../assembly/thread.ts";
 import { openCacheState } from "../cache/cache-state.ts";
 import { openPace } from "../cache/pace.ts";
@@ -11,7 +11,7 @@ import { makeFoundation } from "./session-foundation.ts";
 import { nothingSpent } from "./spent.ts";
 import { firstPlace, nameOf, type Session, type SessionSetup } from "./session.ts";
 
-/** Makes T0 to T2; nothing of them is made again until a compaction. */
+/** Builds T0 to T2. They stay the same until a compaction. */
 export function toSession(setup: SessionSetup & { readonly id: string }): Session {
   const { model, protocol, policy, context, options } = setup;
   const pace = openPace(setup.pace ?? "human");
@@ -46,7 +46,7 @@ export function toSession(setup: SessionSetup & { readonly id: string }): Sessio
   };
 }
 
-/** Thinking that is bound to what preceded it cannot be replayed on another foundation. */
+/** Thinking that is bound to its prefix cannot be sent again on another foundation. */
 function replayable(messages: readonly Message[], model: ModelFacts): Replayable {
   const { messages: kept, thinkingRemoved } = makeValid(messages, model);
   if (thinkingRemoved === 0) return { messages, warnings: [] };

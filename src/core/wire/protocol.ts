@@ -14,7 +14,7 @@ import type { Reply, ReportedUsage, StreamPart } from "./reply.ts";
 export interface Protocol<Name extends string = string> {
   /** Stored with sessions and written into reports: it never changes. */
   readonly name: Name;
-  /** For people. */
+  /** For people to read. */
   readonly title: string;
   readonly access: ProtocolAccess;
   /** The path of a call, after the provider's base URL. The encoded request carries the same path. */

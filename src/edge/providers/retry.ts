@@ -38,7 +38,7 @@ export interface RetryQuestion {
 export interface RetryPlan {
   /** How long to wait; null for no further attempt. */
   readonly delayMs: number | null;
-  /** For people. */
+  /** For people to read. */
   readonly reason: string;
 }
 

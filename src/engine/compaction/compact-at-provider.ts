@@ -25,7 +25,7 @@ export interface CompactionRequest {
   readonly pending: readonly Message[];
   /** Takes the place of the provider's own instructions; ignored with a note where it takes none. */
   readonly instructions?: string;
-  /** The volatile text of the last call: it is part of the prefix where it stands before the messages. */
+  /** The volatile text of the last call. It is part of the prefix if it stands before the messages. */
   readonly volatile?: string | null;
   /** How long the summary may be, with what the model thinks before it. */
   readonly outputTokensMax?: number;
@@ -44,7 +44,7 @@ export type ProviderCompaction =
       /** These come first from now on, verbatim, and in place of all that was compacted. */
       readonly messages: readonly Message[];
       readonly tokens: number;
-      /** In words, where people can read it. */
+      /** The summary as text; null if it is not readable. */
       readonly summary: string | null;
     } & CompactionAccount)
   /** This model has none on its route, or the session's options forbid it. Nothing was sent. */

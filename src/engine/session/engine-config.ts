@@ -23,7 +23,7 @@ export interface EngineConfig {
   readonly reserves?: Reserves;
   /** Who waits between calls; a person by default. */
   readonly pace?: PaceKind;
-  /** A turn that asks for tools more often than this ends. */
+  /** The turn ends after this many calls. */
   readonly callsMax?: number;
   readonly workspacePath?: string;
   /** Which model a turn goes to; every session stays with its own by default. */

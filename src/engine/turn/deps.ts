@@ -57,7 +57,7 @@ export interface TurnToRun {
   readonly route?: Route;
   /** More that holds for this turn only, such as what changed in memory; asked before every call if it can change. */
   readonly volatile?: readonly Section[] | (() => Promise<readonly Section[]>);
-  /** A turn that asks for tools more often than this ends. */
+  /** The turn ends after this many calls. */
   readonly callsMax?: number;
 }
 
