@@ -25,7 +25,7 @@ export interface CallHabit extends ModelName {
   readonly name?: string;
   readonly protocol: string;
   readonly policy: PolicyName;
-  /** The configured layout; absent in records of earlier versions. */
+  /** The configured layout; absent means the policy's own. */
   readonly layout?: Policy["layout"];
   readonly options: CallOptions;
 }

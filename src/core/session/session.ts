@@ -69,7 +69,7 @@ export interface Session {
   readonly warnings: readonly string[];
 }
 
-/** Where the ledger has a model's setup: with the session or its latest compaction if `turnId` is null, else with the turn that brought the model. */
+/** Where the ledger has a model's setup: with that turn, or with the session or its latest compaction if `turnId` is null. */
 export interface SetupPlace {
   readonly turnId: string | null;
   /** False until the turn that brings the model is completed. */

@@ -99,7 +99,7 @@ function mayRepeat({ limits, ...turn }: Turn, { failure }: CallEntry): boolean {
   return limits.repeatsFailedCalls && callCountOf(turn) > 1 && failure?.kind !== "cancelled";
 }
 
-/** Whether new messages from people need another call. After the last allowed call they cannot have one. */
+/** Whether new messages from people get another call. The last allowed call has no successor. */
 export function hearsMore(turn: Turn): boolean {
   return turn.said.length > 0 && callCountOf(turn) < turn.limits.callsMax;
 }

@@ -9,7 +9,7 @@ export interface RetryOptions {
   /** The longest wait after the first attempt; it doubles with each further one. */
   readonly backoffMsBase: number;
   readonly backoffMsMax: number;
-  /** A provider that asks for a longer wait is not waited for. */
+  /** A longer wait than this ends the attempts. */
   readonly retryAfterMsMax: number;
 }
 

@@ -161,7 +161,7 @@ function placeCompaction(
   };
 }
 
-/** The compaction stores changed messages and those of an earlier compaction itself; if thinking must be removed, it stores all kept messages. */
+/** The compaction stores copies up to here: changed messages, those of an earlier compaction, and all if thinking must go. */
 function findKeptFrom(
   { history, storedLength, staged }: CompactionInput,
   changedTo: number,
