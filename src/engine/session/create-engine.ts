@@ -106,7 +106,7 @@ async function checkOnThread(ledger: Ledger, sessionId: string, turnId: string):
   for await (const { id } of ledger.readTurns({ sessionId })) if (id === turnId) return;
   throw new StrataError(
     "input-invalid",
-    `turn ${turnId} is not part of session ${sessionId}`,
+    `turn ${turnId} is not on the way to the head of session ${sessionId}`,
     "fork the session that it belongs to",
   );
 }
