@@ -35,7 +35,7 @@ function waitingUses(messages: readonly Message[]): readonly string[] {
   return [...waiting];
 }
 
-/** The place of the model's last reply; the end if there is none. */
+/** The place of the last reply; 0 if there is none. */
 function lastReply(messages: readonly Message[]): number {
   return Math.max(
     0,

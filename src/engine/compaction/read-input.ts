@@ -19,7 +19,7 @@ export async function readInput(
   return { session, open, history, storedLength, staged, lead };
 }
 
-/** The kinds of a compaction's own messages, as recorded. */
+/** The recorded description of a compaction's own messages. */
 function leadIn(compaction: CompactionRecord | null): unknown {
   if (compaction?.metadataJson == null) return null;
   const metadata: unknown = JSON.parse(compaction.metadataJson);

@@ -101,7 +101,7 @@ function kindOfStatus(status: number): PlainKind | undefined {
       return "not-found";
     case 408:
       return "timeout";
-    // Somebody else holds a lock for a moment: the provider's own SDK tries again.
+    // A short lock conflict: the provider's own SDK retries it.
     case 409:
       return "server-error";
     case 413:

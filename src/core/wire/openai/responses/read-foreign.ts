@@ -138,7 +138,7 @@ function kindOfItem(type: string): BlockKind {
   return type === "compaction" ? "compaction" : "other";
 }
 
-/** Undefined where the text says it all. */
+/** Undefined if the text is enough. */
 function countedItem(item: JsonNode, kind: BlockKind, type: string): Block | undefined {
   const sealed = textOf(item, "encrypted_content") ?? "";
   if (kind === "thinking") return { type: "thinking", text: summaryOf(item), signature: sealed };
