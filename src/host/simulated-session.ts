@@ -50,13 +50,13 @@ export function requireSameKind(record: SessionRecord, isSimulated: boolean): vo
   if (wasSimulated) {
     throw new StrataError(
       "environment-unfit",
-      `session ${id} was simulated, but a real provider would answer now`,
+      `session ${id} was simulated, and a real provider would answer now`,
       "begin a new session; without a key, the simulator continues this one",
     );
   }
   throw new StrataError(
     "environment-unfit",
-    `session ${id} used ${provider}, but only the simulator would answer now`,
+    `session ${id} was with ${provider}, and only the simulator would answer now`,
     key === undefined ? `configure providers.${provider}` : `set ${key}`,
   );
 }

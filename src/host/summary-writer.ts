@@ -59,7 +59,7 @@ export function chooseWriter(
   if (isDryRun) return { kind: "planned", model, missing: found.why };
   throw new StrataError(
     "environment-unfit",
-    `${model.id} cannot write a summary: ${found.why}`,
+    `${model.id} cannot be asked for a summary: ${found.why}`,
     "set the key of its provider, or name another model with --summarizer",
   );
 }

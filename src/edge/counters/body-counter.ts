@@ -1,4 +1,4 @@
-// Tokens of a whole request with a vocabulary alone: the plain formula that many clients use (N-30).
+// Counts a whole request with a vocabulary only: the plain formula that many clients use.
 import { readRequest } from "../../core/wire/foreign/read-request.ts";
 import { hashContent } from "../../core/hash.ts";
 import type { Block } from "../../core/message/message.ts";

@@ -1,4 +1,4 @@
-// When a provider that fails is not asked any more, and when it is asked again (N-31). The time is an argument.
+// A circuit breaker: when to stop asking a failing provider, and when to ask again. The time is an argument.
 
 export interface Breaker {
   /** `half-open`: one request at a time finds out whether the provider is well again. */

@@ -1,4 +1,4 @@
-// Who counts: what the configuration names, and what of it there is (N-03, N-32).
+// Chooses the counter: the configured one, if it is available.
 import { protocols } from "../../core/wire/protocols.ts";
 
 export interface BackendQuestion {

@@ -32,7 +32,7 @@ export interface CounterOptions extends CounterListeners {
   readonly textCounter: TextCounter;
   /** How many exact counts are remembered; 1024 by default. */
   readonly capacity?: number;
-  /** How long a count may take; 15 seconds by default (N-30). */
+  /** Time limit of a count; 15 seconds by default. */
   readonly limitMs?: number;
   readonly clock?: CounterClock;
 }

@@ -1,4 +1,4 @@
-// What may be said of a counter: exact until it first had to fall back, and never again after that (N-31).
+// The label of a counter: exact until its first fallback, and never again after that.
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 
 export interface CounterLabel {

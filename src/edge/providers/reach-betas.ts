@@ -1,4 +1,4 @@
-// Features that a provider wants to be asked for in a header when a request has cache markers (N-13).
+// Beta features that a provider needs in a header when a request has cache markers.
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";

@@ -146,7 +146,7 @@ function toRecord(
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What is configured goes before what the request says; features that both ask for are asked for together (N-13). */
+/** Configured headers override the request's. Feature lists of both are joined. */
 export function joinHeaders(ofRequest: Headers, configured: Headers): Headers {
   const joined = Object.entries(configured).map(([name, value]) => {
     const own = ofRequest[name];

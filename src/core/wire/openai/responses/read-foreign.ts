@@ -130,7 +130,7 @@ function readOther(item: JsonNode, type: string, path: string): BlockDraft {
   };
 }
 
-/** By how this API names what a tool is asked and what it answers. */
+/** Tool calls and results are recognised by the endings of this API's type names. */
 function kindOfItem(type: string): BlockKind {
   if (type.endsWith("_call")) return "tool_use";
   if (type.endsWith("_output")) return "tool_result";
