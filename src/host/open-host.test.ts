@@ -86,7 +86,7 @@ tools: { toolset: full, bash: true }
     const of = { workspace: join(folder, "work"), configFile: write(both + rule) };
     const { engine } = await open({ ...of, model: "claude-sonnet-5-5" });
     const session = await engine.open({ model: "claude-sonnet-5-5" });
-    await expect(session.useModel("gpt-6.1-sol")).rejects.toThrow("is real, and what runs here");
+    await expect(session.useModel("gpt-6.1-sol")).rejects.toThrow("is real, but this host");
     const turn = session.run("Ask the other one.", { model: "gpt-6.1-sol" });
     expect((await turn.result).end).toBe("done");
     expect(session.session.model.id).toBe("claude-sonnet-5-5");

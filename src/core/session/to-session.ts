@@ -16,10 +16,10 @@ export function toSession(setup: SessionSetup & { readonly id: string }): Sessio
   const { model, protocol, policy, context, options } = setup;
   const pace = openPace(setup.pace ?? "human");
   const counter = createTokenCounter(setup.counter, model.tokenizer);
-  const { foundation, ...newFoundation } = makeFoundation(setup, counter, pace);
+  const { foundation, ...made } = makeFoundation(setup, counter, pace);
   const earlier = replayable(setup.messages ?? [], model);
   return {
-    ...newFoundation,
+    ...made,
     id: setup.id,
     agent: setup.agent ?? "agent",
     headTurnId: null,

@@ -39,7 +39,7 @@ export function createBodyCounter(counter: TextCounter, protocol: Protocol): Bod
         priming + messages.length * perMessage + (inSystem.length === 0 ? 0 : system);
       return blocks.reduce((sum, { tokens }) => sum + tokens, overhead);
     } catch {
-      // A body of no known shape still has a length.
+      // A body of unknown shape is counted by its length.
       return lengthCounter.text(body);
     }
   };

@@ -4,7 +4,7 @@ import type { ProviderFailure } from "../../core/wire/failure.ts";
 export interface CounterLabel {
   /** False for good once the counter had to fall back, also for counts of the provider. */
   readonly exact: boolean;
-  /** What was chosen, or cascading_degraded. */
+  /** The chosen backend, or cascading_degraded. */
   readonly backend: string;
 }
 

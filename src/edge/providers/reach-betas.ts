@@ -11,7 +11,7 @@ export interface PlanBetas {
   readonly long: readonly string[];
 }
 
-/** The same protocol, asking for them where a plan needs them. They are looked up for each call. */
+/** The same protocol, with the features that a plan needs. They are looked up for each call. */
 export function withPlanBetas(protocol: Protocol, betas: () => PlanBetas): Protocol {
   return changingCalls(protocol, (call) => {
     const more = neededBetas(call.plan, call.model, betas());

@@ -49,22 +49,22 @@ export interface PreparedEvents {
 export function createTurnEmitter(bus: Emitter | undefined, about: About): TurnEmitter {
   if (bus === undefined) return { emit: () => {}, prepare: () => nothing };
   const { chain } = about;
-  const toDraft = (said: EventBody): EventDraft => {
+  const toDraft = (body: EventBody): EventDraft => {
     const { sessionId, turnId } = about;
-    const parentEventId = chain.current === null ? null : parentIn(chain.current, said.type);
-    return { ...said, sessionId, ...(turnId === null ? {} : { turnId }), parentEventId };
+    const parentEventId = chain.current === null ? null : parentIn(chain.current, body.type);
+    return { ...body, sessionId, ...(turnId === null ? {} : { turnId }), parentEventId };
   };
   const follow = (event: StrataEvent): void => {
     const { current } = chain;
     chain.current = current === null ? openChain(event.id) : extendChain(current, event);
   };
   return {
-    emit: (said) => {
-      const event = unlessRefused(() => bus.emit(toDraft(said)));
+    emit: (body) => {
+      const event = unlessRefused(() => bus.emit(toDraft(body)));
       if (event !== null) follow(event);
     },
-    prepare: (said) => {
-      const event = unlessRefused(() => bus.prepare(toDraft(said)));
+    prepare: (body) => {
+      const event = unlessRefused(() => bus.prepare(toDraft(body)));
       if (event === null) return nothing;
       return {
         events: [event],

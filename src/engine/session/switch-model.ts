@@ -115,11 +115,11 @@ async function lay(
 ): Promise<ModelSetup> {
   const setup: FoundationSetup = { ...(await context()), ...to };
   const counter = createTokenCounter(textCounter, to.model.tokenizer);
-  const { foundation, ...newFoundation } = makeFoundation(setup, counter, session.pace);
+  const { foundation, ...made } = makeFoundation(setup, counter, session.pace);
   const said: readonly Message[] = messagesFrom(session.thread, 0);
   return {
     ...to,
-    ...newFoundation,
+    ...made,
     thread: appendMessages(openThread(foundation), said.map(withoutThinking)),
     setupPlace: session.isRecorded ? { ...firstPlace, isRecorded: false } : firstPlace,
   };

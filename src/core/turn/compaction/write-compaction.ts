@@ -76,8 +76,8 @@ export function writeCompaction(
 ): WrittenCompaction {
   const { history, open } = scene;
   const { newFoundation, endMs, metadata } = replacement;
-  const standsOn = newFoundation?.foundation ?? next.thread.foundation;
-  const placed = placeCompaction(scene, replacement, standsOn, next);
+  const foundation = newFoundation?.foundation ?? next.thread.foundation;
+  const placed = placeCompaction(scene, replacement, foundation, next);
   const { compacted, thread, earlier, current, keptFrom, lead } = placed;
   const newTokens = countTokens(history.slice(history.length - scene.staged.length));
   const countedBefore = scene.session.thread.end.tokens + newTokens;
@@ -101,7 +101,7 @@ export function writeCompaction(
     otherModels: next.otherModels.map((each) => ({ ...each, left: null })),
   };
   const before: Session = { ...base, thread: earlier, headTurnId: id };
-  const summaryTokens = compacted.end.tokens - standsOn.end.tokens;
+  const summaryTokens = compacted.end.tokens - foundation.end.tokens;
   const sizes = { keptFrom, tokensBefore, tokensAfter, summaryTokens };
   const metadataJson = JSON.stringify({ ...metadata, lead, setup: keptSetupOf(base) });
   const compaction: NewCompaction = {
@@ -110,7 +110,7 @@ export function writeCompaction(
     parentTurnId: open === null ? base.headTurnId : open.parentTurnId,
     messages: newMessages(compacted, 0),
     details: { ...detailsOf(scene, replacement, sizes), metadataJson },
-    ...(newFoundation === null && isFirst(next) ? {} : { foundation: keepFoundation(standsOn) }),
+    ...(newFoundation === null && isFirst(next) ? {} : { foundation: keepFoundation(foundation) }),
     stateJson: toStateText(before, id),
   };
   // Between turns the session continues from the compaction's own turn.
@@ -244,11 +244,8 @@ function isFirst({ setupPlace }: Session): boolean {
   return setupPlace.turnId === null && setupPlace.isRecorded;
 }
 
-function withFoundation(
-  session: Session,
-  { foundation, ...newFoundation }: SessionFoundation,
-): Session {
-  return { ...session, ...newFoundation, thread: openThread(foundation) };
+function withFoundation(session: Session, { foundation, ...made }: SessionFoundation): Session {
+  return { ...session, ...made, thread: openThread(foundation) };
 }
 
 function countTokens(messages: readonly HistoryMessage[]): number {

@@ -130,7 +130,7 @@ function readOther(item: JsonNode, type: string, path: string): BlockDraft {
   };
 }
 
-/** Tool calls and results are recognised by the endings of this API's type names. */
+/** The type's ending says whether it is a tool call or a result. */
 function kindOfItem(type: string): BlockKind {
   if (type.endsWith("_call")) return "tool_use";
   if (type.endsWith("_output")) return "tool_result";
