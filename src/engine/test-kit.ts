@@ -1,4 +1,4 @@
-// For tests: a provider for a simulator, and calls to it without a ledger.
+// For tests: a provider that talks to a simulator, and calls without a ledger.
 import { assemble } from "../core/assembly/assemble.ts";
 import { planCache } from "../core/cache/plan-cache.ts";
 import type { Message, Role } from "../core/message/message.ts";
@@ -15,7 +15,7 @@ export function say(role: Role, text: string): Message {
   return { role, content: [{ type: "text", text }] };
 }
 
-/** A provider for whatever listens, closed by closeAll. It tries once: further attempts are the caller's own. */
+/** A provider for the given server. closeAll closes it. It does not retry: tests that need retries make them. */
 export async function connect(
   simulator: { readonly listen: (where: { readonly port: 0 }) => Promise<Listening> },
   protocol: Protocol,
@@ -36,7 +36,7 @@ interface Listening {
   close(): Promise<void>;
 }
 
-/** One call with these words, and the session after it. */
+/** Sends one call with this text and returns the session after it. */
 export async function speak(
   session: Session,
   provider: Provider,

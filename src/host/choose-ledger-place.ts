@@ -9,7 +9,7 @@ import { nameOf, simulatedFile, type LedgerPlace } from "./ledger-place.ts";
 
 export interface LedgerPlaces {
   readonly place: LedgerPlace;
-  /** Where sessions of the other kind are; null where the user named a place, which holds both kinds. */
+  /** The place of the other kind of sessions; null if the user named a place, which holds both kinds. */
   readonly other: LedgerPlace | null;
 }
 
@@ -20,11 +20,11 @@ export interface SessionWish {
   readonly store: string | undefined;
   readonly agent: string | undefined;
   readonly model: string | undefined;
-  /** A resumed session has a model of its own, so an agent's model that cannot be reached is no error. */
+  /** A resumed session has its own model, so an unreachable model of the agent is no error. */
   readonly isResumed: boolean;
 }
 
-/** Where no place is named, simulated sessions go to a file beside the ledger. */
+/** By default, simulated sessions go to a file beside the ledger. */
 export function chooseLedgerPlace(wish: SessionWish): LedgerPlaces {
   const { env, config, store } = wish;
   const { value: where, origin } = readStore(env, store, config.ledger.store);

@@ -1,4 +1,4 @@
-// The model an agent begins with where the caller chooses none, and whether the simulator answers for a model.
+// An agent's default model, and whether the simulator answers for a model.
 import { modelOf, resolveAgent } from "../core/config/resolve-agent.ts";
 import type { StrataConfig } from "../core/config/schema.ts";
 import type { ProviderConfig } from "../core/config/schema/providers.ts";
@@ -7,7 +7,7 @@ import { StrataError } from "../core/strata-error.ts";
 import { chooseProvider, isUsable } from "../edge/providers/reach-choice.ts";
 import { createLiveCatalogue } from "./config-catalogue.ts";
 
-/** The configured one, else one that a configured provider answers for. */
+/** The configured model, else the default model of a configured provider. */
 export function usualModel(config: StrataConfig, agent: string): string {
   return resolveAgent(config, agent).model ?? usualModelOf(config.providers);
 }
@@ -19,7 +19,7 @@ function usualModelOf(providers: ReadonlyMap<string, ProviderConfig>): string {
   if (usable.length === 0) return simulatedModel;
   throw new StrataError(
     "config-invalid",
-    `no model is chosen, and ${usable.join(", ")} has no usual one`,
+    `no model is chosen, and ${usable.join(", ")} has no default model`,
     "name one as models.default in your strata.yaml, or with --model",
   );
 }

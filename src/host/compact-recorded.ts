@@ -9,18 +9,18 @@ import type { Session } from "../core/session/session.ts";
 export interface RecordedDeps extends Pick<Deps, "ledger" | "provider" | "compaction"> {
   /** An abort leaves the session as it was. */
   readonly signal: AbortSignal;
-  /** Told of problems that do not end the compaction. */
+  /** Called with problems that do not end the compaction. */
   readonly onProblem: (problem: unknown) => void;
 }
 
-/** Why a compaction did not happen, by the event that tells it. */
+/** The event that says why a compaction did not happen. */
 export type Hindrance =
   | PayloadOf<"compaction.skipped">["outcome"]
   | PayloadOf<"compaction.failed">["error_class"];
 
 export interface RecordedRun {
   readonly run: CompactionOutcome;
-  /** Null where the session was compacted. */
+  /** Null if the session was compacted. */
   readonly hindrance: Hindrance | null;
 }
 
@@ -44,7 +44,7 @@ export async function compactRecorded(
     });
     return { run, hindrance: run.kind === "unchanged" ? readHindrance() : null };
   } finally {
-    // Events that are not stored were reported by then, and the compaction stands.
+    // The bus has already reported events that are not stored, and the compaction is done.
     await bus.close().catch(() => {});
   }
 }

@@ -1,11 +1,11 @@
-// Model facts as a configuration has them: with its own models, and with the lifetimes it lets providers be asked for.
+// Model facts with the configured models, and with the cache lifetimes that the configuration allows.
 import { toCatalogueChanges } from "../core/config/check-whole.ts";
 import type { StrataConfig } from "../core/config/schema.ts";
 import { builtInCatalogue, createCatalogue, type Catalogue } from "../core/models/catalogue.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { onlyWritesOf } from "../core/models/prices.ts";
 
-/** Follows the configuration: what is asked of it is answered by what holds at that moment. */
+/** A catalogue that always answers from the current configuration. */
 export function createLiveCatalogue(config: () => StrataConfig): Catalogue {
   let known: { readonly config: StrataConfig; readonly catalogue: Catalogue } | null = null;
   const now = (): Catalogue => {
@@ -35,7 +35,7 @@ export function toCatalogue(config: StrataConfig): Catalogue {
   const changes = toCatalogueChanges(config);
   const catalogue = changes === null ? builtInCatalogue : createCatalogue(changes);
   const { longTtlProviders } = config.promptCache;
-  // The answer to a question never changes, so that callers may keep it and compare it.
+  // The same facts give the same object, so that callers may keep and compare it.
   const limited = new Map<ModelFacts, ModelFacts>();
   return {
     ...catalogue,

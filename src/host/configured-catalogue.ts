@@ -9,7 +9,7 @@ import { findConfigPlaces } from "./read-config-once.ts";
 
 export interface ConfiguredPrices {
   readonly env: Environment;
-  /** Told in words that a file of the workspace is broken and left out. */
+  /** Called with a text when a workspace file is broken and ignored. */
   readonly onProblem: (problem: string) => void;
 }
 

@@ -32,7 +32,7 @@ export interface ProviderAccess {
   /** The variables that hold key and address. */
   readonly keyName: string;
   readonly urlName: string;
-  /** Null where it is not set. */
+  /** Null if not set. */
   readonly apiKey: string | null;
   /** Null for the provider's own address. */
   readonly baseUrl: string | null;
@@ -53,7 +53,7 @@ export const providerVariableNames: readonly string[] = [
   "ANTHROPIC_CACHE_LONG_TTL_BETA",
 ];
 
-/** A variable that is set to nothing is not set. */
+/** An empty variable counts as not set. */
 function textOf(value: string | undefined): string | null {
   const text = value?.trim() ?? "";
   return text === "" ? null : text;
@@ -70,7 +70,7 @@ export function readDataDirectory(env: Environment): Setting<string> {
   return absolute(join(homedir(), ".local", "share", "strata"), "the home directory");
 }
 
-/** A relative path would mean another place from every folder. */
+/** A relative path would mean a different place in every folder. */
 function absolute(path: string, origin: string): Setting<string> {
   if (isAbsolute(path)) return { value: path, origin };
   throw new StrataError(
@@ -80,13 +80,13 @@ function absolute(path: string, origin: string): Setting<string> {
   );
 }
 
-/** Never repeats what it refuses: a mistyped connection string holds a password, too. */
+/** Never prints the refused text: a mistyped connection string may hold a password. */
 function checkedStore(text: string, origin: string): Setting<string> {
   const place = readStorePlace(text);
   if (place.kind === "server") return { value: place.address, origin };
   if (place.kind === "refused") throw refusedStore(`the store, from ${origin}, ${place.why}`);
   const { path } = place;
-  // A typed path is meant from this folder; a variable is read in every folder.
+  // A typed path is relative to this folder; a variable is read in every folder.
   if (origin === "--store") return { value: resolve(path), origin };
   if (path.startsWith("~/")) return { value: join(homedir(), path.slice(2)), origin };
   if (isAbsolute(path)) return { value: path, origin };

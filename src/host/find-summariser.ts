@@ -1,4 +1,4 @@
-// The model that writes summaries, where another than the session's own is configured.
+// Finds the configured model for summaries.
 import type { Catalogue } from "../core/models/catalogue.ts";
 import { findModel } from "../core/models/resolve-model.ts";
 import { StrataError } from "../core/strata-error.ts";
@@ -16,8 +16,8 @@ export interface SummariserOptions {
 }
 
 /**
- * The result is asked with the configured name and the session's own model. It gives null for the own model: where no
- * other is configured, and where the other cannot be asked, which is said once. A missing summariser fails no turn.
+ * The returned function takes the configured name and the session's own model. It returns null for the own model: if no
+ * other is configured, or if the other cannot be reached, which is reported once. A missing summariser fails no turn.
  */
 export function createFindSummariser({
   catalogue,

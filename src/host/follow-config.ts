@@ -1,4 +1,4 @@
-// The configuration as it holds now: files are looked at again before every call.
+// The current configuration. Its files are checked again before every call.
 import { homedir } from "node:os";
 import type { Environment } from "../core/config/environment.ts";
 import type { ConfigOption } from "../core/config/read-config.ts";
@@ -7,9 +7,9 @@ import { findConfigFiles } from "../edge/config/find-config-files.ts";
 import { openConfig } from "../edge/config/open-config.ts";
 
 export interface FollowedConfig {
-  /** As last looked at. */
+  /** The configuration at the last check. */
   now(): StrataConfig;
-  /** Looks at the files again. Never fails: a broken file leaves the settings as they were. */
+  /** Checks the files again. Never fails: a broken file leaves the settings unchanged. */
   current(): Promise<StrataConfig>;
 }
 
@@ -19,7 +19,7 @@ export interface WhereConfigured {
   readonly configFile?: string | undefined;
   readonly env: Environment;
   readonly homeFolder?: string | undefined;
-  /** Options that were typed; stronger than files and variables. */
+  /** Command-line options; they override files and variables. */
   readonly typed?: readonly ConfigOption[] | undefined;
   readonly onNotice: (notice: string) => void;
 }
@@ -43,7 +43,7 @@ export async function followConfig(where: WhereConfigured): Promise<FollowedConf
   };
 }
 
-/** Makes the value once per configuration: the same object until a setting changes. */
+/** Builds the value once per configuration: the same object until a setting changes. */
 export function perConfig<Value>(
   config: FollowedConfig,
   make: (from: StrataConfig) => Value,

@@ -1,4 +1,4 @@
-// strata.yaml → what an engine is told, for one agent. Asked before every call, so a change holds from the next one on.
+// strata.yaml → the engine's configuration for one agent. Read before every call, so a change holds from the next call on.
 import { modelOf, resolveAgent, type ResolvedAgent } from "../core/config/resolve-agent.ts";
 import type { StrataConfig } from "../core/config/schema.ts";
 import type { DelegationOptions } from "../engine/sub-agents/delegation.ts";
@@ -19,7 +19,7 @@ export interface ConfigAround extends Omit<
   EngineConfig,
   "model" | "policy" | "compaction" | "routing"
 > {
-  /** Where nobody chose one. */
+  /** The default model. */
   readonly model: string;
 }
 
@@ -40,7 +40,7 @@ export function toEngineConfig(
   };
 }
 
-/** With the models that short names stand for. An agent's own model comes before the workspace's. */
+/** Resolves aliases. An agent's own model comes before the workspace's. */
 function toRouting(
   config: StrataConfig,
   modelFrom: ResolvedAgent["modelFrom"],
@@ -59,14 +59,14 @@ function toRouting(
   };
 }
 
-/** Without markers where prompts are not to be cached; with the layout that is configured in place of its own. */
+/** The configured policy: without markers if caching is off, and with the configured layout. */
 export function toPolicy(config: StrataConfig, agentId: string): Policy {
   const { promptCache, policy: name } = resolveAgent(config, agentId);
   const policy = findPolicy(promptCache ? name : "none");
   return { ...policy, layout: { ...policy.layout, ...writtenOf(config.policies.layout) } };
 }
 
-/** What is not in strata.yaml has its default. */
+/** Settings that strata.yaml does not have keep their defaults. */
 export function toCompactionSettings(
   { clearing, auto, ...config }: CompactionConfig,
   isEnabled: boolean,
@@ -87,13 +87,13 @@ export function toCompactionSettings(
   };
 }
 
-/** Who writes summaries; null for the session's own model. */
+/** The model for summaries; null for the session's own. */
 export function toSummariserName(config: StrataConfig): string | null {
   const { summarizerModel } = config.compaction;
   return summarizerModel === null ? null : modelOf(config, summarizerModel);
 }
 
-/** Who counts prompts before a call; the estimate alone where that is switched off. */
+/** The counter for prompts; only the estimate if exact counting is off. */
 export function toCounterSettings(
   config: StrataConfig,
   agentId: string,
@@ -103,7 +103,7 @@ export function toCounterSettings(
   return { backend: isOn ? backend : "local", capacity };
 }
 
-/** `skillsRoot`: of skills for every workspace, where nobody names another. */
+/** `skillsRoot`: the default folder of skills for every workspace. */
 export function toWorldSettings(
   config: StrataConfig,
   agentId: string,
@@ -154,7 +154,7 @@ function isEffect(name: string): name is SideEffects {
   return effects.includes(name);
 }
 
-/** Without what only an application can give: toolsets of its own, environments, who is told. */
+/** The options in strata.yaml. Own toolsets, environments and callbacks come only from an application. */
 export function toDelegationOptions(config: StrataConfig): DelegationOptions {
   const { subAgents } = config;
   const { isEnabled, isNested: nested, workerModel, ...limits } = subAgents;

@@ -1,4 +1,4 @@
-// The event bus of a host: stored in the ledger, problems told in words.
+// The event bus of a host. Events are stored in the ledger; problems become notices.
 import { messageOf } from "../core/strata-error.ts";
 import { createEventIds } from "../core/events/event-ids.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
@@ -18,7 +18,7 @@ export function openEvents({ ledger, onNotice, ...more }: EventsOptions): EventB
   return createEventBus({ store: ledger, onProblem, ...more });
 }
 
-/** For a person, without the events themselves; null for a problem that no person needs to know. */
+/** A notice without the events' content; null if no person needs to know. */
 function describeProblem(problem: BusProblem): string | null {
   switch (problem.kind) {
     case "event-invalid":
@@ -41,8 +41,8 @@ function describeProblem(problem: BusProblem): string | null {
 }
 
 /**
- * Makes the next event ids of a session sort after the stored ones, even if they were made by a clock ahead of ours.
- * Returns the last stored id; null where there is none.
+ * Makes the next event ids of a session sort after the stored ones, even if another clock is ahead of ours.
+ * Returns the last stored id; null if there is none.
  */
 export async function continueEvents(
   events: Pick<EventBus, "continueSession">,
@@ -59,5 +59,5 @@ export async function continueEvents(
   return last;
 }
 
-/** The last events of a session are from about when it was last written to; clocks differ. */
+/** The last events of a session are about as old as its last write; clocks differ. */
 const eventsLateMs = 60_000;

@@ -77,7 +77,7 @@ tools: { toolset: full, bash: true }
     expect(isSimulated).toBe(true);
     expect(toolsOf(await engine.open({ model: "claude-sonnet-5-5" }))).not.toContain("bash");
     await expect(engine.open()).rejects.toThrow(
-      "gpt-6.1-sol is real, and what runs here is simulated",
+      "gpt-6.1-sol is real, but this host runs simulated models",
     );
   });
 
@@ -86,7 +86,7 @@ tools: { toolset: full, bash: true }
     const of = { workspace: join(folder, "work"), configFile: write(both + rule) };
     const { engine } = await open({ ...of, model: "claude-sonnet-5-5" });
     const session = await engine.open({ model: "claude-sonnet-5-5" });
-    await expect(session.useModel("gpt-6.1-sol")).rejects.toThrow("is real, and what runs here");
+    await expect(session.useModel("gpt-6.1-sol")).rejects.toThrow("is real, but this host");
     const turn = session.run("Ask the other one.", { model: "gpt-6.1-sol" });
     expect((await turn.result).end).toBe("done");
     expect(session.session.model.id).toBe("claude-sonnet-5-5");
@@ -310,7 +310,7 @@ test("the usual model is one that can be asked; a provider of one's own has none
   expect(modelFor("{}")).toBe("claude-sonnet-5-5");
   expect(modelFor("{}", { OPENAI_API_KEY: plantedOpenaiKey })).toBe("gpt-6.1-sol");
   const own = 'providers: { garage: { kind: openai-compatible, base_url: "http://localhost:1" } }';
-  expect(() => modelFor(own)).toThrow("no model is chosen, and garage has no usual one");
+  expect(() => modelFor(own)).toThrow("no model is chosen, and garage has no default model");
 });
 
 function toolsOf({ session }: EngineSession): readonly string[] {

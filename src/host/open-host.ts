@@ -41,38 +41,38 @@ export interface HostOptions {
   readonly store?: string;
   /** Used instead of any store. The caller closes it. */
   readonly ledger?: Ledger;
-  /** Whose settings hold; `agent` by default. */
+  /** The agent whose settings hold; `agent` by default. */
   readonly agent?: string;
   /** In place of the agent's configured one; its rules are part of the prompt. */
   readonly role?: AgentRole;
-  /** The model of the first session, where it is not the agent's. Decides whether all models here are simulated. */
+  /** The model of the first session if it is not the agent's. Decides whether all models here are simulated. */
   readonly model?: string;
   /**
    * The folder to work in. By default a simulated agent gets an empty temporary folder in which it may only read, and
    * a real one works in the current folder.
    */
   readonly workspace?: string;
-  /** Asked before tools that need a confirmation; without it they are refused. */
+  /** Called before tools that need a confirmation; without it they are refused. */
   readonly confirm?: Confirm;
-  /** Told how each use of a tool ended. */
+  /** Called when a tool use ends. */
   readonly onSettled?: (settled: SettledUse) => void;
-  /** Told what a person should know, one notice at a time. Notices hold no keys. */
+  /** Called with each notice for a person. Notices hold no keys. */
   readonly onNotice?: (notice: string) => void;
   /** The o200k vocabulary by default, which takes a moment to load. */
   readonly counter?: TextCounter;
-  /** How calls are made, such as the longest reply. */
+  /** Call options, such as the longest reply. */
   readonly callOptions?: Partial<CallOptions>;
   readonly simulator?: SimulatorOptions;
 }
 
 export interface Host {
-  /** As last looked at, which is before every call. Holds keys: print settings, which are masked. */
+  /** The configuration at the last check, which happens before every call. It holds keys: print `settings`, which are masked. */
   readonly config: () => StrataConfig;
   readonly catalogue: Catalogue;
   readonly ledger: Ledger;
   readonly events: EventBus;
   readonly providers: Providers;
-  /** Whether models are played by the simulator: all of them or none. A model of the other kind is refused. */
+  /** Whether the simulator plays the models: all of them or none. A model of the other kind is refused. */
   readonly isSimulated: boolean;
   readonly counters: Counters;
   /** The path of the folder. */
@@ -85,7 +85,7 @@ export interface Host {
   close(): Promise<void>;
 }
 
-/** Opens everything for one agent, as configured. Where a part fails, the parts before it are closed again. */
+/** Opens everything for one agent, as configured. If a part fails, the earlier parts are closed again. */
 export async function openHost(options: HostOptions): Promise<Host> {
   const opened: Closing[] = [];
   const keep: Keep = (part) => {
@@ -101,7 +101,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
   }
 }
 
-/** Each part stands on those before it. `keep` is told at once of a part that must be closed. */
+/** Each part needs the earlier ones. `keep` is called at once with a part that must be closed. */
 async function openParts(options: HostOptions, keep: Keep): Promise<Omit<Host, "close">> {
   const { env, store, configFile, typed, homeFolder, simulator } = options;
   const { agent = "agent", onNotice = () => {} } = options;

@@ -15,7 +15,7 @@ export interface LedgerOptions {
   readonly onNotice: (notice: string) => void;
 }
 
-/** Makes the ledger where there is none. */
+/** Creates the ledger if there is none. */
 export async function openConfiguredLedger(
   { ledger: { store: configured, leaseMs } }: StrataConfig,
   { env, store, onNotice }: LedgerOptions,
@@ -28,14 +28,14 @@ export async function openConfiguredLedger(
 }
 
 export interface StoreWish extends LedgerWish {
-  /** Told of problems that do not end the work. */
+  /** Called with problems that do not end the work. */
   readonly onProblem: (problem: unknown) => void;
 }
 
 /** Works on the ledger and the database below it. */
 export type StoreWork<Result> = (store: OpenStore, place: LedgerPlace) => Promise<Result>;
 
-/** Makes no ledger: where there is none, `ifMissing` gives the result. */
+/** Creates no ledger: if there is none, `ifMissing` gives the result. */
 export function withStore<Result>(
   wish: StoreWish,
   work: StoreWork<Result>,
@@ -47,7 +47,7 @@ export function withStore<Result>(
   });
 }
 
-/** Makes the ledger where there is none. */
+/** Creates the ledger if there is none. */
 export function withMadeStore<Result>(wish: StoreWish, work: StoreWork<Result>): Promise<Result> {
   return atLedgerPlace(wish, async (place) => {
     const store = await makeStore(place.where, { onProblem: wish.onProblem });

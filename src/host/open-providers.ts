@@ -1,4 +1,4 @@
-// The configured providers of a host, real or simulated. The two never mix: what begins simulated stays simulated.
+// The configured providers of a host, real or simulated. The two never mix.
 import type { StrataConfig } from "../core/config/schema.ts";
 import type { Catalogue } from "../core/models/catalogue.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
@@ -23,7 +23,7 @@ export interface ProvidersOptions {
 }
 
 export interface HostProviders extends Providers {
-  /** Whether models are played by the simulator: all of them or none. */
+  /** Whether the simulator plays the models: all of them or none. */
   readonly isSimulated: boolean;
   /** False for a model of the other kind, and for one whose provider is not configured. */
   canReach(model: ModelFacts): boolean;
@@ -47,7 +47,7 @@ function toBetas({ promptCache }: StrataConfig): PlanBetas {
 }
 
 /**
- * A model that was reached once stays as it was reached, even if a file makes its provider simulated or real meanwhile.
+ * A model stays real or simulated after its first use, even if a file changes its provider meanwhile.
  * Otherwise a simulated model would get the tools and the folder of a real one, and its dollars would be booked as money.
  */
 function keepApart(providers: Providers, isSimulated: boolean): HostProviders {
@@ -71,7 +71,7 @@ function keyOf({ id, provider, route }: ModelFacts): string {
   return JSON.stringify([id, provider, route]);
 }
 
-/** Choosing is refused for a model whose provider is missing while others are configured. */
+/** The lookup throws for a model whose provider is missing while others are configured. */
 function falseIfRefused(find: () => boolean): boolean {
   try {
     return find();
@@ -85,7 +85,7 @@ function refuse({ id }: ModelFacts, isSimulated: boolean): never {
   throw new StrataError(
     "input-invalid",
     isSimulated
-      ? `${id} is real, and what runs here is simulated`
+      ? `${id} is real, but this host runs simulated models`
       : `${id} would be simulated, and what runs here is real`,
     "the two do not mix: begin a session of its own with it",
   );

@@ -1,4 +1,4 @@
-// How a provider is spoken to from the command line: its protocols, and the endpoint its variables name.
+// How the command line reaches a provider: its protocols, and the endpoint that its variables name.
 import { StrataError } from "../core/strata-error.ts";
 import { toEndpoint, type Endpoint } from "../core/wire/access.ts";
 import type { Protocol } from "../core/wire/protocol.ts";
@@ -10,7 +10,7 @@ export type FoundEndpoint =
   | {
       readonly kind: "found";
       readonly endpoint: Endpoint;
-      /** The variables it is from. */
+      /** The variables that name it. */
       readonly origin: string;
     }
   /** In words, such as "OPENAI_API_KEY is not set". */
@@ -33,7 +33,7 @@ export function findEndpoint(env: Environment, provider: string): FoundEndpoint 
   return { kind: "found", endpoint, origin };
 }
 
-/** As a session was recorded with. */
+/** Finds the protocol that a session was recorded with. */
 export function protocolNamed(name: string): Protocol {
   const protocol = findProtocol(name);
   if (protocol !== undefined) return protocol;

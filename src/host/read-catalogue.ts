@@ -1,4 +1,4 @@
-// The built-in model facts, with what a user's file adds or changes.
+// The built-in model facts with the changes from a user's file.
 import { readFileSync } from "node:fs";
 import { builtInCatalogue, createCatalogue, type Catalogue } from "../core/models/catalogue.ts";
 import { StrataError, messageOf } from "../core/strata-error.ts";
@@ -10,7 +10,7 @@ export function readCatalogue(file: string | undefined): Catalogue {
   if (typeof changes !== "object" || changes === null) {
     throw new StrataError(
       "config-invalid",
-      `${file} is no object`,
+      `${file} is not a JSON object`,
       'write { "add": {}, "override": {} }',
     );
   }

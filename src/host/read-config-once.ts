@@ -1,4 +1,4 @@
-// The configuration read once, for a command that looks at it and ends. A program that runs on follows it instead.
+// Reads the configuration once, for a command that ends. A long-running program follows it instead.
 import { homedir } from "node:os";
 import { toConfigError } from "../core/config/config-problem.ts";
 import type { Environment } from "../core/config/environment.ts";
@@ -15,7 +15,7 @@ export interface WhereToRead {
   readonly configFile?: string | undefined;
 }
 
-/** The weakest first. Whether the files are there is not checked. */
+/** The weakest first. Does not check whether the files exist. */
 export function findConfigPlaces(where: WhereToRead): readonly ConfigPlace[] {
   const { env, workspace = process.cwd(), configFile } = where;
   return findConfigFiles({ given: configFile, env, workspace, homeFolder: homedir() });
@@ -25,7 +25,7 @@ export interface UsableConfig extends ReadConfig {
   readonly config: StrataConfig;
 }
 
-/** A configuration with errors is an error that lists them. */
+/** Throws one error that lists all errors of the configuration. */
 export async function readConfigOnce(options: LoadConfigOptions): Promise<UsableConfig> {
   const loaded = await loadConfig(options);
   const { config, problems } = loaded;

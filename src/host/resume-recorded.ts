@@ -1,4 +1,4 @@
-// A session as the ledger has it, for work on it between turns.
+// Resumes a recorded session for work between turns.
 import { findPolicy } from "../core/cache/policies.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import type { SessionRecord } from "../core/ledger/session-record.ts";
@@ -15,11 +15,11 @@ import { protocolNamed } from "./provider-protocols.ts";
 
 export interface Resumed {
   readonly session: Session;
-  /** On average; 1 where there were no turns. */
+  /** The average; 1 without turns. */
   readonly callsPerTurn: number;
 }
 
-/** With its own model, and with the protocol, policy and options of its calls. */
+/** Uses its own model, and the protocol, policy and options of its calls. */
 export async function resumeRecorded(
   ledger: Ledger,
   record: SessionRecord,
@@ -30,7 +30,7 @@ export async function resumeRecorded(
   if (habit === null) {
     throw new StrataError(
       "input-invalid",
-      `session ${id} was recorded without how it is called`,
+      `session ${id} was recorded without its call options`,
       "compact it with the program that runs it",
     );
   }

@@ -1,10 +1,10 @@
-// How the ledger knows a simulated session, and the check that it is not continued by a real model or the other way.
+// Marks simulated sessions in the ledger, and stops a real model from continuing one, or the reverse.
 import type { SessionRecord } from "../core/ledger/session-record.ts";
 import { StrataError } from "../core/strata-error.ts";
 import type { World } from "../engine/world/world.ts";
 import { readProviderAccess } from "./environment.ts";
 
-/** Recorded with a simulated session. */
+/** The mark that is recorded with a simulated session. */
 export interface Simulation {
   /** Whether its folder was made for it and removed with it. */
   readonly isTemporary: boolean;
@@ -12,7 +12,7 @@ export interface Simulation {
 
 const noteName = "simulation";
 
-/** Sessions of this world are recorded as simulated. */
+/** Records the sessions of this world as simulated. */
 export function markSimulated(world: World, simulation: Simulation): World {
   return {
     ...world,
@@ -41,7 +41,7 @@ function property(value: unknown, name: string): unknown {
   return Object.entries(value).find(([key]) => key === name)?.[1];
 }
 
-/** Refuses a simulated session where models are real, and a real one where they are simulated. */
+/** Refuses a simulated session if models are real, and a real one if they are simulated. */
 export function requireSameKind(record: SessionRecord, isSimulated: boolean): void {
   const wasSimulated = simulationOf(record) !== null;
   if (wasSimulated === isSimulated) return;
@@ -51,7 +51,7 @@ export function requireSameKind(record: SessionRecord, isSimulated: boolean): vo
     throw new StrataError(
       "environment-unfit",
       `session ${id} was simulated, and a real provider would answer now`,
-      "begin a new session; without a key, the simulator goes on with this one",
+      "begin a new session; without a key, the simulator continues this one",
     );
   }
   throw new StrataError(

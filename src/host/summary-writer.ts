@@ -21,21 +21,21 @@ export type Writer =
       readonly model: ModelFacts;
       readonly protocol: Protocol;
       readonly endpoint: Endpoint;
-      /** The variables the endpoint is from. */
+      /** The variables that name the endpoint. */
       readonly origin: string;
       /** The session's own model reads the conversation from its cache. */
       readonly isOwn: boolean;
     }
-  /** Only planned with: the model cannot be asked because of `missing`. */
+  /** Used for a plan only: the model cannot be called because of `missing`. */
   | { readonly kind: "planned"; readonly model: ModelFacts; readonly missing: string }
-  /** `missing`: why no model can be asked; null where none is wanted. */
+  /** `missing`: why no model can be called; null if none is wanted. */
   | { readonly kind: "nobody"; readonly missing: string | null };
 
 export interface WriterWish {
   readonly isModelWanted: boolean;
   /** A model instead of the session's own. */
   readonly summarizer: string | undefined;
-  /** No model will be asked, so a missing key is no error. */
+  /** No model is called, so a missing key is no error. */
   readonly isDryRun: boolean;
 }
 
@@ -123,7 +123,7 @@ function openProvider({
 }
 
 function refuseToSend(): Promise<never> {
-  return Promise.reject(new Error("a fold without a model asks one"));
+  return Promise.reject(new Error("a compaction without a model called one"));
 }
 
 /** Reports progress while the summary streams in. */

@@ -1,4 +1,4 @@
-// What is configured about documents, memory, skills and tools of a workspace.
+// The configured settings for documents, memory, skills and tools of a workspace.
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Environment } from "../core/config/environment.ts";
@@ -14,7 +14,7 @@ export interface WhoseSettings {
   readonly homeFolder: string | undefined;
 }
 
-/** As configured now. A simulated agent never runs commands. */
+/** The current settings. A simulated agent never runs commands. */
 export function followWorldSettings(
   config: FollowedConfig,
   { agent, isSimulated, homeFolder }: WhoseSettings,
@@ -27,7 +27,7 @@ export function followWorldSettings(
   });
 }
 
-/** Read once, for an agent without settings of its own. A configuration that cannot be read is an error. */
+/** Reads the settings once, for an agent without its own. Throws if the configuration cannot be read. */
 export async function readWorldSettings(
   files: readonly ConfigFile[],
   env: Environment,
@@ -36,7 +36,7 @@ export async function readWorldSettings(
   return toWorldSettings(config, "agent", { skillsRoot: usualSkillsRoot() });
 }
 
-/** Where skills for every workspace are, unless another folder is configured. */
+/** The default folder of skills for every workspace. */
 function usualSkillsRoot(homeFolder: string = homedir()): string {
   return join(homeFolder, ".strata", "skills");
 }

@@ -10,11 +10,11 @@ export interface ChangedSetting {
   /** Short texts for people. */
   readonly before: string;
   readonly after: string;
-  /** The first block that is lost with it. */
+  /** The first block that the change loses. */
   readonly block: number;
 }
 
-/** Of several, the one that is lost from the earliest block on; null where none matters. */
+/** The changed setting that loses the earliest block; null if none matters. */
 export function changedSetting(
   before: RequestSettings,
   now: RequestSettings,
@@ -39,7 +39,7 @@ function named(change: RequestChange, settings: RequestSettings): string {
   return defaults[change] ?? "default";
 }
 
-/** What is meant where nothing is said. */
+/** The default values. */
 const defaults: Partial<Record<RequestChange, string>> = {
   "tool choice": "auto",
   "parallel tool use": "on",

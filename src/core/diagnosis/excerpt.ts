@@ -1,4 +1,4 @@
-// Where two texts part, and a few characters around it that are safe to print.
+// The place where two texts differ, and a few printable characters around it.
 
 const utf8 = new TextEncoder();
 
@@ -40,7 +40,7 @@ export function byteLength(text: string): number {
 
 export const excerptLengthMax = 80;
 
-/** How much is shown before the place, so that one can find it. */
+/** Characters shown before the place. */
 const leadLength = 24;
 
 /** At most 80 characters around a place, with control characters made visible. */
@@ -55,7 +55,7 @@ export function excerptAt(text: string, at: number): string {
   return start + excerptLengthMax < text.length ? `${shown}…` : shown;
 }
 
-/** A copy that does not keep the text alive which it was cut from. */
+/** A copy that does not keep the original text in memory. */
 export function detach(text: string): string {
   const copy: unknown = JSON.parse(JSON.stringify(text));
   return typeof copy === "string" ? copy : text;
@@ -77,7 +77,7 @@ const named: Readonly<Record<string, string>> = {
   "\\": "\\\\",
 };
 
-/** Control characters, and those that hide or turn around what follows. */
+/** Control characters, and characters that hide or reverse the text after them. */
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 
 function visible(character: string): string {

@@ -1,4 +1,4 @@
-// How much of what this request sends again could have been read.
+// How much of the repeated prompt the cache could have served.
 import { toleranceShare } from "../cache/count-tolerance.ts";
 import type { Ruler } from "../cache/cache-state.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
@@ -10,7 +10,7 @@ import type { RememberedCall } from "./remember-call.ts";
 
 export interface ExpectedRead {
   readonly tokens: number;
-  /** A difference up to this says nothing. */
+  /** Differences up to this mean nothing. */
   readonly toleranceTokens: number;
 }
 
@@ -19,16 +19,16 @@ export interface ReadQuestion {
   readonly kept: KeptPrefix;
   readonly view: PromptView;
   readonly rules: ModelFacts;
-  /** Blocks at the beginning that are the same. */
+  /** Number of equal blocks at the beginning. */
   readonly shared: number;
   readonly ruler: Ruler;
   readonly textBefore: TextOfHash;
   readonly reported: number;
-  /** What the rules say is read of this request as it is. */
+  /** What this request reads by the rules. */
   readonly simulated: SimulatedRead;
 }
 
-/** Where counts are the provider's own. */
+/** The tolerance for the provider's own counts. */
 const exactTolerance = 8;
 
 export function expectedRead(question: ReadQuestion): ExpectedRead {
@@ -43,17 +43,17 @@ export function expectedRead(question: ReadQuestion): ExpectedRead {
     const most = Math.min(kept.tokens, tokens);
     return { tokens: most, toleranceTokens: toleranceOf(most, rules) };
   }
-  // The reply tells what was read up to a known block; only what follows it is estimated.
+  // The reply gives the exact tokens up to a known block; only the rest is estimated.
   const known = tokens - branchTokens(question) - question.ruler(simulated.block);
   const rest = Math.max(0, known);
   const most = Math.max(reported, Math.min(kept.tokens, reported + rest));
   return { tokens: most, toleranceTokens: exactTolerance + rest * toleranceShare + step };
 }
 
-/** Fewer are not worth a marker of their own. */
+/** Fewer tokens are not worth a marker. */
 const branchTokensMin = 1024;
 
-/** Tokens before a branch that nobody marked. Nobody marks every place, so a few are no loss. */
+/** Tokens before a branch without a marker. Clients do not mark every place, so a few tokens are no loss. */
 function branchTokens({ before, view, shared, rules, ruler, textBefore }: ReadQuestion): number {
   const { blocks } = view;
   const isBranch = branchesOff(before.blocks, blocks, shared);
@@ -67,7 +67,7 @@ function branchTokens({ before, view, shared, rules, ruler, textBefore }: ReadQu
   return unmarked < Math.max(branchTokensMin, rules.cache.minimumTokens ?? 0) ? unmarked : 0;
 }
 
-/** What is the same, the block that was edited, and all after it that was there before: new text is no loss. */
+/** The shared part, the edited block, and everything after it that was sent before. New text is no loss. */
 function sentAgain({ before, kept, view, shared, ruler, textBefore }: ReadQuestion): number {
   const known = new Set(before.blocks.slice(0, kept.block + 1).map(({ hash }) => hash));
   const { blocks } = view;
@@ -82,7 +82,7 @@ function sentAgain({ before, kept, view, shared, ruler, textBefore }: ReadQuesti
   const old = before.blocks[shared];
   const now = blocks[shared];
   if (now === undefined || old === undefined || known.has(now.hash)) return tokens;
-  // In a history without any reply to come, another block begins another conversation.
+  // In a history without a later reply, a different block begins another conversation.
   const isReplaced =
     (isGoingOn || now.tier !== "T3") && old.role === now.role && old.kind === now.kind;
   if (!isReplaced && !isEdited(old, now, textBefore)) return tokens;

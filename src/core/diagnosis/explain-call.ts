@@ -1,4 +1,4 @@
-// The verdict: what could have been read, step by step down to what was, and the step that lost most.
+// The verdict: from the possible read down to the actual read, and the step that lost most.
 import type { Ruler } from "../cache/cache-state.ts";
 import type { Usage } from "../message/usage.ts";
 import { expectedRead } from "./expected-read.ts";
@@ -34,7 +34,7 @@ export function explainCall(question: CallQuestion): Explanation {
   const { before, view, usage } = question;
   const ruler = scaledRuler(view, usage);
   if (before === null) return verdict(question, ruler, { cause: "first call" });
-  // What the provider adds by itself cannot be compared.
+  // Content that only the provider has cannot be compared.
   if (before.continues || view.request.continues)
     return verdict(question, ruler, { cause: "no miss" });
   if (before.kept === null) return explainUnkept(question, before, ruler);
@@ -123,7 +123,7 @@ function toDescribed(
   };
 }
 
-/** Thinking that is still in the body, and that the model is not shown any more since the user spoke. */
+/** Thinking that is still in the body but that the model no longer sees after a new user message. */
 function droppedThinking(
   before: RememberedCall,
   { request, blocks }: PromptView,
@@ -141,7 +141,7 @@ function droppedThinking(
   };
 }
 
-/** The call before left nothing behind: it asked for nothing, or for too little. */
+/** The call before left nothing in the cache: it had no marker, or too short a prefix. */
 function explainUnkept(question: CallQuestion, before: RememberedCall, ruler: Ruler): Explanation {
   const { view, usage, rules } = question;
   const reported = usage?.cacheReadTokens ?? 0;

@@ -13,20 +13,20 @@ export interface MissQuestion {
   /** Null for the first call of a session. */
   readonly previous: ForeignRequest | null;
   readonly current: ForeignRequest;
-  /** What the provider reported for the current request; null: what its rules say is taken. */
+  /** The provider's report for the current request; null: computed by its rules. */
   readonly usage: Usage | null;
   readonly previousUsage?: Usage;
-  /** Of the current request's model, on its route. */
+  /** Facts of the current request's model, on its route. */
   readonly rules: ModelFacts;
   readonly timing: CallTiming;
-  /** What earlier calls left behind. */
+  /** Cache entries of earlier calls. */
   readonly history?: readonly TrackedEntry[];
 }
 
 export interface CallTiming {
   /** From the start of the previous request to the start of this one. */
   readonly gapMs: number;
-  /** From the start of the previous request until its response began; 0 where it is not known. */
+  /** From the start of the previous request until its response began; 0 if unknown. */
   readonly previousLatencyMs?: number;
   /** When the current request was sent, for prices; milliseconds since 1970. */
   readonly startMs: number;

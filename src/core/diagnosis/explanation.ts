@@ -1,4 +1,4 @@
-// What is said of a call that read less from the cache than it could have.
+// The explanation of a call that read less from the cache than it could have.
 import type { BlockPlace } from "./find-divergence.ts";
 
 /** Why a prefix was not read. The list is closed: a new cause is a decision. */
@@ -22,23 +22,23 @@ export const missCauses = [
 export type MissCause = (typeof missCauses)[number];
 
 export interface Explanation {
-  /** What would have been read of this request, had it kept what the one before it sent. */
+  /** What this request would have read if it had kept the earlier prompt unchanged. */
   readonly expectedReadTokens: number;
   readonly reportedReadTokens: number;
   readonly cause: MissCause;
-  /** What exactly, such as `tool choice: auto → any`; null where the cause says it all. */
+  /** The detail, such as `tool choice: auto → any`; null if the cause is enough. */
   readonly detail: string | null;
-  /** The first block that differs, or the one that ends what was not read; null for none. */
+  /** The first block that differs, or the last block that was not read; null for none. */
   readonly block: BlockPlace | null;
   readonly lostTokens: number;
-  /** What the lost tokens cost more than reading them; null where the model has no price. */
+  /** The extra cost of the lost tokens over a cache read; null if the model has no price. */
   readonly lostPicoUsd: bigint | null;
   /** One sentence: what would have avoided it. */
   readonly advice: string;
   readonly detectedBy: readonly Detector[];
 }
 
-/** `reads halved` is N-16: the call before read something, and this one less than half of it. */
+/** `reads halved`: this call read less than half of what the call before it read. */
 export type Detector = "expected more" | "reads halved";
 
 export interface Circumstances {

@@ -1,4 +1,4 @@
-// The first block at which two prompts part, and what that block is about.
+// The first block where two prompts differ, and what that block is.
 import type { ContentHash } from "../hash.ts";
 import { byteLength, excerptAt, sharedEnding, sharedLength } from "./excerpt.ts";
 import type { RememberedBlock } from "./remember-call.ts";
@@ -12,9 +12,9 @@ export interface BlockPlace {
   readonly path: string;
   readonly tier: Tier;
   readonly section: string;
-  /** Of the first difference within the block's text; null where there is none or the text is not known. */
+  /** Place of the first difference in the block's text; null if there is none or the text is unknown. */
   readonly byteOffset: number | null;
-  /** At most 80 characters, control characters made visible; null where there is nothing or it is not known. */
+  /** At most 80 characters, control characters made visible; null if absent or unknown. */
   readonly before: string | null;
   readonly after: string | null;
 }
@@ -25,10 +25,10 @@ export type ContentCause =
   | "system changed"
   | "history rewritten";
 
-/** Finds the text of an earlier block; undefined where it is not kept. */
+/** Finds the text of an earlier block; undefined if it is not kept. */
 export type TextOfHash = (hash: ContentHash) => string | undefined;
 
-/** How many blocks at the beginning are the same. Keys are chained, so halving finds it. */
+/** Number of equal blocks at the beginning. Keys are chained, so a binary search finds it. */
 export function sharedBlocks(
   before: readonly RememberedBlock[],
   now: readonly Pick<ViewBlock, "contentKey">[],
@@ -43,7 +43,7 @@ export function sharedBlocks(
   return low;
 }
 
-/** What changed at the first block that differs: the earliest tier of the two that stand there. */
+/** The cause at the first block that differs: the earlier tier of the two blocks there. */
 export function contentCause(
   before: readonly RememberedBlock[],
   now: readonly ViewBlock[],
@@ -66,7 +66,7 @@ function toolHashes(blocks: readonly (RememberedBlock | ViewBlock)[]): string {
     .join();
 }
 
-/** The block as it stands now; as it stood before where there is none any more. */
+/** Describes the current block, or the earlier one if it is gone. */
 export function describeDifference(
   before: readonly RememberedBlock[],
   now: readonly ViewBlock[],
@@ -90,7 +90,7 @@ export function describeDifference(
   }
   const shared = sharedLength(oldText, current.text);
   if (oldText === current.text && old !== undefined) {
-    // The same words in another role, or as another kind of block.
+    // The same text in another role, or as another kind of block.
     const names = [`${old.role} ${old.kind}`, `${current.role} ${current.kind}`] as const;
     return { ...place, byteOffset: 0, before: names[0], after: names[1] };
   }
@@ -110,7 +110,7 @@ export function describePlace(blocks: readonly ViewBlock[], index: number): Bloc
   return { index, path, tier, section, byteOffset: null, before: null, after: null };
 }
 
-/** Whether a block is an earlier one with some words changed, and not another one in its place. */
+/** Whether a block is an edited version of an earlier one, not a different block. */
 export function isEdited(
   old: RememberedBlock | undefined,
   current: ViewBlock | undefined,
@@ -125,10 +125,10 @@ export function isEdited(
   return same >= editedLengthMin && same * 2 >= Math.min(oldText.length, current.text.length);
 }
 
-/** Less is what two results of tools share anyway: names of fields and ids. */
+/** Two tool results share less than this anyway: field names and ids. */
 const editedLengthMin = 100;
 
-/** Another ending of the same conversation, or another conversation on the same beginning: there is no reply in what is new. */
+/** Whether the new part has no reply: another ending of the conversation, or another conversation with the same start. */
 export function branchesOff(
   before: readonly RememberedBlock[],
   now: readonly ViewBlock[],
@@ -138,7 +138,7 @@ export function branchesOff(
   return !now.slice(at).some(({ role }) => role === "assistant");
 }
 
-/** A branch from a place where no marker stood; words changed in the last message are no branch. */
+/** A branch from a place without a marker. An edit of the last message is not a branch. */
 export function isUnmarkedBranch(
   before: readonly RememberedBlock[],
   now: readonly ViewBlock[],

@@ -1,9 +1,9 @@
-// Which of a session's conversations a request goes on with.
+// Finds which of a session's conversations a request continues.
 import type { ForeignBlock } from "../wire/foreign/foreign-request.ts";
 import type { PromptView } from "./prompt-view.ts";
 import type { RememberedBlock, RememberedCall } from "./remember-call.ts";
 
-/** The one it shares most with; null where it begins another: a sub-agent, a title. */
+/** The conversation it shares most with; null if it begins a new one: a sub-agent, a title. */
 export function findThread(
   threads: readonly RememberedCall[],
   { blocks }: PromptView,
@@ -11,7 +11,7 @@ export function findThread(
   const now = describe(blocks);
   let best: RememberedCall | null = null;
   let mostShared = -1;
-  // The latest wins where several share as much.
+  // The latest wins if several share as much.
   for (const thread of threads.toReversed()) {
     const before = describe(thread.blocks);
     let sharedTokens = 0;
@@ -28,10 +28,10 @@ export function findThread(
 }
 
 interface Described {
-  /** Tokens by hash. Tools are left out: sub-agents have many of the same. */
+  /** Tokens by hash, without tools: sub-agents share many of them. */
   readonly tokens: ReadonlyMap<string, number>;
   readonly total: number;
-  /** The first words of the user; null for none. */
+  /** The first user message; null for none. */
   readonly opening: string | null;
 }
 

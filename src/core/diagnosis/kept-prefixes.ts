@@ -1,4 +1,4 @@
-// Which prefixes a provider has after a call, by its rules and by what it reported.
+// Which prefixes a provider has after a call, by its rules and its report.
 import { countTolerance } from "../cache/count-tolerance.ts";
 import { keptMsOf, type KnownEntry, type Ruler } from "../cache/cache-state.ts";
 import { entriesByBlock, expectBill } from "../cache/expect-bill.ts";
@@ -10,11 +10,11 @@ import { between, keptAt, toldBy, type KeptPrefix } from "./told-tokens.ts";
 import { keepsEveryPrefix, seeMarkers, type PromptView, type SeenMarkers } from "./prompt-view.ts";
 
 export interface KeptPrefixes {
-  /** Bounded: what the provider should have, and some that expired. */
+  /** What the provider should have, and some expired ones; a bounded number. */
   readonly entries: readonly TrackedEntry[];
   /** The longest prefix the provider has of this call; null for none. */
   readonly kept: KeptPrefix | null;
-  /** Why it has none; null where it has one, or where nothing is ever kept. */
+  /** Why it has none; null if it has one, or if nothing is ever kept. */
   readonly unkept: UnkeptPrefix | null;
 }
 
@@ -22,7 +22,7 @@ export interface TrackedEntry extends KnownEntry {
   readonly contentKey: ContentHash;
   readonly model: string;
   readonly tokens: number;
-  /** From when on another call can read it. */
+  /** When another call can first read it. */
   readonly readableMs: number;
 }
 
@@ -35,14 +35,14 @@ export interface UnkeptPrefix {
 export interface AnsweredRequest {
   readonly view: PromptView;
   readonly rules: ModelFacts;
-  /** Null where nobody knows it: then everything went as the rules say. */
+  /** Null if unknown: the rules then decide. */
   readonly usage: Usage | null;
   /** What the provider had before. */
   readonly entries: readonly TrackedEntry[];
   readonly startMs: number;
-  /** When its response began: from then on others can read what it wrote. */
+  /** When its response began: others can read its writes from then on. */
   readonly readableMs: number;
-  /** Tokens billed per token counted, where another call of the session tells. */
+  /** Billed tokens per counted token, if another call of the session shows it. */
   readonly scale?: number;
 }
 
@@ -53,14 +53,14 @@ export function keepPrefixes(answered: AnsweredRequest, ruler: Ruler): KeptPrefi
   return withUnexpectedRead(byRules, answered, ruler);
 }
 
-/** What a provider that keeps whole steps gives of a prefix. */
+/** The readable part of a prefix if the provider caches in whole steps. */
 export function readableTokens(tokens: number, { automatic, minimumTokens }: CacheRules): number {
   const step = automatic?.stepTokens ?? automatic?.reportedInSteps ?? 1;
   const whole = Math.floor(tokens / step) * step;
   return whole < (minimumTokens ?? 0) ? 0 : whole;
 }
 
-/** More than this is forgotten, the longest unused first. */
+/** Beyond this, the longest unused entries are dropped. */
 const entriesMax = 128;
 
 /** Every prefix of the prompt counts as sent. */
@@ -128,10 +128,10 @@ function keepMarked(answered: AnsweredRequest, ruler: Ruler): KeptPrefixes {
   };
 }
 
-/** Counts are estimates: a prefix this little above the minimum may have been below it. */
+/** Counts are estimates: a prefix less than this factor above the minimum may be below it. */
 const nearMinimum = 1.5;
 
-/** Where something was written, a marker was long enough, whatever we counted. */
+/** If the reply reports a write, a marker was long enough, in spite of our count. */
 function believeReply(seen: SeenMarkers, usage: Usage | null): SeenMarkers {
   const last = seen.placed.at(-1);
   if (seen.usable.length > 0 || last === undefined || usage === null) return seen;
@@ -144,7 +144,7 @@ function whyUnkept({ placed }: SeenMarkers, view: PromptView, ruler: Ruler): Unk
   return block < 0 ? null : { cause, block, tokens: ruler(block) };
 }
 
-/** What this call could have read and did not is gone. */
+/** An entry that this call could have read but did not is gone. */
 function isBelievable(
   { block, key, tokens }: TrackedEntry,
   { blocks }: PromptView,
@@ -163,7 +163,7 @@ function toTracked(
   return { ...entry, contentKey, model: view.model, tokens, readableMs };
 }
 
-/** What was read was there, whoever wrote it. */
+/** Adds an entry for an unexpected read: the prefix was there. */
 function withUnexpectedRead(
   outcome: KeptPrefixes,
   answered: AnsweredRequest,

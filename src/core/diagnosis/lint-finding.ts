@@ -1,10 +1,10 @@
-// What a look at a request found: what will break its caching, or what a provider refuses.
+// A finding about a request: something that breaks caching, or that a provider refuses.
 
 export interface LintFinding {
   readonly rule: LintRule;
   /** `error`: the provider refuses it. `warning`: it costs on every call. `info`: worth a look. */
   readonly severity: "error" | "warning" | "info";
-  /** Where in the body; empty for the body as a whole. */
+  /** The path in the body; empty for the whole body. */
   readonly path: string;
   readonly message: string;
   readonly advice: string;

@@ -1,4 +1,4 @@
-// Markers against what the provider takes: where, how many, in which order, and from which length on.
+// Checks markers against the provider's rules: place, number, order and minimum length.
 import { canCarry } from "../cache/fit-markers.ts";
 import { keptMsOf } from "../cache/cache-state.ts";
 import type { CacheRules } from "../models/cache-rules.ts";

@@ -1,4 +1,4 @@
-// What in one request will break caching, before it costs anything.
+// Finds what in a request will break caching, before it costs money.
 import type { ModelFacts } from "../models/model-facts.ts";
 import { findModel } from "../models/resolve-model.ts";
 import { excerptAt } from "./excerpt.ts";
@@ -8,7 +8,7 @@ import { lintMarkers } from "./lint-markers.ts";
 import { readRequest } from "../wire/foreign/read-request.ts";
 import { findVolatile, type VolatileText } from "./volatile-text.ts";
 
-/** Rules are looked up by the model's name where they are not given. */
+/** Looks up the rules by the model's name by default. */
 export function lintRequest(
   input: string | ForeignRequest,
   rules?: ModelFacts,
@@ -34,7 +34,7 @@ function unknownModel({ model }: ForeignRequest): LintFinding {
   };
 }
 
-/** A fixed order is as good; sorted is the one that everybody can keep. */
+/** Any fixed order works; a sorted order is the easiest to keep. */
 function lintTools({ blocks }: ForeignRequest): readonly LintFinding[] {
   const tools = blocks
     .filter(({ tier }) => tier === "T0")
@@ -58,7 +58,7 @@ function wireIndex({ path }: ForeignBlock): number {
   return path.startsWith("tools.") ? Number(path.slice("tools.".length)) : 0;
 }
 
-/** More than this of one rule is one line. */
+/** More findings of one rule become one line. */
 const findingsMax = 20;
 
 function lintVolatile(request: ForeignRequest): readonly LintFinding[] {
@@ -78,7 +78,7 @@ function lintVolatile(request: ForeignRequest): readonly LintFinding[] {
   return withoutFlood(findings);
 }
 
-/** Words the client writes; what models and tools say is replayed as it was said. */
+/** Text that the client writes. Output of models and tools is replayed unchanged. */
 function isClients({ role, kind }: ForeignBlock): boolean {
   return (role === "user" || role === "system") && kind === "text";
 }

@@ -1,4 +1,4 @@
-// What lost tokens cost more than if they had been read.
+// The extra cost of lost tokens over a cache read.
 import type { Ruler } from "../cache/cache-state.ts";
 import { lifetimes, noUsage, type Lifetime, type Usage } from "../message/usage.ts";
 import { findCost } from "../models/cost.ts";
@@ -14,7 +14,7 @@ export interface PricedLoss {
   readonly reported: number;
 }
 
-/** Null where the model has no price. */
+/** Null if the model has no price. */
 export function lossOf(lostTokens: number, loss: PricedLoss): bigint | null {
   const billed = loss.usage ?? guessUsage(loss);
   const paid = { ...billed, outputTokens: 0, reasoningTokens: 0 };
@@ -26,7 +26,7 @@ export function lossOf(lostTokens: number, loss: PricedLoss): bigint | null {
   return difference < 0n ? 0n : difference;
 }
 
-/** What was not read stands before all else that was paid: longest lifetimes first, plain input last. */
+/** Moves lost tokens to reads: first from the longest lifetimes, last from plain input. */
 function readInstead(usage: Usage, lostTokens: number): Usage {
   let left = lostTokens;
   const take = (tokens: number): number => {

@@ -1,4 +1,4 @@
-// A foreign request as one model's provider reads it: what is dropped, what settings are mixed in, where markers stand.
+// A foreign request as the model's provider reads it: dropped blocks, settings in the keys, places of markers.
 import type { PromptBlock } from "../assembly/prompt-block.ts";
 import { canCarry, carrierAt } from "../cache/fit-markers.ts";
 import { lastEndings, type WireMarker } from "../cache/find-hit.ts";
@@ -25,7 +25,7 @@ export interface PromptView {
 
 /** Its `key` is the provider's: model and settings are in it. */
 export interface ViewBlock extends ForeignBlock {
-  /** Of the content alone, over the whole prefix. */
+  /** The key of the content only, over the whole prefix. */
   readonly contentKey: ContentHash;
 }
 
@@ -51,7 +51,7 @@ export function viewPrompt(request: ForeignRequest, rules: ModelFacts): PromptVi
   };
 }
 
-/** Markers the provider sees, its own included: all of them, and those long enough to count, in block order. */
+/** The markers that the provider sees, with its own: all, and those above the minimum, in block order. */
 export interface SeenMarkers {
   readonly placed: readonly WireMarker[];
   readonly usable: readonly WireMarker[];
@@ -77,12 +77,12 @@ export function seeMarkers(view: PromptView, rules: CacheRules, ruler: Ruler): S
   return { placed, usable: placed.filter(({ block }) => ruler(block) >= minimum) };
 }
 
-/** Whether a provider finds any prefix it was sent, asked or not. */
+/** Whether a provider finds every sent prefix, marked or not. */
 export function keepsEveryPrefix({ markers, automatic }: CacheRules): boolean {
   return markers === null && automatic !== null && !automatic.takesMarkerSlot;
 }
 
-/** The first tier that a change does not leave standing; null where all outlive it. */
+/** The first tier that a change invalidates; null if none. */
 export function firstLostTier({ survives }: InvalidationRule): CachedTier | null {
   return (
     (["tools", "system", "messages"] as const).find((tier) => !survives.includes(tier)) ?? null
@@ -100,7 +100,7 @@ function rankOf(tier: Tier): number {
   return tier === "T1" || tier === "T2" ? 1 : 2;
 }
 
-/** A setting is mixed in at the first tier its change does not leave standing. */
+/** A setting enters the keys at the first tier that its change invalidates. */
 function tierSalts(
   settings: RequestSettings,
   invalidation: readonly InvalidationRule[],
@@ -115,14 +115,14 @@ function tierSalts(
   return salts;
 }
 
-/** What is mixed into the keys of tools, of system, of messages. */
+/** The salts of the keys of tools, system and messages. */
 function saltsByTier(salts: Readonly<Record<string, string>>): readonly string[] {
   const tools = salts["tools"] ?? "";
   const system = `${tools}\n${salts["system"] ?? ""}`;
   return [tools, system, `${system}\n${salts["messages"] ?? ""}`];
 }
 
-/** Older models forget earlier thinking when the user says something new. */
+/** Older models drop earlier thinking after a new user message. */
 function withoutPriorThinking(
   { blocks, keepsThinking }: ForeignRequest,
   { capabilities }: ModelFacts,
@@ -136,7 +136,7 @@ function withoutPriorThinking(
   );
 }
 
-/** The client's markers that stand on what can carry one, by their place in the view. */
+/** The client's markers on blocks that can carry one, by their place in the view. */
 function explicitMarkers(
   { request, blocks }: PromptView,
   { markers: rules }: CacheRules,
@@ -151,7 +151,7 @@ function explicitMarkers(
     const place = places === null ? block : places.get(path);
     const at = place === undefined ? undefined : blocks[place];
     if (place === undefined || at === undefined) return [];
-    // Of what we do not know, the client knows more.
+    // For an unknown block, trust the client.
     return canCarry(at, rules) || at.kind === "other" ? [{ block: place, lifetime }] : [];
   });
 }
@@ -166,7 +166,7 @@ function requestMarkerOf(
   return block === -1 ? [] : [{ block, lifetime }];
 }
 
-/** The one the provider sets itself: none or one. */
+/** The provider's own marker: none or one. */
 function ownMarkers({ request, blocks }: PromptView, rules: CacheRules): readonly WireMarker[] {
   if (rules.automatic?.takesMarkerSlot !== true || request.mode === "explicit") return [];
   const [block] = lastEndings(blocks, 1);

@@ -1,4 +1,4 @@
-// From what could have been read down to what was: each step leaves out entries for one reason.
+// From the possible read down to the actual read: each step drops entries for one reason.
 import { countTolerance } from "../cache/count-tolerance.ts";
 import { isLive, type Ruler } from "../cache/cache-state.ts";
 import { entriesByBlock } from "../cache/expect-bill.ts";
@@ -18,7 +18,7 @@ export interface Descent {
   readonly shared: number;
   /** What could have been read. */
   readonly topTokens: number;
-  /** What was. */
+  /** What was read. */
   readonly reported: number;
 }
 
@@ -58,7 +58,7 @@ export function descend(descent: Descent): LostStep {
   return worst;
 }
 
-/** What is left after a step. */
+/** The read that is left after a step. */
 interface Rung {
   readonly step: Step;
   readonly tokens: number;
@@ -69,7 +69,7 @@ function allRungs(descent: Descent): readonly Rung[] {
   const { before, reported, rules } = descent;
   const simulated = simulateRead(descent, before);
   const { kept } = before;
-  // Where an earlier reply told the tokens, this one is a difference from them and no better count.
+  // If an earlier reply gave the tokens, this count is only a difference from them, not a better one.
   const isTold = kept !== null && kept.isExact && simulated.tokens >= kept.tokens;
   const isKnown = !isTold && isAsSimulated(reported, simulated, rules);
   const { rungs, best } = entryRungs(descent);
@@ -78,18 +78,18 @@ function allRungs(descent: Descent): readonly Rung[] {
     { step: lookupStep(descent, best), ...simulated },
     { step: "provider lost it", tokens: reported, block: -1 },
   ];
-  // Where the reply is as the rules say, it tells the tokens of that block.
+  // If the reply matches the rules, it gives the tokens of that block.
   return all.map((rung) =>
     isKnown && rung.block === simulated.block ? { ...rung, tokens: reported } : rung,
   );
 }
 
-/** Counts of ours may be off by this much. */
+/** Our counts may be off by this much. */
 export function toleranceOf(tokens: number, rules: ModelFacts): number {
   return countTolerance(tokens) + stepOf(rules);
 }
 
-/** Reads of a provider that keeps whole steps may be this much less than what is there. */
+/** With a provider that caches in whole steps, reads may be this much shorter than the prefix. */
 export function stepOf({ cache }: ModelFacts): number {
   if (!keepsEveryPrefix(cache)) return 0;
   return cache.automatic?.stepTokens ?? cache.automatic?.reportedInSteps ?? 0;
@@ -109,7 +109,7 @@ export interface SimulatedRead {
   readonly block: number;
 }
 
-/** What the rules say is read of a request as it is. */
+/** What a request reads by the rules. */
 export function simulateRead(
   { view, rules, startMs, ruler }: Pick<Descent, "view" | "rules" | "startMs" | "ruler">,
   before: RememberedCall,
@@ -159,7 +159,7 @@ function longest(entries: readonly TrackedEntry[]): TrackedEntry | null {
   );
 }
 
-/** Why this request's own markers do not see the longest entry that is there. */
+/** Why this request's own markers miss the longest existing entry. */
 function lookupStep({ view, rules, ruler }: Descent, best: TrackedEntry | null): Step {
   const { placed, usable } = seeMarkers(view, rules.cache, ruler);
   const isAtOrAfter = ({ block }: { readonly block: number }): boolean =>

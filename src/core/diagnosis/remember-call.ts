@@ -1,4 +1,4 @@
-// What a call leaves behind: which prefixes the provider should have now, and enough to compare the next call with.
+// What is kept of a call: the prefixes the provider should have now, and the data to compare the next call.
 import { createRuler, type Ruler } from "../cache/cache-state.ts";
 import type { ContentHash } from "../hash.ts";
 import { promptTokens, type Usage } from "../message/usage.ts";

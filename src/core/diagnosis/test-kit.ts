@@ -77,7 +77,7 @@ export function usageOf(read: number, written: number, uncached = 10): Usage {
   };
 }
 
-/** Tokens up to and with the block at a path. */
+/** Tokens up to the block at a path, inclusive. */
 export function tokensAt({ blocks }: ForeignRequest, path: string): number {
   return blocks.find((block) => block.path === path)?.endTokens ?? -1;
 }

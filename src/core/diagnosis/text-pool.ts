@@ -8,7 +8,7 @@ export interface TextPool {
   readonly characters: number;
 }
 
-/** Forgets what was not put for the longest. */
+/** Drops the texts that were not added for the longest time. */
 export function createTextPool(charactersMax: number): TextPool {
   const texts = new Map<ContentHash, string>();
   let characters = 0;

@@ -1,27 +1,27 @@
-// Tokens of prefixes, as far as replies told them.
+// Tokens of prefixes, exact where replies report them.
 import type { Ruler } from "../cache/cache-state.ts";
 import { writtenTokens, type Usage } from "../message/usage.ts";
 
 export interface KeptPrefix {
   readonly block: number;
   readonly tokens: number;
-  /** Whether a reply told the tokens; else they are estimated. */
+  /** Whether a reply reported the tokens; else they are estimated. */
   readonly isExact: boolean;
 }
 
-/** What is read and written ends with the last marker. */
+/** Reads and writes together end at the last marker. */
 export function keptAt(block: number, usage: Usage | null, ruler: Ruler): KeptPrefix {
   if (usage === null) return { block, tokens: ruler(block), isExact: false };
   return { block, tokens: usage.cacheReadTokens + writtenTokens(usage), isExact: true };
 }
 
-/** What was read ends with the hit, unless the provider found another one than the rules say. */
+/** The read ends at the hit, unless the provider found another entry than the rules predict. */
 export function toldBy(block: number, { cacheReadTokens }: Usage, ruler: Ruler): KeptPrefix | null {
   const isFar = Math.abs(ruler(block) - cacheReadTokens) > cacheReadTokens * 0.1;
   return isFar ? null : { block, tokens: cacheReadTokens, isExact: true };
 }
 
-/** Tokens up to a block, in proportion between two places that a reply told. */
+/** Tokens up to a block, interpolated between two exact places. */
 export function between(
   read: KeptPrefix | null,
   kept: KeptPrefix,

@@ -1,4 +1,4 @@
-// Watches sessions call by call and tells where the cache missed. Memory is bounded, whatever clients send.
+// Watches sessions call by call and reports cache misses. Memory is bounded.
 import { assert } from "../assert.ts";
 import type { Usage } from "../message/usage.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
@@ -17,7 +17,7 @@ export interface TrackerLimits {
   readonly threadsMax: number;
   /** Blocks remembered over all sessions, about 300 bytes each. */
   readonly blocksMax: number;
-  /** Of recent texts, shared by all sessions, so that a change can be shown. */
+  /** Characters of recent texts, shared by all sessions, so that a change can be shown. */
   readonly textCharactersMax: number;
 }
 
@@ -29,23 +29,23 @@ export const usualLimits: TrackerLimits = {
 };
 
 export interface Tracker {
-  /** Why a call read less than it could have; null where it did not, or where its thread begins. */
+  /** Why a call read less than it could have; null if it did not, or if its thread begins here. */
   observe(sessionKey: string, request: ForeignRequest, call: ObservedCall): Explanation | null;
   readonly sessions: number;
   readonly blocks: number;
   readonly textCharacters: number;
-  /** Calls that continue what only the provider keeps: they could not be compared. */
+  /** Calls that continue a history which only the provider has: they could not be compared. */
   readonly uncompared: number;
 }
 
 /** One call that was answered. Times are milliseconds since 1970. */
 export interface ObservedCall {
   readonly usage: Usage;
-  /** Of the request's model, on its route. */
+  /** Facts of the request's model, on its route. */
   readonly rules: ModelFacts;
   readonly startMs: number;
   readonly endMs: number;
-  /** When the response began; the end of the call where it is not known. */
+  /** When the response began; the end of the call if unknown. */
   readonly firstByteMs?: number;
 }
 
@@ -102,7 +102,7 @@ export function createTracker(limits: Partial<TrackerLimits> = {}): Tracker {
       for (const { hash, text } of view.blocks) texts.put(hash, text);
       const others = threads.filter((thread) => thread !== before);
       if (request.continues) uncompared += 1;
-      // What continues elsewhere tells nothing about the next whole request.
+      // A request that continues a provider-side history says nothing about the next whole request.
       const latest = request.continues ? threads : [...others, after].slice(-threadsMax);
       remember(sessionKey, latest);
       const isMiss = explanation.cause !== "no miss" && explanation.cause !== "first call";

@@ -1,4 +1,4 @@
-// Text that is other text on the next call: clocks, UUIDs, random ids. Every pattern is linear in the text.
+// Finds text that changes with every call: clocks, UUIDs, random ids. Every pattern is linear in the text.
 
 export type VolatileKind = "clock" | "uuid" | "random id";
 

@@ -1,4 +1,4 @@
-// What the ledger keeps of how a session is set up for its model.
+// What the ledger stores of a session's setup for its model.
 import type { PaddingPlan } from "../assembly/padding.ts";
 import type { Policy, PolicyName } from "../cache/policy.ts";
 import type { ModelName } from "../ledger/ledger.ts";
@@ -7,7 +7,7 @@ import type { LeftTool } from "../tools/select-tools.ts";
 import type { CallOptions } from "../wire/protocol.ts";
 import type { Session } from "./session.ts";
 
-/** What a session was opened with and cannot be read from its messages. */
+/** The parts of a setup that cannot be read from the session's messages. */
 export interface KeptSetup {
   readonly padding: PaddingPlan;
   readonly preactivated: readonly LoadedSkill[];
@@ -15,17 +15,17 @@ export interface KeptSetup {
   readonly permissions: readonly string[];
   readonly madeOf: Session["madeOf"];
   readonly calls: CallHabit;
-  /** As `SeatPlace.after`, where that is known. */
+  /** As `SetupPlace.after`; absent for null. */
   readonly ownAfter?: string;
 }
 
-/** How a session's calls are made: another spelling or other options would be another prefix. */
+/** How a session's calls are made. Another protocol, layout or other options would change the cached prefix. */
 export interface CallHabit extends ModelName {
-  /** As `Session.modelName`; absent in what earlier versions kept. */
+  /** As `Session.modelName`; absent in records of earlier versions. */
   readonly name?: string;
   readonly protocol: string;
   readonly policy: PolicyName;
-  /** As it was configured; absent where it is the policy's own. */
+  /** The configured layout; absent means the policy's own. */
   readonly layout?: Policy["layout"];
   readonly options: CallOptions;
 }

@@ -1,4 +1,4 @@
-// What a session stands on: T0 to T2, made when it starts and again at a compaction that breaks the cache anyway.
+// The foundation of a session: T0 to T2. Built when it starts, and again at a compaction, which breaks the cache anyway.
 import { layFoundation, type Foundation } from "../assembly/foundation.ts";
 import { planPadding, toPaddingSection, type PaddingPlan } from "../assembly/padding.ts";
 import { toSkillIndex } from "../assembly/skill-index.ts";
@@ -17,7 +17,7 @@ import { selectTools } from "../tools/select-tools.ts";
 import type { SectionNote, Session, SessionSetup, SessionSkill } from "./session.ts";
 import { usualRole } from "./session-role.ts";
 
-/** Everything of a setup that the tools and the system text are made of. */
+/** The inputs for tools and system text. */
 export interface FoundationSetup extends Pick<
   SessionSetup,
   | "model"
@@ -30,7 +30,7 @@ export interface FoundationSetup extends Pick<
   | "skills"
   | "notes"
 > {
-  /** Of the list of skills, in characters. */
+  /** Longest list of skills, in characters. */
   readonly skillIndexLengthMax?: number;
 }
 
@@ -41,7 +41,7 @@ export interface SessionFoundation extends Pick<
   readonly foundation: Foundation;
 }
 
-/** Nothing of it is made again until a compaction. */
+/** Builds tools and system text. They stay the same until a compaction. */
 export function makeFoundation(
   setup: FoundationSetup,
   counter: TokenCounter,
@@ -95,7 +95,7 @@ function toSourceNote([name, note]: readonly [string, object]): SectionNote {
   return { name, layer: "session", ...size, note };
 }
 
-/** The padding is the last of the static text, and the skill index says which bodies are in it. */
+/** The padding ends the static text. The skill index says which skill bodies it contains. */
 function paddedSections(
   { model, policy, context, skills = [], skillIndexLengthMax }: FoundationSetup,
   tools: readonly ToolDefinition[],

@@ -1,4 +1,4 @@
-// What a session learned, as text: kept beside its turns, so that a restart or another node goes on from it.
+// What a session learned, as JSON text in the ledger. A restart or another node continues from it.
 import { openCacheState, type CacheState } from "../cache/cache-state.ts";
 import type { Pace } from "../cache/pace.ts";
 import { toCompactionState } from "../compaction/plan/compaction-state.ts";
@@ -7,7 +7,7 @@ import type { JsonText } from "../message/message.ts";
 import type { ModelState, Session, StaysWith } from "./session.ts";
 import { keepSpent, readSpent } from "./spent.ts";
 
-/** Of one model. */
+/** The stored state of one model. */
 interface KeptModelState extends Partial<ModelName> {
   readonly name?: string;
   readonly cache: CacheState;
@@ -15,14 +15,14 @@ interface KeptModelState extends Partial<ModelName> {
   readonly toldVolatile?: unknown;
 }
 
-/** `model`, `provider` and what is optional are absent in what earlier versions kept. */
+/** `model`, `provider` and the optional fields are absent in records of earlier versions. */
 interface KeptState extends KeptModelState {
   readonly format: 1;
   readonly others?: readonly KeptModelState[];
   readonly staysWith?: StaysWith | null;
   readonly folding?: unknown;
   readonly spent?: unknown;
-  /** The turn it was learned in; volatile text that was kept there is said again elsewhere. */
+  /** The turn that stored this state. Its volatile text counts only for that turn. */
   readonly turnId: string | null;
   readonly keptVolatile: string | null;
 }
@@ -55,7 +55,7 @@ function toKept({ left: _left, ...setupPlace }: ModelState): KeptModelState {
   return setupPlace;
 }
 
-/** What was kept, onto a session with the thread it was kept for. Another program's state is not trusted. */
+/** Adds the stored state to a session with the same thread. State from another program is ignored. */
 export function withState(session: Session, text: JsonText | null): Session {
   const state: unknown = text === null ? null : JSON.parse(text);
   if (!isKept(state)) return session;

@@ -1,4 +1,4 @@
-// A session: what is fixed when it starts, and what grows with every call. A value; a failed call changes nothing.
+// A session as a value: what is fixed when it starts, and what grows with every call.
 import type { PaddingPlan } from "../assembly/padding.ts";
 import type { Thread } from "../assembly/thread.ts";
 import type { CacheState } from "../cache/cache-state.ts";
@@ -20,16 +20,16 @@ import type { CallOptions, Protocol } from "../wire/protocol.ts";
 import type { Spent } from "./spent.ts";
 
 export interface Session {
-  /** Its name in the ledger. */
+  /** Its id in the ledger. */
   readonly id: string;
-  /** Who works in it, as users call it. */
+  /** The agent's name. */
   readonly agent: string;
-  /** The turn it goes on from; null before the first. */
+  /** Its latest turn; null before the first. */
   readonly headTurnId: string | null;
-  /** Whether the ledger knows it: from its first turn on. */
+  /** Whether the ledger has it. It is recorded with its first turn. */
   readonly isRecorded: boolean;
   readonly model: ModelFacts;
-  /** By which a catalogue finds the model again: route, region and window are in the spelling. */
+  /** The name that finds the model in a catalogue, with route, region and window. */
   readonly modelName: string;
   readonly protocol: Protocol;
   readonly policy: Policy;
@@ -40,58 +40,58 @@ export interface Session {
   readonly thread: Thread;
   readonly cache: CacheState;
   readonly pace: Pace;
-  /** What it knows of its compactions. */
+  /** What it knows about its compactions. */
   readonly compactionState: CompactionState;
-  /** What is paid for and not booked yet. */
+  /** Costs that are not booked yet. */
   readonly spent: Spent;
-  /** What the last call was told for itself, where that stands before the messages; null for nothing. */
+  /** The volatile text of the last call, if it stands before the messages; null for none. */
   readonly toldVolatile: string | null;
-  /** Who asked for it, and for what; of a sub-agent, and until it is recorded. */
+  /** The parent and task of a sub-agent, until the session is recorded. */
   readonly origin?: SessionOrigin;
-  /** Where the ledger has its tools and system text. */
+  /** Where the ledger has the setup for the current model. */
   readonly setupPlace: SetupPlace;
-  /** Models it was with before, the latest first: it may go back to them. */
+  /** Models it used before, the latest first. It may go back to them. */
   readonly otherModels: readonly ModelState[];
-  /** The model that its next turn goes to if nothing else is decided; null where nobody chose one yet. */
+  /** The model of its next turn unless a rule decides otherwise; null if none was chosen yet. */
   readonly staysWith: StaysWith | null;
-  /** When the ledger first knew it, in milliseconds since 1970; null before. */
+  /** When it was recorded, in milliseconds since 1970; null before. */
   readonly openedMs: number | null;
   /** How the static prefix was brought to the provider's minimum, or why not. */
   readonly padding: PaddingPlan;
   /** Skills whose whole body is in the foundation. */
   readonly preactivated: readonly LoadedSkill[];
-  /** Tools on offer that this agent is not told of. */
+  /** Offered tools that are left out for this agent, with reasons. */
   readonly toolsLeft: readonly LeftTool[];
   readonly permissions: readonly string[];
-  /** What the foundation was made of: names, sizes and hashes (X-22). Goes into `contextJson`. */
+  /** The parts of the foundation: names, sizes and hashes. Stored in `contextJson`. */
   readonly madeOf: readonly SectionNote[];
-  /** What a person should know once, and not on every call. */
+  /** Warnings to show a person once, not on every call. */
   readonly warnings: readonly string[];
 }
 
-/** With the session itself or its latest compaction, where `turnId` is null; else with the turn that brought this model. */
+/** Where the ledger has a model's setup: with that turn, or with the session or its latest compaction if `turnId` is null. */
 export interface SetupPlace {
   readonly turnId: string | null;
-  /** False as long as no turn that brings it is completed. */
+  /** False until the turn that brings the model is completed. */
   readonly isRecorded: boolean;
-  /** Up to this turn its own thoughts are not shown to it either; null where they all are. */
+  /** Up to this turn the model's own thinking is removed too; null if none is removed. */
   readonly after: string | null;
 }
 
-/** What is known of a model that the session was with. */
+/** What a session keeps for each other model it used: the model's setup as it was left, and the state of its cache and pace. */
 export interface ModelState {
   readonly model: string;
   readonly provider: string;
-  /** As `Session.modelName`: what was kept for a model by one route is of no use by another. */
+  /** As `Session.modelName`. State of one route is useless on another. */
   readonly name: string;
   readonly cache: CacheState;
   readonly pace: Pace;
   readonly toldVolatile: string | null;
-  /** As it was left; null where it must be read or made again. */
+  /** The setup as it was left; null if it must be read from the ledger or built again. */
   readonly left: ModelSetup | null;
 }
 
-/** All of a session that is made for its model. */
+/** The part of a session that belongs to one model: tools and system text as sent, options, thread. */
 export type ModelSetup = Pick<
   Session,
   | "model"
@@ -111,53 +111,53 @@ export type ModelSetup = Pick<
 export interface StaysWith {
   /** As `Session.modelName`. */
   readonly model: string;
-  /** Who asked for it by name: where a person did, rules and patterns are not asked. Null for nobody. */
+  /** Who chose the model by name. A person's choice overrides routing rules. Null if it was not chosen by name. */
   readonly chosenBy: "person" | "delegate" | null;
 }
 
-/** The session, turn and tool use it was asked for in, and its task (X-31). */
+/** The session, turn and tool use that started a sub-agent, and its task. */
 export type SessionOrigin = Pick<NewSession, "parent" | "task">;
 
-/** Of a section; or, where there is a `note`, of what sections come from, with hash and size of the note. */
+/** Name, size and hash of a section. With a `note`: of the note, which says where sections come from. */
 export interface SectionNote {
   readonly name: string;
   readonly layer: Section["layer"];
   readonly hash: ContentHash;
   readonly bytes: number;
-  /** As the setup gave it. */
+  /** The note from the setup. */
   readonly note?: object;
 }
 
 export interface SessionSetup {
-  /** Its name in the ledger; one that is not taken by default. */
+  /** Its id in the ledger; a new one by default. */
   readonly id?: string;
-  /** Who works in it, as users call it; `agent` by default. */
+  /** The agent's name; `agent` by default. */
   readonly agent?: string;
   readonly origin?: SessionOrigin;
   /** The folder it works in, for the record. */
   readonly workspacePath?: string;
   readonly model: ModelFacts;
-  /** As somebody spelled it, with its route; made from the facts by default. */
+  /** The model's name as the caller spelled it, with its route; built from the facts by default. */
   readonly modelName?: string;
   readonly protocol: Protocol;
   readonly policy: Policy;
   /** Everything the system prompt is made of, except the skill index. */
   readonly context: Omit<ContextParts, "skillIndex">;
-  /** With `permissions` and `toolsLeft` what the dispatcher's `toolsFor` gives. */
+  /** `tools`, `permissions` and `toolsLeft` together are the result of the dispatcher's `toolsFor`. */
   readonly tools?: readonly OfferedTool[];
   readonly permissions?: readonly string[];
-  /** Tools that were left out before, with the reasons; told of with those that are left out here. */
+  /** Tools that were already left out, with reasons. The session lists them with those it leaves out itself. */
   readonly toolsLeft?: readonly LeftTool[];
-  /** What is recorded beside the sections, by name: where their texts come from, as hashes and sizes (X-22). */
+  /** Notes recorded beside the sections, by name: the sources of their texts, as hashes and sizes. */
   readonly notes?: Readonly<Record<string, object>>;
   readonly skills?: readonly SessionSkill[];
   readonly counter: TextCounter;
   readonly pace?: PaceKind;
   readonly staysWith?: StaysWith;
   readonly options: CallOptions;
-  /** A conversation to go on from, in whatever model's words. */
+  /** A conversation to continue, from any model. */
   readonly messages?: readonly Message[];
-  /** What other sessions on this provider and model know: prefixes that are kept, promises that are not. */
+  /** What other sessions learned about this provider and model: cached prefixes, refuted promises. */
   readonly learned?: Pick<CacheState, "entries" | "evidence">;
 }
 
@@ -169,10 +169,10 @@ export interface SessionSkill {
   readonly source?: SkillSource;
 }
 
-/** Recorded with the session. */
+/** The place of a setup that is recorded with the session itself. */
 export const firstPlace: SetupPlace = { turnId: null, isRecorded: true, after: null };
 
-/** A catalogue finds the same model on the same route by it. */
+/** The name that finds the same model on the same route in a catalogue. */
 export function nameOf({ id, route }: Pick<ModelFacts, "id" | "route">): string {
   return `${route}/${id}`;
 }

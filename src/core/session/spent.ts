@@ -1,4 +1,4 @@
-// Calls for summaries that came to nothing: paid for, and booked with the next call of the session.
+// Costs of failed calls for summaries. The next call of the session books them.
 import { isCount, isObject } from "../message/fields.ts";
 import type { ReplyNote } from "../ledger/call-entry.ts";
 import { lifetimes, type Usage } from "../message/usage.ts";
@@ -7,7 +7,7 @@ import type { SummaryCall } from "./summary-bill.ts";
 
 export interface Spent {
   readonly usages: readonly Usage[];
-  /** Of everything with a price. */
+  /** The sum for all calls with a known price. */
   readonly costPicoUsd: bigint;
   readonly callsWithoutCost: number;
 }
@@ -27,14 +27,14 @@ export function spend(before: Spent, calls: readonly SummaryCall[]): Spent {
   };
 }
 
-/** That a cost leaves something out is told with it. */
+/** The note that a cost leaves out calls without a price. */
 export function describeUnpriced({ callsWithoutCost }: Spent = nothingSpent): readonly ReplyNote[] {
   if (callsWithoutCost === 0) return [];
   const detail = `${callsWithoutCost} calls for a summary that came to nothing have no price, and are not in the cost`;
   return [{ kind: "usage", detail }];
 }
 
-/** Money as text: JSON has no whole numbers of that size. */
+/** Money as text: JSON numbers are not exact at that size. */
 export interface KeptSpent extends Omit<Spent, "costPicoUsd"> {
   readonly costPicoUsd: string;
 }
@@ -43,7 +43,7 @@ export function keepSpent(spent: Spent): KeptSpent {
   return { ...spent, costPicoUsd: spent.costPicoUsd.toString() };
 }
 
-/** From stored JSON; what is missing or strange was not spent. */
+/** Reads stored JSON. Missing or invalid values count as nothing spent. */
 export function readSpent(kept: unknown): Spent {
   if (!isObject(kept)) return nothingSpent;
   const { usages, costPicoUsd, callsWithoutCost } = kept;

@@ -1,8 +1,8 @@
-// What all calls for one summary cost together, for the record of the compaction.
+// The total cost of all calls for one summary, for the compaction's record.
 import { generatedTokens, promptTokens } from "../message/usage.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
 
-/** One call for a summary. What it cost is as exact as with any other call. */
+/** One call for a summary, with its exact cost. */
 export type SummaryCall = Pick<
   CallEntry,
   "startMs" | "endMs" | "model" | "status" | "usage" | "discarded" | "costPicoUsd" | "failure"
@@ -11,9 +11,9 @@ export type SummaryCall = Pick<
 export interface SummaryBill {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Of everything with a price. */
+  /** The sum for all calls with a known price. */
   readonly costPicoUsd: bigint;
-  /** Calls that were answered, and whose cost is not known because there is no price. */
+  /** Answered calls without a known price. */
   readonly callsWithoutCost: number;
 }
 
@@ -34,7 +34,7 @@ function isWithoutCost({ costPicoUsd, usage, discarded }: SummaryCall): boolean 
   return costPicoUsd === null && (usage !== null || discarded.length > 0);
 }
 
-/** Null where all that is known is that it is not known. */
+/** Null if calls were billed and none has a known price. */
 export function knownCost({
   costPicoUsd,
   callsWithoutCost,

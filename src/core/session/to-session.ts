@@ -1,4 +1,4 @@
-// A new session, made of values alone.
+// Builds a new session from values.
 import { appendMessages, openThread } from "../assembly/thread.ts";
 import { openCacheState } from "../cache/cache-state.ts";
 import { openPace } from "../cache/pace.ts";
@@ -12,15 +12,15 @@ import { usualRole } from "./session-role.ts";
 import { nothingSpent } from "./spent.ts";
 import { firstPlace, nameOf, type Session, type SessionSetup } from "./session.ts";
 
-/** Makes T0 to T2; nothing of them is made again until a compaction. */
+/** Builds T0 to T2. They stay the same until a compaction. */
 export function toSession(setup: SessionSetup & { readonly id: string }): Session {
   const { model, protocol, policy, context, options } = setup;
   const pace = openPace(setup.pace ?? "human");
   const counter = createTokenCounter(setup.counter, model.tokenizer);
-  const { foundation, ...newFoundation } = makeFoundation(setup, counter, pace);
+  const { foundation, ...made } = makeFoundation(setup, counter, pace);
   const earlier = replayable(setup.messages ?? [], model);
   return {
-    ...newFoundation,
+    ...made,
     id: setup.id,
     agent: setup.agent ?? "agent",
     headTurnId: null,
@@ -47,7 +47,7 @@ export function toSession(setup: SessionSetup & { readonly id: string }): Sessio
   };
 }
 
-/** Thinking that is bound to what preceded it cannot be replayed on another foundation. */
+/** Thinking that is bound to its prefix cannot be sent again on another foundation. */
 function replayable(messages: readonly Message[], model: ModelFacts): Replayable {
   const { messages: kept, thinkingRemoved } = makeValid(messages, model);
   if (thinkingRemoved === 0) return { messages, warnings: [] };

@@ -1,4 +1,4 @@
-// The turn after a result. Grows the turn and decides nothing: what comes next is for nextStep.
+// Adds a result to the turn. Decides nothing: nextStep does that.
 import { assert } from "../assert.ts";
 import { volatileText } from "../assembly/system-blocks.ts";
 import { isMemory } from "../session/compaction-rules.ts";
@@ -60,7 +60,7 @@ function prepared(turn: Turn, { assembly, plan }: ResultOf<"prepare">): Turn {
   const sections = at.after === "compact" ? at.volatile : at.moment.volatile;
   const volatile = sections === null ? null : volatileText(sections);
   const call = { moment: at.moment, prepared: toPrepared(assembly, plan, volatile) };
-  // After a compaction, and where memory left, the prompt is sent as it is.
+  // After a compaction, or after memory was removed, the prompt does not change again.
   if (at.after === "compact") return { ...turn, at: { after: "settle prompt", call } };
   const next: Turn = { ...turn, at: { after: "prepare", call } };
   return turn.isStored ? announce(next, call.prepared) : next;
@@ -69,7 +69,7 @@ function prepared(turn: Turn, { assembly, plan }: ResultOf<"prepare">): Turn {
 function recorded(turn: Turn): Turn {
   const call = needCall(turn);
   const { id, before, session } = turn;
-  // A model that is new to the session came with this turn.
+  // This turn brought a model that is new to the session.
   const setupPlace = { turnId: id, isRecorded: false, after: null };
   const reachedSession = before.setupPlace.isRecorded
     ? {}
@@ -93,7 +93,7 @@ function compacted(turn: Turn, result: ResultOf<"compact">): Turn {
     const next = { ...turn, before, session, current, isStored: true, isCompacted: true };
     return { ...next, at: isAfterReply ? { after: "begin" } : again(next, call) };
   }
-  // Nothing else helps a prompt that the provider found too long.
+  // The provider found the prompt too long, and compaction could not shorten it.
   if (isAfterOverflow(turn)) return { ...turn, session, at: { after: "end", how: "failed" } };
   const mustShrink = result.isTight && !hasHead(turn);
   return {
@@ -103,14 +103,14 @@ function compacted(turn: Turn, result: ResultOf<"compact">): Turn {
   };
 }
 
-/** Memory leaves the prompt first; after a compaction the system text has it as it is now. */
+/** Memory leaves the prompt first. After a compaction the system text holds the current memory. */
 function again(turn: Turn, { moment }: CallAtHand): Stage {
   const isSaid = turn.current.length > 0 && !hasHead(turn);
   const rest = moment.volatile?.filter((section) => !isMemory(section)) ?? null;
   return { after: "compact", moment, volatile: isSaid ? rest : null };
 }
 
-/** What is recorded has its head already, and is sent as it is recorded. */
+/** Whether the recorded messages already begin with their head; then they are sent as recorded. */
 function hasHead({ session }: Turn): boolean {
   return session.policy.layout.volatile === "message-head";
 }
@@ -156,7 +156,7 @@ function replied(turn: Turn): Turn {
 
 const nothingNew = { current: [], fullResults: new Map<number, string>(), isStored: false };
 
-/** Each result is cut to its share of the window; what people said goes behind the results. */
+/** Cuts each result to its share of the window. Messages from people go after the results. */
 function answered(turn: Turn, { answers }: ResultOf<"run tools">): Turn {
   const { session, rules, limits, said } = turn;
   const isHeard = hearsMore(turn);

@@ -1,4 +1,4 @@
-// What a call cost, with the attempts before it: the sum of what is known, and a note where that is not all.
+// The cost of a call and of its earlier attempts: the sum of the known costs, and a note if some are unknown.
 import type { CallEntry, ReplyNote } from "../ledger/call-entry.ts";
 import { findCost } from "../models/cost.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
@@ -8,7 +8,7 @@ import { describeUnpriced, type Spent } from "../session/spent.ts";
 export interface Billed {
   /** Null for a call that failed. */
   readonly reply: Reply | null;
-  /** Of attempts that came to nothing. */
+  /** Replies of attempts that failed. */
   readonly discarded: readonly Reply[];
   readonly spent: Spent;
   readonly startMs: number;
@@ -29,7 +29,7 @@ export function billReplies(
   ];
   const costPicoUsd = known.length === 0 ? null : known.reduce((sum, each) => sum + each, 0n);
   const unknownCount = costs.length - costs.filter((cost) => cost !== null).length;
-  // A reply without a cost says so itself.
+  // A reply without a cost already carries its own note.
   const isTold = unknownCount === 0 || (reply !== null && costPicoUsd === null);
   return {
     costPicoUsd,

@@ -1,18 +1,18 @@
-// What holds for one call alone. It is paid for with every call that says it, so it is said only when it is news.
+// Text for one call only: the time and where people are. Every call pays for it again, so it is sent only when it is new.
 import { describeMoment } from "../layers/event.ts";
 import type { Section } from "../layers/section.ts";
 import type { Turn } from "./turn.ts";
 
-/** A turn that goes on says the time again after this long. */
+/** A long turn sends the time again after this long. */
 const againMs = 60_000;
 
 export interface SaidMoment {
   readonly sections: readonly Section[];
-  /** When the time was last said. */
+  /** When a call last sent the time. */
   readonly toldMs: number | null;
 }
 
-/** The time goes with the event, and then once a minute; where people are goes with every call. */
+/** Sends the time with the event and then once a minute; sends where people are with every call. */
 export function sayMoment(
   { event, before }: Pick<Turn, "event" | "before">,
   { nowMs, nowIso }: { readonly nowMs: number; readonly nowIso: string },
@@ -21,7 +21,7 @@ export function sayMoment(
   const { role } = before;
   if (moment === null) return { sections: [], toldMs };
   const first = (): Section => describeMoment(moment, role, { iso: startIso });
-  // Before the messages, another text would be another prefix for all of them.
+  // This text stands before the messages: a change would invalidate the cached prefix of all of them.
   if (before.policy.layout.volatile === "system-tail") {
     return { sections: [first()], toldMs };
   }

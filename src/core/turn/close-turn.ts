@@ -1,4 +1,4 @@
-// A turn that ends: the session to go on from, and what the ledger records.
+// The end of a turn: the next session value, and what the ledger records.
 import type { TurnEnd } from "../ledger/turn-record.ts";
 import { toStateText } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
@@ -6,7 +6,7 @@ import type { Turn } from "./turn.ts";
 import type { TurnEnding } from "./turn-ending.ts";
 
 export interface ClosedTurn {
-  /** What was learned stays. Messages of a turn that failed are taken back: a tool use may lack its answer. */
+  /** Keeps what was learned. Drops the messages of a failed turn: a tool use may lack its answer. */
   readonly session: Session;
   readonly end: TurnEnd;
 }

@@ -1,4 +1,4 @@
-// Whether a call read less than its session had sent before, and why, from what the session knew of the cache.
+// Whether a call read less from the cache than its session had sent before, and why.
 import { isLive, type CacheState } from "../cache/cache-state.ts";
 import type { PayloadOf } from "../events/event.ts";
 import { toUsd } from "../events/payload-spelling.ts";
@@ -7,10 +7,10 @@ import { findCost } from "../models/cost.ts";
 import { noUsage } from "../message/usage.ts";
 import type { Session } from "../session/session.ts";
 
-/** Shortfalls below this are rounding of what is counted and of what is kept. */
+/** Smaller shortfalls are rounding: by our counts, or by the provider's cache granularity. */
 const lostTokensMin = 1024;
 
-/** Null where nothing was lost, or the provider does not tell. */
+/** Null if nothing was lost, or the provider does not report cache reads. */
 export function findMiss(before: Session, entry: CallEntry): PayloadOf<"cache.miss"> | null {
   const { verdict, usage, startMs } = entry;
   const { cache, model } = before;
@@ -38,13 +38,13 @@ export function findMiss(before: Session, entry: CallEntry): PayloadOf<"cache.mi
   };
 }
 
-/** Where only what is marked is kept, a request without markers was not meant to read anything. */
+/** With a provider that caches only marked prefixes, a request without markers expects no cache read. */
 function asksForNothing({ plan }: CallEntry, { cache }: Session["model"]): boolean {
   const isMarked = plan.markers.length > 0 || plan.requestMarker !== null;
   return !isMarked && (cache.marking === "explicit" || plan.mode === "explicit");
 }
 
-/** What was sent last is still kept: whatever was not read was not meant to be. */
+/** Whether the last sent prefix is still cached: then an unread part was not expected to be read. */
 function hasLiveTail({ entries, lastTail }: CacheState, nowMs: number): boolean {
   return entries.some((entry) => entry.key === lastTail?.key && isLive(entry, nowMs));
 }
@@ -53,7 +53,7 @@ function gapMs({ lastStartMs }: CacheState, startMs: number): number {
   return lastStartMs === null ? 0 : startMs - lastStartMs;
 }
 
-/** What plain input costs more than reading it. */
+/** How much more these tokens cost as plain input than as a cache read. */
 function lossOf(tokens: number, model: Session["model"], at: number): bigint | null {
   const fresh = findCost({ ...noUsage, uncachedTokens: tokens }, model, { at }).cost;
   const read = findCost({ ...noUsage, cacheReadTokens: tokens }, model, { at }).cost;

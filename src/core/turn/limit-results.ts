@@ -1,4 +1,4 @@
-// Results of tools that are too large for the window: cut before they are stored and sent, kept whole beside that.
+// Cuts tool results that are too large for the window, before they are stored and sent. The full text is kept beside them.
 import { cutResult, shareTokens } from "../compaction/plan/cut-result.ts";
 import { findEffectiveTokens } from "../compaction/plan/compaction-limits.ts";
 import type { PayloadOf } from "../events/event.ts";
@@ -8,13 +8,13 @@ import type { Session } from "../session/session.ts";
 
 export interface LimitedResults {
   readonly messages: readonly Message[];
-  /** The whole text of those that were cut, by their place. */
+  /** The full text of each cut result, by its place in the list. */
   readonly fullResults: ReadonlyMap<number, string>;
-  /** One for each that was cut. */
+  /** One for each cut result. */
   readonly cuts: readonly PayloadOf<"compaction.completed">[];
 }
 
-/** Each by itself to its share of the window; all of one reply together to what remains of it. */
+/** Cuts each result to its share of the window, and all results of one reply to the room that is left. */
 export function limitResults(
   answers: readonly Message[],
   session: Session,

@@ -1,8 +1,7 @@
-// Messages of a thread, as the ledger keeps them.
+// Messages of a thread in the form the ledger stores.
 import { messagesFrom, messageTokens, type Thread } from "../assembly/thread.ts";
 import type { NewMessage } from "../ledger/turn-record.ts";
 
-/** Messages of a thread from a place on, as the ledger keeps them. */
 export function newMessages(thread: Thread, from: number): readonly NewMessage[] {
   const tokens = messageTokens(thread, from);
   return messagesFrom(thread, from).map((message, index) => ({

@@ -1,4 +1,4 @@
-// What a turn does next. Reads the turn, costs the same however long it is, and assembles nothing.
+// Decides what a turn does next. Only reads the turn; the cost does not grow with its length.
 import { volatileText } from "../assembly/system-blocks.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
 import { assert } from "../assert.ts";
@@ -52,7 +52,7 @@ function record(turn: Turn, { prepared, moment }: CallAtHand): Step {
   return { do: "record", opens, prepared, nowMs: moment.nowMs };
 }
 
-/** The prompt is counted where a limit is near, and the history compacted where that is due: once before a call. */
+/** Counts the prompt if a limit is near and compacts the history if that is due, at most once before a call. */
 function fit(turn: Turn, call: CallAtHand): Step {
   if (!turn.limits.mayCompact || turn.isCompacted) return send(turn, call);
   if (isAfterOverflow(turn)) return compact("overflow", call, call.moment.nowMs);
@@ -89,7 +89,7 @@ function afterReply(turn: Turn, call: CallAtHand | null): Step {
   return uses.length > 0 ? { do: "run tools", uses } : begin(turn);
 }
 
-/** An overflow is answered by one compaction and one more call. */
+/** After an overflow: one compaction and one more call. */
 function mayRetry(turn: Turn): boolean {
   const before = recordedCall(turn, 2);
   return turn.limits.mayCompact && (before === null || !isOverflow(before));
@@ -99,7 +99,7 @@ function mayRepeat({ limits, ...turn }: Turn, { failure }: CallEntry): boolean {
   return limits.repeatsFailedCalls && callCountOf(turn) > 1 && failure?.kind !== "cancelled";
 }
 
-/** What was said meanwhile needs another call. In the last call that is allowed it would only undo the reply. */
+/** Whether new messages from people get another call. The last allowed call has no successor. */
 export function hearsMore(turn: Turn): boolean {
   return turn.said.length > 0 && callCountOf(turn) < turn.limits.callsMax;
 }
@@ -109,13 +109,13 @@ export function isAfterOverflow(turn: Turn): boolean {
   return last !== null && isOverflow(last);
 }
 
-/** What the next call sends that is new: after a reply that asks for nothing, what was said meanwhile. */
+/** The new messages of the next call. After a reply without tool uses: what people said meanwhile. */
 export function upcoming(turn: Turn): readonly Message[] {
   if (turn.at.after !== "record reply" || turn.isStored) return turn.current;
   return hearsMore(turn) ? turn.said : [];
 }
 
-/** A provider that paused goes on from its own words; text that is stored at a message's head stays as it is. */
+/** Whether the next call may send the time. Not after a provider's pause, and not if a stored message head already has it. */
 function saysMoment(turn: Turn): boolean {
   if (turn.event.moment === null || upcoming(turn).length === 0) return false;
   return !(turn.isStored && turn.session.policy.layout.volatile === "message-head");

@@ -1,4 +1,4 @@
-// What the next call sends, and what is expected of it.
+// The next call: what it sends, and the expected tokens and cache reads.
 import { assemble, type AssembleParts, type Assembly } from "../assembly/assemble.ts";
 import type { CachePlan } from "../cache/cache-plan.ts";
 import { planCache, type PlanQuestion } from "../cache/plan-cache.ts";
@@ -18,9 +18,9 @@ export interface PreparedCall {
   readonly plan: CachePlan;
   /** Sent with this call alone. */
   readonly volatile: string | null;
-  /** The whole prompt, corrected by what the last reply said. */
+  /** The whole prompt, corrected by the usage of the last reply. */
   readonly promptTokens: number;
-  /** As a provider counted it before the call; absent where none was asked. */
+  /** The provider's own count before the call; absent if the provider was not asked. */
   readonly countedTokens?: number;
 }
 

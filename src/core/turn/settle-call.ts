@@ -1,4 +1,4 @@
-// After a call: what the session knows now, and the entry that records it.
+// After a call: the session with what it learned, and the ledger entry of the call.
 import { withMoneyAsText } from "../models/pico-usd.ts";
 import type { Assembly } from "../assembly/assemble.ts";
 import { appendMessages, messagesFrom, messageTokens } from "../assembly/thread.ts";
@@ -17,10 +17,10 @@ import { toStateText } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
 import { nothingSpent, type Spent } from "../session/spent.ts";
 
-/** What came of a request, after all its attempts. */
+/** The outcome of a request, after all its attempts. */
 export interface SentCall {
   readonly outcome: Reply | ProviderFailure;
-  /** A reply that a failure ended is discarded, and billed. */
+  /** If a failure cut a reply off, the reply is discarded but still billed. */
   readonly attempts: readonly { readonly discarded: Reply | null }[];
 }
 
@@ -33,17 +33,17 @@ export interface FinishedCall {
   readonly sent: SentCall;
   readonly startMs: number;
   readonly endMs: number;
-  /** Paid for before and booked with this call. A call of a turn books it; one for a summary books itself. */
+  /** Earlier costs to book with this call. Calls of a turn book them; calls for a summary book only themselves. */
   readonly spent?: Spent;
-  /** What was told for this call only. */
+  /** Text sent with this call only. */
   readonly volatile?: string | null;
 }
 
 export interface SettledCall {
-  /** With the reply, where it is whole; what the call taught about the cache is kept in any case. */
+  /** Has the reply if it is whole. Always keeps what the call taught about the cache. */
   readonly session: Session;
   readonly entry: CallEntry;
-  /** What the ledger keeps besides. */
+  /** What else the ledger stores with the call. */
   readonly more: WithCall;
 }
 
@@ -71,7 +71,7 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
     startMs,
   });
   const grown = appendMessages(assembly.thread, [outcome.message]);
-  // Nothing was said: what was sent for this call alone must not stand between two messages of the user.
+  // The reply is empty: text for this call only must not stand between two user messages.
   const isEmpty = grown.blocks.length === assembly.thread.blocks.length;
   const isWhole = outcome.status === "complete";
   const { costPicoUsd, notes } = billOf(session, call);
@@ -95,7 +95,7 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
   });
   const next: Session = {
     ...session,
-    // What was cut off cannot be replayed: a tool use may lack its end.
+    // A reply that was cut off cannot be sent again: a tool use may lack its end.
     thread: isWhole ? (isEmpty ? assembly.plainThread : grown) : session.thread,
     ...counted,
     cache: lesson.state,
@@ -110,13 +110,13 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
   return { session: next, entry, more };
 }
 
-/** Where it stands before the messages, whoever sends the same prefix again needs it. */
+/** If this text stands before the messages, it is needed to send the same prefix again. */
 function toldIn({ policy, toldVolatile }: Session, { volatile }: FinishedCall): string | null {
   if (volatile === undefined) return toldVolatile;
   return policy.layout.volatile === "system-tail" ? volatile : null;
 }
 
-/** A turn counts from its first call on. */
+/** Counts a turn at its first call. */
 function countCall({ compactionState }: Session, { number }: FinishedCall): CompactionState {
   return afterCall(number === 1 ? afterTurn(compactionState) : compactionState);
 }
@@ -126,7 +126,7 @@ const emptyReply: CallEntry["notes"][number] = {
   detail: "the reply holds nothing that can be sent again",
 };
 
-/** Attempts that came to nothing wrote to the cache all the same. */
+/** Failed attempts also wrote to the cache. */
 function learnFrom(
   { model }: Session,
   { plan, assembly, startMs }: FinishedCall,
@@ -157,7 +157,7 @@ function failedEntry(session: Session, call: FinishedCall, failure: ProviderFail
   });
 }
 
-/** Replies of earlier attempts that were of no use, and were billed. */
+/** Replies of failed attempts; they were billed. */
 function discardedOf({ sent }: FinishedCall): readonly Reply[] {
   return sent.attempts.flatMap(({ discarded }) => (discarded === null ? [] : [discarded]));
 }
@@ -189,7 +189,7 @@ function commonOf(session: Session, call: FinishedCall): Pick<CallEntry, Common>
     turnId,
     number,
     startMs,
-    // A clock may be set back meanwhile.
+    // The clock may have been set back.
     endMs: Math.max(startMs, call.endMs),
     model: session.model.id,
     policy: session.policy.name,

@@ -1,4 +1,4 @@
-// The steps of a turn, each with one kind of result.
+// The steps of a turn. Each step has one kind of result.
 import type { Assembly } from "../assembly/assemble.ts";
 import type { CachePlan } from "../cache/cache-plan.ts";
 import type { Section } from "../layers/section.ts";
@@ -14,14 +14,14 @@ import type { TurnEnding } from "./turn-ending.ts";
 
 /** What a turn does next. */
 export type Step =
-  /** Reads the clock, the settings and, where `volatile` is set, the text that is sent with the next call alone. */
+  /** Reads the clock, the settings and, if `volatile` is set, the text for the next call only. */
   | { readonly do: "refresh"; readonly volatile: boolean }
   /** Assembles the prompt and plans its caching. */
   | {
       readonly do: "prepare";
       readonly current: readonly Message[];
       readonly volatile: string | null;
-      /** Null where the clock has to be read again. */
+      /** Null if the clock must be read again. */
       readonly nowMs: number | null;
     }
   /** Records what the call will send. `opens`: takes the lease and opens the turn. */
@@ -33,7 +33,7 @@ export type Step =
     }
   /** Asks the provider how long the prompt is. */
   | { readonly do: "count"; readonly prepared: PreparedCall }
-  /** Shortens the history. `nowMs` is null where the clock has to be read again. */
+  /** Shortens the history. `nowMs` is null if the clock must be read again. */
   | {
       readonly do: "compact";
       readonly trigger: "size" | "overflow";
@@ -54,7 +54,7 @@ export type Result =
       readonly nowMs: number;
       /** The same time as text. */
       readonly nowIso: string;
-      /** Null where the step asked for none. */
+      /** Null if the step did not ask for it. */
       readonly volatile: readonly Section[] | null;
     }
   | { readonly did: "prepare"; readonly assembly: Assembly; readonly plan: CachePlan }
@@ -70,27 +70,27 @@ export type Result =
       readonly endMs: number;
     }
   | { readonly did: "record reply" }
-  /** One tool message for each use, or whatever the application sends in their place. */
+  /** One tool message for each use, or the messages that the application sends instead. */
   | { readonly did: "run tools"; readonly answers: readonly Message[] };
 
 export type CompactionResult =
   | {
       readonly isCompacted: true;
-      /** The session before the running turn, from now on. */
+      /** The new value of the session before the running turn. */
       readonly before: Session;
       readonly session: Session;
-      /** What the next call sends that is new. */
+      /** The new messages of the next call. */
       readonly current: readonly Message[];
     }
   | {
       readonly isCompacted: false;
-      /** With what the attempt taught. */
+      /** The session with what the attempt taught. */
       readonly session: Session;
-      /** Whether nothing fits and nothing could be compacted: then memory leaves the prompt. */
+      /** The prompt does not fit and nothing could be compacted: memory leaves the prompt. */
       readonly isTight: boolean;
     };
 
-/** What may come at any time. */
+/** Inputs that may come at any time. */
 export type Input =
   | Result
   | { readonly did: "say"; readonly messages: readonly Message[] }

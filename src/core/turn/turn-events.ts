@@ -1,4 +1,4 @@
-// What a turn says of itself as events: its beginning, its calls, its end.
+// The events of a turn: its beginning, its calls, its end.
 import type { EventBody, PayloadOf } from "../events/event.ts";
 import { hashContent } from "../hash.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
@@ -18,10 +18,10 @@ import {
   toTurnSums,
 } from "./turn-payloads.ts";
 
-/** Where no route was decided, a session stays with its model. */
+/** The route of a session that stays with its model. */
 export const stays: Route = { by: "sticky", passedOver: [], left: null };
 
-/** The same turn, with the events of its beginning where they were not given yet. */
+/** Adds the events of the turn's beginning, once. */
 export function announce(turn: Turn, first: PreparedCall): Turn {
   if (turn.isAnnounced) return turn;
   const { before, route, news } = turn;
@@ -50,7 +50,7 @@ export function callStarted({ id, before }: Turn, number: number, tokens: number
   };
 }
 
-/** `turn`: as it was when the call was sent. */
+/** `turn` is the turn as it was when the call was sent. */
 export function eventsOfCall(
   { before, session }: Pick<Turn, "before" | "session">,
   entry: CallEntry,
@@ -105,7 +105,7 @@ function toStarted({ before, current }: Turn, tokens: number): PayloadOf<"turn.s
   };
 }
 
-/** From the end: in a session with tools the last turn used one. */
+/** Searches from the end: in a session with tools the last turn usually used one. */
 function hasToolMessage(messages: Session["thread"]["messages"]): boolean {
   for (let index = messages.length - 1; index >= 0; index -= 1) {
     if (messages.at(index)?.role === "tool") return true;

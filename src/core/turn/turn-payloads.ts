@@ -1,4 +1,4 @@
-// Calls and turns as events tell of them: counts, classes and dollars, no content.
+// Event payloads of calls and turns: counts, classes and dollars, no content.
 import type { PayloadOf } from "../events/event.ts";
 import { toErrorClass, toUsd } from "../events/payload-spelling.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
@@ -40,7 +40,7 @@ export function toCompleted(
   };
 }
 
-/** What a switch does to the cache: what the model still has of the conversation, and what is left behind. */
+/** The effect of a model switch on the cache: what the new model still has cached, and what is left behind. */
 export function toRouted(
   { model }: Session,
   { plan, promptTokens: promptSize, assembly }: FirstCall,
@@ -63,7 +63,7 @@ function countBlocks({ reply }: CallEntry, type: Block["type"]): number {
   return reply?.content.filter((block) => block.type === type).length ?? 0;
 }
 
-/** Of a sub-agent: the session that asked for it. */
+/** The parent session of a sub-agent. */
 export function toParent(
   origin: Session["origin"],
 ): Pick<PayloadOf<"session.created">, "parent_session_id"> {
@@ -83,7 +83,7 @@ export function toFailed({
     error_message_redacted: failure?.detail ?? "nothing arrived",
     retry_count: attemptCount - 1,
     latency_ms: endMs - startMs,
-    // Attempts that came to nothing may have been billed.
+    // Failed attempts may have been billed.
     ...(cost === null ? {} : { cost_usd: cost }),
   };
 }
@@ -103,7 +103,7 @@ export function toTurnSums(calls: readonly CallEntry[], endMs: number): TurnSums
   };
 }
 
-/** Of everything with a known cost. Null where something was billed, and all that is known is that it is not known. */
+/** The sum of all known costs. Null if calls were billed but no cost is known. */
 function totalCost(calls: readonly CallEntry[]): bigint | null {
   const known = calls.flatMap(({ costPicoUsd }) => (costPicoUsd === null ? [] : [costPicoUsd]));
   const isBilled = calls.some(
@@ -120,7 +120,7 @@ export function toCancelled(
   return { reason: toCancelReason(reason), partial_llm_calls, partial_tool_calls };
 }
 
-/** As `AbortSignal.timeout` says it; a server says `client_disconnect`. Whatever else it is, somebody wanted it. */
+/** Recognises the reason of `AbortSignal.timeout`, and a server's `client_disconnect`. Any other reason counts as the user's wish. */
 function toCancelReason(reason: unknown): PayloadOf<"turn.cancelled">["reason"] {
   if (!(reason instanceof Error)) return "user_cancel";
   if (reason.name === "TimeoutError") return "timeout";

@@ -1,4 +1,4 @@
-// A turn as data: what it has done, what it sends next, and how far it is. No lease, signal, stream or function.
+// A turn as data: what it did, what it sends next, and its stage. No lease, signal, stream or function.
 import type { Section } from "../layers/section.ts";
 import type { EventBody } from "../events/event.ts";
 import type { EventContext, EventMoment } from "../layers/event.ts";
@@ -16,11 +16,11 @@ export interface Turn {
   readonly event: TurnEvent;
   readonly route: Route;
   readonly limits: TurnLimits;
-  /** The session as it was before the turn: what a turn that fails goes back to. */
+  /** The session before the turn. A failed turn goes back to it. */
   readonly before: Session;
   /** The session with the calls made so far. */
   readonly session: Session;
-  /** What the next call sends that is new. */
+  /** The new messages of the next call. */
   readonly current: readonly Message[];
   /** By place in `current`: the full text of a tool result that was cut. */
   readonly fullResults: ReadonlyMap<number, string>;
@@ -32,39 +32,39 @@ export interface Turn {
   readonly calls: readonly CallEntry[];
   /** Whether the history was compacted after the last recorded call. */
   readonly isCompacted: boolean;
-  /** What people said while the turn runs and no call has sent yet. */
+  /** Messages that came while the turn runs and that no call has sent yet. */
   readonly said: readonly Message[];
   /** Why the caller stopped the turn; null while it runs on. */
   readonly aborted: Abort | null;
-  /** Settings of the next call; asked for before each one. */
+  /** Settings of the next call, read again before each call. */
   readonly rules: CallRules;
-  /** Null for a turn that begins here; what a resumed one had done before. */
+  /** What a resumed turn had done before; null for a new turn. */
   readonly resumed: { readonly toolCalls: number } | null;
-  /** Whether the events say that the turn has begun or was resumed. */
+  /** Whether the event for the turn's start or resumption is out. */
   readonly isAnnounced: boolean;
   readonly at: Stage;
   /** Events that follow from the last result. */
   readonly news: readonly EventBody[];
 }
 
-/** What the turn is about besides its words. */
+/** The event that the turn handles, without its text. */
 export interface TurnEvent {
-  /** Null where the application says in its own words what holds for a call. */
+  /** Null if the application writes this text itself. */
   readonly moment: EventMoment | null;
-  /** The ledger's note on the first message; null where it has one already. */
+  /** The ledger's note on the first message; null if the ledger already has one. */
   readonly context: (EventContext & { readonly injectedAt: string }) | null;
-  /** The time as the first call says it. */
+  /** The time that the first call sends. */
   readonly startIso: string;
-  /** When a call of this turn last said the time; null before the first. */
+  /** When a call of this turn last sent the time; null before the first. */
   readonly toldMs: number | null;
 }
 
 export interface TurnLimits {
-  /** A turn that asks for tools more often than this ends. */
+  /** The turn ends after this many calls. */
   readonly callsMax: number;
-  /** False where the application owns the history: then nothing of it is shortened. */
+  /** False if the application owns the history: it is never shortened then. */
   readonly mayCompact: boolean;
-  /** True where the application sends a failed call again by itself, except a turn's first. */
+  /** True if the application repeats a failed call itself, except the first of a turn. */
   readonly repeatsFailedCalls: boolean;
 }
 
@@ -79,7 +79,7 @@ export interface Abort {
   readonly reason: unknown;
 }
 
-/** What was done last; what comes next follows from it. */
+/** The last step that was done. The next step follows from it. */
 export type Stage =
   | { readonly after: "begin" }
   | { readonly after: "refresh"; readonly moment: CallMoment }
@@ -87,23 +87,23 @@ export type Stage =
   /** What the call sends is in the ledger. */
   | { readonly after: "record"; readonly call: CallAtHand }
   | { readonly after: "count"; readonly call: CallAtHand }
-  /** The prompt must be made again, with this volatile text: it was compacted, or memory has to leave. */
+  /** The prompt must be built again with this volatile text: the history was compacted, or memory must leave. */
   | {
       readonly after: "compact";
       readonly moment: CallMoment;
       readonly volatile: CallMoment["volatile"];
     }
-  /** Nothing more is done to the prompt. */
+  /** The prompt is final. */
   | { readonly after: "settle prompt"; readonly call: CallAtHand }
   | { readonly after: "send"; readonly sent: CallToRecord }
-  /** `call` is null where another process made it. */
+  /** `call` is null if another process made it. */
   | { readonly after: "record reply"; readonly call: CallAtHand | null }
   | { readonly after: "end"; readonly how: TurnEnding };
 
-/** What holds for one call: its time, and text that is sent with this call alone. */
+/** The time of one call, and the text sent with that call only. */
 export interface CallMoment {
   readonly nowMs: number;
-  /** Null where nothing new is said. */
+  /** Null if there is nothing new to send. */
   readonly volatile: readonly Section[] | null;
 }
 
@@ -112,7 +112,7 @@ export interface CallAtHand {
   readonly prepared: PreparedCall;
 }
 
-/** A reply with everything the ledger keeps of it. */
+/** A reply with everything that the ledger stores about it. */
 export interface CallToRecord {
   readonly call: CallAtHand;
   readonly entry: CallEntry;
@@ -121,7 +121,7 @@ export interface CallToRecord {
   readonly session: Session;
 }
 
-/** Recorded calls of the turn, whoever made them. */
+/** Recorded calls of the turn, made by this or another process. */
 export function callCountOf({ earlier, calls }: Pick<Turn, "earlier" | "calls">): number {
   return earlier.length + calls.length;
 }

@@ -1,4 +1,4 @@
-// What an adapter declares: the model's own abilities, as far as the protocol in front of it uses them (D-04).
+// What an adapter declares: the model's abilities that its protocol uses.
 import type { ModelFacts } from "../models/model-facts.ts";
 import type { Protocol } from "./protocol.ts";
 
@@ -14,7 +14,7 @@ export interface AdapterCapabilities {
   readonly supportsPromptCaching: boolean;
   readonly supportsSystemMessagesInList: boolean;
   readonly contextTokensMax: number;
-  /** Null where the provider publishes no limit. */
+  /** Null if the provider publishes no limit. */
   readonly outputTokensMax: number | null;
   readonly acceptedImageMediaTypes: readonly string[];
 }
@@ -41,7 +41,7 @@ export function declareCapabilities(
   };
 }
 
-/** Somebody keeps the prefix, and reading it has a price: without one nothing is known to be saved (M-18, C-15). */
+/** Whether prefixes are cached and a cache read has a price. Without a price no saving is known. */
 function cachesPrompts(writesMarkers: boolean, { cache }: ModelFacts): boolean {
   const isKept = (writesMarkers && cache.markers !== null) || cache.automatic !== null;
   return isKept && cache.readMultiplier !== null;

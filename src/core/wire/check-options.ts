@@ -1,4 +1,4 @@
-// Numbers that have no place in JSON, or that no provider takes: refused before a request is made.
+// Refuses numbers that JSON cannot hold or that no provider takes, before a request is built.
 import { StrataError } from "../strata-error.ts";
 import type { CallOptions } from "./protocol.ts";
 

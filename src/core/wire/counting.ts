@@ -4,7 +4,7 @@ import { toRequest, type EncodedRequest } from "./encoded-request.ts";
 import { omitMembers } from "./omit-members.ts";
 
 /**
- * `omitted`: members that only affect the reply and that counting refuses. Everything else is sent as it is: the
+ * `omitted`: members that only affect the reply and that counting refuses. Everything else is sent unchanged: the
  * provider must refuse a part of the prompt that it cannot count, instead of counting without it.
  */
 export function toCountRequest(
@@ -14,7 +14,7 @@ export function toCountRequest(
   return toRequest({ path: `${path}${pathBehind}`, parts: omitMembers(pieces, omitted), headers });
 }
 
-/** Every prompt has tokens, so a zero is no count. */
+/** Every prompt has tokens, so zero is not a valid count. */
 export function readCount(body: string, member: string): number | null {
   const tokens = parseFields(body)?.[member];
   return isCount(tokens) && tokens > 0 ? tokens : null;

@@ -2,16 +2,16 @@
 import type { LeftOut } from "../assembly/spelling.ts";
 
 export interface EncodedRequest {
-  /** Behind the provider's base URL, with a query where the protocol has one. */
+  /** The path after the provider's base URL, with a query if the protocol has one. */
   readonly path: string;
-  /** The body. Pieces of the prefix are the very bytes that were sent before. */
+  /** The body. Pieces of the prefix are the same bytes as in earlier calls. */
   readonly pieces: readonly Uint8Array[];
   readonly byteLength: number;
-  /** Besides credentials and content type. Names in lower case. */
+  /** Headers besides credentials and content type. Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What was asked for and is not in the body, with the reason. */
+  /** Requested options that are not in the body, with the reason. */
   readonly notes: readonly EncodeNote[];
-  /** The same body for SDKs, which take objects. Made anew on each call; costs the whole request. */
+  /** The same body as an object for SDKs. Builds the whole request again on each call. */
   toObject(): unknown;
 }
 
@@ -28,7 +28,7 @@ const utf8 = new TextEncoder();
 const asText = new TextDecoder();
 
 export interface RequestParts extends Pick<EncodedRequest, "path"> {
-  /** Of the body, in order. */
+  /** The parts of the body, in order. */
   readonly parts: readonly (string | Uint8Array)[];
   readonly headers?: EncodedRequest["headers"];
   readonly notes?: EncodedRequest["notes"];

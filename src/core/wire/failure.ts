@@ -1,4 +1,4 @@
-// Why a provider did not answer, as a value: it reaches the ledger and the dashboard like any other outcome.
+// Why a provider did not answer, as a value for the ledger and the dashboard.
 
 /** The list is closed: a new kind is a decision, not a string. */
 export type ProviderFailure =
@@ -20,11 +20,11 @@ export type ProviderFailure =
   | {
       readonly kind: "context-overflow";
       readonly detail: string;
-      /** As the provider counted them; undefined where it does not say. */
+      /** The provider's own count; undefined if it gives none. */
       readonly tokens: number | undefined;
       readonly tokensMax: number | undefined;
     }
-  /** A kept thinking block stands after something that was changed. */
+  /** A thinking block follows content that was changed. */
   | { readonly kind: "thinking-mismatch"; readonly detail: string }
   | { readonly kind: "request-too-large"; readonly detail: string }
   | { readonly kind: "invalid-request"; readonly detail: string }
@@ -32,14 +32,14 @@ export type ProviderFailure =
   | { readonly kind: "permission"; readonly detail: string }
   | { readonly kind: "billing"; readonly detail: string }
   | { readonly kind: "not-found"; readonly detail: string }
-  /** The answer is not what the protocol promises. */
+  /** The answer does not follow the protocol. */
   | { readonly kind: "malformed"; readonly detail: string }
   /** No answer at all: refused, reset, no such host. */
   | { readonly kind: "unreachable"; readonly detail: string }
   | { readonly kind: "timeout"; readonly detail: string }
   | { readonly kind: "cancelled"; readonly detail: string };
 
-/** Whether the same request may do better later. */
+/** Whether the same request may succeed later. */
 export function isRetryable(failure: ProviderFailure): boolean {
   switch (failure.kind) {
     case "rate-limited":
@@ -62,7 +62,7 @@ export function isRetryable(failure: ProviderFailure): boolean {
   }
 }
 
-/** The provider's own wish, in seconds or as a date; undefined where it has none or it cannot be read. */
+/** The wait that the provider asks for, in seconds or as a date; undefined if absent or unreadable. */
 export function readRetryAfter(
   headers: Readonly<Record<string, string>>,
   nowMs: number,
@@ -90,7 +90,7 @@ function parseHttpDate(text: string): number | undefined {
   return (((days * 24 + (hour ?? 0)) * 60 + (minute ?? 0)) * 60 + (second ?? 0)) * 1000;
 }
 
-/** Of the Gregorian calendar; core has no Date. */
+/** Days in the Gregorian calendar; core has no Date. */
 function daysSinceEpoch(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year;
   const era = Math.floor(shifted / 400);

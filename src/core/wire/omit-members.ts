@@ -1,8 +1,8 @@
-// A JSON object without some of its members: what stays is the very bytes it was, in pieces as before.
+// Removes members from a JSON object. The remaining bytes and pieces stay the same.
 
 export type Parts = readonly (string | Uint8Array)[];
 
-/** Bytes that are no JSON object come back as they are: whoever is sent them will say so. */
+/** Returns bytes that are not a JSON object unchanged: the receiver will report them. */
 export function omitMembers(pieces: readonly Uint8Array[], names: ReadonlySet<string>): Parts {
   const members = findMembers(pieces);
   const kept = members.filter(({ name }) => !names.has(name));
@@ -15,7 +15,7 @@ export function omitMembers(pieces: readonly Uint8Array[], names: ReadonlySet<st
   return ["{", ...inside, "}"];
 }
 
-/** Places of bytes, counted over all pieces. */
+/** A range of bytes, counted over all pieces. */
 interface Run {
   readonly start: number;
   readonly end: number;
@@ -34,7 +34,7 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const space = 0x20;
 
-/** From the name of each member to the comma or brace behind its value; none where it is no object. */
+/** Each member from its name to the comma or brace after its value; none if this is not an object. */
 function findMembers(pieces: readonly Uint8Array[]): readonly Member[] {
   const members: Member[] = [];
   let depth = 0;
@@ -90,7 +90,7 @@ function parseName(bytes: readonly number[]): string {
   }
 }
 
-/** Members that stood side by side are one run, with the comma between them. */
+/** Joins neighbouring members into one run, with the comma between them. */
 function joinNeighbours(members: readonly Run[]): readonly Run[] {
   const runs: Run[] = [];
   for (const { start, end } of members) {

@@ -14,7 +14,7 @@ import type { Reply, ReportedUsage, StreamPart } from "./reply.ts";
 export interface Protocol<Name extends string = string> {
   /** Stored with sessions and written into reports: it never changes. */
   readonly name: Name;
-  /** For people. */
+  /** For people to read. */
   readonly title: string;
   readonly access: ProtocolAccess;
   /** The path of a call, after the provider's base URL. The encoded request carries the same path. */
@@ -36,7 +36,7 @@ export interface Protocol<Name extends string = string> {
   readonly effects?: string;
   /** How to ask a provider to count tokens; absent if the protocol cannot. */
   readonly counting?: ProtocolCounting;
-  /** How a provider is asked to sum up a conversation itself; absent where the protocol has no such thing. */
+  /** How to ask a provider to compact a conversation itself; absent if the protocol cannot. */
   readonly compaction?: ProtocolCompaction;
 }
 
@@ -51,17 +51,17 @@ export interface ProtocolCounting {
   decode(body: string): number | null;
 }
 
-/** Whether a model can do it on its route is a fact of the model. */
+/** The provider's own compaction. The model's facts say whether the model has it on its route. */
 export interface ProtocolCompaction {
   readonly canStream: boolean;
-  /** What in a call's options forbids it; null where nothing does. */
+  /** The call option that forbids it; null if none does. */
   findObstacle(options: CallOptions): string | null;
-  /** Whether its request begins with the very bytes that calls with these options begin with. */
+  /** Whether its request begins with the same bytes as calls with these options. */
   keepsPrefix(call: Pick<CallToEncode, "assembly" | "options">): boolean;
   encode(call: CompactionToEncode): EncodedRequest;
   /** A whole answer that came at once. */
   decode(body: string): Reply | ProviderFailure;
-  /** What stands for the conversation from now on, verbatim; nothing where the reply has no compaction. */
+  /** The messages that replace the conversation, verbatim; empty if the reply has no compaction. */
   messagesIn(reply: Reply): readonly Message[];
 }
 
@@ -78,7 +78,7 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** Reading a stream is a compaction: nothing is held outside the state. */
+/** Reads a stream event by event. All data is in the state. */
 export interface StreamDecoder<State = unknown> {
   readonly start: State;
   step(state: State, event: ServerEvent): readonly [State, readonly StreamPart[]];
@@ -103,13 +103,13 @@ export interface CallToEncode {
 }
 
 export interface CompactionToEncode extends CallToEncode {
-  /** How to sum up, instead of the provider's own way, where it takes such a wish. */
+  /** Instructions that replace the provider's own, if it takes any. */
   readonly instructions?: string;
 }
 
-/** What a call asks for besides its content. */
+/** The options of a call. */
 export interface CallOptions {
-  /** As the provider spells the model; the facts' id where absent. */
+  /** The provider's spelling of the model; the facts' id by default. */
   readonly modelName?: string;
   readonly outputTokensMax: number;
   readonly stream: boolean;
@@ -117,13 +117,13 @@ export interface CallOptions {
   readonly stopSequences?: readonly string[];
   readonly toolChoice?: "auto" | "none" | "any" | { readonly name: string };
   readonly parallelToolUse?: boolean;
-  /** How hard the model thinks, where it can be told. */
+  /** How hard the model thinks, if it takes this option. */
   readonly effort?: string;
   /** Thinking settings in the provider's own spelling. */
   readonly thinkingJson?: JsonText;
   /** A JSON Schema that the reply must follow. */
   readonly outputSchemaJson?: JsonText;
-  /** Features to ask for by the provider's names, where it wants them in a header. */
+  /** Beta features by the provider's names, sent in a header. */
   readonly betas?: readonly string[];
   /** Further members of the body, in the provider's own spelling. */
   readonly extraJson?: Readonly<Record<string, JsonText>>;

@@ -1,4 +1,4 @@
-// The list of protocols. A new one is its folder and its row here; all other code asks the rows.
+// The list of protocols. A new protocol is a folder and a row here; all other code uses the rows.
 import { assert } from "../assert.ts";
 import type { Vendor } from "./access.ts";
 import { anthropicMessages } from "./anthropic-messages/index.ts";
@@ -6,7 +6,7 @@ import { openaiChat } from "./openai/chat/index.ts";
 import { openaiResponses } from "./openai/responses/index.ts";
 import type { Protocol } from "./protocol.ts";
 
-/** The first one wins where two fit a request equally. */
+/** The first one wins if two fit a request equally. */
 export const protocols: readonly [
   typeof anthropicMessages,
   typeof openaiChat,
@@ -46,7 +46,7 @@ export function findVendor(name: string): KnownVendor | undefined {
   return vendors.find((vendor) => vendor.name === name);
 }
 
-/** The default protocol for a provider: the vendor's own, or the one that other vendors speak as well. */
+/** The default protocol for a provider: the vendor's own, or the one that other vendors also use. */
 export function usualProtocol(provider: string): Protocol {
   const protocol =
     findVendor(provider)?.protocol ??

@@ -5,20 +5,20 @@ import type { ProviderFailure } from "./failure.ts";
 
 export interface Reply {
   readonly kind: "reply";
-  /** The provider's id of this reply; empty where it gave none. */
+  /** The provider's id of this reply; empty if it gave none. */
   readonly id: string;
   readonly model: string;
-  /** What was said, every block verbatim where our own spelling would differ. */
+  /** The reply's message. A block is verbatim if our own spelling would differ. */
   readonly message: Message;
   readonly stopReason: ReplyStop;
   readonly usage: ReportedUsage;
   /** `partial`: the stream ended before the reply did; what arrived is here. */
   readonly status: "complete" | "partial";
-  /** Set where the provider reported a failure in the middle of the stream. */
+  /** Set if the provider reported a failure in the middle of the stream. */
   readonly failure?: ProviderFailure;
-  /** Why the cache missed, in the provider's own words, where it tells. */
+  /** Why the cache missed, in the provider's own words, if it says so. */
   readonly diagnosis?: string;
-  /** What the provider did to the request, such as dropping a thinking block. */
+  /** Changes that the provider made to the request, such as dropping a thinking block. */
   readonly transformations: readonly string[];
 }
 
@@ -35,15 +35,15 @@ export type ReplyStop =
 
 export interface ReportedUsage {
   readonly usage: Usage;
-  /** False where the provider sent no count at all, as in a stream that was cut: the zeros are then no bill. */
+  /** False if the provider sent no counts, as in a cut stream: the zeros are then not a bill. */
   readonly isReported: boolean;
-  /** False where the provider said nothing about its cache: reads and writes are then unknown, not zero (N-15). */
+  /** False if the provider reported nothing about its cache: reads and writes are then unknown, not zero. */
   readonly tellsCache: boolean;
-  /** What had to be corrected, such as a remainder below zero. */
+  /** Corrections of the counts, such as a remainder below zero. */
   readonly warnings: readonly string[];
 }
 
-/** What a stream brings, as it comes. */
+/** A part of a streamed reply. */
 export type StreamPart =
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "thinking-delta"; readonly text: string }

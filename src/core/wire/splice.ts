@@ -1,4 +1,4 @@
-// Markers put into bytes that are kept without them: the bytes between stay the very same.
+// Inserts markers into bytes that are kept without them. The bytes between stay the same.
 import type { GrowingBytes } from "../growing/growing-bytes.ts";
 
 export interface Insertion {
@@ -6,7 +6,7 @@ export interface Insertion {
   readonly json: string;
 }
 
-/** The bytes with text put in at some places, in the order of the places. */
+/** Inserts texts into the bytes, in the order of their places. */
 export function splice(
   bytes: GrowingBytes,
   insertions: readonly Insertion[],

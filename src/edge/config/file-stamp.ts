@@ -1,4 +1,4 @@
-// Whether a file is still the one that was read: what the file system says of it, without opening it.
+// Whether a file is still the one that was read, by its file-system metadata, without opening it.
 import { stat } from "node:fs/promises";
 
 export interface FileStamp {
@@ -6,11 +6,11 @@ export interface FileStamp {
   readonly word: string;
   /** When it was last changed, in milliseconds since 1970. */
   readonly changedMs: number;
-  /** Something was done to the file after its last byte was written, such as renaming it into its place. */
+  /** Something changed the file after its last write, such as a rename into its place. */
   readonly isPlaced: boolean;
 }
 
-/** Through symlinks; null where nothing is, or nothing can be said. */
+/** Follows symlinks; null if the file is missing or unreadable. */
 export async function lookAt(path: string): Promise<FileStamp | null> {
   try {
     return stampOf(await stat(path, { bigint: true }));
@@ -19,7 +19,7 @@ export async function lookAt(path: string): Promise<FileStamp | null> {
   }
 }
 
-/** Of what a file system says of a file. */
+/** File-system metadata of a file. */
 export interface FileStats {
   readonly dev: bigint;
   readonly ino: bigint;

@@ -1,4 +1,4 @@
-// Where a configuration is looked for, and in which order.
+// The places of configuration files, in order.
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { StrataError } from "../../core/strata-error.ts";
@@ -9,19 +9,19 @@ export interface WhereToLook {
   /** From `--config`; then no other file is read. */
   readonly given?: string | undefined;
   readonly env: Environment;
-  /** The folder somebody works in. */
+  /** The working folder. */
   readonly workspace: string;
   readonly homeFolder: string;
 }
 
 export interface ConfigPlace extends ConfigFile {
-  /** Why it is looked at, for people. */
+  /** Why this place is used, for people to read. */
   readonly reason: string;
 }
 
 export const configFileName = "strata.yaml";
 
-/** The weakest first. Whether they are there is another question. */
+/** The weakest first. Does not check whether they exist. */
 export function findConfigFiles(where: WhereToLook): readonly ConfigPlace[] {
   const named = namedFile(where);
   if (named !== null) return [named];

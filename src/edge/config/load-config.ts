@@ -1,4 +1,4 @@
-// A configuration read once, for a command that looks at it and ends.
+// Reads a configuration once, for a command that ends.
 import { homedir } from "node:os";
 import { distinctProblems, hasErrors } from "../../core/config/config-problem.ts";
 import { readConfig, type ConfigSources, type ReadConfig } from "../../core/config/read-config.ts";
@@ -11,11 +11,11 @@ export interface LoadConfigOptions extends Omit<ConfigSources, "files"> {
 }
 
 export interface LoadedConfig extends ReadConfig {
-  /** Paths of the files that are there. */
+  /** Paths of the existing files. */
   readonly filesThere: readonly string[];
 }
 
-/** Everything that is wrong is among the problems; only a file that was named and is not there is an error. */
+/** Returns all problems; throws only if a named file is missing. */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   const readings = await Promise.all(
     options.files.map(async (file) => ({ file, reading: await readConfigFile(file) })),

@@ -1,4 +1,4 @@
-// A configuration that follows its files: looked at when a call begins, read again when one of them has changed.
+// A configuration that follows its files: checked when a call begins, read again when one has changed.
 import { homedir } from "node:os";
 import {
   describeProblem,
@@ -15,22 +15,22 @@ import { watchFile, type WatchedFile } from "./watched-file.ts";
 
 export interface LiveConfig {
   /**
-   * What holds now, with every change that was made before the question; the same object as long as nothing changed.
-   * Never fails: what is broken leaves what was there. Costs a look at each file.
+   * The current configuration, with every change made before this call; the same object while nothing changes.
+   * Never fails: a broken file leaves the old settings. Costs a check of each file.
    */
   current(): Promise<StrataConfig>;
-  /** As `current` last gave it, with the origin of every value. */
+  /** The last result of `current`, with the origin of every value. */
   latest(): ReadConfig;
 }
 
 export interface OpenConfigOptions extends Omit<ConfigSources, "files"> {
   /** The weakest first. */
   readonly files: readonly ConfigFile[];
-  /** Told once per change: what is broken, and what a warning is for. */
+  /** Called once per change with errors and warnings. */
   readonly onProblem?: (problem: StrataError) => void;
 }
 
-/** A first reading that fails is an error; a later one leaves what holds. */
+/** Throws if the first reading fails; a later failure leaves the old settings. */
 export async function openConfig(options: OpenConfigOptions): Promise<LiveConfig> {
   const files = await Promise.all(options.files.map(watchFile));
   let latest = combine(files, options);
@@ -39,25 +39,25 @@ export async function openConfig(options: OpenConfigOptions): Promise<LiveConfig
     throw toConfigError(problems.filter(({ severity }) => severity === "error"));
   }
   let { config } = latest;
-  const tell = createTurnEmitter(options.onProblem ?? (() => {}));
-  tell([], latest.problems);
+  const report = createReporter(options.onProblem ?? (() => {}));
+  report([], latest.problems);
 
   const refresh = async (): Promise<StrataConfig> => {
     try {
       const changed = await findChanged(files);
       if (changed.length === 0) return config;
       const next = combine(files, options);
-      tell(errorsOf(changed), next.problems);
+      report(errorsOf(changed), next.problems);
       if (next.config !== null) {
         latest = next;
         config = next.config;
       }
     } catch (error) {
-      tell([unexpected(error)], latest.problems);
+      report([unexpected(error)], latest.problems);
     }
     return config;
   };
-  // One look at a time. Whoever asks before it begins shares it; whoever asks later gets one of their own.
+  // One check at a time. Callers before its start share it; later callers get the next one.
   let tail: Promise<unknown> = Promise.resolve();
   let waiting: Promise<StrataConfig> | null = null;
   return {
@@ -90,10 +90,10 @@ function errorsOf(files: readonly WatchedFile[]): readonly ConfigProblem[] {
   return files.flatMap((file) => file.problems().filter(({ severity }) => severity === "error"));
 }
 
-type Tell = (ofFiles: readonly ConfigProblem[], ofAll: readonly ConfigProblem[]) => void;
+type Report = (ofFiles: readonly ConfigProblem[], ofAll: readonly ConfigProblem[]) => void;
 
-/** What is wrong with a file is told whenever it changes; what is wrong with all of them together, when it is new. */
-function createTurnEmitter(onProblem: (problem: StrataError) => void): Tell {
+/** Reports problems of a file whenever it changes, and problems of all files together when they are new. */
+function createReporter(onProblem: (problem: StrataError) => void): Report {
   let told: ReadonlySet<string> = new Set();
   return (ofFiles, ofAll) => {
     const isNew = (problem: ConfigProblem): boolean => !told.has(describeProblem(problem));
@@ -106,7 +106,7 @@ function createTurnEmitter(onProblem: (problem: StrataError) => void): Tell {
       try {
         onProblem(problem);
       } catch {
-        // Whoever listens must not end a turn.
+        // A listener's error must not end a turn.
       }
     }
   };

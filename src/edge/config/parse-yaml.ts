@@ -1,4 +1,4 @@
-// YAML of a person: bounded before it is parsed, nothing expanded, every value with its line and column.
+// Parses a person's YAML: bounded before parsing, nothing expanded, every value with its line and column.
 import {
   CST,
   isMap,
@@ -22,7 +22,7 @@ import type { ConfigProblem } from "../../core/config/config-problem.ts";
 import { maskText } from "../../core/config/mask-secrets.ts";
 
 export interface ParsedYaml {
-  /** Null where the text is no tree. */
+  /** Null if the text is not a tree. */
   readonly root: ConfigNode | null;
   readonly problems: readonly ConfigProblem[];
 }
@@ -32,7 +32,7 @@ export interface YamlFile {
   readonly isFound: boolean;
 }
 
-/** An empty text is an empty map. The size is the caller's to bound. */
+/** An empty text is an empty map. The caller must bound the size. */
 export function parseYaml(text: string, file: YamlFile): ParsedYaml {
   const lines = new LineCounter();
   const refused = lookAhead(text, lines, file);
@@ -43,7 +43,7 @@ export function parseYaml(text: string, file: YamlFile): ParsedYaml {
     resolveKnownTags: false,
     logLevel: "error",
     prettyErrors: false,
-    // It compares each key with each; we look ourselves.
+    // The parser compares every pair of keys; we check ourselves.
     uniqueKeys: false,
     lineCounter: lines,
   });
@@ -59,7 +59,7 @@ export function parseYaml(text: string, file: YamlFile): ParsedYaml {
 const problemsMax = 20;
 
 /**
- * What would make parsing dear or its result another than it looks is refused while the text is only cut into
+ * Refuses text that is expensive to parse or that means something else than it looks, while it is only cut into
  * tokens: the parser is recursive, and a few kilobytes of brackets would end it.
  */
 function lookAhead(text: string, lines: LineCounter, file: YamlFile): ConfigProblem | null {
@@ -105,10 +105,10 @@ function lookAhead(text: string, lines: LineCounter, file: YamlFile): ConfigProb
 
 const depthMax = 32;
 
-/** What a person writes is far below; what is looked at entry by entry stays quick. */
+/** Far above what a person writes, and still fast to check. */
 const entriesMax = 10_000;
 
-/** Made by the lexer, not written by anybody. */
+/** A token that the lexer adds, not part of the text. */
 function isControl(type: string | null): boolean {
   return type === "scalar" || type === "doc-mode" || type === "flow-error-end";
 }
@@ -184,7 +184,7 @@ function toMap(map: YAMLMap.Parsed, at: At, odd: ConfigProblem[], depth: number)
       odd.push({ severity: "error", origin, message: "the name of a setting must be text", hint });
       continue;
     }
-    // Of two the first, however they are spelled: 1 and "1" are the same name.
+    // The first of two wins, in any spelling: 1 and "1" are the same name.
     if (entries.has(name)) {
       const hint = "keep one of the two";
       odd.push({ severity: "error", origin, message: "this key is there twice", hint });

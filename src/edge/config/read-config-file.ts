@@ -1,4 +1,4 @@
-// A file of a person → its tree, or what is wrong with it. Nothing it holds makes this throw.
+// A person's file → its tree or its problems. No content makes it throw.
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -11,24 +11,24 @@ import { lookAt, stampOf, type FileStamp } from "./file-stamp.ts";
 export interface ConfigFile {
   /** Absolute. */
   readonly path: string;
-  /** Lies in a workspace, and may be somebody else's. */
+  /** Found in a workspace, so it may come from another person. */
   readonly isFound: boolean;
-  /** Somebody named it, so that it must be there. */
+  /** Named by the user, so it must exist. */
   readonly isNamed: boolean;
 }
 
 export type FileReading =
   | { readonly kind: "absent" }
-  /** The text is the one that is known already. */
+  /** The text is unchanged. */
   | { readonly kind: "same"; readonly stamp: FileStamp }
   | {
       readonly kind: "read";
       readonly stamp: FileStamp | null;
-      /** Null where it could not be read as text. */
+      /** Null if it could not be read as text. */
       readonly text: string | null;
-      /** What was written, right or wrong; null where it is no tree. */
+      /** The tree as written, right or wrong; null if it is not a tree. */
       readonly tree: ConfigNode | null;
-      /** The same; null where there is an error in it. */
+      /** The same tree; null if it has an error. */
       readonly root: ConfigNode | null;
       readonly problems: readonly ConfigProblem[];
     };
@@ -41,7 +41,7 @@ export async function readConfigFile(
   knownText: string | null = null,
 ): Promise<FileReading> {
   try {
-    // A pipe that nobody writes to would never open otherwise.
+    // Otherwise a pipe without a writer would never open.
     await using handle = await open(file.path, constants.O_RDONLY | constants.O_NONBLOCK);
     return await readHandle(handle, file, knownText);
   } catch (error) {
@@ -64,7 +64,7 @@ async function readHandle(
     const size = `${stats.size} bytes, more than ${bytesMax}`;
     return refuse(file, stamp, `has ${size}`, "name the right file, or make it smaller");
   }
-  // One byte more than there should be: a file that grows while it is read is noticed.
+  // One byte more than the size: detects a file that grows while it is read.
   const buffer = Buffer.alloc(Number(stats.size) + 1);
   let length = 0;
   while (length < buffer.length) {

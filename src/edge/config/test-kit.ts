@@ -17,14 +17,14 @@ export function read(yaml: string, more: Omit<ConfigSources, "files"> = {}): Rea
   return readConfig({ ...more, files: [treeOf(yaml)] });
 }
 
-/** Of a text without mistakes. */
+/** The configuration of a text without mistakes. */
 export function configOf(yaml: string, more: Omit<ConfigSources, "files"> = {}): StrataConfig {
   const { config, problems } = read(yaml, more);
   if (config !== null) return config;
   throw new StrataError("config-invalid", problems.map(describeProblem).join("\n"), "");
 }
 
-/** As people are told them, without the file's name. */
+/** The problems as people see them, without the file's name. */
 export function problemsOf(yaml: string, more: Omit<ConfigSources, "files"> = {}): string[] {
   return read(yaml, more).problems.map((problem) =>
     describeProblem(problem).replace("/srv/ana/strata.yaml:", ""),

@@ -1,4 +1,4 @@
-// One file of a configuration as time passes: replaced, half written, emptied, gone, and back.
+// Watches one configuration file: it may be replaced, half written, emptied, removed and restored.
 import { setTimeout as wait } from "node:timers/promises";
 import type { ConfigNode } from "../../core/config/config-node.ts";
 import type { ConfigProblem } from "../../core/config/config-problem.ts";
@@ -7,15 +7,15 @@ import { lookAt, type FileStamp } from "./file-stamp.ts";
 import { readConfigFile, type ConfigFile, type FileReading } from "./read-config-file.ts";
 
 export interface WatchedFile {
-  /** Whether there is something new to be said or done. */
+  /** Checks the file; true if there is something new. */
   look(): Promise<boolean>;
-  /** What it said when it could last be used; null where it never did. */
+  /** The last usable content; null if there never was one. */
   root(): ConfigNode | null;
-  /** What is wrong with it as it is now. */
+  /** The problems of the current file. */
   problems(): readonly ConfigProblem[];
 }
 
-/** Reads it; a file that somebody named must be there. */
+/** Reads the file; a named file must exist. */
 export async function watchFile(file: ConfigFile): Promise<WatchedFile> {
   const reading = await readConfigFile(file);
   if (reading.kind === "absent" && file.isNamed) {
@@ -27,7 +27,7 @@ export async function watchFile(file: ConfigFile): Promise<WatchedFile> {
       const seen = await lookAt(file.path);
       if (seen?.word === state.stamp?.word && !state.isFresh) return false;
       const again = await readSettled(file, state.text);
-      // Half a file may look like a whole one; the next question looks again.
+      // Half a file may look whole; the next check reads again.
       if (again === null) return false;
       const { next, isNew } = toState(state, again, file);
       state = next;
@@ -40,12 +40,12 @@ export async function watchFile(file: ConfigFile): Promise<WatchedFile> {
 
 interface FileState {
   readonly isThere: boolean;
-  /** Of the last reading, usable or not; null where nothing can be said. */
+  /** The stamp of the last reading, usable or not; null if unknown. */
   readonly stamp: FileStamp | null;
   readonly text: string | null;
   readonly root: ConfigNode | null;
   readonly problems: readonly ConfigProblem[];
-  /** Changed so lately that another change might look the same from outside. */
+  /** Changed so recently that another change might have the same stamp. */
   readonly isFresh: boolean;
 }
 
@@ -58,7 +58,7 @@ const unseen: FileState = {
   isFresh: false,
 };
 
-/** Times on disk are that coarse, at worst. */
+/** File times are at worst this coarse. */
 const freshMs = 1000;
 
 function toState(
@@ -73,7 +73,7 @@ function toState(
   }
   const { stamp } = reading;
   const isFresh = stamp !== null && Math.abs(Date.now() - stamp.changedMs) < freshMs;
-  // What cannot be read as text is the same as long as nothing was done to it.
+  // A file that is not text counts as unchanged while its stamp is the same.
   const isSame =
     reading.kind === "same" ||
     (before.isThere && reading.text === null && stamp?.word === before.stamp?.word);
@@ -92,7 +92,7 @@ function saysSomething(root: ConfigNode | null): boolean {
   return root?.kind === "map" && root.entries.length > 0;
 }
 
-/** Losing everything at once is an accident, and so what it said holds on. */
+/** A lost or emptied file is probably an accident, so its old settings stay. */
 function lost({ path, isFound }: ConfigFile, what: string): ConfigProblem {
   return {
     severity: "error",
@@ -102,7 +102,7 @@ function lost({ path, isFound }: ConfigFile, what: string): ConfigProblem {
   };
 }
 
-/** Somebody may still be at it: it is read once nobody was for a moment; null where that takes too long. */
+/** Waits until the file has not changed for a moment, then reads it; null if that takes too long. */
 async function readSettled(
   file: ConfigFile,
   knownText: string | null,

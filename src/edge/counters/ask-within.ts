@@ -1,15 +1,15 @@
-// One request within a time limit: whatever happens there is an outcome, also from a sender that never answers.
+// One request within a time limit. Always gives an outcome, even if the sender never answers.
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
 
 export interface CounterClock {
   /** From any beginning; only differences count. */
   nowMs(): number;
-  /** Runs something later. The returned function prevents it. */
+  /** Runs a function later. The returned function cancels it. */
   after(delayMs: number, run: () => void): () => void;
 }
 
-/** Not the wall clock, which may be set while a provider is left alone. */
+/** Not the wall clock, which may change during a pause. */
 export const monotonicClock: CounterClock = {
   nowMs: () => performance.now(),
   after: (delayMs, run) => {
@@ -51,7 +51,7 @@ async function send(asking: Asking, signal: AbortSignal): Promise<Reply | Provid
   try {
     return (await asking.send(signal)).outcome;
   } catch (error) {
-    // Its words are left out: a sender's own mistake may show what it was given.
+    // The error's message is left out: it may contain the request.
     const name = error instanceof Error ? error.name : typeof error;
     return { kind: "unreachable", detail: `the request could not be sent (${name})` };
   }

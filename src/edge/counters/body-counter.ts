@@ -1,4 +1,4 @@
-// Tokens of a whole request with a vocabulary alone: the plain formula that many clients use (N-30).
+// Counts a whole request with a vocabulary only: the plain formula that many clients use.
 import { readRequest } from "../../core/wire/foreign/read-request.ts";
 import { hashContent } from "../../core/hash.ts";
 import type { Block } from "../../core/message/message.ts";
@@ -39,7 +39,7 @@ export function createBodyCounter(counter: TextCounter, protocol: Protocol): Bod
         priming + messages.length * perMessage + (inSystem.length === 0 ? 0 : system);
       return blocks.reduce((sum, { tokens }) => sum + tokens, overhead);
     } catch {
-      // A body of no known shape still has a length.
+      // A body of unknown shape is counted by its length.
       return lengthCounter.text(body);
     }
   };

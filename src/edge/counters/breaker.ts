@@ -1,4 +1,4 @@
-// When a provider that fails is not asked any more, and when it is asked again (N-31). The time is an argument.
+// A circuit breaker: when to stop asking a failing provider, and when to ask again. The time is an argument.
 
 export interface Breaker {
   /** `half-open`: one request at a time finds out whether the provider is well again. */
@@ -9,7 +9,7 @@ export interface Breaker {
   readonly successes: number;
   /** How often it opened without closing in between: each time it stays open twice as long. */
   readonly openings: number;
-  /** Nothing is asked before this. */
+  /** No request before this time. */
   readonly retryAtMs: number;
   readonly isProbing: boolean;
 }
@@ -30,7 +30,7 @@ export const closedBreaker: Breaker = {
   isProbing: false,
 };
 
-/** The breaker with one more request under way; null where none may be sent. */
+/** The breaker with one more running request; null if none may be sent. */
 export function admitRequest(breaker: Breaker, nowMs: number): Breaker | null {
   if (nowMs < breaker.retryAtMs || breaker.isProbing) return null;
   if (breaker.state === "closed") return breaker;
@@ -53,7 +53,7 @@ export function afterSuccess(breaker: Breaker): Breaker {
   }
 }
 
-/** A provider that asks for a pause gets it, also below the number of failures that opens. */
+/** A provider that asks for a pause gets it, even before enough failures to open. */
 export function afterFailure(breaker: Breaker, nowMs: number, retryAfterMs = 0): Breaker {
   const wishMs = nowMs + Math.min(retryAfterMs, breakerLimits.backoffMsMax);
   const retryAtMs = Math.max(breaker.retryAtMs, wishMs);

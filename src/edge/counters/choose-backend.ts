@@ -1,23 +1,23 @@
-// Who counts: what the configuration names, and what of it there is (N-03, N-32).
+// Chooses the counter: the configured one, if it is available.
 import { protocols } from "../../core/wire/protocols.ts";
 
 export interface BackendQuestion {
   /** As configured: auto, tiktoken, local, or what a protocol calls its counting. */
   readonly backend: string;
-  /** What the provider offers; null for nothing. */
+  /** The provider's counting API; null for none. */
   readonly api: string | null;
-  /** Without one the provider answers nobody. */
+  /** Without a key the provider refuses to count. */
   readonly hasKey: boolean;
 }
 
 export interface ChosenBackend {
   /** tiktoken, local, or what the protocol calls its counting. */
   readonly backend: string;
-  /** What a person should know; null for nothing. */
+  /** A warning for a person; null for none. */
   readonly warning: string | null;
 }
 
-/** `auto` asks the provider where it counts and there is a key. What cannot be had becomes tiktoken. */
+/** `auto` asks the provider if it counts and there is a key. An unavailable backend becomes tiktoken. */
 export function chooseBackend({ backend, api, hasKey }: BackendQuestion): ChosenBackend {
   const available = hasKey ? api : null;
   if (backend === "auto") return { backend: available ?? "tiktoken", warning: null };

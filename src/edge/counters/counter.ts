@@ -1,4 +1,4 @@
-// Exact token counting, LRU, circuit breaker. What goes wrong with a count never reaches the turn.
+// Exact token counting, LRU, circuit breaker. A failed count never fails the turn.
 import { promptTokens, type Usage } from "../../core/message/usage.ts";
 import type { DriftLabels } from "../../core/tokens/drift.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
@@ -27,41 +27,41 @@ export interface CounterOptions extends CounterListeners {
   readonly protocol: Protocol;
   /** Whether the provider was given a key. */
   readonly hasKey: boolean;
-  /** Called at most once, where a provider is to be asked. The counter closes what it gives. */
+  /** Called at most once, if a provider is needed. The counter closes the sender. */
   readonly openSender: (counting: Protocol) => CountSender;
   readonly textCounter: TextCounter;
   /** How many exact counts are remembered; 1024 by default. */
   readonly capacity?: number;
-  /** How long a count may take; 15 seconds by default (N-30). */
+  /** Time limit of a count; 15 seconds by default. */
   readonly limitMs?: number;
   readonly clock?: CounterClock;
 }
 
 export interface Counter {
-  /** Never rejects: where the provider does not count, there is an estimate that says so. */
+  /** Never rejects: if the provider does not count, returns an estimate marked as such. */
   count(question: CountQuestion): Promise<Count>;
   /** Compares what was counted before a call with what the call was billed for. */
   noteBill(bill: CountedBill): void;
   stats(): CounterStats;
-  /** Cancels what is under way and ends every connection. */
+  /** Cancels running requests and ends every connection. */
   close(): Promise<void>;
 }
 
 export interface CountQuestion {
   /** As it will be sent. */
   readonly request: EncodedRequest;
-  /** What the caller knows itself: anchored on the last reply, corrected by earlier ones. */
+  /** The caller's own estimate: anchored on the last reply, corrected by earlier ones. */
   readonly estimatedTokens?: number;
-  /** Where given, the drift between estimate and count is recorded under them. */
+  /** If given, the drift between estimate and count is recorded under these labels. */
   readonly labels?: DriftLabels;
   readonly signal?: AbortSignal;
 }
 
 export interface Count extends CounterLabel {
   readonly tokens: number;
-  /** Where this very count comes from. */
+  /** The source of this count. */
   readonly source: "provider" | "remembered" | "estimate";
-  /** Why the provider's count is not here; null where it is, or was not wanted. */
+  /** Why there is no provider count; null if there is one, or none was wanted. */
   readonly failure: ProviderFailure | null;
 }
 
@@ -74,9 +74,9 @@ export interface CountedBill {
 export interface CounterStats extends CounterLabel, DriftFigures {
   /** Counts by where they came from. */
   readonly counts: Readonly<Record<Count["source"], number>>;
-  /** Null where no provider is asked. */
+  /** Null if no provider is asked. */
   readonly provider: ExactStats | null;
-  /** How often somebody who was told of something threw. */
+  /** How often a listener threw. */
   readonly listenerFailures: number;
 }
 
@@ -96,7 +96,7 @@ export function createCounter(options: CounterOptions): Counter {
       const isPlain = backend === "tiktoken" || estimatedTokens === undefined;
       const tokens = isPlain ? countBody(request) : estimatedTokens;
       const label = latch.label();
-      // Who cancels is no failure of the provider, but gets no exact count either.
+      // A cancel is not a failure of the provider, but gives no exact count either.
       const isExact = label.exact && outcome.kind !== "cancelled";
       return { ...label, exact: isExact, tokens, source: "estimate", failure: toFailure(outcome) };
     }

@@ -1,4 +1,4 @@
-// Counts of the provider itself: remembered by content, asked for once at a time, and not where it keeps failing.
+// The provider's own counts: remembered by content, one request at a time per content, none while it keeps failing.
 import { createHash } from "node:crypto";
 import { promptTokens } from "../../core/message/usage.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
@@ -27,19 +27,19 @@ export interface ExactCounter {
   /** Never rejects. */
   count(request: EncodedRequest, signal?: AbortSignal): Promise<ExactOutcome>;
   stats(): ExactStats;
-  /** Cancels what is under way and ends every connection. */
+  /** Cancels running requests and ends every connection. */
   close(): Promise<void>;
 }
 
 export type ExactOutcome =
   | { readonly kind: "counted"; readonly tokens: number; readonly isRemembered: boolean }
   | { readonly kind: "failed"; readonly failure: ProviderFailure }
-  /** The provider failed before, and is left alone for now. */
+  /** The provider failed before and is not asked for now. */
   | { readonly kind: "not-asked" }
   | { readonly kind: "cancelled" };
 
 export interface ExactStats extends HealthFigures {
-  /** Counts that needed no request of their own: the same was known, or under way. */
+  /** Counts without a new request: the same count was known or running. */
   readonly remembered: number;
   readonly shared: number;
   /** How many counts are kept. */
@@ -100,7 +100,7 @@ export function createExactCounter(options: ExactCounterOptions): ExactCounter {
   };
 }
 
-/** Of what is sent: the same content has the same key, in whatever pieces it comes. */
+/** The key of the content: the same for the same bytes, however they are split. */
 function keyOf({ pieces, headers }: EncodedRequest, api: string): ContentHash {
   const hash = createHash("sha256").update(`${api}\n${JSON.stringify(headers)}\n`);
   for (const piece of pieces) hash.update(piece);

@@ -1,10 +1,10 @@
-// Requests under way, one per key: who asks for the same thing waits for the same answer.
+// Running requests, one per key: callers with the same key share one answer.
 
 export interface Flights<Outcome> {
   isUnderWay(key: string): boolean;
   /**
-   * Waits for what is under way, or starts it; null as soon as the caller's signal aborts. What nobody
-   * waits for any more is aborted. `start` must not reject.
+   * Joins the running request, or starts it; null as soon as the caller's signal aborts. A request
+   * without waiters is aborted. `start` must not reject.
    */
   join(
     key: string,

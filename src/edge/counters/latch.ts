@@ -1,10 +1,10 @@
-// What may be said of a counter: exact until it first had to fall back, and never again after that (N-31).
+// The label of a counter: exact until its first fallback, and never again after that.
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 
 export interface CounterLabel {
   /** False for good once the counter had to fall back, also for counts of the provider. */
   readonly exact: boolean;
-  /** What was chosen, or cascading_degraded. */
+  /** The chosen backend, or cascading_degraded. */
   readonly backend: string;
 }
 

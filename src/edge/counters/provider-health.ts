@@ -1,4 +1,4 @@
-// How a provider's counting does: what became of its requests, and whether another may be sent.
+// The health of a provider's counting: outcomes of its requests, and whether another may be sent.
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
 import type { CounterClock } from "./ask-within.ts";
@@ -12,19 +12,19 @@ import {
 } from "./breaker.ts";
 
 export interface ProviderHealth {
-  /** Whether a request may be sent now; who is told yes sends one. */
+  /** Whether a request may be sent now. After true the caller must send one. */
   admit(): boolean;
   note(outcome: Reply | ProviderFailure): void;
   figures(): HealthFigures;
 }
 
 export interface HealthFigures {
-  /** Sent; each was answered, failed, was cancelled, or is under way. */
+  /** Sent requests; each was answered, failed, was cancelled, or is running. */
   readonly requests: number;
   readonly answered: number;
   readonly failed: number;
   readonly cancelled: number;
-  /** Counts for which nothing was sent, because the provider is left alone. */
+  /** Counts without a request, because the breaker is open. */
   readonly notAsked: number;
   readonly breaker: Breaker;
 }

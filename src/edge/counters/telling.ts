@@ -1,8 +1,8 @@
-// Telling others what a counter noticed. What they throw is counted, and stays away from the turn.
+// Calls a counter's listeners. Their errors are counted and never fail the turn.
 import type { Drift } from "../../core/tokens/drift.ts";
 
 export interface CounterListeners {
-  /** Each thing is said once. */
+  /** Each warning comes once. */
   readonly onWarning?: (message: string) => void;
   readonly onDrift?: (drift: Drift) => void;
 }

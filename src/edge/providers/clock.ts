@@ -1,9 +1,9 @@
-// Time as the transport needs it: a moment for the record, and something that happens later.
+// The clock of the transport: the current time, and timers.
 
 export interface Clock {
   /** Milliseconds since 1970. */
   nowMs(): number;
-  /** Runs something when that much time has passed, never earlier. The returned function prevents it. */
+  /** Runs a function after the delay, never earlier. The returned function cancels it. */
   after(delayMs: number, run: () => void): () => void;
 }
 
@@ -13,7 +13,7 @@ export const delayMsMax = 2_147_483_647;
 export const machineClock: Clock = {
   nowMs: () => Date.now(),
   after: (delayMs, run) => {
-    // The wall clock may be set while we wait, and timers may fire a fraction too early.
+    // The wall clock may change while we wait, and timers may fire slightly early.
     const dueMs = performance.now() + delayMs;
     const wake = (): void => {
       const leftMs = dueMs - performance.now();

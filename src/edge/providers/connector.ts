@@ -1,4 +1,4 @@
-// How a connection is made: within a limit of our own, and given up when the provider is closed.
+// Makes connections within our own time limit; closing the provider cancels them.
 import { Socket } from "node:net";
 import { buildConnector } from "undici";
 import type { Clock } from "./clock.ts";
@@ -15,9 +15,9 @@ export interface ConnectorOptions {
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const { limitMs, clock, closing } = options;
   const connect = buildConnector({
-    // The client's own limit is coarse, and knows no clock but the machine's.
+    // The client's own limit is coarse, and uses only the machine's clock.
     timeout: 0,
-    // One lost connection takes one call with it, not all of them.
+    // A lost connection must lose one call, not all of them.
     allowH2: false,
   });
   return (target, callback) => {

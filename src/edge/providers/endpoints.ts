@@ -1,12 +1,12 @@
-// Base URLs and credentials that somebody configured, checked before anything is sent.
+// Checks configured base URLs and credentials before anything is sent.
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { StrataError } from "../../core/strata-error.ts";
 
 export interface BaseUrl {
   readonly origin: string;
   /**
-   * The whole path of a request, with the queries of both. A base URL may end with the version that the
-   * path begins with: it is not said twice.
+   * The whole path of a request, with the queries of both. A base URL may end with the version that
+   * the path begins with: it is written once.
    */
   pathTo(path: string): string;
 }

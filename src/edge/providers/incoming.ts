@@ -1,4 +1,4 @@
-// An answer's body as it arrives: never longer than a limit, never silent for longer than another.
+// Reads an answer's body within a size limit and an idle limit.
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import { toNetworkFailure } from "./network-failure.ts";
 import { timedOut, type Timeouts } from "./timeouts.ts";
@@ -61,7 +61,7 @@ function broken(failure: ProviderFailure): Arrival {
 
 export interface Whole {
   readonly text: string;
-  /** Why the text is not whole; null where it is. */
+  /** Why the text is not whole; null if it is. */
   readonly failure: ProviderFailure | null;
 }
 
@@ -81,7 +81,7 @@ export async function readWhole(incoming: Incoming): Promise<Whole> {
   }
 }
 
-/** Says how far it came; other failures stay as they are. */
+/** Adds how many bytes arrived; other failures stay unchanged. */
 export function toCut(
   what: "reply" | "stream",
   failure: ProviderFailure,

@@ -4,13 +4,13 @@ import type { ProviderFailure } from "../../core/wire/failure.ts";
 import { connectLimitCode } from "./connector.ts";
 import { timedOut, type Timeouts } from "./timeouts.ts";
 
-/** Throws again what only our own mistake can cause. */
+/** Rethrows errors that only our own mistake can cause. */
 export function toNetworkFailure(error: unknown, timeouts: Timeouts): ProviderFailure {
   const code = codeOf(error);
   switch (code) {
     case "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH":
       throw error;
-    // A header or a path that somebody configured; no other attempt would do better.
+    // A configured header or path is invalid; a retry would fail too.
     case "UND_ERR_INVALID_ARG":
     case "UND_ERR_NOT_SUPPORTED":
       return { kind: "invalid-request", detail: `it cannot be sent: ${describeError(error)}` };

@@ -1,4 +1,4 @@
-// A provider is a protocol, an endpoint and credentials. Sending never throws for what the world does.
+// A provider is a protocol, an endpoint and credentials. Sending never throws for failures of the world.
 import { assert } from "../../core/assert.ts";
 import type { Endpoint } from "../../core/wire/access.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
@@ -29,10 +29,10 @@ export interface ProviderOptions extends Endpoint {
 
 export interface Provider {
   readonly protocol: Protocol;
-  /** For a whole call, with all its attempts. */
+  /** The limit of a whole call, with all its attempts. */
   readonly timeoutMs: number;
   send(call: CallToSend): Promise<Sent>;
-  /** Cancels what is under way and ends every connection. */
+  /** Cancels running requests and ends every connection. */
   close(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export function createProvider(options: ProviderOptions): Provider {
   };
 }
 
-/** The same, for answers to requests that are encoded as a compaction. */
+/** The same context for compaction requests. */
 function compacting(own: AttemptContext): AttemptContext {
   const { compaction } = own.protocol;
   assert(compaction !== undefined, `${own.protocol.name} has no compaction`);

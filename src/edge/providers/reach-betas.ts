@@ -1,4 +1,4 @@
-// Features that a provider wants to be asked for in a header when a request has cache markers (N-13).
+// Beta features that a provider needs in a header when a request has cache markers.
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
@@ -11,7 +11,7 @@ export interface PlanBetas {
   readonly long: readonly string[];
 }
 
-/** The same protocol, asking for them where a plan needs them. They are looked up for each call. */
+/** The same protocol, with the features that a plan needs. They are looked up for each call. */
 export function withPlanBetas(protocol: Protocol, betas: () => PlanBetas): Protocol {
   return changingCalls(protocol, (call) => {
     const more = neededBetas(call.plan, call.model, betas());

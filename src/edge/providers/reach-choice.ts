@@ -1,4 +1,4 @@
-// Which of the configured providers answers for a model: the one that has the name of its route, else of its provider.
+// Chooses the configured provider of a model: the one named like its route, else like its provider.
 import type { ProviderConfig } from "../../core/config/schema/providers.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { StrataError } from "../../core/strata-error.ts";
@@ -17,8 +17,8 @@ export interface ModelToReach extends Pick<ModelFacts, "id" | "provider" | "rout
 export const noKey = "no provider has a key";
 
 /**
- * The simulator answers where it is asked for by name, and where nothing at all is configured. A model whose provider
- * is missing while others are there is an error: nobody wants made-up answers by mistake.
+ * The simulator answers if it is configured by name, or if no provider is configured. A model whose provider
+ * is missing while others are configured is an error: simulated answers by mistake would mislead.
  */
 export function chooseProvider(
   model: ModelToReach,
@@ -39,7 +39,7 @@ export function chooseProvider(
   throw unreachable(model, names.at(-1) ?? model.provider, providers);
 }
 
-/** Keys are not needed behind an address of one's own: a gateway may have them, and a local server wants none. */
+/** A custom address needs no key: a gateway may have it, and a local server needs none. */
 export function isUsable({ kind, apiKey, baseUrl, headers }: ProviderConfig): boolean {
   return kind !== "simulator" && (apiKey !== null || baseUrl !== null || headers.size > 0);
 }

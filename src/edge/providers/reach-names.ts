@@ -1,4 +1,4 @@
-// What a model is called where it is asked: providers and gateways spell the same model differently.
+// The name of a model at its provider: providers and gateways spell the same model differently.
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
@@ -16,7 +16,7 @@ export function findModelName(
   return null;
 }
 
-/** The same protocol, calling models by these names where a call names none itself. They are looked up for each call. */
+/** The same protocol with these model names as defaults. They are looked up for each call. */
 export function withModelNames(
   protocol: Protocol,
   nameOf: (model: ModelFacts) => string | null,

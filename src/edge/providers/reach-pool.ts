@@ -1,4 +1,4 @@
-// Connections to configured providers as their settings change: the next call takes the new ones, what runs ends on the old.
+// Connections to configured providers. After a change, new calls use the new settings; running calls end on the old ones.
 import type { ProviderConfig } from "../../core/config/schema/providers.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
@@ -6,7 +6,7 @@ import { createProvider, type Provider } from "./provider.ts";
 import { keyOfSettings, toProviderOptions } from "./reach-settings.ts";
 
 export interface ProviderPool {
-  /** Shared by all who open the same. Settings that cannot be used are an error here. */
+  /** Callers with the same settings share one provider. Throws for unusable settings. */
   open(place: ProviderPlace): Pick<Provider, "send" | "timeoutMs">;
   close(): Promise<void>;
 }
@@ -15,7 +15,7 @@ export interface ProviderPlace {
   readonly name: string;
   readonly protocol: Protocol;
   readonly settings: ProviderConfig;
-  /** Asked before every call; null leaves those of before. */
+  /** Read before every call; null keeps the old settings. */
   readonly latest: () => ProviderConfig | null;
 }
 
@@ -26,7 +26,7 @@ interface Held {
   isReplaced: boolean;
 }
 
-/** `onProblem` is told once of changed settings that cannot be used; those of before hold then. */
+/** `onProblem` is called once for unusable new settings; the old ones then stay. */
 export function createProviderPool(onProblem: (problem: StrataError) => void): ProviderPool {
   const all = new Set<Held>();
   const current = new Map<string, Held>();
@@ -49,7 +49,7 @@ export function createProviderPool(onProblem: (problem: StrataError) => void): P
   };
   const renew = (place: ProviderPlace, own: Held): Held => {
     const latest = place.latest();
-    // What this one had may be closed: others may have had newer settings meanwhile.
+    // The own connection may be closed: another caller may already use newer settings.
     const before = current.get(nameOf(place)) ?? own;
     if (latest === null || refused.has(keyOfSettings(latest))) return before;
     try {
@@ -88,7 +88,7 @@ export function createProviderPool(onProblem: (problem: StrataError) => void): P
   };
 }
 
-/** Once nobody uses it, and nobody will. */
+/** Closes it when it has no users and will get none. */
 function letGo(held: Held, all: Set<Held>): void {
   if (!held.isReplaced || held.underWay > 0) return;
   all.delete(held);

@@ -1,4 +1,4 @@
-// From a model to whoever answers for it: the provider that is configured, or the simulator, which is said.
+// From a model to its configured provider, or to the simulator with a notice.
 import type { ProviderConfig } from "../../core/config/schema/providers.ts";
 import { builtInCatalogue, type Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
@@ -14,11 +14,11 @@ import { protocolOfKind, simulatedProtocol } from "./reach-settings.ts";
 import { createSimulatedProviders } from "./simulated-provider.ts";
 
 export interface ReachOptions {
-  /** Asked again before every call: addresses, keys, limits and retries hold from the next one on. */
+  /** Read before every call: changed addresses, keys, limits and retries hold from the next call on. */
   readonly providers: () => ReadonlyMap<string, ProviderConfig>;
   readonly catalogue?: Catalogue;
   readonly betas?: () => PlanBetas;
-  /** Told once that answers are simulated, and of settings that cannot be used. For a person; no key is in it. */
+  /** Called once when answers are simulated, and for unusable settings. For a person; holds no key. */
   readonly onNotice?: (notice: string) => void;
   readonly simulator?: SimulatorOptions;
 }
@@ -30,7 +30,7 @@ export interface ReachedModel {
   readonly counting: CountingPlace;
 }
 
-/** Where prompts for a model can be counted: at the same address, with the same key. */
+/** Where to count prompts for a model: at the same address, with the same key. */
 export interface CountingPlace {
   /** The same for all models that are reached there. */
   readonly name: string;
@@ -39,11 +39,11 @@ export interface CountingPlace {
 }
 
 export interface Providers {
-  /** Who would answer. Nothing is opened. */
+  /** The provider that would answer. Opens nothing. */
   choose(model: ModelFacts): ProviderChoice;
-  /** What a session is opened with stays: its protocol, and whether it is simulated. */
+  /** A session keeps its protocol, and whether it is simulated. */
   reach(model: ModelFacts): Promise<ReachedModel>;
-  /** Cancels what is under way and ends every connection. */
+  /** Cancels running requests and ends every connection. */
   close(): Promise<void>;
 }
 
@@ -102,13 +102,13 @@ export function reachProviders(options: ReachOptions): Providers {
   };
 }
 
-/** A count that fails is not worth waiting for another one. */
+/** A failed count is not worth a retry. */
 function triedOnce<Settings extends ProviderConfig | null>(settings: Settings): Settings {
   if (settings === null) return settings;
   return { ...settings, retries: { ...settings.retries, attemptsMax: 1 } };
 }
 
-/** One line for people. Whoever asked for the simulator by name is not told how to do without. */
+/** One line for people. Without the advice if the user chose the simulator by name. */
 export function simulationNotice(why: string): string {
   const keys = vendors.map(({ keyVariable }) => keyVariable).join(" or ");
   const advice = why === noKey ? ` Set ${keys} to ask a real model.` : "";
@@ -117,7 +117,7 @@ export function simulationNotice(why: string): string {
 
 const noBetas: PlanBetas = { any: [], long: [] };
 
-/** A session cannot change the way it speaks. */
+/** A session cannot change its protocol. */
 function speaking(settings: ProviderConfig | undefined, protocol: Protocol): ProviderConfig | null {
   if (settings === undefined || settings.kind === "simulator") return null;
   return protocolOfKind(settings.kind) === protocol ? settings : null;

@@ -1,4 +1,4 @@
-// What a configured provider is made with: protocol, address, credentials, time limits, retries.
+// The parts of a configured provider: protocol, address, credentials, time limits, retries.
 import { assert } from "../../core/assert.ts";
 import type { ProviderConfig } from "../../core/config/schema/providers.ts";
 import { StrataError } from "../../core/strata-error.ts";
@@ -39,14 +39,14 @@ export function toProviderOptions(settings: ProviderConfig, protocol: Protocol):
   return {
     protocol,
     baseUrl: endpoint.baseUrl,
-    // Headers somebody configured may be secrets, too.
+    // Configured headers may be secrets too.
     credentials: { ...own, ...Object.fromEntries(headers) },
     timeouts,
     retries,
   };
 }
 
-/** The same text for the same settings. It holds the key: never to be printed. */
+/** The same text for the same settings. It holds the key: never print it. */
 export function keyOfSettings(settings: ProviderConfig): string {
   return JSON.stringify({ ...settings, headers: [...settings.headers] });
 }

@@ -1,4 +1,4 @@
-// An event stream compacted into a reply, or into as much of one as came.
+// Reads an event stream into a reply, or into a partial reply.
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Reply, StreamPart } from "../../core/wire/reply.ts";
@@ -8,12 +8,12 @@ import type { Watch } from "./watch.ts";
 
 export interface Read {
   readonly outcome: Reply | ProviderFailure;
-  /** A reply that a failure ended before it said anything: of no use, but its tokens are billed. */
+  /** A reply that failed before any content: useless, but its tokens are billed. */
   readonly discarded: Reply | null;
 }
 
 export interface Listener {
-  /** The first event that begins a reply has come. */
+  /** Called when the first event of a reply arrives. */
   readonly onBegin: () => void;
   readonly onPart: (part: StreamPart) => void;
 }
@@ -32,7 +32,7 @@ export async function readStream(incoming: Incoming, reading: StreamReading): Pr
   let hasBegun = false;
   let partCount = 0;
   const reader = form((event) => {
-    // Who cancels inside onPart is given no more, though more may be here already.
+    // After a cancel inside onPart no more parts are delivered, even if they have arrived.
     if (watch.stopped() !== null) return;
     const [next, parts] = stream.step(state, event);
     state = next;
@@ -67,28 +67,28 @@ const endedEarly: ProviderFailure = {
   detail: "it ended before the reply did",
 };
 
-/** What the stream had shown when it ended. */
+/** What had arrived when the stream ended. */
 interface Seen {
   readonly isCut: boolean;
   readonly hasEvents: boolean;
   readonly hasParts: boolean;
 }
 
-/** What the protocol makes of the stream, together with what ended it. */
+/** Combines the protocol's result with the reason for the end. */
 function conclude(
   finished: Reply | ProviderFailure,
   ending: ProviderFailure,
   { isCut, hasEvents, hasParts }: Seen,
 ): Read {
   if (finished.kind !== "reply") {
-    // Half an answer looks malformed; that it was cut says more.
+    // Half an answer looks malformed; the cut is the real cause.
     const isConsequence = !hasEvents || (isCut && finished.kind === "malformed");
     return { outcome: isConsequence ? ending : finished, discarded: null };
   }
   if (finished.status === "complete") return { outcome: finished, discarded: null };
   const failure = finished.failure ?? ending;
   const reply: Reply = { ...finished, failure };
-  // What was said or billed before the end must not be lost with it.
+  // Content and usage before the end must not be lost.
   const saysSomething = hasParts && reply.message.content.length > 0;
   return saysSomething || reply.usage.isReported
     ? { outcome: reply, discarded: null }

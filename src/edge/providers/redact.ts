@@ -1,11 +1,11 @@
-// Keys stay out of everything that is recorded, also where a server repeats them.
+// Removes keys from everything that is recorded, even if a server repeats them.
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
 import { createPartFinder, spellingsOf } from "./secret-parts.ts";
 
 export type Redact = (text: string) => string;
 
-/** Shorter values are no secrets, and would be found inside other words. */
+/** Shorter values are not secrets, and would match inside other words. */
 const secretLengthMin = 8;
 
 /**
@@ -31,7 +31,7 @@ export interface Redactable {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a model said stays as it came; everything said about it is cleaned. */
+/** Cleans error texts and headers. The model's own words stay unchanged. */
 export function redactResult<Result extends Redactable>(result: Result, redact: Redact): Result {
   const { outcome, discarded } = result;
   const headers = Object.entries(result.headers).map(([name, value]) => [name, redact(value)]);

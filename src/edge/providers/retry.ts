@@ -4,12 +4,12 @@ import { StrataError } from "../../core/strata-error.ts";
 import { delayMsMax } from "./clock.ts";
 
 export interface RetryOptions {
-  /** With the first one. */
+  /** Includes the first attempt. */
   readonly attemptsMax: number;
   /** The longest wait after the first attempt; it doubles with each further one. */
   readonly backoffMsBase: number;
   readonly backoffMsMax: number;
-  /** A provider that asks for a longer wait is not waited for. */
+  /** A longer wait than this ends the attempts. */
   readonly retryAfterMsMax: number;
 }
 
@@ -24,11 +24,11 @@ export interface RetryQuestion {
   /** The number of the attempt that failed, from 1. */
   readonly attempt: number;
   readonly failure: ProviderFailure;
-  /** Whether the provider itself says that another attempt makes sense; null where it says nothing. */
+  /** Whether the provider itself advises a retry; null if it says nothing. */
   readonly isWished: boolean | null;
-  /** Whether the caller has seen a part of the reply: another attempt would say it again. */
+  /** Whether the caller has seen a part of the reply: a retry would repeat it. */
   readonly hasGivenParts: boolean;
-  /** What is left of the time for the whole call. */
+  /** Time left for the whole call. */
   readonly leftMs: number;
   /** From 0 to 1, without 1. */
   readonly random: number;
@@ -38,11 +38,11 @@ export interface RetryQuestion {
 export interface RetryPlan {
   /** How long to wait; null for no further attempt. */
   readonly delayMs: number | null;
-  /** For people. */
+  /** For people to read. */
   readonly reason: string;
 }
 
-/** A provider's own wish is kept exactly; otherwise any wait up to a doubling limit ("full jitter"). */
+/** Waits exactly as long as the provider asks; otherwise a random time up to a doubling limit ("full jitter"). */
 export function planRetry(question: RetryQuestion): RetryPlan {
   const { attempt, failure, isWished, options } = question;
   if (isWished === false) return stopping("the provider asks for no other attempt");

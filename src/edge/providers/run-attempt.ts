@@ -1,4 +1,4 @@
-// One attempt: a request goes out, and what comes back is read to its end.
+// One attempt: sends a request and reads the answer to its end.
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
@@ -19,7 +19,7 @@ export interface AttemptContext {
   readonly timeouts: Timeouts;
   readonly bodyBytesMax: number;
   readonly clock: Clock;
-  /** Takes the credentials out of a text. */
+  /** Removes the credentials from a text. */
   readonly redact: Redact;
 }
 
@@ -28,17 +28,17 @@ export interface Ask extends Listener {
   /** Where it goes, on the transport's host. */
   readonly path: string;
   readonly stream: boolean;
-  /** Of the whole call. */
+  /** The watch of the whole call. */
   readonly watch: Watch;
 }
 
 export interface AttemptResult extends Read {
   readonly startMs: number;
-  /** When the answer's headers came; null where none did. */
+  /** When the answer's headers came; null if none came. */
   readonly firstByteMs: number | null;
   readonly endMs: number;
   readonly status: number | null;
-  /** Of the answer, names in lower case. */
+  /** Headers of the answer, names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -89,14 +89,14 @@ async function readAnswer(answer: Answer, own: AttemptContext, ask: Ask): Promis
   }
 }
 
-/** A failure may quote a part of the text, and a part of a key is not recognised any more. */
+/** Redacts before decoding: a failure may quote only a part of a key, which would not be recognised. */
 function decode(text: string, { protocol, redact }: AttemptContext): Read {
   const decoded = protocol.decode(text);
   const outcome = decoded.kind === "reply" ? decoded : protocol.decode(redact(text));
   return { outcome, discarded: null };
 }
 
-/** The status alone says much: a refusal whose text was cut is read as far as it came. */
+/** Reads a refusal even if its text was cut: the status alone says much. */
 async function readRefusal(
   { status, headers }: Answer,
   incoming: Incoming,

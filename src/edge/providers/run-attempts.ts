@@ -11,12 +11,12 @@ export interface CallToSend {
   readonly request: EncodedRequest;
   /** What the request was encoded as; a reply by default. */
   readonly purpose?: "reply" | "compaction";
-  /** Whether the request asks for a stream. What comes is read as what it says it is. */
+  /** Whether the request asks for a stream. The answer's content type decides how it is read. */
   readonly stream: boolean;
   readonly signal?: AbortSignal;
-  /** Told once, when an answer begins that is no refusal: others can read what the request wrote from then on. */
+  /** Called once when a successful answer begins: other calls can read its cache writes from then on. */
   readonly onBegin?: () => void;
-  /** Told as a stream comes. What it throws ends the call and reaches the caller. */
+  /** Called with each part of a stream. Its error ends the call and reaches the caller. */
   readonly onPart?: (part: StreamPart) => void;
 }
 
@@ -26,7 +26,7 @@ export interface Sent {
   readonly attempts: readonly Attempt[];
   readonly startMs: number;
   readonly endMs: number;
-  /** These are of the last attempt; null where no answer came. */
+  /** From the last attempt; null if no answer came. */
   readonly firstByteMs: number | null;
   readonly status: number | null;
   readonly requestId: string | null;
@@ -39,11 +39,11 @@ export interface Attempt {
   readonly endMs: number;
   readonly status: number | null;
   readonly requestId: string | null;
-  /** Null for the one that brought a whole reply. */
+  /** Null for the attempt with a whole reply. */
   readonly failure: ProviderFailure | null;
-  /** A reply that a failure ended, and that is not the outcome: of no use, but its tokens are billed. */
+  /** A reply that failed and is not the outcome: useless, but its tokens are billed. */
   readonly discarded: Reply | null;
-  /** Whether another attempt was to follow, and why; null after a whole reply. */
+  /** Whether a retry follows, and why; null after a whole reply. */
   readonly next: RetryPlan | null;
 }
 
@@ -57,7 +57,7 @@ export interface Sending {
   readonly random: () => number;
 }
 
-/** Attempt after attempt, until there is a whole reply or no reason to try again. */
+/** Repeats attempts until there is a whole reply or no reason to retry. */
 export async function runAttempts(sending: Sending): Promise<Sent> {
   const { own, path, call, watch } = sending;
   const { clock, timeouts } = own;
@@ -107,7 +107,7 @@ function toAttempt(
 ): Attempt {
   const { outcome, startMs, firstByteMs, endMs, status } = result;
   const requestId = findRequestId(result.headers);
-  // Half a reply that nobody has seen gives way to the next attempt.
+  // A partial reply that the caller has not seen is dropped for the next attempt.
   const isFollowed = next !== null && next.delayMs !== null;
   const discarded = isFollowed && outcome.kind === "reply" ? outcome : result.discarded;
   return { startMs, firstByteMs, endMs, status, requestId, failure, discarded, next };
@@ -131,7 +131,7 @@ function toSent(
   };
 }
 
-/** A header of their own that providers send with refusals, and that their SDKs obey. */
+/** Reads the retry header that providers send with refusals, and that their SDKs obey. */
 function findWish({ status, headers }: AttemptResult): boolean | null {
   const told = status !== null && status >= 400 ? headers["x-should-retry"] : undefined;
   return told === "true" ? true : told === "false" ? false : null;

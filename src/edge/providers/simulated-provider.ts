@@ -1,4 +1,4 @@
-// The built-in simulator as a provider: one server on this machine for everything a process asks of it.
+// The built-in simulator as a provider: one local server per process.
 import { toEndpoint } from "../../core/wire/access.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import {
@@ -10,7 +10,7 @@ import {
 import { createProvider, type Provider, type ProviderOptions } from "./provider.ts";
 
 export interface SimulatedProviders {
-  /** For each protocol the same one, whoever asks. The first one starts the server. */
+  /** One provider per protocol. The first call starts the server. */
   open(protocol: Protocol): Promise<Provider>;
   close(): Promise<void>;
 }
@@ -44,5 +44,5 @@ export function createSimulatedProviders(
   };
 }
 
-/** Each key is a workspace of its own; this one's are this process's alone. */
+/** Each key is a separate workspace of the simulator; the server belongs to this process only. */
 const anyKey = "simulated-key";

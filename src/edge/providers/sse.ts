@@ -9,7 +9,7 @@ export interface EventReader {
 /** Opens a reader for one answer. */
 export type StreamForm = (onEvent: (event: ServerEvent) => void) => EventReader;
 
-/** An event that never ends is not one: what follows the last blank line is left out, as the standard says. */
+/** Drops an unfinished event after the last blank line, as the standard says. */
 export function createEventReader(onEvent: (event: ServerEvent) => void): EventReader {
   // A character may begin in one chunk and end in the next.
   const decoder = new TextDecoder();

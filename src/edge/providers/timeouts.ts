@@ -1,12 +1,12 @@
-// How long each part of a call may take, and what is said when it took longer.
+// Time limits for the parts of a call, and the failures when they run out.
 import { StrataError } from "../../core/strata-error.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import { delayMsMax } from "./clock.ts";
 
 export interface Timeouts {
-  /** Until the connection stands, with its encryption. */
+  /** Until the connection is open, with its encryption. */
   readonly connectMs: number;
-  /** From the start of an attempt to the answer's headers. A reply that comes at once is made before them. */
+  /** From the start of an attempt to the answer's headers. Without streaming, the whole reply is generated before them. */
   readonly firstByteMs: number;
   /** Between two arrivals of bytes. */
   readonly idleMs: number;

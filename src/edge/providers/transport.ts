@@ -21,7 +21,7 @@ export interface Transport {
 
 export interface Post {
   readonly request: EncodedRequest;
-  /** With the query, where there is one. */
+  /** Includes the query, if there is one. */
   readonly path: string;
   readonly stream: boolean;
   readonly watch: Watch;
@@ -33,11 +33,11 @@ export interface Answer {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: AsyncIterable<unknown>;
-  /** Lets go of the connection where the body was not read to its end. */
+  /** Releases the connection if the body was not read to its end. */
   release(): void;
 }
 
-/** A little less than what load balancers usually keep; a server's own hint goes before it. */
+/** A little less than load balancers usually allow; a server's own hint wins. */
 const keepAliveMs = 30_000;
 
 export interface TransportOptions {
@@ -55,7 +55,7 @@ export function openTransport(options: TransportOptions): Transport {
   const pool = new Pool(origin, {
     connect: createConnector({ limitMs: timeouts.connectMs, clock, closing: closing.signal }),
     keepAliveTimeout: keepAliveMs,
-    // These limits are kept by the watch, on its own clock.
+    // The watch enforces these limits on its own clock.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -75,7 +75,7 @@ export function openTransport(options: TransportOptions): Transport {
       try {
         const signing = effects.sign?.({ ...request, method: "POST", origin, path, headers });
         const signed = signing && (await untilStopped(signing, watch));
-        // Throws at once where a header cannot be sent.
+        // Throws at once if a header cannot be sent.
         const answering = pool.request({
           method: "POST",
           path,
@@ -109,12 +109,12 @@ function toBody({ pieces, byteLength }: EncodedRequest): Readable {
   return Readable.from(pieces);
 }
 
-/** An answer that nobody reads to its end, or that came too late. */
+/** Discards an answer that is not read to its end, or that came too late. */
 function drop(body: Readable): void {
   body.on("error", () => {}).destroy();
 }
 
-/** The client looks at its signal only when a connection stands; we do not wait for that. */
+/** The client checks its signal only after it has a connection; we do not wait for that. */
 async function untilStopped<Given>(
   giving: Promise<Given>,
   watch: Watch,
@@ -146,7 +146,7 @@ function toRecord(
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What is configured goes before what the request says; features that both ask for are asked for together (N-13). */
+/** Configured headers override the request's. Feature lists of both are joined. */
 export function joinHeaders(ofRequest: Headers, configured: Headers): Headers {
   const joined = Object.entries(configured).map(([name, value]) => {
     const own = ofRequest[name];
@@ -155,7 +155,7 @@ export function joinHeaders(ofRequest: Headers, configured: Headers): Headers {
   return { ...ofRequest, ...Object.fromEntries(joined) };
 }
 
-/** Providers name features in a header of theirs that ends so, with commas between them. */
+/** Providers list features in a header with this ending, separated by commas. */
 function isList(name: string): boolean {
   return name.endsWith("-beta");
 }

@@ -1,4 +1,4 @@
-// What can end a wait before its time: a limit that runs out, or somebody who cancels.
+// Ends a wait early: when a limit runs out, or when the caller cancels.
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Clock } from "./clock.ts";
 
@@ -11,9 +11,9 @@ export interface Watch {
   stop(failure: ProviderFailure): void;
   /** Stops when the signal aborts. */
   follow(signal: AbortSignal, toFailure: () => ProviderFailure): void;
-  /** Begins a limit; the one before it is over. */
+  /** Begins a limit and ends the one before it. */
   begin(limitMs: number, failure: ProviderFailure): void;
-  /** Lets go of timers and signals. */
+  /** Releases timers and signals. */
   end(): void;
 }
 

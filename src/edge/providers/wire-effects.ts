@@ -18,7 +18,7 @@ export interface UnsignedRequest {
   readonly pieces: readonly Uint8Array[];
 }
 
-/** By the name that a protocol declares. Each has a folder of its own; no built-in protocol needs any yet. */
+/** By the name that a protocol declares. Each has its own folder; no built-in protocol needs any yet. */
 const knownEffects: ReadonlyMap<string, WireEffects> = new Map();
 
 const noEffects: WireEffects = {};

@@ -1,4 +1,4 @@
-// The provider's own compaction: it is sent the conversation and gives back what stands for it.
+// The provider's own compaction: it gets the conversation and returns messages that replace it.
 import { assemble, type Assembly } from "../../core/assembly/assemble.ts";
 import {
   appendMessages,
@@ -19,15 +19,15 @@ import { settleCall } from "../../core/turn/settle-call.ts";
 import type { SummaryCall } from "../../core/session/summary-bill.ts";
 
 export interface CompactionRequest {
-  /** What is to be compacted: the session's thread, or its beginning up to a boundary. */
+  /** The part to compact: the session's thread, or its beginning up to a boundary. */
   readonly thread: Thread;
-  /** What must stand behind it, such as results of tools that its last reply called; compacted with it. */
+  /** Messages after it, such as results of tools that its last reply called. They are compacted too. */
   readonly pending: readonly Message[];
-  /** Takes the place of the provider's own instructions; ignored with a note where it takes none. */
+  /** Replaces the provider's own instructions. A provider that takes none ignores it, with a note. */
   readonly instructions?: string;
-  /** The volatile text of the last call: it is part of the prefix where it stands before the messages. */
+  /** The volatile text of the last call. It is part of the prefix if it stands before the messages. */
   readonly volatile?: string | null;
-  /** How long the summary may be, with what the model thinks before it. */
+  /** Longest summary, including the model's thinking. */
   readonly outputTokensMax?: number;
 }
 
@@ -41,29 +41,29 @@ export interface CompactionDeps {
 export type ProviderCompaction =
   | ({
       readonly kind: "compacted";
-      /** These come first from now on, verbatim, and in place of all that was compacted. */
+      /** These messages replace the compacted part, verbatim, at the start of the history. */
       readonly messages: readonly Message[];
       readonly tokens: number;
-      /** In words, where people can read it. */
+      /** The summary as text; null if it is not readable. */
       readonly summary: string | null;
     } & CompactionAccount)
-  /** This model has none on its route, or the session's options forbid it. Nothing was sent. */
+  /** The model cannot compact on its route, or the session's options forbid it. Nothing was sent. */
   | { readonly kind: "unavailable"; readonly why: string }
   | ({
       readonly kind: "failed";
       readonly reasons: readonly string[];
-      /** What the provider said; null where it was not asked, or answered without a compaction. */
+      /** The provider's failure; null if it was not called, or answered without a compaction. */
       readonly failure: ProviderFailure | null;
     } & CompactionAccount);
 
 export interface CompactionAccount {
   readonly calls: readonly SummaryCall[];
-  /** What the provider keeps now. */
+  /** What the provider has cached now. */
   readonly cache: CacheState;
   readonly notes: CallEntry["notes"];
 }
 
-/** One request. What can be tried again, the provider's transport has tried again already. */
+/** Sends one request. The provider's transport already makes the retries. */
 export async function compactAtProvider(
   session: Session,
   request: CompactionRequest,
@@ -114,7 +114,7 @@ async function ask(
   const { entry, session: after } = settleCall(session, { ...made, endMs: deps.now() });
   const account: CompactionAccount = {
     calls: [toCall(entry, model.provider)],
-    // It is another kind of request: what it did not read speaks against no promise.
+    // This is another kind of request: a missing cache read refutes no promise.
     cache: keepsPrefix ? { ...cache, entries: after.cache.entries } : cache,
     notes: entry.notes,
   };
@@ -136,12 +136,12 @@ function assembleFor({ policy, model }: Session, request: CompactionRequest): As
   const { thread, pending, volatile = null } = request;
   const { layout } = policy;
   const can = model.capabilities;
-  // Elsewhere it stands behind what is compacted, or is part of it.
+  // In other layouts the volatile text stands after the compacted part, or is part of it.
   const isPrefix = layout.volatile === "system-tail" && !can.thinkingBoundToPrefix;
   return assemble({ thread, current: pending, volatile: isPrefix ? volatile : null, layout, can });
 }
 
-/** Enough for a long summary and some thinking; the cache does not depend on it. */
+/** Enough for a long summary and some thinking. The value does not affect the cache. */
 const outputTokensUsual = 16_000;
 
 function optionsFor(

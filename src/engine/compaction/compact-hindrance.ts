@@ -1,8 +1,8 @@
-// What speaks against asking a provider to compact, seen before anything is sent.
+// Reasons not to ask a provider to compact, found before anything is sent.
 import type { Message } from "../../core/message/message.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 
-/** Why a model does not compact, or not with these options; null where it does. */
+/** Why a model cannot compact, or not with these options; null if it can. */
 export function whyNoCompaction(
   { id, route, capabilities }: Pick<ModelFacts, "id" | "route" | "capabilities">,
   obstacle: string | null,
@@ -11,7 +11,7 @@ export function whyNoCompaction(
   return obstacle;
 }
 
-/** What providers refuse of a conversation, as a reason; null for nothing. */
+/** Why providers would refuse this conversation; null if they would not. */
 export function findHindrance(messages: readonly Message[]): string | null {
   if (messages.every(isCompaction)) return "there is nothing to compact";
   const waiting = waitingUses(messages);
@@ -35,7 +35,7 @@ function waitingUses(messages: readonly Message[]): readonly string[] {
   return [...waiting];
 }
 
-/** Where the model spoke last; all of it where it never did. */
+/** The place of the last reply; 0 if there is none. */
 function lastReply(messages: readonly Message[]): number {
   return Math.max(
     0,

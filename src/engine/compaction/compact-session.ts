@@ -1,4 +1,4 @@
-// A compaction that somebody asks for, between turns: looked at first, then made.
+// A compaction on request, between turns: first a preview, then the compaction itself.
 import type { Boundary } from "../../core/compaction/plan/find-boundary.ts";
 import type {
   CompactionNumbers,
@@ -29,7 +29,7 @@ import { createTurnEmitter } from "../events/turn-emitter.ts";
 
 export type CompactionPlan = {
   readonly scene: CompactionInput;
-  /** Of the conversation, without those that only tell of a compaction. */
+  /** Turns of the conversation, without those that only record a compaction. */
   readonly turns: number;
   readonly limits: CompactionLimits;
   readonly numbers: CompactionNumbers;
@@ -38,13 +38,13 @@ export type CompactionPlan = {
       readonly kind: "fold";
       readonly boundary: Boundary;
       readonly weighing: Weighing;
-      /** Of the prompt of a call before and after; null where the model has no price. */
+      /** Price of a call's prompt before and after; null if the model has no price. */
       readonly prices: { readonly before: PromptPrice; readonly after: PromptPrice } | null;
     }
   | { readonly kind: "nothing"; readonly why: NoCompactionReason }
 );
 
-/** What a compaction would do now. Nothing is changed and no model is asked. */
+/** Shows what a compaction would do now. Changes nothing and calls no model. */
 export async function planCompaction(
   session: Session,
   deps: Pick<Deps, "ledger" | "now" | "compaction">,
@@ -71,7 +71,7 @@ export async function planCompaction(
   return { ...known, kind: "fold", boundary, weighing, prices };
 }
 
-/** Compactions a session that no turn runs in. `focus` says what the summary should dwell on. */
+/** Compacts a session that runs no turn. `focus` is the subject of the summary. */
 export async function compactSession(
   session: Session,
   { focus, mayAskModel }: Pick<CompactionRequest, "focus" | "mayAskModel">,
@@ -92,7 +92,7 @@ export async function compactSession(
   return runCompaction(request, deps, createTurnEmitter(deps.events, about));
 }
 
-/** The prompt as it stands, without anything new. */
+/** The current prompt, without new messages. */
 function prepareNext(session: Session, startMs: number): PreparedCall {
   return prepareCall({ session, current: [], volatile: session.toldVolatile, startMs });
 }

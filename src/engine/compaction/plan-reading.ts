@@ -1,4 +1,4 @@
-// How a call for a summary is cached: it reads what is kept and writes nothing, for no call follows with its prompt.
+// The cache plan of a call for a summary: it reads the cache and writes nothing, because no later call has its prompt.
 import type { Assembly } from "../../core/assembly/assemble.ts";
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import { openCacheState } from "../../core/cache/cache-state.ts";
@@ -6,7 +6,7 @@ import { openPace } from "../../core/cache/pace.ts";
 import { planCache } from "../../core/cache/plan-cache.ts";
 import type { Session } from "../../core/session/session.ts";
 
-/** `keepsPrefix`: whether the request begins as the session's calls do. */
+/** `keepsPrefix`: whether the request begins like the session's calls. */
 export function planReading(
   { model, cache, policy }: Pick<Session, "model" | "cache" | "policy">,
   { blocks }: Pick<Assembly, "blocks">,

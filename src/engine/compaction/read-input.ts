@@ -1,4 +1,4 @@
-// Reads a conversation from the ledger at the moment it may be compacted.
+// Reads a conversation from the ledger for a compaction.
 import { placeHead } from "../../core/compaction/compaction-head.ts";
 import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
@@ -19,7 +19,7 @@ export async function readInput(
   return { session, open, history, storedLength, staged, lead };
 }
 
-/** What a compaction's messages are, as it was recorded with it. */
+/** The recorded description of a compaction's own messages. */
 function leadIn(compaction: CompactionRecord | null): unknown {
   if (compaction?.metadataJson == null) return null;
   const metadata: unknown = JSON.parse(compaction.metadataJson);

@@ -28,7 +28,7 @@ export interface CompactionToRun extends Omit<CompactionRequest, "openTurn"> {
   readonly lease: OpenTurn | null;
 }
 
-/** Never throws for what a provider does: then the history stays as it was. */
+/** Never throws for a provider's failure; the history then stays unchanged. */
 export async function runCompaction(
   { lease, ...request }: CompactionToRun,
   deps: Deps,
@@ -49,7 +49,7 @@ export async function runCompaction(
   }
 }
 
-/** What cannot be data. */
+/** Handles that cannot be data. */
 interface Held {
   readonly lease: OpenTurn | null;
   lock: CompactionLock | null;
@@ -106,7 +106,7 @@ type Renewed = Pick<
   "newFoundation" | "reasons"
 >;
 
-/** What an application fails to make again stays as it was: the compaction itself matters more. */
+/** If the application fails here, the old foundation stays: the compaction matters more. */
 async function renewFoundation(session: Session, { compaction }: Deps): Promise<Renewed> {
   try {
     const setup = (await compaction?.refresh?.()) ?? null;
@@ -126,7 +126,7 @@ async function renewFoundation(session: Session, { compaction }: Deps): Promise<
   }
 }
 
-/** Why it could not be committed; null where it was. The event is stored with the compaction. */
+/** Returns why the commit failed; null after success. Stores the event with the compaction. */
 async function commit(
   { written: { compaction }, completed }: MadeCompaction,
   { lease, lock, emitter }: Held,
@@ -142,7 +142,7 @@ async function commit(
   return lost;
 }
 
-/** Another process compacted meanwhile, or holds the lock now. A turn that lost its lease cannot go on at all. */
+/** Returns why if another process compacted or holds the lock. Throws if the turn lost its lease: it cannot go on. */
 async function unlessLost(write: () => Promise<void> | undefined): Promise<string | null> {
   try {
     await write();
@@ -153,7 +153,7 @@ async function unlessLost(write: () => Promise<void> | undefined): Promise<strin
   }
 }
 
-/** Skills whose bodies are out of sight can be loaded again. */
+/** Lets the agent load skills again whose bodies the model no longer sees. */
 function release(outcome: CompactionOutcome, { compaction }: Deps): CompactionOutcome {
   if (outcome.kind === "compacted") compaction?.skills?.releaseCompacted(outcome.freedSkills);
   return outcome;

@@ -1,4 +1,4 @@
-// Attempts at one summary: each judged, each told what was wrong with the one before it.
+// Attempts at one summary. Each is checked; each retry names the faults of the attempt before.
 import { retryInstruction } from "../../core/compaction/summary/instruction.ts";
 import {
   judgeSummary,
@@ -13,18 +13,18 @@ import type { SummaryCall } from "../../core/session/summary-bill.ts";
 
 export interface SummaryQuestion {
   readonly speaker: Speaker;
-  /** The question with its instruction, which an attempt after the first has more in. */
+  /** The question with its instruction. Retries have a longer instruction. */
   readonly messages: (instruction: string) => readonly Message[];
   readonly instruction: string;
   readonly demands: SummaryDemands;
 }
 
 export interface AttemptDeps extends CallDeps {
-  /** Waits; ends at once when the signal says so. */
+  /** Waits; an abort ends the wait at once. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** `overflow`: what is to be summarised does not fit. `refused`: the model answered, and no answer passed. */
+/** `overflow`: the part to summarise does not fit. `refused`: the model answered, but no answer passed the checks. */
 export type SummaryFailure = "cancelled" | "overflow" | "provider" | "refused";
 
 export type Attempted = (
@@ -36,7 +36,7 @@ export const cancelledByCaller = "cancelled by the caller";
 
 const attemptsMax = 3;
 const backoffMsBase = 1_000;
-/** A provider that asks for a longer wait is not waited for. */
+/** A longer wait than this ends the attempts. */
 const waitMsMax = 60_000;
 
 export async function runSummaryAttempts(
@@ -45,7 +45,7 @@ export async function runSummaryAttempts(
 ): Promise<Attempted> {
   const { demands } = question;
   const calls: SummaryCall[] = [];
-  /** What was wrong with each. */
+  /** The faults of each attempt. */
   const wrongs: string[] = [];
   let { speaker } = question;
   let more = "";
@@ -89,7 +89,7 @@ export async function runSummaryAttempts(
   return fail("refused");
 }
 
-/** What was wrong several times is said once. */
+/** Lists each fault once. */
 function toReasons(wrongs: readonly string[]): readonly string[] {
   return [...new Set(wrongs)].map((wrong) => {
     const numbers = wrongs.flatMap((each, at) => (each === wrong ? [at + 1] : []));
@@ -105,14 +105,14 @@ async function wait(ms: number, deps: AttemptDeps): Promise<void> {
   try {
     await deps.sleep(ms, deps.signal);
   } catch (error) {
-    // Timers of the platform throw when they are cancelled; that is looked for before the next attempt.
+    // Platform timers throw when cancelled. The next attempt checks for the cancellation.
     if (!isCancelled(deps)) throw error;
   }
 }
 
-/** Null where another attempt would end as this one. */
+/** Null if a retry would fail the same way. */
 function waitAfter(failure: ProviderFailure, attempt: number): number | null {
-  // An answer that was not readable once may be the next time.
+  // An unreadable answer may be readable the next time.
   if (!isRetryable(failure) && failure.kind !== "malformed") return null;
   const wishMs = "retryAfterMs" in failure ? (failure.retryAfterMs ?? 0) : 0;
   const waitMs = Math.max(wishMs, backoffMsBase * 2 ** (attempt - 1));
@@ -124,13 +124,13 @@ function whyOf({ kind }: ProviderFailure): SummaryFailure {
   return kind === "context-overflow" || kind === "request-too-large" ? "overflow" : "provider";
 }
 
-/** Exact strings can be put back by anyone; whatever else is wrong cannot. */
+/** Adds missing exact strings to a summary. Other faults cannot be repaired here. */
 function mend(text: string, demands: SummaryDemands): string | null {
   const mended = addIdentifiers(text, lostIdentifiers(text, demands.identifiers));
   return judgeSummary(mended, demands).length > 0 ? null : mended;
 }
 
-/** Only what has the right size and is readable is worth mending. */
+/** Only a readable text of the right size is worth repairing. */
 function draftOf(text: string, demands: SummaryDemands): string | null {
   const isReadable = judgeSummary(text, {
     ...demands,

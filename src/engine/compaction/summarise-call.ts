@@ -1,4 +1,4 @@
-// One call for a summary: what is sent, what it cost, and what came of it.
+// One call for a summary: the request, its cost and its outcome.
 import { assemble, type Assembly } from "../../core/assembly/assemble.ts";
 import type { CacheState } from "../../core/cache/cache-state.ts";
 import { cleanSummary } from "../../core/compaction/summary/judge.ts";
@@ -13,11 +13,11 @@ import type { Session } from "../../core/session/session.ts";
 import { settleCall } from "../../core/turn/settle-call.ts";
 import type { SummaryCall } from "../../core/session/summary-bill.ts";
 
-/** Whoever is asked: a model with what it is shown before the question. */
+/** The model that writes the summary, with the prompt before the question. */
 export interface Speaker {
   readonly session: Session;
   readonly provider: Pick<Provider, "send">;
-  /** Where volatile text stands before the messages, another one would be another prefix. */
+  /** If volatile text stands before the messages, a change would invalidate the cached prefix. */
   readonly volatile: string | null;
 }
 
@@ -30,14 +30,14 @@ export interface CallDeps {
 
 export type Answer =
   | { readonly kind: "text"; readonly text: string }
-  /** It answered, but not with a summary. */
+  /** The model answered, but not with a summary. */
   | { readonly kind: "problem"; readonly problem: string }
   | { readonly kind: "failure"; readonly failure: ProviderFailure };
 
 export interface Asked {
   readonly answer: Answer;
   readonly call: SummaryCall;
-  /** With what the call taught about the cache; the conversation itself is as it was. */
+  /** The speaker with what the call taught about the cache. The conversation is unchanged. */
   readonly speaker: Speaker;
 }
 
@@ -68,7 +68,7 @@ export async function askForSummary(
   };
 }
 
-/** What the request takes, from the provider's own count of all but the end where there is one. */
+/** Size of the request in tokens, based on the provider's own count of the start if there is one. */
 export function countRequest(speaker: Speaker, messages: readonly Message[]): number {
   const { blocks } = assembleFor(speaker, messages);
   const total = blocks.at(blocks.length - 1)?.endTokens ?? 0;
@@ -81,15 +81,15 @@ export function countRequest(speaker: Speaker, messages: readonly Message[]): nu
 function assembleFor({ session, volatile }: Speaker, current: readonly Message[]): Assembly {
   const { thread, policy, model } = session;
   const { layout } = policy;
-  // Where thinking is bound to its prefix, it is part of the thread.
+  // If thinking is bound to its prefix, the thread already contains this text.
   const isPrefix = layout.volatile === "system-tail" && !model.capabilities.thinkingBoundToPrefix;
   const shown = isPrefix ? volatile : null;
   return assemble({ thread, current, volatile: shown, layout, can: model.capabilities });
 }
 
 /**
- * What a reply of that length needs. Settings that decide which prefixes are found stay as they are, unless no
- * summary could come of them.
+ * The options for a reply of that length. Settings that affect cache hits stay, unless they make a
+ * summary impossible.
  */
 export function optionsFor(session: Session, summaryTokensMax: number): CallOptions {
   const { outputSchemaJson: _, stopSequences: __, ...options } = session.options;
@@ -97,7 +97,7 @@ export function optionsFor(session: Session, summaryTokensMax: number): CallOpti
   const isForced = options.toolChoice !== undefined && options.toolChoice !== "auto";
   const thinks = model.capabilities.thinkingAlwaysOn || options.thinkingJson !== undefined;
   const needed = summaryTokensMax + slackTokens;
-  // Thinking takes from the same limit, and its own must stay below it.
+  // Thinking counts against the same limit, and its own limit must be lower.
   const wanted = thinks ? Math.max(options.outputTokensMax, needed + thinkingTokens) : needed;
   const outputTokensMax = Math.min(wanted, model.outputTokensMax ?? wanted);
   return { ...options, outputTokensMax, ...(isForced ? { toolChoice: "none" as const } : {}) };

@@ -1,4 +1,4 @@
-// A summary from the conversation as text: by another model, or in parts where no window holds it whole.
+// A summary of the conversation as text: by another model, or in parts if it fits no window.
 import { layFoundation } from "../../core/assembly/foundation.ts";
 import { openThread } from "../../core/assembly/thread.ts";
 import { openCacheState } from "../../core/cache/cache-state.ts";
@@ -30,7 +30,7 @@ import {
   type SummaryRequest,
 } from "../../core/turn/compaction/summary-request.ts";
 
-/** A model that writes summaries, and takes no part in the conversation. */
+/** A model that only writes summaries. */
 export interface Summariser {
   readonly model: ModelFacts;
   readonly protocol: Protocol;
@@ -66,7 +66,7 @@ export async function summariseTranscript(
   return { ...(await summariseParts(parts, work)), calls: work.calls, from: "chunks" };
 }
 
-/** No tools, no cache of its own, and a system prompt that says what it is for. */
+/** A summariser has no tools, no cache and its own system prompt. */
 function toSpeaker(session: Session, summariser: Summariser, summaryTokensMax: number): Speaker {
   const { model, protocol, counter, provider } = summariser;
   const { toolChoice: _, parallelToolUse: __, ...options } = summariser.options;
@@ -98,11 +98,11 @@ interface Work {
   readonly speaker: Speaker;
   readonly request: SummaryRequest;
   readonly deps: AttemptDeps;
-  /** Grows with every call, so that none is lost whatever happens. */
+  /** Grows with every call, so that a failure loses none. */
   readonly calls: SummaryCall[];
 }
 
-/** Each part by itself, then all of them as one; in several rounds where even the summaries are too many. */
+/** Summarises each part, then the summaries together; in several rounds if they are too many. */
 async function summariseParts(parts: readonly string[], work: Work): Promise<Attempted> {
   const { request, speaker } = work;
   const notes: string[] = [];
@@ -136,7 +136,7 @@ function merge(group: readonly string[], isPart: boolean, work: Work): Promise<A
   return attempt(ask(speaker, request, { shown: shown.join("\n\n"), instruction, isPart }), work);
 }
 
-/** As many summaries as one part of the history may be long, and two at least. */
+/** Groups of summaries that fit one part's size limit, at least two per group. */
 function toGroups(notes: readonly string[], { speaker }: Work): readonly (readonly string[])[] {
   const { counter } = speaker.session.thread.foundation;
   const tokensMax = chunkTokensMax(roomOf(speaker));

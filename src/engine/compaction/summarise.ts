@@ -1,4 +1,4 @@
-// The summary of a conversation that is about to be compacted: asked for, judged, asked for again, or given up.
+// The summary for a compaction: request, check, retry or give up.
 import type { CacheState } from "../../core/cache/cache-state.ts";
 import { summaryInstruction } from "../../core/compaction/summary/instruction.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
@@ -21,7 +21,7 @@ import {
 
 export interface SummaryDeps extends AttemptDeps {
   readonly provider: Pick<Provider, "send">;
-  /** Another model for this. */
+  /** A separate model for summaries. */
   readonly summariser?: Summariser;
 }
 
@@ -30,29 +30,29 @@ export type SummaryOutcome = (
       readonly kind: "summary";
       readonly text: string;
       readonly tokens: number;
-      /** What the model was shown. */
+      /** What the model read. */
       readonly from: SummarySource;
     }
   | {
       readonly kind: "failed";
       readonly why: SummaryFailure;
-      /** What was wrong with each attempt, for people. */
+      /** The faults of each attempt, for people to read. */
       readonly reasons: readonly string[];
     }
 ) & {
-  /** Every call, whatever came of it: all of them are paid for. */
+  /** Every call, also the failed ones. All of them cost money. */
   readonly calls: readonly SummaryCall[];
-  /** The session's, with what calls on its own prefix taught. */
+  /** The session's cache state, with what calls on its own prefix taught. */
   readonly cache: CacheState;
 };
 
-/** `conversation`: the very bytes of the last call, and an instruction behind them. */
+/** `conversation`: the exact bytes of the last call, with an instruction after them. */
 export type SummarySource = "conversation" | "transcript" | "chunks";
 
 /**
- * On the session's own model by default, behind the bytes it was sent before, so that the provider's
- * cache pays for most of the history. Where there is no room for that any more, and for a model of its
- * own, from a transcript. Never throws for what a provider does.
+ * Uses the session's own model and the bytes of its last call by default, so that the provider's
+ * cache serves most of the history. Without room for that, and for a separate model, uses a
+ * transcript. Never throws for a provider's failure.
  */
 export async function summarise(
   session: Session,
@@ -78,7 +78,7 @@ export async function summarise(
   return toOutcome({ ...all, calls }, told.from, request, learned);
 }
 
-/** Everything as in the last call, so that nothing but the instruction is new. */
+/** Repeats the last call, so that only the instruction is new. */
 function toContinuation(
   session: Session,
   request: SummaryRequest,
@@ -100,7 +100,7 @@ function toContinuation(
   };
 }
 
-/** With a limit on the reply that the window has room for; null where that is too low for a summary. */
+/** Lowers the reply limit to the room in the window; null if that is too low for a summary. */
 function fitReply(question: SummaryQuestion): SummaryQuestion | null {
   const { speaker, messages, instruction, demands } = question;
   const { session } = speaker;

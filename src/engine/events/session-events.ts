@@ -1,4 +1,4 @@
-// Events about a session as a whole: that it began, and that it was closed.
+// Events about a whole session: opened and closed.
 import type { PayloadOf } from "../../core/events/event.ts";
 import { toUsd } from "../../core/events/payload-spelling.ts";
 import type { EngineDeps } from "../session/engine-deps.ts";
@@ -7,7 +7,7 @@ import { toPreactivationDrafts } from "../../core/skills/activation-events.ts";
 import { toParent } from "../../core/turn/turn-payloads.ts";
 import { unlessRefused, type Emitter } from "./turn-emitter.ts";
 
-/** A new session and the skills that are in it from the start, before any of its turns. */
+/** Emits a new session and its initial skills, before any of its turns. */
 export function emitOpened(bus: Emitter | undefined, session: Session): void {
   if (bus === undefined) return;
   const { id: sessionId, agent, origin, model, policy, thread } = session;
@@ -32,7 +32,7 @@ export function emitOpened(bus: Emitter | undefined, session: Session): void {
   }
 }
 
-/** Nothing of a session that nobody recorded. A ledger that cannot be asked any more keeps nobody from closing. */
+/** Emits nothing for an unrecorded session. A failing ledger does not stop the close. */
 export async function emitEnded(
   { ledger, events, now = Date.now }: Pick<EngineDeps, "ledger" | "events" | "now">,
   { id: sessionId, isRecorded }: Pick<Session, "id" | "isRecorded">,

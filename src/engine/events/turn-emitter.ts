@@ -1,4 +1,4 @@
-// Telling the bus what happens, each event with the one it follows from (D-09).
+// Emits events to the bus, each with its parent event.
 import { extendChain, openChain, parentIn } from "../../core/events/chain.ts";
 import type { EventType } from "../../core/events/event-catalogue.ts";
 import type {
@@ -11,12 +11,12 @@ import type {
 import { StrataError } from "../../core/strata-error.ts";
 import type { SharedChain } from "../../edge/tools/dispatch/tool-trace.ts";
 
-/** What of a bus the engine needs. */
+/** The part of an event bus that the engine needs. */
 export interface Emitter {
   emit<Type extends EventType>(draft: DraftOf<Type>): EventOf<Type>;
-  /** Makes the event without telling anybody: to be stored in one transaction with something else. */
+  /** Builds the event without delivering it, so that it can be stored in one transaction with other data. */
   prepare<Type extends EventType>(draft: DraftOf<Type>): EventOf<Type>;
-  /** Tells of an event that is stored already. */
+  /** Delivers an event that is already stored. */
   deliver(event: StrataEvent): void;
 }
 
@@ -36,7 +36,7 @@ export interface About {
 
 export interface TurnEmitter {
   emit(body: EventBody): void;
-  /** To be stored with what it tells of, then told. */
+  /** Builds an event that is first stored with its data, then delivered. */
   prepare(body: EventBody): PreparedEvents;
 }
 
@@ -45,26 +45,26 @@ export interface PreparedEvents {
   deliver(): void;
 }
 
-/** Without a bus nothing is told. */
+/** Without a bus it emits nothing. */
 export function createTurnEmitter(bus: Emitter | undefined, about: About): TurnEmitter {
   if (bus === undefined) return { emit: () => {}, prepare: () => nothing };
   const { chain } = about;
-  const toDraft = (said: EventBody): EventDraft => {
+  const toDraft = (body: EventBody): EventDraft => {
     const { sessionId, turnId } = about;
-    const parentEventId = chain.current === null ? null : parentIn(chain.current, said.type);
-    return { ...said, sessionId, ...(turnId === null ? {} : { turnId }), parentEventId };
+    const parentEventId = chain.current === null ? null : parentIn(chain.current, body.type);
+    return { ...body, sessionId, ...(turnId === null ? {} : { turnId }), parentEventId };
   };
   const follow = (event: StrataEvent): void => {
     const { current } = chain;
     chain.current = current === null ? openChain(event.id) : extendChain(current, event);
   };
   return {
-    emit: (said) => {
-      const event = unlessRefused(() => bus.emit(toDraft(said)));
+    emit: (body) => {
+      const event = unlessRefused(() => bus.emit(toDraft(body)));
       if (event !== null) follow(event);
     },
-    prepare: (said) => {
-      const event = unlessRefused(() => bus.prepare(toDraft(said)));
+    prepare: (body) => {
+      const event = unlessRefused(() => bus.prepare(toDraft(body)));
       if (event === null) return nothing;
       return {
         events: [event],
@@ -77,7 +77,7 @@ export function createTurnEmitter(bus: Emitter | undefined, about: About): TurnE
   };
 }
 
-/** A bus that is full or closed reports that itself, and stops no turn. */
+/** A full or closed bus reports itself and stops no turn. */
 export function unlessRefused<Result>(tell: () => Result): Result | null {
   try {
     return tell();

@@ -4,7 +4,7 @@ import { selectFromToolset } from "../../core/tools/toolsets.ts";
 import type { Deps } from "../turn/deps.ts";
 import type { World } from "../world/world.ts";
 
-/** The model is told of these tools, and nothing here can run them. */
+/** Offers these tools to the model. The engine cannot run them. */
 export function offerTools(definitions: readonly ToolDefinition[]): NonNullable<World["tools"]> {
   const offered = definitions.map((definition) => ({ definition, needs: [] }));
   const toolset = { name: "own", granted: [] };
@@ -14,7 +14,7 @@ export function offerTools(definitions: readonly ToolDefinition[]): NonNullable<
   };
 }
 
-/** A history that must be shortened gets an outline in place of a written summary. */
+/** Sends nothing. A history that must be shortened gets an outline instead of a summary. */
 export const sendsNothing: Deps["provider"] = {
   send: () =>
     Promise.resolve({

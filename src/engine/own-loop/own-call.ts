@@ -1,4 +1,4 @@
-// A call that an application sends itself: the request as bytes and as an object, and what it was made of.
+// A call that the application sends itself: the request as bytes and as an object, and its parts.
 import { toAssembledContext } from "../../core/assembly/assembled-context.ts";
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { AssembledContext } from "../../core/message/assembled-context.ts";
@@ -14,27 +14,27 @@ import { reservesOf } from "../../core/session/compaction-rules.ts";
 
 export interface OwnCall {
   readonly turnId: string;
-  /** From 1 within the turn. */
+  /** Counts from 1 within the turn. */
   readonly number: number;
   readonly protocol: string;
-  /** Behind the provider's base URL. */
+  /** The path after the provider's base URL. */
   readonly path: string;
-  /** Besides credentials and content type. An SDK takes them with the request. */
+  /** Headers besides credentials and content type. Pass them to the SDK with the request. */
   readonly headers: Readonly<Record<string, string>>;
   /** Its pieces are the exact bytes of the body. */
   readonly request: EncodedRequest;
   readonly plan: CachePlan;
-  /** The body for an SDK. Made anew on each call; costs the whole request. */
+  /** The body for an SDK. Builds the whole request again on each call. */
   toObject(): unknown;
   /** The body as one text, for `fetch`. */
   toBytes(): Uint8Array<ArrayBuffer>;
-  /** Everything the turn is run with (X-07). Costs the whole request. */
+  /** The full context of the turn. Builds the whole request. */
   toContext(): AssembledContext<TokenBudget>;
 }
 
 type CallDeps = Pick<Deps, "provider" | "compaction">;
 
-/** A call that begins, with the turn it is made for. */
+/** A call that begins, with its turn. */
 export interface CallAtHand extends Pick<StartedCall, "request"> {
   readonly running: RunningTurn;
   readonly step: Extract<Step, { readonly do: "send" }>;
@@ -95,7 +95,7 @@ function toContext(
   });
 }
 
-/** Of the provider that is configured, whoever sends the call; not every one has a limit. */
+/** The time limit of the configured provider, even if the application sends the call. Not every provider has one. */
 function limitOf({ timeoutMs }: Deps["provider"] & Partial<Provider>): number {
   return timeoutMs ?? usualTimeouts.totalMs;
 }

@@ -1,4 +1,4 @@
-// For applications with an agent loop of their own: they send the calls and run the tools, the engine does the rest.
+// For applications with their own agent loop: they send the calls and run the tools; the engine does the rest.
 import type { AgentEvent } from "../../core/layers/event.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { TurnRun } from "../turn/deps.ts";
@@ -18,33 +18,33 @@ import type { ToolAnswer } from "./tool-answers.ts";
 
 export type { NextStep, RecordedCall, RecordOptions, ToolAnswer };
 
-/** One call at a time: `prepare`, send it, `record`; then the next one of the turn, until `run` is there. */
+/** One call at a time: `prepare`, send, `record`. Repeat until `record` returns a `run`. */
 export interface OwnLoop {
   /**
-   * Begins a turn with an event or what a person says, or goes on with the results of the tools that were asked for.
-   * What the call sends is recorded by then, and the history is shortened where that was due.
+   * Begins a turn with an event or a person's message, or continues with the results of the requested tools.
+   * When it resolves, the call's messages are recorded and a due compaction is done.
    */
   prepare(
     said: AgentEvent | string | readonly ToolAnswer[],
     options?: RunOptions,
   ): Promise<OwnCall>;
   /**
-   * Books what came of a call: the body as text, which keeps every byte; an SDK's response object; the events of its
-   * stream, which are read to the end; a `fetch` response with a whole body; what was thrown instead; or a promise of
-   * any of these. After an abort it books what came by then.
+   * Books the reply of a call: the body as text, which keeps every byte; an SDK's response object; the events of its
+   * stream, which are read to the end; a `fetch` response with a whole body; the error that was thrown; or a promise of
+   * any of these. After an abort it books what had arrived.
    */
   record(call: OwnCall, reply: unknown, options?: RecordOptions): Promise<RecordedCall>;
-  /** Goes on with a turn that was released, or that a process left open. */
+  /** Continues a turn that was released, or that a process left open. */
   prepareUnfinished(options?: RunOptions): Promise<NextStep>;
-  /** Gives up the turn that is prepared; its calls stay in the bill. */
+  /** Abandons the prepared turn. Its calls stay in the bill. */
   abandon(reason?: string): Promise<TurnRun | null>;
-  /** Lets go of the turn that is prepared, so that any process may go on with it. */
+  /** Releases the prepared turn, so that any process may continue it. */
   release(): Promise<void>;
 }
 
 export interface LoopOf {
   readonly sessionId: string;
-  /** Null goes on with the turn that a process left open. */
+  /** Null continues the turn that a process left open. */
   readonly begin: (said: AgentEvent | string | null, options: RunOptions) => BegunTurn;
 }
 
@@ -61,7 +61,7 @@ export function createOwnLoop({ sessionId, begin }: LoopOf): OwnLoop {
     return current.turn;
   };
   const start = async (said: AgentEvent | string | null, options: RunOptions): Promise<Stop> => {
-    // What an aborted turn waits for does not come once the next one begins.
+    // An aborted turn gets no more replies once the next turn begins.
     if (current?.outer?.aborted === true) await end(current);
     if (current !== null) throw isPrepared(sessionId);
     const { signal: outer } = options;
@@ -112,7 +112,7 @@ function callIn(stop: Stop): OwnCall {
     : new StrataError(
         "conflict",
         `the turn waits for ${stop.uses.length} tools`,
-        "give `prepare` what they gave, as a list",
+        "pass their results to `prepare` as a list",
       );
 }
 
@@ -120,7 +120,7 @@ function noTurn(id: string): StrataError {
   return new StrataError(
     "conflict",
     `no turn is prepared in session ${id}`,
-    "begin one with `prepare`, or take one up with `prepareUnfinished`",
+    "begin one with `prepare`, or continue one with `prepareUnfinished`",
   );
 }
 

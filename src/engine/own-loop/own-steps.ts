@@ -13,13 +13,13 @@ import { toToolMessages, type ToolAnswer } from "./tool-answers.ts";
 import type { SessionTurn } from "../session/session-turn.ts";
 import { apply } from "../turn/running-turn.ts";
 
-/** What the turn waits for, or that it is over. */
+/** What the turn waits for, or its end. */
 export type Stop =
   | { readonly kind: "call"; readonly call: OwnCall; readonly started: StartedCall }
   | { readonly kind: "tools"; readonly uses: readonly ToolUseBlock[] }
   | { readonly kind: "over"; readonly run: TurnRun };
 
-/** Goes on until the application has something to do. An aborted turn asks it for nothing more. */
+/** Runs until the application has something to do. An aborted turn asks for nothing more. */
 export async function goOn(turn: SessionTurn): Promise<Stop> {
   for (;;) {
     const stop = await nextStop(turn);
@@ -46,7 +46,7 @@ async function nextStop({ running, deps }: SessionTurn): Promise<Stop> {
 
 export type Waiting = Exclude<Stop, { readonly kind: "over" }>;
 
-/** Nobody comes any more with what the turn waits for. */
+/** Ends the wait of a turn that will get no answer. */
 export async function giveNothing(turn: SessionTurn, stop: Waiting): Promise<void> {
   if (stop.kind === "call") giveReply(turn, stop, cancelled);
   else await giveAnswers(turn, stop.uses, []);
@@ -54,7 +54,7 @@ export async function giveNothing(turn: SessionTurn, stop: Waiting): Promise<voi
 
 const cancelled: ProviderFailure = { kind: "cancelled", detail: "cancelled by the caller" };
 
-/** How often the application tried is not known here. */
+/** The number of the application's attempts is unknown here. */
 export function giveReply(
   { running, deps }: SessionTurn,
   { started }: Extract<Stop, { readonly kind: "call" }>,
@@ -65,7 +65,7 @@ export function giveReply(
   apply(running, { did: "send", sent, notes: request.notes, startMs, endMs: deps.now() });
 }
 
-/** Throws, and changes nothing, where an answer is not for one of these uses. */
+/** Throws and changes nothing if an answer is not for one of these uses. */
 export async function giveAnswers(
   { running }: SessionTurn,
   uses: readonly ToolUseBlock[],

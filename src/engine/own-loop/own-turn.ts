@@ -1,4 +1,4 @@
-// One turn whose calls the application sends: where it waits, what it is given, and how an abort ends it.
+// One turn whose calls the application sends: its waits, its inputs, and its end by an abort.
 import { assert } from "../../core/assert.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { ToolUseBlock } from "../../core/message/message.ts";
@@ -22,23 +22,23 @@ import { readReply } from "./read-reply.ts";
 import type { ToolAnswer } from "./tool-answers.ts";
 
 export interface RecordOptions {
-  /** Called with the events of a stream, as they are read. */
+  /** Called with each part of a stream as it is read. */
   readonly onPart?: (part: StreamPart) => void;
-  /** Something to say to the agent with the next call, or in one more call. */
+  /** A message to the agent, sent with the next call or in one more call. */
   readonly steer?: string;
 }
 
 export interface NextStep {
-  /** To be run; `prepare` takes what they gave. */
+  /** Tool uses to run. Pass their results to `prepare`. */
   readonly toolUses: readonly ToolUseBlock[];
-  /** Null while the turn goes on: `prepare` gives its next call, also where no tools were asked for. */
+  /** Null while the turn goes on: `prepare` gives the next call, even without tool uses. */
   readonly run: TurnRun | null;
 }
 
 export interface RecordedCall extends NextStep {
-  /** As the ledger has it: usage, cost, what the cache did. */
+  /** The ledger's entry: usage, cost, cache result. */
   readonly entry: CallEntry;
-  /** What `onPart` threw. It was not called again; the reply is booked. */
+  /** The error that `onPart` threw. It was not called again; the reply is booked. */
   readonly partProblem?: unknown;
 }
 
@@ -46,7 +46,7 @@ export interface RecordedCall extends NextStep {
 export interface BegunTurn {
   readonly handle: TurnHandle;
   readonly signal: AbortSignal;
-  /** Runs the work with the turn; what it throws ends the turn for the session. */
+  /** Runs the work with the turn. An error of the work ends the turn for the session. */
   with<Value>(work: (turn: SessionTurn) => Promise<Value>): Promise<Value>;
   settle(run: TurnRun): void;
   fail(error: unknown): void;
@@ -55,26 +55,26 @@ export interface BegunTurn {
 export interface OwnTurn {
   /** Runs to its first stop. */
   start(): Promise<Stop>;
-  /** Goes on with what the tools gave. */
+  /** Continues with the tool results. */
   answer(given: readonly ToolAnswer[]): Promise<Stop>;
   record(call: OwnCall, reply: unknown, options: RecordOptions): Promise<RecordedCall>;
-  /** Ends it where it waits; work that is under way ends it itself. */
+  /** Ends the turn if it waits; running work ends it itself. */
   giveUp(): Promise<void>;
   release(): Promise<void>;
 }
 
-/** What an SDK gave by the time of an abort was billed: an aborted turn waits this long for it. */
+/** The provider bills what it sent before an abort: an aborted turn waits this long for it. */
 const patienceMs = 500;
 
-/** `outer`: the application's own signal; its SDK may have the same one. */
+/** `outer`: the application's own signal. Its SDK may use the same one. */
 export function createOwnTurn(begun: BegunTurn, outer: AbortSignal | undefined): OwnTurn {
   const { handle } = begun;
-  /** Aborted once the turn waits for nobody any more. */
+  /** Aborted when the turn stops waiting. */
   const patience = new AbortController();
   let place: { readonly turn: SessionTurn; readonly stop: Waiting } | null = null;
   let isBusy = false;
 
-  /** Two at a time would each take the other's place. */
+  /** Two at once would overwrite each other's state. */
   const alone = async <Value>(work: () => Promise<Value>): Promise<Value> => {
     isBusy = true;
     try {
@@ -87,7 +87,7 @@ export function createOwnTurn(begun: BegunTurn, outer: AbortSignal | undefined):
     if (isBusy || place === null) throw busy(handle.turnId);
     return place;
   };
-  /** The session takes the next turn from then on. */
+  /** After this the session accepts the next turn. */
   const end = async (settle: () => void): Promise<void> => {
     settle();
     await handle.result.catch(() => {});
@@ -163,14 +163,14 @@ export function createOwnTurn(begun: BegunTurn, outer: AbortSignal | undefined):
   };
 }
 
-/** Where the application aborted its SDK too, the turn waits a moment for what came by then. */
+/** If the application aborted its SDK too, the turn waits a moment for the partial reply. */
 function followAbort(
   { signal, handle }: BegunTurn,
   outer: AbortSignal | undefined,
   giveUp: () => Promise<void>,
 ): void {
   let timer: NodeJS.Timeout | undefined;
-  // A turn that fails here has failed for the session, which says so.
+  // The session reports a turn that fails here.
   const end = (): void => void giveUp().catch(() => {});
   const onAbort = (): void => {
     if (outer?.aborted === true) timer = setTimeout(end, patienceMs);
@@ -184,7 +184,7 @@ function followAbort(
   handle.result.then(stopFollowing, stopFollowing);
 }
 
-/** A listener that throws says nothing about the reply. */
+/** An error of the listener does not affect the reply. */
 function toListener(onPart: RecordOptions["onPart"] = () => {}): {
   readonly onPart: (part: StreamPart) => void;
   readonly problem: () => Pick<RecordedCall, "partProblem">;
@@ -213,8 +213,8 @@ export function toStep(stop: Stop): NextStep {
 function notWaiting({ turnId, number }: OwnCall): StrataError {
   return new StrataError(
     "conflict",
-    `call ${number} of turn ${turnId} is not waited for: it is recorded, or its turn is over`,
-    "record each call once, and the one that was prepared last",
+    `call ${number} of turn ${turnId} is not expected: it is already recorded, or its turn is over`,
+    "record each call once, and only the last prepared one",
   );
 }
 
@@ -222,7 +222,7 @@ function released(): StrataError {
   return new StrataError(
     "conflict",
     "the turn was released",
-    "go on with it by `prepareUnfinished`, here or in another process",
+    "continue it with `prepareUnfinished`, here or in another process",
   );
 }
 

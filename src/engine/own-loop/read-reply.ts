@@ -1,4 +1,4 @@
-// What an application got from a provider in its own way → our reply, or why there is none. Read tolerantly, never thrown.
+// A provider's answer as the application got it → our reply, or why there is none. Reads tolerantly, never throws.
 import { redact } from "../../core/events/redact.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
@@ -10,9 +10,9 @@ export interface ReplyReading {
   readonly protocol: Protocol;
   /** For `retry-after` given as a date. */
   readonly nowMs: () => number;
-  /** Told as a stream comes; must not throw. */
+  /** Called with each part of a stream; must not throw. */
   readonly onPart?: (part: StreamPart) => void;
-  /** Ends the reading: what came by then is all. */
+  /** Ends the reading; later parts are ignored. */
   readonly until?: AbortSignal;
 }
 
@@ -20,7 +20,7 @@ type Outcome = Reply | ProviderFailure;
 
 /**
  * The body as text, which keeps every byte; an SDK's response object; the events of its stream, which are read to the
- * end; a `fetch` response with a whole body; or what was thrown instead. A promise of any of these is waited for.
+ * end; a `fetch` response with a whole body; or the error that was thrown. Awaits a promise of any of these.
  */
 export async function readReply(reply: unknown, reading: ReplyReading): Promise<Outcome> {
   try {
@@ -57,7 +57,7 @@ function decode(text: string, protocol: Protocol): Outcome {
 
 const byteOrderMark = "\uFEFF";
 
-/** Of the platform's `fetch` or of another one. */
+/** A response of the platform's `fetch` or of another one. */
 interface ResponseLike {
   readonly status: number;
   readonly headers: unknown;
@@ -80,7 +80,7 @@ async function readResponse(response: ResponseLike, reading: ReplyReading): Prom
   return protocol.readFailure({ status, headers, body, nowMs: nowMs() });
 }
 
-/** Objects as an SDK gives them, one for each event. What came before a failure is kept. */
+/** Reads an SDK's event objects. Keeps the parts before a failure. */
 async function readEvents(events: AsyncIterable<unknown>, reading: ReplyReading): Promise<Outcome> {
   const { stream } = reading.protocol;
   let state = stream.start;
@@ -108,7 +108,7 @@ const endedEarly: ProviderFailure = {
   detail: "it ended before the reply did",
 };
 
-/** Why the events ended before their end; null where they did not. */
+/** Why the events stopped early; null if they are complete. */
 async function stepThrough(
   events: AsyncIterable<unknown>,
   step: (event: unknown) => boolean,
@@ -124,7 +124,7 @@ async function stepThrough(
       );
       if (next?.done === true) return null;
       if (next !== null && step(next.value)) continue;
-      // It may hang as well as fail: nobody waits for it.
+      // It may hang or fail, so it is not awaited.
       void Promise.resolve(iterator.return?.()).catch(() => {});
       return next === null ? stopped : malformed("an event cannot be written as JSON");
     }
@@ -133,7 +133,7 @@ async function stepThrough(
   }
 }
 
-/** By status and body where the provider answered, else by the error's name. */
+/** Reads status and body if the provider answered, else the error's name. */
 export function readError(
   error: unknown,
   { protocol, nowMs }: Pick<ReplyReading, "protocol" | "nowMs">,
@@ -145,7 +145,7 @@ export function readError(
     const refused = { status, headers, body: body ?? "", nowMs: nowMs() };
     return withoutKey(protocol.readFailure(refused));
   }
-  // Told inside a stream, where there is no status.
+  // An error inside a stream has no status.
   const told = body === null ? null : protocol.decode(body);
   if (told !== null && told.kind !== "reply" && told.kind !== "malformed") return withoutKey(told);
   const detail = redact(messageOf(error));
@@ -154,7 +154,7 @@ export function readError(
   return { kind: /timeout/i.test(name) ? "timeout" : "unreachable", detail };
 }
 
-/** What a model said stays as it came; what is said about it is cleaned. */
+/** Removes keys from error texts. The model's own words stay unchanged. */
 function withoutKeys(outcome: Outcome): Outcome {
   if (outcome.kind !== "reply") return withoutKey(outcome);
   const { failure } = outcome;
@@ -169,7 +169,7 @@ function isAsyncIterable(value: object): value is AsyncIterable<unknown> {
   return Symbol.asyncIterator in value;
 }
 
-/** What SDKs add to items of a reply and providers refuse when it is sent back. */
+/** Drops fields that SDKs add to a reply and that providers refuse in a request. */
 function withoutAdditions(this: unknown, key: string, value: unknown): unknown {
   const type = key === "parsed" || key === "parsed_arguments" ? fieldOf(this, "type") : undefined;
   const isAdded =

@@ -1,4 +1,4 @@
-// Fields of whatever an SDK gave or threw: nothing is known of it.
+// Reads fields of values of unknown shape that an SDK returned or threw.
 
 export function fieldOf(value: unknown, name: string): unknown {
   if (typeof value !== "object" || value === null || !(name in value)) return undefined;
@@ -6,7 +6,7 @@ export function fieldOf(value: unknown, name: string): unknown {
   return found ?? undefined;
 }
 
-/** Null for what has no JSON: circles, big integers, or its own mind about it. */
+/** Null if the value has no JSON: cycles, big integers, or a `toJSON` that fails. */
 export function toJson(
   value: unknown,
   replacer?: (this: unknown, key: string, value: unknown) => unknown,
@@ -18,7 +18,7 @@ export function toJson(
   }
 }
 
-/** Of an error, as text, or parsed; some SDKs keep only what stands under `error`. */
+/** The body of an error, as text or parsed. Some SDKs keep only the part under `error`. */
 export function bodyOf(error: unknown): string | null {
   const text = fieldOf(error, "responseBody");
   if (typeof text === "string") return text;
@@ -27,7 +27,7 @@ export function bodyOf(error: unknown): string | null {
   return toJson("error" in body ? body : { error: body });
 }
 
-/** Of the platform or of another `fetch`, or plain. */
+/** Reads headers of the platform, of another `fetch`, or of a plain object. */
 export function headersOf(value: unknown): Readonly<Record<string, string>> {
   if (typeof value !== "object" || value === null) return {};
   const entries: readonly unknown[] = isIterable(value) ? [...value] : Object.entries(value);
@@ -47,7 +47,7 @@ export function messageOf(error: unknown): string {
   return typeof message === "string" ? message : `what was thrown is ${typeof error}`;
 }
 
-/** Not every SDK names its errors; their classes tell. */
+/** Some SDKs do not name their errors; the class names help. */
 export function namesOf(error: unknown): string {
   return error instanceof Error ? `${error.name} ${error.constructor.name}` : "";
 }

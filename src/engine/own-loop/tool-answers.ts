@@ -1,17 +1,17 @@
-// What an application's tools gave, checked before anything is changed by it.
+// Results of an application's tools, checked before they change anything.
 import type { Block, Message, ToolUseBlock } from "../../core/message/message.ts";
 import type { Violation } from "../../core/message/violation.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { describeFlaw, findFlaw } from "../turn/answer-tools.ts";
 
-/** What a tool gave for one use. The model is told which uses got no answer. */
+/** The result of one tool use. A use without a result gets an error message for the model. */
 export interface ToolAnswer {
   readonly toolUseId: string;
   readonly content: string | readonly Block[];
   readonly isError?: boolean;
 }
 
-/** Throws where one of them is not for a use that the turn waits for. */
+/** Throws if an answer is not for an open tool use. */
 export function toToolMessages(
   answers: readonly ToolAnswer[],
   uses: readonly ToolUseBlock[],
@@ -34,7 +34,7 @@ export function toToolMessages(
 function noAnswer({ toolUseId }: ToolAnswer, flaw: Violation): StrataError {
   return new StrataError(
     "input-invalid",
-    `what tool use ${toolUseId} gave cannot be sent: ${describeFlaw(flaw)}`,
+    `the result of tool use ${toolUseId} cannot be sent: ${describeFlaw(flaw)}`,
     "give its content as text, or as a list of blocks",
   );
 }

@@ -1,4 +1,4 @@
-// A session that is told to go on with another model, and what that means for its next call.
+// Changes the model of a session, and previews the effect on its next call.
 import { StrataError } from "../../core/strata-error.ts";
 import type { EngineContext } from "./engine-deps.ts";
 import { findNamed, spell } from "./find-named.ts";
@@ -8,10 +8,10 @@ import type { World } from "../world/world.ts";
 
 export interface ModelChange {
   readonly model: string;
-  /** The same where nothing changed. */
+  /** The same as the new model if nothing changed. */
   readonly previousModel: string;
   readonly next: CallPreview;
-  /** Of the model that is left: its cache stays as it is, as long as the provider keeps it. */
+  /** Preview for the old model. Its cache stays as long as the provider keeps it. */
   readonly before: CallPreview;
 }
 
@@ -50,7 +50,7 @@ export async function changeModel(
 function tooLong({ model }: NamedModel, { promptTokens, limitTokens }: CallPreview): StrataError {
   return new StrataError(
     "input-invalid",
-    `the conversation takes about ${promptTokens} tokens of ${model.id}, which takes ${limitTokens} before it has to be folded`,
+    `the conversation takes about ${promptTokens} tokens of ${model.id}, which takes ${limitTokens} before it must be compacted`,
     "shorten it first, or choose a model with a larger window",
   );
 }

@@ -1,4 +1,4 @@
-// A conversation to go on from: what a provider would refuse from then on is refused here.
+// Checks a conversation to continue. Refuses here what a provider would refuse later.
 import type { Message } from "../../core/message/message.ts";
 import { validateConversation } from "../../core/message/validate-conversation.ts";
 import { violation, type Rule, type Violation } from "../../core/message/violation.ts";
@@ -13,12 +13,12 @@ export function checkMessages(messages: readonly Message[]): void {
   const more = violations.length === 1 ? "" : `, and ${violations.length - 1} more`;
   throw new StrataError(
     "input-invalid",
-    `the messages to go on from cannot be sent: ${first.path}: ${first.message}${more}`,
-    "give whole turns: every tool use with its result, in the order they were said",
+    `the given messages cannot be sent: ${first.path}: ${first.message}${more}`,
+    "give whole turns in their order: every tool use with its result",
   );
 }
 
-/** What is left out or mapped where it is sent, and told there. */
+/** The encoder drops or maps these, and reports it. */
 const mended: ReadonlySet<Rule> = new Set([
   "content-empty",
   "text-empty",
@@ -26,7 +26,7 @@ const mended: ReadonlySet<Rule> = new Set([
   "role-first",
 ]);
 
-/** Nobody will run these tools: what is said next would stand in the place of their results. */
+/** Open tool uses at the end. No tool will run for them, and the next message would take the place of their results. */
 function waitingIn(messages: readonly Message[]): readonly Violation[] {
   const last = messages.at(-1);
   if (last?.role !== "assistant" || !last.content.some(({ type }) => type === "tool_use"))

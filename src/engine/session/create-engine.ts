@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-// The engine an application embeds: sessions are opened, resumed and forked; each runs one turn at a time.
+// The engine that an application embeds. It opens, resumes and forks sessions; each runs one turn at a time.
 import { randomUUID } from "node:crypto";
 import { StrataError } from "../../core/strata-error.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
@@ -28,11 +28,11 @@ export interface Engine {
    */
   session(id: string, options?: SessionOptions): Promise<EngineSession>;
   open(options?: OpenOptions): Promise<EngineSession>;
-  /** A session as the ledger has it, whoever opened it. */
+  /** Opens a session from the ledger, from this or another process. */
   resume(id: string): Promise<EngineSession>;
-  /** A new session that goes on from another one's head, or from one of its turns. */
+  /** Opens a new session that continues from another session's head or from one of its turns. */
   fork(from: ForkFrom): Promise<EngineSession>;
-  /** Ends what its sessions hold. The ledger and the providers are whoever's gave them. */
+  /** Closes its sessions. The caller owns the ledger and the providers, and closes them. */
   close(): Promise<void>;
   /** The same, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -48,20 +48,20 @@ export interface SessionOptions {
 export interface OpenOptions {
   readonly id?: string;
   readonly model?: string;
-  /** A conversation to go on from. */
+  /** A conversation to continue. */
   readonly messages?: readonly Message[];
-  /** Of a sub-agent: who asks for it, and for what. */
+  /** The parent and task of a sub-agent. */
   readonly origin?: SessionOrigin;
 }
 
 export interface ForkFrom {
   readonly sessionId: string;
   readonly turnId?: string;
-  /** The new one's name; made by default. */
+  /** Id of the new session; random by default. */
   readonly id?: string;
 }
 
-/** The configuration is asked for before every call where it can change. */
+/** A configuration given as a function is read before every call. */
 export function createEngine(
   config: EngineConfig | (() => Promise<EngineConfig>),
   deps: EngineDeps,
@@ -123,7 +123,7 @@ function closed(): StrataError {
   return new StrataError("conflict", "the engine is closed", "create another one");
 }
 
-/** A fork that nobody can open is not made. */
+/** Refuses a fork that could not be opened. */
 async function checkReach(deps: EngineDeps, sessionId: string): Promise<void> {
   const record = await deps.ledger.findSession(sessionId);
   const setupPlace = record === null ? null : await findModelSetup(deps.ledger, record);
@@ -190,7 +190,7 @@ async function resumeOld(context: EngineContext, id: string): Promise<OpenedSess
     protocol: reached.protocol,
     policy: policyOf(config),
     counter: deps.counter,
-    // Other options would be another prefix.
+    // Other options would change the cached prefix.
     options: habit?.options ?? optionsOf(config, model),
     ...(config.pace === undefined ? {} : { pace: config.pace }),
   });
@@ -199,7 +199,7 @@ async function resumeOld(context: EngineContext, id: string): Promise<OpenedSess
   return inWorld(deps, owner, (world) => Promise.resolve({ session, world, reached }));
 }
 
-/** A world is closed with its session, or where none comes of it. */
+/** Closes the world with its session, or at once if the session fails to open. */
 async function inWorld(
   { world: make }: EngineDeps,
   owner: WorldOwner,

@@ -1,4 +1,4 @@
-// What an engine is told: which model, how it is called, when histories are shortened. A plain value.
+// The configuration of an engine as a plain value: the model, its options, when to shorten histories.
 import type { PaddingMode } from "../../core/assembly/layout.ts";
 import type { PaceKind } from "../../core/cache/pace.ts";
 import { findPolicy } from "../../core/cache/policies.ts";
@@ -13,24 +13,24 @@ import type { Compaction } from "../compaction/compaction.ts";
 export interface EngineConfig {
   /** Any spelling of a model's name. */
   readonly model: string;
-  /** Who works, as users call it; `agent` by default. */
+  /** The agent's name; `agent` by default. */
   readonly agent?: string;
   /** Its rules are part of the prompt; no role and no rules by default. */
   readonly role?: AgentRole;
   /** `adaptive` by default. */
   readonly policy?: PolicyName | Policy;
-  /** Whether a prompt that is too short to be cached is made longer, in place of what the policy says. */
+  /** Whether a prompt that is too short to be cached is made longer; the policy decides by default. */
   readonly padding?: PaddingMode;
-  /** How calls are made: the longest reply, streaming, effort … */
+  /** Call options: the longest reply, streaming, effort … */
   readonly options?: Partial<CallOptions>;
   readonly compaction?: CompactionSettings;
   readonly reserves?: Reserves;
-  /** Who waits between calls; a person by default. */
+  /** What usually causes the next call; a person by default. */
   readonly pace?: PaceKind;
-  /** A turn that asks for tools more often than this ends. */
+  /** The turn ends after this many calls. */
   readonly callsMax?: number;
   readonly workspacePath?: string;
-  /** Which model a turn goes to; every session stays with its own by default. */
+  /** Rules that choose a turn's model. By default every session stays with its own. */
   readonly routing?: RoutingConfig;
 }
 
@@ -43,7 +43,7 @@ export function policyOf({ policy = "adaptive", padding }: EngineConfig): Policy
   return padding === undefined ? found : { ...found, layout: { ...found.layout, padding } };
 }
 
-/** What a reply may take where nobody says otherwise. */
+/** Longest reply by default. */
 const outputTokensUsual = 16_000;
 
 export function optionsOf(

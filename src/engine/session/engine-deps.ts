@@ -1,4 +1,4 @@
-// What an engine needs of the world, and how it reaches a model.
+// The deps of an engine, and how it reaches a model.
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
@@ -15,17 +15,17 @@ import type { Naming } from "./find-named.ts";
 export interface Reached {
   readonly protocol: Protocol;
   readonly provider: Pick<Provider, "send">;
-  /** Asked how long a prompt is where that matters; estimates alone by default. */
+  /** Counts a prompt exactly near a limit; only estimates by default. */
   readonly counter?: PromptCounter;
 }
 
 export interface EngineDeps extends Naming {
   readonly ledger: Ledger;
   readonly reach: (model: ModelFacts) => Reached | Promise<Reached>;
-  /** Whether a provider for it is configured and up; by default it is. */
+  /** Whether a provider for the model is configured and up; true by default. */
   readonly canReach?: (model: ModelFacts) => boolean;
   readonly counter: TextCounter;
-  /** Made for every session of its own; nothing by default. */
+  /** Builds the world of each session; an empty world by default. */
   readonly world?: (owner: WorldOwner) => Promise<World>;
   /** Another model for summaries; the session's own by default. */
   readonly summariser?: () => Promise<Summariser | null>;

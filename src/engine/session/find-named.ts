@@ -1,16 +1,16 @@
-// A model by whatever name people give it.
+// Finds a model by any name that people use.
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel, resolveModel } from "../../core/models/resolve-model.ts";
 import { nameOf } from "../../core/session/session.ts";
 
 export interface Naming {
-  /** What a short name stands for; names are as they are by default. */
+  /** Resolves an alias; by default names stay as they are. */
   readonly nameModel?: (name: string) => string;
   readonly catalogue?: Catalogue;
 }
 
-/** As `Session.modelName`: what a short name stands for right now, the same for all spellings of the same. */
+/** The `Session.modelName` of a name: aliases are resolved, and all spellings of a model give the same result. */
 export function spell(name: string, { nameModel, catalogue }: Naming): string {
   const given = nameModel?.(name) ?? name;
   const facts = findModel(given, catalogue)?.facts;
@@ -19,12 +19,12 @@ export function spell(name: string, { nameModel, catalogue }: Naming): string {
   return findModel(plain, catalogue)?.facts === facts ? plain : given;
 }
 
-/** An unknown one is an error with the nearest known names. */
+/** Throws for an unknown name, with the nearest known names. */
 export function findNamed(name: string, naming: Naming): ModelFacts {
   return resolveModel(spell(name, naming), naming.catalogue).facts;
 }
 
-/** As a session was recorded with it. */
+/** Finds the model that a session was recorded with. */
 export function findRecorded(
   { model, name }: { readonly model: string; readonly name?: string | undefined },
   { catalogue }: Naming,

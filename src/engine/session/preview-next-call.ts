@@ -1,4 +1,4 @@
-// What the next call of a session would send if nothing new were said, and what of it the provider still keeps.
+// Previews the next call of a session without new messages: its size, its price, and what the provider still has cached.
 import { pricePrompt, type PromptPrice } from "../../core/compaction/plan/weigh-compaction.ts";
 import { settingsOf } from "../../core/session/compaction-rules.ts";
 import { limitsOf } from "../../core/turn/compaction/decide.ts";
@@ -8,13 +8,13 @@ import type { Session } from "../../core/session/session.ts";
 
 export interface CallPreview {
   readonly promptTokens: number;
-  /** What of them is expected to be read from the cache. */
+  /** The part that the cache should serve. */
   readonly cachedTokens: number;
-  /** What the model's window leaves for prompts. */
+  /** Room for prompts in the model's window. */
   readonly availableTokens: number;
-  /** From here on its history would be compacted. */
+  /** From this size on the history is compacted. */
   readonly limitTokens: number;
-  /** Of that prompt; null where the model has no price. */
+  /** Price of that prompt; null if the model has no price. */
   readonly price: PromptPrice | null;
 }
 

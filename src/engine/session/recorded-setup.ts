@@ -1,4 +1,4 @@
-// The models a session was with, as the ledger has them: what each is sent before the conversation, and how it is called.
+// The setups of a session's models in the ledger: tools and system text, and how each model is called.
 import type { ContentHash } from "../../core/hash.ts";
 import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
 import type { Ledger, ModelName, ThreadOf } from "../../core/ledger/ledger.ts";
@@ -12,11 +12,11 @@ import { firstPlace, type SetupPlace, type Session } from "../../core/session/se
 export interface RecordedSetup extends ModelName {
   readonly place: SetupPlace;
   readonly foundationHash: ContentHash | null;
-  /** Null where that was not recorded. */
+  /** Null if it was not recorded. */
   readonly setup: KeptSetup | null;
 }
 
-/** Of the model its next turn goes on with, or of the one that is wanted; null where it never was with that one. */
+/** Finds the setup of the wanted model, else of the next turn's model; null if the session never used it. */
 export async function findModelSetup(
   ledger: Ledger,
   record: SessionRecord,
@@ -41,7 +41,7 @@ export async function findModelSetup(
   return { model, provider, place, foundationHash, setup };
 }
 
-/** A session that nobody recorded is an error. */
+/** Throws for an unknown session. */
 export async function needRecord(ledger: Ledger, id: string): Promise<SessionRecord> {
   const record = await ledger.findSession(id);
   if (record !== null) return record;
@@ -52,7 +52,7 @@ export async function needRecord(ledger: Ledger, id: string): Promise<SessionRec
   );
 }
 
-/** How the session is called from now on; null where that was not recorded. */
+/** How the session's next calls are made; null if it was not recorded. */
 export async function findCallHabit(
   ledger: Ledger,
   record: SessionRecord,
@@ -63,7 +63,7 @@ export async function findCallHabit(
   return { ...setup.calls, model, provider };
 }
 
-/** A compaction's turn is its summariser's. */
+/** The model of a turn. A compaction's turn does not count: its model is the summariser. */
 async function talkedToIn(ledger: Ledger, turnId: string | null): Promise<ModelName | null> {
   const turn = turnId === null ? null : await ledger.findTurn(turnId);
   return turn === null || turn.type === "compaction" ? null : turn;
@@ -73,12 +73,12 @@ export function isSame(one: ModelName, other: ModelName): boolean {
   return one.model === other.model && one.provider === other.provider;
 }
 
-/** Was not kept before sessions could change their model. */
+/** Early versions did not store the names: sessions could not change their model then. */
 function isNamed(calls: Partial<CallHabit> | undefined): calls is CallHabit {
   return calls?.model !== undefined && calls.provider !== undefined;
 }
 
-/** Of the compaction that changed it, or as the session was opened. */
+/** The setup of the latest compaction that changed it, else of the session's start. */
 function readSetup(
   { setupJson }: SessionRecord,
   compaction: CompactionRecord | null,
@@ -100,7 +100,7 @@ function isKeptSetup(value: unknown): value is KeptSetup {
   return typeof value === "object" && value !== null && "padding" in value && "calls" in value;
 }
 
-/** Of a session that talks to a model: which one, and since when. */
+/** The model that reads a conversation, and since when. */
 export interface Listener extends ModelName {
   readonly place: SetupPlace;
 }
@@ -111,11 +111,11 @@ export function listenerOf({ model, setupPlace }: Pick<Session, "model" | "setup
 
 export interface Shown {
   readonly messages: readonly ThreadMessage[];
-  /** The compaction that leads it; null for none. */
+  /** The compaction at its start; null for none. */
   readonly compaction: CompactionRecord | null;
 }
 
-/** A conversation as a model is shown it: with its own thoughts since it came, and without those of others. */
+/** Reads a conversation as a model sees it: with its own thinking since it joined, without that of other models. */
 export async function readShown(
   ledger: Ledger,
   of: ThreadOf,
@@ -127,14 +127,14 @@ export async function readShown(
   const from = findOwnFrom(read, place);
   const isFirst = place.turnId === null && place.isRecorded;
   const messages = read.map((each, at) => {
-    // What a compaction copied was said to the model it was made for.
+    // Copies in a compaction belong to the model that it was made for.
     const isOwn = each.turnId === compaction?.turnId ? isFirst : at >= from && isSame(each, name);
     return isOwn ? each : { ...each, message: withoutThinking(each.message) };
   });
   return { messages, compaction };
 }
 
-/** From here on a model is shown what it thought. */
+/** From here on a model sees its own thinking. */
 function findOwnFrom(
   read: readonly ThreadMessage[],
   { turnId, isRecorded, after }: SetupPlace,
@@ -144,6 +144,6 @@ function findOwnFrom(
     return at === -1 ? read.length : at;
   }
   if (!isRecorded) return read.length;
-  // Where that turn is compacted, all that is left came later.
+  // If that turn is compacted, all remaining messages came later.
   return after === null ? 0 : read.findLastIndex((each) => each.turnId === after) + 1;
 }

@@ -1,4 +1,4 @@
-// Which model the next turn goes to, and the session with that model.
+// Chooses the model of the next turn, and gives the session with that model.
 import {
   decideRoute,
   type PassedOver,
@@ -23,7 +23,7 @@ import type { TurnPart } from "../turn/turn-handle.ts";
 import { foundationOf, type World } from "../world/world.ts";
 import { askedRoleOf } from "../../core/session/session-role.ts";
 
-/** Whom a session is with, and how that one is reached. */
+/** A session and how its model is reached. */
 export interface ReachedSession {
   readonly session: Session;
   readonly reached: Reached;
@@ -35,7 +35,7 @@ export interface RoutedTurn extends ReachedSession {
 
 export interface RouteWish {
   readonly event: AgentEvent;
-  /** For this turn only; null for none. */
+  /** The wish for this turn only; null for none. */
   readonly model: string | null;
 }
 
@@ -70,7 +70,7 @@ export async function routeTurn(
   }
 }
 
-/** Whether nothing of the conversation would have to be compacted for it at once. */
+/** Whether the model can take the conversation without a compaction. */
 function fits(session: Session, { content }: AgentEvent, config: EngineConfig): boolean {
   const { promptTokens, limitTokens } = previewNextCall(session, 0, config);
   const { counter } = session.thread.foundation;
@@ -85,7 +85,7 @@ export function toRoutePart({ model }: Session, { by, passedOver, left }: Route)
 
 const nothingKept = { cachedTokens: 0 };
 
-/** The same session where it is with that model already. */
+/** Moves the session to the model; returns the same session if it already uses it. */
 export async function moveTo(
   { deps, readConfig }: EngineContext,
   { session, reached }: ReachedSession,
@@ -111,7 +111,7 @@ export interface NamedModel {
   readonly model: ModelFacts;
 }
 
-/** What is configured in a provider's own spelling means nothing to another one. */
+/** Options in one provider's own spelling mean nothing to another provider. */
 function optionsFor(config: EngineConfig, model: ModelFacts, isSameProvider: boolean): CallOptions {
   const { thinkingJson, extraJson, betas, ...plain } = optionsOf(config, model);
   const own = {
@@ -122,7 +122,7 @@ function optionsFor(config: EngineConfig, model: ModelFacts, isSameProvider: boo
   return isSameProvider ? { ...plain, ...own } : plain;
 }
 
-/** Whole bodies were in the system text of one model alone. */
+/** Skill bodies may be in the system text of one model only. */
 export function updateSkills({ skills }: World, before: Session, after: Session): void {
   const gone = before.preactivated.filter(
     ({ name }) => !after.preactivated.some((each) => each.name === name),
@@ -167,7 +167,7 @@ function describeTurn(session: Session, event: AgentEvent): RouteTurn {
   const { agent, role, thread, options, otherModels, cache } = session;
   const { foundation } = thread;
   const blocks = toBlocks(event.content);
-  // Models count differently: the largest of what is known, so that a rule holds whoever was last.
+  // Models count differently: the largest known size makes a rule independent of the last model.
   const known = otherModels.map(({ left }) => left?.thread.end.tokens ?? 0);
   const size = Math.max(thread.end.tokens, ...known);
   return {
@@ -187,7 +187,7 @@ function wordsOf(block: Block): string {
   return block.type === "text" ? block.text : "";
 }
 
-/** What is wished for one message is for that message; what somebody chose stays chosen. */
+/** A wish for one message ends with it; a chosen model stays. */
 function staysWithAfter({ staysWith }: Session, by: RouteSource, name: string): StaysWith | null {
   const isChosen = staysWith !== null && staysWith.chosenBy !== null;
   return by === "message" || isChosen ? staysWith : { model: name, chosenBy: null };

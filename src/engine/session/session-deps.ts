@@ -1,4 +1,4 @@
-// What the turns of an open session need of the world; what can change is brought up to date before every call.
+// The deps of an open session's turns. Settings that can change are refreshed before every call.
 import { builtInCatalogue, type Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
@@ -13,20 +13,20 @@ import type { HandleParts } from "../turn/turn-handle.ts";
 import { foundationOf, type World } from "../world/world.ts";
 import { askedRoleOf } from "../../core/session/session-role.ts";
 
-/** A session in this process, as it stands. */
+/** The current state of an open session in this process. */
 export interface OpenState {
   session: Session;
   reached: Reached;
   readonly world: World;
-  /** Of a turn that runs, as its next call sees it. */
+  /** The session in the running turn, as its next call sees it. */
   calling: Session;
   lastEnd: TurnEnding;
 }
 
 export interface EdgesWish {
-  /** Of the turn that runs. */
+  /** Parts of the running turn's handle. */
   readonly parts?: HandleParts;
-  /** Where no turn runs. */
+  /** Used when no turn runs. */
   readonly signal?: AbortSignal;
 }
 
@@ -74,7 +74,7 @@ function partDeps({ signal, onPart, onPhase, takeSteered }: HandleParts): Partia
   return { signal, onPart, onPhase, takeSteered };
 }
 
-/** Markers, prices and limits change no byte of what was sent; the layout would, and how words are spelled. */
+/** Refreshes markers, prices and limits, which change no sent byte. Layout and protocol would, so they stay. */
 function renew(before: Session, config: EngineConfig, { catalogue }: EngineDeps): Session {
   const { layout } = before.policy;
   const model = withLimits(before, catalogue);
@@ -87,7 +87,7 @@ function renew(before: Session, config: EngineConfig, { catalogue }: EngineDeps)
   };
 }
 
-/** A model that is not known any more stays as it was. */
+/** A model that the catalogue no longer has stays unchanged. */
 function withLimits(
   { model: before, modelName }: Session,
   catalogue: Catalogue = builtInCatalogue,

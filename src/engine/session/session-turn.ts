@@ -1,4 +1,4 @@
-// A turn of an open session: begun or resumed, and what the session is after it.
+// A turn of an open session: begun or resumed, and the session after it.
 import type { AgentEvent } from "../../core/layers/event.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { Session } from "../../core/session/session.ts";
@@ -18,13 +18,13 @@ export interface SessionTurn {
 }
 
 export interface TurnWish {
-  /** Null to go on with the turn that a process left open. */
+  /** Null continues the turn that a process left open. */
   readonly event: AgentEvent | null;
-  /** For this turn alone. */
+  /** For this turn only. */
   readonly model: string | null;
 }
 
-/** Decides on the model first. A turn that throws before it is open leaves the session as it was. */
+/** Chooses the model first. An error before the turn is open leaves the session unchanged. */
 export async function withTurn<Value>(
   context: EngineContext,
   open: OpenState,
@@ -66,7 +66,7 @@ async function beginInSession(
   return { running: await beginTurn(open.session, turn, deps), deps };
 }
 
-/** The session goes on from what the turn left. */
+/** The session continues from the end of the turn. */
 export function settleTurn(open: OpenState, run: TurnRun): TurnRun {
   open.session = run.session;
   open.lastEnd = run.end;

@@ -1,4 +1,4 @@
-// A session in the ledger: recorded with its first turn, resumed by any process that can read it.
+// A session in the ledger: recorded with its first turn, resumed by any process.
 import { keepFoundation, restoreFoundation } from "../../core/assembly/kept-foundation.ts";
 import { appendMessages, openThread } from "../../core/assembly/thread.ts";
 import { openCacheState } from "../../core/cache/cache-state.ts";
@@ -25,7 +25,7 @@ import {
   type SessionSetup,
 } from "../../core/session/session.ts";
 
-/** The same session, known to the ledger, with the conversation it goes on from as its first turn. */
+/** Records the session. A given conversation becomes its first turn. */
 export async function recordSession(
   session: Session,
   { ledger, events }: Pick<StepDeps, "ledger" | "events">,
@@ -53,7 +53,7 @@ export async function recordSession(
   return { ...session, isRecorded: true, headTurnId, openedMs };
 }
 
-/** A session that was recorded when its first turn failed to open is the same session. */
+/** Finds a session that was already recorded when its first turn failed to open. */
 async function createOrFind(ledger: Ledger, about: NewSession): Promise<SessionRecord> {
   try {
     return await ledger.createSession(about);
@@ -85,7 +85,7 @@ export type ResumeSetup = Pick<
   "model" | "protocol" | "policy" | "counter" | "options" | "pace"
 >;
 
-/** A session as the ledger has it: the same tools and system text to the byte, the same messages, the same anchors. */
+/** Reads a session from the ledger: tools and system text to the byte, messages, anchors. */
 export async function resumeSession(
   ledger: Ledger,
   id: string,
@@ -99,7 +99,7 @@ export async function resumeSession(
   });
   if (setupPlace === null) throw neverWith(record, model);
   const { policy } = setup;
-  // Another layout would be another prefix.
+  // Another layout would change the cached prefix.
   const layout = setupPlace.setup?.calls.layout ?? policy.layout;
   const session: Session = {
     ...(await restoreModelSetup(ledger, record, setupPlace, {
@@ -130,7 +130,7 @@ function nameIn({ setup }: Pick<RecordedSetup, "setup">, model: ModelFacts): str
   return setup?.calls.name ?? nameOf(model);
 }
 
-/** Tools and system text as they were recorded, with the conversation as the model is shown it. */
+/** Restores recorded tools and system text, and the conversation as the model sees it. */
 export async function restoreModelSetup(
   ledger: Ledger,
   record: SessionRecord,
@@ -170,16 +170,16 @@ export async function restoreModelSetup(
   };
 }
 
-/** Other models read other bytes, and some are bound to what they said. */
+/** Another model needs other bytes, and some thinking is bound to its model. */
 function neverWith({ id, model, provider }: SessionRecord, wanted: ModelFacts): StrataError {
   return new StrataError(
     "input-invalid",
-    `session ${id} was opened with ${provider}/${model}, and was never with ${wanted.provider}/${wanted.id}`,
-    "resume it with a model that it was with, then let it go on with another one",
+    `session ${id} was opened with ${provider}/${model}, and never used ${wanted.provider}/${wanted.id}`,
+    "resume it with a model that it used, then change its model",
   );
 }
 
-/** Its tools and system text are kept as they were sent. */
+/** The stored tools and system text are in the old protocol's bytes. */
 function otherProtocol({ id }: SessionRecord, kept: CallHabit, { name }: Protocol): StrataError {
   return new StrataError(
     "input-invalid",

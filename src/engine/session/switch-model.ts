@@ -1,4 +1,4 @@
-// Another model for a session: what it had is left as it stands, and gone back to where it can be.
+// Switches a session to another model. Keeps the old model's setup, and reuses an earlier setup of the new one.
 import { appendMessages, messagesFrom, openThread } from "../../core/assembly/thread.ts";
 import { openCacheState } from "../../core/cache/cache-state.ts";
 import type { Ledger, ModelName } from "../../core/ledger/ledger.ts";
@@ -16,7 +16,7 @@ import {
 } from "../../core/session/session.ts";
 import { restoreModelSetup, type ResumeSetup } from "./stored-session.ts";
 
-/** How the other model is called. */
+/** The other model, and how its calls are made. */
 export interface SwitchTo extends Pick<ResumeSetup, "model" | "protocol" | "policy" | "options"> {
   /** As `Session.modelName`. */
   readonly modelName: string;
@@ -25,16 +25,16 @@ export interface SwitchTo extends Pick<ResumeSetup, "model" | "protocol" | "poli
 export interface SwitchDeps {
   readonly ledger: Ledger;
   readonly counter: TextCounter;
-  /** What tools and system text are made of by now. */
+  /** The current inputs for tools and system text. */
   readonly context: () => Promise<Omit<FoundationSetup, "model" | "protocol" | "policy">>;
 }
 
-/** Of so many other models the conversation stays at hand; that of others is read again. */
+/** For so many other models the whole setup stays in memory; the ledger has the rest. */
 const madeSetupsMax = 4;
-/** And of so many what is known of their caches. */
+/** For so many other models the session keeps the cache state. */
 const otherModelsMax = 16;
 
-/** Nothing is recorded until its next turn is. */
+/** The switch is recorded with the next turn. */
 export async function switchModel(
   session: Session,
   to: SwitchTo,
@@ -44,7 +44,7 @@ export async function switchModel(
   const known = session.otherModels.find(({ name }) => name === to.modelName);
   const setupPlace =
     (await goBack(session, to, known?.left ?? null, deps)) ?? (await lay(session, to, deps));
-  // One seat for each model: the same model by another route takes its place.
+  // One state for each model: the same model on another route replaces it.
   const others = [...(session.isRecorded ? [leave(session)] : []), ...session.otherModels].filter(
     (each) => !isSame(each, wanted),
   );
@@ -56,7 +56,7 @@ export async function switchModel(
     cache: known?.cache ?? openCacheState(),
     pace: known?.pace ?? session.pace,
     toldVolatile: known?.toldVolatile ?? null,
-    // Sizes are another model's.
+    // These sizes belong to the old model.
     compactionState: { ...session.compactionState, noPlace: null },
     otherModels: others
       .slice(0, otherModelsMax)
@@ -69,14 +69,14 @@ function leave(session: Session): ModelState {
   const { cache, pace, toldVolatile } = session;
   const { padding, preactivated, toolsLeft, permissions, madeOf } = session;
   const made = { padding, preactivated, toolsLeft, permissions, madeOf };
-  // One that no turn was completed with is in no ledger, and is made again as things are then.
+  // A setup without a completed turn is not in the ledger, and is built again later.
   const called = { model, modelName, protocol, policy, options };
   const left = setupPlace.isRecorded ? { ...called, thread, setupPlace, ...made } : null;
   const name = { model: model.id, provider: model.provider, name: modelName };
   return { ...name, cache, pace, toldVolatile, left };
 }
 
-/** With what was said since, without anybody's thoughts. Markers and limits are as they are configured now. */
+/** Restores an earlier setup and adds the later messages without thinking. Markers and limits are the configured ones. */
 async function goBack(
   session: Session,
   to: SwitchTo,
@@ -84,7 +84,7 @@ async function goBack(
   { ledger, counter }: SwitchDeps,
 ): Promise<ModelSetup | null> {
   if (!session.isRecorded) return null;
-  // Another way of speaking to it would be other bytes.
+  // Another protocol would send other bytes.
   if (left !== null && left.protocol.name !== to.protocol.name) return null;
   if (left !== null) {
     const { model, protocol } = to;
@@ -115,11 +115,11 @@ async function lay(
 ): Promise<ModelSetup> {
   const setup: FoundationSetup = { ...(await context()), ...to };
   const counter = createTokenCounter(textCounter, to.model.tokenizer);
-  const { foundation, ...newFoundation } = makeFoundation(setup, counter, session.pace);
+  const { foundation, ...made } = makeFoundation(setup, counter, session.pace);
   const said: readonly Message[] = messagesFrom(session.thread, 0);
   return {
     ...to,
-    ...newFoundation,
+    ...made,
     thread: appendMessages(openThread(foundation), said.map(withoutThinking)),
     setupPlace: session.isRecorded ? { ...firstPlace, isRecorded: false } : firstPlace,
   };

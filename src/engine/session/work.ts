@@ -1,17 +1,17 @@
-// What a session does right now: one thing at a time, and whoever closes it waits for that.
+// The current work of a session: one piece at a time. Closing waits for it.
 import { StrataError } from "../../core/strata-error.ts";
 
 export interface Work {
-  /** Throws where something runs, or where the session is closed. */
+  /** Throws if work runs or the session is closed. */
   requireIdle(): void;
-  /** Something that is ended by calling `abort`. */
+  /** Runs work that `abort` ends. */
   begin<Result>(run: () => Promise<Result>, abort: (reason: string) => void): Promise<Result>;
-  /** Something that is given a signal. */
+  /** Runs work that takes a signal. */
   runAlone<Result>(
     run: (signal: AbortSignal) => Promise<Result>,
     outer?: AbortSignal,
   ): Promise<Result>;
-  /** Aborts and awaits what runs, and lets nothing more begin. */
+  /** Aborts and awaits the running work, and refuses new work. */
   end(): Promise<"idle" | "aborted">;
 }
 
@@ -57,7 +57,7 @@ export function createWork(sessionId: string): Work {
 function busy(id: string): StrataError {
   return new StrataError(
     "conflict",
-    `a turn runs in session ${id}, or it is being changed`,
+    `a turn runs in session ${id}, or the session is being changed`,
     "wait for its result, steer it, or abort it",
   );
 }

@@ -1,4 +1,4 @@
-// One sub-agent, from the tool use that asks for it to its report.
+// Runs one sub-agent, from its tool use to its report.
 import { randomUUID } from "node:crypto";
 import { ToolError, type ToolCallContext, type ToolOutput } from "../../core/tools/tool.ts";
 import { StrataError } from "../../core/strata-error.ts";
@@ -12,14 +12,14 @@ import { openWorker } from "./open-worker.ts";
 import type { Delegation, DelegationOptions } from "./delegation.ts";
 import type { TurnHandle } from "../turn/turn-handle.ts";
 
-/** Who asks, as what it is itself and may. */
+/** The agent that asks, with its own limits. */
 export interface Asking {
   readonly mark: SubAgentMark | null;
   readonly page: ReportPage;
   readonly options: DelegationOptions;
 }
 
-/** Opens it, waits for its turn to be sent, and gives its report. What goes wrong is a `ToolError`. */
+/** Opens the sub-agent, waits until it may send, and returns its report. Failures are a `ToolError`. */
 export async function delegate(
   task: DelegatedTask,
   call: ToolCallContext,
@@ -68,13 +68,13 @@ export async function delegate(
   }
 }
 
-/** As a model that is not known or cannot be reached, which somebody has to set right. */
+/** The error if a sub-agent cannot start, such as an unknown or unreachable model. A person must fix it. */
 function notStarted(kind: SubAgentKind, cause: StrataError): ToolError {
   const message = `The ${kind} could not be started: ${cause.message}. Do its task yourself.`;
   return new ToolError("execution_error", message, { cause, isUserVisible: true });
 }
 
-/** For providers that do not tell when an answer begins: a stream has begun with its first part. */
+/** For providers that do not report the start of an answer: the first part of a stream is the start. */
 async function watchBegun(handle: TurnHandle, sibling: Sibling | null): Promise<void> {
   for await (const part of handle) {
     const isReply = part.type === "text" || part.type === "thinking" || part.type === "tool";

@@ -1,4 +1,4 @@
-// What sub-agents are asked for with, and what it takes to open one.
+// Options for sub-agents, and what opening one needs.
 import type { SessionParent, SessionRecord } from "../../core/ledger/session-record.ts";
 import type { SessionOrigin } from "../../core/session/session.ts";
 import type { Toolset } from "../../core/tools/toolsets.ts";
@@ -11,32 +11,32 @@ import type { FanOut } from "./fan-out.ts";
 import type { SubAgentMark } from "./sub-agent-mark.ts";
 
 /**
- * What is not said otherwise holds from the next use on; what the model is told of changes with the next session or
+ * Changes hold from the next use on, unless an option says otherwise. The tool list changes with the next session or
  * compaction.
  */
 export interface DelegationOptions {
-  /** Whether sessions may ask for sub-agents; they may by default. */
+  /** Whether sessions may start sub-agents; true by default. */
   readonly isEnabled?: boolean;
-  /** Whether sub-agents may ask for others in turn. They may not by default (S-17). */
+  /** Whether sub-agents may start others; false by default. */
   readonly nested?: boolean;
-  /** How deep, where they may; 3 by default. */
+  /** Deepest nesting if `nested`; 3 by default. */
   readonly depthMax?: number;
-  /** Of one session; 4 by default. */
+  /** Most running sub-agents of one session; 4 by default. */
   readonly atOnceMax?: number;
-  /** Toolsets of the application's own, by which sub-agents are limited. */
+  /** The application's own toolsets to limit sub-agents. */
   readonly toolsets?: readonly Toolset[];
-  /** For workers; the model of whoever asks by default. A fork has its origin's: another could not read its cache. */
+  /** The model of workers; the parent's model by default. A fork always has its parent's: another could not read its cache. */
   readonly model?: string;
-  /** What a worker is told of the environment where a task names a scope; without it, all of it. */
+  /** The environment that a worker sees if its task names a scope; the whole environment by default. */
   readonly environmentFor?: (
     scope: readonly string[],
     parentSessionId: string,
   ) => Promise<string | null>;
-  /** Of a report as whoever asked sees it; 20,000 by default. The rest can be read on. */
+  /** Longest page of a report; 20,000 by default. The parent can read further pages. */
   readonly reportCharactersMax?: number;
-  /** One that takes longer is ended; an hour by default. */
+  /** Time limit of a sub-agent; an hour by default. */
   readonly timeoutMs?: number;
-  /** Told of every sub-agent when its turn begins. */
+  /** Called when a sub-agent's turn begins. */
   readonly onStarted?: (started: StartedAgent) => void;
 }
 
@@ -49,7 +49,7 @@ export interface StartedAgent {
   readonly handle: TurnHandle;
 }
 
-/** What opening and running a sub-agent takes. */
+/** What opening and running a sub-agent needs. */
 export interface Delegation extends EngineContext {
   readonly readOptions: () => DelegationOptions;
   readonly fanOut: FanOut;
@@ -67,10 +67,10 @@ export interface AskedAgent {
   readonly options: DelegationOptions;
 }
 
-/** Open, and not told anything yet. */
+/** An open sub-agent before its first message. */
 export interface ReadyAgent {
   readonly agent: EngineSession;
   readonly text: string;
-  /** What it has in common with its siblings and somebody has to write first; null for nothing. */
+  /** The prefix it shares with siblings, which one of them must write first; null for none. */
   readonly prefix: string | null;
 }

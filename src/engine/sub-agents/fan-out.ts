@@ -1,22 +1,22 @@
-// Siblings that begin alike: one goes first and writes the prefix, the others wait until it can be read.
+// Siblings with the same prefix: the first one writes it, the others wait until they can read it.
 import { ToolError } from "../../core/tools/tool.ts";
 import { untilAborted } from "../turn/until-aborted.ts";
 
 export interface FanOut {
-  /** Resolves when this one may be sent: nobody is writing the prefix, or its writer's response has begun. */
+  /** Resolves when this one may send: no sibling is writing the prefix, or the writer's response has begun. */
   enter(prefix: string, signal?: AbortSignal): Promise<Sibling>;
 }
 
-/** Of one that goes first. What one that follows says changes nothing. */
+/** Reports the progress of the first sibling. Reports of the others change nothing. */
 export interface Sibling {
   /** Providers let others read a prefix once the response to its writer has begun. */
   begun(): void;
-  /** Without a response: the next one goes first. Nothing after `begun`. */
+  /** Ended without a response: the next sibling goes first. Does nothing after `begun`. */
   ended(): void;
 }
 
 export function createFanOut(): FanOut {
-  /** By prefix: whether the response to the one that writes it began. */
+  /** By prefix: whether the writer's response began. */
   const writing = new Map<string, Promise<boolean>>();
   const lead = (prefix: string): Sibling => {
     const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -1,4 +1,4 @@
-// A fork: everything its origin has sent, to the byte, and a task behind it. It reads what its origin wrote (N-17).
+// A fork: everything its origin has sent, to the byte, then a task. It reads the cache that its origin wrote.
 import { appendMessages, openThread } from "../../core/assembly/thread.ts";
 import { isLive } from "../../core/cache/cache-state.ts";
 import { openPace } from "../../core/cache/pace.ts";
@@ -28,7 +28,7 @@ export async function openFork(asked: AskedAgent, delegation: Delegation): Promi
   const parent = await resumeSession(deps.ledger, asked.parent.id, {
     model,
     protocol: reached.protocol,
-    // Its origin's bytes: another layout would be another prefix.
+    // It needs its origin's bytes: another layout would change the prefix.
     policy: { ...policy, layout: habit?.layout ?? policy.layout },
     counter: deps.counter,
     options: habit?.options ?? optionsOf(config, model),
@@ -43,12 +43,12 @@ export async function openFork(asked: AskedAgent, delegation: Delegation): Promi
     isRecorded: false,
     setupPlace: firstPlace,
     otherModels: [],
-    // With another model it would read nothing of what its origin wrote.
+    // Another model could not read the cache that its origin wrote.
     staysWith: { model: parent.modelName, chosenBy: "person" },
     openedMs: null,
     thread: appendMessages(openThread(thread.foundation), sent),
     pace: openPace("worker"),
-    // What the origin has still to book is not booked twice.
+    // The origin books its own costs; the fork must not book them again.
     spent: nothingSpent,
     madeOf: [...parent.madeOf, toMarkNote(mark)],
   };
@@ -65,9 +65,9 @@ export async function openFork(asked: AskedAgent, delegation: Delegation): Promi
 }
 
 /**
- * What the origin's last call sent, without the reply that asks for the fork: a tool use must be answered, and its
- * answer is what the fork is for. The call before that reply wrote everything up to it, so nothing that could be
- * read is given up.
+ * The messages of the origin's last call, without the reply that asks for the fork: a tool use must be answered, and its
+ * answer is the fork's result. The last call wrote everything up to that reply, so no cache read is
+ * lost.
  */
 async function readSent(
   ledger: Ledger,
@@ -84,7 +84,7 @@ async function readSent(
   return asking === -1 ? messages : messages.slice(0, asking);
 }
 
-/** Its origin wrote all of it and it is still kept: then forks need not wait for each other. */
+/** Whether the origin's prefix is still cached: then forks need not wait for each other. */
 function isWritten({ cache, thread }: Session, nowMs: number): boolean {
   return cache.entries.some((entry) => entry.key === thread.end.key && isLive(entry, nowMs));
 }

@@ -1,4 +1,4 @@
-// A worker: its own toolset and rules, the same for all its siblings; what it is to do is its first message (C-12).
+// A worker: its own toolset and rules, the same for all its siblings. Its task is its first message.
 import { workerTask } from "../../core/layers/roles.ts";
 import { createEngine } from "../session/create-engine.ts";
 import { findCallHabit } from "../session/recorded-setup.ts";
@@ -37,7 +37,7 @@ export async function openWorker(asked: AskedAgent, delegation: Delegation): Pro
   };
 }
 
-/** T0 and T1: what siblings of one toolset have in common, whatever memory says by now. */
+/** T0 and T1: the prefix that siblings of one toolset share. It does not depend on memory. */
 function staticPrefix({ thread: { foundation }, model }: Session): string {
   const last = foundation.blocks.findLast(({ tier }) => tier === "T0" || tier === "T1");
   return `${model.provider}/${model.id}/${last?.key ?? foundation.key}`;

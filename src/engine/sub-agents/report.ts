@@ -1,4 +1,4 @@
-// What a sub-agent leaves for whoever asked: its last words, page by page, or what became of it and what to do.
+// The report of a sub-agent to its parent: its last reply in pages, or why it failed and what to do.
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Message } from "../../core/message/message.ts";
@@ -13,7 +13,7 @@ export interface FinishedAgent {
   readonly run: Pick<TurnRun, "calls" | "end">;
 }
 
-/** Throws a `ToolError` for one that did not come to its end. */
+/** Throws a `ToolError` for a sub-agent that did not finish. */
 export function toReport(agent: FinishedAgent, page: ReportPage): ToolOutput {
   const { sessionId, kind, run } = agent;
   const { calls, end } = run;
@@ -26,12 +26,12 @@ export function toReport(agent: FinishedAgent, page: ReportPage): ToolOutput {
 }
 
 export interface ReportPage {
-  /** The tool that reads on. */
+  /** The tool that reads further pages. */
   readonly toolName: string;
   readonly charactersMax: number;
 }
 
-/** The last words of a session that the caller's own session asked for. */
+/** The last reply of a sub-agent of the caller's session. */
 export async function readReport(
   ledger: Pick<Ledger, "findSession" | "readThread">,
   asked: { readonly sessionId: string; readonly offset: number },
@@ -74,7 +74,7 @@ function showPage(
   return `${shown}\n\n[Characters ${offset} to ${end} of ${text.length}. Read on: ${toolName} ${on}]`;
 }
 
-/** Between characters, not inside one. */
+/** Ends a page between characters, not inside a surrogate pair. */
 function endOfPage(text: string, end: number): number {
   const isInside = /[\uD800-\uDBFF]/.test(text.charAt(end - 1));
   return isInside ? end - 1 : end;
@@ -89,7 +89,7 @@ function costOf(calls: readonly CallEntry[]): string {
   return String(calls.reduce((sum, { costPicoUsd }) => sum + (costPicoUsd ?? 0n), 0n));
 }
 
-/** Its files and other deeds stay: the model must know that. */
+/** Its files and other effects stay: the model must know that. */
 function toFailure(
   { sessionId, kind, run }: FinishedAgent,
   end: Exclude<TurnEnding, "done">,

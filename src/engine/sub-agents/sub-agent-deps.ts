@@ -1,12 +1,12 @@
-// What a sub-agent is opened with: the edges of whoever asks for it, which tell of it what only they can know.
+// The deps of a sub-agent: its parent's deps, which also report the start of its calls.
 import type { Provider } from "../../edge/providers/provider.ts";
 import type { EngineDeps } from "../session/engine-deps.ts";
 import type { Emitter } from "../events/turn-emitter.ts";
 
 export interface SubAgentLinks {
-  /** Of the tool use that asks for it; null where nobody was told of that. */
+  /** The event of the tool use that started it; null if none was emitted. */
   readonly eventId: string | null;
-  /** Told when the answer to one of its calls begins. */
+  /** Called when the answer to one of its calls begins. */
   readonly onBegin: () => void;
 }
 
@@ -35,7 +35,7 @@ function watchBegin(provider: Pick<Provider, "send">, onBegin: () => void): type
   };
 }
 
-/** The trace of an agent leads to those of its sub-agents: the first event of each follows from the tool use (D-09). */
+/** Links the traces: a sub-agent's first event has the parent's tool use as its parent event. */
 function followingFrom(bus: Emitter, eventId: string): Emitter {
   return {
     emit: (draft) =>

@@ -1,4 +1,4 @@
-// Sub-agents: an agent gives a task to a worker or a fork and is told what came of it (X-20).
+// Sub-agents: an agent gives a task to a worker or a fork and gets its report.
 import type { AgentRole } from "../../core/message/assembled-context.ts";
 import { requireLeasts } from "../../core/tools/check-limits.ts";
 import type { Tool } from "../../core/tools/tool.ts";
@@ -15,8 +15,8 @@ import { wrapTools, wrapWorld, type ToolsToWrap, type WorldTools } from "./wrap-
 import { emptyWorld, type World, type WorldOwner } from "../world/world.ts";
 
 /**
- * Edges for `createEngine` by which every session of the engine can give tasks to sub-agents. Options that can change
- * are asked for again: the same object for as long as they are the same.
+ * Deps for `createEngine` with which every session can give tasks to sub-agents. Options that can change
+ * are read again: return the same object while they stay the same.
  */
 export function withDelegation(
   config: EngineConfig | (() => Promise<EngineConfig>),
@@ -48,7 +48,7 @@ type DelegationLimits = Required<
   Pick<DelegationOptions, "depthMax" | "atOnceMax" | "reportCharactersMax" | "timeoutMs">
 >;
 
-/** Where nobody says otherwise. */
+/** The default limits. */
 export const delegationLimits: DelegationLimits = {
   depthMax: 3,
   atOnceMax: 4,
@@ -67,7 +67,7 @@ function checkLimits(options: DelegationOptions): DelegationLimits {
   return limits;
 }
 
-/** What an agent may do in this is made anew when the options change. */
+/** Rebuilds the tools when the options change. */
 function toWorld(
   inner: World,
   { role }: WorldOwner,
@@ -130,7 +130,7 @@ function toolOf(
     toolsets: [...new Set(names)],
     atOnceMax,
     timeoutMs,
-    // A character takes four bytes at most.
+    // A character takes at most four bytes.
     outputBytesMax: charactersMax * 4 + 1000,
   });
   const pageOf = (): ReportPage => ({ toolName: tool.definition.name, charactersMax });

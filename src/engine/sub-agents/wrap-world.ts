@@ -1,4 +1,4 @@
-// The world of an agent that may give tasks to others, and of those others: the same world with more tools or with fewer.
+// The world of a parent or a sub-agent: the same world with more tools or with fewer.
 import type { Message } from "../../core/message/message.ts";
 import type { AgentRole } from "../../core/message/assembled-context.ts";
 import { ToolError, type Tool } from "../../core/tools/tool.ts";
@@ -10,19 +10,19 @@ import { markName, type SubAgentMark } from "./sub-agent-mark.ts";
 import type { Emitter } from "../events/turn-emitter.ts";
 import type { World } from "../world/world.ts";
 
-/** What it may use, by which its uses are run. */
+/** The tools of a world, and how they run. */
 export type WorldTools = NonNullable<World["tools"]>;
 
 export interface ToolsToWrap {
   readonly inner: World;
   readonly role: AgentRole;
-  /** Null for an agent that nobody's tool asked for. */
+  /** Null for an agent that is not a sub-agent. */
   readonly mark: SubAgentMark | null;
-  /** What a sub-agent may use of what workers may. */
+  /** The toolsets that limit a sub-agent. */
   readonly toolsets: readonly Toolset[];
-  /** By which it asks for others; null where it may not. */
+  /** The tool that starts sub-agents; null if it may not. */
   readonly delegate: Tool | null;
-  /** What a fork's foundation has besides the world's own tools, though it may not be used. */
+  /** Tools in a fork's foundation that the fork may not use. */
   readonly alsoTold: readonly Tool[];
   readonly atOnceMax: number;
   readonly events: Emitter | undefined;
@@ -45,8 +45,8 @@ export function wrapWorld(inner: World, mark: SubAgentMark | null, tools: WorldT
 }
 
 /**
- * A worker is told of what it may use. A fork is told what its origin was told, because its prefix is its origin's;
- * what a worker could not use is refused when it asks for it.
+ * A worker sees only the tools it may use. A fork sees its origin's tools, because it shares its origin's prefix;
+ * a use of a tool that a worker may not use is refused.
  */
 export function wrapTools(wrapped: ToolsToWrap): WorldTools {
   const { inner, role, mark, delegate, alsoTold } = wrapped;
@@ -67,7 +67,7 @@ export function wrapTools(wrapped: ToolsToWrap): WorldTools {
     runAll: async (uses, context) => {
       const outer = uses.filter(({ name }) => inner.tools === undefined || !isInner(name));
       const rest = uses.filter((use) => !outer.includes(use));
-      // Each by itself: what one of both fails at is no reason to lose the other's answers.
+      // Each catches its own errors: a failure of one must not lose the other's answers.
       const [answered, others] = await Promise.all([
         answerTools(outer, (asked, of) => own.runAll(asked, of), context),
         answerTools(rest, (asked, of) => inner.tools?.runAll(asked, of) ?? none, context),
@@ -85,7 +85,7 @@ const none: Promise<readonly Message[]> = Promise.resolve([]);
 
 const nothing: RoleTools = { tools: [], permissions: [], toolsLeft: [] };
 
-/** Never more than was given. */
+/** Never adds a permission. */
 function narrow(given: RoleTools, toolset: Toolset): RoleTools {
   const granted = toolset.granted.filter((permission) => given.permissions.includes(permission));
   const { tools: offered, toolsLeft } = given;
@@ -101,7 +101,7 @@ function withTools({ tools, permissions, toolsLeft }: RoleTools, more: readonly 
   return { tools: all, permissions, toolsLeft };
 }
 
-/** Runs what asks for others, and refuses what may not be used, with the events and limits of any tool. */
+/** Runs the tool that starts sub-agents and refuses forbidden tools, with the events and limits of any tool. */
 function ownDispatcher(
   { mark, delegate, atOnceMax, events }: ToolsToWrap,
   refused: readonly string[],

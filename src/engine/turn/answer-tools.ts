@@ -1,16 +1,16 @@
-// Every tool use gets exactly one answer: whatever a tool does, the conversation can go on.
+// Every tool use gets exactly one answer, so that the conversation can always go on.
 import type { Message, ToolResultBlock, ToolUseBlock } from "../../core/message/message.ts";
 import { validateMessage } from "../../core/message/validate-message.ts";
 import type { Violation } from "../../core/message/violation.ts";
 import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options.ts";
 
-/** Whose tools run. A dispatcher's `runAll` is one of these. */
+/** Runs tools. A dispatcher's `runAll` is one of these. */
 export type RunTools = (
   uses: readonly ToolUseBlock[],
   call: DispatchContext,
 ) => Promise<readonly Message[]>;
 
-/** One tool message for each use, in their order. What failed or was forgotten is said to the model. */
+/** One tool message for each use, in order. A failed or missing result becomes an error message for the model. */
 export async function answerTools(
   uses: readonly ToolUseBlock[],
   runTools: RunTools,
@@ -31,9 +31,9 @@ export async function answerTools(
   return uses.map(({ id }) => answers.get(id) ?? toFailed(id, problem));
 }
 
-/** What is no result is none for the model either, and it is told why. */
+/** An invalid result becomes an error message for the model. */
 function toAnswer(block: ToolResultBlock): Message {
-  // It may be missing, whatever types say.
+  // It may be missing in spite of its type.
   const isError = block.isError ?? false;
   const message: Message = { role: "tool", content: [{ ...block, isError }] };
   const flaw = findFlaw(message);
@@ -41,7 +41,7 @@ function toAnswer(block: ToolResultBlock): Message {
   return toFailed(block.toolUseId, `The tool gave no result: ${describeFlaw(flaw)}`);
 }
 
-/** Why a message cannot be sent, whatever types say of it. */
+/** Why a message cannot be sent, in spite of its type. */
 export function findFlaw(message: Message): Violation | null {
   const flaws = validateMessage(message, "result");
   return flaws.find(({ rule }) => rule === "shape" || rule === "block-not-allowed") ?? null;

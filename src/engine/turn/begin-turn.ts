@@ -1,4 +1,4 @@
-// A new turn: what happened becomes its first message, and the session is in the ledger.
+// Begins a turn: the event becomes its first message, and the session is recorded.
 import { randomUUID } from "node:crypto";
 import { readEvent } from "../../core/layers/event.ts";
 import type { Session } from "../../core/session/session.ts";
@@ -8,7 +8,7 @@ import type { Deps, TurnToRun } from "./deps.ts";
 import { recordSession } from "../session/stored-session.ts";
 import { toRunning, type RunningTurn } from "./running-turn.ts";
 
-/** A turn that asks for tools more often than this ends, where nothing else is set. */
+/** Most calls of a turn by default. */
 export const callsMaxUsual = 50;
 
 export async function beginTurn(
@@ -52,7 +52,7 @@ type Fresh =
   | "at"
   | "news";
 
-/** What every turn begins with. */
+/** The initial values of every turn. */
 export const newTurn: Pick<Turn, Fresh> = {
   fullResults: new Map(),
   isStored: false,

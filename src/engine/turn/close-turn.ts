@@ -5,7 +5,7 @@ import { turnEnded } from "../../core/turn/turn-events.ts";
 import type { StepDeps, TurnRun } from "./deps.ts";
 import { emit, releaseOnError, type RunningTurn } from "./running-turn.ts";
 
-/** Closes the turn. Words that came too late for a call are handed back. */
+/** Closes the turn. Returns messages that came too late for a call. */
 export async function closeTurn(
   running: RunningTurn,
   how: TurnEnding,

@@ -1,4 +1,4 @@
-// Shortens the history before the running turn, and what of the turn itself is too long.
+// Shortens the history before the running turn, and parts of the turn that are too long.
 import { assert } from "../../core/assert.ts";
 import type { CompactionResult, Step } from "../../core/turn/step.ts";
 import type { StepDeps } from "./deps.ts";

@@ -1,4 +1,4 @@
-// The provider that will bill a prompt counts it, where that can change what happens to it.
+// Asks the provider for an exact prompt count, if the count can change a decision.
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Session } from "../../core/session/session.ts";
 import type { PreparedCall } from "../../core/turn/prepare-call.ts";
@@ -28,7 +28,7 @@ export async function countPrompt(
   return tokens;
 }
 
-/** Tells the counter what was billed for a prompt that it counted. */
+/** Reports to the counter what a counted prompt was billed. */
 export function noteBill(
   { session, at }: Turn,
   { usage }: CallEntry,

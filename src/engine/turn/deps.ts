@@ -1,4 +1,4 @@
-// What a turn needs of the world, what it is given, and what comes of it.
+// The deps of a turn, its input and its result.
 import type { AgentEvent, EventMoment } from "../../core/layers/event.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
@@ -14,35 +14,35 @@ import type { Session } from "../../core/session/session.ts";
 import type { Emitter } from "../events/turn-emitter.ts";
 import type { TurnEnding } from "../../core/turn/turn-ending.ts";
 
-/** Everything the steps of a turn need of the world. */
+/** The deps of a turn's steps. */
 export interface StepDeps {
   readonly provider: Pick<Provider, "send">;
-  /** Nothing is recorded without one, and nothing can be compacted. */
+  /** Without a ledger nothing is recorded and nothing can be compacted. */
   readonly ledger?: Ledger;
-  /** Runs the tools a reply asked for: a tool message for each use. What it throws is told to the model. */
+  /** Runs the tools of a reply and returns a tool message for each use. The model sees its errors. */
   readonly runTools: RunTools;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Told what happens, as events; nobody by default. */
+  /** Gets the events; none by default. */
   readonly events?: Emitter;
-  /** How the history is shortened; by default only where nothing else fits the window. */
+  /** How the history is shortened; by default only if it does not fit the window. */
   readonly compaction?: Compaction;
-  /** Asked how long a prompt is where the estimate may be on the wrong side of a limit; nobody by default. */
+  /** Counts a prompt exactly if the estimate is near a limit; none by default. */
   readonly counter?: PromptCounter;
   readonly signal?: AbortSignal;
-  /** Told what streams in, as it comes. */
+  /** Called with each part of a streamed reply. */
   readonly onPart?: (part: StreamPart) => void;
-  /** Told what the turn does from now on. */
+  /** Called when the turn enters a phase. */
   readonly onPhase?: (phase: TurnPhase) => void;
-  /** Told of the session once the ledger knows it. */
+  /** Called with the session when it is recorded. */
   readonly onRecorded?: (session: Session) => void;
-  /** Asked before every call: the session with the settings of now. */
+  /** Called before every call. Returns the session with the current settings. */
   readonly refresh?: (session: Session) => Promise<Session>;
-  /** What was said to the agent while the turn runs; each is given once, with the next call. */
+  /** Returns new messages to the agent while the turn runs, each once. */
   readonly takeSteered?: () => readonly Message[];
 }
 
-/** Everything a turn needs of the world. */
+/** The deps of a turn. */
 export interface Deps extends StepDeps {
   readonly ledger: Ledger;
 }
@@ -50,27 +50,27 @@ export interface Deps extends StepDeps {
 export type TurnPhase = "preparing" | "compacting" | "calling" | "running tools" | "over";
 
 export interface TurnToRun {
-  /** One that no turn of the ledger has; made by default. */
+  /** A new id; random by default. */
   readonly id?: string;
   readonly event: AgentEvent;
-  /** Who decided on the session's model; it stays with it by default. */
+  /** Who chose the model; by default the session stays with its own. */
   readonly route?: Route;
-  /** More that holds for this turn only, such as what changed in memory; asked before every call if it can change. */
+  /** More text for this turn only, such as changed memory. A function is called before every call. */
   readonly volatile?: readonly Section[] | (() => Promise<readonly Section[]>);
-  /** A turn that asks for tools more often than this ends. */
+  /** The turn ends after this many calls. */
   readonly callsMax?: number;
 }
 
 export interface TurnToResume extends Pick<TurnToRun, "volatile" | "callsMax"> {
-  /** What holds now; the event's own words are in the ledger. */
+  /** The current time and place; the ledger has the event's text. */
   readonly moment?: EventMoment;
 }
 
 export interface TurnRun {
-  /** Goes on from here. Of a turn that did not end well, the messages are taken back. */
+  /** The session after the turn. It does not have the messages of a failed turn. */
   readonly session: Session;
   readonly calls: readonly CallEntry[];
   readonly end: TurnEnding;
-  /** What was said to the agent while it worked and came too late for a call; absent where nobody can say anything. */
+  /** Messages to the agent that came too late for a call; absent without `takeSteered`. */
   readonly unsaid?: readonly Message[];
 }

@@ -1,4 +1,4 @@
-// The bytes of a call that begins.
+// Encodes a call.
 import type { Step } from "../../core/turn/step.ts";
 import { callStarted } from "../../core/turn/turn-events.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
@@ -10,7 +10,7 @@ export interface StartedCall {
   readonly startMs: number;
 }
 
-/** Encodes the call, and says that it begins. */
+/** Encodes the call and emits its start. */
 export function encodeCall(
   { prepared, number }: Extract<Step, { readonly do: "send" }>,
   running: RunningTurn,

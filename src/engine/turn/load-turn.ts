@@ -1,4 +1,4 @@
-// A turn that a process left open, as far as the ledger has it. What comes next is for nextStep.
+// Loads a turn that a process left open. nextStep decides what comes next.
 import { appendMessages } from "../../core/assembly/thread.ts";
 import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
 import type { CallEntry, CallRecord } from "../../core/ledger/call-entry.ts";
@@ -14,7 +14,7 @@ import type { Deps, TurnToResume } from "./deps.ts";
 import { callsMaxUsual, newTurn } from "./begin-turn.ts";
 import { toRunning, type RunningTurn } from "./running-turn.ts";
 
-/** Takes the turn over: from here on no other process can add to it. */
+/** Takes the turn over: no other process can add to it any more. */
 export async function loadTurn(
   session: Session,
   wish: TurnToResume,
@@ -41,7 +41,7 @@ export async function loadTurn(
   }
 }
 
-/** A session that was read before others went on would send another conversation. */
+/** A session value that is older than the ledger would send another conversation. */
 function checkHead({ id, headTurnId }: Session, turn: TurnRecord): void {
   if (headTurnId === turn.parentTurnId) return;
   throw new StrataError(
@@ -51,7 +51,7 @@ function checkHead({ id, headTurnId }: Session, turn: TurnRecord): void {
   );
 }
 
-/** Its bytes are for the model it was opened with. */
+/** The turn's bytes are for its own model. */
 function checkModel({ id, model }: Session, turn: TurnRecord): void {
   if (model.id === turn.model && model.provider === turn.provider) return;
   throw new StrataError(
@@ -78,12 +78,12 @@ async function readTurn(
   const answered = isTooLong ? calls.length - 1 : calls.length;
   const replayed = recorded.filter(({ isReplayed }) => isReplayed);
   const stored = replayed.filter(({ callNumber }) => callNumber > answered);
-  // What a compaction says already is not sent again.
+  // Messages that a compaction replaced are not sent again.
   const shown = (messages: readonly ThreadMessage[]): readonly Message[] =>
     messages.filter(({ index }) => index >= from).map(({ message }) => message);
   const sent = shown(replayed.filter(({ callNumber }) => callNumber <= answered));
   const thread = appendMessages(before.thread, sent);
-  // What is stored and not sent yet waits for a call; otherwise the last reply says what is next.
+  // Stored messages that were not sent wait for a call; otherwise the last reply decides.
   const isWaiting = last === undefined || (stored.length > 0 && !isTooLong);
   return {
     ...newTurn,
@@ -107,7 +107,7 @@ async function readTurn(
   };
 }
 
-/** Where the time stands before the messages, another one would be another prefix. */
+/** If the time stands before the messages, a new time would change the cached prefix. */
 function startMsOf({ policy }: Session, [first]: readonly ThreadMessage[]): number | null {
   if (policy.layout.volatile !== "system-tail" || first?.contextJson == null) return null;
   const note: unknown = JSON.parse(first.contextJson);
@@ -117,7 +117,7 @@ function startMsOf({ policy }: Session, [first]: readonly ThreadMessage[]): numb
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** The kept state counts calls from the latest compaction on; before a turn's first call, its time tells. */
+/** The stored state counts calls since the latest compaction. Before a turn's first call, compare the times. */
 function isCompactedSince(
   { compactionState }: Session,
   compaction: CompactionRecord | null,

@@ -1,9 +1,9 @@
-// What a turn tells, kept for every reader from the beginning.
+// The parts of a turn. Every reader gets all of them from the beginning.
 
 export interface PartQueue<Part> {
   push(part: Part): void;
   end(): void;
-  /** Everything there was and will be. */
+  /** Reads all parts, past and future. */
   read(): AsyncIterator<Part>;
 }
 

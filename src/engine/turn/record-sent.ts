@@ -1,4 +1,4 @@
-// What a call is about to send, as the ledger records it: what tools did is not lost with the process.
+// Records what a call will send before it is sent, so that a crash does not lose tool results.
 import { keepFoundation } from "../../core/assembly/kept-foundation.ts";
 import { messageSources, type NewMessage, type NewTurn } from "../../core/ledger/turn-record.ts";
 import { keptSetupOf } from "../../core/session/kept-setup.ts";
@@ -56,7 +56,7 @@ function withFullText(message: NewMessage, { fullResults }: Turn, at: number): N
   return whole === undefined ? message : { ...message, whole };
 }
 
-/** Where the words come from. */
+/** The source of the first message. */
 function noteOf({ event: { context } }: Turn): Pick<NewMessage, "source" | "contextJson"> {
   if (context === null) return {};
   const source = messageSources.find((each) => each === context.source) ?? "event";

@@ -1,4 +1,4 @@
-// What the next call needs to know of the world: settings, the time, and text that is sent with it alone.
+// Reads what the next call needs: settings, the time, and text for this call only.
 import type { Result, Step } from "../../core/turn/step.ts";
 import type { StepDeps } from "./deps.ts";
 import type { RunningTurn } from "./running-turn.ts";

@@ -1,4 +1,4 @@
-// A turn that this process works on: the turn itself, and what cannot be data.
+// A turn that this process runs: the turn itself, and handles that cannot be data.
 import type { EventBody } from "../../core/events/event.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { OpenTurn } from "../../core/ledger/ledger.ts";
@@ -16,9 +16,9 @@ export interface RunningTurn {
   /** Null until the turn is open in the ledger. */
   lease: OpenTurn | null;
   readonly emitter: TurnEmitter;
-  /** The session and turn whose tools run, with the chain of events that tools continue. */
+  /** The session and turn of the running tools, with the event chain that they continue. */
   readonly tools: DispatchContext & { readonly chain: SharedChain };
-  /** Text that is sent with the next call alone. */
+  /** Text for the next call only. */
   readonly volatile: () => Promise<readonly Section[]>;
 }
 
@@ -56,7 +56,7 @@ export function emit({ emitter }: RunningTurn, events: readonly EventBody[]): vo
   for (const event of events) emitter.emit(event);
 }
 
-/** Takes in what came meanwhile: words of people, and an abort. */
+/** Takes in new messages from people, and an abort. */
 export function hear(running: RunningTurn, { takeSteered, signal }: StepDeps): void {
   const messages = takeSteered?.() ?? [];
   if (messages.length > 0) apply(running, { did: "say", messages });

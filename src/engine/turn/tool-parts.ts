@@ -1,4 +1,4 @@
-// Tells whoever watches a turn which tools run, and how each ended.
+// Emits which tools run and how each ended, for a turn's readers.
 import type { ToolResultBlock, ToolUseBlock } from "../../core/message/message.ts";
 import type { RunTools } from "./answer-tools.ts";
 import type { TurnPart } from "./turn-handle.ts";

@@ -1,6 +1,6 @@
 // Waiting that an abort ends.
 
-/** What the work gives, or what an abort that comes first makes of it. The work itself is not stopped by it. */
+/** Returns the work's result, or `onAbort`'s result if the abort comes first. The work itself is not stopped. */
 export async function untilAborted<Result>(
   work: Promise<Result>,
   signal: AbortSignal | undefined,

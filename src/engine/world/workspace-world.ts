@@ -1,4 +1,4 @@
-// The world of a session in a folder: its documents, memory and skills, and tools that work on it.
+// The world of a session in a folder: its documents, memory, skills and tools.
 import { arch, hostname, platform } from "node:os";
 import type { MemoryTexts } from "../../core/layers/memory-sections.ts";
 import type { ContextParts } from "../../core/layers/to-sections.ts";
@@ -31,32 +31,32 @@ import { createWorldTools } from "./world-tools.ts";
 import type { World, WorldContext, WorldOwner } from "./world.ts";
 
 export interface WorkspaceWorldOptions {
-  /** The folder, which must be there. */
+  /** The folder; it must exist. */
   readonly workspace: string;
   readonly ledger: Ledger;
-  /** Asked again where it can change; see each setting for when a change holds. */
+  /** A function is read again; each setting says when a change holds. */
   readonly settings?: WorldSettings | (() => WorldSettings);
   readonly events?: Pick<EventBus, "emit">;
-  /** Shared by all sessions; one of its own by default. Whoever gives it closes it. */
+  /** A cache shared by sessions; a private one by default. The caller closes its own. */
   readonly documents?: WorkspaceCache;
   /** Further documents, as paths from the folder. */
   readonly extras?: readonly string[];
-  /** More that the system text is made of, such as an environment. */
+  /** More parts of the system text, such as an environment. */
   readonly parts?: Partial<WorldContext["parts"]>;
-  /** Tools of the application's own, made for each session. */
+  /** The application's own tools, built for each session. */
   readonly tools?: (owner: WorldOwner) => readonly ScopedTool[];
-  /** Nothing that changes anything, and no commands. */
+  /** Allows only tools that read; no commands. */
   readonly readOnly?: boolean;
-  /** Asked before what must be confirmed; without it, that is refused. */
+  /** Called before tools that need a confirmation; without it they are refused. */
   readonly confirm?: Confirm;
   readonly onSettled?: (settled: SettledUse) => void;
-  /** Told what a person should know: documents that are not shown, skills that are left out. */
+  /** Called with notices for a person: hidden documents, skills that were left out. */
   readonly onNotice?: (notice: string) => void;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
-/** Makes the world of each session in a folder, for `EngineEdges.world`. */
+/** Makes the world of each session in a folder, for `EngineDeps.world`. */
 export function openWorkspaceWorld(
   options: WorkspaceWorldOptions,
 ): (owner: WorldOwner) => Promise<World> {
@@ -141,7 +141,7 @@ function toParts(
   };
 }
 
-/** USER.md and MEMORY.md at the root are documents as long as memory has no file of that name. */
+/** USER.md and MEMORY.md at the root are documents unless memory has a file of that name. */
 function besideMemory(
   { files }: WorkspaceBundle,
   texts: MemoryTexts,
@@ -152,7 +152,7 @@ function besideMemory(
   return files.filter(isShown).map(({ path, text }) => ({ path, text }));
 }
 
-/** With where everything comes from, as hashes and sizes (X-22). */
+/** Adds the source of each part, as hashes and sizes. */
 function toContext(
   parts: WorldContext["parts"],
   bundle: WorkspaceBundle,

@@ -1,4 +1,4 @@
-// Memory in the world of a session: what its system text shows of it, and what has changed since.
+// Memory in a session's world: what its system text shows, and what changed since.
 import { hashContent } from "../../core/hash.ts";
 import { countBytes } from "../../core/layers/cut-middle.ts";
 import { memorySections, type MemoryTexts } from "../../core/layers/memory-sections.ts";
@@ -9,21 +9,21 @@ import type { SectionNote, Session } from "../../core/session/session.ts";
 import type { MemorySettings } from "./world-settings.ts";
 
 export interface WorldMemory {
-  /** As it is now, for system text that is about to be made. */
+  /** Current memory, for new system text. */
   look(): Promise<ShownMemory>;
-  /** What the next call has to be told besides what the session's system text says. */
+  /** Memory changes that the session's system text does not have yet. */
   forNextCall(session: Session): Promise<readonly Section[]>;
 }
 
 export interface ShownMemory {
   readonly texts: MemoryTexts;
-  /** False in a mode that shows nothing of it in the system text. */
+  /** False in a mode that keeps memory out of the system text. */
   readonly isInSystem: boolean;
-  /** Hashes and sizes, no content (X-22). */
+  /** Hashes and sizes, no content. */
   readonly note: object;
 }
 
-/** `layout` is of the session's policy, where it is known. */
+/** `layout` is from the session's policy, if it is known. */
 export function createWorldMemory(
   store: MemoryStore,
   { mode = "snapshot-delta", scope = "main", userFolder, layout }: MemorySettings,
@@ -36,7 +36,7 @@ export function createWorldMemory(
       ...(userFolder === undefined ? {} : { globalFolder: userFolder }),
       ...(snapshot === undefined ? {} : { snapshot }),
     });
-  // One for each system text: a compaction that comes to nothing leaves the session with the one it had.
+  // One for each system text: after a failed compaction the session still has the old one.
   let told: { readonly key: string; readonly memory: MemorySession } | null = null;
   return {
     look: async () => {
@@ -57,7 +57,7 @@ export function createWorldMemory(
   };
 }
 
-/** The texts of memory as a session's system text has them, whoever made it and however long ago. */
+/** The memory texts in a session's system text, also in one that another process built. */
 export function memoryIn({ madeOf, thread }: Pick<Session, "madeOf" | "thread">): MemoryTexts {
   const system = thread.foundation.system.map(({ text }) => text);
   const [globalUser = "", user = "", workspace = ""] = headings.map(({ name, heading }) => {
@@ -67,12 +67,12 @@ export function memoryIn({ madeOf, thread }: Pick<Session, "madeOf" | "thread">)
   return { ...(globalUser === "" ? {} : { globalUser }), user, workspace };
 }
 
-/** What each section begins with, in the order they stand in. */
+/** The heading of each section, in order. */
 const headings = memorySections({ globalUser: "-", user: "-", workspace: "-" }, "session").map(
   ({ name, text }) => ({ name, heading: text.slice(0, -1) }),
 );
 
-/** A heading may be in a document, too; size and hash tell which one is meant. */
+/** A document may contain the same heading; size and hash identify the right one. */
 function findBody(texts: readonly string[], heading: string, { hash, bytes }: SectionNote): string {
   for (const text of texts) {
     for (let at = text.indexOf(heading); at >= 0; at = text.indexOf(heading, at + 1)) {

@@ -1,4 +1,4 @@
-// What a person may set about the world of a session: memory, skills, tools, documents. Everything has a default.
+// Settings of a session's world: memory, skills, tools, documents. Everything has a default.
 import type { Layout } from "../../core/assembly/layout.ts";
 import type { JournalLimits } from "../../core/memory/memory-journal.ts";
 import type { MemoryMode, MemoryScope } from "../../core/memory/memory-view.ts";
@@ -9,7 +9,7 @@ import type { DispatchLimits } from "../../edge/tools/dispatch/dispatch-options.
 
 export interface WorldSettings {
   readonly documents?: {
-    /** Whether they may be those of an earlier reading, as long as no file changed. */
+    /** Whether documents may come from a cache while no file changed. */
     readonly isKept: boolean;
   };
   readonly memory?: MemorySettings;
@@ -17,34 +17,34 @@ export interface WorldSettings {
   readonly tools?: ToolSettings;
 }
 
-/** Hold for sessions that are opened from now on, and from the next compaction on. */
+/** Changes hold for new sessions, and from the next compaction on. */
 export interface MemorySettings {
   readonly mode?: MemoryMode;
-  /** Also of documents: in a shared session MEMORY.md is not shown. */
+  /** Also the scope of documents: a shared session does not show MEMORY.md. */
   readonly scope?: MemoryScope;
   /** A folder whose USER.md comes before the workspace's. */
   readonly userFolder?: string;
-  /** Of the policy; `live-system` needs one with volatile text at system-tail. */
+  /** The policy's layout; `live-system` needs volatile text at system-tail. */
   readonly layout?: Pick<Layout, "volatile">;
   readonly journal?: JournalLimits;
 }
 
-/** Hold for sessions that are opened from now on; the length of the list also from the next compaction on. */
+/** Changes hold for new sessions; the list's length also from the next compaction on. */
 export interface SkillSettings {
   /** A folder of skills for every workspace. */
   readonly globalRoot?: string;
   readonly limits?: Partial<ActivationLimits>;
-  /** Of the list of skills in the prompt, in characters. */
+  /** Longest list of skills in the prompt, in characters. */
   readonly indexLengthMax?: number;
 }
 
-/** Hold from the next use on; what the model is told of changes at the next compaction. */
+/** Changes hold from the next use on; the model's tool list changes at the next compaction. */
 export interface ToolSettings {
   /** `workspace` by default. */
   readonly toolset?: Toolset;
   /** Whether commands may be run, where the toolset permits them. */
   readonly allowBash?: boolean;
-  /** Side effects somebody is asked about; execute and network by default. */
+  /** Side effects that need a confirmation; execute and network by default. */
   readonly confirmed?: readonly SideEffects[];
   readonly limits?: Partial<DispatchLimits>;
 }

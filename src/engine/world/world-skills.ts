@@ -1,4 +1,4 @@
-// Skills in the world of a session: what can be loaded, and what of it is in the conversation already.
+// Skills in a session's world: which can be loaded, and which are already in the conversation.
 import { itemsOf } from "../../core/growing/growing-list.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Message } from "../../core/message/message.ts";
@@ -12,10 +12,10 @@ import type { Session } from "../../core/session/session.ts";
 import type { SkillSettings } from "./world-settings.ts";
 
 export interface WorldSkills {
-  /** As they were when the session was opened here. */
+  /** The skills as they were when this process opened the session. */
   readonly store: SkillStore;
   readonly registry: SkillActivationRegistry;
-  /** Names and versions, no content. */
+  /** Names and versions, no content. */
   readonly note: object;
 }
 
@@ -23,7 +23,7 @@ export interface SkillsOf {
   readonly workspace: string;
   readonly settings: SkillSettings;
   readonly ledger: Ledger;
-  /** The one that goes on; absent for a new one. */
+  /** The resumed session; absent for a new one. */
   readonly session?: Session | undefined;
   readonly onNotice: (notice: string) => void;
 }
@@ -50,7 +50,7 @@ export async function openWorldSkills(of: SkillsOf): Promise<WorldSkills> {
   return { store, registry, note: { count: skills.length, skills: named } };
 }
 
-/** With those of a turn that nobody closed: it will be gone on with. */
+/** Includes the messages of an open turn: it will be resumed. */
 async function messagesOf({ id, thread }: Session, ledger: Ledger): Promise<readonly Message[]> {
   const openTurnId = (await ledger.findSession(id))?.openTurnId ?? null;
   const unfinished = openTurnId === null ? [] : await ledger.readMessages(openTurnId);

@@ -1,4 +1,4 @@
-// Tools in the world of a session: one dispatcher, made anew when what a session may do has changed.
+// Tools in a session's world: one dispatcher, rebuilt when the permissions change.
 import type { Tool, ToolCallContext } from "../../core/tools/tool.ts";
 import { findToolset, type Toolset } from "../../core/tools/toolsets.ts";
 import type { EventBus } from "../../edge/events/event-bus.ts";
@@ -13,12 +13,12 @@ import type { ToolSettings } from "./world-settings.ts";
 export type WorldTools = Pick<Dispatcher, "toolsFor" | "runAll">;
 
 export interface ToolsOf {
-  /** Given what tools tell events by. */
+  /** Builds the tools. `emit` lets them emit events. */
   readonly make: (emit: EmitInCall | undefined) => readonly Tool[];
   readonly files: ScopedFiles;
-  /** Asked before every use. */
+  /** Read before every use. */
   readonly settings: () => ToolSettings;
-  /** Nothing that changes anything, whatever the settings say. */
+  /** Allows only tools that read, in spite of the settings. */
   readonly readOnly: boolean;
   readonly confirm?: Confirm | undefined;
   readonly events?: Pick<EventBus, "emit"> | undefined;
@@ -30,7 +30,7 @@ export type EmitInCall = (said: SaidInCall, call: ToolCallContext) => string;
 
 export function createWorldTools(of: ToolsOf): WorldTools {
   const { events, settings } = of;
-  // Of the turns that run: what a tool tells follows from its own use.
+  // Event chains of the running turns: a tool's event has its own use as parent.
   const chains = new Map<string, SharedChain>();
   const emit: EmitInCall | undefined =
     events &&
@@ -70,7 +70,7 @@ function toOptions(of: ToolsOf, tools: readonly Tool[]): DispatcherOptions {
     tools: tools.filter(isOffered),
     toolset: readOnly ? readingOf(toolset) : (toolset ?? findToolset("workspace")),
     workspace: files,
-    // Whoever cannot be asked has not allowed it.
+    // Without a way to ask, the answer is no.
     confirm: of.confirm ?? (() => Promise.resolve(false)),
     onProblem: (problem) => onNotice(problem instanceof Error ? problem.message : String(problem)),
     ...(confirmed === undefined ? {} : { confirmed }),
@@ -80,7 +80,7 @@ function toOptions(of: ToolsOf, tools: readonly Tool[]): DispatcherOptions {
   };
 }
 
-/** Also where even less was granted. */
+/** The toolset limited to reading; never adds a permission. */
 function readingOf(toolset: Toolset | undefined): Toolset {
   const reading = findToolset("read-only");
   if (toolset === undefined) return reading;

@@ -1,4 +1,4 @@
-// What a session is made of and can do: documents, memory, skills, tools. Everything here an application may replace.
+// A session's documents, memory, skills and tools. An application may replace any of them.
 import type { ContextParts } from "../../core/layers/to-sections.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { AgentRole } from "../../core/message/assembled-context.ts";
@@ -8,23 +8,23 @@ import type { FoundationSetup } from "../../core/session/session-foundation.ts";
 import type { Session } from "../../core/session/session.ts";
 import { usualRole } from "../../core/session/session-role.ts";
 
-/** Whose world it is. */
+/** The owner of a world. */
 export interface WorldOwner {
   readonly sessionId: string;
   readonly agent: string;
   readonly role: AgentRole;
-  /** As the ledger has it; absent for a new one. */
+  /** The session from the ledger; absent for a new one. */
   readonly session?: Session;
 }
 
 export interface World {
-  /** What the system prompt is made of by now. Asked when a session opens, and again at every compaction. */
+  /** The current parts of the system prompt. Called when a session opens, and at every compaction. */
   context(): Promise<WorldContext>;
-  /** What it can do, and how that runs; nothing by default. */
+  /** Its tools and how they run; none by default. */
   readonly tools?: Pick<Dispatcher, "toolsFor" | "runAll">;
-  /** What holds for the next call only, such as memory that is not as the session's system text has it. */
+  /** Text for the next call only, such as memory that changed after the system text was built. */
   volatile?(session: Session): Promise<readonly Section[]>;
-  /** Told which skills are in the prompt from the start, and which a compaction takes away. */
+  /** Gets the skills that are in the prompt from the start, and those that a compaction removes. */
   readonly skills?: SkillActivationRegistry;
   close?(): Promise<void>;
 }
@@ -36,10 +36,10 @@ export interface WorldContext extends Pick<
   readonly parts: Omit<ContextParts, "skillIndex" | "role">;
 }
 
-/** Without documents, memory, skills or tools. */
+/** A world without documents, memory, skills or tools. */
 export const emptyWorld: World = { context: () => Promise.resolve({ parts: {} }) };
 
-/** Everything that tools and system text are made of by now. `asked`: the role whose rules are part of it. */
+/** The current inputs for tools and system text. `asked`: the role whose rules are part of them. */
 export async function foundationOf(
   world: World,
   asked: AgentRole | undefined,

@@ -21,14 +21,14 @@ import { apply, toRunning, type RunningTurn } from "../../engine/turn/running-tu
 import type { Conversation, FoundConversation } from "./conversations.ts";
 
 export interface BookDeps {
-  /** Nothing is recorded without one. */
+  /** Without a ledger nothing is recorded. */
   readonly ledger?: Ledger;
   readonly events?: Emitter;
   readonly now: () => number;
 }
 
 export interface BookedCall extends PreparedCall {
-  /** Records what came of it. The turn goes on where tools were asked for. */
+  /** Records the outcome. The turn goes on if the reply has tool uses. */
   settle(outcome: Reply | ProviderFailure): Promise<CallEntry>;
 }
 
@@ -58,7 +58,7 @@ export async function bookCall(
   };
 }
 
-/** What the SDK sends that is new: results of tools, words, or the same again after a call that failed. */
+/** Gives the turn the SDK's new messages: tool results, text, or a repeat after a failed call. */
 function give(running: RunningTurn, current: readonly Message[]): void {
   const { turn } = running;
   if (nextStep(turn).do === "run tools") apply(running, { did: "run tools", answers: current });
@@ -77,7 +77,7 @@ async function begin(
     id: randomUUID(),
     event: { moment: null, context: null, startIso: "", toldMs: null },
     route: stays,
-    // The SDK owns the history, and tries again by itself.
+    // The SDK owns the history and makes the retries.
     limits: { callsMax: Number.MAX_SAFE_INTEGER, mayCompact: false, repeatsFailedCalls: true },
     before,
     session: before,
@@ -92,7 +92,7 @@ function toDeps(book: BookDeps): StepDeps {
   return { ...book, provider: sendsNothing, runTools: () => Promise.resolve([]) };
 }
 
-/** Closes a turn that the SDK does not go on with. */
+/** Closes a turn that the SDK does not continue. */
 export async function endTurn(
   conversation: Conversation,
   how: TurnEnding,

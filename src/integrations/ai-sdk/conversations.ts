@@ -1,5 +1,5 @@
-// The conversations that go through one wrapped model. The SDK sends a whole prompt each time, so each call is first
-// found to go on with what is known; a history that was not seen before begins a session of its own.
+// The conversations of one wrapped model. The SDK sends a whole prompt each time, so each call is first
+// matched with a known conversation; an unknown history begins a new session.
 import { randomUUID } from "node:crypto";
 import { layFoundation, type Foundation } from "../../core/assembly/foundation.ts";
 import { appendMessages, openThread } from "../../core/assembly/thread.ts";
@@ -19,11 +19,11 @@ import type { ReachedModel } from "./reach-model.ts";
 import type { ReadPrompt } from "./read-prompt.ts";
 
 export interface Conversation {
-  /** As it is between turns. */
+  /** The session between turns. */
   session: Session;
-  /** A turn whose tools run, or whose last call failed. */
+  /** The open turn: its tools run, or its last call failed. */
   turn: RunningTurn | null;
-  /** Whether one of its calls is under way. */
+  /** Whether one of its calls is running. */
   isBusy: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface ConversationOptions {
 
 export interface FoundConversation {
   readonly conversation: Conversation;
-  /** What its next call sends that is new. */
+  /** The new messages of its next call. */
   readonly current: readonly Message[];
 }
 
@@ -47,7 +47,7 @@ export interface Conversations {
   all(): readonly Conversation[];
 }
 
-/** The ones that were used last are kept; what an older one knew is found again in its prompt. */
+/** The most recently used ones are kept. The prompt of an older one brings its history again. */
 const conversationsMax = 64;
 
 export function createConversations(setup: ConversationOptions): Conversations {
@@ -105,7 +105,7 @@ function knownCount(conversation: Conversation): number {
   return sessionOf(conversation).thread.messages.length;
 }
 
-/** Whether a prompt says all that is known, and then something that is not a reply. */
+/** Whether a prompt has the whole known history, followed by something that is not a reply. */
 function isAfter(
   conversation: Conversation,
   messages: readonly Message[],
@@ -122,7 +122,7 @@ function isAfter(
   return isSameList([...itemsOf(thread.messages)], messages.slice(0, count));
 }
 
-/** Whether its last call came to nothing in the middle of a turn: the next one has to be the same. */
+/** Whether its last call failed in the middle of a turn: the next call must repeat it. */
 function isToRepeat({ turn }: Conversation): boolean {
   return turn !== null && turn.turn.calls.at(-1)?.status !== "complete";
 }
@@ -137,7 +137,7 @@ function isSameList(ones: readonly Message[], others: readonly Message[]): boole
   );
 }
 
-/** A reply comes back without what the SDK does not keep, so what it says and asks for is compared. */
+/** The SDK drops some fields of a reply, so only text and tool uses are compared. */
 function isSame(one: Message, other: Message): boolean {
   if (one.role !== other.role) return false;
   if (one.role !== "assistant") return encodeMessage(one) === encodeMessage(other);
@@ -158,7 +158,7 @@ interface Beginning {
   readonly number: number;
 }
 
-/** The named session as another process left it, where the prompt goes on with it. */
+/** Resumes the named session from the ledger if the prompt continues it. */
 async function resumeKnown(
   { foundation, messages, reached, options }: Beginning,
   { ledger, sessionId, policy, counter }: ConversationOptions,
@@ -202,7 +202,7 @@ function learnedOf({ cache }: Session): Pick<Session["cache"], "entries" | "evid
   return { entries: cache.entries, evidence: cache.evidence };
 }
 
-/** The application writes its own system text: nothing is put before it, and its tools stay in their order. */
+/** The application writes its own system text: nothing goes before it, and its tools keep their order. */
 function plainly(policy: Policy): Policy {
   return { ...policy, layout: { ...policy.layout, padding: "off", toolOrder: "given" } };
 }

@@ -1,4 +1,4 @@
-// Middleware for the Vercel AI SDK: plans where the provider should cache, and books what each call came to.
+// Middleware for the Vercel AI SDK: plans where the provider should cache, and books each call's cost.
 import type { LanguageModelMiddleware } from "ai";
 import { findPolicy } from "../../core/cache/policies.ts";
 import type { Policy, PolicyName } from "../../core/cache/policy.ts";
@@ -21,25 +21,25 @@ import { createStreamReading, toReply } from "./read-result.ts";
 import type { SdkModel, SdkParams, SdkStreamPart } from "./sdk-call.ts";
 
 export interface StrataMiddlewareOptions {
-  /** Where calls are recorded. Without it they are planned, and nothing is kept. */
+  /** Where calls are recorded. Without it, calls are planned but not recorded. */
   readonly session?: RecordedSession;
   /** `adaptive` by default. */
   readonly policy?: PolicyName | Policy;
-  /** As our catalogue knows it, where the SDK calls it otherwise. */
+  /** The model's name in our catalogue, if the SDK uses another. */
   readonly model?: string;
   readonly catalogue?: Catalogue;
   readonly counter?: TextCounter;
   /** Milliseconds since 1970; the machine's clock by default. */
   readonly now?: () => number;
-  /** Told what each call came to, once that is recorded. */
+  /** Called with each call after it is recorded. */
   readonly onCall?: (call: ToldCall) => void;
-  /** Told what went wrong beside a call, which goes on without us. A warning of the process by default. */
+  /** Called with our own problems; the call goes on without us. By default a process warning. */
   readonly onProblem?: (problem: unknown) => void;
 }
 
 export interface RecordedSession {
   readonly ledger: Ledger;
-  /** The first conversation has this name, others one made of it; random by default. */
+  /** Id of the first conversation; later ones derive theirs from it. Random by default. */
   readonly id?: string;
   readonly agent?: string;
   readonly events?: Emitter;
@@ -49,13 +49,13 @@ export interface ToldCall {
   readonly sessionId: string;
   readonly plan: CachePlan;
   readonly entry: CallEntry;
-  /** Markers of the plan that found no place in the prompt. */
+  /** Planned markers that have no place in the prompt. */
   readonly lostMarkers: number;
 }
 
 export interface StrataMiddleware extends LanguageModelMiddleware {
   readonly specificationVersion: "v4";
-  /** Gives up turns that wait for tools. What they cost stays recorded. */
+  /** Abandons turns that wait for tools. Their costs stay recorded. */
   close(): Promise<void>;
 }
 
@@ -112,11 +112,11 @@ interface Setup extends StrataMiddlewareOptions {
 interface BegunCall {
   readonly reached: ReachedModel;
   readonly params: SdkParams;
-  /** The first end counts; never rejects. */
+  /** Only the first call counts. Never rejects. */
   end(outcome: Reply | ProviderFailure): Promise<void>;
 }
 
-/** Null where we cannot help: the call is then sent as it is. */
+/** Null if we cannot help: the call is then sent unchanged. */
 async function begin(params: SdkParams, model: SdkModel, setup: Setup): Promise<BegunCall | null> {
   let conversation: Conversation | null = null;
   try {
@@ -159,7 +159,7 @@ async function begin(params: SdkParams, model: SdkModel, setup: Setup): Promise<
   }
 }
 
-/** Whatever is wrong with our books, the application gets its reply. */
+/** The application gets its reply even if our booking fails. */
 async function giveUp(
   conversation: Conversation | null,
   error: unknown,
@@ -171,7 +171,7 @@ async function giveUp(
   await conversation.turn?.lease?.release().catch(onProblem);
 }
 
-/** Passes a stream on, and books it before it ends. */
+/** Passes a stream through, and books it before it ends. */
 function follow(
   call: BegunCall,
   nowMs: () => number,

@@ -1,4 +1,4 @@
-// A cache plan → provider options on the parts of a prompt. Markers that were there make way for those of the plan.
+// A cache plan → provider options on the parts of a prompt. The plan's markers replace the existing ones.
 import type { Assembly } from "../../core/assembly/assemble.ts";
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { ReachedModel } from "./reach-model.ts";
@@ -8,7 +8,7 @@ import type { SdkMessage, SdkOptions, SdkParams, SdkTool } from "./sdk-call.ts";
 
 export interface PlacedMarkers {
   readonly params: SdkParams;
-  /** Of the plan: where in the prompt they belong could not be told. */
+  /** Planned markers whose place in the prompt is unknown. */
   readonly lostCount: number;
 }
 
@@ -43,7 +43,7 @@ export function placeMarkers(
   };
 }
 
-/** By block: tools, system text, then the messages one after the other. */
+/** The place of each block: tools, system text, then the messages in order. */
 function placesOf({ thread, blocks }: Assembly, prompt: ReadPrompt): readonly (Place | null)[] {
   const places: (Place | null)[] = [...prompt.toolPlaces, ...prompt.systemPlaces];
   const { foundation, messageEnds } = thread;
@@ -51,14 +51,14 @@ function placesOf({ thread, blocks }: Assembly, prompt: ReadPrompt): readonly (P
   let before = foundation.end.key;
   prompt.messages.forEach(({ places: own }, index) => {
     const key = messageEnds.at(index)?.key ?? before;
-    // What the protocol does not carry has no blocks.
+    // Content that the protocol does not carry has no blocks.
     if (key === before) return;
     before = key;
     let end = from;
     while (end < blocks.length && blocks.at(end)?.key !== key) end += 1;
     const count = end + 1 - from;
     for (let at = 0; at < count; at += 1) {
-      // A reply may come back in other parts than it was given in; its end is its end.
+      // A reply may come back split differently; only its end is certain.
       const isSame = count === own.length || at === count - 1;
       places[from + at] = isSame ? (own.at(at - count) ?? null) : null;
     }

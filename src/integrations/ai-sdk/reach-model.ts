@@ -1,4 +1,4 @@
-// Which protocol and model stand behind a model of the AI SDK, and how markers are said to it.
+// Finds the protocol and model behind an AI SDK model, and how to write its markers.
 import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { Lifetime } from "../../core/message/usage.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
@@ -17,18 +17,18 @@ export interface ReachedModel {
   readonly words: SdkWords;
 }
 
-/** How one of the SDK's providers is spoken to. */
+/** The option names of one of the SDK's providers. */
 interface SdkWords {
-  /** Whose options they are. */
+  /** The provider's key in `providerOptions`. */
   readonly name: string;
   /** The option that marks a part. */
   readonly marker: string;
-  /** Every way the SDK reads it. */
+  /** Every spelling that the SDK accepts. */
   readonly markerSpellings: readonly string[];
   readonly toMarker: (lifetime: Lifetime) => SdkOptions[string];
-  /** What is said for the whole request. */
+  /** The options for the whole request. */
   readonly toRequest: (plan: CachePlan) => SdkOptions[string];
-  /** The provider's own usage in a body that the protocol reads. */
+  /** Wraps the provider's own usage in a body that the protocol can read. */
   readonly toBody: (usage: unknown) => object;
 }
 
@@ -78,7 +78,7 @@ const known: readonly (readonly [ending: string, protocol: Protocol, words: SdkW
   ],
 ];
 
-/** Throws a `StrataError` for a provider or a model that is not known. */
+/** Throws a `StrataError` for an unknown provider or model. */
 export function reachModel(
   { provider, modelId }: Pick<SdkModel, "provider" | "modelId">,
   { model = modelId, catalogue }: { readonly model?: string; readonly catalogue?: Catalogue },
@@ -87,7 +87,7 @@ export function reachModel(
   if (found === undefined) {
     throw new StrataError(
       "input-invalid",
-      `calls through the AI SDK's ${provider} are not understood`,
+      `the AI SDK's provider ${provider} is not supported`,
       `wrap a model of ${known.map(([ending]) => ending).join(", ")}`,
     );
   }

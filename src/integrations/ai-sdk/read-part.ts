@@ -1,8 +1,8 @@
-// Parts of the AI SDK's messages and replies → our blocks. What we have no block for stands as its JSON, or is left out.
+// Parts of the AI SDK's messages and replies → our blocks. A part without a matching block becomes its JSON, or is left out.
 import type { Block, MediaSource } from "../../core/message/message.ts";
 import { optionIn, type SdkPart } from "./sdk-call.ts";
 
-/** Null for what is not sent, or not on its own. */
+/** Null for a part that is not sent, or not by itself. */
 export function toBlock(part: SdkPart): Block | null {
   switch (part.type) {
     case "text":
@@ -26,7 +26,7 @@ export function toBlock(part: SdkPart): Block | null {
   }
 }
 
-/** One spelling, whether it comes as a value or as text. */
+/** One spelling for a value and for its JSON text. */
 function toJson(input: unknown): string {
   if (typeof input !== "string") return JSON.stringify(input) ?? "{}";
   try {

@@ -7,21 +7,21 @@ import type { SdkMessage, SdkParams, SdkTool } from "./sdk-call.ts";
 
 export interface ReadPrompt {
   readonly tools: readonly ToolDefinition[];
-  /** Where each tool stands; null for one that takes no options. */
+  /** The place of each tool; null if it takes no options. */
   readonly toolPlaces: readonly (Place | null)[];
   readonly system: readonly SystemBlock[];
-  /** Where each block of the system text stands. */
+  /** The place of each block of the system text. */
   readonly systemPlaces: readonly Place[];
   readonly messages: readonly PlacedMessage[];
 }
 
 export interface PlacedMessage {
   readonly message: Message;
-  /** Where each of its blocks stands. */
+  /** The place of each block. */
   readonly places: readonly Place[];
 }
 
-/** Something options can be put on: a tool, a message as a whole, or a part of one. */
+/** Something that takes options: a tool, a whole message, or a part of one. */
 export type Place =
   | { readonly in: "tools"; readonly index: number }
   | { readonly in: "prompt"; readonly index: number; readonly part: number | null };
@@ -46,7 +46,7 @@ export function readPrompt({ prompt, tools = [] }: SdkParams): ReadPrompt {
   };
 }
 
-/** A provider's own tool is known by its name and settings. */
+/** A provider's own tool has only a name and settings. */
 function toDefinition(tool: SdkTool): ToolDefinition {
   if (tool.type === "provider") {
     const { name, id, args } = tool;
@@ -56,7 +56,7 @@ function toDefinition(tool: SdkTool): ToolDefinition {
   return toToolDefinition({ name, description, inputSchema: { ...inputSchema } });
 }
 
-/** Tools answer one by one, as everywhere here. */
+/** One message for each tool result, as everywhere here. */
 function toMessages({ role, content }: SdkMessage, index: number): readonly PlacedMessage[] {
   if (typeof content === "string") {
     const places: readonly Place[] = [{ in: "prompt", index, part: null }];

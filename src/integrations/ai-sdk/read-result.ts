@@ -1,4 +1,4 @@
-// What the AI SDK gives back → our reply. Usage is read from the provider's own, which tells more than the SDK's sums.
+// The AI SDK's result → our reply. Reads the provider's own usage, which has more detail than the SDK's sums.
 import type { Block } from "../../core/message/message.ts";
 import { noUsage } from "../../core/message/usage.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
@@ -35,7 +35,7 @@ function toBlocks(part: SdkResult["content"][number]): readonly Block[] {
   return block === null ? [] : [block];
 }
 
-/** Without the provider's own words, the lifetime of what was written is not known: it counts as the shortest. */
+/** Without the provider's own usage, the lifetime of cache writes is unknown: they count as the shortest. */
 function toldUsage(usage: SdkResult["usage"] | undefined): ReportedUsage {
   const total = usage?.inputTokens.total;
   if (usage === undefined || total === undefined) {
@@ -80,9 +80,9 @@ function toStop(
 
 export interface StreamReading {
   take(part: SdkStreamPart): void;
-  /** What came so far. */
+  /** The reply so far. */
   told(): Told;
-  /** What a part of the stream said went wrong. */
+  /** The error that a part of the stream reported. */
   readonly error: unknown;
 }
 

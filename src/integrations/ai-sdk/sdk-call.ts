@@ -1,4 +1,4 @@
-// One call as the AI SDK makes it, in its own words.
+// The AI SDK's types of one call.
 import type { LanguageModelMiddleware } from "ai";
 
 type Wrapped = Parameters<NonNullable<LanguageModelMiddleware["wrapGenerate"]>>[0];
@@ -13,10 +13,10 @@ export type SdkStreamPart =
   SdkStreamResult["stream"] extends ReadableStream<infer Part> ? Part : never;
 /** A part of a message, or of a reply. */
 export type SdkPart = Exclude<SdkMessage["content"], string>[number] | SdkResult["content"][number];
-/** What a part says to one provider. */
+/** A part's options for each provider. */
 export type SdkOptions = NonNullable<SdkMessage["providerOptions"]>;
 
-/** Options are sent with a part, metadata come back with it; both say the same. */
+/** Reads an option. A part has options when sent and metadata when it comes back; both mean the same. */
 export function optionIn(part: SdkPart, provider: string, name: string): unknown {
   const told = "providerOptions" in part ? part.providerOptions : undefined;
   const came = "providerMetadata" in part ? part.providerMetadata : undefined;

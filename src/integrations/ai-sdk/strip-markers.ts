@@ -1,5 +1,5 @@
-// The application's own cache markers, taken out wherever the SDK would read them: they would count against the provider's
-// limit, and stand against its rules beside those of a plan.
+// Removes the application's own cache markers wherever the SDK would read them: they would count against the provider's
+// limit, and could break its rules together with the plan's markers.
 import type { SdkMessage, SdkOptions, SdkParams, SdkPart } from "./sdk-call.ts";
 
 /** Anything the SDK reads options from. */
@@ -7,7 +7,7 @@ export interface Optional {
   readonly providerOptions?: SdkOptions;
 }
 
-/** From the request, its tools, its messages, their parts and what tools gave. What is unmarked stays the same value. */
+/** Removes markers from the request, its tools, messages, parts and tool results. Unmarked values stay the same object. */
 export function stripMarkers(params: SdkParams, spellings: readonly string[]): SdkParams {
   const strip: Strip = (carrier) => withoutMarkers(carrier, spellings);
   const plain = strip(params);
@@ -49,7 +49,7 @@ function stripPart<Part extends Carrying>(part: Part, strip: Strip): Part {
   };
 }
 
-/** Whosever options they are said to be: the SDK looks in more than one place. */
+/** Removes them under every provider key: the SDK looks in more than one place. */
 function withoutMarkers<Carrier extends Optional>(
   carrier: Carrier,
   spellings: readonly string[],

@@ -1,4 +1,4 @@
-// A compaction after a result: what was decided, written, paid for, and what it says of itself.
+// Adds a result to a compaction: what was decided, written and paid for, and its events.
 import { assert } from "../../assert.ts";
 import { afterFailure } from "../../compaction/plan/compaction-state.ts";
 import type { CompactionNumbers } from "../../compaction/plan/decide-compaction.ts";
@@ -42,7 +42,7 @@ import { writeCompaction } from "./write-compaction.ts";
 
 export const cancelledByCaller = "cancelled by the caller";
 
-/** Decides by sizes alone, which costs the same however long the history is. */
+/** Decides by sizes alone. The cost does not grow with the history. */
 export function beginCompaction(request: CompactionRequest, rules: CompactionRules): Compacting {
   const { session } = request;
   const base = {
@@ -176,7 +176,7 @@ function summarised(work: Compacting, { outcome, nowMs }: ResultOf<"summarise">)
   }
   const next = { ...paid, reasons: [...work.reasons, ...outcome.reasons] };
   const mustCompact = trigger === "context_limit" || trigger === "overflow_recovery";
-  // A caller that cancels wants nothing replaced for good, however full the window is.
+  // A caller that cancels does not want its history replaced, even if the window is full.
   if (!mustCompact || work.isAborted)
     return failed(next, own, { errorClass: "call_failed" }, nowMs);
   return { ...next, at: { after: "write notes", locked: own, notes: outline(question) } };
@@ -197,7 +197,7 @@ function written(work: Compacting, result: ResultOf<"renew foundation">): Compac
       : notedReplacement(own, notes, { calls: work.calls, reasons: work.reasons, renewed: result });
   const isStandIn = replacement.summaryState === "failed";
   const cost = knownCost(sumCalls(work.calls));
-  // The compaction goes on without a model; that none could be had is said.
+  // The compaction goes on without a model, and an event says that no model was available.
   const news = isStandIn
     ? [compactionFailed(own.trigger, toFailure(work, own, { errorClass: "call_failed" }, nowMs))]
     : [];
@@ -216,7 +216,7 @@ function written(work: Compacting, result: ResultOf<"renew foundation">): Compac
   return { ...work, news, at: { after: "write compaction", made } };
 }
 
-/** Without a model an outline is written last, when nothing else can fail. Null where results are cleared. */
+/** Without a model the outline is written last, when nothing else can fail. Null if results are cleared. */
 function notesAt({ at }: Compacting, { question }: LockedCompaction): MadeNotes | null {
   if (at.after === "write notes") return at.notes;
   return question === null ? null : outline(question);
@@ -237,13 +237,13 @@ function committed(work: Compacting, { lost, nowMs }: ResultOf<"commit">): Compa
 }
 
 interface Why extends Pick<CompactionFailure, "errorClass"> {
-  /** What went wrong on the way, by default. */
+  /** The problems so far by default. */
   readonly reasons?: readonly string[];
-  /** Whether an event before has the cost. */
+  /** Whether an earlier event already has the cost. */
   readonly isBilled?: boolean;
 }
 
-/** The history stays; what was paid for is booked with the next call. */
+/** The history stays. The next call books the cost. */
 function failed(work: Compacting, own: LockedCompaction, why: Why, nowMs: number): Compacting {
   const { isAborted, cache, calls, news } = work;
   const { trigger, numbers, input } = own;
@@ -252,7 +252,7 @@ function failed(work: Compacting, own: LockedCompaction, why: Why, nowMs: number
   const session: Session = {
     ...input.session,
     cache,
-    // Nothing went wrong where the caller changed its mind.
+    // A cancelled compaction is not a failure.
     compactionState: isAborted ? compactionState : afterFailure(compactionState, nowMs),
     spent: spend(spent, calls),
   };

@@ -1,4 +1,4 @@
-// A compaction under way, as data: what was asked, what is known, and how far it is.
+// A running compaction as data: the request, what is known, and its stage.
 import type { CacheState } from "../../cache/cache-state.ts";
 import type { CompactionDecision } from "../../compaction/plan/decide-compaction.ts";
 import type { Boundary, BoundarySizes } from "../../compaction/plan/find-boundary.ts";
@@ -20,26 +20,26 @@ export interface CompactionRequest {
   readonly session: Session;
   /** The turn that runs; null between turns. */
   readonly openTurn: CompactionInput["open"];
-  /** How many of its messages no call has sent yet. */
+  /** How many of the turn's messages no call has sent yet. */
   readonly stagedCount: number;
   /** The call that would be sent without a compaction. */
   readonly prepared: PreparedCall;
   readonly nowMs: number;
   readonly asked?: "overflow_recovery" | "manual";
-  /** What the summary should dwell on. */
+  /** The subject that the summary should focus on. */
   readonly focus?: string;
-  /** False where no model is to be asked: then an outline stands for what is compacted. */
+  /** False if no model may be called: an outline then replaces the compacted part. */
   readonly mayAskModel?: boolean;
 }
 
 export interface Compacting {
   readonly request: CompactionRequest;
   readonly rules: CompactionRules;
-  /** Calls for a summary so far: all of them are paid for. */
+  /** Calls for a summary so far. All of them cost money. */
   readonly calls: readonly SummaryCall[];
-  /** What went wrong on the way, for people. */
+  /** The problems so far, for people to read. */
   readonly reasons: readonly string[];
-  /** The session's cache, with what those calls taught. */
+  /** The session's cache state, with what those calls taught. */
   readonly cache: CacheState;
   readonly isAborted: boolean;
   readonly at: CompactionStage;
@@ -47,7 +47,7 @@ export interface Compacting {
   readonly news: readonly EventBody[];
 }
 
-/** What was done last. */
+/** The last step that was done. */
 export type CompactionStage =
   | { readonly after: "begin"; readonly bySize: DecidedBySize }
   | { readonly after: "read history"; readonly due: DueCompaction }
@@ -63,18 +63,18 @@ export type CompactionStage =
 
 export type DecidedBySize = Extract<CompactionDecision<BoundarySizes>, { readonly isDue: true }>;
 
-/** What was decided, and where: the boundary or the clearing is known. */
+/** The decision with its place: the boundary or the clearing plan. */
 export interface DueCompaction extends Omit<DecidedBySize, "boundary"> {
   readonly input: CompactionInput;
   readonly skillsLoaded: readonly Activation[];
   readonly boundary: Boundary | null;
-  /** Where clearing old results frees enough. */
+  /** Set if clearing old results frees enough tokens. */
   readonly clearing: ClearingPlan | null;
 }
 
 export interface LockedCompaction extends DueCompaction {
   readonly startMs: number;
-  /** Null where old results are cleared instead. */
+  /** Null if old results are cleared instead. */
   readonly question: NotesQuestion | null;
 }
 
@@ -82,7 +82,7 @@ export interface MadeCompaction {
   readonly locked: LockedCompaction;
   readonly replacement: Replacement;
   readonly written: WrittenCompaction;
-  /** To be stored with the compaction. */
+  /** Stored in one transaction with the compaction. */
   readonly completed: EventBody;
 }
 
@@ -90,13 +90,13 @@ export type CompactionOutcome =
   | ({ readonly kind: "compacted"; readonly freedSkills: readonly string[] } & WrittenCompaction)
   | {
       readonly kind: "unchanged";
-      /** With what the attempt taught. */
+      /** The session with what the attempt taught. */
       readonly session: Session;
-      /** For people. */
+      /** For people to read. */
       readonly why: string;
-      /** Nothing fits, and nothing could be compacted: then memory leaves the prompt. */
+      /** The prompt does not fit and nothing could be compacted: memory leaves the prompt. */
       readonly isTight: boolean;
-      /** What was paid for and led to nothing. */
+      /** Calls that cost money without a result. */
       readonly spent: readonly SummaryCall[];
     };
 
@@ -105,10 +105,10 @@ export type CompactionStep =
   | { readonly do: "lock" }
   | { readonly do: "ask provider"; readonly session: Session; readonly wish: ProviderWish }
   | { readonly do: "summarise"; readonly session: Session; readonly request: SummaryRequest }
-  /** Makes tools and system text again, where they changed. */
+  /** Builds tools and system text again, if they changed. */
   | { readonly do: "renew foundation" }
   | { readonly do: "commit"; readonly made: MadeCompaction }
-  /** Keeps what a failed attempt taught; only between turns. */
+  /** Stores what a failed attempt taught. Only between turns. */
   | { readonly do: "keep state"; readonly stateJson: JsonText }
   | { readonly do: "end"; readonly outcome: CompactionOutcome };
 
@@ -119,19 +119,19 @@ export type CompactionResult = { readonly nowMs: number } & (
       readonly input: CompactionInput;
       readonly skillsLoaded: readonly Activation[];
     }
-  /** False where another process compacts this session. */
+  /** False if another process compacts this session. */
   | { readonly did: "lock"; readonly isLocked: boolean }
   | { readonly did: "ask provider"; readonly outcome: ProviderOutcome }
   | { readonly did: "summarise"; readonly outcome: SummaryOutcome }
   | {
       readonly did: "renew foundation";
-      /** Null where nothing changed, or it could not be made. */
+      /** Null if nothing changed, or if it could not be built. */
       readonly newFoundation: SessionFoundation | null;
       readonly reasons: readonly string[];
-      /** The name of the turn that records the compaction. */
+      /** The id of the turn that records the compaction. */
       readonly id: string;
     }
-  /** `lost`: another process compacted meanwhile, or holds the lock now; why, else null. */
+  /** `lost`: why the commit failed (another process compacted, or holds the lock); null after success. */
   | { readonly did: "commit"; readonly lost: string | null }
   | { readonly did: "keep state" }
 );
@@ -144,9 +144,9 @@ export interface Paid {
 export type ProviderOutcome =
   | ({
       readonly kind: "compacted";
-      /** These come first from now on, in place of all that was compacted. */
+      /** These messages replace the compacted part at the start of the history. */
       readonly messages: readonly Message[];
-      /** In words, where people can read it. */
+      /** The summary as text; null if it is not readable. */
       readonly summary: string | null;
     } & Paid)
   | { readonly kind: "unavailable"; readonly why: string }

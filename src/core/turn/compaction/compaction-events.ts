@@ -1,4 +1,4 @@
-// What a compaction says of itself as events: its beginning, its end, why it failed, or why it did not begin.
+// The events of a compaction: its beginning, its end, why it failed, or why it did not begin.
 import type { EventBody, PayloadOf } from "../../events/event.ts";
 import { toUsd } from "../../events/payload-spelling.ts";
 import type { CompactionTrigger } from "../../compaction/plan/decide-compaction.ts";
@@ -10,7 +10,7 @@ export type SkipOutcome = PayloadOf<"compaction.skipped">["outcome"];
 export interface CompactionFailure {
   readonly errorClass: PayloadOf<"compaction.failed">["error_class"];
   readonly reasons: readonly string[];
-  /** Null where it is not known, or an earlier event has it. */
+  /** Null if unknown, or if an earlier event has it. */
   readonly costPicoUsd: bigint | null;
   readonly durationMs: number;
 }
@@ -43,11 +43,11 @@ export function compactionFailed(
   };
 }
 
-/** What the record of a compaction does not say. */
+/** What the compaction's record does not contain. */
 export interface CompactionAuthor {
-  /** Whether a model or the provider wrote what stands for the compacted part. */
+  /** Whether a model or the provider wrote the notes. */
   readonly isWritten: boolean;
-  /** Null where it is not known, or no model was asked, or an earlier event has it. */
+  /** Null if unknown, if no model was called, or if an earlier event has it. */
   readonly costPicoUsd: bigint | null;
 }
 
@@ -75,7 +75,7 @@ export function compactionCompleted(
   };
 }
 
-/** The ledger's names: what was due by size is one thing there. */
+/** The trigger under the ledger's name. The ledger has one name for all triggers by size. */
 export function recordedTrigger(trigger: CompactionTrigger): CompactionDetails["trigger"] {
   switch (trigger) {
     case "token_pressure":

@@ -1,4 +1,4 @@
-// A conversation at the moment it may be compacted: what the model is shown, with its places in the ledger.
+// A conversation before a compaction: what the model sees, with each message's place in the ledger.
 import type { HistoryMessage } from "../../compaction/history.ts";
 import type { OpenTurn } from "../../ledger/ledger.ts";
 import type { CompactionRecord } from "../../ledger/compaction-record.ts";
@@ -6,21 +6,21 @@ import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 
 export interface CompactionInput {
-  /** Its thread ends before what is staged. */
+  /** Its thread ends before the staged messages. */
   readonly session: Session;
   /** The turn that runs; null between turns. */
   readonly open: Pick<OpenTurn, "id" | "parentTurnId"> | null;
-  /** Everything the next call sends of the conversation, oldest first. */
+  /** All messages of the next call, oldest first. */
   readonly history: readonly HistoryMessage[];
-  /** The first of them, which the compaction that leads the history says itself: its notes, and what it copied. */
+  /** How many messages at the start the latest compaction stored itself: its notes and its copies. */
   readonly storedLength: number;
-  /** The last ones of them, which no call has sent yet. */
+  /** The last messages, which no call has sent yet. */
   readonly staged: readonly Message[];
-  /** The compaction that leads the history; null for none. */
+  /** The compaction at the start of the history; null for none. */
   readonly lead: CompactionRecord | null;
 }
 
-/** Turns of it, without those that only tell of a compaction. */
+/** Counts its turns, without turns that only record a compaction. */
 export function countTurns({ history, lead }: Pick<CompactionInput, "history" | "lead">): number {
   const ids = new Set(history.map(({ turnId }) => turnId));
   return lead !== null && ids.has(lead.turnId) ? ids.size - 1 : ids.size;

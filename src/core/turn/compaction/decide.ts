@@ -1,4 +1,4 @@
-// Whether a conversation is compacted before the next call, and the numbers behind it.
+// Decides whether to compact a conversation before the next call, and gives the numbers behind it.
 import { countsAs, keptMsOf } from "../../cache/cache-state.ts";
 import {
   settingsOf,
@@ -35,19 +35,19 @@ import {
 import { planBudget } from "../../tokens/budget.ts";
 import type { CompactionInput } from "./compaction-input.ts";
 
-/** The next call, and why somebody may want a compaction before it. */
+/** The next call, and the reason for a compaction before it. */
 export interface CompactionOccasion {
   readonly session: Session;
   readonly prepared: PreparedCall;
   readonly nowMs: number;
-  /** The provider said that the prompt is too long, or someone asks for a compaction. */
+  /** The provider found the prompt too long, or a person asked for a compaction. */
   readonly asked?: "overflow_recovery" | "manual";
-  /** False where nobody will be asked for a summary. */
+  /** False if no model may be called for a summary. */
   readonly mayAskModel?: boolean;
   readonly compaction: CompactionRules | undefined;
 }
 
-/** By sizes alone: costs the same however long the history is. */
+/** Decides by sizes alone. The cost does not grow with the history. */
 export function decideBySize(occasion: CompactionOccasion): CompactionDecision<BoundarySizes> {
   const { thread } = occasion.session;
   const historyTokens = thread.end.tokens - thread.foundation.end.tokens;
@@ -57,7 +57,7 @@ export function decideBySize(occasion: CompactionOccasion): CompactionDecision<B
   });
 }
 
-/** With the history at hand. */
+/** Decides with the history at hand. */
 export function decideByHistory(
   occasion: CompactionOccasion,
   { history }: Pick<CompactionInput, "history">,
@@ -68,7 +68,7 @@ export function decideByHistory(
   );
 }
 
-/** Nothing could be compacted from this turn on, and little was said since: the history need not be read again. */
+/** Whether an earlier attempt found nothing to compact and little was added since: then the history need not be read again. */
 export function isKnownWhole({ session, prepared, asked, ...more }: CompactionOccasion): boolean {
   const { noPlace } = session.compactionState;
   if (noPlace === null || asked !== undefined || noPlace.headTurnId !== session.headTurnId) {
@@ -85,7 +85,7 @@ export interface ClearingWish {
   readonly targetTokens: number;
 }
 
-/** Null where a summary is wanted, or stands for more: unless nothing can be compacted, clearing must be enough alone. */
+/** Null if a summary is wanted or frees more. Clearing must free enough alone, unless nothing else can be compacted. */
 export function planClearingOf(
   { session, history }: CompactionInput,
   { occasion, boundary, trigger, targetTokens }: ClearingWish,
@@ -97,7 +97,7 @@ export function planClearingOf(
   const lastTurn = history.findIndex(({ turnId }) => turnId === lastTurnId);
   const plan = planClearing(history, {
     settings: settingsOf(occasion.compaction).clearing,
-    // What is kept of the history is not touched; without a boundary only the last turn is.
+    // Clearing does not touch the kept part of the history. Without a boundary only the last turn is kept.
     protectedFrom: boundary?.at ?? Math.max(0, lastTurn),
     contextTokens: promptTokens,
     countMessage: (message) => counter.message(message),
@@ -123,7 +123,7 @@ export function limitsOf({
   });
 }
 
-/** What a summary takes as a rule; an outline takes all it may. */
+/** The usual length of a summary. An outline uses all the room it gets. */
 const summaryTokensUsual = 1_500;
 
 function decide<Place extends BoundarySizes>(
@@ -181,10 +181,10 @@ function weigh(
   });
 }
 
-/** As a rule, estimates of what was not billed yet are off by less than this. */
+/** Estimates of unbilled tokens are usually off by less than this. */
 const errorShare = 0.2;
 
-/** What the last reply billed is known; the rest is estimated. */
+/** Tokens that the last reply billed are exact; the rest is an estimate. */
 export function isNearLimit(
   session: Session,
   prepared: PreparedCall,

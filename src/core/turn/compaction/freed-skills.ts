@@ -1,8 +1,8 @@
-// Skills whose bodies a compaction takes out of sight.
+// Skills whose bodies a compaction hides from the model.
 import type { HistoryMessage } from "../../compaction/history.ts";
 import type { Activation } from "../../skills/activation.ts";
 
-/** Those whose body came with one of these results. */
+/** Skills whose body came with one of these tool results. */
 export function freedSkills(
   resultsGone: ReadonlySet<string>,
   loaded: readonly Activation[],

@@ -1,4 +1,4 @@
-// What stands for the compacted part: the provider's own compaction, a summary, or an outline that needs no model.
+// The notes that replace the compacted part: the provider's own compaction, a summary, or an outline without a model.
 import { appendMessages, openThread, type Thread } from "../../assembly/thread.ts";
 import type { HistoryMessage } from "../../compaction/history.ts";
 import {
@@ -25,7 +25,7 @@ import { answeredIn, freedSkills } from "./freed-skills.ts";
 import type { SummaryRequest } from "./summary-request.ts";
 import type { NotesBy } from "./write-compaction.ts";
 
-/** What is to be compacted, and up to where. */
+/** The part to compact. */
 export interface NotesWish {
   readonly input: CompactionInput;
   readonly boundary: Boundary;
@@ -45,7 +45,7 @@ export function toNotesQuestion(wish: NotesWish): NotesQuestion {
   const { counter } = session.thread.foundation;
   const index = buildIndex({
     compacted: history.slice(0, boundary.at),
-    // What is shown word for word needs no place.
+    // Messages that stay word for word need no room in the index.
     kept: [...boundary.repeated, ...history.slice(boundary.at)],
     previous: lead?.indexJson == null ? null : decodeIndex(lead.indexJson),
     tokensMax: sizesOf(wish).indexTokens,
@@ -56,14 +56,14 @@ export function toNotesQuestion(wish: NotesWish): NotesQuestion {
 
 export interface MadeNotes {
   readonly kind: "summary" | "sliding_window";
-  /** In words, for people. */
+  /** As text, for people to read. */
   readonly text: string;
   readonly lead: NotesMessages;
   readonly index: CompactionIndex;
   readonly by: NotesBy;
 }
 
-/** What the provider is asked to compact. */
+/** The request to the provider's own compaction. */
 export interface ProviderWish {
   readonly thread: Thread;
   readonly pending: readonly Message[];
@@ -77,7 +77,7 @@ export function toProviderWish(question: NotesQuestion): ProviderWish {
   const compacted = history.slice(0, boundary.at).map(({ message }) => message);
   const thread = appendMessages(openThread(session.thread.foundation), compacted);
   const wish = { thread, pending: [], volatile: session.toldVolatile };
-  // Instructions take the place of the provider's own, which do well without a focus.
+  // Our instructions would replace the provider's own, which are good enough without a focus.
   if (focus === undefined) return wish;
   const identifiers = mustKeep([], question.index);
   const { summaryTokens: tokensMax } = sizesOf(question);
@@ -100,7 +100,7 @@ export function toSummaryRequest(question: NotesQuestion): SummaryRequest {
     history: compacted,
     hasEarlierNotes: previousNotes(compacted) !== null,
     identifiers: mustKeep(lastAsk === undefined ? [] : wordsOf(lastAsk), question.index),
-    // What the turn that is cut works on: the notes go before it, and must be about it.
+    // The request of the turn that is cut: the notes stand before the rest of it and must be about it.
     pendingAsks: boundary.repeated.flatMap(wordsOf),
     summaryTokensMax: sizesOf(question).summaryTokens,
     countText: (text) => counter.text(text),
@@ -131,7 +131,7 @@ export function notesOfSummary(question: NotesQuestion, text: string): MadeNotes
   return { kind: "summary", text, lead, index, by: "model" };
 }
 
-/** What was asked, what was done, and the exact names of things. */
+/** Notes without a model: the requests, what was done, and exact names. */
 export function outline(question: NotesQuestion): MadeNotes {
   const { input, boundary, index } = question;
   const { counter } = input.session.thread.foundation;
@@ -171,7 +171,7 @@ function wordsOf({ message }: HistoryMessage): readonly string[] {
   return message.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
 }
 
-/** The names in the latest request, and the few that everything turned on. */
+/** The names in the latest request, and the few most important ones. */
 function mustKeep(ask: readonly string[], index: CompactionIndex): readonly string[] {
   const asked = [...identifiersOf(ask.join("\n"))].slice(0, identifiersMax);
   const top = index.entries.slice(0, identifiersMax).map(({ text }) => text);

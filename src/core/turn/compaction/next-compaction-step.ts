@@ -1,4 +1,4 @@
-// What a compaction does next: read the history, lock, write what stands for it, commit or fail.
+// Decides the next step of a compaction: read the history, lock, write the notes, commit or fail.
 import { settingsOf } from "../../session/compaction-rules.ts";
 import { toStateText } from "../../session/session-state.ts";
 import type { Compacting, CompactionStep, LockedCompaction } from "./compacting.ts";
@@ -26,7 +26,7 @@ export function nextCompactionStep(work: Compacting): CompactionStep {
   }
 }
 
-/** The cheapest comes first. Clearing old results and an outline ask no model at all. */
+/** Starts with the cheapest way. Clearing and an outline call no model. */
 function askFirst(work: Compacting, locked: LockedCompaction): CompactionStep {
   const { question, mayAskModel, input } = locked;
   if (question === null || !mayAskModel) return { do: "renew foundation" };
@@ -40,7 +40,7 @@ function summarise({ cache }: Compacting, { question, input }: LockedCompaction)
   return { do: "summarise", session, request: toSummaryRequest(question) };
 }
 
-/** Inside a turn the state is kept with the next call. */
+/** Inside a turn the next call stores the state. */
 function keepState(
   { request }: Compacting,
   outcome: Extract<CompactionStep, { readonly do: "end" }>["outcome"],

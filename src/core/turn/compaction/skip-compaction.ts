@@ -1,4 +1,4 @@
-// A compaction that does not begin, and what is said of it: once, not with every call until it changes.
+// A compaction that does not begin: the event says so once, not again with every call.
 import type {
   CompactionDecision,
   CompactionNumbers,

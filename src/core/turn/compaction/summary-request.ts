@@ -1,4 +1,4 @@
-// What is to be summarised, and what a summary of it must be.
+// What to summarise, and what the summary must contain.
 import type { Thread } from "../../assembly/thread.ts";
 import type { HistoryMessage } from "../../compaction/history.ts";
 import type { SummaryWish } from "../../compaction/summary/instruction.ts";
@@ -6,23 +6,23 @@ import type { SummaryDemands } from "../../compaction/summary/judge.ts";
 import type { Message } from "../../message/message.ts";
 
 export interface SummaryRequest {
-  /** The conversation as it stands. */
+  /** The current conversation. */
   readonly thread: Thread;
-  /** What must stand before the instruction, such as results of tools that the last reply called. */
+  /** Messages before the instruction, such as results of tools that the last reply called. */
   readonly pending: readonly Message[];
-  /** What will be compacted, for a summariser that is shown text. */
+  /** The part to compact, for a summariser that reads it as text. */
   readonly history: readonly HistoryMessage[];
-  /** Whether it begins with the notes of a compaction before. */
+  /** Whether it begins with the notes of an earlier compaction. */
   readonly hasEarlierNotes: boolean;
   readonly focus?: string;
-  /** Exact strings the summary must hold. */
+  /** Exact strings that the summary must contain. */
   readonly identifiers: readonly string[];
-  /** What was asked in the compacted part and is not done, in the words it was asked with. */
+  /** Open requests of the compacted part, word for word. */
   readonly pendingAsks?: readonly string[];
-  /** The gate's limit; the model is told to stay below it. */
+  /** Longer summaries are refused. The instruction asks for a shorter one. */
   readonly summaryTokensMax: number;
   readonly countText: (text: string) => number;
-  /** The volatile text of the last call: it is part of the prefix where it stands before the messages. */
+  /** The volatile text of the last call. It is part of the prefix if it stands before the messages. */
   readonly volatile?: string | null;
 }
 

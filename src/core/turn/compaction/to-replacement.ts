@@ -1,4 +1,4 @@
-// What takes the place of the compacted part, as the ledger records it.
+// The replacement of the compacted part, as the ledger records it.
 import { decodeIndex } from "../../compaction/index/compaction-index.ts";
 import { countLead } from "../../compaction/plan/cut-places.ts";
 import { assert } from "../../assert.ts";
@@ -12,13 +12,13 @@ import type { Replacement } from "./write-compaction.ts";
 
 interface Renewed {
   readonly newFoundation: SessionFoundation | null;
-  /** Why tools and system text could not be made again. */
+  /** Why tools and system text could not be built again. */
   readonly reasons: readonly string[];
   readonly id: string;
   readonly nowMs: number;
 }
 
-/** Old tool results are cleared; notes of an earlier compaction stay where they are, and so does their index. */
+/** Clears old tool results. Notes and index of an earlier compaction stay. */
 export function clearedReplacement(locked: LockedCompaction, renewed: Renewed): Replacement {
   const { clearing, input } = locked;
   assert(clearing !== null, "old results are cleared");
@@ -125,7 +125,7 @@ function commonOf(
   };
 }
 
-/** Money as text: JSON has no whole numbers of that size. */
+/** Money as text: JSON numbers are not exact at that size. */
 function spelled(weighing: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(weighing).map(([name, value]: [string, unknown]) => [

@@ -1,4 +1,4 @@
-// A compaction as it is recorded, and the session that goes on from it.
+// A compaction as the ledger records it, and the session after it.
 import type { Foundation } from "../../assembly/foundation.ts";
 import { keepFoundation } from "../../assembly/kept-foundation.ts";
 import { appendMessages, openThread, type Thread } from "../../assembly/thread.ts";
@@ -18,7 +18,7 @@ import { toStateText } from "../../session/session-state.ts";
 import { keptSetupOf } from "../../session/kept-setup.ts";
 import { firstPlace, type Session } from "../../session/session.ts";
 
-/** What stands for the history up to a place, and what is known of how it came about. */
+/** What replaces the history up to a place, and how it was made. */
 export interface Replacement extends Pick<
   CompactionDetails,
   | "kind"
@@ -30,41 +30,41 @@ export interface Replacement extends Pick<
   | "outputTokens"
   | "costPicoUsd"
 > {
-  /** The name of the turn that records it. */
+  /** The id of the turn that records it. */
   readonly id: string;
-  /** What stands for the compacted part. */
+  /** The messages that replace the compacted part. */
   readonly lead: NotesMessages;
-  /** The history as it goes on; other than it was where results were cleared. */
+  /** The history after the compaction. It differs from before where results were cleared. */
   readonly history: readonly HistoryMessage[];
-  /** From here on it follows the notes. */
+  /** Messages from here on follow the notes. */
   readonly at: number;
-  /** From here on it is as it was. */
+  /** Messages from here on are unchanged. */
   readonly changedTo: number;
-  /** Tool uses whose results are out of sight. */
+  /** Tool uses whose results the model no longer sees. */
   readonly resultsGone: ReadonlySet<string>;
   readonly by: NotesBy;
-  /** What became of the summary. */
+  /** The outcome of the summary. */
   readonly summaryState: NonNullable<CompactionEffect["summary"]>;
   readonly index: CompactionIndex | null;
-  /** Tools and system text from here on; null where they stay. */
+  /** New tools and system text; null if they stay. */
   readonly newFoundation: SessionFoundation | null;
-  /** Of the prompt that would have been sent, as the provider counts. */
+  /** Size of the prompt without the compaction, as the provider counts. */
   readonly promptTokens: number;
   readonly startMs: number;
   readonly endMs: number;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Who wrote what stands for the compacted part. */
+/** Who wrote the notes. */
 export type NotesBy = "provider" | "model" | "nobody";
 
 export interface WrittenCompaction {
   readonly compaction: NewCompaction;
-  /** Goes on with the running turn, up to what is staged. */
+  /** The session in the running turn, up to the staged messages. */
   readonly session: Session;
-  /** As it was before the running turn, from now on. */
+  /** The new value of the session before the running turn. */
   readonly before: Session;
-  /** What the next call sends that is new. */
+  /** The new messages of the next call. */
   readonly current: readonly Message[];
 }
 
@@ -76,8 +76,8 @@ export function writeCompaction(
 ): WrittenCompaction {
   const { history, open } = scene;
   const { newFoundation, endMs, metadata } = replacement;
-  const standsOn = newFoundation?.foundation ?? next.thread.foundation;
-  const placed = placeCompaction(scene, replacement, standsOn, next);
+  const foundation = newFoundation?.foundation ?? next.thread.foundation;
+  const placed = placeCompaction(scene, replacement, foundation, next);
   const { compacted, thread, earlier, current, keptFrom, lead } = placed;
   const newTokens = countTokens(history.slice(history.length - scene.staged.length));
   const countedBefore = scene.session.thread.end.tokens + newTokens;
@@ -97,11 +97,11 @@ export function writeCompaction(
     ...(newFoundation === null ? next : withFoundation(next, newFoundation)),
     compactionState,
     setupPlace: { ...firstPlace, after: findForeignEnd(scene) },
-    // Another model would be shown the compacted history: what it was sent before is of no use.
+    // Other models will now see the compacted history: the prefix they were sent before is useless.
     otherModels: next.otherModels.map((each) => ({ ...each, left: null })),
   };
   const before: Session = { ...base, thread: earlier, headTurnId: id };
-  const summaryTokens = compacted.end.tokens - standsOn.end.tokens;
+  const summaryTokens = compacted.end.tokens - foundation.end.tokens;
   const sizes = { keptFrom, tokensBefore, tokensAfter, summaryTokens };
   const metadataJson = JSON.stringify({ ...metadata, lead, setup: keptSetupOf(base) });
   const compaction: NewCompaction = {
@@ -110,24 +110,24 @@ export function writeCompaction(
     parentTurnId: open === null ? base.headTurnId : open.parentTurnId,
     messages: newMessages(compacted, 0),
     details: { ...detailsOf(scene, replacement, sizes), metadataJson },
-    ...(newFoundation === null && isFirst(next) ? {} : { foundation: keepFoundation(standsOn) }),
+    ...(newFoundation === null && isFirst(next) ? {} : { foundation: keepFoundation(foundation) }),
     stateJson: toStateText(before, id),
   };
-  // Between turns the session goes on from the compaction itself.
+  // Between turns the session continues from the compaction's own turn.
   const session = open === null ? before : { ...base, thread };
   return { compaction, session, before, current };
 }
 
 interface Compacted {
-  /** What is recorded with the compaction. */
+  /** The messages stored with the compaction. */
   readonly compacted: Thread;
   readonly lead: CompactionHead;
-  /** With everything that is kept, up to what is staged. */
+  /** All kept messages, up to the staged ones. */
   readonly thread: Thread;
-  /** With what is kept of earlier turns. */
+  /** The kept messages of earlier turns. */
   readonly earlier: Thread;
   readonly current: readonly Message[];
-  /** From here on the ledger has the history where it was said. */
+  /** From here on the ledger has the messages in their own turns. */
   readonly keptFrom: number;
 }
 
@@ -161,7 +161,7 @@ function placeCompaction(
   };
 }
 
-/** What changed, or was said by a compaction before, this one says itself: and where thinking must go, all that is kept. */
+/** The compaction stores copies up to here: changed messages, those of an earlier compaction, and all if thinking must go. */
 function findKeptFrom(
   { history, storedLength, staged }: CompactionInput,
   changedTo: number,
@@ -171,7 +171,7 @@ function findKeptFrom(
   const keptFrom = Math.max(changedTo, storedLength);
   const kept = history.slice(keptFrom, stagedFrom).map(toMessage);
   if (!makeValid(kept, model).changed) return keptFrom;
-  // What a reply asked for and what was answered must not be parted: the turn may still come to nothing.
+  // A tool use and its result must stay together: the turn may still fail.
   return staged.some(({ role }) => role === "tool") ? history.length : stagedFrom;
 }
 
@@ -205,7 +205,7 @@ function detailsOf(
     costPicoUsd,
     compactedMs: endMs,
     durationMs: endMs - startMs,
-    // Where the ledger has it, which is not where it was said first if the compaction before says it.
+    // The turn that stores the message in the ledger: the earlier compaction's turn if that one copied it.
     summarizedThroughTurnId: isStored ? lead.turnId : (history[keptFrom - 1]?.turnId ?? ""),
     ...firstKept(scene, keptFrom),
     turnsSummarized: isSplit(scene, changedTo) ? touched - 1 : touched,
@@ -230,7 +230,7 @@ function isSplit({ history }: CompactionInput, at: number): boolean {
   return history[at] !== undefined && history[at]?.turnId === history[at - 1]?.turnId;
 }
 
-/** The last turn before the model came: what it thought up to there is not shown to it from now on, either. */
+/** The last turn before the model joined. The model's own thinking up to there is also removed from now on. */
 function findForeignEnd({ session, history, open }: CompactionInput): string | null {
   const { turnId, isRecorded, after } = session.setupPlace;
   if (turnId === null && isRecorded) return after;
@@ -239,16 +239,13 @@ function findForeignEnd({ session, history, open }: CompactionInput): string | n
   return history[(from === -1 ? history.length : from) - 1]?.turnId ?? null;
 }
 
-/** Its tools and system text are the session's own, or those of the compaction before. */
+/** Whether the ledger has tools and system text with the session or its latest compaction. */
 function isFirst({ setupPlace }: Session): boolean {
   return setupPlace.turnId === null && setupPlace.isRecorded;
 }
 
-function withFoundation(
-  session: Session,
-  { foundation, ...newFoundation }: SessionFoundation,
-): Session {
-  return { ...session, ...newFoundation, thread: openThread(foundation) };
+function withFoundation(session: Session, { foundation, ...made }: SessionFoundation): Session {
+  return { ...session, ...made, thread: openThread(foundation) };
 }
 
 function countTokens(messages: readonly HistoryMessage[]): number {

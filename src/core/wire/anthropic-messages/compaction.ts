@@ -1,4 +1,4 @@
-// A summary on demand: the same request with one member more, and what may not stand beside it taken out.
+// A summary on demand: the same request with one more member, without the members that it excludes.
 import type { JsonText, Message } from "../../message/message.ts";
 import type { EncodedRequest, EncodeNote } from "../encoded-request.ts";
 import type { CallOptions, CompactionToEncode, ProtocolCompaction } from "../protocol.ts";
@@ -22,7 +22,7 @@ export const compaction: ProtocolCompaction = {
   messagesIn,
 };
 
-/** The other way to compact: by itself, at a number of tokens. */
+/** The provider's other way to compact: automatically, at a number of tokens. */
 const thresholdBeta = "compact-2026-01-12";
 
 const instructionsMax = 16_384;
@@ -45,7 +45,7 @@ function encodeCompaction({ instructions = "", ...call }: CompactionToEncode): E
 
 interface LeftOption {
   readonly what: string;
-  /** Whether what the provider keeps of a prompt depends on it. */
+  /** Whether the cached prefix depends on it. */
   readonly isInPrefix: boolean;
 }
 
@@ -107,7 +107,7 @@ function ignored(detail: string): EncodeNote {
   return { kind: "option-ignored", detail };
 }
 
-/** One signed block in a message of its own. A reply without one, or with another block, sums up nothing. */
+/** One signed block in its own message. A reply without one, or with other blocks, is not a compaction. */
 function messagesIn({ message, status }: Reply): readonly Message[] {
   const [block, ...others] = message.content;
   const isWhole = status === "complete" && block?.type === "compaction" && others.length === 0;

@@ -1,4 +1,4 @@
-// A reply that came at once → our form. Blocks are read from their exact text.
+// A whole reply → our form. Blocks are read from their exact text.
 import { decodeBlock } from "../../message/decode-message.ts";
 import { arrayItems, escapeLoneSurrogates, rootSpan } from "../../message/json-text.ts";
 import type { Block, JsonText } from "../../message/message.ts";
@@ -19,7 +19,7 @@ export function decodeReply(body: string): Reply | ProviderFailure {
   return toReply({ fields, content, status: "complete", warnings: [] });
 }
 
-/** Undefined for what is no list of objects; null counts as an empty one. */
+/** Undefined if it is not a list of objects; null counts as an empty list. */
 function readContent(json: JsonText): readonly Block[] | undefined {
   if (json === "null") return [];
   if (!json.startsWith("[")) return undefined;
@@ -28,7 +28,7 @@ function readContent(json: JsonText): readonly Block[] | undefined {
 }
 
 export interface ReplyParts {
-  /** The message's own members, of a stream as far as they came. */
+  /** The message's own members; of a stream, those that have arrived. */
   readonly fields: JsonObject;
   readonly content: readonly Block[];
   readonly status: Reply["status"];

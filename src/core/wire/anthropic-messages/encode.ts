@@ -1,4 +1,4 @@
-// Assembly + plan → request body. Bytes that were sent before are sent again, with markers put in between.
+// Assembly + plan → request body. Repeats the bytes of earlier calls and inserts markers.
 import { assert } from "../../assert.ts";
 import type { Assembly } from "../../assembly/assemble.ts";
 
@@ -55,7 +55,7 @@ interface TakenMarkers {
   readonly notes: readonly EncodeNote[];
 }
 
-/** What the model takes of the plan's markers; a plan for another model must not break the call. */
+/** The plan's markers that the model accepts; a plan for another model must not break the call. */
 function takeMarkers(plan: CachePlan, { cache }: ModelFacts): TakenMarkers {
   const markers = cache.markers === null ? [] : plan.markers;
   const requestMarker = cache.markers?.requestLevel === true ? plan.requestMarker : null;
@@ -79,7 +79,7 @@ interface EncodedRegions {
   readonly messages: Parts;
 }
 
-/** Empty where there is nothing to send. */
+/** Empty if there is nothing to send. */
 function encodeRegions(assembly: Assembly, markers: CachePlan["markers"]): EncodedRegions {
   const { thread, volatile } = assembly;
   const { toolBytes, systemBytes } = thread.foundation;
@@ -133,7 +133,7 @@ function headersOf({ thread }: Assembly, options: CallOptions): Readonly<Record<
   return betas.length === 0 ? version : { ...version, "anthropic-beta": betas.join(",") };
 }
 
-/** One note for all of them: a long conversation may have left out as many as it has replies. */
+/** One note for all of them: a long conversation may leave out one block per reply. */
 function leftOutNotes(leftOut: Assembly["thread"]["leftOut"]): EncodeNote[] {
   const last = leftOut.at(leftOut.length - 1);
   if (last === undefined) return [];

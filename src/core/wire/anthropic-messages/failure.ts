@@ -1,4 +1,4 @@
-// What a refusal means: by its exact words where they tell more, else by its type or status.
+// The meaning of a refusal: by its exact text if that says more, else by its type or status.
 import { readRetryAfter, type ProviderFailure } from "../failure.ts";
 import type { RefusedAnswer } from "../protocol.ts";
 import { objectOf, parseObject, textOf, type JsonObject } from "./schema.ts";
@@ -15,7 +15,7 @@ export function readFailure({ status, headers, body, nowMs }: RefusedAnswer): Pr
   });
 }
 
-/** An error that came where a reply was expected: in a stream, or in an answer that claims success. */
+/** An error in place of a reply: in a stream, or in an answer with a success status. */
 export function toFailure(fields: JsonObject): ProviderFailure {
   const error = objectOf(fields["error"]);
   const type = textOf(error["type"]);
@@ -69,19 +69,19 @@ type Kind = Exclude<
 function findKind({ status, type }: Refusal): Kind {
   const told = kindOfType.get(type);
   if (status === null) return told ?? "server-error";
-  // Of what is wrong on their side only one thing has a name of its own.
+  // Among server errors only an overload has its own kind.
   if (status >= 500) return status === 529 || told === "overloaded" ? "overloaded" : "server-error";
   return kindOfStatus.get(status) ?? told ?? (status >= 400 ? "invalid-request" : "malformed");
 }
 
-/** Statuses that say it all, whatever a proxy in between writes into the body. */
+/** Statuses that are enough by themselves: a proxy may have written the body. */
 const kindOfStatus: ReadonlyMap<number, Kind> = new Map([
   [401, "authentication"],
   [402, "billing"],
   [403, "permission"],
   [404, "not-found"],
   [408, "timeout"],
-  // Somebody else holds a lock for a moment: the provider's own SDK tries again.
+  // A short lock conflict: the provider's own SDK retries it.
   [409, "server-error"],
   [413, "request-too-large"],
   [429, "rate-limited"],

@@ -1,11 +1,11 @@
-// A block of the Messages API as our counters know it; most are counted by their text.
+// A block of the Messages API in the form our counters take; most are counted by their text.
 import type { Block, JsonText, MediaSource } from "../../message/message.ts";
 import { compactJson, listOf, memberOf, textOf, type JsonNode } from "../../message/json-tree.ts";
 
-/** Undefined where the text says it all. */
+/** Undefined if the text is enough. */
 export function countedBlock(block: JsonNode): Block | undefined {
   switch (textOf(block, "type") ?? "") {
-    // What a text cites is not billed again with it.
+    // Citations in a text are not billed again.
     case "text":
       return { type: "text", text: textOf(block, "text") ?? "" };
     case "image":
@@ -37,7 +37,7 @@ export function countedBlock(block: JsonNode): Block | undefined {
   }
 }
 
-/** Some clients log an input as the text it came as. */
+/** Some clients log an input as text. */
 function inputOf(block: JsonNode): JsonText {
   const input = memberOf(block, "input");
   if (input === undefined) return "{}";

@@ -1,4 +1,4 @@
-// What of a block of the Messages API reaches the model, in one spelling. Markers and explicit defaults do not.
+// The part of a Messages API block that reaches the model, in one spelling. Markers and explicit defaults do not reach it.
 import {
   compactJson,
   isScalar,
@@ -9,7 +9,7 @@ import {
   type JsonObject,
 } from "../../message/json-tree.ts";
 
-/** Definitions by name, for where something brings one in. */
+/** Definitions of deferred tools by name. */
 export type DeferredTools = ReadonlyMap<string, string>;
 
 /** Plain text as it is; all else as JSON with sorted keys, nested values in the order written. */
@@ -59,7 +59,7 @@ function sortedMembers(object: JsonObject, isLeftOut: IsLeftOut): (readonly [str
     .toSorted(([left], [right]) => (left < right ? -1 : 1));
 }
 
-/** An explicit default is the same as nothing. */
+/** An explicit default means the same as an absent member. */
 const isUnrendered: IsLeftOut = (key, value, object) => {
   switch (key) {
     case "cache_control":
@@ -101,7 +101,7 @@ function renderList(items: readonly JsonNode[], deferred: DeferredTools): string
   return `[${texts.join(",")}]`;
 }
 
-/** The definition that a reference to a deferred tool stands for. */
+/** The definition behind a reference to a deferred tool. */
 function broughtIn(block: JsonObject, deferred: DeferredTools): string | undefined {
   const type = textOf(block, "type");
   if (type === "tool_reference") return deferred.get(textOf(block, "tool_name") ?? "");

@@ -1,4 +1,4 @@
-// What besides blocks decides whether a prefix is found, in the Messages API's fields.
+// The settings of the Messages API, besides blocks, that decide whether a prefix is found.
 import type { RequestSettings } from "../foreign/foreign-request.ts";
 import {
   compactJson,
@@ -33,7 +33,7 @@ export function readMessagesSettings(root: JsonObject, thinksAlways: boolean): M
       ? { "parallel tool use": "off" }
       : {}),
     ...(thinking === null ? {} : { thinking }),
-    // High is what the provider does when nothing is said.
+    // High is the provider's default.
     ...(effort === "high" ? {} : { effort }),
     ...(speed === "standard" ? {} : { speed }),
     ...(format === undefined ? {} : { "output format": compactJson(format) }),
@@ -58,7 +58,7 @@ function choiceOf(choice: JsonNode | undefined): string {
   return type === "tool" ? `tool ${textOf(choice, "name") ?? ""}` : type;
 }
 
-/** Null for what the model does when nothing is said. */
+/** Null for the model's default. */
 function thinkingOf(thinking: JsonNode | undefined, thinksAlways: boolean): string | null {
   const type = textOf(thinking, "type");
   switch (type) {

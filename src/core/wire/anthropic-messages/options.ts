@@ -1,4 +1,4 @@
-// What a call asks for besides its content → members of the body, and what the model does not take of it.
+// Call options → members of the body, and the options that the model does not take.
 import type { JsonText } from "../../message/message.ts";
 import type { Lifetime } from "../../message/usage.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
@@ -77,7 +77,7 @@ function outputConfig(
 
 type ToolChoice = CallOptions["toolChoice"];
 
-/** A call cannot be demanded of every model, nor where there is no tool. */
+/** Not every model can be forced to call a tool, and no model without tools. */
 function takenChoice(
   choice: ToolChoice,
   canForce: boolean,

@@ -55,7 +55,7 @@ interface ReadTools {
   readonly stray: readonly StrayMarker[];
 }
 
-/** Deferred tools are outside the prompt until something names them. */
+/** Deferred tools are not in the prompt until a block names them. */
 function readTools(root: JsonObject): ReadTools {
   const shown: BlockDraft[] = [];
   const web: BlockDraft[] = [];
@@ -70,7 +70,7 @@ function readTools(root: JsonObject): ReadTools {
       if (markerOf(tool) !== null) stray.push({ path, on: "deferred tool" });
       continue;
     }
-    // Web tools are rendered behind the others: switching them leaves those cached.
+    // Web tools are rendered after the others: a change leaves the others cached.
     const isWeb = /^web_(?:search|fetch)_\d{1,8}$/.test(textOf(tool, "type") ?? "");
     (isWeb ? web : shown).push({
       path,
@@ -118,7 +118,7 @@ function readMessage(
     const section = sectionOf(draft.kind, block, `${role} message ${index}`);
     if (!clears) return { ...draft, section };
     const kind = "system message cleared at the next user message";
-    // It stays in the prefix, but is not shown any more once the user says something new.
+    // It stays in the prefix, but the model no longer sees it after a new user message.
     const counted = hasLaterUser ? { counted: null } : {};
     return { ...draft, section, kind, mayCarryMarker: false, ...counted };
   });
@@ -127,7 +127,7 @@ function readMessage(
   );
 }
 
-/** Settings among the messages cost nothing, but what follows was said under them. */
+/** Settings among the messages cost nothing, but they apply to the messages after them. */
 function configDraft(config: JsonNode, path: string, role: PromptRole): BlockDraft {
   return {
     path: `${path}.output_config`,
@@ -143,7 +143,7 @@ function configDraft(config: JsonNode, path: string, role: PromptRole): BlockDra
   };
 }
 
-/** A text is the same as a list with one text block; an empty one is nothing. */
+/** A text equals a list with one text block; an empty text equals an empty list. */
 function contentOf(content: JsonNode | undefined): readonly JsonNode[] {
   if (content === undefined) return [];
   if (content.kind === "list") return content.items;

@@ -1,4 +1,4 @@
-// Halves of characters, as text that was cut by length ends with: the provider refuses a whole body for one.
+// Lone surrogates, as at the end of text that was cut by length: the provider refuses a whole body for one.
 import type { LeftOut } from "../../assembly/spelling.ts";
 import { escapeLoneSurrogates } from "../../message/json-text.ts";
 import type { JsonText } from "../../message/message.ts";
@@ -21,7 +21,7 @@ export function repairCharacters(json: JsonText): Repaired {
   return { json: repaired, count };
 }
 
-/** Every escape, so that an escaped backslash before a `u` is not taken for one: a pair, a half, any other. */
+/** Matches every escape (a pair, a half, any other), so that an escaped backslash before a `u` is not taken for one. */
 const escapes =
   /\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\[^]/g;
 

@@ -10,10 +10,10 @@ export const messagesPath = "/v1/messages";
 
 export const versionHeader = "2023-06-01";
 
-/** Wanted by every request that holds a system message with `clear_at`. */
+/** Required by every request with a system message that has `clear_at`. */
 export const clearAtBeta = "mid-conversation-system-clear-at-2026-08-21";
 
-/** Wanted by every request that asks for a summary or holds a signed one. */
+/** Required by every request that asks for a summary or contains a signed one. */
 export const compactionBeta = "compact-2026-09-04";
 
 /** By the type's name, so that a known type in an unknown shape counts as what it is. */
@@ -44,7 +44,7 @@ export type WireRole = "user" | "assistant" | "system";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A marker as the value of `cache_control`. Five minutes is what the provider takes where nothing is said. */
+/** A marker as the value of `cache_control`. Five minutes is the provider's default. */
 export function markerJson(lifetime: Lifetime): JsonText {
   assert(lifetime === "5m" || lifetime === "1h", `no marker lives for ${lifetime} here`);
   return lifetime === "5m" ? '{"type":"ephemeral"}' : '{"type":"ephemeral","ttl":"1h"}';

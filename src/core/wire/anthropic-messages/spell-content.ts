@@ -1,4 +1,4 @@
-// The blocks of one message as the provider takes them, and why it does not take the others.
+// The blocks of one message in the provider's form, and why the others are left out.
 import type { BlockKind } from "../../assembly/prompt-block.ts";
 import type { LeftOut } from "../../assembly/spelling.ts";
 import { encodeBlock } from "../../message/encode-message.ts";
@@ -43,7 +43,7 @@ export function spellContent(message: Message): SpelledContent {
   return { pieces, leftOut };
 }
 
-/** A message is written block by block: what else its text held is not. */
+/** A message is written block by block: other members of its text are left out. */
 function otherMembers({ json }: Message): LeftOut[] {
   if (json === undefined) return [];
   const names = Object.keys(parseObject(json) ?? {});
@@ -52,17 +52,17 @@ function otherMembers({ json }: Message): LeftOut[] {
     .map((name) => ({ what: `${name} of a message`, reason: "only a system message may have it" }));
 }
 
-/** A tool use whose input was cut off keeps its place, so that its result still has something to answer. */
+/** A tool use with a cut input keeps its place, so that its result still has a use to answer. */
 function withReadableInput(block: Block): Block {
   if (block.type !== "tool_use" || block.json !== undefined) return block;
   return parseObject(block.inputJson) === undefined ? { ...block, inputJson: "{}" } : block;
 }
 
 interface Look {
-  /** As the provider names it; empty where the block does not say. */
+  /** The provider's name for it; empty if the block has none. */
   readonly type: string;
   readonly fields: JsonObject;
-  /** Why it is not sent; null where it is. */
+  /** Why it is not sent; null if it is. */
   readonly refusal: string | null;
 }
 
@@ -83,9 +83,9 @@ function look(block: Block, json: JsonText): Look {
 }
 
 function findRefusal({ type: own }: Block, type: string, fields: JsonObject): string | null {
-  // What another provider's model thought, or what a cut stream left of a thought.
+  // Thinking of another provider's model, or thinking that a cut stream left incomplete.
   if (type === "thinking" && textOf(fields["signature"]) === "") return "it has no signature";
-  // Both protocols have a compaction; only the other one's comes without content.
+  // Both protocols have compaction blocks; only the other protocol's have no content.
   const isForeign =
     isItemOfOtherProtocol(type) || (type === "compaction" && !Object.hasOwn(fields, "content"));
   return own === "opaque" && isForeign ? "it belongs to another protocol" : null;

@@ -1,14 +1,14 @@
-// A provider's signed summary where it cannot stand as such: its words in the user's name, as any other summary.
+// Writes a provider's signed summary as plain text in a user message, where the signed form is not accepted.
 import type { CompactionBlock, Message } from "../../message/message.ts";
 import type { LeftOut } from "../../assembly/spelling.ts";
 
 export interface PlainSummary {
-  /** The summary, and behind it what else the message said. */
+  /** The summary, then the rest of the message. */
   readonly messages: readonly Message[];
   readonly leftOut: readonly LeftOut[];
 }
 
-/** A signed summary that a message begins with; undefined where there is none. */
+/** The signed summary at the start of a message; undefined if there is none. */
 export function signedSummary({ content }: Message): CompactionBlock | undefined {
   const [first] = content;
   return first?.type === "compaction" && (first.signature ?? "") !== "" ? first : undefined;

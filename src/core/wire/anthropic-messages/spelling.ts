@@ -11,8 +11,8 @@ import { signedSummary, toPlainSummary } from "./spell-summary.ts";
 import { withoutMarkers } from "./strip-markers.ts";
 
 /**
- * A message's list stays open until another role speaks: `]}` is written by whoever comes next, and
- * by the encoder behind the last one.
+ * A message's list stays open until the role changes: the next message writes `]}`, or
+ * the encoder after the last one.
  */
 export function toSpelling(model: Pick<ModelFacts, "capabilities">): Spelling {
   const { midConversationSystem: takesSystem, compactsOnDemand } = model.capabilities;
@@ -63,10 +63,10 @@ function leaveOut(reason: string, written: Written): Spelled {
   return { blocks: [], written, leftOut: [{ what: "a system message", reason }] };
 }
 
-/** Moving it into the system prompt would rewrite the prefix of everything that was sent. */
+/** A move into the system prompt would change the prefix of all sent messages. */
 const notTaken = "the model takes none among the messages";
 
-/** The provider takes a summary it signed only where it compacts, and only as the first of all blocks. */
+/** The provider accepts its signed summary only on models that compact, and only as the first block. */
 function spellSaid(message: Message, written: Written, takesSummaries: boolean): Spelled {
   const summary = signedSummary(message);
   if (summary === undefined) return spellOpen(message, written);
@@ -111,12 +111,12 @@ function spellOpen(message: Message, written: Written): Spelled {
   return { blocks, written: advance(written, role, message, blocks.length), leftOut };
 }
 
-/** Tools answer in the user's name. */
+/** Tool results go into user messages. */
 function wireRoleOf(role: Role): WireRole {
   return role === "tool" ? "user" : role;
 }
 
-/** What joins a role's first block to what is written. A system message always stands by itself. */
+/** The text before a role's first block. A system message is always separate. */
 function openingOf(role: WireRole, written: Written): string {
   if (written.openRole === role && role !== "system") return ",";
   return `${closingOf(written)}{"role":"${role}","content":[`;
@@ -136,7 +136,7 @@ function advance(
   return { ...written, openRole, lastRole: role, blockCount: written.blockCount + blocks };
 }
 
-/** The whole message as one block, closed. Its marker would have to stand inside, so it carries none. */
+/** The whole message as one closed block. A marker would have to go inside, so it carries none. */
 function spellVerbatim(message: Message, json: JsonText, written: Written): Spelled {
   const fields = parseObject(json);
   if (fields === undefined) return leaveOut("it is not a JSON object", written);

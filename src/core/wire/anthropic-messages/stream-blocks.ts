@@ -8,7 +8,7 @@ import type { GrowingMember, Piece } from "./stream-pieces.ts";
 
 export interface JoinedBlocks {
   readonly content: readonly Block[];
-  /** What came and is not in the blocks. */
+  /** Content that arrived but is not in the blocks. */
   readonly warnings: readonly string[];
 }
 
@@ -60,7 +60,7 @@ function toBlock(draft: Draft): Block {
   const start = parseObject(draft.json) ?? {};
   const isToolUse = start["type"] === "tool_use";
   if (isToolUse && hasCutInput(draft)) {
-    // What arrived is kept; it is no JSON, which whoever validates or sends it will see.
+    // Keeps what arrived, even if it is not JSON: validation and encoding will find it.
     const inputJson = joined(draft, "input");
     return { type: "tool_use", id: textOf(start["id"]), name: textOf(start["name"]), inputJson };
   }
@@ -74,7 +74,7 @@ function toBlock(draft: Draft): Block {
   return decodeBlock(`{${texts.join(",")}}`);
 }
 
-/** An input that is not JSON ended before its time. */
+/** An input that is not JSON was cut off. */
 function hasCutInput(draft: Draft): boolean {
   const input = joined(draft, "input");
   return input.trim() !== "" && !isJson(input);
@@ -89,7 +89,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The members that grew, with what the block began with, as JSON. */
+/** The members that grew, with their initial text, as JSON. */
 function grownMembers(draft: Draft): Map<string, JsonText> {
   const start = objectOf(parseObject(draft.json));
   const members = new Map<string, JsonText>();

@@ -1,4 +1,4 @@
-// What one event brings of a block. Text is kept as it came; nothing is joined yet.
+// The pieces of a block in one event. Text stays as it came; nothing is joined yet.
 import { escapeLoneSurrogates } from "../../message/json-text.ts";
 import type { JsonText } from "../../message/message.ts";
 import { memberTexts, textOf, type JsonObject } from "./schema.ts";
@@ -14,7 +14,7 @@ export type Piece =
     }
   | { readonly kind: "unknown"; readonly type: string };
 
-/** Members that come bit by bit. Input and citations are JSON text, the others plain text. */
+/** Members that arrive in pieces. Input and citations are JSON text, the others plain text. */
 export type GrowingMember =
   | "text"
   | "thinking"

@@ -1,4 +1,4 @@
-// A reply that comes in events, as a compaction: step(state, event) → [state, parts], and the reply at the end.
+// Reads a streamed reply: step(state, event) → [state, parts], and the reply at the end.
 import { growingList, type GrowingList } from "../../growing/growing-list.ts";
 import { escapeLoneSurrogates } from "../../message/json-text.ts";
 import type { ProviderFailure } from "../failure.ts";
@@ -11,9 +11,9 @@ import { joinPieces } from "./stream-blocks.ts";
 import { toPieces, type Piece } from "./stream-pieces.ts";
 
 export interface StreamState {
-  /** The message's members as far as they came; null before it began. */
+  /** The message's members that have arrived; null before it began. */
   readonly fields: JsonObject | null;
-  /** What came of the blocks, in order; joined once, at the end. */
+  /** The pieces of the blocks, in order; joined once, at the end. */
   readonly pieces: GrowingList<Piece>;
   /** Ids of the tool uses by the index of their block. */
   readonly toolUseIds: ReadonlyMap<number, string>;
@@ -50,7 +50,7 @@ function finish({ fields, pieces, isStopped, failure }: StreamState): Reply | Pr
   });
 }
 
-/** Events we do not know are passed over, as the provider asks of its clients. */
+/** Unknown events are ignored, as the provider asks of its clients. */
 function read(state: StreamState, { event, data }: ServerEvent): Stepped {
   const fields = parseObject(data);
   if (fields === undefined) return fail(state, malformed(`an event is not JSON: ${excerpt(data)}`));
@@ -72,7 +72,7 @@ function read(state: StreamState, { event, data }: ServerEvent): Stepped {
   }
 }
 
-/** The first failure is the cause; what still comes is read all the same. */
+/** The first failure is the cause. Later events are still read. */
 function fail(state: StreamState, failure: ProviderFailure): Stepped {
   return [{ ...state, failure: state.failure ?? failure }, []];
 }
@@ -121,7 +121,7 @@ function toParts(piece: Piece, toolUseIds: StreamState["toolUseIds"]): readonly 
   }
 }
 
-/** Counts are cumulative: what comes later replaces what came before, but null says nothing. */
+/** Counts are cumulative: a later value replaces an earlier one, but null does not. */
 function withDelta(fields: JsonObject, event: JsonObject): JsonObject {
   const { delta, usage, context_management, input_transformations } = event;
   const counts = { ...objectOf(fields["usage"]), ...withoutNulls(objectOf(usage)) };

@@ -1,4 +1,4 @@
-// Markers that came with a block from an earlier request: taken out, and not another byte changed.
+// Removes markers that came with a block from an earlier request. Changes no other byte.
 import { arrayItems, objectMembers, rootSpan, type Span } from "../../message/json-text.ts";
 import type { JsonText } from "../../message/message.ts";
 

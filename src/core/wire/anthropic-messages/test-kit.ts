@@ -15,9 +15,9 @@ import type { CallOptions } from "../protocol.ts";
 import { encodeRequest } from "./encode.ts";
 import { toSpelling } from "./spelling.ts";
 
-/** Takes system messages among the messages; its thinking is bound to what precedes it. */
+/** Takes system messages among the messages; its thinking is bound to its prefix. */
 export const sonnet: ModelFacts = resolveModel("claude-sonnet-5-5").facts;
-/** Takes none; can be made to call a tool, and takes a temperature. */
+/** Takes none; can be forced to call a tool, and takes a temperature. */
 export const haiku: ModelFacts = resolveModel("claude-haiku-4-5").facts;
 
 export function text(words: string): Block {

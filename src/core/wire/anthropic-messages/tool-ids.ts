@@ -3,14 +3,14 @@ import { hashContent } from "../../hash.ts";
 import { objectMembers, rootSpan } from "../../message/json-text.ts";
 import type { JsonText } from "../../message/message.ts";
 
-/** The same id wherever it stands: a use and its result are changed alike. */
+/** The same input gives the same id: a use and its result change alike. */
 export function toTakenId(id: string): string {
   if (/^[a-zA-Z0-9_-]+$/.test(id)) return id;
-  // The hash keeps two ids apart that differ only in what is not taken.
+  // The hash keeps ids apart that differ only in the replaced characters.
   return `${id.replaceAll(/[^a-zA-Z0-9_-]/g, "_")}_${hashContent(id).slice(0, 8)}`;
 }
 
-/** A block whose id the provider takes; any other byte stays as it is. */
+/** The block with an id that the provider accepts. No other byte changes. */
 export function withTakenId(
   json: JsonText,
   type: string,

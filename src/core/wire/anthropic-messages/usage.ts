@@ -26,7 +26,7 @@ export function readUsage(value: unknown): ReportedUsage {
     ...readCounts(objectOf(each)),
   }));
   if (iterations.length === 0) return total;
-  // A summary on demand is billed in its iterations alone.
+  // A summary on demand is billed only in its iterations.
   if (tokensOf(total.usage) === 0) {
     return {
       usage: iterations.reduce((sum, { usage }) => addUsage(sum, usage), noUsage),
@@ -71,7 +71,7 @@ function readCounts(fields: JsonObject): ReportedUsage {
   if (thinking > output) {
     warnings.push(`thinking_tokens is ${thinking}, more than output_tokens, which is ${output}`);
   }
-  // The total is what is billed, so thinking cannot be more.
+  // The total is billed, so thinking cannot be more.
   const reasoningTokens = Math.min(thinking, output);
   return {
     usage: {
@@ -93,7 +93,7 @@ interface SplitWrites {
   readonly warnings: readonly string[];
 }
 
-/** The total is trusted over its split. What the split does not name lives for five minutes. */
+/** The total counts more than its split. Writes that the split does not name live for five minutes. */
 function splitWrites(
   created: number | null,
   split: { readonly short: number | null; readonly long: number | null },

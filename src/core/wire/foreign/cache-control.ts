@@ -3,7 +3,7 @@ import { lifetimes, type Lifetime } from "../../message/usage.ts";
 import type { BlockDraft } from "./foreign-request.ts";
 import { listOf, memberOf, textOf, type JsonNode } from "../../message/json-tree.ts";
 
-/** Markers inside a tool's result end a prefix with the whole result. */
+/** A marker inside a tool result ends a prefix after the whole result. */
 export function innerMarkers(block: JsonNode, path: string): BlockDraft["markers"] {
   const source = memberOf(block, "source");
   const [holder, at] =

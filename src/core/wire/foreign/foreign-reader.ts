@@ -17,13 +17,13 @@ export interface ForeignReader {
   readonly usualModels: RegExp | null;
   /** Matches the names that other programs use for this protocol. */
   readonly otherNames: RegExp;
-  /** The model as the client spells it; empty where the request names none. */
+  /** The client's spelling of the model; empty if the request names none. */
   modelOf(request: SeenRequest): string;
   /** Accepts strange and unknown fields. May throw for a body that does not fit. */
   read(body: JsonObject, model: ModelAbilities | undefined): ReadShape;
-  /** What holds where a request does not say it. */
+  /** The defaults for a request without cache settings. */
   readonly cacheDefaults: CacheDefaults;
-  /** Whether the length of a thinking block tells its tokens. Sealed reasoning does not. */
+  /** Whether the length of a thinking block gives its tokens. Sealed reasoning does not. */
   readonly showsThinking: boolean;
 }
 

@@ -1,4 +1,4 @@
-// A request as any client sends it, in our words.
+// A request of any client, in our form.
 import type { BlockKind, PromptBlock, PromptRole } from "../../assembly/prompt-block.ts";
 import type { WireMarker } from "../../cache/find-hit.ts";
 import { emptyPrefixKey, extendPrefixKey, type ContentHash } from "../../hash.ts";
@@ -8,9 +8,9 @@ import type { RequestChange } from "../../models/invalidation.ts";
 import type { Tier } from "../../tokens/budget.ts";
 
 export interface ForeignRequest {
-  /** Its name; empty where a recording does not tell. */
+  /** Its name; empty if a recording does not say. */
   readonly protocol: string;
-  /** As the client spells it; empty where the body names none. */
+  /** The client's spelling; empty if the body names none. */
   readonly model: string;
   /** In the order the provider reads them: tools, system, messages. */
   readonly blocks: readonly ForeignBlock[];
@@ -18,13 +18,13 @@ export interface ForeignRequest {
   readonly markers: readonly ForeignMarker[];
   /** One marker for the whole request; null for none. */
   readonly requestMarker: Lifetime | null;
-  /** Markers on what is not in the prompt. */
+  /** Markers on content that is not in the prompt. */
   readonly strayMarkers: readonly StrayMarker[];
-  /** Whether the provider may also end a prefix where no marker stands. */
+  /** Whether the provider may also end a prefix without a marker. */
   readonly mode: "implicit" | "explicit";
-  /** What the client asks for where the provider keeps prefixes by itself; null for its default. */
+  /** The lifetime the client asks for where the provider caches automatically; null for its default. */
   readonly ownLifetime: Lifetime | null;
-  /** What besides blocks can invalidate a prefix; an explicit default reads as absent. */
+  /** Settings, besides blocks, that can invalidate a prefix; an explicit default reads as absent. */
   readonly settings: RequestSettings;
   /** Whether the client asked that earlier thinking stays, on models that would drop it. */
   readonly keepsThinking: boolean;
@@ -35,13 +35,13 @@ export interface ForeignRequest {
 export type RequestSettings = Readonly<Partial<Record<RequestChange, string>>>;
 
 export interface ForeignBlock extends PromptBlock {
-  /** Of this block alone. */
+  /** The hash of this block only. */
   readonly hash: ContentHash;
-  /** Where it stands in the body, such as `messages.12.content.0`. */
+  /** Its path in the body, such as `messages.12.content.0`. */
   readonly path: string;
   /** For people, such as `tool Bash` or `user message 12`. */
   readonly section: string;
-  /** What the model is shown, in one spelling: plain text, or JSON where there is more to it. */
+  /** What the model sees, in one spelling: plain text, or JSON if there is more than text. */
   readonly text: string;
 }
 
@@ -51,11 +51,11 @@ export interface ForeignMarker extends WireMarker {
 
 export interface StrayMarker {
   readonly path: string;
-  /** What it stands on. */
+  /** The kind of block that carries it. */
   readonly on: BlockKind;
 }
 
-/** What a reader of one shape makes of a body; keys and counts are added for all shapes alike. */
+/** A body as one protocol's reader returns it. Keys and counts are added later for all protocols. */
 export interface ReadShape extends Omit<
   ForeignRequest,
   "protocol" | "model" | "blocks" | "markers"
@@ -73,11 +73,11 @@ export interface BlockDraft {
   readonly endsMessage: boolean;
   readonly mayCarryMarker: boolean;
   readonly markers: readonly { readonly lifetime: Lifetime; readonly path: string }[];
-  /** What to count instead of the text; null where nothing of it is shown to the model. */
+  /** What to count instead of the text; null if the model sees none of it. */
   readonly counted?: Block | null;
 }
 
-/** A block before it stands behind others. */
+/** A block before it is chained to the others. */
 export type LooseBlock = Omit<ForeignBlock, "key" | "endTokens">;
 
 /** Chains the keys of content hashes, and sums the tokens. */

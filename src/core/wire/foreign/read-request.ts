@@ -18,18 +18,18 @@ import {
 import { recogniseProtocol } from "./recognise-protocol.ts";
 
 export interface ReadOptions {
-  /** By length where absent: replies tell exact counts anyway. */
+  /** Counts by length by default: replies give exact counts anyway. */
   readonly counter?: TokenCounter;
-  /** If the caller knows it. By default, address and body tell. */
+  /** Set if the caller knows it; by default found from address and body. */
   readonly protocol?: Protocol;
   readonly address?: RequestAddress;
-  /** Of the model; looked up by its name where absent. */
+  /** Facts of the model; looked up by its name by default. */
   readonly facts?: ModelAbilities;
   /** The protocols to choose from; all by default. */
   readonly protocols?: readonly Protocol[];
 }
 
-/** Reads a body of any protocol. Anything else is an error. */
+/** Reads a body of any protocol. Throws for anything else. */
 export function readRequest(body: string, options: ReadOptions = {}): ForeignRequest {
   const root = parseJsonTree(body, "the request body");
   const { protocol, model, shape } = readShape(root, options);
@@ -72,7 +72,7 @@ function unknownShape(rows: readonly Protocol[]): StrataError {
   const members = [...titles].map(([member, of]) => `"${member}" (${of.join(", ")})`);
   return new StrataError(
     "input-invalid",
-    "the body is no request that Strata can read",
+    "the body is not a request that Strata can read",
     `give a JSON object with ${members.join(" or ")}`,
   );
 }

@@ -1,4 +1,4 @@
-// Finds the protocol of a request: by its address, by what only one protocol has, by its model.
+// Finds the protocol of a request: by its address, by members that only one protocol has, by its model.
 import type { Protocol } from "../protocol.ts";
 import { protocols } from "../protocols.ts";
 import type { SeenRequest } from "./foreign-reader.ts";

@@ -4,9 +4,9 @@ import { escapeLoneSurrogates } from "../../message/json-text.ts";
 import type { JsonText } from "../../message/message.ts";
 
 /**
- * The arguments as they came, to the byte. No text at all is no input. A model may also write what is
- * not a JSON object: that is kept whole under one key, so that every protocol can carry it and the
- * model can be told what it wrote; `toArguments` gives back exactly the text.
+ * The arguments to the byte. An empty text means no input. A model may also write something that is
+ * not a JSON object: it is kept whole under one key, so that every protocol can carry it and the
+ * model can see what it wrote; `toArguments` returns the exact text.
  */
 export function toInputJson(argumentsText: string): JsonText {
   const text = escapeLoneSurrogates(argumentsText);

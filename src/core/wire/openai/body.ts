@@ -1,4 +1,4 @@
-// What both OpenAI protocols put into a body alike: regions with their markers, members, notes.
+// Body parts that both OpenAI protocols share: regions with their markers, members, notes.
 import type { Assembly } from "../../assembly/assemble.ts";
 import { escapeLoneSurrogates } from "../../message/json-text.ts";
 import { toRequest, type EncodedRequest, type EncodeNote } from "../encoded-request.ts";
@@ -10,7 +10,7 @@ export type BodyParts = readonly (string | Uint8Array)[];
 export interface Member {
   readonly name: string;
   readonly value: BodyParts;
-  /** `content`: what is said, to whom and how it comes back; nobody's further members replace it. */
+  /** `content`: the messages, the model and the form of the reply. `extraJson` cannot replace these. */
   readonly of: "content" | "settings";
 }
 
@@ -22,13 +22,13 @@ export function content(name: string, ...value: BodyParts): Member {
   return { name, value, of: "content" };
 }
 
-/** Nothing where there are no tools: an empty list is refused. */
+/** Nothing without tools: the provider refuses an empty list. */
 export function toolsMember({ thread: { foundation } }: Assembly): readonly Member[] {
   if (foundation.tools.length === 0) return [];
   return [content("tools", "[", ...splice(foundation.toolBytes, []), "]")];
 }
 
-/** Where markers go in, by region. */
+/** The places of markers, by region. */
 export type PlacedMarkers = Readonly<
   Record<"system" | "messages" | "volatile", readonly Insertion[]>
 >;
@@ -42,7 +42,7 @@ export function writeMessages(assembly: Assembly, markers: PlacedMarkers): BodyP
   const isBefore = volatilePlace === "system-tail";
   const before = isBefore ? [...system, ...tail] : system;
   const after = isBefore ? messages : [...messages, ...tail];
-  // Each region begins without a separator; the volatile text was spelled behind its own region.
+  // Each region begins without a separator.
   const separator = hasBytes(before) && hasBytes(after) ? [","] : [];
   return ["[", ...before, ...separator, ...after, "]"];
 }
@@ -51,7 +51,7 @@ export interface OpenaiBody {
   readonly path: string;
   /** In their order. */
   readonly members: readonly Member[];
-  /** Each stands in for a setting of the same name. */
+  /** Each replaces a setting of the same name. */
   readonly extraJson: CallOptions["extraJson"];
   readonly notes: readonly EncodeNote[];
 }
@@ -78,7 +78,7 @@ export function ignored(detail: string): EncodeNote {
   return { kind: "option-ignored", detail };
 }
 
-/** How many blocks of the conversation the protocol could not carry; every one is listed in its thread. */
+/** Notes how many blocks the protocol could not carry; the thread lists each of them. */
 export function leftOutNotes({ thread: { leftOut } }: Assembly): readonly EncodeNote[] {
   const last = leftOut.at(leftOut.length - 1);
   if (last === undefined) return [];

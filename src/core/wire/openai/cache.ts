@@ -1,4 +1,4 @@
-// A cache plan in both OpenAI protocols: markers on parts, and what is said for the whole request.
+// A cache plan in both OpenAI protocols: markers on parts, and options for the whole request.
 import type { SealedBlock } from "../../assembly/sealed-block.ts";
 import { assert } from "../../assert.ts";
 import type { CachePlan } from "../../cache/cache-plan.ts";
@@ -15,7 +15,7 @@ export interface EncodedCache {
   readonly notes: readonly EncodeNote[];
 }
 
-/** With the lifetimes a protocol can ask for; the first is what it keeps unasked. */
+/** Takes the lifetimes that a protocol can ask for; the first is its default. */
 export function encodeCachePlan(
   { assembly, plan, model }: CallToEncode,
   offered: readonly [Lifetime, ...Lifetime[]],
@@ -54,13 +54,13 @@ export function encodeCachePlan(
 
 const noOptions: ReturnType<typeof requestOptions> = { members: [], lifetime: undefined };
 
-/** How models of another vendor are marked behind this protocol; five minutes need not be said. */
+/** Markers for another vendor's models behind this protocol; five minutes is the default. */
 function cacheControlJson(lifetime: Lifetime): string {
   const ttl = lifetime === "5m" ? "" : `,"ttl":"${lifetime}"`;
   return `,"cache_control":{"type":"ephemeral"${ttl}}`;
 }
 
-/** Checked here again: a marker in the wrong place would make the body unreadable. */
+/** Checks again: a marker in the wrong place would make the body unreadable. */
 function carrierOf(block: SealedBlock | undefined): {
   readonly region: SealedBlock["region"];
   readonly markerAt: number;
@@ -71,7 +71,7 @@ function carrierOf(block: SealedBlock | undefined): {
   return { region, markerAt };
 }
 
-/** A marker without a lifetime of its own takes that of the request. */
+/** A marker without its own lifetime takes that of the request. */
 function markerJson(
   lifetime: Lifetime,
   offered: readonly Lifetime[],
@@ -84,8 +84,8 @@ function markerJson(
 }
 
 /**
- * Implicit with the default lifetime is what the provider does unasked. A longer one for the whole
- * request also lengthens what the provider marks by itself, so there only the request may ask for it.
+ * Implicit with the default lifetime is the provider's default. A longer one for the whole
+ * request also applies to the provider's automatic markers, so only the request may ask for it there.
  */
 function requestOptions(
   { mode, markers, requestMarker }: CachePlan,

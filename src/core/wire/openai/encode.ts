@@ -15,15 +15,15 @@ import { encodeCachePlan } from "./cache.ts";
 import { askedSettings, type SettingWords } from "./settings.ts";
 import type { CallToEncode } from "../protocol.ts";
 
-/** Where the two protocols name the same thing differently. */
+/** Names that differ between the two protocols. */
 export interface BodyWords extends SettingWords {
   readonly path: string;
-  /** The members for the limit on the reply and for what is said. */
+  /** The names of the members for the reply limit and the messages. */
   readonly outputTokensMax: string;
   readonly messages: string;
-  /** What can be asked for; the first is what the protocol keeps unasked. */
+  /** The lifetimes to ask for; the first is the protocol's default. */
   readonly lifetimes: readonly [Lifetime, ...Lifetime[]];
-  /** How the reply is to come, and what else only this protocol has. */
+  /** The form of the reply, and other members that only this protocol has. */
   ownMembers(call: CallToEncode): readonly Member[];
 }
 

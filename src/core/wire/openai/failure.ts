@@ -1,9 +1,9 @@
-// Why a provider that speaks one of the OpenAI protocols did not answer.
+// Why a provider with one of the OpenAI protocols did not answer.
 import { readRetryAfter, type ProviderFailure } from "../failure.ts";
 import { fieldsOf, parseFields, textIn, type Fields } from "../../message/fields.ts";
 import type { RefusedAnswer } from "../protocol.ts";
 
-/** `{"error":{"message","type","param","code"}}` with a status; where the body is something else, by the status. */
+/** Reads `{"error":{"message","type","param","code"}}` with a status; for another body, only the status. */
 export function readOpenaiFailure({
   status,
   headers,
@@ -17,11 +17,11 @@ export function readOpenaiFailure({
   return toFailure(error ?? { detail, code: "", type: "" }, status, retryAfterMs);
 }
 
-/** A failure told inside an answer that began well, where there is no status; undefined where none is told. */
+/** A failure inside an answer that began as a success, without a status; undefined if there is none. */
 export function failureIn(answer: Fields): ProviderFailure | undefined {
   const error = errorIn(answer);
   if (error === undefined) return undefined;
-  // Some routers put the status of whoever failed behind them where others have a name.
+  // Some routers put the upstream's status where others have a name.
   return toFailure(error, /^[45]\d\d$/.test(error.code) ? Number(error.code) : 0, undefined);
 }
 
@@ -62,7 +62,7 @@ function toFailure(
 
 type PlainKind = Exclude<ProviderFailure["kind"], "context-overflow">;
 
-/** Names that say more than the status they come with, or that come without one. */
+/** Names that say more than their status, or that have none. */
 function kindOfName(name: string): PlainKind | undefined {
   switch (name) {
     case "insufficient_quota":
@@ -101,7 +101,7 @@ function kindOfStatus(status: number): PlainKind | undefined {
       return "not-found";
     case 408:
       return "timeout";
-    // Somebody else holds a lock for a moment: the provider's own SDK tries again.
+    // A short lock conflict: the provider's own SDK retries it.
     case 409:
       return "server-error";
     case 413:
@@ -116,7 +116,7 @@ function kindOfStatus(status: number): PlainKind | undefined {
   }
 }
 
-/** What providers of this shape say, in the order of docs: OpenAI, Bedrock, GLM, MiniMax, Gemini. */
+/** Overflow messages of providers with this protocol: OpenAI, Bedrock, GLM, MiniMax, Gemini. */
 const overflowTexts = [
   /maximum context length is \d+ tokens/i,
   /exceeds the context window/i,
@@ -128,7 +128,7 @@ const overflowTexts = [
 
 function isOverflow(detail: string, code: string, status: number): boolean {
   if (code === "context_length_exceeded") return true;
-  // A limit per minute may speak of tokens too.
+  // A limit per minute may also mention tokens.
   return status !== 429 && overflowTexts.some((text) => text.test(detail));
 }
 

@@ -1,4 +1,4 @@
-// What besides blocks decides whether a prefix is found, in the fields of Chat Completions and Responses.
+// The settings of Chat Completions and Responses, besides blocks, that decide whether a prefix is found.
 import { lifetimes, type Lifetime } from "../../message/usage.ts";
 import { markerOf } from "../foreign/cache-control.ts";
 import type { ReadShape } from "../foreign/foreign-request.ts";
@@ -37,7 +37,7 @@ export function readOpenAiOptions(
       ...(choice === "auto" ? {} : { "tool choice": choice }),
       ...(isScalar(root, "parallel_tool_calls", "false") ? { "parallel tool use": "off" } : {}),
       ...(isText ? {} : { "output format": compactJson(format) }),
-      // Medium is what most models do when nothing is said.
+      // Medium is the default of most models.
       ...(effort === undefined || effort === "medium" ? {} : { effort }),
       ...(verbosity === "medium" ? {} : { verbosity }),
       ...(tier === "default" ? {} : { "service tier": tier }),
@@ -50,7 +50,7 @@ export function readOpenAiOptions(
   };
 }
 
-/** What the client asks for in the place of the provider's default. */
+/** The lifetime that the client asks for instead of the provider's default. */
 export function ownLifetimeOf(root: JsonObject): Lifetime | null {
   const asked =
     textOf(memberOf(root, "prompt_cache_options"), "ttl") ?? textOf(root, "prompt_cache_retention");

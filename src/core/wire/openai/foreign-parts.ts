@@ -19,15 +19,15 @@ export interface PartsPlace {
   readonly section: string;
   readonly tier: BlockDraft["tier"];
   readonly role: PromptRole;
-  /** Of every part, where it is not the part's own; such as `tool_result`. */
+  /** The kind of every part, if it is not the part's own; such as `tool_result`. */
   readonly kind?: BlockKind;
   /** Shown before the first part: the call it answers, a name. */
   readonly head: string;
-  /** What a marker without a lifetime has. */
+  /** The lifetime of a marker that names none. */
   readonly lifetime: Lifetime;
 }
 
-/** A text is the same as a list with one text part. */
+/** A text equals a list with one text part. */
 export function readParts(content: JsonNode | undefined, place: PartsPlace): readonly BlockDraft[] {
   const parts = content === undefined ? [] : content.kind === "list" ? content.items : [content];
   return endMessage(parts.map((part, index) => readPart(part, index, place)));
@@ -38,7 +38,7 @@ function readPart(part: JsonNode, index: number, place: PartsPlace): BlockDraft 
   const text = partText(part);
   const path = `${place.path}.${index}`;
   const counted = countedPart(part, place.kind);
-  // A plain string has no place for a marker, and nothing the model said takes one.
+  // A plain string cannot hold a marker, and the model's own messages cannot either.
   const isFixed =
     place.role === "assistant" || (place.kind !== undefined && part.kind === "string");
   return {
@@ -83,7 +83,7 @@ function partMarkers(part: JsonNode, path: string, lifetime: Lifetime): BlockDra
   return control === null ? [] : [{ lifetime: control, path }];
 }
 
-/** Undefined where the text is what counts. A result is counted without the id of its call. */
+/** Undefined if the text is counted. A result is counted without the id of its call. */
 function countedPart(part: JsonNode, kind: BlockKind | undefined): Block | undefined {
   const media = countedMedia(part);
   if (kind !== "tool_result") return media;

@@ -1,20 +1,20 @@
-// The parts of a message in both OpenAI protocols: text, images, files; and what a tool answered, as they can tell it.
+// The parts of a message in both OpenAI protocols: text, images, files, tool results.
 import type { Block, JsonText, MediaSource, ToolResultBlock } from "../../message/message.ts";
 import { toText, type Leave, type Part } from "./spelled.ts";
 
-/** Bytes, or where they are found. */
+/** Bytes, or their address. */
 export type FileSource = Exclude<MediaSource, { readonly kind: "text" }>;
 
-/** Where the two protocols write the same thing differently. */
+/** Forms that differ between the two protocols. */
 export interface PartWords {
   readonly api: string;
   text(text: string): JsonText;
   image(source: FileSource): JsonText;
-  /** Undefined where it cannot be given so. */
+  /** Undefined if the protocol cannot carry it. */
   document(source: FileSource, title: string | undefined): JsonText | undefined;
 }
 
-/** Undefined for what was left out. */
+/** Undefined if the block was left out. */
 export function partOf(block: Block, words: PartWords, leave: Leave): Part | undefined {
   const written = spellPart(block, words);
   if (typeof written !== "string") return { ...written, content: [block] };
@@ -41,7 +41,7 @@ function spellPart(block: Block, words: PartWords): Omit<Part, "content"> | stri
   return { json, kind: "document" };
 }
 
-/** The text of a block that is nothing but text; undefined for any other. */
+/** The text of a plain text block; undefined for any other. */
 export function plainText(block: Block): string | undefined {
   if (block.type === "text") return block.text;
   if (block.type !== "document" || block.source.kind !== "text") return undefined;
@@ -50,7 +50,7 @@ export function plainText(block: Block): string | undefined {
 }
 
 /**
- * What a tool answered, with its failure in words: neither protocol has a member that says a tool
+ * A tool result with its failure as text: neither protocol has a member that says a tool
  * failed. Text that begins with "error" says so already.
  */
 export function toldContent({ content, isError }: ToolResultBlock): readonly Block[] {
@@ -62,7 +62,7 @@ export function toldContent({ content, isError }: ToolResultBlock): readonly Blo
   return content.with(at, { type: "text", text: `Error: ${first.text}` });
 }
 
-/** Where an image or a file is found; what comes with the request is an address too. */
+/** The address of an image or a file; inline data becomes a data URL. */
 export function toAddress(source: Exclude<FileSource, { readonly kind: "file" }>): JsonText {
   if (source.kind === "url") return toText(source.url);
   return toText(`data:${source.mediaType};base64,${source.data}`);

@@ -1,11 +1,11 @@
-// What a call asks for besides its content, in the words of either OpenAI protocol.
+// Call options → members of either OpenAI protocol.
 import type { JsonText } from "../../message/message.ts";
 import type { EncodeNote } from "../encoded-request.ts";
 import { ignored, setting, type Member } from "./body.ts";
 import { isStrictSchema } from "./strict-schema.ts";
 import type { CallToEncode } from "../protocol.ts";
 
-/** Where the two protocols say the same thing differently. */
+/** Forms that differ between the two protocols. */
 export interface SettingWords {
   readonly api: string;
   effort(json: JsonText): Member;
@@ -51,7 +51,7 @@ export function askedSettings(call: CallToEncode, words: SettingWords): AskedSet
   return { members: [...members, ...tools.members], notes: [...notes, ...tools.notes] };
 }
 
-/** The provider refuses these where there are no tools. */
+/** The provider refuses these without tools. */
 function toolSettings({ assembly, options }: CallToEncode, words: SettingWords): AskedSettings {
   const { toolChoice, parallelToolUse } = options;
   const members: Member[] = [];

@@ -4,7 +4,7 @@ import type { LeftOut, Spelled, SpelledBlock, Written } from "../../assembly/spe
 import type { Block, JsonText, Message } from "../../message/message.ts";
 import { parseFields, textIn } from "../../message/fields.ts";
 
-/** A block before it is joined to what stands before it. */
+/** A block before it is joined to the earlier ones. */
 export type Piece = Pick<SpelledBlock, "json" | "kind" | "markerFromEnd" | "content">;
 
 /** One message or item of the array, in one piece or in several. */
@@ -33,12 +33,12 @@ export function entryOfParts(role: PromptRole, open: string, parts: readonly Par
   };
 }
 
-/** An entry that no marker can stand in. */
+/** An entry that cannot carry a marker. */
 export function plainEntry(role: PromptRole, piece: Omit<Piece, "markerFromEnd">): Entry {
   return { role, pieces: [{ ...piece, markerFromEnd: null }] };
 }
 
-/** The entries of one message behind what is written so far. */
+/** The entries of one message, joined to what is already written. */
 export function toSpelled(
   message: Message,
   entries: readonly Entry[],
@@ -62,13 +62,13 @@ export function toText(text: string): JsonText {
   return JSON.stringify(text);
 }
 
-/** What the model said with a block, or had summed up for it; undefined for a block that is no text. */
+/** The text of a block or of a summary; undefined for a block that is not text. */
 export function saidText(block: Block): string | undefined {
   if (block.type === "text") return block.text;
   return block.type === "compaction" ? (block.content ?? "") : undefined;
 }
 
-/** What the reader of a report is told of a block. */
+/** The name of a block for reports. */
 export function nameOf(block: Block): string {
   if (block.type !== "opaque") return block.type;
   const type = textIn(parseFields(block.json) ?? {}, "type");

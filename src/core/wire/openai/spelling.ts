@@ -21,7 +21,7 @@ import {
   type Part,
 } from "./spelled.ts";
 
-/** Where the two protocols write the same thing differently. */
+/** Forms that differ between the two protocols. */
 export interface SpellingWords {
   /** From the members that name, describe and define a tool. */
   tool(members: string): JsonText;
@@ -31,7 +31,7 @@ export interface SpellingWords {
   entries(message: Message, leave: Leave): readonly Entry[];
 }
 
-/** Whose messages are made of parts; tools answer in the user's name. */
+/** Roles whose messages are made of parts; tool results go into user messages. */
 type PartSpeaker = "system" | "user";
 
 export function toOpenaiSpelling(words: SpellingWords): Spelling {
@@ -50,7 +50,7 @@ export function toOpenaiSpelling(words: SpellingWords): Spelling {
   };
 }
 
-/** What a user, a tool or the application says: parts in one message, between what stands `alone`. */
+/** The entries of a user, tool or application message: parts in one message, between the `alone` entries. */
 export function partEntries(
   { role, content }: Pick<Message, "role" | "content">,
   { opens, parts: words }: Pick<SpellingWords, "opens" | "parts">,
@@ -121,8 +121,8 @@ function isForOneTurn({ role, json }: Message): boolean {
 }
 
 /**
- * A message of the application, whoever it would speak for elsewhere: behind the user's own words it
- * is no place where the provider ends a prefix by itself. Only one that is kept can be marked.
+ * Volatile text as a message of the application: after the user's own words it
+ * is not a place where the provider ends a prefix automatically. Only kept text can carry a marker.
  */
 function spellVolatile(
   text: string,

@@ -1,4 +1,4 @@
-// Whether a schema can be demanded strictly: the provider refuses a strict one that leaves something open.
+// Whether a schema can be strict: the provider refuses a strict schema that leaves something open.
 import type { JsonText } from "../../message/message.ts";
 import {
   fieldsIn,

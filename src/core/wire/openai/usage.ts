@@ -1,4 +1,4 @@
-// Totals that include what was read and written → disjoint buckets (D-03).
+// Totals that include cache reads and writes → disjoint buckets.
 import {
   lifetimes,
   noUsage,
@@ -8,19 +8,19 @@ import {
 } from "../../message/usage.ts";
 import type { ReportedUsage } from "../reply.ts";
 
-/** Counts as a provider gives them; undefined where it does not. */
+/** Counts from a provider; undefined if absent. */
 export interface ReportedCounts {
-  /** With everything that was read from the cache and written to it. */
+  /** Includes cache reads and writes. */
   readonly promptTokens: number | undefined;
   readonly readTokens: number | undefined;
   readonly writtenTokens: number | undefined;
   readonly writtenPerLifetime: Readonly<Partial<Record<Lifetime, number>>>;
-  /** With the reasoning ones. */
+  /** Includes reasoning tokens. */
   readonly generatedTokens: number | undefined;
   readonly reasoningTokens: number | undefined;
 }
 
-/** What a write lives where the provider names no lifetime. */
+/** The lifetime of a write if the provider names none. */
 const defaultLifetime: Lifetime = "30m";
 
 export function toReportedUsage(counts: ReportedCounts): ReportedUsage {

@@ -19,7 +19,7 @@ export function decodeChat(body: string): Reply | ProviderFailure {
   return toReply({ ...takeAnswer(nothingYet, answer), isDone: true });
 }
 
-/** What has arrived. Texts grow at their end; pieces of calls are put together when all have come. */
+/** What has arrived. Texts grow at their end; pieces of calls are joined at the end. */
 export interface ChatState {
   readonly hasBegun: boolean;
   readonly id: string;
@@ -54,7 +54,7 @@ export const nothingYet: ChatState = {
   unreadable: 0,
 };
 
-/** With what a completion says, or the next chunk. */
+/** Adds a completion or the next chunk. */
 export function takeAnswer(state: ChatState, { id, model, choice, usage }: ChatAnswer): ChatState {
   const calls = choice?.calls ?? [];
   return {
@@ -131,7 +131,7 @@ function joinCalls(calls: GrowingList<ChatCall>): readonly WholeCall[] {
   return [...byIndex].toSorted(([left], [right]) => left - right).map(([, call]) => call);
 }
 
-/** A call in free text, which we never offer, is kept as it would be written. */
+/** A call in free text, which we never offer, is kept as JSON text. */
 function toBlock({ id, name, pieces, isCustom }: WholeCall): Block {
   const input = pieces.join("");
   if (!isCustom) return { type: "tool_use", id, name, inputJson: toInputJson(input) };
@@ -142,7 +142,7 @@ function toBlock({ id, name, pieces, isCustom }: WholeCall): Block {
 function toStop({ finishReason, refusal, calls }: ChatState): ReplyStop {
   switch (finishReason ?? "") {
     case "stop":
-      // A call that was demanded ends with "stop" too.
+      // A forced call also ends with "stop".
       if (calls.length > 0) return "tool_use";
       return refusal === "" ? "end_turn" : "refusal";
     case "length":

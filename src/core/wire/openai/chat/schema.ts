@@ -1,4 +1,4 @@
-// Answers of Chat Completions as far as they are read: whole, or chunk by chunk.
+// Answers of Chat Completions, whole or in chunks: the members that we read.
 import {
   countIn,
   fieldsIn,
@@ -10,11 +10,11 @@ import {
 
 export const chatPath = "/chat/completions";
 
-/** A completion or a chunk; what is absent, null or strange is undefined. */
+/** A completion or a chunk; absent, null or invalid members are undefined. */
 export interface ChatAnswer {
   readonly id: string | undefined;
   readonly model: string | undefined;
-  /** Null where there is no choice, as in the last chunk. */
+  /** Null if there is no choice, as in the last chunk. */
   readonly choice: ChatChoice | null;
   readonly usage: unknown;
 }
@@ -23,7 +23,7 @@ export interface ChatChoice {
   readonly finishReason: string | undefined;
   readonly text: string | undefined;
   readonly refusal: string | undefined;
-  /** What the model thought, where a provider of this shape shows it. */
+  /** The model's thinking, if the provider shows it. */
   readonly thinking: string | undefined;
   readonly calls: readonly ChatCall[];
 }
@@ -38,7 +38,7 @@ export interface ChatCall {
   readonly isCustom: boolean;
 }
 
-/** `message` in a completion, `delta` in a chunk. Of several choices, which we never ask for, the first. */
+/** Reads `message` in a completion, `delta` in a chunk. Only the first choice: we never ask for more. */
 export function readAnswer(answer: Fields, saidIn: "message" | "delta"): ChatAnswer {
   const [first] = listIn(answer, "choices");
   return {

@@ -24,7 +24,7 @@ const words: SpellingWords = {
 
 export const chatSpelling: Spelling = toOpenaiSpelling(words);
 
-/** What the model said, in one message: its text as a whole, then its calls. */
+/** The model's message: its whole text, then its calls. */
 function assistantEntries(content: readonly Block[], leave: Leave): readonly Entry[] {
   const said: Block[] = [];
   const texts: string[] = [];
@@ -50,7 +50,7 @@ function spellCall({ id, name, inputJson }: ToolUseBlock): JsonText {
   return `{"id":${toText(id)},"type":"function","function":{${call}}}`;
 }
 
-/** Text alone: a tool message has no place for anything else. */
+/** Text only: a tool message cannot hold anything else. */
 function resultEntry(block: ToolResultBlock, leave: Leave): Entry {
   const texts: string[] = [];
   const written: Block[] = [];

@@ -1,4 +1,4 @@
-// A streamed completion: a compaction over its chunks.
+// Reads a streamed completion chunk by chunk.
 import { failureIn } from "../failure.ts";
 import { parseFields } from "../../../message/fields.ts";
 import type { ServerEvent, StreamDecoder } from "../../protocol.ts";

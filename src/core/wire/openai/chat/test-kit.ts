@@ -1,4 +1,4 @@
-// Assemblies, plans and compacts for the tests of both OpenAI protocols, made with the real functions.
+// Assemblies, plans and streams for the tests of both OpenAI protocols, built with the real functions.
 import { assemble, type Assembly } from "../../../assembly/assemble.ts";
 import { layFoundation } from "../../../assembly/foundation.ts";
 import type { Layout } from "../../../assembly/layout.ts";
@@ -16,7 +16,7 @@ import type { Reply, StreamPart } from "../../reply.ts";
 
 /** Takes markers for 30m and 12h; thinks; takes no temperature. */
 export const sol: ModelFacts = resolveModel("gpt-6.1-sol").facts;
-/** Takes no markers; keeps prefixes for 24h where asked. */
+/** Takes no markers; keeps prefixes for 24h on request. */
 export const older: ModelFacts = resolveModel("gpt-5.5").facts;
 /** Does not think; takes a temperature. */
 export const plain: ModelFacts = resolveModel("gpt-4.1").facts;

@@ -3,7 +3,7 @@ import { countIn, fieldsIn, fieldsOf } from "../../../message/fields.ts";
 import { toReportedUsage, unreportedUsage } from "../usage.ts";
 import type { ReportedUsage } from "../../reply.ts";
 
-/** Also understands who tells hits and misses beside the total instead of in its details. */
+/** Also reads providers that report hits and misses beside the total instead of in its details. */
 export function readChatUsage(value: unknown): ReportedUsage {
   if (typeof value !== "object" || value === null) return unreportedUsage();
   const usage = fieldsOf(value);

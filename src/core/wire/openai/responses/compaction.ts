@@ -35,7 +35,7 @@ function encodeCompact(call: CompactionToEncode): EncodedRequest {
   const notes = [
     ...cache.notes,
     ...leftInPrefix(call).map((what) => ignored(`${what}: the compact endpoint takes none`)),
-    // Here they would be the system's, and stand before everything that was sent.
+    // Here instructions would become system text before everything that was sent.
     ...(instructions.trim() === ""
       ? []
       : [ignored("the instructions: the compact endpoint sums up in its own way")]),
@@ -46,7 +46,7 @@ function encodeCompact(call: CompactionToEncode): EncodedRequest {
 
 const takenMembers: readonly string[] = ["service_tier", "image"];
 
-/** What other calls send, a prompt's prefix depends on, and this endpoint has no member for. */
+/** Settings that the prefix depends on and that this endpoint has no member for. */
 function leftInPrefix({
   assembly,
   options,
@@ -90,7 +90,7 @@ function decodeCompact(body: string): Reply | ProviderFailure {
   };
 }
 
-/** Each item a message of its own: what the users said, then what only the provider can read. */
+/** One message for each item: the user messages, then the sealed item. */
 function messagesIn({ message }: Reply): readonly Message[] {
   const items = message.content.flatMap((block) => (block.type === "opaque" ? [block.json] : []));
   return items.some(isCompaction) ? items.map(toMessage) : [];

@@ -19,7 +19,7 @@ export function decodeResponses(body: string): Reply | ProviderFailure {
   return toReply(response, items, items.flatMap(toBlocks), failure ?? null);
 }
 
-/** Why a response failed; undefined where it did not. */
+/** Why a response failed; undefined if it did not. */
 export function responseFailure(response: Fields): ProviderFailure | undefined {
   const failure = failureIn(response);
   if (failure !== undefined || textIn(response, "status") !== "failed") return failure;
@@ -34,7 +34,7 @@ export function outputTexts(json: JsonText): readonly JsonText[] {
   return arrayItems(json, output).map(({ start, end }) => json.slice(start, end));
 }
 
-/** From the response as its last event or its body tells it, and what was said. */
+/** Builds the reply from the response and its items. */
 export function toReply(
   response: Fields,
   items: readonly JsonText[],

@@ -1,4 +1,4 @@
-// Assembly + plan → the body of a Responses request. Nothing is stored there: every call brings its whole input.
+// Assembly + plan → the body of a Responses request. The provider stores nothing: every call sends its whole input.
 import type { EncodedRequest } from "../../encoded-request.ts";
 import { content, setting } from "../body.ts";
 import { encodeOpenai, type BodyWords } from "../encode.ts";
@@ -18,7 +18,7 @@ const words: BodyWords = {
   ownMembers: ({ model, options }) => [
     ...(options.stream ? [content("stream", "true")] : []),
     setting("store", "false"),
-    // What the model thought comes back sealed, to be sent again.
+    // Asks for the sealed thinking, so that it can be sent again.
     ...(model.capabilities.thinking ? [setting("include", '["reasoning.encrypted_content"]')] : []),
   ],
   effort: (json) => setting("reasoning", `{"effort":${json}}`),

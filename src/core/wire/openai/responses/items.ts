@@ -1,11 +1,11 @@
-// Output items ⇄ blocks. What an item says beyond its text goes along as the item itself.
+// Output items ⇄ blocks. An item with more than text is kept as the item itself.
 import type { Block, JsonText } from "../../../message/message.ts";
 import { toInputJson } from "../arguments.ts";
 import { readItem, type Item } from "./schema.ts";
 
 /**
- * An item of a reply as blocks. Where our own spelling would lose something (a phase, annotations, a
- * namespace), the item stands verbatim before the block that says what it means: this protocol
+ * An item of a reply as blocks. If our own spelling would lose something (a phase, annotations, a
+ * namespace), the verbatim item comes before the block with its meaning: this protocol
  * writes the first, every other one the second.
  */
 export function toBlocks(json: JsonText): readonly Block[] {

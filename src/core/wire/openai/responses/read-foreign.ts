@@ -130,7 +130,7 @@ function readOther(item: JsonNode, type: string, path: string): BlockDraft {
   };
 }
 
-/** By how this API names what a tool is asked and what it answers. */
+/** The type's ending says whether it is a tool call or a result. */
 function kindOfItem(type: string): BlockKind {
   if (type.endsWith("_call")) return "tool_use";
   if (type.endsWith("_output")) return "tool_result";
@@ -138,7 +138,7 @@ function kindOfItem(type: string): BlockKind {
   return type === "compaction" ? "compaction" : "other";
 }
 
-/** Undefined where the text says it all. */
+/** Undefined if the text is enough. */
 function countedItem(item: JsonNode, kind: BlockKind, type: string): Block | undefined {
   const sealed = textOf(item, "encrypted_content") ?? "";
   if (kind === "thinking") return { type: "thinking", text: summaryOf(item), signature: sealed };

@@ -1,4 +1,4 @@
-// Items of the Responses API as far as they are read. An item that says more than we keep stays verbatim.
+// Items of the Responses API: the members that we read. An item with more than that stays verbatim.
 import { objectMembers, rootSpan, type Span } from "../../../message/json-text.ts";
 import type { JsonText } from "../../../message/message.ts";
 import {
@@ -17,7 +17,7 @@ export type Item =
       readonly kind: "message";
       readonly text: string;
       readonly isRefusal: boolean;
-      /** Whether our own spelling of the text says all that the item says. */
+      /** Whether our own spelling keeps everything in the item. */
       readonly isPlain: boolean;
     }
   | {
@@ -27,15 +27,15 @@ export type Item =
       readonly argumentsText: string;
       readonly isPlain: boolean;
     }
-  /** What the model thought, sealed by the provider. */
+  /** The model's thinking, sealed by the provider. */
   | { readonly kind: "reasoning"; readonly summary: string; readonly sealed: string }
-  /** What a user said, as the provider gives it back in place of a conversation. */
+  /** A user message that the provider returns as part of a compaction. */
   | { readonly kind: "user message"; readonly text: string }
-  /** What else the conversation was, sealed by the provider. */
+  /** The rest of the conversation, sealed by the provider. */
   | { readonly kind: "compaction"; readonly sealed: string }
   | { readonly kind: "other"; readonly type: string };
 
-/** Null for what is no item of this API, such as a block of another provider. */
+/** Null if it is not an item of this API, such as a block of another provider. */
 export function readItem(json: JsonText): Item | null {
   const item = parseFields(json);
   return item === undefined ? null : readItemFields(item);
@@ -55,7 +55,7 @@ export function readItemFields(item: Fields): Item | null {
         sealed: textIn(item, "encrypted_content") ?? "",
       };
     case "compaction": {
-      // Another provider has blocks of this name, with their text in the open.
+      // Another provider has blocks of this name with readable text.
       const sealed = textIn(item, "encrypted_content");
       return sealed === undefined || Object.hasOwn(item, "content") ? null : { kind: type, sealed };
     }
@@ -64,13 +64,13 @@ export function readItemFields(item: Fields): Item | null {
   }
 }
 
-/** The exact text of one member of a JSON object, which must be valid; undefined where there is none. */
+/** The exact text of one member of a valid JSON object; undefined if absent. */
 export function memberText(json: JsonText, name: string): JsonText | undefined {
   const span = memberSpan(json, rootSpan(json), name);
   return span === undefined ? undefined : json.slice(span.start, span.end);
 }
 
-/** The last of members with the same name, as every parser takes it. */
+/** The last member with this name, as in every parser. */
 export function memberSpan(json: JsonText, object: Span, name: string): Span | undefined {
   return objectMembers(json, object).findLast((member) => member.key === name)?.value;
 }
@@ -86,7 +86,7 @@ const itemTypes = new Set([
   "program",
 ]);
 
-/** By name, or by how this API names what a tool is asked and what it answers. */
+/** Whether this API has an item type of this name, or a tool call or result type like it. */
 function isItemType(type: string): boolean {
   return itemTypes.has(type) || /_(?:call|output)$/.test(type);
 }

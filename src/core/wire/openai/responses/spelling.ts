@@ -10,7 +10,7 @@ import { responsesParts } from "./parts.ts";
 import { readItem, type Item } from "./schema.ts";
 
 const words: SpellingWords = {
-  // Not strict, which this API is unasked: our schemas may leave things open.
+  // Not strict, although strict is the API's default: our schemas may leave things open.
   tool: (members) => `{"type":"function",${members},"strict":false}`,
   opens: {
     system: '{"type":"message","role":"developer","content":[',
@@ -31,7 +31,7 @@ const words: SpellingWords = {
 
 export const responsesSpelling: Spelling = toOpenaiSpelling(words);
 
-/** The item before it says the same and more. */
+/** Whether the item before it already says the same. */
 function isRepeated(block: Block, before: Block | undefined): boolean {
   if (before?.type !== "opaque") return false;
   const item = readItem(before.json);
@@ -47,13 +47,13 @@ function itemEntry(block: Block, role: Entry["role"]): Entry | undefined {
   return plainEntry(role, { json, kind, content: [countedAs(item) ?? block] });
 }
 
-/** An item takes tokens for what it says, not for how it is written; a sealed one for its length. */
+/** An item is counted by its content, not by its JSON; a sealed one by its length. */
 function countedAs(item: Item): Block | undefined {
   if (item.kind !== "reasoning") return meaningOf(item);
   return { type: "thinking", text: item.summary, signature: item.sealed };
 }
 
-/** What the model said: an item for each block. */
+/** The model's output: an item for each block. */
 function outputEntries(block: Block, leave: Leave): readonly Entry[] {
   const text = saidText(block);
   if (text !== undefined && text !== "") {
@@ -70,7 +70,7 @@ function outputEntries(block: Block, leave: Leave): readonly Entry[] {
   return [];
 }
 
-/** Text alone as one string, anything more as parts; neither can carry a marker. */
+/** Plain text as one string, anything else as parts; neither can carry a marker. */
 function resultEntry(block: ToolResultBlock, leave: Leave): Entry {
   const parts = toldContent(block).flatMap((inner) => partOf(inner, responsesParts, leave) ?? []);
   const content = parts.flatMap((part) => part.content);

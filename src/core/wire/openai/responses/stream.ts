@@ -1,4 +1,4 @@
-// A streamed response: a compaction over its events. Items are taken whole from the event that ends them.
+// Reads a streamed response event by event. Items are taken whole from the event that ends them.
 import { growingList, itemsOf, type GrowingList } from "../../../growing/growing-list.ts";
 import { escapeLoneSurrogates } from "../../../message/json-text.ts";
 import type { Block, JsonText } from "../../../message/message.ts";
@@ -13,7 +13,7 @@ import { toBlocks } from "./items.ts";
 import { memberText, readItemFields, type Item } from "./schema.ts";
 
 export interface ResponsesState {
-  /** As the latest event with a response tells it; null before the first. */
+  /** The response in the latest event that has one; null before the first. */
   readonly response: Fields | null;
   /** The exact text of the response that ended the stream. */
   readonly endJson: JsonText | null;
@@ -25,7 +25,7 @@ export interface ResponsesState {
   readonly unreadable: number;
 }
 
-/** What came for one item, by its place in the output. */
+/** What arrived for one item, by its place in the output. */
 type Arrived = { readonly place: number } & (
   | { readonly kind: "begun"; readonly item: Item | null }
   | { readonly kind: "piece"; readonly text: string }
@@ -135,7 +135,7 @@ function finishResponses(state: ResponsesState): Reply | ProviderFailure {
 interface GatheredItem {
   readonly begun: Item | null;
   readonly pieces: readonly string[];
-  /** Null where the stream was cut before the item ended. */
+  /** Null if the stream was cut before the item ended. */
   readonly json: JsonText | null;
 }
 
@@ -151,7 +151,7 @@ function groupItems(arrived: GrowingList<Arrived>): ReadonlyMap<number, Gathered
   return items;
 }
 
-/** A sealed item that was cut cannot be sent again; of it, what could be read is kept. */
+/** A cut sealed item cannot be sent again; only its readable text is kept. */
 function toContent({ begun, pieces, json }: GatheredItem): readonly Block[] {
   if (json !== null) return toBlocks(json);
   const text = pieces.join("");
