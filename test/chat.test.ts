@@ -160,7 +160,7 @@ test("the conversation can be forked, listed, looked at and given to another mod
   );
   expect(out).toMatch(/\* {2}try-it +0 +\$0\.0000 .* Look around\n/);
   expect(out).toMatch(/T0 tools[\s\S]*T3 conversation[\s\S]*tool results/);
-  expect(out).toContain("Nothing was folded: the conversation is too short for that.");
+  expect(out).toContain("Nothing was compacted: the conversation is too short for that.");
   expect(out).toContain("there is nothing to compact yet");
   expect(out).toContain("MEMORY.md is not there yet.");
   expect(out).toContain("There are no skills.");

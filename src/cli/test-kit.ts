@@ -60,8 +60,8 @@ export async function makeExample(where: string): Promise<void> {
   const setup = { agent: "coder", role: "unified", model: "claude-x", provider: "garage" } as const;
   await ledger.createSession({ id: "build", ...setup, foundation: "You build." });
   for (const number of [1, 2, 3]) await addTurn(ledger, "build", number);
-  await compactionTwo(ledger);
-  await failTurn(ledger, "build", "turn-4", "fold-1");
+  await compactTwo(ledger);
+  await failTurn(ledger, "build", "turn-4", "compaction-1");
   const parent = { sessionId: "build", turnId: "turn-3" };
   await ledger.createSession({ id: "worker", ...setup, parent, task: "look around" });
   const turn = await ledger.openTurn(newTurn("worker", "turn-5", null, "go"));
@@ -111,10 +111,10 @@ async function failTurn(
   await turn.close({ status: "failed", endMs: startMs, reason: "refused" });
 }
 
-async function compactionTwo(ledger: Ledger): Promise<void> {
+async function compactTwo(ledger: Ledger): Promise<void> {
   const lock = await ledger.lockCompaction("build");
   await lock?.commit({
-    id: "fold-1",
+    id: "compaction-1",
     sessionId: "build",
     parentTurnId: "turn-3",
     messages: [words("user", "what happened so far")],

@@ -138,26 +138,26 @@ async function compact(focus: string, { chat, tell }: SlashContext): Promise<voi
     tell({
       type: "noticed",
       level: "warning",
-      text: `Nothing was folded: ${reasons[run.why] ?? run.why}.`,
+      text: `Nothing was compacted: ${reasons[run.why] ?? run.why}.`,
     });
     return;
   }
   const { tokensBefore, tokensAfter, turnsSummarized, costPicoUsd } = run.compaction.details;
   const text =
-    `Folded ${formatCount(turnsSummarized, "turn")}: ${formatTokens(tokensBefore)} → ` +
+    `Compacted ${formatCount(turnsSummarized, "turn")}: ${formatTokens(tokensBefore)} → ` +
     `${formatTokens(tokensAfter)} tokens, for ${formatUsdRounded(costPicoUsd)}. ` +
-    `What was folded can still be searched by the agent.`;
+    `The agent can still search what was compacted.`;
   await chat.recount();
   tell({ type: "noticed", level: "info", text });
 }
 
 const reasons: Readonly<Record<string, string>> = {
   "no boundary": "the conversation is too short for that",
-  "too soon": "it was folded a moment ago",
+  "too soon": "it was compacted a moment ago",
   disabled: "compaction is switched off in the configuration",
   "breaker open": "the last attempts failed; it is tried again later",
-  ineffective: "the last folds freed too little",
-  "too often": "it was folded too often lately",
+  ineffective: "the last compactions freed too little",
+  "too often": "it was compacted too often lately",
 };
 
 async function showSessions(typed: string, context: SlashContext): Promise<void> {

@@ -40,18 +40,18 @@ function notCompacted(
   hindrance: Hindrance | null,
 ): StrataError {
   const cost = describeSpent(spent);
-  const message = `session ${id} was not folded: ${why}${cost}`;
+  const message = `session ${id} was not compacted: ${why}${cost}`;
   if (hindrance === "lock_held" || hindrance === "lock_lost") {
     return new StrataError(
       "conflict",
       message,
-      `strata sessions show ${id} lists its folds; try again when nobody else works on it`,
+      `strata sessions show ${id} lists its compactions; try again when no other process works on it`,
     );
   }
   return new StrataError(
     "environment-unfit",
     message,
-    `its history is as it was; try again, or fold it without a model: strata compact ${id} --no-model`,
+    `its history is as it was; try again, or compact it without a model: strata compact ${id} --no-model`,
   );
 }
 

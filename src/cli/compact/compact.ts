@@ -11,7 +11,7 @@ import { describePlan, type Planned } from "./planned-compaction.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import { createProgress, type Progress } from "../progress.ts";
 import { readCatalogue } from "../../host/read-catalogue.ts";
-import { askToCompaction, renderPlan } from "./render-compaction.ts";
+import { askToCompact, renderPlan } from "./render-compaction.ts";
 import {
   renderCompactionFacts,
   renderRecall,
@@ -90,7 +90,7 @@ async function compact(work: Work): Promise<number> {
   // With --json, one value is printed; whoever is asked sees the plan all the same.
   (isJson ? io.error : io.out)(renderAll(planned, writer));
   refuseUnasked(writer, planned.sessionId, isGiven);
-  if (!(await confirm(askToCompaction(planned), isGiven))) {
+  if (!(await confirm(askToCompact(planned), isGiven))) {
     io.error("Nothing was changed.\n");
     return 0;
   }
@@ -132,7 +132,7 @@ function recallOf(
 
 /** With what is missing where a summary is wanted and cannot be had. */
 function renderAll(planned: Planned, writer: Writer): string {
-  const missing = planned.kind === "fold" ? describeMissing(writer) : "";
+  const missing = planned.kind === "compaction" ? describeMissing(writer) : "";
   return `${renderPlan(planned)}${missing}`;
 }
 
@@ -145,7 +145,7 @@ function describeMissing(writer: Writer): string {
     case "nobody":
       return writer.missing === null
         ? ""
-        : `\nNo model can be asked for a summary: ${writer.missing}. Without one, which --no-model asks for, this outline and index stand for what is folded.\n`;
+        : `\nNo model can be asked for a summary: ${writer.missing}. Without one, which --no-model asks for, this outline and index replace the compacted turns.\n`;
   }
 }
 
@@ -155,7 +155,7 @@ function refuseUnasked(writer: Writer, id: string, isGiven: boolean): void {
   throw new StrataError(
     "environment-unfit",
     `no model can be asked for a summary: ${writer.missing}`,
-    `fold without a model: strata compact ${id} --no-model --yes; nothing was changed`,
+    `compact without a model: strata compact ${id} --no-model --yes; nothing was changed`,
   );
 }
 

@@ -10,10 +10,10 @@ export interface PlanContext {
   readonly callsPerTurn: number;
 }
 
-export type Planned = PlannedCompaction | NothingToCompaction;
+export type Planned = PlannedCompaction | NothingToCompact;
 
 export interface PlannedCompaction {
-  readonly kind: "fold";
+  readonly kind: "compaction";
   readonly sessionId: string;
   readonly model: string;
   /** Null where an outline is made without a model. */
@@ -51,7 +51,7 @@ export interface PlannedMoney {
   readonly savingPerCallPicoUsd: bigint;
 }
 
-export interface NothingToCompaction {
+export interface NothingToCompact {
   readonly kind: "nothing";
   readonly sessionId: string;
   /** `too short`: all of it stays. `no place`: nowhere to cut. `no gain`: what stands for it is as long. */
@@ -80,7 +80,7 @@ export function describePlan(plan: CompactionPlan, context: PlanContext): Planne
   const { tokensBefore, tokensAfter, breakEvenCalls, callsLeft, gainFactor } = weighing;
   if (tokensAfter >= tokensBefore) return { ...nothing, why: "no gain", tokensBefore, tokensAfter };
   return {
-    kind: "fold",
+    kind: "compaction",
     sessionId,
     model: model.id,
     writer,
@@ -108,7 +108,7 @@ export function describePlan(plan: CompactionPlan, context: PlanContext): Planne
 function toMoney({
   weighing,
   prices,
-}: Extract<CompactionPlan, { readonly kind: "fold" }>): PlannedMoney | null {
+}: Extract<CompactionPlan, { readonly kind: "compaction" }>): PlannedMoney | null {
   const { summaryPicoUsd, rewritePicoUsd, costNowPicoUsd, savingPerCallPicoUsd } = weighing;
   if (!weighing.isPriced || prices === null) return null;
   return { ...prices, summaryPicoUsd, rewritePicoUsd, costNowPicoUsd, savingPerCallPicoUsd };

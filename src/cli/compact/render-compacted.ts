@@ -47,16 +47,16 @@ export function renderCompactionFacts(compaction: ShownCompaction): string {
   const { tokensBefore, tokensAfter, summaryTokens, summarizedThroughTurnId } = compaction;
   const kept = compaction.firstKeptTurnId;
   return renderFacts([
-    ["fold", toPrintable(compaction.turnId)],
+    ["compaction", toPrintable(compaction.turnId)],
     ["when", `${formatTime(compactedMs)} UTC, ${trigger}, in ${formatDuration(durationMs)}`],
     ["kind", describeKind(compaction)],
     [
       "turns",
-      `${turnsSummarized} of ${headTurnCount} folded, through ${toPrintable(summarizedThroughTurnId)}; ${kept === null ? "none is kept" : `kept from ${toPrintable(kept)} on`}`,
+      `${turnsSummarized} of ${headTurnCount} compacted, through ${toPrintable(summarizedThroughTurnId)}; ${kept === null ? "none is kept" : `kept from ${toPrintable(kept)} on`}`,
     ],
     [
       "tokens",
-      `${formatTokens(tokensBefore)} → ${formatTokens(tokensAfter)}, ${formatTokens(summaryTokens)} of them for what was folded`,
+      `${formatTokens(tokensBefore)} → ${formatTokens(tokensAfter)}, ${formatTokens(summaryTokens)} of them for the notes`,
     ],
     ["cost", describeCost(compaction)],
     ["index", describeIndex(compaction.indexJson)],
@@ -89,11 +89,19 @@ export function renderRecall({ sessionId, compactionId, headTurnId, canRecall }:
     ? "the agent finds all of it with history_search and history_read."
     : "the agent has no history_search and history_read among its tools.";
   const ways = [
-    [`strata sessions show ${sessionId} --fold ${compactionId}`, "what the model is told instead"],
+    [
+      `strata sessions show ${sessionId} --compaction ${compactionId}`,
+      "what the model reads instead",
+    ],
     [`strata sessions show ${sessionId} --messages --whole`, "everything that was said"],
     ...(headTurnId === null
       ? []
-      : [[`strata sessions fork ${sessionId} NEW --turn ${headTurnId}`, "go on as if not folded"]]),
+      : [
+          [
+            `strata sessions fork ${sessionId} NEW --turn ${headTurnId}`,
+            "continue without the compaction",
+          ],
+        ]),
   ];
   const width = Math.max(...ways.map(([command = ""]) => command.length));
   const lines = ways.map(

@@ -3,7 +3,7 @@ import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
 import type {
-  NothingToCompaction,
+  NothingToCompact,
   Planned,
   PlannedCompaction,
   PlannedMoney,
@@ -12,21 +12,21 @@ import { toPrintable } from "../ledger/render-ledger.ts";
 import { renderFacts } from "../table.ts";
 
 export function renderPlan(planned: Planned): string {
-  return planned.kind === "fold" ? renderCompaction(planned) : renderNothing(planned);
+  return planned.kind === "compaction" ? renderCompaction(planned) : renderNothing(planned);
 }
 
 /** Asked before anything is changed. */
-export function askToCompaction(planned: PlannedCompaction): string {
+export function askToCompact(planned: PlannedCompaction): string {
   const { sessionId, writer } = planned;
   const how = writer === null ? "without a model" : `with a summary by ${writer}`;
-  return toPrintable(`Fold ${describeTurns(planned)} of ${sessionId} ${how}?`);
+  return toPrintable(`Compact ${describeTurns(planned)} of ${sessionId} ${how}?`);
 }
 
 function renderCompaction(planned: PlannedCompaction): string {
   const { tokensBefore, tokensAfter, money } = planned;
   return renderFacts([
     ["session", toPrintable(`${planned.sessionId}, ${planned.model}`)],
-    ["folds", describeCompacted(planned)],
+    ["compacts", describeCompacted(planned)],
     ["into", describeNotes(planned)],
     ["keeps", describeKept(planned)],
     [
@@ -100,10 +100,10 @@ function describeShare(factor: number): string {
     : `the cost ${factor.toFixed(1)} times`;
 }
 
-function renderNothing(planned: NothingToCompaction): string {
+function renderNothing(planned: NothingToCompact): string {
   const { sessionId, why, turns, historyTokens, keepTokens } = planned;
   const size = `${formatCount(turns, "turn")} with ${formatTokens(historyTokens)} tokens`;
-  const head = `Nothing to fold in ${toPrintable(sessionId)}:`;
+  const head = `Nothing to compact in ${toPrintable(sessionId)}:`;
   switch (why) {
     case "too short":
       return `${head} it has ${size}, and the latest ${formatTokens(keepTokens)} always stay.\n`;

@@ -88,6 +88,7 @@ function toColumns(names: string): readonly Column<Flat>[] {
 function titleOf(name: string): string {
   return name
     .replace("no_cache.actual_", "")
+    .replace("fold_count", "compaction_count")
     .replace(/_count$/, "s")
     .replace(/_(?:usd|tokens|ms|at)$/, "")
     .replace("_ms_", " ")

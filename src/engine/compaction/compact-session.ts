@@ -35,7 +35,7 @@ export type CompactionPlan = {
   readonly numbers: CompactionNumbers;
 } & (
   | {
-      readonly kind: "fold";
+      readonly kind: "compaction";
       readonly boundary: Boundary;
       readonly weighing: Weighing;
       /** Of the prompt of a call before and after; null where the model has no price. */
@@ -68,7 +68,7 @@ export async function planCompaction(
   const before = pricePrompt(session.model, nowMs, weighing.tokensBefore);
   const after = pricePrompt(session.model, nowMs, weighing.tokensAfter);
   const prices = before === null || after === null ? null : { before, after };
-  return { ...known, kind: "fold", boundary, weighing, prices };
+  return { ...known, kind: "compaction", boundary, weighing, prices };
 }
 
 /** Compactions a session that no turn runs in. `focus` says what the summary should dwell on. */
