@@ -84,7 +84,7 @@ test("a turn that a process left open is gone on with", async () => {
   const id = resumedBy(first);
   await leaveOpen(join(folder, "data", "ledger.db"), id);
   const { out } = await chat({ words: ["--resume", id] });
-  expect(out).toContain("The last turn was left open; going on with it.\n\nTwo.\n");
+  expect(out).toContain("The last turn was left open; resuming it.\n\nTwo.\n");
 });
 
 const writes: ScriptStep = {
@@ -156,7 +156,7 @@ test("the conversation can be forked, listed, looked at and given to another mod
   expect(out).toContain("This is try-it now.");
   expect(out).toContain('model "haiku" is unknown');
   expect(out).toMatch(
-    /claude-haiku-5-5 answers from now on\. Nothing is cached there yet: the next call sends \S+ tokens anew, about \$0\.\d+\.\nThe cache of claude-sonnet-5-5 stays as it is/,
+    /claude-haiku-5-5 answers from now on\. Nothing is cached there yet: the next call sends \S+ tokens uncached, about \$0\.\d+\.\nThe cache of claude-sonnet-5-5 stays as it is/,
   );
   expect(out).toMatch(/\* {2}try-it +0 +\$0\.0000 .* Look around\n/);
   expect(out).toMatch(/T0 tools[\s\S]*T3 conversation[\s\S]*tool results/);

@@ -1,4 +1,4 @@
-// For tests: the program without a process of its own, and a ledger in which something happened.
+// For tests: runs the program in the same process, and creates an example ledger.
 import { channel } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
 import type { CachePlan } from "../core/cache/cache-plan.ts";
@@ -27,11 +27,11 @@ export async function strata(
 
 export interface TestIo {
   readonly io: Io;
-  /** So far. */
+  /** What was printed so far. */
   readonly said: { out: string; error: string };
 }
 
-/** Keeps what a command says, and shows it to whoever searches the suite's output for planted secrets. */
+/** Keeps the output of a command, and publishes it to the search for planted secrets. */
 export function createTestIo(env: Io["env"] = {}): TestIo {
   const kept = { out: "", error: "" };
   const keep =
@@ -43,7 +43,7 @@ export function createTestIo(env: Io["env"] = {}): TestIo {
   return { io: { out: keep("out"), error: keep("error"), env }, said: kept };
 }
 
-/** What docs/ledger.md gives operators to query with. */
+/** The example queries of docs/ledger.md. */
 export function sqlExamples(): readonly string[] {
   const text = readFileSync("docs/ledger.md", "utf8");
   return [...text.matchAll(/```sql\n(.*?);\n```/gs)].map(([, sql = ""]) => sql);
@@ -52,8 +52,8 @@ export function sqlExamples(): readonly string[] {
 export const startMs: number = Date.UTC(2026, 10, 16, 9);
 
 /**
- * `build` with three turns of two calls each, the first two compacted; then a turn that failed. `worker` was asked for by
- * it, and runs a turn that nobody closed.
+ * `build` with three turns of two calls each, the first two compacted; then a turn that failed. `worker` is a
+ * sub-agent of it with a turn that was left open.
  */
 export async function makeExample(where: string): Promise<void> {
   const ledger = await openLedger(where, { now: () => startMs });

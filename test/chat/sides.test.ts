@@ -125,7 +125,7 @@ test("an agent that nobody configured is a mistake where others are", async () =
   await writeFile(file, "agents: { reviewer: { policy: adaptive } }\n");
   const asked = kit.chat({ prompt: "hi", words: ["--config", file, "--agent", "reviwer"] });
   await expect(asked).rejects.toMatchObject({
-    message: "no agent is called reviwer",
+    message: "there is no agent reviwer",
     hint: "did you mean reviewer?",
   });
 });

@@ -1,4 +1,4 @@
-// The compaction of strata compact: Ctrl-C leaves everything as it was; a compaction that did not happen is an error with a hint.
+// Runs the compaction of strata compact. Ctrl-C changes nothing; a compaction that did not happen is an error with a hint.
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type {
@@ -57,6 +57,7 @@ function notCompacted(
 
 function describeSpent(spent: readonly SummaryCall[]): string {
   const cost = knownCost(sumCalls(spent));
-  if (cost === null) return "; what the attempt cost is not known, the model has no price";
+  if (cost === null)
+    return "; the cost of the attempt is not known, because the model has no price";
   return cost === 0n ? "" : `; the attempt cost ${formatUsdRounded(cost)}`;
 }

@@ -77,7 +77,7 @@ describe("strata compact shows the plan", () => {
       "prompt      41\\.\\dk → about 22\\.\\dk tokens per call",
       `price       ${usd} → ${usd} per call from the cache, ${usd} → ${usd} without it`,
       `costs now   ${usd}: ${usd} for the summary, ${usd} because the next call is not in the cache`,
-      `break-even  after \\d+ calls \\(about \\d+ turns\\), each ${usd} cheaper; 8 calls more would earn \\d+ % of the cost`,
+      `break-even  after \\d+ calls \\(about \\d+ turns\\), each ${usd} cheaper; 8 calls more would save \\d+ % of the cost`,
     ];
     expect(out).toMatch(new RegExp(`^${patterns.join("\n")}\n$`));
     expect(await readKept()).toEqual(before);
@@ -113,7 +113,7 @@ describe("strata compact shows the plan", () => {
     const typed = ["compact", "build", "--dry-run", "--summarizer", "gpt-5.4-mini"] as const;
     const { out, status } = await withoutKey(...typed);
     expect(out).toContain("into        a summary by gpt-5.4-mini and an index");
-    expect(out).toContain("gpt-5.4-mini cannot be asked for it now: OPENAI_API_KEY is not set.");
+    expect(out).toContain("gpt-5.4-mini cannot be called now: OPENAI_API_KEY is not set.");
     expect(status).toBe(0);
   });
 
@@ -121,7 +121,7 @@ describe("strata compact shows the plan", () => {
     const { out, error, status } = await withKey("compact", "build");
     expect(out).toContain("compacts    5 turns");
     expect(error).toBe(
-      "strata: Compact 5 turns of build with a summary by claude-sonnet-4-6? Nobody is at a terminal to answer\n  add --yes; nothing was changed\n",
+      "strata: Compact 5 turns of build with a summary by claude-sonnet-4-6? There is no terminal to ask on\n  add --yes; nothing was changed\n",
     );
     expect(status).toBe(2);
     expect((await readKept()).compactions).toEqual([]);
@@ -154,7 +154,7 @@ describe("strata compact compacts", () => {
     expect(out).toContain(`compaction  ${compaction?.turnId}\n`);
     expect(out).toContain("kind        summary by claude-sonnet-4-6 of anthropic\n");
     expect(out).toContain("turns       5 of 8 compacted, through build-5; kept from build-6 on\n");
-    expect(out).toMatch(/index {3}\d+ exact names in 1\.\dk tokens; \d+ names left out\n/);
+    expect(out).toMatch(/index {7}\d+ exact names in 1\.\dk tokens; \d+ names left out\n/);
     expect(out).toContain(`strata sessions show build --compaction ${compaction?.turnId}`);
     expect(out).toContain("strata sessions fork build NEW --turn build-8");
     expect((await withoutKey("ledger", "check")).status).toBe(0);
@@ -226,7 +226,7 @@ describe("strata compact compacts", () => {
     await withKey("compact", "build", "--yes");
     const { out, status } = await withKey("compact", "build", "--yes");
     expect({ out, status }).toEqual({
-      out: "Nothing to compact in build: of its 3 turns with 20.3k tokens, no part before the latest 20.0k can be cut off.\n",
+      out: "Nothing to compact in build: it has 3 turns with 20.3k tokens, and no part before the latest 20.0k can be cut off.\n",
       status: 0,
     });
   });
@@ -236,11 +236,11 @@ describe("strata compact leaves everything as it was", () => {
   test("where no key is set: it says so, offers one without a model, and never makes one unasked", async () => {
     await makeSession(file, provider, claude);
     const dry = await withoutKey("compact", "build", "--dry-run");
-    expect(dry.out).toContain("No model can be asked for a summary: ANTHROPIC_API_KEY is not set.");
+    expect(dry.out).toContain("No model can write a summary: ANTHROPIC_API_KEY is not set.");
     expect(dry.status).toBe(0);
     const { error, status } = await withoutKey("compact", "build", "--yes");
     expect(error).toBe(
-      "strata: no model can be asked for a summary: ANTHROPIC_API_KEY is not set\n  compact without a model: strata compact build --no-model --yes; nothing was changed\n",
+      "strata: no model can write a summary: ANTHROPIC_API_KEY is not set\n  compact without a model: strata compact build --no-model --yes; nothing was changed\n",
     );
     expect(status).toBe(8);
     expect((await withoutKey("compact", "build")).status).toBe(8);
@@ -251,7 +251,7 @@ describe("strata compact leaves everything as it was", () => {
     await makeSession(file, provider, { ...claude, turns: 2 });
     const { out, status } = await withoutKey("compact", "build");
     expect({ out, status }).toEqual({
-      out: "Nothing to compact in build: it has 2 turns with 11.8k tokens, and the latest 20.0k always stay.\n",
+      out: "Nothing to compact in build: it has 2 turns with 11.8k tokens, and the latest 20.0k are always kept.\n",
       status: 0,
     });
   });
@@ -338,12 +338,12 @@ describe("strata compact leaves everything as it was", () => {
   });
 
   test.each([
-    [["--no-model", "--focus", "x"], 2, "--focus is about a summary"],
-    [["--no-model", "--summarizer", "x"], 2, "--summarizer is about a summary"],
+    [["--no-model", "--focus", "x"], 2, "--focus needs a summary"],
+    [["--no-model", "--summarizer", "x"], 2, "--summarizer needs a summary"],
     [["--summarizer", "gpt-5.44"], 3, 'model "gpt-5.44" is unknown'],
     [["--summarizer", "deepseek-chat"], 8, "strata can ask models of anthropic and openai"],
     [["--summarizer", "gpt-5.4"], 8, "gpt-5.4 cannot be asked for a summary: OPENAI_API_KEY"],
-  ])("where it is told %j", async (options, status, text) => {
+  ])("with %j", async (options, status, text) => {
     await makeSession(file, provider, { ...claude, turns: 1 });
     const ran = await withoutKey("compact", "build", ...options);
     expect(ran.error).toContain(text);

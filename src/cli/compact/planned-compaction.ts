@@ -1,12 +1,12 @@
-// What a compaction would do, as figures for people and machines.
+// What a compaction would do, as figures.
 import type { PromptPrice } from "../../core/compaction/plan/weigh-compaction.ts";
 import type { CompactionPlan } from "../../engine/compaction/compact-session.ts";
 
-/** What a plan does not say by itself. */
+/** What the plan itself does not contain. */
 export interface PlanContext {
-  /** Who writes the summary; null where nobody is asked. */
+  /** The model that writes the summary; null for an outline without a model. */
   readonly writer: string | null;
-  /** On average, so far. */
+  /** Average so far. */
   readonly callsPerTurn: number;
 }
 
@@ -16,28 +16,28 @@ export interface PlannedCompaction {
   readonly kind: "compaction";
   readonly sessionId: string;
   readonly model: string;
-  /** Null where an outline is made without a model. */
+  /** Null for an outline without a model. */
   readonly writer: string | null;
   readonly turnsCompacted: number;
   readonly turnsKept: number;
   readonly messagesCompacted: number;
   readonly messagesKept: number;
   readonly firstKeptTurnId: string;
-  /** Whether the first kept turn is kept only from one of its replies on. */
+  /** Whether only the later part of the first kept turn is kept. */
   readonly isTurnCut: boolean;
   readonly compactedTokens: number;
   readonly keptTokens: number;
   readonly foundationTokens: number;
-  /** What is expected to stand for the compacted part. */
+  /** Expected size of the notes that replace the compacted part. */
   readonly notesTokens: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Null where the model has no price. */
+  /** Null if the model has no price. */
   readonly money: PlannedMoney | null;
-  /** Calls after the next one until it has paid; null for never. */
+  /** Calls after the next one until break-even; null for never. */
   readonly breakEvenCalls: number | null;
   readonly breakEvenTurns: number | null;
-  /** If the session goes on about as long as it has. */
+  /** Expected, if the session continues about as long as it has lasted. */
   readonly callsLeft: number;
   readonly gainFactor: number | null;
 }
@@ -54,7 +54,7 @@ export interface PlannedMoney {
 export interface NothingToCompact {
   readonly kind: "nothing";
   readonly sessionId: string;
-  /** `too short`: all of it stays. `no place`: nowhere to cut. `no gain`: what stands for it is as long. */
+  /** `too short`: everything is kept. `no place`: no possible cut. `no gain`: the notes would be as long. */
   readonly why: "too short" | "no place" | "no gain";
   readonly turns: number;
   readonly historyTokens: number;

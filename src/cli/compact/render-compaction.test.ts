@@ -56,7 +56,7 @@ describe("a planned compaction", () => {
         "prompt      109.5k → about 32.0k tokens per call",
         "price       $0.0300 → $0.0100 per call from the cache, $0.4100 → $0.1200 without it",
         "costs now   $0.1400: $0.0600 for the summary, $0.0800 because the next call is not in the cache",
-        "break-even  after 7 calls (about 2 turns), each $0.0200 cheaper; 50 calls more would earn the cost 7.1 times",
+        "break-even  after 7 calls (about 2 turns), each $0.0200 cheaper; 50 calls more would save the cost 7.1 times",
         "",
       ].join("\n"),
     );
@@ -80,9 +80,9 @@ describe("a planned compaction", () => {
       money: money && { ...money, rewritePicoUsd: -9n * cents, costNowPicoUsd: -3n * cents },
     };
     expect(lineOf("costs now", cold)).toBe(
-      "nothing: $0.0600 for the summary, the next call is $0.0900 cheaper at once",
+      "nothing: $0.0600 for the summary, the next call is $0.0900 cheaper immediately",
     );
-    expect(lineOf("break-even", cold)).toBe("at once");
+    expect(lineOf("break-even", cold)).toBe("immediately");
   });
 
   test("that will not pay says that, too", () => {
@@ -90,7 +90,7 @@ describe("a planned compaction", () => {
       "never: later calls are not cheaper",
     );
     expect(lineOf("break-even", { gainFactor: 0.25, callsLeft: 2 })).toContain(
-      "; 2 calls more would earn 25 % of the cost",
+      "; 2 calls more would save 25 % of the cost",
     );
   });
 
@@ -98,7 +98,7 @@ describe("a planned compaction", () => {
     expect(lineOf("price", { money: null })).toBe("not known for this model");
     expect(lineOf("costs now", { money: null })).toBe(undefined);
     expect(lineOf("break-even", { money: null })).toBe(
-      "after 7 calls (about 2 turns); 50 calls more would earn the cost 7.1 times",
+      "after 7 calls (about 2 turns); 50 calls more would save the cost 7.1 times",
     );
   });
 
@@ -108,11 +108,14 @@ describe("a planned compaction", () => {
 });
 
 test.each([
-  ["too short", "it has 4 turns with 12.0k tokens, and the latest 20.0k always stay."],
-  ["no place", "of its 4 turns with 12.0k tokens, no part before the latest 20.0k can be cut off."],
+  ["too short", "it has 4 turns with 12.0k tokens, and the latest 20.0k are always kept."],
+  [
+    "no place",
+    "it has 4 turns with 12.0k tokens, and no part before the latest 20.0k can be cut off.",
+  ],
   [
     "no gain",
-    "25.0k tokens per call would become about 26.0k. It has 4 turns with 12.0k tokens, and the latest 20.0k always stay.",
+    "25.0k tokens per call would become about 26.0k. It has 4 turns with 12.0k tokens, and the latest 20.0k are always kept.",
   ],
 ] as const)("nothing to compact because of %s names the numbers", (why, text) => {
   const sizes = { turns: 4, historyTokens: 12_000, keepTokens: 20_000 };
@@ -187,7 +190,7 @@ describe("a compaction", () => {
   test("of a model without a price is not free", () => {
     const metadataJson = JSON.stringify({ callsWithoutCost: 1 });
     expect(renderCompaction({ ...compaction, costPicoUsd: 0n, metadataJson })).toContain(
-      "cost        not known, the model has no price, 110.0k tokens in and 900 out\n",
+      "cost        not known: the model has no price, 110.0k tokens in and 900 out\n",
     );
   });
 
@@ -202,7 +205,7 @@ describe("a compaction", () => {
       indexJson: null,
     });
     expect(shown).toContain("kind        outline, made without a model\n");
-    expect(shown).toContain("through turn-12; none is kept\n");
+    expect(shown).toContain("through turn-12; none kept\n");
     expect(shown).toContain("cost        $0.0000\nindex       none\n\nnotes\n");
   });
 
@@ -210,15 +213,15 @@ describe("a compaction", () => {
     const recall = { sessionId: "build", compactionId: "compaction-1", headTurnId: "turn-15" };
     expect(renderRecall({ ...recall, canRecall: true })).toBe(
       [
-        "Nothing is deleted; the agent finds all of it with history_search and history_read.",
+        "Nothing is deleted; the agent can find it with history_search and history_read.",
         "  strata sessions show build --compaction compaction-1  # what the model reads instead",
-        "  strata sessions show build --messages --whole         # everything that was said",
+        "  strata sessions show build --messages --whole         # all messages",
         "  strata sessions fork build NEW --turn turn-15         # continue without the compaction",
         "",
       ].join("\n"),
     );
     expect(renderRecall({ ...recall, canRecall: false })).toContain(
-      "the agent has no history_search and history_read among its tools.",
+      "the agent does not have the tools history_search and history_read.",
     );
   });
 });
