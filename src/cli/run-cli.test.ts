@@ -130,7 +130,7 @@ describe("strata models", () => {
     expect(refused.status).toBe(5);
   });
 
-  test("refuses a file that is not there", async () => {
+  test("refuses a file that does not exist", async () => {
     const { error, status } = await strata("models", "--models", "nowhere.json");
     expect(error).toContain("nowhere.json cannot be read");
     expect(status).toBe(5);

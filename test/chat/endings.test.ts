@@ -30,7 +30,7 @@ test("a reply that is cut off is told as that, and a script can see it", async (
   await kit.provide([{ text: "One two", stop: "output limit" }]);
   const { status, error } = await kit.chat({ prompt: "count" });
   expect(status).toBe(1);
-  expect(error).toContain("The reply is as long as replies may be, and was cut off there.");
+  expect(error).toContain("The reply reached the maximum length and was cut off.");
 });
 
 test("what went wrong is said before the status line", async () => {

@@ -29,7 +29,7 @@ test("a model is changed and changed back in one session; what is cached, and wh
   expect(out).toMatch(
     /claude-sonnet-5-5 answers again: the next call reads \S+ of \S+ tokens from its cache, about \$0\.\d+\./,
   );
-  expect(out).toContain("The cache of claude-haiku-5-5 stays as it is");
+  expect(out).toContain("The cache of claude-haiku-5-5 stays valid");
   expect(out).toContain("claude-sonnet-5-5 already answers.");
   expect(resumedBy({ error })).not.toBe("");
 });

@@ -379,7 +379,7 @@ describe("strata sessions show", () => {
     });
   });
 
-  test("knows no compaction that is not there", async () => {
+  test("knows no compaction that does not exist", async () => {
     await makeSession(file, provider, { ...claude, turns: 1 });
     const none = await withoutKey("sessions", "show", "build", "--compaction", "latest");
     expect(none.error).toContain("session build has no compaction\n");

@@ -47,7 +47,7 @@ export const run: CommandBody = (input, io) => {
       io.out(renderMessage(message, before));
       before = message;
     }
-    if (before === null) io.out("Nothing was said yet in a turn that is completed.\n");
+    if (before === null) io.out("There is no completed turn with messages yet.\n");
     return 0;
   });
 };
@@ -64,7 +64,7 @@ function checkOptions({ switches, values }: CommandInput): void {
   if (!switches.has("whole") || switches.has("messages")) return;
   throw new StrataError(
     "usage",
-    "--whole is about messages, and there is no --messages",
+    "--whole needs --messages",
     "add --messages; see: strata sessions show --help",
   );
 }
@@ -115,7 +115,7 @@ async function readShown(store: OpenStore, session: SessionRecord): Promise<Show
 
 const listedMax = 10_000;
 
-/** The thread in its order; what stands beside it goes where it began. */
+/** The thread in order; turns outside of it are inserted by start time. */
 async function readAllTurns({ ledger, database }: OpenStore, id: string): Promise<ShownTurn[]> {
   const thread = await collect(ledger.readTurns({ sessionId: id }));
   const inThread = new Set(thread.map((turn) => turn.id));

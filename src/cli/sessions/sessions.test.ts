@@ -229,7 +229,7 @@ describe("strata sessions fork, abandon, delete", () => {
 
   test("a turn that nobody closed is given up once", async () => {
     expect((await strata("sessions", "abandon", "worker")).out).toBe(
-      "Turn turn-5 of worker is given up; its calls stay in the bill.\n",
+      "Turn turn-5 of worker is abandoned; its calls stay in the bill.\n",
     );
     expect((await strata("sessions", "abandon", "worker")).status).toBe(9);
     expect((await strata("sessions", "show", "worker")).out).toContain("failed: abandoned");
@@ -238,7 +238,7 @@ describe("strata sessions fork, abandon, delete", () => {
   test("deleting asks, and where nobody can answer it refuses and changes nothing", async () => {
     const { error, status } = await strata("sessions", "delete", "build");
     expect(error).toBe(
-      "strata: Delete for good: session build, 3 turns, 1 session it asked for? Nobody is at a terminal to answer\n  add --yes; nothing was changed\n",
+      "strata: Delete for good: session build, 3 turns, 1 session of sub-agents? Nobody is at a terminal to answer\n  add --yes; nothing was changed\n",
     );
     expect(status).toBe(2);
     expect((await strata("sessions", "show", "build")).status).toBe(0);
@@ -248,7 +248,7 @@ describe("strata sessions fork, abandon, delete", () => {
     await strata("sessions", "fork", "build", "again", "--turn", "turn-2");
     const { out } = await strata("sessions", "delete", "build", "--yes");
     expect(out).toBe(
-      "Deleted build, worker: 4 turns. 2 turns of it stay, because other sessions stand on them.\n",
+      "Deleted build, worker: 4 turns. 2 turns of it stay, because other sessions use them.\n",
     );
     expect((await strata("ledger", "check")).status).toBe(0);
     await strata("sessions", "delete", "again", "--yes");
