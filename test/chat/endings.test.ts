@@ -36,7 +36,7 @@ test("a reply that is cut off is told as that, and a script can see it", async (
 test("what went wrong is said before the status line", async () => {
   await kit.provide([{ text: "One two", stop: "output limit" }]);
   const { out } = await kit.chat({ lines: ["count"], showsStatus: true });
-  expect(out).toMatch(/One two\n\nThe reply is as long .*\n\n\d.* of 1\.0M .*\n$/);
+  expect(out).toMatch(/One two\n\nThe reply reached .*\n\n\d.* of 1\.0M .*\n$/);
 });
 
 test("the answer to a turn that was left open and the one to the prompt are apart", async () => {

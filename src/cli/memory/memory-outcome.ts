@@ -47,6 +47,6 @@ function adviceOn(refusal: MemoryRefusal): {
     case "file-empty":
     case "old-count":
     case "changed-meanwhile":
-      return { code, hint: "strata memory show says what is there" };
+      return { code, hint: "strata memory show prints the memory" };
   }
 }

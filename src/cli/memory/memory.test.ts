@@ -118,7 +118,7 @@ describe("writing", () => {
     mkdirSync(join(workspace, ".strata", "MEMORY.md"), { recursive: true });
     const { error } = await memory("add", "MEMORY.md", "x");
     expect(error).not.toContain("nothing was changed");
-    expect(error).toContain("strata memory show says what is there");
+    expect(error).toContain("strata memory show prints the memory");
   });
 
   test("a change that was declined is one JSON value, too", () => {
@@ -226,7 +226,7 @@ test("a workspace that is not there, and a link in it, are errors of two lines",
   expect([linked.status, linked.error]).toEqual([6, expect.stringContaining("symbolic link")]);
   rmSync(workspace, { recursive: true });
   const missing = await memory("show");
-  expect([missing.status, missing.error]).toEqual([7, expect.stringContaining("is not there")]);
+  expect([missing.status, missing.error]).toEqual([7, expect.stringContaining("does not exist")]);
   mkdirSync(workspace);
 });
 

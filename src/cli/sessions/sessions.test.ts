@@ -208,7 +208,7 @@ describe("strata sessions show", () => {
   test("knows names that are nearly the same, and says where it looked", async () => {
     const { error, status } = await strata("sessions", "show", "biuld");
     expect(error).toBe(
-      `strata: there is no session biuld in ${ledgerFile}\n  did you mean build? (the ledger's place is from STRATA_STORE)\n`,
+      `strata: there is no session biuld in ${ledgerFile}\n  did you mean build? (the ledger was chosen by STRATA_STORE)\n`,
     );
     expect(status).toBe(7);
   });
@@ -238,7 +238,7 @@ describe("strata sessions fork, abandon, delete", () => {
   test("deleting asks, and where nobody can answer it refuses and changes nothing", async () => {
     const { error, status } = await strata("sessions", "delete", "build");
     expect(error).toBe(
-      "strata: Delete for good: session build, 3 turns, 1 session of sub-agents? Nobody is at a terminal to answer\n  add --yes; nothing was changed\n",
+      "strata: Delete for good: session build, 3 turns, 1 session of sub-agents? There is no terminal to ask on\n  add --yes; nothing was changed\n",
     );
     expect(status).toBe(2);
     expect((await strata("sessions", "show", "build")).status).toBe(0);
