@@ -47,7 +47,7 @@ test("in a script only the answer goes out, and lines from standard input are tu
   expect(out).toMatch(
     /^> first\n\nOne\.\n\n> \/cost\n\ncost +\$.*for 1 call\n[\s\S]*\n> second\n\nTwo\.\n\n> \/quit\n$/,
   );
-  expect(error).toMatch(/Go on with: strata chat --resume [\w-]+\n$/);
+  expect(error).toMatch(/Continue with: strata chat --resume [\w-]+\n$/);
 });
 
 test("events are one JSON value per line, with what each call cost", async () => {
@@ -84,7 +84,7 @@ test("a turn that a process left open is gone on with", async () => {
   const id = resumedBy(first);
   await leaveOpen(join(folder, "data", "ledger.db"), id);
   const { out } = await chat({ words: ["--resume", id] });
-  expect(out).toContain("The last turn was left open; going on with it.\n\nTwo.\n");
+  expect(out).toContain("The last turn was left open; resuming it.\n\nTwo.\n");
 });
 
 const writes: ScriptStep = {
@@ -156,13 +156,13 @@ test("the conversation can be forked, listed, looked at and given to another mod
   expect(out).toContain("This is try-it now.");
   expect(out).toContain('model "haiku" is unknown');
   expect(out).toMatch(
-    /claude-haiku-5-5 answers from now on\. Nothing is cached there yet: the next call sends \S+ tokens anew, about \$0\.\d+\.\nThe cache of claude-sonnet-5-5 stays as it is/,
+    /claude-haiku-5-5 answers from now on\. Nothing is cached there yet: the next call sends \S+ tokens uncached, about \$0\.\d+\.\nThe cache of claude-sonnet-5-5 stays valid/,
   );
   expect(out).toMatch(/\* {2}try-it +0 +\$0\.0000 .* Look around\n/);
   expect(out).toMatch(/T0 tools[\s\S]*T3 conversation[\s\S]*tool results/);
-  expect(out).toContain("Nothing was folded: the conversation is too short for that.");
+  expect(out).toContain("Nothing was compacted: the conversation is too short for that.");
   expect(out).toContain("there is nothing to compact yet");
-  expect(out).toContain("MEMORY.md is not there yet.");
+  expect(out).toContain("MEMORY.md does not exist yet.");
   expect(out).toContain("There are no skills.");
 });
 
@@ -188,7 +188,7 @@ test("at a terminal a tool is asked about, steered while it works, and stopped w
   );
   const { status, error } = await ran;
   expect(status).toBe(0);
-  expect(error).toContain("Go on with: strata chat --resume");
+  expect(error).toContain("Continue with: strata chat --resume");
   expect(await readFile(join(folder, "made.txt"), "utf8")).toBe("made");
   expect(terminal.isRaw()).toBe(false);
 });

@@ -81,10 +81,10 @@ async function printRecord(
   compacted: readonly string[],
 ): Promise<void> {
   const [compaction] = await ledger.readCompactions(session.id);
-  if (compaction === undefined) throw new Error("nothing was folded");
+  if (compaction === undefined) throw new Error("nothing was compacted");
   console.log(`\nA session that outgrows a window of ${windowTokens} tokens:`);
   console.log(
-    `  ${compaction.turnsSummarized} turns were folded, ${compaction.tokensBefore} → ${compaction.tokensAfter} tokens, for ${formatUsdRounded(compaction.costPicoUsd)}; ${compacted.join(", ")}.`,
+    `  ${compaction.turnsSummarized} turns were compacted, ${compaction.tokensBefore} → ${compaction.tokensAfter} tokens, for ${formatUsdRounded(compaction.costPicoUsd)}; ${compacted.join(", ")}.`,
   );
   const { hits } = await ledger.searchHistory({ sessionId: session.id, text: "OPS-702", limit: 1 });
   const [hit] = hits;

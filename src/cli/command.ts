@@ -4,15 +4,15 @@ import { StrataError } from "../core/strata-error.ts";
 import { nearestNames } from "../core/nearest-names.ts";
 
 export interface Command {
-  /** What a user types after `strata`, as `models show`. */
+  /** What a user types after `strata`, such as `models show`. */
   readonly name: string;
-  /** A shorter spelling of the same, as `models` for `models list`. */
+  /** A shorter name, such as `models` for `models list`. */
   readonly alias?: string;
   readonly summary: string;
   readonly operands: readonly Operand[];
   readonly options: Readonly<Record<string, OptionSpec>>;
   readonly examples: readonly Example[];
-  /** Commands are loaded when they run: what one needs must not slow the others down. */
+  /** Loads the code only when the command runs, so that one command does not slow down the others. */
   load(): Promise<{ readonly run: CommandBody }>;
 }
 
@@ -24,9 +24,9 @@ export interface Operand {
 }
 
 export interface OptionSpec {
-  /** Absent for a switch; else what the value is, as `DIR`. */
+  /** The name of the value, such as `DIR`; absent for a switch. */
   readonly value?: string;
-  /** One letter, spelled with one dash. */
+  /** One letter, typed with one dash. */
   readonly short?: string;
   readonly meaning: string;
 }
@@ -36,7 +36,7 @@ export interface Example {
   readonly shows: string;
 }
 
-/** Does the work and gives the exit status. */
+/** Does the work and returns the exit status. */
 export type CommandBody = (input: CommandInput, io: Io) => Promise<number>;
 
 export interface CommandInput {
@@ -45,22 +45,22 @@ export interface CommandInput {
   readonly values: ReadonlyMap<string, string>;
 }
 
-/** Where a command writes. Colours come from util.styleText, which leaves them out where nobody looks. */
+/** Where a command writes. Colours come from util.styleText, which omits them if the output is not a terminal. */
 export interface Io {
   readonly out: (text: string) => void;
   readonly error: (text: string) => void;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Gives a way to end early, which is waited for where nobody reads any more what is written. */
+  /** Registers a function to run, and wait for, when the reader of the output has gone. */
   readonly whenGone?: (end: () => Promise<unknown>) => void;
 }
 
-/** Options every command understands. */
+/** Options of every command. */
 export const commonOptions: Readonly<Record<string, OptionSpec>> = {
   help: { short: "h", meaning: "show this help" },
   debug: { meaning: "show where an error came from" },
 };
 
-/** Reads a command's words; anything it does not know is an error with the nearest thing it does. */
+/** Reads the words of a command; an unknown option is an error that names the nearest known one. */
 export function parseInput(command: Command, words: readonly string[]): CommandInput {
   const specs = { ...command.options, ...commonOptions };
   const { tokens } = parseArgs({
@@ -87,7 +87,7 @@ export function parseInput(command: Command, words: readonly string[]): CommandI
     const spec = Object.hasOwn(specs, token.name) ? specs[token.name] : undefined;
     if (spec === undefined) throw unknownOption(command, token.rawName, Object.keys(specs));
     if (values.has(token.name))
-      throw usage(command, `${token.rawName} is there twice; give it once`);
+      throw usage(command, `${token.rawName} is given twice; give it once`);
     if (spec.value === undefined && token.value === undefined) switches.add(token.name);
     else if (spec.value !== undefined && token.value !== undefined)
       values.set(token.name, token.value);
@@ -109,7 +109,7 @@ function checkOperands(
   }
   const extra = operands[command.operands.length];
   if (extra !== undefined && command.operands.at(-1)?.count !== "several") {
-    throw usage(command, `strata ${command.name} does not know what to do with "${extra}"`);
+    throw usage(command, `strata ${command.name} takes no further operand: "${extra}"`);
   }
 }
 

@@ -8,7 +8,7 @@ import { skillsCommands } from "./skills/skills-commands.ts";
 import { smokeCommand } from "./smoke/smoke-command.ts";
 import { statsCommands } from "./stats/stats-commands.ts";
 
-const json: OptionSpec = { meaning: "print one JSON value for machines" };
+const json: OptionSpec = { meaning: "print the result as one JSON value" };
 const models: OptionSpec = { value: "FILE", meaning: "models to add or override, as JSON" };
 
 export const commands: readonly Command[] = [
@@ -17,30 +17,33 @@ export const commands: readonly Command[] = [
   {
     name: "models list",
     alias: "models",
-    summary: "List the models Strata has facts about, with prices and cache minimums",
+    summary: "List the models Strata knows, with prices and cache minimums",
     operands: [],
     options: {
       provider: { value: "NAME", meaning: "only models of this provider" },
-      all: { meaning: "retired models too" },
+      all: { meaning: "include retired models" },
       models,
       json,
     },
     examples: [
       { command: "strata models", shows: "every model still in service" },
-      { command: "strata models list --provider openai --json", shows: "OpenAI's, for a script" },
+      {
+        command: "strata models list --provider openai --json",
+        shows: "OpenAI models, for a script",
+      },
     ],
     load: () => import("./models/models-list.ts"),
   },
   {
     name: "models show",
-    summary: "Show what is known about one model: window, prices, cache rules, capabilities",
+    summary: "Show one model: window, prices, cache rules, capabilities",
     operands: [{ name: "ID", meaning: "a model id, in any provider's spelling" }],
     options: { models, json },
     examples: [
       { command: "strata models show claude-sonnet-5-5", shows: "its prices and cache rules" },
       {
         command: "strata models show us.anthropic.claude-sonnet-4-5-20250929-v1:0 --json",
-        shows: "the same model as Bedrock spells it, with Bedrock's cache rules",
+        shows: "the same model under its Bedrock id, with Bedrock's cache rules",
       },
     ],
     load: () => import("./models/models-show.ts"),
@@ -48,7 +51,7 @@ export const commands: readonly Command[] = [
   {
     name: "replay",
     summary:
-      "Say what recorded sessions cost, what they could have cost, and which policy is best for them",
+      "Show what recorded sessions cost, what they could have cost, and which policy is cheapest",
     operands: [
       {
         name: "PATH",
@@ -58,11 +61,14 @@ export const commands: readonly Command[] = [
       },
     ],
     options: {
-      policy: { value: "NAMES", meaning: "policies with commas between them; all by default" },
-      model: { value: "ID", meaning: "whose rules and prices; the recorded model's by default" },
-      "group-by": { value: "WHAT", meaning: "session, model, agent, day or none (default)" },
+      policy: { value: "NAMES", meaning: "policy names, comma-separated; default: all" },
+      model: {
+        value: "ID",
+        meaning: "use the rules and prices of this model; default: the recorded model",
+      },
+      "group-by": { value: "WHAT", meaning: "one of session, model, agent, day, none (default)" },
       html: { value: "FILE", meaning: "write one self-contained page with plots" },
-      excerpts: { meaning: "show in the page a few words of what was not read; without it, none" },
+      excerpts: { meaning: "also show a few words of the uncached text in the page" },
       json,
     },
     examples: [
@@ -80,28 +86,31 @@ export const commands: readonly Command[] = [
   {
     name: "explain",
     summary:
-      "Explain why a request, or the calls of a recorded session, read less from the cache than they could have",
+      "Explain why a request or a recorded session read less from the cache than it could have",
     operands: [
       {
         name: "BEFORE",
         meaning:
-          "a transcript or a folder of them; or the body of the earlier request, a JSON file",
+          "a transcript, a folder of transcripts, or the body of the earlier request as a JSON file",
       },
       {
         name: "AFTER",
-        meaning: "body of the later request; absent for a transcript",
+        meaning: "the body of the later request; leave it out for a transcript",
         count: "optional",
       },
     ],
     options: {
-      model: { value: "ID", meaning: "instead of the model the body names" },
-      gap: { value: "SECONDS", meaning: "from start to start; 30 by default" },
+      model: { value: "ID", meaning: "use this model instead of the one in the body" },
+      gap: {
+        value: "SECONDS",
+        meaning: "time between the starts of the two requests; default: 30",
+      },
       usage: {
         value: "READ,WRITTEN,UNCACHED",
-        meaning: "tokens the provider reported for the later one",
+        meaning: "tokens the provider reported for the later request",
       },
-      call: { value: "N", meaning: "one call of a transcript in full, counted from 1" },
-      excerpts: { meaning: "of a transcript, a few words of what was not read; without it, none" },
+      call: { value: "N", meaning: "show one call of a transcript in full; the first is 1" },
+      excerpts: { meaning: "for a transcript: also show a few words of the uncached text" },
       models,
       json,
     },
@@ -112,18 +121,18 @@ export const commands: readonly Command[] = [
       },
       {
         command: "strata explain session.jsonl --call 12 --excerpts",
-        shows: "why that call missed, in full, and the words it happened at",
+        shows: "why call 12 missed, in full, and the text where it happened",
       },
     ],
     load: () => import("./explain/explain.ts"),
   },
   {
     name: "lint",
-    summary: "Find what in a request will break caching",
+    summary: "Find the parts of a request that will break caching",
     operands: [
       {
         name: "TARGET",
-        meaning: "a request body, a folder of .json and .jsonl, or - for standard input",
+        meaning: "a request body, a folder of .json and .jsonl files, or - for standard input",
       },
     ],
     options: { json },
@@ -138,35 +147,36 @@ export const commands: readonly Command[] = [
   {
     name: "sim",
     summary:
-      "Run a provider on this machine that bills like Anthropic and OpenAI, to test agents without a key",
+      "Run a local provider that bills like Anthropic and OpenAI, to test agents without a key",
     operands: [],
     options: {
-      port: { value: "N", meaning: "where to listen; 4141 by default, 0 for any free port" },
-      host: { value: "NAME", meaning: "a loopback name or address; 127.0.0.1 by default" },
+      port: { value: "N", meaning: "port to listen on; default: 4141; 0: any free port" },
+      host: { value: "NAME", meaning: "a loopback name or address; default: 127.0.0.1" },
       model: { value: "NAME", meaning: "echo (default), agent, scripted or summariser" },
       script: {
         value: "FILE",
-        meaning: "what the scripted model says: JSON, or a module with steps",
+        meaning: "the replies of the scripted model: JSON, or a module that exports steps",
       },
-      seed: { value: "N", meaning: "same seed, same requests, same bytes" },
-      latency: { value: "MS", meaning: "how long replies take to begin; none by default" },
+      seed: { value: "N", meaning: "the same seed and requests give the same bytes" },
+      latency: { value: "MS", meaning: "delay before a reply begins; default: 0" },
       billing: {
         value: "JSON",
-        meaning: "how to read what providers leave open; docs/simulator.md lists the options",
+        meaning:
+          "billing rules that providers do not document; docs/simulator.md lists the options",
       },
-      control: { meaning: "answer on /_sim/: state, ledger, clock, faults, reset" },
-      "virtual-clock": { meaning: "time passes only when POST /_sim/clock says so" },
-      verbose: { meaning: "one line per request: tokens, dollars, and why" },
-      json: { meaning: 'print one line, {"url": …}, and nothing more' },
+      control: { meaning: "serve /_sim/: state, ledger, clock, faults, reset" },
+      "virtual-clock": { meaning: "time moves only with POST /_sim/clock" },
+      verbose: { meaning: "print one line per request: tokens, dollars, and why" },
+      json: { meaning: 'print only one line, {"url": …}' },
     },
     examples: [
       {
         command: "strata sim --model agent --verbose",
-        shows: "an agent's loop, and what each call costs",
+        shows: "an agent loop and the cost of each call",
       },
       {
         command: "strata sim --port 0 --control --virtual-clock --json",
-        shows: "for a test that starts it and moves its clock",
+        shows: "a simulator for a test, which moves its clock",
       },
     ],
     load: () => import("./sim.ts"),
@@ -182,7 +192,7 @@ export const commands: readonly Command[] = [
     operands: [],
     options: { json },
     examples: [
-      { command: "strata doctor", shows: "each check, and what to do where one fails" },
+      { command: "strata doctor", shows: "each check, and how to fix a failed one" },
       { command: "strata doctor --json", shows: "the same for a script; exit status 8 on failure" },
     ],
     load: () => import("./doctor/doctor.ts"),

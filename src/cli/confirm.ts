@@ -1,14 +1,14 @@
-// Asking before something is gone for good.
+// Asks before something is deleted or changed for good.
 import { createInterface } from "node:readline/promises";
 import { StrataError } from "../core/strata-error.ts";
 
-/** False when the user says no. Where nobody can be asked, refuses. */
+/** False when the user says no. Throws if there is no terminal to ask on. */
 export async function confirm(question: string, isGiven: boolean): Promise<boolean> {
   if (isGiven) return true;
   if (!canAsk()) {
     throw new StrataError(
       "usage",
-      `${question} Nobody is at a terminal to answer`,
+      `${question} There is no terminal to ask on`,
       "add --yes; nothing was changed",
     );
   }
@@ -20,7 +20,7 @@ export async function confirm(question: string, isGiven: boolean): Promise<boole
   }
 }
 
-/** Whether somebody is there to answer. */
+/** Whether there is a terminal to ask on. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }

@@ -1,4 +1,4 @@
-// strata lint: what in a request will break caching.
+// strata lint: the parts of a request that will break caching.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { text as readAll } from "node:stream/consumers";
@@ -11,7 +11,7 @@ import type { CommandBody } from "./command.ts";
 
 interface Linted {
   readonly file: string;
-  /** Of a file with one body per line; null for a file that is one. */
+  /** In a file with one body per line; null if the file is one body. */
   readonly line: number | null;
   readonly findings: readonly LintFinding[];
 }
@@ -66,7 +66,7 @@ interface Outcome {
   readonly skipped: Skipped[];
 }
 
-/** What is no request is told and counted. */
+/** Whatever is not a request is reported and counted. */
 function lintFile(file: string, body: string, { linted, skipped }: Outcome): void {
   const lines = file.endsWith(".jsonl") ? body.split("\n") : null;
   const bodies = (lines ?? [body]).map((each, index) => ({

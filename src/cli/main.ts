@@ -20,17 +20,17 @@ async function start(): Promise<void> {
     if (isEnding) return;
     isEnding = true;
     const exit = (): never => process.exit(status);
-    // Whatever does not end by then is left as it is.
+    // Whatever has not ended by then is abandoned.
     setTimeout(exit, 10_000).unref();
     void Promise.allSettled(ends.map((each) => each())).then(exit);
   };
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      // `strata models | head` closes our output early; that is no error.
+      // `strata models | head` closes our output early; that is not an error.
       if (error.code === "EPIPE") return end(Number(process.exitCode ?? 0));
       if (stream === process.stdout && !isEnding) {
         process.stderr.write(
-          `strata: the output cannot be written: ${error.message}\n  make room, or send it somewhere else\n`,
+          `strata: the output cannot be written: ${error.message}\n  free some disk space, or write it somewhere else\n`,
         );
       }
       end(8);

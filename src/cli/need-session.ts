@@ -1,4 +1,4 @@
-// A session by its name, or an error that knows names like it.
+// Finds a session by its name, or throws an error with similar names.
 import type { Ledger } from "../core/ledger/ledger.ts";
 import type { SessionRecord } from "../core/ledger/session-record.ts";
 import { nearestNames } from "../core/nearest-names.ts";
@@ -23,6 +23,6 @@ export async function needSession(
   throw new StrataError(
     "not-found",
     `there is no session ${id} in ${name}`,
-    `${suggestion} (the ledger's place is from ${origin})`,
+    `${suggestion} (the ledger was chosen by ${origin})`,
   );
 }

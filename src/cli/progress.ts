@@ -1,14 +1,14 @@
-// A line of progress on a terminal; silence where nobody looks.
+// A line of progress on a terminal; nothing if the output is not a terminal.
 import type { Io } from "./command.ts";
 
 export interface Progress {
   update(done: number, total: number): void;
-  /** Where nobody knows how much there is to do. */
+  /** For work of unknown length. */
   tell(text: string): void;
   end(): void;
 }
 
-/** At most so often, in milliseconds. */
+/** The shortest time between two updates. */
 const intervalMs = 100;
 
 export function createProgress(io: Pick<Io, "error">, what: string): Progress {

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { StrataError } from "../core/strata-error.ts";
 
-/** `-` is standard input. Refuses at once what cannot be read. */
+/** `-` is standard input. Throws at once if it cannot be read. */
 export async function openLines(file: string): Promise<AsyncIterable<string>> {
   if (file === "-") return splitLines(process.stdin);
   try {
@@ -21,7 +21,7 @@ export async function openLines(file: string): Promise<AsyncIterable<string>> {
   return linesOf(file);
 }
 
-/** The file is opened when the first line is asked for, so that one nobody reads is not held. */
+/** Opens the file when the first line is read, so that an unused one is not held open. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   yield* splitLines(createReadStream(file));
 }

@@ -1,7 +1,7 @@
-// All of standard input, as the text it is and no other.
+// Reads all of standard input as UTF-8 text.
 import { StrataError } from "../core/strata-error.ts";
 
-/** Refuses what is not UTF-8: a character put in its place would be kept as if somebody had written it. */
+/** Refuses invalid UTF-8: replacement characters would be stored as if the user had typed them. */
 export async function readText(
   source: AsyncIterable<Uint8Array | string>,
   bytesMax: number,

@@ -61,7 +61,7 @@ describe("what a user types wrong", () => {
     [["models", "show"], "strata models show needs ID", "see: strata models show --help"],
     [
       ["doctor", "now"],
-      'strata doctor does not know what to do with "now"',
+      'strata doctor takes no further operand: "now"',
       "see: strata doctor --help",
     ],
     [
@@ -71,7 +71,7 @@ describe("what a user types wrong", () => {
     ],
     [
       ["models", "--provider", "openai", "--provider", "google"],
-      "--provider is there twice",
+      "--provider is given twice",
       "see: strata models list --help",
     ],
     [["doctor", "--json=yes"], "--json takes no value", "see: strata doctor --help"],
@@ -130,7 +130,7 @@ describe("strata models", () => {
     expect(refused.status).toBe(5);
   });
 
-  test("refuses a file that is not there", async () => {
+  test("refuses a file that does not exist", async () => {
     const { error, status } = await strata("models", "--models", "nowhere.json");
     expect(error).toContain("nowhere.json cannot be read");
     expect(status).toBe(5);

@@ -1,4 +1,4 @@
-// Words → command → exit status. Errors a user can fix are two lines on stderr; others show where they are.
+// Words → command → exit status. An error the user can fix is two lines on stderr; any other prints its stack.
 import packageJson from "../../package.json" with { type: "json" };
 import { exitStatusOf, StrataError } from "../core/strata-error.ts";
 import { parseInput, type Command, type Io } from "./command.ts";
@@ -65,7 +65,7 @@ function wordOf({ name }: Command): string {
   return name.split(" ")[0] ?? name;
 }
 
-/** Commands whose first word is like it; help where none is. */
+/** Commands with a similar first word; help if there are none. */
 function nearCommands(first: string): readonly string[] {
   const [near] = nearestNames(first, [...new Set(commands.map(wordOf))], 1);
   if (near === undefined) return ["--help"];

@@ -1,5 +1,4 @@
-// Lines that somebody else's program still writes are kept first: nobody else can write to a ledger while it is
-// restored, however slowly they come.
+// Copies piped lines to a private file before a restore: the restore locks the ledger, and a pipe may be slow.
 import { randomBytes } from "node:crypto";
 import { fstatSync, statSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
@@ -15,7 +14,7 @@ export interface SettledLines extends AsyncDisposable {
   readonly lines: AsyncIterable<string>;
 }
 
-/** The lines of a file as they are; those of anything else from a private copy, which goes when they are disposed of. */
+/** A file is read directly; anything else from a private copy, which is deleted on dispose. */
 export async function settleLines(
   file: string,
   lines: AsyncIterable<string>,
@@ -42,8 +41,8 @@ export async function settleLines(
 function cannotKeep(folder: string, cause: NodeJS.ErrnoException): StrataError {
   return new StrataError(
     "environment-unfit",
-    `what is read cannot be kept in ${folder}: ${cause.message}`,
-    "make room, or set TMPDIR to a folder with room; nothing was restored",
+    `standard input cannot be stored in ${folder}: ${cause.message}`,
+    "free some disk space, or set TMPDIR to a folder with space; nothing was restored",
     { cause },
   );
 }

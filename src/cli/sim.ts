@@ -1,4 +1,4 @@
-// strata sim: a provider on this machine, until it is told to stop.
+// strata sim: a provider on this machine, until it is stopped.
 import { once } from "node:events";
 import { styleText } from "node:util";
 import { StrataError } from "../core/strata-error.ts";
@@ -48,7 +48,7 @@ function readBilling(text: string | undefined): Partial<BillingOptions> {
     return parseBillingOptions(JSON.parse(text), "--billing");
   } catch (error) {
     if (error instanceof StrataError) throw usage(error.message, error.hint);
-    throw usage("--billing is no JSON", `write it like '{"graceMs": 10000}'`);
+    throw usage("--billing is not JSON", `for example '{"graceMs": 10000}'`);
   }
 }
 
@@ -96,7 +96,7 @@ function readNumber(
   throw usage(`--${name} is ${text}`, `give a whole number from 0 to ${most}`);
 }
 
-/** What is wrong always shows; the rest only where one asked for it. */
+/** Problems are always printed; other calls only with --verbose. */
 function report(call: Call, isVerbose: boolean, isQuiet: boolean, io: Io): void {
   if (call.problem !== null) io.error(`${describeCall(call)}\n`);
   else if (isVerbose) (isQuiet ? io.error : io.out)(`${describeCall(call)}\n`);
@@ -105,10 +105,10 @@ function report(call: Call, isVerbose: boolean, isQuiet: boolean, io: Io): void 
 function renderWelcome(url: string, model: string, { switches }: CommandInput): string {
   const hasControl = switches.has("control");
   const clock = switches.has("virtual-clock")
-    ? [`The clock stands still${hasControl ? "" : ", and without --control nobody can move it"}.`]
+    ? [`The clock stands still${hasControl ? "" : ", and nothing can move it without --control"}.`]
     : [];
   return [
-    `${strong(url)} answers as Anthropic and as OpenAI. Model: ${model}. Any key will do.`,
+    `${strong(url)} answers like Anthropic and OpenAI. Model: ${model}. Any key works.`,
     ...clock,
     "",
     strong("Claude Code"),

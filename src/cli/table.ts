@@ -4,7 +4,7 @@ import { styleText } from "node:util";
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => string;
-  /** Numbers read best when their ends line up. */
+  /** For numbers. */
   readonly align?: "right";
 }
 
@@ -30,7 +30,7 @@ export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly
   return `${[styleText("bold", head), ...body].join("\n")}\n`;
 }
 
-/** What something is, a line each; those without a value are left out. */
+/** One line per fact; facts without a value are left out. */
 export function renderFacts(facts: readonly (readonly [string, string | null])[]): string {
   const width = Math.max(...facts.map(([name]) => name.length));
   const lines = facts.flatMap(([name, value]) =>

@@ -1,4 +1,4 @@
-// For tests: the program without a process of its own, and a ledger in which something happened.
+// For tests: runs the program in the same process, and creates an example ledger.
 import { channel } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
 import type { CachePlan } from "../core/cache/cache-plan.ts";
@@ -27,11 +27,11 @@ export async function strata(
 
 export interface TestIo {
   readonly io: Io;
-  /** So far. */
+  /** What was printed so far. */
   readonly said: { out: string; error: string };
 }
 
-/** Keeps what a command says, and shows it to whoever searches the suite's output for planted secrets. */
+/** Keeps the output of a command, and publishes it to the search for planted secrets. */
 export function createTestIo(env: Io["env"] = {}): TestIo {
   const kept = { out: "", error: "" };
   const keep =
@@ -43,7 +43,7 @@ export function createTestIo(env: Io["env"] = {}): TestIo {
   return { io: { out: keep("out"), error: keep("error"), env }, said: kept };
 }
 
-/** What docs/ledger.md gives operators to query with. */
+/** The example queries of docs/ledger.md. */
 export function sqlExamples(): readonly string[] {
   const text = readFileSync("docs/ledger.md", "utf8");
   return [...text.matchAll(/```sql\n(.*?);\n```/gs)].map(([, sql = ""]) => sql);
@@ -52,16 +52,16 @@ export function sqlExamples(): readonly string[] {
 export const startMs: number = Date.UTC(2026, 10, 16, 9);
 
 /**
- * `build` with three turns of two calls each, the first two compacted; then a turn that failed. `worker` was asked for by
- * it, and runs a turn that nobody closed.
+ * `build` with three turns of two calls each, the first two compacted; then a turn that failed. `worker` is a
+ * sub-agent of it with a turn that was left open.
  */
 export async function makeExample(where: string): Promise<void> {
   const ledger = await openLedger(where, { now: () => startMs });
   const setup = { agent: "coder", role: "unified", model: "claude-x", provider: "garage" } as const;
   await ledger.createSession({ id: "build", ...setup, foundation: "You build." });
   for (const number of [1, 2, 3]) await addTurn(ledger, "build", number);
-  await compactionTwo(ledger);
-  await failTurn(ledger, "build", "turn-4", "fold-1");
+  await compactTwo(ledger);
+  await failTurn(ledger, "build", "turn-4", "compaction-1");
   const parent = { sessionId: "build", turnId: "turn-3" };
   await ledger.createSession({ id: "worker", ...setup, parent, task: "look around" });
   const turn = await ledger.openTurn(newTurn("worker", "turn-5", null, "go"));
@@ -111,10 +111,10 @@ async function failTurn(
   await turn.close({ status: "failed", endMs: startMs, reason: "refused" });
 }
 
-async function compactionTwo(ledger: Ledger): Promise<void> {
+async function compactTwo(ledger: Ledger): Promise<void> {
   const lock = await ledger.lockCompaction("build");
   await lock?.commit({
-    id: "fold-1",
+    id: "compaction-1",
     sessionId: "build",
     parentTurnId: "turn-3",
     messages: [words("user", "what happened so far")],

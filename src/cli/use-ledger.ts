@@ -1,11 +1,11 @@
-// Commands on a ledger: --store says which, problems are printed beside the result.
+// For commands on a ledger: opens the one --store names, and prints problems as warnings.
 import { StrataError } from "../core/strata-error.ts";
 import type { CommandInput, Io } from "./command.ts";
 import { atLedgerPlace, refuseMissing, type LedgerPlace } from "../host/ledger-place.ts";
 import { toPrintable } from "./ledger/render-ledger.ts";
 import { withMadeStore, withStore, type StoreWish, type StoreWork } from "../host/open-ledger.ts";
 
-/** A ledger that is not there yet is an error, unless the command has something else to say. */
+/** A missing ledger is an error, unless the command handles it with `ifMissing`. */
 export function useLedger(
   input: CommandInput,
   io: Io,
@@ -15,7 +15,7 @@ export function useLedger(
   return withStore(wishOf(input, io), work, ifMissing);
 }
 
-/** The ledger is made where there is none. */
+/** Creates the ledger if it is missing. */
 export function useMadeLedger(
   input: CommandInput,
   io: Io,
@@ -37,7 +37,7 @@ function wishOf({ values }: CommandInput, io: Io): StoreWish {
   return { env: io.env, store: values.get("store"), onProblem: createOnProblem(io) };
 }
 
-/** Prints a warning for what does not end a command. */
+/** Prints problems that do not end the command as warnings. */
 export function createOnProblem({ error }: Pick<Io, "error">): (problem: unknown) => void {
   return (problem) => {
     const said = problem instanceof Error ? problem.message : String(problem);

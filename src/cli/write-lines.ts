@@ -1,7 +1,7 @@
-// Lines into a file, in pieces that are worth a write.
+// Writes lines into a file in large pieces.
 import { open } from "node:fs/promises";
 
-/** How many there were. */
+/** Returns the number of lines. */
 export async function writeLines(file: string, lines: AsyncIterable<string>): Promise<number> {
   await using handle = await open(file, "w", 0o600);
   let count = 0;

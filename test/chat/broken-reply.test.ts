@@ -42,7 +42,7 @@ test("a reply that breaks off is shown as far as it came, and the next turn is a
   try {
     expect(await runChat(wish, deps, io)).toBe(0);
     expect(said.out).toMatch(
-      /^> first\n\nSome words[\s\S]*\nThe reply broke off \(unreachable\): .*\n {2}check the network .* say it again\n/,
+      /^> first\n\nSome words[\s\S]*\nThe reply broke off \(unreachable\): .*\n {2}check the network .* send it again\n/,
     );
     expect(said.out).toMatch(/\n> second\n\nWhole\.\n\n\d.* of 1\.0M .*\n$/);
   } finally {

@@ -30,13 +30,13 @@ test("a reply that is cut off is told as that, and a script can see it", async (
   await kit.provide([{ text: "One two", stop: "output limit" }]);
   const { status, error } = await kit.chat({ prompt: "count" });
   expect(status).toBe(1);
-  expect(error).toContain("The reply is as long as replies may be, and was cut off there.");
+  expect(error).toContain("The reply reached the maximum length and was cut off.");
 });
 
 test("what went wrong is said before the status line", async () => {
   await kit.provide([{ text: "One two", stop: "output limit" }]);
   const { out } = await kit.chat({ lines: ["count"], showsStatus: true });
-  expect(out).toMatch(/One two\n\nThe reply is as long .*\n\n\d.* of 1\.0M .*\n$/);
+  expect(out).toMatch(/One two\n\nThe reply reached .*\n\n\d.* of 1\.0M .*\n$/);
 });
 
 test("the answer to a turn that was left open and the one to the prompt are apart", async () => {

@@ -24,13 +24,13 @@ test("a model is changed and changed back in one session; what is cached, and wh
   await kit.provide(null);
   const { out, error } = await kit.chat({ lines, words: ["--workspace", kit.folder] });
   expect(out).toMatch(
-    /claude-haiku-5-5 answers from now on\. Nothing is cached there yet: the next call sends \S+ tokens anew, about \$0\.\d+\./,
+    /claude-haiku-5-5 answers from now on\. Nothing is cached there yet: the next call sends \S+ tokens uncached, about \$0\.\d+\./,
   );
   expect(out).toMatch(
     /claude-sonnet-5-5 answers again: the next call reads \S+ of \S+ tokens from its cache, about \$0\.\d+\./,
   );
-  expect(out).toContain("The cache of claude-haiku-5-5 stays as it is");
-  expect(out).toContain("claude-sonnet-5-5 answers already.");
+  expect(out).toContain("The cache of claude-haiku-5-5 stays valid");
+  expect(out).toContain("claude-sonnet-5-5 already answers.");
   expect(resumedBy({ error })).not.toBe("");
 });
 

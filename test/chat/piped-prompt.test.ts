@@ -43,5 +43,5 @@ test("a reader that closes early ends the program without an error", () => {
 test("an empty prompt is refused with what to do", () => {
   const { status, error } = shell(`strata chat -p "" < /dev/null`);
   expect(status).toBe(2);
-  expect(error).toBe("strata: the prompt is empty\n  say something: strata chat -p PROMPT\n");
+  expect(error).toBe("strata: the prompt is empty\n  give one: strata chat -p PROMPT\n");
 });

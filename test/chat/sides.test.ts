@@ -82,7 +82,7 @@ test("a session whose folder is gone works nowhere else unless somebody says whe
   await rm(gone, { recursive: true });
   const words = ["--resume", resumedBy(first)];
   await expect(kit.chat({ prompt: "hi", words })).rejects.toMatchObject({
-    message: expect.stringContaining(`is gone: ${gone}`),
+    message: expect.stringContaining(`does not exist: ${gone}`),
     hint: expect.stringContaining("--workspace"),
   });
   const { out } = await kit.chat({ prompt: "hi", words: [...words, "--workspace", kit.folder] });
@@ -106,7 +106,7 @@ test("a session of this folder is gone on with here, and with it the turn that s
   const id = resumedBy(await kit.chat({ prompt: "first", words }));
   await leaveOpen(join(kit.folder, "data", "ledger.db"), id);
   const { out, error } = await kit.chat({ words, lines: [`/sessions ${id}`, "third"] });
-  expect(out).toMatch(/The last turn was left open; going on with it\.\n\nTwo\.\n[\s\S]*Three\.\n/);
+  expect(out).toMatch(/The last turn was left open; resuming it\.\n\nTwo\.\n[\s\S]*Three\.\n/);
   expect(resumedBy({ error })).toBe(id);
 });
 
@@ -125,7 +125,7 @@ test("an agent that nobody configured is a mistake where others are", async () =
   await writeFile(file, "agents: { reviewer: { policy: adaptive } }\n");
   const asked = kit.chat({ prompt: "hi", words: ["--config", file, "--agent", "reviwer"] });
   await expect(asked).rejects.toMatchObject({
-    message: "no agent is called reviwer",
+    message: "there is no agent reviwer",
     hint: "did you mean reviewer?",
   });
 });

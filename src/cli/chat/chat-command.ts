@@ -6,31 +6,37 @@ export const chatCommand: Command = {
   summary: "Talk to an agent that works in a folder, and see what caching saves",
   operands: [],
   options: {
-    prompt: { value: "PROMPT", short: "p", meaning: "say this, print the answer, and end" },
-    resume: { value: "ID", meaning: "go on with a session, or with the latest one" },
+    prompt: { value: "PROMPT", short: "p", meaning: "send this prompt, print the answer and exit" },
+    resume: { value: "ID", meaning: "continue a session; latest for the last one" },
     model: {
       value: "ID",
       meaning:
-        "of a new session, or what a resumed one goes on with; what is configured by default",
+        "the model of a new session, or the new model of a resumed one; default: the configured model",
     },
     workspace: {
       value: "DIR",
       meaning:
-        "where it works; this folder by default, a temporary one for a simulated model, which may only look there",
+        "where the agent works; default: this folder, or a temporary read-only one for a simulated model",
     },
-    agent: { value: "NAME", meaning: "whose settings of strata.yaml hold; agent by default" },
-    config: { value: "FILE", meaning: "instead of the strata.yaml that is found" },
+    agent: {
+      value: "NAME",
+      meaning: "use the settings of this agent in strata.yaml; default: agent",
+    },
+    config: {
+      value: "FILE",
+      meaning: "use this file instead of the strata.yaml files Strata finds",
+    },
     store: {
       value: "WHERE",
       meaning:
-        "the ledger: a file, or postgres://…; by default STRATA_STORE, else the configuration's, else ledger.db in the data directory, simulated.db beside it for a simulated model",
+        "the ledger: a file or postgres://…; default: STRATA_STORE, then the configuration, then ledger.db in the data directory (simulated.db for a simulated model)",
     },
     yes: { meaning: "run every tool without asking" },
     json: { meaning: "print events, one JSON value per line" },
   },
   examples: [
-    { command: "strata chat", shows: "a conversation; without a key, with a simulated model" },
-    { command: "strata chat --resume latest", shows: "the last one again, from the cache" },
+    { command: "strata chat", shows: "a conversation; the model is simulated if there is no key" },
+    { command: "strata chat --resume latest", shows: "continues the last session, from the cache" },
     {
       command: 'strata chat -p "What does src/index.ts export?" --json',
       shows: "one turn for a script",

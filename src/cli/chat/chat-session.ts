@@ -1,4 +1,4 @@
-// A conversation with an agent: opened, said something to, steered, stopped. Tells what happens as events.
+// A conversation with an agent: open it, send messages, steer it, stop it. Emits events for everything that happens.
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { TurnEnding } from "../../engine.ts";
@@ -13,19 +13,19 @@ import type { ChatEvent } from "./update.ts";
 export interface ChatSession {
   readonly session: EngineSession;
   readonly isBusy: boolean;
-  /** Says something, and waits for what comes of it. */
+  /** Sends a message, and waits for the turn to end. */
   say(text: string): Promise<TurnEnding>;
-  /** Goes on with a turn that somebody left open. */
+  /** Resumes a turn that was left open. */
   goOn(): Promise<TurnEnding>;
-  /** Says something to the agent while it works. */
+  /** Sends a message to the agent while it works. */
   steer(text: string): void;
-  /** Ends the turn that runs, and waits until it is over. */
+  /** Stops the running turn, and waits until it has ended. */
   stop(): Promise<void>;
-  /** Goes on in another session. */
+  /** Switches to another session. */
   change(session: EngineSession): Promise<void>;
-  /** Goes on with another model in the same session. */
+  /** Switches to another model in the same session. */
   useModel(name: string): Promise<ModelChange>;
-  /** Tells the figures again, after something other than a turn changed them. */
+  /** Emits the figures again, after something other than a turn changed them. */
   recount(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export interface ChatSetup {
   readonly engine: Engine;
   readonly ledger: Ledger;
   readonly isSimulated: boolean;
-  /** Facts of a model by the id it is recorded with; null for one that nobody knows any more. */
+  /** Facts of a model by the id it is recorded with; null for a model that is no longer known. */
   readonly findModel: (id: string) => ModelFacts | null;
   readonly workspace: string | null;
   readonly tell: (event: ChatEvent) => void;

@@ -24,7 +24,7 @@ export const run: CommandBody = async (input, io) => {
   try {
     return await runChat(wish, deps, io);
   } finally {
-    // A line that nobody waits for any more would keep the program.
+    // A pending read would keep the process alive.
     process.stdin.destroy();
   }
 };
@@ -32,7 +32,7 @@ export const run: CommandBody = async (input, io) => {
 function readWish({ values, switches }: CommandInput): ChatWish {
   const prompt = values.get("prompt") ?? null;
   if (prompt !== null && prompt.trim() === "") {
-    throw new StrataError("usage", "the prompt is empty", "say something: strata chat -p PROMPT");
+    throw new StrataError("usage", "the prompt is empty", "give one: strata chat -p PROMPT");
   }
   return {
     prompt,
@@ -42,7 +42,7 @@ function readWish({ values, switches }: CommandInput): ChatWish {
   };
 }
 
-/** What is piped in belongs to the prompt. */
+/** Piped input is part of the prompt. */
 async function withPiped(wish: ChatWish, io: Io): Promise<ChatWish> {
   if (wish.prompt === null || !isPiped(0)) return wish;
   const piped = await readPiped(process.stdin, (text) => io.error(`${text}\n`));
@@ -57,7 +57,7 @@ function here(): NonNullable<ChatDeps["terminal"]> {
   return { input: process.stdin, output: process.stdout };
 }
 
-/** Nothing is read before the first line is asked for. */
+/** Reads nothing before the first line is requested. */
 async function* readLines(): AsyncGenerator<string> {
   const reader = createInterface({ input: process.stdin, crlfDelay: Infinity });
   try {

@@ -1,4 +1,4 @@
-// Who says whether a tool may run: a person at the terminal, or what was said when the chat began.
+// Decides whether a tool may run: the user at the terminal, or the options the chat was started with.
 import type { Confirm, ConfirmationRequest } from "../../edge/tools/dispatch/confirmation.ts";
 import { toPlainLine } from "./plain-text.ts";
 import type { Question } from "./state.ts";
@@ -9,22 +9,22 @@ export type Answer = "yes" | "no" | "always";
 
 export interface Confirmations {
   readonly confirm: Confirm;
-  /** To the question with that id. */
+  /** Answers the question with that id. */
   readonly answer: (id: string, answer: Answer) => void;
 }
 
 export interface ConfirmationsSetup {
-  /** `nobody`: what would be asked about does not run. */
+  /** `nobody`: tools that need a confirmation do not run. */
   readonly whom: "person" | "nobody" | "everything is allowed";
   readonly onAsked: (question: Question) => void;
-  /** Told when an answer counts. */
+  /** Called when answers begin to count. */
   readonly onReady: (id: string) => void;
   readonly onSettled: (id: string) => void;
-  /** Told where nobody could be asked. */
+  /** Called when a tool was refused because there is no terminal to ask on. */
   readonly onRefused: (toolName: string) => void;
 }
 
-/** Whoever is typing when a question comes up does not mean to answer it. */
+/** Keys typed just as a question appears are not an answer to it. */
 const readyAfterMs = 600;
 
 interface Waiting {
@@ -73,7 +73,7 @@ export function createConfirmations(setup: ConfirmationsSetup): Confirmations {
       const answered = waiting.get(id);
       answered?.resolve(answer);
       if (answer !== "always") return;
-      // Others of the same tool that already wait are meant, too.
+      // Also answers waiting questions about the same tool.
       for (const { toolName, resolve } of waiting.values()) {
         if (toolName === answered?.toolName) resolve("yes");
       }
@@ -92,16 +92,16 @@ export function confirmByTelling(
     onReady: (id) => tell({ type: "ready", id }),
     onSettled: (id) => tell({ type: "answered", id }),
     onRefused: (name) => {
-      const text = `${name} was not allowed: nobody is at a terminal to ask. --yes allows every tool.`;
+      const text = `${name} was not allowed: there is no terminal to ask on. --yes allows every tool.`;
       tell({ type: "noticed", level: "warning", text });
     },
   });
 }
 
-/** What an agent remembers is kept in a journal, and `strata memory undo` takes it back. */
+/** What an agent remembers is kept in a journal, and `strata memory undo` can undo it. */
 function isUndone(toolName: string): boolean {
   return memoryTools.includes(toolName);
 }
 
-/** By their names: another tool may begin with the same letters. */
+/** Exact names: other tools may have the same prefix. */
 const memoryTools: readonly string[] = ["memory_add", "memory_replace", "memory_consolidate"];

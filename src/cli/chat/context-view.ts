@@ -5,9 +5,9 @@ import type { Session } from "../../core/session/session.ts";
 
 export interface ContextView {
   readonly windowTokens: number;
-  /** What every call sends before anything new: T0 to T3. */
+  /** What every call sends before the new message: T0 to T3. */
   readonly usedTokens: number;
-  /** Kept free for the reply and for results of tools. */
+  /** Reserved for the reply and for tool results. */
   readonly reservedTokens: number;
   readonly freeTokens: number;
   readonly tiers: readonly TierView[];
@@ -17,7 +17,7 @@ export interface TierView {
   readonly tier: Tier;
   readonly name: string;
   readonly tokens: number;
-  /** The largest first. */
+  /** Largest first. */
   readonly parts: readonly PartView[];
 }
 
@@ -26,7 +26,7 @@ export interface PartView {
   readonly tokens: number;
 }
 
-/** `told`: what the provider counted of all of it; estimates of the parts are brought to that. */
+/** `told`: the total the provider counted; estimates of the parts are scaled to it. */
 export function viewContext(session: Session, told: number): ContextView {
   const { model, thread } = session;
   const { tierTokens } = thread.foundation;
@@ -70,7 +70,7 @@ function toolParts({ thread: { foundation } }: Session): readonly PartView[] {
   );
 }
 
-/** Sections stand in a block in their order; what a block takes is shared out by their bytes. */
+/** Splits the tokens of a block among its sections by their bytes. */
 function systemParts({ thread: { foundation }, madeOf }: Session, tier: Tier): readonly PartView[] {
   const sections = madeOf.filter(({ note }) => note === undefined);
   const blocks = foundation.blocks.filter(({ region }) => region === "system");
@@ -108,7 +108,7 @@ function nameOf(kind: string, role: string): string {
   if (kind === "tool_result") return "tool results";
   if (kind === "tool_use") return "tool uses";
   if (kind !== "text") return kind;
-  return role === "assistant" ? "agent's words" : "words to it";
+  return role === "assistant" ? "agent's text" : "your text";
 }
 
 function largestFirst(parts: readonly PartView[]): readonly PartView[] {

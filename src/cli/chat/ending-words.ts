@@ -10,12 +10,12 @@ export interface EndingWords {
   readonly text: string;
 }
 
-/** Whether the turn is done and its last reply is not: it was longer than replies may be, or was refused in the middle. */
+/** Whether the turn is done but its last reply is incomplete: it reached the maximum length or was refused. */
 export function isCutShort({ end, calls }: TurnRun): boolean {
   return end === "done" && stopWords[calls.at(-1)?.stopReason ?? "unknown"] !== undefined;
 }
 
-/** Null where it ended as it should. */
+/** Null for a normal end. */
 export function describeEnding(run: TurnRun): EndingWords | null {
   const { end, calls } = run;
   switch (end) {
@@ -26,7 +26,7 @@ export function describeEnding(run: TurnRun): EndingWords | null {
     case "cancelled":
       return {
         level: "warning",
-        text: "Stopped. The conversation goes on from before this turn; what it cost is booked.",
+        text: "Stopped. The conversation continues from before this turn; its cost is counted.",
       };
     case "failed": {
       const last = calls.at(-1);
@@ -44,15 +44,15 @@ export function describeEnding(run: TurnRun): EndingWords | null {
     case "too many calls":
       return {
         level: "warning",
-        text: "The turn ended because it took too many calls; say something to go on.",
+        text: "The turn ended because it took too many calls; send a message to continue.",
       };
   }
 }
 
 const stopWords: Readonly<Partial<Record<ReplyStop, string>>> = {
-  max_tokens: "The reply is as long as replies may be, and was cut off there. Ask for the rest.",
+  max_tokens: "The reply reached the maximum length and was cut off. Ask for the rest.",
   context_window: "The reply was cut off: the window is full. /compact shortens the conversation.",
-  refusal: "The model refused to answer, or to go on.",
+  refusal: "The model refused to answer or to continue.",
 };
 
 function describeFailure({ kind, detail }: ProviderFailure, hasBegun: boolean): string {
@@ -62,14 +62,14 @@ function describeFailure({ kind, detail }: ProviderFailure, hasBegun: boolean): 
 }
 
 const hints: Readonly<Partial<Record<ProviderFailure["kind"], string>>> = {
-  authentication: "check the API key; strata config show says where it is from",
+  authentication: "check the API key; strata config show prints where it comes from",
   permission: "the key may not use this model; /model changes it",
-  billing: "the provider wants to be paid first",
+  billing: "add credit at the provider",
   "not-found": "check the model and the base URL; /model changes the model",
   "context-overflow": "/compact shortens the conversation",
-  "rate-limited": "wait a little, then say it again",
-  overloaded: "wait a little, then say it again",
-  unreachable: "check the network and the base URL, then say it again",
+  "rate-limited": "wait a little, then send it again",
+  overloaded: "wait a little, then send it again",
+  unreachable: "check the network and the base URL, then send it again",
 };
 
 export function toText(error: unknown): string {

@@ -1,4 +1,4 @@
-// Which session `--resume` means: one by its name, or the latest.
+// Finds the session for `--resume`: by its name, or the latest.
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Ledger } from "../../core/ledger/ledger.ts";
@@ -14,13 +14,13 @@ import { findSessionId } from "./name-session.ts";
 
 export interface Resumed extends Pick<SessionRecord, "id" | "agent"> {
   readonly place: LedgerPlace;
-  /** What its next turn goes to. */
+  /** The model of its next turn. */
   readonly model: string;
-  /** Where it worked; null where that was a folder made for it, which is gone. */
+  /** Its folder; null if that was a temporary one, which is deleted. */
   readonly folder: string | null;
 }
 
-/** `latest`: of this folder where there is one, else of all. Sub-agents are not meant. */
+/** `latest`: the latest session of this folder, else of any folder; never a sub-agent. */
 export async function findResumed(
   { place, other }: LedgerPlaces,
   wanted: string,
@@ -38,7 +38,7 @@ export async function findResumed(
   return refuseMissing(place);
 }
 
-/** Null where there is no store. */
+/** Null if there is no store. */
 async function useStore<Result>(
   { where }: LedgerPlace,
   work: (ledger: Ledger) => Promise<Result>,
@@ -75,7 +75,7 @@ async function describe(
   return { id, agent, place, model, folder };
 }
 
-/** A folder that is gone is an error: another one is not what the session is about. */
+/** A missing folder is an error: the session is about that folder. */
 async function findFolder(record: SessionRecord): Promise<string | null> {
   const { id, workspacePath: path } = record;
   if (path === null) return null;
@@ -84,7 +84,7 @@ async function findFolder(record: SessionRecord): Promise<string | null> {
   if (simulationOf(record)?.isTemporary === true) return null;
   throw new StrataError(
     "not-found",
-    `the folder of session ${id} is gone: ${path}`,
-    "name the one it is to work in with --workspace",
+    `the folder of session ${id} does not exist: ${path}`,
+    "choose another folder with --workspace",
   );
 }

@@ -1,4 +1,4 @@
-// A turn that somebody left open is gone on with, and that is said.
+// Resumes a turn that was left open, with a notice.
 import type { TurnEnding } from "../../engine.ts";
 import type { ChatSession } from "./chat-session.ts";
 import type { ChatEvent } from "./update.ts";
@@ -10,6 +10,6 @@ export function goOn({
   readonly chat: ChatSession;
   readonly tell: (event: ChatEvent) => void;
 }): Promise<TurnEnding> {
-  tell({ type: "noticed", level: "info", text: "The last turn was left open; going on with it." });
+  tell({ type: "noticed", level: "info", text: "The last turn was left open; resuming it." });
   return chat.goOn();
 }

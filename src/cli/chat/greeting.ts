@@ -28,7 +28,7 @@ function fromHome(path: string, home: string | undefined): string {
   return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }
 
-/** The end of what was said before, so that one knows where one is. */
+/** The last messages of a resumed session, as a reminder. */
 function recent({ thread, id }: Session): readonly string[] {
   const from = Math.max(0, thread.messages.length - 20);
   const said = messagesFrom(thread, from).filter(
@@ -39,10 +39,10 @@ function recent({ thread, id }: Session): readonly string[] {
     const mark = message.role === "user" ? "> " : "  ";
     return text === "" ? [] : [`${mark}${toShort(text, 300)}`];
   });
-  return texts.length === 0 ? [] : [`Session ${id} goes on:`, ...texts.slice(-4)];
+  return texts.length === 0 ? [] : [`Session ${id} continues:`, ...texts.slice(-4)];
 }
 
-/** What a message says, on one line. */
+/** The text of a message on one line. */
 export function textOf({ content }: Message): string {
   return content
     .map((block) => (block.type === "text" ? toPlainLine(block.text) : ""))
@@ -52,11 +52,11 @@ export function textOf({ content }: Message): string {
 
 export interface Farewell {
   readonly isRecorded: boolean;
-  /** What was typed and must be typed again to find the session. */
+  /** Options that must be typed again to find the session. */
   readonly typed: readonly string[];
 }
 
-/** What it cost, what that saved, and how to go on. */
+/** What it cost, what caching saved, and how to resume. */
 export function renderFarewell(
   { about, totals }: ChatState,
   { isRecorded, typed }: Farewell,
@@ -72,10 +72,10 @@ export function renderFarewell(
       : [`${formatUsdRounded(savedPicoUsd)} saved`]),
   ];
   const words = ["strata", "chat", "--resume", about.sessionId, ...typed].map(toShellWord);
-  return `${parts.join(", ")}. Go on with: ${words.join(" ")}\n`;
+  return `${parts.join(", ")}. Continue with: ${words.join(" ")}\n`;
 }
 
-/** As a shell takes it for one word. */
+/** Quoted so that a shell reads it as one word. */
 export function toShellWord(word: string): string {
   const plain = toPlainLine(word);
   return /^[\w./:@%+=,-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", "'\\''")}'`;

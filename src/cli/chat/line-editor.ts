@@ -1,16 +1,16 @@
-// The line a person types, as a value: keys → the line, where the cursor is, and what was typed before.
+// The line editor as a value: keys → the line, the cursor, and the history.
 import { charactersOf } from "./text-width.ts";
 
 export interface Editor {
   readonly text: string;
-  /** In characters of JavaScript, always between two characters of a person. */
+  /** A string index, always between two graphemes. */
   readonly cursor: number;
   readonly history: readonly string[];
-  /** Which line of the history is shown; its length for the new one. */
+  /** Index of the shown history line; the history length for the new line. */
   readonly at: number;
   /** The new line, while an old one is shown. */
   readonly draft: string;
-  /** Between the two keys a terminal puts around pasted text. */
+  /** Between the paste-start and paste-end keys of the terminal. */
   readonly isPasting: boolean;
 }
 
@@ -23,7 +23,7 @@ export const emptyEditor: Editor = {
   isPasting: false,
 };
 
-/** As node:readline tells of a key. */
+/** A key as node:readline reports it. */
 export interface Key {
   readonly name?: string | undefined;
   readonly sequence?: string | undefined;
@@ -38,7 +38,7 @@ export function editLine(editor: Editor, key: Key): Editor {
   if (key.name === "paste-start" || key.name === "paste-end") {
     return { ...editor, isPasting: key.name === "paste-start" };
   }
-  // The end of what is pasted may never come.
+  // The paste-end key may never come.
   if (isPasting && isInterrupt(key)) return { ...editor, isPasting: false };
   if (isPasting) return insert(editor, pastedText(key));
   const edit = editOf(key);
@@ -76,7 +76,7 @@ function isInterrupt({ ctrl, name }: Key): boolean {
   return ctrl === true && name === "c";
 }
 
-/** An empty line; what was typed is remembered. */
+/** Empties the line and adds it to the history. */
 export function takeLine(editor: Editor): Editor {
   const { text, history } = editor;
   const isNew = text.trim() !== "" && history.at(-1) !== text;
@@ -128,7 +128,7 @@ function editOf({ name = "", ctrl, meta }: Key): Edit | null {
   return (ctrl === true ? controlKeys[name] : plainKeys[name]) ?? null;
 }
 
-/** Keys without a text of their own, such as F5, add nothing. */
+/** Keys without text, such as F5, add nothing. */
 function typedText({ sequence = "", ctrl, meta }: Key): string {
   return ctrl === true || meta === true || /\p{Cc}/u.test(sequence) ? "" : sequence;
 }

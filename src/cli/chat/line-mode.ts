@@ -1,10 +1,10 @@
-// A chat without a terminal: what is said comes as lines, one turn after the other, until there are no more.
+// A chat without a terminal: one turn per input line, until the input ends.
 import type { TurnEnding } from "../../engine.ts";
 import type { Outside } from "./outside.ts";
 import { runSlash, type SlashContext } from "./run-slash.ts";
 import { readTyped } from "./slash-words.ts";
 
-/** How the last turn ended. Whoever stops one wants no other. */
+/** Returns how the last turn ended. A stopped turn ends the chat. */
 export async function runLines(
   context: SlashContext,
   lines: AsyncIterable<string>,
@@ -24,7 +24,7 @@ export async function runLines(
       if (!(await runSlash(typed.spec, typed.rest, context))) break;
     } else if (typed.text !== "") ending = await context.chat.say(typed.text);
   }
-  // Not waited for: a reader that still waits for a line ends with the program.
+  // Not awaited: a reader that still waits for a line ends with the program.
   reader.return?.().catch(() => {});
   return ending;
 }

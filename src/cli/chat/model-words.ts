@@ -1,4 +1,4 @@
-// Which model answers, in words: what a change does to the cache, and what was wished for and could not be.
+// Texts about which model answers: what a change does to the cache, and why a requested model was not used.
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import type { RouteRefusal, RouteSource } from "../../core/routing/decide-route.ts";
 import type { ModelChange } from "../../engine/session/change-model.ts";
@@ -7,18 +7,18 @@ import type { TurnPart } from "../../engine/turn/turn-handle.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
 import type { NoticeLevel } from "./state.ts";
 
-/** What the next call finds in the cache and costs, and what becomes of the cache that is left. */
+/** What the next call reads from the cache and costs, and what happens to the cache of the previous model. */
 export function describeChange({ model, previousModel, next }: ModelChange): string {
-  if (model === previousModel) return `${model} answers already.`;
+  if (model === previousModel) return `${model} already answers.`;
   const { promptTokens, cachedTokens } = next;
   const whole = formatTokens(promptTokens);
   const found =
     cachedTokens === 0
-      ? `from now on. Nothing is cached there yet: the next call sends ${whole} tokens anew`
+      ? `from now on. Nothing is cached there yet: the next call sends ${whole} tokens uncached`
       : `again: the next call reads ${formatTokens(cachedTokens)} of ${whole} tokens from its cache`;
   return (
     `${model} answers ${found}${describePrice(next)}.\n` +
-    `The cache of ${previousModel} stays as it is, as long as its provider keeps it.`
+    `The cache of ${previousModel} stays valid as long as its provider keeps it.`
   );
 }
 
@@ -32,7 +32,7 @@ function describePrice({ promptTokens, cachedTokens, price }: CallPreview): stri
 
 type RoutePart = Extract<TurnPart, { readonly type: "route" }>;
 
-/** Null where the session stays with its model, and nobody wished for another. */
+/** Null if the session keeps its model and no other was requested. */
 export function describeRoute({
   model,
   by,
@@ -55,21 +55,21 @@ export function describeRoute({
 }
 
 const sources: Readonly<Record<RouteSource, string>> = {
-  message: "asked for with the message",
-  sticky: "which the session stays with",
-  rule: "by a rule of routing",
-  pattern: "by a pattern of routing",
-  delegate: "asked for by whoever gave the task",
-  workspace_default: "by the workspace's default",
+  message: "requested with the message",
+  sticky: "the model of the session",
+  rule: "by a routing rule",
+  pattern: "by a routing pattern",
+  delegate: "requested by the agent that gave the task",
+  workspace_default: "by the workspace default",
   global_default: "by default",
 };
 
 const refusals: Readonly<Record<RouteRefusal, string>> = {
   not_configured: "no model has that name",
-  provider_unavailable: "nobody answers for it here",
-  no_vision_support: "it sees no images",
+  provider_unavailable: "no provider for it is available",
+  no_vision_support: "it does not read images",
   exceeds_context_window: "the conversation is too long for it",
-  no_tool_support: "it has no tools",
-  no_system_prompt_support: "it takes no system prompt",
-  no_structured_output_support: "it gives no structured output",
+  no_tool_support: "it does not support tools",
+  no_system_prompt_support: "it does not support a system prompt",
+  no_structured_output_support: "it does not support structured output",
 };

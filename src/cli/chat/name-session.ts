@@ -1,16 +1,16 @@
-// Sessions as a person names them: a made id by its first letters, as long as no other begins with them.
+// Short names of sessions: a generated id may be shortened to its first letters while they are unique.
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { StrataError } from "../../core/strata-error.ts";
 
 const made = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const lettersMin = 4;
 
-/** A made id is shortened, a given name is not. */
+/** Shortens a generated id, but not a name the user gave. */
 export function shortName(id: string): string {
   return made.test(id) ? id.slice(0, 8) : id;
 }
 
-/** The id that is meant; what nobody has is given back as it is. */
+/** The full id for a short one; an unknown one is returned unchanged. */
 export async function findSessionId(
   ledger: Pick<Ledger, "findSession" | "listSessions">,
   typed: string,
@@ -24,6 +24,6 @@ export async function findSessionId(
   throw new StrataError(
     "input-invalid",
     `several sessions begin with ${typed}`,
-    `say more of it: ${ids.slice(0, 3).join(", ")}`,
+    `type more letters: ${ids.slice(0, 3).join(", ")}`,
   );
 }

@@ -1,4 +1,4 @@
-// What a chat runs on: the engine as configured, in the session's folder, on a ledger that real money is not mixed with.
+// Opens the engine of a chat: as configured, in the session's folder; simulated sessions get a ledger of their own.
 import { resolve } from "node:path";
 import type { Environment } from "../../core/config/environment.ts";
 import type { ConfigOption } from "../../core/config/read-config.ts";
@@ -18,7 +18,7 @@ import { fillWorkspace } from "./sample-workspace.ts";
 
 export type Asks = Parameters<ChatDeps["open"]>[0];
 
-/** Who can be asked whether a tool may run. */
+/** Whether a user can be asked to allow tools. */
 export type Whom = ChatDeps["whom"];
 
 export async function openChat(
@@ -45,7 +45,7 @@ export async function openChat(
     ...asks,
     env,
     store: (resumed?.place ?? places.place).where,
-    // What is resumed is with its own model first.
+    // A resumed session starts with its own model.
     typed: resumed === null ? typedOptions(model) : [],
     ...optional("model", resumed?.model ?? model),
     ...optional("workspace", given ?? resumed?.folder ?? undefined),
@@ -84,14 +84,14 @@ function optional<Name extends string>(
   return filled;
 }
 
-/** Where agents are configured, another name is a mistake. */
+/** If agents are configured, an unknown name is a mistake. */
 function requireAgent({ agents }: StrataConfig, name: string | undefined): void {
   if (name === undefined || agents.size === 0 || agents.has(name)) return;
   const known = [...agents.keys()];
   const [near] = nearestNames(name, known, 1);
   throw new StrataError(
     "usage",
-    `no agent is called ${name}`,
+    `there is no agent ${name}`,
     near === undefined ? `there are ${known.join(", ")}` : `did you mean ${near}?`,
   );
 }
@@ -112,8 +112,8 @@ function typedAgain(values: CommandInput["values"]): readonly string[] {
 }
 
 /**
- * What is configured about tools holds. Where nothing is: with somebody to ask, everything and a question before
- * whatever changes something; with nobody, tools that only look, since the others would all be refused.
+ * Configured tool settings win. The defaults: with a user to ask, every tool, and a question before each change;
+ * without one, read-only tools, since the others would be refused.
  */
 async function readSettings(
   input: CommandInput,

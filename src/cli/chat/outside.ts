@@ -1,11 +1,11 @@
-// What ends a chat from outside: a signal, or nobody who reads what is written any more.
+// What ends a chat from outside: a signal, or a closed output.
 import type { Io } from "../command.ts";
 
 export interface Outside {
   /** Resolves with null at the first of them. */
   readonly ended: Promise<null>;
   isEnded(): boolean;
-  /** The exit status where a signal ended it; null where none did. */
+  /** The exit status if a signal ended it, else null. */
   status(): number | null;
   close(): void;
 }
@@ -13,7 +13,7 @@ export interface Outside {
 const numbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 const signals = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
 
-/** Only the first is waited for: the next signal is the system's to handle. `over`: once everything is closed. */
+/** Handles only the first signal; the system handles the next one. Call `over` once everything is closed. */
 export function watchOutside({ whenGone }: Pick<Io, "whenGone">, over: Promise<unknown>): Outside {
   const { promise: ended, resolve } = Promise.withResolvers<null>();
   let isEnded = false;

@@ -1,8 +1,8 @@
-// Colours where somebody looks at them.
+// Colours, if the output is a terminal.
 import { styleText } from "node:util";
 
 export interface RenderOptions {
-  /** Columns; without an end where nobody looks. */
+  /** Columns; infinite if the output is not a terminal. */
   readonly width: number;
   readonly colours: boolean;
 }

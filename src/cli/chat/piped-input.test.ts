@@ -16,6 +16,6 @@ test("whoever keeps a pipe open and says nothing is told of and not waited for",
   const told: string[] = [];
   const input = new PassThrough();
   expect(await readPiped(input, (text) => void told.push(text), 20)).toBeNull();
-  expect(told).toEqual(["Nothing came on standard input; going on without it."]);
+  expect(told).toEqual(["No input came on standard input; continuing without it."]);
   expect(input.destroyed).toBe(true);
 });

@@ -1,18 +1,18 @@
-// What a shell pipes into a prompt: `git diff | strata chat -p "Review this"`.
+// Reads what a shell pipes into a prompt: `git diff | strata chat -p "Review this"`.
 import { fstatSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Somebody who keeps a pipe open and says nothing is not waited for longer. */
+/** How long to wait for the first byte of an open pipe. */
 const usualFirstBytesMs = 3000;
 
-/** A socket is of a parent that may never speak, a terminal is a person's. */
+/** Not a socket, whose parent may never write, and not a terminal. */
 export function isPiped(fd: number): boolean {
   const stats = fstatSync(fd);
   return stats.isFIFO() || stats.isFile();
 }
 
-/** Null where nothing comes. */
+/** Null if nothing comes. */
 export async function readPiped(
   input: Readable,
   onNotice: (text: string) => void,
@@ -21,7 +21,7 @@ export async function readPiped(
   const chunks = input.setEncoding("utf8")[Symbol.asyncIterator]();
   const first = await Promise.race([chunks.next(), sleep(firstBytesMs, null, { ref: false })]);
   if (first === null) {
-    onNotice("Nothing came on standard input; going on without it.");
+    onNotice("No input came on standard input; continuing without it.");
     input.destroy();
     return null;
   }

@@ -1,4 +1,4 @@
-// What a key means where it is pressed.
+// What a key means in the current state.
 import type { Key } from "./line-editor.ts";
 import type { Answer } from "./confirmations.ts";
 import type { ChatState } from "./state.ts";
@@ -7,11 +7,11 @@ export type Action =
   | { readonly kind: "edit" }
   | { readonly kind: "submit"; readonly text: string }
   | { readonly kind: "answer"; readonly id: string; readonly answer: Answer }
-  /** Ends the turn. */
+  /** Stops the turn. */
   | { readonly kind: "stop" }
-  /** Takes the line away. */
+  /** Empties the line. */
   | { readonly kind: "clear" }
-  /** Says that once more quits. */
+  /** Announces that another Ctrl-C quits. */
   | { readonly kind: "warn" }
   | { readonly kind: "quit" }
   | { readonly kind: "clear screen" }
@@ -40,7 +40,7 @@ export function readKey(state: ChatState, key: Key): Action {
 
 const answers: Readonly<Record<string, Answer>> = { y: "yes", n: "no", a: "always", escape: "no" };
 
-/** The turn first, then the line, then the program. */
+/** Ctrl-C stops the turn first, then empties the line, then quits. */
 function interrupt({ turn, editor, isQuitting }: ChatState): Action {
   if (turn !== null) return { kind: turn.isStopping ? "quit" : "stop" };
   if (editor.text !== "") return { kind: "clear" };

@@ -29,7 +29,7 @@ const footnote =
 const widthMax = 76;
 const partsShown = 5;
 
-/** Each tier with a letter of its own, so that it reads without colours too. */
+/** Each tier has its own mark, so that the bar is readable without colours. */
 const looks = {
   T0: { mark: "█", style: "blue" },
   T1: { mark: "▓", style: "cyan" },
@@ -39,7 +39,7 @@ const looks = {
   T5: { mark: "■", style: "yellow" },
 } as const;
 
-/** What is there has at least one cell; what is free has the rest. */
+/** Every used part gets at least one cell; the free part gets the rest. */
 function renderBar(
   { windowTokens, tiers, reservedTokens }: ContextView,
   options: RenderOptions,
@@ -75,7 +75,7 @@ function renderTier(
   ];
 }
 
-/** In as few lines as they take, none of them broken. */
+/** In as few lines as possible; no part is broken across lines. */
 function renderParts(parts: readonly PartView[], width: number): readonly string[] {
   const lines: string[] = [];
   for (const { name, tokens } of shownParts(parts)) {

@@ -1,4 +1,4 @@
-// /cost: what was paid, what it would have been without a cache, and which tokens made the difference.
+// /cost: what was paid, what it would have cost without a cache, and which tokens made the difference.
 import { generatedTokens, promptTokens, writtenTokens } from "../../core/message/usage.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { formatCount, formatPercent } from "../../replay/page/format-figures.ts";
@@ -8,7 +8,7 @@ import type { ChatState } from "./state.ts";
 
 export function renderCost({ totals, about }: ChatState): string {
   const { usage, callCount, costPicoUsd, savedPicoUsd } = totals;
-  if (callCount === 0) return "Nothing was paid for yet.";
+  if (callCount === 0) return "No calls yet.";
   const prompt = promptTokens(usage);
   const share = (tokens: number): string =>
     `${formatTokens(tokens)} tokens, ${formatPercent(prompt === 0 ? 0 : tokens / prompt)} of what was sent`;
@@ -26,7 +26,7 @@ export function renderCost({ totals, about }: ChatState): string {
 }
 
 function savedText(saved: bigint, without: bigint): string {
-  if (saved < 0n) return `-${formatUsdRounded(-saved)}: what was written is not read yet`;
+  if (saved < 0n) return `-${formatUsdRounded(-saved)}: the cache was written but not yet read`;
   const share = without === 0n ? 0 : Number((saved * 10_000n) / without) / 10_000;
   return `${formatUsdRounded(saved)}, ${formatPercent(share)}`;
 }

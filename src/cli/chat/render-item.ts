@@ -1,4 +1,4 @@
-// One thing that was said or done, as lines. Words of others are plain text here, and nowhere else.
+// One item of the chat as lines. This is the only place that turns output of models and tools into plain text.
 import { formatBytes } from "../ledger/render-ledger.ts";
 import { createPaint, type Paint, type RenderOptions } from "./paint.ts";
 import { toPlain } from "./plain-text.ts";
@@ -6,7 +6,7 @@ import { renderContext } from "./render-context.ts";
 import type { Item, ToolItem } from "./state.ts";
 import { cutToWidth, widthOf, wrapLine } from "./text-width.ts";
 
-/** `isAfter`: of what it follows; things of another kind stand apart. */
+/** `isAfter`: the kind of the item before; a blank line separates different kinds. */
 export function renderItem(
   item: Item,
   isAfter: Item["kind"] | null,
@@ -38,7 +38,7 @@ function linesOf(item: Item, options: RenderOptions): readonly string[] {
         paint("dim", `${index === 0 ? "> " : "  "}${line}`),
       );
     case "answer":
-      // One line, whatever a carriage return in it meant.
+      // Always one line, even with carriage returns in it.
       return wrapLine(toPlain(item.text).replaceAll("\n", " ").trimEnd(), width);
     case "tool":
       return [renderTool(item, width, paint)];
@@ -80,7 +80,7 @@ const toolStyles = {
   cancelled: "dim",
 } as const;
 
-/** One line: what is used and on what, how it ended, and how much it gave. */
+/** One line: the tool, its input, how it ended, and the size of its result. */
 function renderTool(tool: ToolItem, width: number, paint: Paint): string {
   const { status, name } = tool;
   const end = endOf(tool);

@@ -1,4 +1,4 @@
-// The latest sessions, each with what was said first, so that one knows it again.
+// The latest sessions, each with its first message.
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { formatTime } from "../ledger/render-ledger.ts";
@@ -10,10 +10,10 @@ import { cutToWidth } from "./text-width.ts";
 
 const sessionsShown = 10;
 
-/** The one that is talked to has a star. */
+/** The current session has a star. */
 export async function renderSessions(ledger: Ledger, currentId: string): Promise<string> {
   const sessions = await ledger.listSessions({ limit: sessionsShown });
-  if (sessions.length === 0) return "No session is recorded yet.";
+  if (sessions.length === 0) return "There are no sessions yet.";
   const beginnings = new Map<string, string>();
   for (const { id } of sessions) beginnings.set(id, await beginningOf(ledger, id));
   return renderTable(

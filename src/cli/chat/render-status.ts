@@ -1,4 +1,4 @@
-// The status line: how full the window is, what came from the cache, what it cost, what that saved.
+// The status line: how full the window is, what came from the cache, the cost, and what caching saved.
 import { hitRate } from "../../core/message/usage.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
@@ -7,7 +7,7 @@ import { toPlainLine } from "./plain-text.ts";
 import type { ChatState, RunningTurn } from "./state.ts";
 import { cutToWidth } from "./text-width.ts";
 
-/** What does not fit is left out, from the right. */
+/** Parts that do not fit are left out from the right. */
 export function renderStatus(
   { about, totals, turn, isQuitting }: ChatState,
   options: RenderOptions,

@@ -1,33 +1,33 @@
-// The screen: what may still change is redrawn, what is finished scrolls up and is never touched again.
+// The screen: finished lines are written once and scroll up; lines that may still change are redrawn.
 import { createPaint, type RenderOptions } from "./paint.ts";
 import { renderItem } from "./render-item.ts";
 import { renderStatus } from "./render-status.ts";
 import { isOpen, type ChatState, type Item } from "./state.ts";
 import { charactersOf, cutToWidth, widthOf } from "./text-width.ts";
 
-/** How much of a state is on the screen for good. */
+/** How much of a state has been printed as finished lines. */
 export interface Printed {
-  /** Items that are there whole. */
+  /** Items printed completely. */
   readonly items: number;
-  /** Lines of the next one that are there already. */
+  /** Lines of the next item already printed. */
   readonly lines: number;
-  /** What that one was broken to, since a window may change its size meanwhile. */
+  /** The width that item was wrapped to; the window may change its size meanwhile. */
   readonly width: number;
 }
 
 export const nothingPrinted: Printed = { items: 0, lines: 0, width: 0 };
 
 export interface Drawing {
-  /** To be added for good. */
+  /** New finished lines. */
   readonly lines: readonly string[];
   readonly printed: Printed;
-  /** Below them, until the next drawing. */
+  /** Drawn below them until the next drawing. */
   readonly live: readonly string[];
   /** Where the cursor is: a line of `live`, counted from 0, and a column. */
   readonly cursor: { readonly line: number; readonly column: number };
 }
 
-/** Everything, as if nothing were on the screen yet. */
+/** Draws everything, for an empty screen. */
 export function render(state: ChatState, options: RenderOptions): readonly string[] {
   const { lines, live } = draw(state, nothingPrinted, options);
   return [...lines, ...live];
@@ -44,7 +44,7 @@ export function draw(state: ChatState, printed: Printed, options: RenderOptions)
 
 export type DrawnItems = Pick<Drawing, "lines" | "printed"> & { readonly open: readonly string[] };
 
-/** The finished lines that are new, and those of what is still open. */
+/** The new finished lines, and the lines of items that are still open. */
 export function drawItems(
   items: readonly Item[],
   printed: Printed,
@@ -64,7 +64,7 @@ export function drawItems(
   }
   const open = items[at];
   const ofOpen = open === undefined ? [] : linesOf(open, at);
-  // Of words that come in, all but the last line stay as they are.
+  // While text streams in, only its last line can still change.
   const steady = open?.kind === "answer" ? ofOpen.slice(done, -1) : [];
   if (steady.length > 0 && done === 0) ({ width } = options);
   lines.push(...steady);
@@ -113,12 +113,12 @@ function drawQuestion({ questions, editor }: ChatState, options: RenderOptions):
   return { lines, cursor: { line: 0, column: widthOf(asked) } };
 }
 
-/** What is longer may have scrolled away. */
+/** Longer previews may have scrolled away. */
 const previewRowsSeen = 10;
 
 const inputLinesMax = 10;
 
-/** What is typed, broken where the window ends; of a long text the lines around the cursor. */
+/** The typed text, wrapped to the window; for a long text, the lines around the cursor. */
 function drawLine({ editor }: ChatState, options: RenderOptions): DrawnInput {
   const room = Math.max(2, options.width - 3);
   const rows: string[] = [""];

@@ -1,4 +1,4 @@
-// One chat from its first line to its last: opens, talks as whoever is there can be talked to, and closes.
+// Runs one chat: opens it, runs it on a terminal or line by line, and closes it.
 import type { ReadStream, WriteStream } from "node:tty";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Confirm } from "../../edge/tools/dispatch/confirmation.ts";
@@ -21,11 +21,11 @@ import { runTerminal } from "./terminal.ts";
 import { update, type ChatEvent } from "./update.ts";
 import { createAnswerView, createJsonView, createTextView, type View } from "./views.ts";
 
-/** An engine, with what a chat must know of it. */
+/** An engine, with what the chat needs to know about it. */
 export interface OpenedChat extends Omit<ChatSetup, "tell">, SlashPlace {
   readonly engine: Engine;
   readonly ledger: Ledger;
-  /** The session to go on with; null for a new one. */
+  /** The session to resume; null for a new one. */
   readonly resumed: string | null;
   close(): Promise<void>;
 }
@@ -36,28 +36,28 @@ export interface ChatDeps {
     readonly onNotice: (text: string) => void;
   }) => Promise<OpenedChat>;
   readonly whom: ConfirmationsSetup["whom"];
-  /** Where keys are pressed and lines are drawn; null where nobody sits. */
+  /** The terminal; null if there is none. */
   readonly terminal: { readonly input: ReadStream; readonly output: WriteStream } | null;
-  /** What is said where there is no terminal. */
+  /** The input if there is no terminal. */
   readonly lines: AsyncIterable<string>;
   readonly colours: boolean;
-  /** Where there is no terminal: columns to break lines at; none by default. */
+  /** Without a terminal: the width to wrap lines at; not wrapped by default. */
   readonly width?: number;
-  /** Where there is no terminal: whether the status line follows each turn. */
+  /** Without a terminal: whether the status line follows each turn. */
   readonly showsStatus?: boolean;
 }
 
 export interface ChatWish {
-  /** Said instead of anything that is typed. */
+  /** Sent instead of typed input. */
   readonly prompt: string | null;
   readonly isJson: boolean;
   /** Whether tools run without asking. */
   readonly isAllowed: boolean;
-  /** Of a new session, or what a resumed one goes on with; what is configured by default. */
+  /** The model of a new session, or the new model of a resumed one; the configured model by default. */
   readonly model: string | null;
 }
 
-/** The exit status. */
+/** Returns the exit status. */
 export async function runChat(wish: ChatWish, deps: ChatDeps, io: Io): Promise<number> {
   const over = Promise.withResolvers<void>();
   const outside = watchOutside(io, over.promise);
@@ -140,12 +140,12 @@ function chooseView(wish: ChatWish, screen: Screen | null, deps: ChatDeps, io: I
   const { colours, width = Number.POSITIVE_INFINITY, showsStatus = false } = deps;
   const options = { width, colours };
   if (wish.prompt !== null) return createAnswerView(io, options);
-  // Before a session is open there is nothing to draw around what is told.
+  // Before a session is open there is no screen to draw notices on.
   if (screen !== null) return (_, state) => state.about !== nowhere && screen.show(state);
   return createTextView(io, { ...options, showsStatus });
 }
 
-/** Null where somebody gave up waiting for it. */
+/** Null if the user gave up waiting for it. */
 async function openSession(
   { engine, ledger, resumed }: OpenedChat,
   { model }: ChatWish,

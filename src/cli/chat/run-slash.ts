@@ -1,4 +1,4 @@
-// The commands of a chat, each told as events.
+// Runs the slash commands of a chat; their output is events.
 import { stripVTControlCharacters } from "node:util";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
@@ -20,16 +20,16 @@ import { renderHelp, type SlashSpec } from "./slash-words.ts";
 import type { ChatState } from "./state.ts";
 import { waitForTurn, type Waiting } from "./wait-for-turn.ts";
 
-/** Where a chat is, beyond its session. */
+/** The surroundings of a chat besides its session. */
 export interface SlashPlace {
   /** The folder the agent works in. */
   readonly workspace: string | null;
-  /** Whether that was made for a simulated agent. */
+  /** Whether it is a temporary folder for a simulated agent. */
   readonly isTemporary: boolean;
   readonly agent: string;
   /** From `--config`. */
   readonly configFile: string | null;
-  /** What must be typed again to find its sessions. */
+  /** Options that must be typed again to find its sessions. */
   readonly typed: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export interface SlashContext extends ChatSetup, SlashPlace {
   readonly outside: Waiting["outside"];
 }
 
-/** Whether the chat goes on. What goes wrong is told. */
+/** Returns whether the chat continues. Errors become notices. */
 export async function runSlash(
   spec: SlashSpec,
   rest: string,
@@ -49,7 +49,7 @@ export async function runSlash(
   const { chat, tell } = context;
   if (spec.name === "quit") return false;
   if (spec.needsIdle && chat.isBusy) {
-    const text = `/${spec.name} waits until the turn is over; Ctrl-C stops it.`;
+    const text = `/${spec.name} has to wait until the turn ends; Ctrl-C stops the turn.`;
     tell({ type: "noticed", level: "warning", text });
     return true;
   }
@@ -87,7 +87,7 @@ const works: Readonly<Record<string, Work>> = {
     const fork = await engine.fork({ sessionId: from, ...(name === "" ? {} : { id: name }) });
     await chat.change(fork);
     const back = shortName(from);
-    const text = `This is ${shortName(fork.id)} now. ${back} stays as it is: /sessions ${back} goes back.`;
+    const text = `This is ${shortName(fork.id)} now. ${back} is unchanged: /sessions ${back} goes back.`;
     tell({ type: "noticed", level: "info", text });
   },
 };
@@ -96,7 +96,7 @@ function report({ tell }: Pick<SlashContext, "tell">, text: string): void {
   tell({ type: "reported", text: stripVTControlCharacters(text) });
 }
 
-/** A command of the command line, on this chat's workspace. */
+/** Runs a CLI command on this chat's workspace. */
 async function reportRun(context: SlashContext, run: CommandBody): Promise<void> {
   let text = "";
   const collect = (more: string): void => void (text += more);
@@ -123,11 +123,11 @@ async function changeModel(id: string, context: SlashContext): Promise<void> {
   tell({ type: "noticed", level: "info", text: describeChange(await chat.useModel(id)) });
 }
 
-/** A session is in the ledger from its first turn on. */
+/** A session is in the ledger only after its first turn. */
 function requireRecorded({ session }: ChatSession, what: string): void {
   if (session.session.isRecorded) return;
   const message = `there is nothing to ${what} yet`;
-  throw new StrataError("input-invalid", message, "say something first");
+  throw new StrataError("input-invalid", message, "send a message first");
 }
 
 async function compact(focus: string, { chat, tell }: SlashContext): Promise<void> {
@@ -138,26 +138,26 @@ async function compact(focus: string, { chat, tell }: SlashContext): Promise<voi
     tell({
       type: "noticed",
       level: "warning",
-      text: `Nothing was folded: ${reasons[run.why] ?? run.why}.`,
+      text: `Nothing was compacted: ${reasons[run.why] ?? run.why}.`,
     });
     return;
   }
   const { tokensBefore, tokensAfter, turnsSummarized, costPicoUsd } = run.compaction.details;
   const text =
-    `Folded ${formatCount(turnsSummarized, "turn")}: ${formatTokens(tokensBefore)} → ` +
+    `Compacted ${formatCount(turnsSummarized, "turn")}: ${formatTokens(tokensBefore)} → ` +
     `${formatTokens(tokensAfter)} tokens, for ${formatUsdRounded(costPicoUsd)}. ` +
-    `What was folded can still be searched by the agent.`;
+    `The agent can still search what was compacted.`;
   await chat.recount();
   tell({ type: "noticed", level: "info", text });
 }
 
 const reasons: Readonly<Record<string, string>> = {
   "no boundary": "the conversation is too short for that",
-  "too soon": "it was folded a moment ago",
+  "too soon": "it was compacted a moment ago",
   disabled: "compaction is switched off in the configuration",
-  "breaker open": "the last attempts failed; it is tried again later",
-  ineffective: "the last folds freed too little",
-  "too often": "it was folded too often lately",
+  "breaker open": "the last attempts failed; Strata tries again later",
+  ineffective: "the last compactions freed too little",
+  "too often": "it was compacted too often lately",
 };
 
 async function showSessions(typed: string, context: SlashContext): Promise<void> {
@@ -173,12 +173,13 @@ async function showSessions(typed: string, context: SlashContext): Promise<void>
   const say = (text: string): void => tell({ type: "noticed", level: "info", text });
   const turn = await waitForTurn(ledger, id, { say, outside });
   if (turn === "given up") return;
-  if (chat.isBusy) throw new StrataError("conflict", "a turn began meanwhile", "stop it first");
+  if (chat.isBusy)
+    throw new StrataError("conflict", "a turn has started in the meantime", "stop it first");
   await chat.change(await engine.resume(id));
   if (turn === "left open") await goOn(context);
 }
 
-/** A session goes on in its own folder and as its own agent; this chat has one of each. */
+/** A session keeps its folder and agent, and so does this chat: both must match. */
 function requireHere(
   record: SessionRecord,
   { workspace, isTemporary, typed, ...here }: SlashContext,
@@ -191,8 +192,8 @@ function requireHere(
   throw new StrataError(
     "input-invalid",
     isPlace
-      ? `session ${id} is of the agent ${agent}, and this is ${here.agent}`
+      ? `session ${id} belongs to the agent ${agent}, and this chat to ${here.agent}`
       : `session ${id} works in ${workspacePath}, and this chat in ${workspace ?? "no folder"}`,
-    `go on with it by: ${words.join(" ")}`,
+    `resume it with: ${words.join(" ")}`,
   );
 }

@@ -1,4 +1,4 @@
-// Something for a simulated agent to look at.
+// Sample files for a simulated agent.
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 

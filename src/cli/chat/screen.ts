@@ -1,26 +1,26 @@
-// A terminal that scrolls: finished lines are written once, a few below them are drawn again and again.
+// A scrolling terminal: finished lines are written once, the few lines below them are redrawn.
 import { stripVTControlCharacters } from "node:util";
 import { draw, nothingPrinted, type Drawing } from "./render.ts";
 import type { ChatState } from "./state.ts";
 import { widthOf } from "./text-width.ts";
 
 export interface Screen {
-  /** Soon, and not more often than an eye sees. */
+  /** Draws soon, at a limited rate. */
   show(state: ChatState): void;
-  /** At once, on an empty screen. */
+  /** Clears the screen and draws at once. */
   clear(state: ChatState): void;
-  /** Takes away what is drawn below the finished lines; nothing is drawn after that. */
+  /** Erases the live lines; nothing is drawn after that. */
   end(): void;
 }
 
-/** What is needed of a terminal's output. */
+/** The parts of a terminal's output that are used. */
 export interface ScreenOutput {
   readonly columns: number;
   readonly rows: number;
   write(text: string): unknown;
 }
 
-/** As often as an eye sees. */
+/** About as fast as the eye can see. */
 const usualIntervalMs = 33;
 
 export function createScreen(
@@ -35,7 +35,7 @@ export function createScreen(
   let isEnded = false;
   let drawnMs = -intervalMs;
 
-  /** Back to where the drawing began, and nothing below. Lines that a narrower window broke are counted as they stand. */
+  /** Moves to where the drawing began and erases the rest. Counts lines as a narrower window has wrapped them. */
   const erase = (): string => {
     const above = shown.live.slice(0, shown.cursor.line);
     const up = above.reduce((sum, line) => sum + rowsOf(line, output.columns), 0);
@@ -81,7 +81,7 @@ export function createScreen(
   };
 }
 
-/** What is taller than the window cannot be drawn again: the lines around the cursor are shown. */
+/** Lines above the window cannot be redrawn, so a tall drawing is cut to the lines around the cursor. */
 function fit({ live, cursor }: Drawing, rows: number): Pick<Drawing, "live" | "cursor"> {
   const most = Math.max(2, rows - 1);
   const from = Math.max(0, live.length - most);

@@ -19,7 +19,7 @@ test("everything else is said to the agent", () => {
 test("a command nobody knows is answered with the nearest", () => {
   expect(readTyped("/contxt")).toEqual({
     kind: "unknown",
-    text: "There is no /contxt; did you mean /context? A space before the slash says it to the agent.",
+    text: "There is no /contxt; did you mean /context? To send it to the agent, put a space before the slash.",
   });
 });
 

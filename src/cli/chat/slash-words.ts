@@ -1,12 +1,12 @@
-// What begins with a slash is for the chat and not for the agent.
+// The slash commands: input for the chat, not for the agent.
 import { nearestNames } from "../../core/nearest-names.ts";
 
 export interface SlashSpec {
   readonly name: string;
-  /** What may follow it. */
+  /** The operands. */
   readonly rest: string;
   readonly meaning: string;
-  /** Whether it waits until no turn runs. */
+  /** Whether it can run only between turns. */
   readonly needsIdle: boolean;
 }
 
@@ -15,15 +15,15 @@ export const slashSpecs: readonly SlashSpec[] = [
   {
     name: "model",
     rest: "[ID]",
-    meaning: "the model; with an id, go on with another one in the same session",
+    meaning: "show the model; with an id, switch this session to another one",
     needsIdle: true,
   },
-  { name: "cost", rest: "", meaning: "what was paid and what caching saved", needsIdle: false },
+  { name: "cost", rest: "", meaning: "the cost, and what caching saved", needsIdle: false },
   { name: "context", rest: "", meaning: "what fills the window, by tier", needsIdle: false },
   {
     name: "compact",
     rest: "[FOCUS]",
-    meaning: "shorten the conversation now; FOCUS is what to keep",
+    meaning: "compact the conversation now; FOCUS is what to keep",
     needsIdle: true,
   },
   { name: "memory", rest: "", meaning: "what the agent remembers here", needsIdle: false },
@@ -31,16 +31,16 @@ export const slashSpecs: readonly SlashSpec[] = [
   {
     name: "sessions",
     rest: "[ID]",
-    meaning: "the latest sessions; with an id, go on with that one",
+    meaning: "list the latest sessions; with an id, switch to that one",
     needsIdle: true,
   },
   {
     name: "fork",
     rest: "[NAME]",
-    meaning: "a new session that goes on from here; this one stays as it is",
+    meaning: "continue in a new session; this one stays unchanged",
     needsIdle: true,
   },
-  { name: "quit", rest: "", meaning: "end; the session can be resumed", needsIdle: false },
+  { name: "quit", rest: "", meaning: "quit; the session can be resumed", needsIdle: false },
 ];
 
 export type Typed =
@@ -57,8 +57,8 @@ export function readTyped(line: string): Typed {
   if (spec !== undefined) return { kind: "command", spec, rest: rest.trim() };
   const names = slashSpecs.map((each) => each.name);
   const [near] = nearestNames(name, names, 1);
-  const hint = near === undefined ? "/help lists what there is." : `did you mean /${near}?`;
-  const text = `There is no /${name}; ${hint} A space before the slash says it to the agent.`;
+  const hint = near === undefined ? "/help lists the commands." : `did you mean /${near}?`;
+  const text = `There is no /${name}; ${hint} To send it to the agent, put a space before the slash.`;
   return { kind: "unknown", text };
 }
 
@@ -70,8 +70,8 @@ export function renderHelp(): string {
   return [
     ...rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`),
     "",
-    "Enter sends, Alt-Enter begins a new line, ↑ and ↓ bring back what was typed.",
-    "What is typed while the agent works is said to it with its next call.",
+    "Enter sends, Alt-Enter begins a new line, ↑ and ↓ show earlier input.",
+    "What you type while the agent works is sent with its next call.",
     "Ctrl-C stops the turn; twice, or Ctrl-D on an empty line, quits.",
   ].join("\n");
 }

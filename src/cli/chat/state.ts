@@ -1,4 +1,4 @@
-// What is on the screen of a chat: a value. Everything that happens makes the next one (update.ts).
+// The state of a chat as a value. Each event makes the next state (update.ts).
 import type { Usage } from "../../core/message/usage.ts";
 import { noUsage } from "../../core/message/usage.ts";
 import type { TurnPhase } from "../../engine.ts";
@@ -7,11 +7,11 @@ import { emptyEditor, type Editor } from "./line-editor.ts";
 
 export interface ChatState {
   readonly about: ChatAbout;
-  /** What was said and done, the oldest first. */
+  /** What happened, oldest first. */
   readonly items: readonly Item[];
-  /** The turn that runs. */
+  /** The running turn. */
   readonly turn: RunningTurn | null;
-  /** Tools that wait for somebody's yes, the first one asked about. */
+  /** Tools that wait for a confirmation; the first one is being asked about. */
   readonly questions: readonly Question[];
   readonly totals: Totals;
   readonly editor: Editor;
@@ -31,10 +31,10 @@ export type Item =
   | {
       readonly kind: "person";
       readonly text: string;
-      /** Said while the agent worked. */
+      /** Sent while the agent worked. */
       readonly isSteering: boolean;
     }
-  /** One line of what the model says; a long reply is many of them. */
+  /** One line of a reply; a long reply has many. */
   | {
       readonly kind: "answer";
       readonly text: string;
@@ -45,9 +45,9 @@ export type Item =
   | { readonly kind: "notice"; readonly level: NoticeLevel; readonly text: string }
   /** As it was typed. */
   | { readonly kind: "command"; readonly text: string }
-  /** What somebody is asked to allow, all of it. */
+  /** What the user is asked to allow, in full. */
   | { readonly kind: "preview"; readonly toolName: string; readonly lines: readonly string[] }
-  /** What a command of the chat shows. */
+  /** The output of a slash command. */
   | { readonly kind: "report"; readonly text: string }
   | { readonly kind: "context"; readonly view: ContextView };
 
@@ -55,12 +55,12 @@ export interface ToolItem {
   readonly kind: "tool";
   readonly toolUseId: string;
   readonly name: string;
-  /** What it is called with, in a few words. */
+  /** Its input in a few words. */
   readonly about: string;
   readonly status: "asked" | "running" | "succeeded" | "failed" | "cancelled";
-  /** Of its result; null before there is one. */
+  /** The size of its result; null until there is one. */
   readonly bytes: number | null;
-  /** The first words of a result that is an error. */
+  /** The first words of an error result. */
   readonly problem: string | null;
 }
 
@@ -74,23 +74,23 @@ export interface RunningTurn {
 }
 
 export interface Question {
-  /** Its own: providers may give two uses the same one. */
+  /** Our own id: providers may repeat theirs. */
   readonly id: string;
   readonly toolName: string;
-  /** What would be done, as lines. */
+  /** What the tool would do, as lines. */
   readonly preview: readonly string[];
-  /** Whether a key is an answer, and not what somebody was typing when the question came up. */
+  /** Whether keys count as an answer yet; the user may still be typing something else. */
   readonly isReady: boolean;
 }
 
-/** Of the session so far. */
+/** Figures of the session so far. */
 export interface Totals {
   readonly usage: Usage;
   readonly callCount: number;
   readonly costPicoUsd: bigint;
-  /** Against the same calls without a cache; null where prices are not known. */
+  /** Compared with the same calls without a cache; null if prices are not known. */
   readonly savedPicoUsd: bigint | null;
-  /** What the next call begins with. */
+  /** The prompt size of the next call, without the new message. */
   readonly contextTokens: number;
 }
 

@@ -1,4 +1,4 @@
-// A chat at a terminal: keys in, a screen out, until somebody quits.
+// A chat at a terminal: keys in, a screen out, until the user quits.
 import { emitKeypressEvents } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
 import type { TurnEnding } from "../../engine.ts";
@@ -17,8 +17,8 @@ export interface TerminalSetup extends SlashContext {
 }
 
 /**
- * Resolves when somebody quits: `cancelled` where a turn was stopped for that. The terminal is given back at once, the
- * turn is waited for. `first` runs before anything is typed.
+ * Resolves when the user quits: `cancelled` if that stopped a turn. Releases the terminal at once, then waits for the
+ * turn. `first` runs before any input.
  */
 export async function runTerminal(
   setup: TerminalSetup,
@@ -68,7 +68,7 @@ export async function runTerminal(
   return isStopped ? "cancelled" : "done";
 }
 
-/** Terminals then say where pasted text begins and ends, so that its lines are not taken for keys. */
+/** Makes the terminal mark pasted text, so that its lines are not read as keys. */
 const pasteOn = "\u001b[?2004h";
 const pasteOff = "\u001b[?2004l";
 

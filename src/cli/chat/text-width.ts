@@ -1,6 +1,6 @@
-// How much room text takes on a terminal, and text fitted into a width. Characters are what a person takes for one.
+// The width of text on a terminal, and text fitted to a width. A character here is a grapheme.
 
-/** Columns; lines and control characters are not expected here. */
+/** In columns; expects no line breaks and no control characters. */
 export function widthOf(text: string): number {
   if (isNarrow(text)) return text.length;
   let width = 0;
@@ -15,8 +15,8 @@ export function charactersOf(text: string): readonly string[] {
 }
 
 /**
- * One line as lines of a width, broken at spaces and beside wide characters where there are any. More text at the end
- * changes only the last.
+ * Wraps one line to a width, at spaces and beside wide characters where possible. More text at the end changes only
+ * the last line.
  */
 export function wrapLine(text: string, width: number): readonly string[] {
   const flat = text.replaceAll("\t", "    ");
@@ -42,7 +42,7 @@ export function wrapLine(text: string, width: number): readonly string[] {
   return line === "" && lines.length > 0 ? lines : [...lines, line];
 }
 
-/** At most so wide; what is cut ends with an ellipsis. */
+/** Cuts text to a width; cut text ends with an ellipsis. */
 export function cutToWidth(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let [cut, used] = ["", 0];
@@ -69,7 +69,7 @@ function widthOfCharacter(character: string): number {
 }
 
 function isWide(character: string): boolean {
-  // A picture that asks to be shown as one.
+  // An emoji presentation sequence.
   if (character.includes("\ufe0f")) return /\p{Extended_Pictographic}|[0-9#*]/u.test(character);
   return (
     /^[\p{Emoji_Presentation}\p{Regional_Indicator}]/u.test(character) || eastAsian.test(character)

@@ -1,13 +1,13 @@
-// A tool use in a few words, and what it would do in full.
+// A tool use as text: in a few words, and in full.
 import { countBytes } from "../../core/layers/cut-middle.ts";
 import type { ToolInput } from "../../core/tools/tool.ts";
 import { formatBytes, toPrintable } from "../ledger/render-ledger.ts";
 import { toPlainLine } from "./plain-text.ts";
 
-/** What a person would name first: a path, a command, a pattern. */
+/** The inputs that say most about a use, best first. */
 const telling = ["command", "pattern", "query", "path", "name", "skill", "file", "url"];
 
-/** Empty where the input says nothing, or cannot be read. */
+/** Empty if the input has none of them or cannot be read. */
 export function aboutUse(inputJson: string): string {
   const input = readInput(inputJson);
   const found = telling.find((name) => typeof input[name] === "string") ?? firstText(input);
@@ -20,7 +20,7 @@ function wordsOf(value: unknown): string {
   return typeof value === "string" ? toPlainLine(value.slice(0, 500)) : "";
 }
 
-/** What somebody is asked to allow: all of it, with nothing in it that a terminal would hide. */
+/** What the user is asked to allow, in full, with control characters visible. */
 export function previewUse(input: ToolInput): readonly string[] {
   const { path, ...rest } = input;
   if (path !== undefined && typeof path !== "string") return toJsonLines(input);
@@ -52,7 +52,7 @@ function markLines(text: string, mark: string): readonly string[] {
     .map((line) => `${mark}${line}`);
 }
 
-/** Control characters are shown and not left out: a shell may take what follows them for a command. */
+/** Shows control characters instead of removing them: a shell may run what follows them. */
 function toVisible(text: string): string {
   return toPrintable(text.replaceAll("\r\n", "\n"));
 }

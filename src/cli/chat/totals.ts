@@ -9,19 +9,19 @@ import type { TurnRun } from "../../engine.ts";
 import type { Session } from "../../core/session/session.ts";
 import { noTotals, type Totals } from "./state.ts";
 
-/** Keeps the figures of the session that is talked to. */
+/** Keeps the figures of the current session. */
 export interface Tally {
   open(session: Session): Promise<Totals>;
-  /** Of a turn that runs, with the calls it made so far. */
+  /** During a turn, with its calls so far. */
   callEnded(turnId: string): Promise<void>;
   turnEnded(run: TurnRun): Promise<void>;
-  /** After something other than a turn changed them. */
+  /** Call after something other than a turn changed them. */
   recount(session: Session): Promise<void>;
 }
 
 export interface TallyDeps {
   readonly ledger: Ledger;
-  /** By the id a call is recorded with. */
+  /** Finds facts by the model id of a recorded call. */
   readonly findModel: FindModel;
 }
 
@@ -46,12 +46,12 @@ export function createTally(deps: TallyDeps, tell: (totals: Totals) => void): Ta
       const counted = addCalls(totals, calls, find);
       const record = await ledger.findSession(session.id);
       const { tokens } = session.thread.end;
-      // What a turn that came to nothing said is taken back.
+      // The messages of a failed turn are removed again.
       const unchanged = tokens === estimate ? totals.contextTokens : countContext(session);
       estimate = tokens;
       totals = {
         ...counted,
-        // With compactions, too.
+        // Includes compactions.
         costPicoUsd: record?.costPicoUsd ?? counted.costPicoUsd,
         contextTokens: end === "done" ? counted.contextTokens : unchanged,
       };
@@ -61,7 +61,7 @@ export function createTally(deps: TallyDeps, tell: (totals: Totals) => void): Ta
   };
 }
 
-/** A session's own model is known with the way it is reached by, which decides on prices. */
+/** The session's own model also has its route, which decides the price. */
 function knowing(model: ModelFacts, find: FindModel): FindModel {
   return (id) => (id === model.id ? model : find(id));
 }
@@ -85,13 +85,13 @@ function addCall(totals: Totals, call: CallRecord, model: ModelFacts | null): To
   };
 }
 
-/** Null where prices are not known. */
+/** Null if prices are not known. */
 function savedBy(usage: Usage, model: ModelFacts, at: number): bigint | null {
   const isPriced = findCost(usage, model, { at }).cost !== null;
   return isPriced ? savingsOverNoCache(usage, model, { at }) : null;
 }
 
-/** Of a session that is open, from what the ledger has of it since it was opened or forked. */
+/** The totals of an open session, from its ledger records since it was opened or forked. */
 async function readTotals(ledger: Ledger, session: Session, find: FindModel): Promise<Totals> {
   const record = await ledger.findSession(session.id);
   const calls = record === null ? [] : await readCalls(ledger, record);
@@ -103,7 +103,7 @@ async function readTotals(ledger: Ledger, session: Session, find: FindModel): Pr
   };
 }
 
-/** Our estimate, brought to what the provider last counted of it. */
+/** Our estimate, scaled to the provider's last count. */
 function countContext({ thread, cache: { measured } }: Session): number {
   const { foundation, blocks, end } = thread;
   const before = foundation.blocks.length;

@@ -1,4 +1,4 @@
-// Turns of a chat, one after the other: what comes of each is told, and what was said meanwhile is not lost.
+// Runs the turns of a chat one by one, emits their events, and keeps messages that were typed meanwhile.
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { TurnEnding, TurnRun } from "../../engine.ts";
 import type { TurnHandle } from "../../engine/turn/turn-handle.ts";
@@ -7,10 +7,10 @@ import type { Tally } from "./totals.ts";
 import type { ChatEvent } from "./update.ts";
 
 export interface TurnRunner {
-  /** How the last of them ended; a reply that was cut short is none that ended well. */
+  /** How the last turn ended; `cut off` if its reply was incomplete. */
   run(begin: () => TurnHandle): Promise<TurnEnding>;
   steer(text: string): void;
-  /** Resolves once nothing runs. */
+  /** Resolves once no turn runs. */
   stop(): Promise<void>;
   isBusy(): boolean;
 }
@@ -18,13 +18,13 @@ export interface TurnRunner {
 export interface TurnRunnerSetup {
   readonly tell: (event: ChatEvent) => void;
   readonly tally: Tally;
-  /** Begins another turn. */
+  /** Starts another turn. */
   readonly next: (text: string) => TurnHandle;
-  /** Told when a turn goes to another model than the one before. */
+  /** Called when a turn uses another model than the one before. */
   readonly onMoved: () => void;
 }
 
-/** What was said too late for a turn is what the next one begins with. */
+/** Messages that came too late for a turn start the next one. */
 export function createTurnRunner(setup: TurnRunnerSetup): TurnRunner {
   const { tell, next } = setup;
   let running: TurnHandle | null = null;
@@ -38,7 +38,7 @@ export function createTurnRunner(setup: TurnRunnerSetup): TurnRunner {
       steered = [];
       if (left.length === 0) return isCutShort(run) ? "cut off" : run.end;
       if (run.end !== "done") {
-        const text = `The agent was not told: ${left.join(" / ")}`;
+        const text = `Not sent to the agent: ${left.join(" / ")}`;
         tell({ type: "noticed", level: "warning", text });
         return run.end;
       }
@@ -76,7 +76,7 @@ export function createTurnRunner(setup: TurnRunnerSetup): TurnRunner {
   };
 }
 
-/** Tells what comes of a turn until it is over. Throws what it failed with. */
+/** Emits the events of a turn until it ends. Throws its error. */
 async function watchTurn(
   handle: TurnHandle,
   { tell, tally, onMoved }: TurnRunnerSetup,
@@ -103,7 +103,7 @@ async function watchTurn(
   }
 }
 
-/** Of what was said meanwhile, what no call sent. */
+/** The messages typed meanwhile that no call has sent. */
 function unheard(steered: readonly string[], calls: readonly CallEntry[]): readonly string[] {
   const sent = calls.flatMap((call) =>
     call.sent.flatMap(({ role, content }) =>

@@ -1,4 +1,4 @@
-// Questions whether a tool may run → the next state. What is asked about stands above its question, all of it.
+// Tool confirmations → the next state. The full preview stands above its question.
 import { isOpen, type ChatState, type Item, type Question } from "./state.ts";
 
 export type QuestionEvent =
@@ -6,7 +6,7 @@ export type QuestionEvent =
   | { readonly type: "ready"; readonly id: string }
   | { readonly type: "answered"; readonly id: string };
 
-/** One is asked at a time; what it is about is shown when its time comes. */
+/** Asks one question at a time and shows its preview with it. */
 export function updateQuestions(state: ChatState, event: QuestionEvent): ChatState {
   const questions = nextQuestions(state.questions, event);
   const [first] = questions;
@@ -26,7 +26,7 @@ function nextQuestions(questions: readonly Question[], event: QuestionEvent): re
   }
 }
 
-/** Before whatever may still change, so that it is written for good and never cut to a window. */
+/** Inserts it before items that may still change, so that it is printed in full and never cut to the window. */
 function withPreview(
   items: readonly Item[],
   { toolName, preview: lines }: Question,

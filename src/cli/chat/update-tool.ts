@@ -1,4 +1,4 @@
-// What a tool does → the next state.
+// Tool events → the next state.
 import { countBytes } from "../../core/layers/cut-middle.ts";
 import type { ToolResultBlock } from "../../core/message/message.ts";
 import type { TurnPart } from "../../engine/turn/turn-handle.ts";
@@ -8,7 +8,7 @@ import { aboutUse } from "./tool-words.ts";
 
 type ToolStatus = Extract<TurnPart, { readonly type: "tool" }>;
 
-/** A use of a tool is one thing from when it is asked for until its result is there. */
+/** A tool use is one item from its request to its result. */
 export function updateTool(state: ChatState, part: ToolStatus): ChatState {
   const at = state.items.findLastIndex(
     (item) => item.kind === "tool" && item.toolUseId === part.toolUseId && isOpen(item),

@@ -130,13 +130,13 @@ test("who answers is told where the model changes, or a wish could not be met", 
   expect(moved.items[1]).toEqual({
     kind: "notice",
     level: "info",
-    text: "b answers, by a rule of routing; it was a before.",
+    text: "b answers, by a routing rule; it was a before.",
   });
   const passedOver = [{ name: "c", by: "message", reason: "no_vision_support" }] as const;
   const other = after(said, part({ ...stays, passedOver, previousModel: null }));
   expect(other.items[1]).toEqual({
     kind: "notice",
     level: "warning",
-    text: "c, asked for with the message, cannot take this turn: it sees no images. b answers.",
+    text: "c, requested with the message, cannot take this turn: it does not read images. b answers.",
   });
 });

@@ -1,4 +1,4 @@
-// What happened → the next state. Pure: everything that takes time or talks to the world is in chat-session.ts.
+// Event → the next state. Pure: all effects are in chat-session.ts.
 import type { TurnPart } from "../../engine/turn/turn-handle.ts";
 import type { ContextView } from "./context-view.ts";
 import { editLine, takeLine, type Key } from "./line-editor.ts";
@@ -18,12 +18,12 @@ import { updateQuestions } from "./update-questions.ts";
 import { updateTool } from "./update-tool.ts";
 
 export type ChatEvent =
-  /** Another session, or the first. */
+  /** The first session, or a switch to another. */
   | { readonly type: "opened"; readonly about: ChatAbout; readonly totals: Totals }
-  /** The same session, with another model. */
+  /** The same session with another model. */
   | { readonly type: "moved"; readonly about: ChatAbout }
   | { readonly type: "said"; readonly text: string }
-  /** What begins with a slash, as it was typed. */
+  /** A slash command as typed. */
   | { readonly type: "commanded"; readonly text: string }
   | { readonly type: "part"; readonly part: TurnPart }
   | { readonly type: "counted"; readonly totals: Totals }
@@ -36,7 +36,7 @@ export type ChatEvent =
   | { readonly type: "ready"; readonly id: string }
   | { readonly type: "answered"; readonly id: string }
   | { readonly type: "key"; readonly key: Key }
-  /** The line was taken. */
+  /** The line was submitted. */
   | { readonly type: "entered" }
   | { readonly type: "quitting"; readonly isQuitting: boolean };
 
@@ -112,11 +112,11 @@ function updatePart(state: ChatState, part: TurnPart): ChatState {
   }
 }
 
-/** Each line is an item of its own, so that what is finished can be forgotten by whoever draws. */
+/** Each line is an item, so that the renderer can forget finished ones. */
 function addWords(state: ChatState, text: string): ChatState {
   const open = state.items.at(-1);
   const isGoingOn = open?.kind === "answer" && open.isOpen;
-  // Blank lines before the first word are nothing to see.
+  // Skips blank lines before the first word.
   const words = isGoingOn ? open.text + text : text.replace(/^\s*\n/, "");
   const [first = "", ...more] = words.split("\n");
   if (!isGoingOn && more.length === 0 && first.trim() === "") return state;

@@ -1,4 +1,4 @@
-// What is told, for whoever cannot be drawn for: as text line by line, or as JSON, one value per line.
+// Output without a screen: text line by line, or JSON with one value per line.
 import type { Io } from "../command.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
 import type { RenderOptions } from "./paint.ts";
@@ -16,7 +16,7 @@ export interface TextViewOptions extends RenderOptions {
   readonly showsStatus: boolean;
 }
 
-/** Everything that was said and done, each thing when it is finished. */
+/** Prints every item when it is finished. */
 export function createTextView({ out }: Pick<Io, "out">, options: TextViewOptions): View {
   let printed = nothingPrinted;
   return (event, state) => {
@@ -28,7 +28,7 @@ export function createTextView({ out }: Pick<Io, "out">, options: TextViewOption
   };
 }
 
-/** For scripts: what the agent says goes out as it is said, everything else aside. A blank line is between two turns. */
+/** For scripts: replies go to stdout as they come, everything else to stderr. A blank line separates turns. */
 export function createAnswerView({ out, error }: Io, options: RenderOptions): View {
   let shown = 0;
   let separator = "";
@@ -52,7 +52,7 @@ export function createJsonView({ out }: Pick<Io, "out">): View {
   };
 }
 
-/** Null for what is about the screen only. */
+/** Null for events about the screen only. */
 function toJsonValue(event: ChatEvent, { totals, about }: ChatState): object | null {
   switch (event.type) {
     case "opened":

@@ -1,15 +1,15 @@
-// A session whose last turn is open: somebody works on it, or did until their process died.
+// Waits for a session whose last turn is open: a process runs it, or died and left a lease.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Outside } from "./outside.ts";
 
 export interface Waiting {
-  /** Told once where it takes a while. */
+  /** Called once if there is a wait. */
   readonly say: (text: string) => void;
   readonly outside: Pick<Outside, "ended" | "isEnded">;
 }
 
-/** Whether there is a turn to go on with. Waits while somebody works on it, or their lease has not ended yet. */
+/** Whether there is a turn to resume. Waits while a process holds its lease. */
 export async function waitForTurn(
   ledger: Pick<Ledger, "findSession" | "findUnfinished">,
   sessionId: string,
@@ -20,7 +20,9 @@ export async function waitForTurn(
     if (record === null || record.openTurnId === null) return "no turn";
     if ((await ledger.findUnfinished(sessionId)) !== null) return "left open";
     if (!isSaid) {
-      say("Somebody works on the session, or did a moment ago: waiting until the turn is free.");
+      say(
+        "Another process runs this session, or did a moment ago: waiting until the turn is free.",
+      );
     }
     await Promise.race([sleep(intervalMs), outside.ended]);
   }

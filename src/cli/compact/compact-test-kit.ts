@@ -19,14 +19,14 @@ import { findEndpoint } from "../../host/provider-protocols.ts";
 
 export interface SimulatedProvider {
   readonly simulator: Simulator;
-  /** What was said to whoever was asked for a summary. */
+  /** What the model that writes summaries was sent. */
   readonly asked: readonly string[];
-  /** With any key, and the simulator's address. */
+  /** Test keys and the simulator's address. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
-/** A model that answers so where it is asked for a summary, by default with one, and else says little. */
+/** A model that gives these answers when asked for a summary (by default one), and short replies otherwise. */
 export async function openSimulated(summary?: string): Promise<SimulatedProvider> {
   const asked: string[] = [];
   const summarise = createSummariser();
@@ -60,7 +60,7 @@ export interface SessionToMake {
   readonly turns: number;
 }
 
-/** Each turn is about a module of its own and takes some 5,000 tokens. */
+/** Each turn is about another module and takes about 5,000 tokens. */
 export async function makeSession(
   where: string,
   { env }: SimulatedProvider,

@@ -1,4 +1,4 @@
-// The compaction of strata compact: Ctrl-C leaves everything as it was; a compaction that did not happen is an error with a hint.
+// Runs the compaction of strata compact. Ctrl-C changes nothing; a compaction that did not happen is an error with a hint.
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type {
@@ -40,23 +40,24 @@ function notCompacted(
   hindrance: Hindrance | null,
 ): StrataError {
   const cost = describeSpent(spent);
-  const message = `session ${id} was not folded: ${why}${cost}`;
+  const message = `session ${id} was not compacted: ${why}${cost}`;
   if (hindrance === "lock_held" || hindrance === "lock_lost") {
     return new StrataError(
       "conflict",
       message,
-      `strata sessions show ${id} lists its folds; try again when nobody else works on it`,
+      `strata sessions show ${id} lists its compactions; try again when no other process works on it`,
     );
   }
   return new StrataError(
     "environment-unfit",
     message,
-    `its history is as it was; try again, or fold it without a model: strata compact ${id} --no-model`,
+    `its history is as it was; try again, or compact it without a model: strata compact ${id} --no-model`,
   );
 }
 
 function describeSpent(spent: readonly SummaryCall[]): string {
   const cost = knownCost(sumCalls(spent));
-  if (cost === null) return "; what the attempt cost is not known, the model has no price";
+  if (cost === null)
+    return "; the cost of the attempt is not known, because the model has no price";
   return cost === 0n ? "" : `; the attempt cost ${formatUsdRounded(cost)}`;
 }

@@ -39,7 +39,7 @@ function withoutKey(...typed: readonly string[]): Promise<Ran> {
 
 interface Kept {
   readonly session: SessionRecord | null;
-  readonly folds: readonly CompactionRecord[];
+  readonly compactions: readonly CompactionRecord[];
   /** The first words of each message that the next call sends. */
   readonly says: readonly string[];
   readonly events: readonly string[];
@@ -55,15 +55,15 @@ async function readKept(sessionId = "build"): Promise<Kept> {
   const events: string[] = [];
   for await (const { type } of ledger.readEvents({ sessionId })) events.push(type);
   const session = await ledger.findSession(sessionId);
-  const folds = await ledger.readCompactions(sessionId);
+  const compactions = await ledger.readCompactions(sessionId);
   await ledger.close();
-  return { session, folds, says, events };
+  return { session, compactions, says, events };
 }
 
 describe("strata compact shows the plan", () => {
   beforeEach(() => makeSession(file, provider, claude));
 
-  test("with what folds, what stays, tokens, dollars and break-even, and changes nothing", async () => {
+  test("with what it compacts, what stays, tokens, dollars and break-even, and changes nothing", async () => {
     const before = await readKept();
     const callsBefore = provider.simulator.calls().length;
     const { out, status } = await withKey("compact", "build", "--dry-run");
@@ -71,13 +71,13 @@ describe("strata compact shows the plan", () => {
     const usd = String.raw`\$\d\.\d{4}`;
     const patterns = [
       "session     build, claude-sonnet-4-6",
-      "folds       5 turns: 10 messages, 29\\.\\dk tokens",
+      "compacts    5 turns: 10 messages, 29\\.\\dk tokens",
       "into        a summary by claude-sonnet-4-6 and an index of exact names, about 3\\.5k tokens",
       "keeps       3 turns from build-6 on: 6 messages, 17\\.\\dk tokens; tools and system text, 1\\.7k",
       "prompt      41\\.\\dk → about 22\\.\\dk tokens per call",
       `price       ${usd} → ${usd} per call from the cache, ${usd} → ${usd} without it`,
       `costs now   ${usd}: ${usd} for the summary, ${usd} because the next call is not in the cache`,
-      `break-even  after \\d+ calls \\(about \\d+ turns\\), each ${usd} cheaper; 8 calls more would earn \\d+ % of the cost`,
+      `break-even  after \\d+ calls \\(about \\d+ turns\\), each ${usd} cheaper; 8 calls more would save \\d+ % of the cost`,
     ];
     expect(out).toMatch(new RegExp(`^${patterns.join("\n")}\n$`));
     expect(await readKept()).toEqual(before);
@@ -88,7 +88,7 @@ describe("strata compact shows the plan", () => {
     const { out } = await withKey("compact", "build", "--dry-run", "--json");
     expect(JSON.parse(out)).toMatchObject({
       plan: {
-        kind: "fold",
+        kind: "compaction",
         sessionId: "build",
         writer: "claude-sonnet-4-6",
         turnsCompacted: 5,
@@ -113,29 +113,29 @@ describe("strata compact shows the plan", () => {
     const typed = ["compact", "build", "--dry-run", "--summarizer", "gpt-5.4-mini"] as const;
     const { out, status } = await withoutKey(...typed);
     expect(out).toContain("into        a summary by gpt-5.4-mini and an index");
-    expect(out).toContain("gpt-5.4-mini cannot be asked for it now: OPENAI_API_KEY is not set.");
+    expect(out).toContain("gpt-5.4-mini cannot be called now: OPENAI_API_KEY is not set.");
     expect(status).toBe(0);
   });
 
   test("and asks first: where nobody can answer, it refuses and changes nothing", async () => {
     const { out, error, status } = await withKey("compact", "build");
-    expect(out).toContain("folds       5 turns");
+    expect(out).toContain("compacts    5 turns");
     expect(error).toBe(
-      "strata: Fold 5 turns of build with a summary by claude-sonnet-4-6? Nobody is at a terminal to answer\n  add --yes; nothing was changed\n",
+      "strata: Compact 5 turns of build with a summary by claude-sonnet-4-6? There is no terminal to ask on\n  add --yes; nothing was changed\n",
     );
     expect(status).toBe(2);
-    expect((await readKept()).folds).toEqual([]);
+    expect((await readKept()).compactions).toEqual([]);
   });
 });
 
-describe("strata compact folds", () => {
+describe("strata compact compacts", () => {
   test("with a summary, at the provider's price, and says how to get back what it hides", async () => {
     await makeSession(file, provider, claude);
     const { out, error, status } = await withKey("compact", "build", "--yes");
     expect({ error, status }).toEqual({ error: "", status: 0 });
-    const { session, folds, says, events } = await readKept();
-    const [compaction] = folds;
-    expect(folds).toMatchObject([
+    const { session, compactions, says, events } = await readKept();
+    const [compaction] = compactions;
+    expect(compactions).toMatchObject([
       { kind: "summary", trigger: "manual", turnsSummarized: 5, model: "claude-sonnet-4-6" },
     ]);
     expect(session?.headTurnId).toBe(compaction?.turnId);
@@ -151,11 +151,11 @@ describe("strata compact folds", () => {
       "Read; nothing depends on it.",
     ]);
     expect(events.slice(-2)).toEqual(["compaction.started", "compaction.completed"]);
-    expect(out).toContain(`fold    ${compaction?.turnId}\n`);
-    expect(out).toContain("kind    summary by claude-sonnet-4-6 of anthropic\n");
-    expect(out).toContain("turns   5 of 8 folded, through build-5; kept from build-6 on\n");
-    expect(out).toMatch(/index {3}\d+ exact names in 1\.\dk tokens; \d+ names left out\n/);
-    expect(out).toContain(`strata sessions show build --fold ${compaction?.turnId}`);
+    expect(out).toContain(`compaction  ${compaction?.turnId}\n`);
+    expect(out).toContain("kind        summary by claude-sonnet-4-6 of anthropic\n");
+    expect(out).toContain("turns       5 of 8 compacted, through build-5; kept from build-6 on\n");
+    expect(out).toMatch(/index {7}\d+ exact names in 1\.\dk tokens; \d+ names left out\n/);
+    expect(out).toContain(`strata sessions show build --compaction ${compaction?.turnId}`);
     expect(out).toContain("strata sessions fork build NEW --turn build-8");
     expect((await withoutKey("ledger", "check")).status).toBe(0);
   });
@@ -184,7 +184,7 @@ describe("strata compact folds", () => {
       path: "/v1/responses",
       billed: { model: "gpt-5.4-mini" },
     });
-    expect((await readKept()).folds).toMatchObject([{ kind: "summary", provider: "openai" }]);
+    expect((await readKept()).compactions).toMatchObject([{ kind: "summary", provider: "openai" }]);
   });
 
   test("without a model, and without a key", async () => {
@@ -201,7 +201,7 @@ describe("strata compact folds", () => {
         metadata: { by: "nobody" },
       },
     });
-    expect((await readKept()).folds).toHaveLength(1);
+    expect((await readKept()).compactions).toHaveLength(1);
     expect(provider.simulator.calls()).toHaveLength(callsBefore);
   });
 
@@ -218,40 +218,40 @@ describe("strata compact folds", () => {
     const { error, status } = await withKey("compact", "build", "--yes");
     expect({ error, status }).toEqual({ error: "", status: 0 });
     expect(provider.simulator.calls().at(-1)?.path).toBe(path);
-    expect((await readKept()).folds).toMatchObject([{ kind: "summary", model: "gpt-5.4" }]);
+    expect((await readKept()).compactions).toMatchObject([{ kind: "summary", model: "gpt-5.4" }]);
   });
 
-  test("so that the next turn goes on, and a second fold has nothing left to do", async () => {
+  test("so that the next turn goes on, and a second compaction has nothing left to do", async () => {
     await makeSession(file, provider, claude);
     await withKey("compact", "build", "--yes");
     const { out, status } = await withKey("compact", "build", "--yes");
     expect({ out, status }).toEqual({
-      out: "Nothing to fold in build: of its 3 turns with 20.3k tokens, no part before the latest 20.0k can be cut off.\n",
+      out: "Nothing to compact in build: it has 3 turns with 20.3k tokens, and no part before the latest 20.0k can be cut off.\n",
       status: 0,
     });
   });
 });
 
 describe("strata compact leaves everything as it was", () => {
-  test("where no key is set: it says so, offers the fold without a model, and never makes one unasked", async () => {
+  test("where no key is set: it says so, offers one without a model, and never makes one unasked", async () => {
     await makeSession(file, provider, claude);
     const dry = await withoutKey("compact", "build", "--dry-run");
-    expect(dry.out).toContain("No model can be asked for a summary: ANTHROPIC_API_KEY is not set.");
+    expect(dry.out).toContain("No model can write a summary: ANTHROPIC_API_KEY is not set.");
     expect(dry.status).toBe(0);
     const { error, status } = await withoutKey("compact", "build", "--yes");
     expect(error).toBe(
-      "strata: no model can be asked for a summary: ANTHROPIC_API_KEY is not set\n  fold without a model: strata compact build --no-model --yes; nothing was changed\n",
+      "strata: no model can write a summary: ANTHROPIC_API_KEY is not set\n  compact without a model: strata compact build --no-model --yes; nothing was changed\n",
     );
     expect(status).toBe(8);
     expect((await withoutKey("compact", "build")).status).toBe(8);
-    expect((await readKept()).folds).toEqual([]);
+    expect((await readKept()).compactions).toEqual([]);
   });
 
-  test("where there is too little to fold, with the numbers", async () => {
+  test("where there is too little to compact, with the numbers", async () => {
     await makeSession(file, provider, { ...claude, turns: 2 });
     const { out, status } = await withoutKey("compact", "build");
     expect({ out, status }).toEqual({
-      out: "Nothing to fold in build: it has 2 turns with 11.8k tokens, and the latest 20.0k always stay.\n",
+      out: "Nothing to compact in build: it has 2 turns with 11.8k tokens, and the latest 20.0k are always kept.\n",
       status: 0,
     });
   });
@@ -263,24 +263,26 @@ describe("strata compact leaves everything as it was", () => {
     provider = await openSimulated("No.");
     const { error, status } = await withKey("compact", "build", "--yes");
     expect(error).toMatch(
-      /^strata: session build was not folded: attempts 1, 2, 3: .*; the attempt cost \$0\.\d{4}\n {2}its history is as it was;/s,
+      /^strata: session build was not compacted: attempts 1, 2, 3: .*; the attempt cost \$0\.\d{4}\n {2}its history is as it was;/s,
     );
     expect(error).toContain("strata compact build --no-model");
     expect(status).toBe(8);
     const after = await readKept();
     expect(after.says).toEqual(before.says);
-    expect(after.folds).toEqual([]);
+    expect(after.compactions).toEqual([]);
     expect(after.events.at(-1)).toBe("compaction.failed");
   });
 
-  test("where somebody else folds it", async () => {
+  test("where another process compacts it", async () => {
     await makeSession(file, provider, claude);
     const ledger = await openLedger(file);
     const lock = await ledger.lockCompaction("build");
     const { error, status } = await withKey("compact", "build", "--yes");
     await lock?.release();
     await ledger.close();
-    expect(error).toContain("session build was not folded: another process compacts this session");
+    expect(error).toContain(
+      "session build was not compacted: another process compacts this session",
+    );
     expect(status).toBe(9);
     expect(provider.asked).toEqual([]);
   });
@@ -336,12 +338,12 @@ describe("strata compact leaves everything as it was", () => {
   });
 
   test.each([
-    [["--no-model", "--focus", "x"], 2, "--focus is about a summary"],
-    [["--no-model", "--summarizer", "x"], 2, "--summarizer is about a summary"],
+    [["--no-model", "--focus", "x"], 2, "--focus needs a summary"],
+    [["--no-model", "--summarizer", "x"], 2, "--summarizer needs a summary"],
     [["--summarizer", "gpt-5.44"], 3, 'model "gpt-5.44" is unknown'],
     [["--summarizer", "deepseek-chat"], 8, "strata can ask models of anthropic and openai"],
     [["--summarizer", "gpt-5.4"], 8, "gpt-5.4 cannot be asked for a summary: OPENAI_API_KEY"],
-  ])("where it is told %j", async (options, status, text) => {
+  ])("with %j", async (options, status, text) => {
     await makeSession(file, provider, { ...claude, turns: 1 });
     const ran = await withoutKey("compact", "build", ...options);
     expect(ran.error).toContain(text);
@@ -350,20 +352,26 @@ describe("strata compact leaves everything as it was", () => {
 });
 
 describe("strata sessions show", () => {
-  test("lists folds, and shows one with its summary and its index", async () => {
+  test("lists compactions, and shows one with its summary and its index", async () => {
     await makeSession(file, provider, claude);
     await withoutKey("compact", "build", "--no-model", "--yes");
-    const [compaction] = (await readKept()).folds;
+    const [compaction] = (await readKept()).compactions;
     const listed = await withoutKey("sessions", "show", "build");
     expect(listed.out).toMatch(/ manual {2}outline {2}- +5 +4\d\.\dk +1\d\.\dk {2}\$0\.0000\n/);
-    const { out } = await withoutKey("sessions", "show", "build", "--fold", "latest");
-    expect(out).toContain(`fold    ${compaction?.turnId}\n`);
-    expect(out).toContain("kind    outline, made without a model\n");
+    const { out } = await withoutKey("sessions", "show", "build", "--compaction", "latest");
+    expect(out).toContain(`compaction  ${compaction?.turnId}\n`);
+    expect(out).toContain("kind        outline, made without a model\n");
     expect(out).toMatch(/\nnotes\n {2}\S/);
     expect(out).toMatch(/\nindex\n {2}\S/);
-    const named = await withoutKey("sessions", "show", "build", "--fold", compaction?.turnId ?? "");
+    const named = await withoutKey(
+      "sessions",
+      "show",
+      "build",
+      "--compaction",
+      compaction?.turnId ?? "",
+    );
     expect(named.out).toBe(out);
-    const json = await withoutKey("sessions", "show", "build", "--fold", "latest", "--json");
+    const json = await withoutKey("sessions", "show", "build", "--compaction", "latest", "--json");
     expect(JSON.parse(json.out)).toMatchObject({
       turnId: compaction?.turnId,
       kind: "sliding_window",
@@ -371,12 +379,12 @@ describe("strata sessions show", () => {
     });
   });
 
-  test("knows no fold that is not there", async () => {
+  test("knows no compaction that does not exist", async () => {
     await makeSession(file, provider, { ...claude, turns: 1 });
-    const none = await withoutKey("sessions", "show", "build", "--fold", "latest");
-    expect(none.error).toContain("session build has no fold\n");
+    const none = await withoutKey("sessions", "show", "build", "--compaction", "latest");
+    expect(none.error).toContain("session build has no compaction\n");
     expect(none.status).toBe(7);
-    const both = await withoutKey("sessions", "show", "build", "--fold", "x", "--messages");
+    const both = await withoutKey("sessions", "show", "build", "--compaction", "x", "--messages");
     expect(both.status).toBe(2);
   });
 });

@@ -11,7 +11,7 @@ import { describePlan, type Planned } from "./planned-compaction.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import { createProgress, type Progress } from "../progress.ts";
 import { readCatalogue } from "../../host/read-catalogue.ts";
-import { askToCompaction, renderPlan } from "./render-compaction.ts";
+import { askToCompact, renderPlan } from "./render-compaction.ts";
 import {
   renderCompactionFacts,
   renderRecall,
@@ -87,10 +87,10 @@ async function compact(work: Work): Promise<number> {
     io.out(isJson ? toJsonLine({ plan: planned, compaction: null }) : renderAll(planned, writer));
     return 0;
   }
-  // With --json, one value is printed; whoever is asked sees the plan all the same.
+  // With --json stdout gets one value only; the plan goes to stderr, for the user who is asked.
   (isJson ? io.error : io.out)(renderAll(planned, writer));
   refuseUnasked(writer, planned.sessionId, isGiven);
-  if (!(await confirm(askToCompaction(planned), isGiven))) {
+  if (!(await confirm(askToCompact(planned), isGiven))) {
     io.error("Nothing was changed.\n");
     return 0;
   }
@@ -130,9 +130,9 @@ function recallOf(
   return { sessionId, compactionId, headTurnId, canRecall: canRecall(session) };
 }
 
-/** With what is missing where a summary is wanted and cannot be had. */
+/** The plan, and why a wanted summary is not possible. */
 function renderAll(planned: Planned, writer: Writer): string {
-  const missing = planned.kind === "fold" ? describeMissing(writer) : "";
+  const missing = planned.kind === "compaction" ? describeMissing(writer) : "";
   return `${renderPlan(planned)}${missing}`;
 }
 
@@ -141,21 +141,21 @@ function describeMissing(writer: Writer): string {
     case "model":
       return "";
     case "planned":
-      return `\n${writer.model.id} cannot be asked for it now: ${writer.missing}.\n`;
+      return `\n${writer.model.id} cannot be called now: ${writer.missing}.\n`;
     case "nobody":
       return writer.missing === null
         ? ""
-        : `\nNo model can be asked for a summary: ${writer.missing}. Without one, which --no-model asks for, this outline and index stand for what is folded.\n`;
+        : `\nNo model can write a summary: ${writer.missing}. With --no-model, this outline and index replace the compacted turns.\n`;
   }
 }
 
-/** Nobody gets an outline who wanted a summary and is not asked. */
+/** Never replaces a wanted summary with an outline without asking. */
 function refuseUnasked(writer: Writer, id: string, isGiven: boolean): void {
   if (writer.kind === "model" || writer.missing === null || (!isGiven && canAsk())) return;
   throw new StrataError(
     "environment-unfit",
-    `no model can be asked for a summary: ${writer.missing}`,
-    `fold without a model: strata compact ${id} --no-model --yes; nothing was changed`,
+    `no model can write a summary: ${writer.missing}`,
+    `compact without a model: strata compact ${id} --no-model --yes; nothing was changed`,
   );
 }
 
@@ -164,7 +164,7 @@ function checkWish({ switches, values }: CommandInput): void {
   if (!switches.has("no-model") || about === undefined) return;
   throw new StrataError(
     "usage",
-    `--${about} is about a summary, and --no-model asks for none`,
+    `--${about} needs a summary, and --no-model makes none`,
     "give one of them; see: strata compact --help",
   );
 }

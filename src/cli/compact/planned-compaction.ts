@@ -1,43 +1,43 @@
-// What a compaction would do, as figures for people and machines.
+// What a compaction would do, as figures.
 import type { PromptPrice } from "../../core/compaction/plan/weigh-compaction.ts";
 import type { CompactionPlan } from "../../engine/compaction/compact-session.ts";
 
-/** What a plan does not say by itself. */
+/** What the plan itself does not contain. */
 export interface PlanContext {
-  /** Who writes the summary; null where nobody is asked. */
+  /** The model that writes the summary; null for an outline without a model. */
   readonly writer: string | null;
-  /** On average, so far. */
+  /** Average so far. */
   readonly callsPerTurn: number;
 }
 
-export type Planned = PlannedCompaction | NothingToCompaction;
+export type Planned = PlannedCompaction | NothingToCompact;
 
 export interface PlannedCompaction {
-  readonly kind: "fold";
+  readonly kind: "compaction";
   readonly sessionId: string;
   readonly model: string;
-  /** Null where an outline is made without a model. */
+  /** Null for an outline without a model. */
   readonly writer: string | null;
   readonly turnsCompacted: number;
   readonly turnsKept: number;
   readonly messagesCompacted: number;
   readonly messagesKept: number;
   readonly firstKeptTurnId: string;
-  /** Whether the first kept turn is kept only from one of its replies on. */
+  /** Whether only the later part of the first kept turn is kept. */
   readonly isTurnCut: boolean;
   readonly compactedTokens: number;
   readonly keptTokens: number;
   readonly foundationTokens: number;
-  /** What is expected to stand for the compacted part. */
+  /** Expected size of the notes that replace the compacted part. */
   readonly notesTokens: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Null where the model has no price. */
+  /** Null if the model has no price. */
   readonly money: PlannedMoney | null;
-  /** Calls after the next one until it has paid; null for never. */
+  /** Calls after the next one until break-even; null for never. */
   readonly breakEvenCalls: number | null;
   readonly breakEvenTurns: number | null;
-  /** If the session goes on about as long as it has. */
+  /** Expected, if the session continues about as long as it has lasted. */
   readonly callsLeft: number;
   readonly gainFactor: number | null;
 }
@@ -51,10 +51,10 @@ export interface PlannedMoney {
   readonly savingPerCallPicoUsd: bigint;
 }
 
-export interface NothingToCompaction {
+export interface NothingToCompact {
   readonly kind: "nothing";
   readonly sessionId: string;
-  /** `too short`: all of it stays. `no place`: nowhere to cut. `no gain`: what stands for it is as long. */
+  /** `too short`: everything is kept. `no place`: no possible cut. `no gain`: the notes would be as long. */
   readonly why: "too short" | "no place" | "no gain";
   readonly turns: number;
   readonly historyTokens: number;
@@ -80,7 +80,7 @@ export function describePlan(plan: CompactionPlan, context: PlanContext): Planne
   const { tokensBefore, tokensAfter, breakEvenCalls, callsLeft, gainFactor } = weighing;
   if (tokensAfter >= tokensBefore) return { ...nothing, why: "no gain", tokensBefore, tokensAfter };
   return {
-    kind: "fold",
+    kind: "compaction",
     sessionId,
     model: model.id,
     writer,
@@ -108,7 +108,7 @@ export function describePlan(plan: CompactionPlan, context: PlanContext): Planne
 function toMoney({
   weighing,
   prices,
-}: Extract<CompactionPlan, { readonly kind: "fold" }>): PlannedMoney | null {
+}: Extract<CompactionPlan, { readonly kind: "compaction" }>): PlannedMoney | null {
   const { summaryPicoUsd, rewritePicoUsd, costNowPicoUsd, savingPerCallPicoUsd } = weighing;
   if (!weighing.isPriced || prices === null) return null;
   return { ...prices, summaryPicoUsd, rewritePicoUsd, costNowPicoUsd, savingPerCallPicoUsd };

@@ -1,4 +1,4 @@
-// A compaction as text: what became of it, what stands for the compacted part, and how to get back what it hides.
+// A compaction as text: its figures, its notes, and how to read what it hides.
 import { styleText } from "node:util";
 import { decodeIndex } from "../../core/compaction/index/compaction-index.ts";
 import type { CompactionDetails } from "../../core/ledger/compaction-record.ts";
@@ -13,7 +13,7 @@ export interface ShownCompaction extends CompactionDetails {
   readonly turnId: string;
 }
 
-/** For machines, with what is text inside of it as values. */
+/** For --json, with stored JSON texts parsed. */
 export function toCompactionJson({
   indexJson,
   metadataJson,
@@ -33,7 +33,7 @@ const kindNames: Readonly<Record<CompactionDetails["kind"], string>> = {
   selective: "cleared results",
 };
 
-/** The model that wrote the summary; null where none was asked. */
+/** The model that wrote the summary; null for an outline. */
 export function writerOf({
   kind,
   model,
@@ -41,29 +41,28 @@ export function writerOf({
   return kind === "summary" ? model : null;
 }
 
-/** Its numbers in a few lines. */
 export function renderCompactionFacts(compaction: ShownCompaction): string {
   const { compactedMs, trigger, durationMs, turnsSummarized, headTurnCount } = compaction;
   const { tokensBefore, tokensAfter, summaryTokens, summarizedThroughTurnId } = compaction;
   const kept = compaction.firstKeptTurnId;
   return renderFacts([
-    ["fold", toPrintable(compaction.turnId)],
+    ["compaction", toPrintable(compaction.turnId)],
     ["when", `${formatTime(compactedMs)} UTC, ${trigger}, in ${formatDuration(durationMs)}`],
     ["kind", describeKind(compaction)],
     [
       "turns",
-      `${turnsSummarized} of ${headTurnCount} folded, through ${toPrintable(summarizedThroughTurnId)}; ${kept === null ? "none is kept" : `kept from ${toPrintable(kept)} on`}`,
+      `${turnsSummarized} of ${headTurnCount} compacted, through ${toPrintable(summarizedThroughTurnId)}; ${kept === null ? "none kept" : `kept from ${toPrintable(kept)} on`}`,
     ],
     [
       "tokens",
-      `${formatTokens(tokensBefore)} → ${formatTokens(tokensAfter)}, ${formatTokens(summaryTokens)} of them for what was folded`,
+      `${formatTokens(tokensBefore)} → ${formatTokens(tokensAfter)}, ${formatTokens(summaryTokens)} of them for the notes`,
     ],
     ["cost", describeCost(compaction)],
     ["index", describeIndex(compaction.indexJson)],
   ]);
 }
 
-/** With everything that stands for the compacted part, word for word. */
+/** With the notes in full. */
 export function renderCompaction(compaction: ShownCompaction): string {
   const index = compaction.indexJson === null ? null : decodeIndex(compaction.indexJson);
   const title = compaction.kind === "summary" ? "summary" : "notes";
@@ -79,21 +78,29 @@ export interface Recall {
   readonly compactionId: string;
   /** The turn before the compaction. */
   readonly headTurnId: string | null;
-  /** Whether the agent has tools for it. */
+  /** Whether the agent has history_search and history_read. */
   readonly canRecall: boolean;
 }
 
-/** What was said is still there, and how to come by it. */
+/** How to read what was compacted. */
 export function renderRecall({ sessionId, compactionId, headTurnId, canRecall }: Recall): string {
   const agent = canRecall
-    ? "the agent finds all of it with history_search and history_read."
-    : "the agent has no history_search and history_read among its tools.";
+    ? "the agent can find it with history_search and history_read."
+    : "the agent does not have the tools history_search and history_read.";
   const ways = [
-    [`strata sessions show ${sessionId} --fold ${compactionId}`, "what the model is told instead"],
-    [`strata sessions show ${sessionId} --messages --whole`, "everything that was said"],
+    [
+      `strata sessions show ${sessionId} --compaction ${compactionId}`,
+      "what the model reads instead",
+    ],
+    [`strata sessions show ${sessionId} --messages --whole`, "all messages"],
     ...(headTurnId === null
       ? []
-      : [[`strata sessions fork ${sessionId} NEW --turn ${headTurnId}`, "go on as if not folded"]]),
+      : [
+          [
+            `strata sessions fork ${sessionId} NEW --turn ${headTurnId}`,
+            "continue without the compaction",
+          ],
+        ]),
   ];
   const width = Math.max(...ways.map(([command = ""]) => command.length));
   const lines = ways.map(
@@ -116,12 +123,12 @@ function describeKind(compaction: ShownCompaction): string {
 function describeCost(compaction: ShownCompaction): string {
   const { costPicoUsd, inputTokens, outputTokens } = compaction;
   const isKnown = costPicoUsd > 0n || !hasUnpriced(compaction);
-  const cost = isKnown ? formatUsdRounded(costPicoUsd) : "not known, the model has no price";
+  const cost = isKnown ? formatUsdRounded(costPicoUsd) : "not known: the model has no price";
   if (inputTokens === 0 && outputTokens === 0) return cost;
   return `${cost}, ${formatTokens(inputTokens)} tokens in and ${formatTokens(outputTokens)} out`;
 }
 
-/** Whether a call for the summary has no price, as it was noted with the compaction. */
+/** Whether a summary call had no price, from the metadata of the compaction. */
 function hasUnpriced({ metadataJson }: ShownCompaction): boolean {
   const metadata: unknown = metadataJson === null ? null : JSON.parse(metadataJson);
   if (typeof metadata !== "object" || metadata === null) return false;

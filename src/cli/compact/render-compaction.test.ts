@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { PlannedCompaction } from "./planned-compaction.ts";
-import { askToCompaction, renderPlan } from "./render-compaction.ts";
+import { askToCompact, renderPlan } from "./render-compaction.ts";
 import { renderCompaction, renderRecall, type ShownCompaction } from "./render-compacted.ts";
 
 const cents = 10_000_000_000n;
 
 const planned: PlannedCompaction = {
-  kind: "fold",
+  kind: "compaction",
   sessionId: "build",
   model: "claude-x",
   writer: "claude-x",
@@ -45,31 +45,31 @@ function lineOf(name: string, more: Partial<PlannedCompaction> = {}): string | u
     .trim();
 }
 
-describe("a planned fold", () => {
+describe("a planned compaction", () => {
   test("is told in full", () => {
     expect(renderPlan(planned)).toBe(
       [
         "session     build, claude-x",
-        "folds       12 turns: 140 messages, 81.0k tokens",
+        "compacts    12 turns: 140 messages, 81.0k tokens",
         "into        a summary by claude-x and an index of exact names, about 3.5k tokens",
         "keeps       3 turns from turn-13 on: 22 messages, 19.5k tokens; tools and system text, 9.0k",
         "prompt      109.5k → about 32.0k tokens per call",
         "price       $0.0300 → $0.0100 per call from the cache, $0.4100 → $0.1200 without it",
         "costs now   $0.1400: $0.0600 for the summary, $0.0800 because the next call is not in the cache",
-        "break-even  after 7 calls (about 2 turns), each $0.0200 cheaper; 50 calls more would earn the cost 7.1 times",
+        "break-even  after 7 calls (about 2 turns), each $0.0200 cheaper; 50 calls more would save the cost 7.1 times",
         "",
       ].join("\n"),
     );
-    expect(askToCompaction(planned)).toBe("Fold 12 turns of build with a summary by claude-x?");
+    expect(askToCompact(planned)).toBe("Compact 12 turns of build with a summary by claude-x?");
   });
 
   test("that cuts a turn says so", () => {
     const cut = { ...planned, turnsCompacted: 0, isTurnCut: true, writer: null };
-    expect(lineOf("folds", cut)).toBe("the older part of a turn: 140 messages, 81.0k tokens");
-    expect(lineOf("folds", { turnsCompacted: 1, isTurnCut: true })).toBe(
+    expect(lineOf("compacts", cut)).toBe("the older part of a turn: 140 messages, 81.0k tokens");
+    expect(lineOf("compacts", { turnsCompacted: 1, isTurnCut: true })).toBe(
       "1 turn and the older part of another: 140 messages, 81.0k tokens",
     );
-    expect(askToCompaction(cut)).toBe("Fold the older part of a turn of build without a model?");
+    expect(askToCompact(cut)).toBe("Compact the older part of a turn of build without a model?");
   });
 
   test("of a cold cache costs nothing and has paid at once", () => {
@@ -80,9 +80,9 @@ describe("a planned fold", () => {
       money: money && { ...money, rewritePicoUsd: -9n * cents, costNowPicoUsd: -3n * cents },
     };
     expect(lineOf("costs now", cold)).toBe(
-      "nothing: $0.0600 for the summary, the next call is $0.0900 cheaper at once",
+      "nothing: $0.0600 for the summary, the next call is $0.0900 cheaper immediately",
     );
-    expect(lineOf("break-even", cold)).toBe("at once");
+    expect(lineOf("break-even", cold)).toBe("immediately");
   });
 
   test("that will not pay says that, too", () => {
@@ -90,7 +90,7 @@ describe("a planned fold", () => {
       "never: later calls are not cheaper",
     );
     expect(lineOf("break-even", { gainFactor: 0.25, callsLeft: 2 })).toContain(
-      "; 2 calls more would earn 25 % of the cost",
+      "; 2 calls more would save 25 % of the cost",
     );
   });
 
@@ -98,7 +98,7 @@ describe("a planned fold", () => {
     expect(lineOf("price", { money: null })).toBe("not known for this model");
     expect(lineOf("costs now", { money: null })).toBe(undefined);
     expect(lineOf("break-even", { money: null })).toBe(
-      "after 7 calls (about 2 turns); 50 calls more would earn the cost 7.1 times",
+      "after 7 calls (about 2 turns); 50 calls more would save the cost 7.1 times",
     );
   });
 
@@ -108,22 +108,25 @@ describe("a planned fold", () => {
 });
 
 test.each([
-  ["too short", "it has 4 turns with 12.0k tokens, and the latest 20.0k always stay."],
-  ["no place", "of its 4 turns with 12.0k tokens, no part before the latest 20.0k can be cut off."],
+  ["too short", "it has 4 turns with 12.0k tokens, and the latest 20.0k are always kept."],
+  [
+    "no place",
+    "it has 4 turns with 12.0k tokens, and no part before the latest 20.0k can be cut off.",
+  ],
   [
     "no gain",
-    "25.0k tokens per call would become about 26.0k. It has 4 turns with 12.0k tokens, and the latest 20.0k always stay.",
+    "25.0k tokens per call would become about 26.0k. It has 4 turns with 12.0k tokens, and the latest 20.0k are always kept.",
   ],
-] as const)("nothing to fold because of %s is told with the numbers", (why, text) => {
+] as const)("nothing to compact because of %s names the numbers", (why, text) => {
   const sizes = { turns: 4, historyTokens: 12_000, keepTokens: 20_000 };
   const tokens = { tokensBefore: 25_000, tokensAfter: 26_000 };
   expect(renderPlan({ kind: "nothing", sessionId: "build", why, ...sizes, ...tokens })).toBe(
-    `Nothing to fold in build: ${text}\n`,
+    `Nothing to compact in build: ${text}\n`,
   );
 });
 
 const compaction: ShownCompaction = {
-  turnId: "fold-1",
+  turnId: "compaction-1",
   compactedMs: Date.UTC(2026, 10, 16, 9),
   summary: "## Task\nBuild it.\n\n## Next step\n\u001b[2JTest it.",
   summarizedThroughTurnId: "turn-12",
@@ -157,17 +160,17 @@ const compaction: ShownCompaction = {
   metadataJson: null,
 };
 
-describe("a fold", () => {
-  test("is told with its summary and its index, and cannot steer the terminal", () => {
+describe("a compaction", () => {
+  test("is shown with its summary and its index, and cannot steer the terminal", () => {
     expect(renderCompaction(compaction)).toBe(
       [
-        "fold    fold-1",
-        "when    2026-11-16 09:00 UTC, manual, in 14 s",
-        "kind    summary by claude-x of garage",
-        "turns   12 of 15 folded, through turn-12; kept from turn-13 on",
-        "tokens  109.5k → 31.0k, 2.5k of them for what was folded",
-        "cost    $0.0600, 110.0k tokens in and 900 out",
-        "index   2 exact names in 12 tokens; 1 name left out",
+        "compaction  compaction-1",
+        "when        2026-11-16 09:00 UTC, manual, in 14 s",
+        "kind        summary by claude-x of garage",
+        "turns       12 of 15 compacted, through turn-12; kept from turn-13 on",
+        "tokens      109.5k → 31.0k, 2.5k of them for the notes",
+        "cost        $0.0600, 110.0k tokens in and 900 out",
+        "index       2 exact names in 12 tokens; 1 name left out",
         "",
         "summary",
         "  ## Task",
@@ -187,7 +190,7 @@ describe("a fold", () => {
   test("of a model without a price is not free", () => {
     const metadataJson = JSON.stringify({ callsWithoutCost: 1 });
     expect(renderCompaction({ ...compaction, costPicoUsd: 0n, metadataJson })).toContain(
-      "cost    not known, the model has no price, 110.0k tokens in and 900 out\n",
+      "cost        not known: the model has no price, 110.0k tokens in and 900 out\n",
     );
   });
 
@@ -201,24 +204,24 @@ describe("a fold", () => {
       firstKeptTurnId: null,
       indexJson: null,
     });
-    expect(shown).toContain("kind    outline, made without a model\n");
-    expect(shown).toContain("through turn-12; none is kept\n");
-    expect(shown).toContain("cost    $0.0000\nindex   none\n\nnotes\n");
+    expect(shown).toContain("kind        outline, made without a model\n");
+    expect(shown).toContain("through turn-12; none kept\n");
+    expect(shown).toContain("cost        $0.0000\nindex       none\n\nnotes\n");
   });
 
-  test("deletes nothing, and the ways back are told", () => {
-    const recall = { sessionId: "build", compactionId: "fold-1", headTurnId: "turn-15" };
+  test("deletes nothing, and the ways back are named", () => {
+    const recall = { sessionId: "build", compactionId: "compaction-1", headTurnId: "turn-15" };
     expect(renderRecall({ ...recall, canRecall: true })).toBe(
       [
-        "Nothing is deleted; the agent finds all of it with history_search and history_read.",
-        "  strata sessions show build --fold fold-1       # what the model is told instead",
-        "  strata sessions show build --messages --whole  # everything that was said",
-        "  strata sessions fork build NEW --turn turn-15  # go on as if not folded",
+        "Nothing is deleted; the agent can find it with history_search and history_read.",
+        "  strata sessions show build --compaction compaction-1  # what the model reads instead",
+        "  strata sessions show build --messages --whole         # all messages",
+        "  strata sessions fork build NEW --turn turn-15         # continue without the compaction",
         "",
       ].join("\n"),
     );
     expect(renderRecall({ ...recall, canRecall: false })).toContain(
-      "the agent has no history_search and history_read among its tools.",
+      "the agent does not have the tools history_search and history_read.",
     );
   });
 });

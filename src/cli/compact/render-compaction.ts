@@ -1,9 +1,9 @@
-// A planned compaction as text: what goes, what stays, what it costs, and when that is earned.
+// A planned compaction as text: what is compacted and kept, what it costs, and the break-even.
 import { formatUsdRounded } from "../../core/models/pico-usd.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import { formatTokens } from "../../replay/page/in-page.ts";
 import type {
-  NothingToCompaction,
+  NothingToCompact,
   Planned,
   PlannedCompaction,
   PlannedMoney,
@@ -12,21 +12,21 @@ import { toPrintable } from "../ledger/render-ledger.ts";
 import { renderFacts } from "../table.ts";
 
 export function renderPlan(planned: Planned): string {
-  return planned.kind === "fold" ? renderCompaction(planned) : renderNothing(planned);
+  return planned.kind === "compaction" ? renderCompaction(planned) : renderNothing(planned);
 }
 
-/** Asked before anything is changed. */
-export function askToCompaction(planned: PlannedCompaction): string {
+/** The question before anything is changed. */
+export function askToCompact(planned: PlannedCompaction): string {
   const { sessionId, writer } = planned;
   const how = writer === null ? "without a model" : `with a summary by ${writer}`;
-  return toPrintable(`Fold ${describeTurns(planned)} of ${sessionId} ${how}?`);
+  return toPrintable(`Compact ${describeTurns(planned)} of ${sessionId} ${how}?`);
 }
 
 function renderCompaction(planned: PlannedCompaction): string {
   const { tokensBefore, tokensAfter, money } = planned;
   return renderFacts([
     ["session", toPrintable(`${planned.sessionId}, ${planned.model}`)],
-    ["folds", describeCompacted(planned)],
+    ["compacts", describeCompacted(planned)],
     ["into", describeNotes(planned)],
     ["keeps", describeKept(planned)],
     [
@@ -75,7 +75,7 @@ function describeCost(money: PlannedMoney): string {
   const summary = summaryPicoUsd === 0n ? [] : [`${usd(summaryPicoUsd)} for the summary`];
   const rewrite =
     rewritePicoUsd <= 0n
-      ? `the next call is ${usd(-rewritePicoUsd)} cheaper at once`
+      ? `the next call is ${usd(-rewritePicoUsd)} cheaper immediately`
       : `${usd(rewritePicoUsd)} because the next call is not in the cache`;
   const parts = [...summary, rewrite].join(", ");
   return costNowPicoUsd <= 0n ? `nothing: ${parts}` : `${usd(costNowPicoUsd)}: ${parts}`;
@@ -84,13 +84,13 @@ function describeCost(money: PlannedMoney): string {
 function describeBreakEven(planned: PlannedCompaction): string {
   const { breakEvenCalls: calls, breakEvenTurns, callsLeft, gainFactor, money } = planned;
   if (calls === null) return "never: later calls are not cheaper";
-  if (calls === 0) return "at once";
+  if (calls === 0) return "immediately";
   const turns = breakEvenTurns === null ? "" : ` (about ${formatCount(breakEvenTurns, "turn")})`;
   const saving = money === null ? "" : `, each ${usd(money.savingPerCallPicoUsd)} cheaper`;
   const more =
     gainFactor === null
       ? ""
-      : `; ${formatCount(callsLeft, "call")} more would earn ${describeShare(gainFactor)}`;
+      : `; ${formatCount(callsLeft, "call")} more would save ${describeShare(gainFactor)}`;
   return `after ${formatCount(calls, "call")}${turns}${saving}${more}`;
 }
 
@@ -100,17 +100,17 @@ function describeShare(factor: number): string {
     : `the cost ${factor.toFixed(1)} times`;
 }
 
-function renderNothing(planned: NothingToCompaction): string {
+function renderNothing(planned: NothingToCompact): string {
   const { sessionId, why, turns, historyTokens, keepTokens } = planned;
   const size = `${formatCount(turns, "turn")} with ${formatTokens(historyTokens)} tokens`;
-  const head = `Nothing to fold in ${toPrintable(sessionId)}:`;
+  const head = `Nothing to compact in ${toPrintable(sessionId)}:`;
   switch (why) {
     case "too short":
-      return `${head} it has ${size}, and the latest ${formatTokens(keepTokens)} always stay.\n`;
+      return `${head} it has ${size}, and the latest ${formatTokens(keepTokens)} are always kept.\n`;
     case "no place":
-      return `${head} of its ${size}, no part before the latest ${formatTokens(keepTokens)} can be cut off.\n`;
+      return `${head} it has ${size}, and no part before the latest ${formatTokens(keepTokens)} can be cut off.\n`;
     case "no gain":
-      return `${head} ${formatTokens(planned.tokensBefore ?? 0)} tokens per call would become about ${formatTokens(planned.tokensAfter ?? 0)}. It has ${size}, and the latest ${formatTokens(keepTokens)} always stay.\n`;
+      return `${head} ${formatTokens(planned.tokensBefore ?? 0)} tokens per call would become about ${formatTokens(planned.tokensAfter ?? 0)}. It has ${size}, and the latest ${formatTokens(keepTokens)} are always kept.\n`;
   }
 }
 

@@ -30,7 +30,7 @@ export const run: CommandBody = async (input, io) => {
   return errors === 0 ? 0 : exitStatusOf["config-invalid"];
 };
 
-/** A file by itself means the same on every machine: variables have no say in it. */
+/** A single file is checked without variables, so the result is the same on every machine. */
 function whatToCheck(
   input: CommandInput,
   io: Io,
@@ -43,7 +43,7 @@ function whatToCheck(
   return { files: [{ path: resolve(given), isFound: false, isNamed: true }], env: {} };
 }
 
-/** A file of the name that is looked for in workspaces may not say everything there. */
+/** A file named strata.yaml is also checked against the limits for workspace files. */
 async function ifFound(files: readonly ConfigFile[], { env }: Io): Promise<ConfigProblem[]> {
   const [file, ...more] = files;
   if (file?.isNamed !== true || more.length > 0) return [];
@@ -69,7 +69,7 @@ function render(problem: ConfigProblem): string {
 }
 
 function summarise(files: readonly string[], errors: number): string {
-  const what = files.length === 0 ? "no file, defaults hold" : files.map(toPrintable).join(", ");
+  const what = files.length === 0 ? "no file, only defaults" : files.map(toPrintable).join(", ");
   if (errors === 0) return `${styleText("green", "ok")}: ${what}`;
   return `${errors} ${errors === 1 ? "error" : "errors"}: ${what}`;
 }

@@ -1,13 +1,16 @@
 // The rows of the command table that are about the configuration.
 import type { Command, OptionSpec } from "../command.ts";
 
-const json: OptionSpec = { meaning: "print one JSON value for machines" };
+const json: OptionSpec = { meaning: "print the result as one JSON value" };
 const places: Readonly<Record<string, OptionSpec>> = {
   config: {
     value: "FILE",
-    meaning: "this file and no other; by default STRATA_CONFIG, else your own and the workspace's",
+    meaning: "read only this file; default: STRATA_CONFIG, else your own file and the workspace's",
   },
-  workspace: { value: "DIR", meaning: "whose strata.yaml; the current folder by default" },
+  workspace: {
+    value: "DIR",
+    meaning: "read the strata.yaml of this folder; default: the current folder",
+  },
 };
 
 export const configCommands: readonly Command[] = [
@@ -18,13 +21,13 @@ export const configCommands: readonly Command[] = [
     operands: [
       {
         name: "KEY",
-        meaning: "only this setting, or those below it, with what it means",
+        meaning: "show only this setting or group, with its meaning",
         count: "optional",
       },
     ],
     options: { ...places, json },
     examples: [
-      { command: "strata config", shows: "everything that holds here, and why" },
+      { command: "strata config", shows: "every setting in effect here, and its origin" },
       {
         command: "strata config show llm.context_optimization.compaction --json",
         shows: "one group of settings, for a script",
@@ -34,11 +37,11 @@ export const configCommands: readonly Command[] = [
   },
   {
     name: "config check",
-    summary: "Check a configuration, and name everything that is wrong with line and column",
+    summary: "Check a configuration and list every problem with line and column",
     operands: [
       {
         name: "FILE",
-        meaning: "a strata.yaml by itself; by default everything that holds here",
+        meaning: "check only this file; default: every file in effect here",
         count: "optional",
       },
     ],
@@ -46,17 +49,17 @@ export const configCommands: readonly Command[] = [
     examples: [
       {
         command: "strata config check deploy/strata.yaml",
-        shows: "ok, or each problem; exit status 5 when there is an error",
+        shows: "ok, or each problem; exit status 5 on an error",
       },
     ],
     load: () => import("./config-check.ts"),
   },
   {
     name: "config path",
-    summary: "Say which files are looked at for a configuration, in which order, and which exist",
+    summary: "List the configuration files Strata looks for, in order, and which exist",
     operands: [],
     options: { ...places, json },
-    examples: [{ command: "strata config path", shows: "each file; a later one wins" }],
+    examples: [{ command: "strata config path", shows: "each file; later files win" }],
     load: () => import("./config-path.ts"),
   },
 ];

@@ -1,11 +1,11 @@
-// The part of docs/configuration.md that the schema knows best.
+// Generates the list of settings in docs/configuration.md from the schema.
 import { describeSettings, type DescribedSetting } from "../../core/config/settings.ts";
 import { knownVariables, variableOf } from "../../core/config/environment.ts";
 
 const begin = "<!-- settings: generated from src/core/config by npm run fix -->";
 const end = "<!-- end of settings -->";
 
-/** The document with its list of settings as the schema has it now. */
+/** The document with an up-to-date list of settings. */
 export function refreshSettings(document: string): string {
   const [before, rest] = cut(document, begin);
   const [, after] = cut(rest, end);

@@ -25,6 +25,6 @@ export const run: CommandBody = (input, io) => {
 
 const columns: readonly Column<LookedAt>[] = [
   { title: "file", cell: ({ path }) => toPrintable(path) },
-  { title: "state", cell: ({ isThere }) => (isThere ? "read" : "not there") },
+  { title: "state", cell: ({ isThere }) => (isThere ? "read" : "missing") },
   { title: "why", cell: ({ reason }) => reason },
 ];

@@ -1,11 +1,11 @@
-// Which configuration a command is about: --workspace and --config say.
+// Finds the configuration files of a command from --workspace and --config.
 import { resolve } from "node:path";
 import type { ConfigPlace } from "../../edge/config/find-config-files.ts";
 import { findConfigPlaces } from "../../host/read-config-once.ts";
 import type { CommandInput, Io } from "../command.ts";
 import { checkFolder } from "../check-folder.ts";
 
-/** The weakest first. */
+/** Weakest first. */
 export function readConfigPlaces(
   { values }: CommandInput,
   { env }: Pick<Io, "env">,

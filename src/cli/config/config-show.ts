@@ -1,4 +1,4 @@
-// strata config show: what holds, and why.
+// strata config show: the settings in effect, and their origins.
 import { describeProblem } from "../../core/config/config-problem.ts";
 import { originOf, type Setting } from "../../core/config/settings.ts";
 import { nearestNames } from "../../core/nearest-names.ts";
@@ -21,7 +21,7 @@ export const run: CommandBody = async (input, io) => {
   return 0;
 };
 
-/** The setting of that path, or all below it. */
+/** The setting with that path, or all settings below it. */
 function choose(settings: readonly Setting[], key: string): readonly Setting[] {
   const chosen = settings.filter(({ path }) => path === key || path.startsWith(`${key}.`));
   if (chosen.length > 0) return chosen;

@@ -1,4 +1,4 @@
-// Whether the ledger can be used: where it is, whether it is there, whether it can be written, its schema.
+// Checks the ledger: its place, whether it exists and is writable, and its schema.
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { StrataError } from "../../core/strata-error.ts";
@@ -11,11 +11,11 @@ export interface Finding {
   readonly detail: string;
 }
 
-/** Makes nothing and changes nothing. */
+/** Creates and changes nothing. */
 export async function checkStore({ value: where, origin }: Setting<string>): Promise<Finding> {
   const name = "ledger";
   try {
-    // Loaded here, because a Node without SQLite must get as far as saying so.
+    // Loaded here, so that doctor can report a Node without SQLite.
     const { nameOf } = await import("../../host/ledger-place.ts");
     const place = `${nameOf(where)} (from ${origin})`;
     return { name, state: "ok", detail: `${place}, ${await describe(where)}` };
@@ -34,10 +34,10 @@ async function describe(where: string): Promise<string> {
   const isFile = !isConnectionString(where);
   if (isFile) checkWritable(where);
   const database = await openUnmigrated(where);
-  if (database === null) return "made when first needed";
+  if (database === null) return "created when first needed";
   try {
     const [schema, latest] = [await readSchema(database), migrations.at(-1)?.number ?? 0];
-    if (schema === null) return "empty, its tables are made when first needed";
+    if (schema === null) return "empty; its tables are created when first needed";
     if (schema > latest) {
       throw new StrataError(
         "store-unavailable",
@@ -45,14 +45,14 @@ async function describe(where: string): Promise<string> {
         "use the version of strata that wrote it, or a later one",
       );
     }
-    const now = schema === latest ? "" : `, brought to ${latest} when it is opened`;
+    const now = schema === latest ? "" : `, updated to ${latest} when it is opened`;
     return `schema ${schema}${now}${isFile ? ", can be written" : ""}`;
   } finally {
     await database.close();
   }
 }
 
-/** SQLite writes files beside the ledger, so that its folder counts, too. */
+/** SQLite writes files beside the ledger, so its folder must be writable too. */
 function checkWritable(file: string): void {
   try {
     accessSync(nearestExisting(dirname(file)), constants.W_OK | constants.X_OK);

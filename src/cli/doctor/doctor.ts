@@ -1,4 +1,4 @@
-// strata doctor: is this machine fit, and what to do where it is not.
+// strata doctor: checks this machine, and says how to fix problems.
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { styleText } from "node:util";
@@ -42,14 +42,14 @@ export function checkPlatform(platform: string, arch: string): Finding {
     : { name: "platform", state: "absent", detail: `${detail}; not tested there` };
 }
 
-/** Looks without leaving anything behind: a directory that is not there yet must be creatable. */
+/** Creates nothing; a missing directory must be creatable. */
 export function checkDataDirectory(directory: string, origin: string): Finding {
   const name = "data directory";
   try {
     const existing = nearestExisting(directory);
     if (!statSync(existing).isDirectory()) throw new Error(`${existing} is not a directory`);
     accessSync(existing, constants.W_OK | constants.X_OK);
-    const state = existing === directory ? "" : ", made when first needed";
+    const state = existing === directory ? "" : ", created when first needed";
     return { name, state: "ok", detail: `${directory} (from ${origin}${state})` };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -25,7 +25,7 @@ export async function explainTranscript(input: CommandInput, io: Io): Promise<nu
   return 0;
 }
 
-/** They describe two request bodies; a transcript says all this itself. */
+/** These options describe two request bodies; a transcript already contains all of it. */
 function refusePairOptions({ values }: CommandInput): void {
   const given = ["model", "models", "gap", "usage"].find((name) => values.has(name));
   if (given === undefined) return;
@@ -42,21 +42,21 @@ function callNumberOf({ values }: CommandInput): number | null {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new StrataError(
     "usage",
-    `--call is ${JSON.stringify(text)}, which is no number of a call`,
+    `--call is ${JSON.stringify(text)}, which is not the number of a call`,
     "count calls from 1, like --call 12",
   );
 }
 
 interface Asked {
-  /** Of the calls to tell; null for every miss. */
+  /** The call to show; null for every miss. */
   readonly number: number | null;
   readonly excerpts: boolean;
 }
 
 interface Found {
-  /** With usage, of all sessions. */
+  /** Calls with usage in all sessions. */
   readonly calls: number;
-  /** Misses, or the calls that were asked for. */
+  /** The misses, or the calls chosen with --call. */
   readonly shown: readonly ExplainedCall[];
   /** Lines and files that could not be used, by reason. */
   readonly skipped: ReadonlyMap<string, number>;

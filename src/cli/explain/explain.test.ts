@@ -129,7 +129,7 @@ test("excerpts are for a transcript: of two bodies the difference is always show
   await expect(explain(["a.json", "b.json"], {}, ["excerpts"])).rejects.toMatchObject({
     code: "usage",
     message: "--excerpts is for a transcript, and these are two request bodies",
-    hint: "leave it out: of two bodies the first difference is always shown",
+    hint: "leave it out: for two bodies the first difference is always shown",
   });
 });
 

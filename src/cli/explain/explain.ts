@@ -16,7 +16,7 @@ import { explanationToJson, renderExplanation } from "./render-explanation.ts";
 /** Two bodies are compared; one operand is a transcript. */
 export const run: CommandBody = async (input, io) => {
   if (input.operands.length > 1) return explainPair(input, io);
-  // What reads transcripts is large, and a pair needs nothing of it.
+  // The transcript readers are large, and two bodies do not need them.
   const { explainTranscript } = await import("./explain-transcript.ts");
   return explainTranscript(input, io);
 };
@@ -54,7 +54,7 @@ function refuseTranscriptOptions({ values, switches }: CommandInput): void {
     `--${given} is for a transcript, and these are two request bodies`,
     given === "call"
       ? "leave it out, or name one transcript"
-      : "leave it out: of two bodies the first difference is always shown",
+      : "leave it out: for two bodies the first difference is always shown",
   );
 }
 
@@ -85,7 +85,7 @@ function readIn(
   }
 }
 
-/** Human pace where nothing is said: far below every lifetime. */
+/** The default: a human pace, far below every lifetime. */
 const defaultGapSeconds = 30;
 
 function gapOf(input: CommandInput): number {
@@ -95,12 +95,12 @@ function gapOf(input: CommandInput): number {
   if (Number.isFinite(seconds) && seconds >= 0) return seconds;
   throw new StrataError(
     "usage",
-    `--gap is ${JSON.stringify(text)}, which is no number of seconds`,
+    `--gap is ${JSON.stringify(text)}, which is not a number of seconds`,
     "write it like --gap 600",
   );
 }
 
-/** Read, written and uncached tokens; what is not given follows from the length of the prompt. */
+/** Read, written and uncached tokens; missing ones follow from the length of the prompt. */
 function usageOf(input: CommandInput, facts: ModelFacts, current: ForeignRequest): Usage | null {
   const text = input.values.get("usage");
   if (text === undefined) return null;

@@ -11,9 +11,9 @@ export function explanationToJson(
 }
 
 export interface ExplanationFrame {
-  /** Whether the provider said what was read. */
+  /** Whether the provider reported what was read. */
   readonly isReported: boolean;
-  /** A few words of it, where they were asked for. */
+  /** An excerpt, with --excerpts. */
   readonly firstUnread?: { readonly path: string; readonly excerpt: string } | undefined;
 }
 

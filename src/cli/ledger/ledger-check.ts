@@ -1,4 +1,4 @@
-// strata ledger check: looks for everything that does not hold.
+// strata ledger check: finds damage.
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import { exitStatusOf, StrataError } from "../../core/strata-error.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
@@ -26,7 +26,7 @@ export const run: CommandBody = (input, io) =>
       });
       for await (const problem of everything) found(problem);
     } catch (error) {
-      // What is damaged cannot always be read to its end. Without damage it is a mistake of ours.
+      // A damaged ledger cannot always be read to its end. Without damage, the error is our bug.
       if (!(error instanceof StrataError) && problems.length === 0) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       found(`the check ended early: ${reason}`);
@@ -37,7 +37,7 @@ export const run: CommandBody = (input, io) =>
     return problems.length === 0 ? 0 : exitStatusOf["store-unavailable"];
   });
 
-/** Only for the line of progress; a damaged table may not be countable. */
+/** Only for the progress line; a damaged table may not be countable. */
 async function countMessages(ledger: Ledger): Promise<number> {
   try {
     return (await ledger.stats()).rows["messages"] ?? 0;
@@ -49,7 +49,7 @@ async function countMessages(ledger: Ledger): Promise<number> {
 
 function summarise(name: string, messages: number, problems: number): string {
   const looked = `${name}: ${formatCount(messages, "message")} checked`;
-  if (problems === 0) return `${looked}, all is well.\n`;
+  if (problems === 0) return `${looked}, no problems.\n`;
   return (
     `${looked}, ${formatCount(problems, "problem")} found.\n` +
     "Keep a copy of the ledger as it is, then restore the last good backup; sessions that can still be read can be saved with strata sessions export.\n"

@@ -1,26 +1,26 @@
 // The rows of the command table that work on a ledger.
 import type { Command, Operand, OptionSpec } from "../command.ts";
 
-const json: OptionSpec = { meaning: "print one JSON value for machines" };
+const json: OptionSpec = { meaning: "print the result as one JSON value" };
 const store: OptionSpec = {
   value: "WHERE",
   meaning:
-    "the ledger: a file, or postgres://…; by default STRATA_STORE, else the configuration's, else ledger.db in the data directory",
+    "the ledger: a file or postgres://…; default: STRATA_STORE, then the configuration, then ledger.db in the data directory",
 };
-const force: OptionSpec = { meaning: "replace a file that is there" };
+const force: OptionSpec = { meaning: "overwrite an existing file" };
 const session: Operand = { name: "ID", meaning: "the name of a session" };
 
 const sessionCommands: readonly Command[] = [
   {
     name: "sessions list",
     alias: "sessions",
-    summary: "List sessions, the latest changed first, with what they cost and whether one runs",
+    summary: "List sessions, latest change first, with cost and whether one is running",
     operands: [],
     options: {
-      all: { meaning: "archived ones too" },
+      all: { meaning: "include archived sessions" },
       status: { value: "NAME", meaning: "active (default), archived or all" },
       agent: { value: "NAME", meaning: "only sessions of this agent" },
-      limit: { value: "N", meaning: "at most so many; 50 by default" },
+      limit: { value: "N", meaning: "at most N sessions; default: 50" },
       store,
       json,
     },
@@ -28,22 +28,23 @@ const sessionCommands: readonly Command[] = [
       { command: "strata sessions", shows: "the latest sessions" },
       {
         command: "strata sessions list --status archived --agent reviewer --json",
-        shows: "one agent's archived sessions, for a script; money in pico-dollars, as text",
+        shows: "one agent's archived sessions, for a script; money is text in pico-dollars",
       },
     ],
     load: () => import("../sessions/sessions-list.ts"),
   },
   {
     name: "sessions show",
-    summary: "Show one session: its turns with tokens, hit rate and cost, its folds, what is open",
+    summary:
+      "Show one session: its turns with tokens, hit rate and cost, compactions, and the open turn",
     operands: [session],
     options: {
-      all: { meaning: "every turn, not only the latest 20" },
-      messages: { meaning: "what was said instead, as it is sent now; tools in one line each" },
-      whole: { meaning: "with --messages: also what folds hide" },
+      all: { meaning: "show every turn, not only the latest 20" },
+      messages: { meaning: "show the messages as the model gets them now; one line per tool call" },
+      whole: { meaning: "with --messages: also show what compactions hide" },
       compaction: {
         value: "TURN",
-        meaning: "one fold instead, with its summary and its index; latest for the last one",
+        meaning: "show one compaction with its summary and index; latest for the last one",
       },
       store,
       json,
@@ -51,46 +52,48 @@ const sessionCommands: readonly Command[] = [
     examples: [
       {
         command: "strata sessions show build-42",
-        shows: "its turns, and whether somebody runs it",
+        shows: "its turns, and whether a process runs it",
       },
       {
         command: "strata sessions show build-42 --messages --whole",
-        shows: "everything that was said, from the first turn on",
+        shows: "all messages from the first turn on",
       },
       {
-        command: "strata sessions show build-42 --fold latest",
-        shows: "what the model is told instead of the folded turns",
+        command: "strata sessions show build-42 --compaction latest",
+        shows: "what the model reads instead of the compacted turns",
       },
     ],
     load: () => import("../sessions/sessions-show.ts"),
   },
   {
     name: "sessions fork",
-    summary:
-      "Make another session that shares everything up to a turn and goes its own way from there",
+    summary: "Create a session that shares everything up to a turn and continues separately",
     operands: [session, { name: "NEW", meaning: "the name of the new session" }],
     options: {
-      turn: { value: "TURN", meaning: "a completed turn; the last one by default" },
+      turn: { value: "TURN", meaning: "a completed turn; default: the last one" },
       store,
       json,
     },
     examples: [
       {
         command: "strata sessions fork build-42 build-42-retry --turn turn-7",
-        shows: "a session that goes on after turn-7",
+        shows: "a session that continues after turn-7",
       },
     ],
     load: () => import("../sessions/sessions-fork.ts"),
   },
   {
     name: "sessions export",
-    summary: "Write a session with all it stands on as JSON lines, to be imported anywhere",
+    summary: "Write a session and everything it needs as JSON lines, for import anywhere",
     operands: [session],
     options: {
-      out: { value: "FILE", meaning: "where to; only its owner can read it. Printed by default" },
+      out: {
+        value: "FILE",
+        meaning: "write to this file, readable by its owner only; default: standard output",
+      },
       force,
       store,
-      json: { meaning: "with --out: say what was written as one JSON value" },
+      json: { meaning: "with --out: print what was written as one JSON value" },
     },
     examples: [
       { command: "strata sessions export build-42 --out build-42.jsonl", shows: "a private file" },
@@ -104,10 +107,10 @@ const sessionCommands: readonly Command[] = [
   },
   {
     name: "sessions import",
-    summary: "Take in what an export wrote, byte for byte",
+    summary: "Import an exported session, byte for byte",
     operands: [{ name: "FILE", meaning: "an export, or - for standard input" }],
     options: {
-      as: { value: "NAME", meaning: "under another name" },
+      as: { value: "NAME", meaning: "import under another name" },
       store,
       json,
     },
@@ -121,10 +124,10 @@ const sessionCommands: readonly Command[] = [
   },
   {
     name: "sessions archive",
-    summary: "Put a session away: it is not listed and takes no turns",
+    summary: "Archive a session: it is no longer listed and takes no turns",
     operands: [session],
     options: { store, json },
-    examples: [{ command: "strata sessions archive build-42", shows: "that it is put away" }],
+    examples: [{ command: "strata sessions archive build-42", shows: "a confirmation" }],
     load: () => import("../sessions/sessions-archive.ts"),
   },
   {
@@ -133,35 +136,38 @@ const sessionCommands: readonly Command[] = [
     operands: [session],
     options: { store, json },
     examples: [
-      { command: "strata sessions activate build-42", shows: "that it takes turns again" },
+      {
+        command: "strata sessions activate build-42",
+        shows: "a confirmation; it takes turns again",
+      },
     ],
     load: () => import("../sessions/sessions-activate.ts"),
   },
   {
     name: "sessions abandon",
-    summary: "Give up a turn that nobody closed, so that its session takes turns again",
+    summary: "Give up a turn that was left open, so that its session takes turns again",
     operands: [session],
     options: { store, json },
     examples: [
       {
         command: "strata sessions abandon build-42",
-        shows: "the turn that was given up; its calls stay in the bill",
+        shows: "the abandoned turn; its calls stay in the bill",
       },
     ],
     load: () => import("../sessions/sessions-abandon.ts"),
   },
   {
     name: "sessions delete",
-    summary: "Delete a session with everything only it stands on, and the sessions it asked for",
+    summary: "Delete a session, everything only it uses, and the sessions of its sub-agents",
     operands: [session],
     options: {
-      "with-forks": { meaning: "sessions forked from it, too" },
+      "with-forks": { meaning: "also delete sessions forked from it" },
       yes: { meaning: "do not ask" },
       store,
       json,
     },
     examples: [
-      { command: "strata sessions delete build-42", shows: "a question first, on a terminal" },
+      { command: "strata sessions delete build-42", shows: "asks first, on a terminal" },
       {
         command: "strata sessions delete build-42 --with-forks --yes --json",
         shows: "what is gone, for a script",
@@ -174,16 +180,16 @@ const sessionCommands: readonly Command[] = [
 const compact: Command = {
   name: "compact",
   summary:
-    "Fold the older turns of a session into a summary and an index of exact names: first the plan, then a question",
-  operands: [{ name: "SESSION", meaning: "the name of a session that nobody runs" }],
+    "Compact the older turns of a session into a summary and an index of exact names; shows the plan and asks first",
+  operands: [{ name: "SESSION", meaning: "the name of a session that is not running" }],
   options: {
-    "dry-run": { meaning: "only the plan; nothing is changed and no model is asked" },
-    focus: { value: "TEXT", meaning: "what the summary should dwell on" },
+    "dry-run": { meaning: "only show the plan; change nothing and call no model" },
+    focus: { value: "TEXT", meaning: "what the summary should focus on" },
     summarizer: {
       value: "MODEL",
-      meaning: "who writes the summary; the session's own model by default",
+      meaning: "the model that writes the summary; default: the session's model",
     },
-    "no-model": { meaning: "ask no model: an outline stands for what is folded" },
+    "no-model": { meaning: "call no model: an outline replaces the compacted turns" },
     yes: { meaning: "do not ask" },
     models: { value: "FILE", meaning: "models to add or override, as JSON" },
     store,
@@ -192,15 +198,15 @@ const compact: Command = {
   examples: [
     {
       command: "strata compact build-42 --dry-run",
-      shows: "what folds, what stays, tokens and dollars per call, and when it has paid",
+      shows: "what is compacted and kept, tokens and dollars per call, and the break-even",
     },
     {
       command: 'strata compact build-42 --focus "the parser" --yes',
-      shows: "the plan, then what came of it",
+      shows: "the plan, then the result",
     },
     {
       command: "strata compact build-42 --no-model --yes --json",
-      shows: "plan and fold for a script, without a key",
+      shows: "plan and compaction for a script, without a key",
     },
   ],
   load: () => import("../compact/compact.ts"),
@@ -209,41 +215,44 @@ const compact: Command = {
 const wholeCommands: readonly Command[] = [
   {
     name: "ledger check",
-    summary: "Look for everything in a ledger that does not hold, each message against its hash",
+    summary: "Check a ledger for damage, and each message against its hash",
     operands: [],
     options: { store, json },
     examples: [
-      { command: "strata ledger check", shows: "each problem; exit status 10 where there is one" },
+      { command: "strata ledger check", shows: "each problem; exit status 10 if there is one" },
     ],
     load: () => import("./ledger-check.ts"),
   },
   {
     name: "ledger backup",
-    summary: "Copy a ledger as of one moment while others use it, and check the copy",
+    summary: "Copy a ledger at one moment, also while it is in use, and check the copy",
     operands: [
       {
         name: "FILE",
         meaning:
-          "a SQLite file; JSON lines where it ends with .jsonl or the ledger is on PostgreSQL",
+          "the copy: a SQLite file, or JSON lines if it ends with .jsonl or the ledger is on PostgreSQL",
       },
     ],
     options: { force, store, json },
     examples: [
       {
         command: "strata ledger backup /backup/ledger.db",
-        shows: "a file that is itself a ledger",
+        shows: "a file that is a ledger itself",
       },
       {
         command: "strata ledger backup all.jsonl",
-        shows: "lines that can be restored on either kind of store",
+        shows: "lines that SQLite and PostgreSQL can restore",
       },
     ],
     load: () => import("./ledger-backup.ts"),
   },
   {
     name: "ledger restore",
-    summary: "Put a backup of JSON lines into an empty ledger of either kind, all of it or nothing",
-    operands: [{ name: "FILE", meaning: "what ledger backup wrote, or - for standard input" }],
+    summary:
+      "Restore a JSON lines backup into an empty ledger, SQLite or PostgreSQL, all or nothing",
+    operands: [
+      { name: "FILE", meaning: "a backup by strata ledger backup, or - for standard input" },
+    ],
     options: { store, json },
     examples: [
       {
@@ -255,25 +264,25 @@ const wholeCommands: readonly Command[] = [
   },
   {
     name: "ledger migrate",
-    summary: "Make a ledger, or bring it to this program's schema, as opening it would",
+    summary: "Create a ledger, or update it to the schema of this version",
     operands: [],
     options: {
-      "dry-run": { meaning: "only say which steps are to come" },
+      "dry-run": { meaning: "only list the steps" },
       store,
       json,
     },
     examples: [
-      { command: "strata ledger migrate --dry-run", shows: "the steps an update would make" },
+      { command: "strata ledger migrate --dry-run", shows: "the steps of an update" },
       {
         command: "strata ledger migrate --store postgres://strata@db/strata",
-        shows: "the tables made, before the first program uses them",
+        shows: "creates the tables before the first program uses them",
       },
     ],
     load: () => import("./ledger-migrate.ts"),
   },
   {
     name: "ledger stats",
-    summary: "Say how much a ledger holds, what it cost, and since when",
+    summary: "Show the size of a ledger, its cost, and its time span",
     operands: [],
     options: { store, json },
     examples: [{ command: "strata ledger stats", shows: "size, dollars, and rows per table" }],
@@ -281,10 +290,10 @@ const wholeCommands: readonly Command[] = [
   },
   {
     name: "ledger sweep",
-    summary: "Remove old events, except those kept for audits; turns and calls stay",
+    summary: "Remove old events; audit events, turns and calls stay",
     operands: [],
     options: {
-      "older-than": { value: "AGE", meaning: "as 90d, 12w, 48h or 30m" },
+      "older-than": { value: "AGE", meaning: "for example 90d, 12w, 48h or 30m" },
       store,
       json,
     },

@@ -36,7 +36,7 @@ async function lookAhead({ where }: LedgerPlace): Promise<Steps> {
   if (database === null) return withSteps({ from: 0, to });
   return closing(database, async () => {
     const from = (await readSchema(database)) ?? 0;
-    // A ledger that is ahead is refused before anything is changed, in the same words.
+    // migrate refuses a newer ledger before it changes anything.
     return withSteps(from > to ? await migrate(database, Date.now()) : { from, to });
   });
 }

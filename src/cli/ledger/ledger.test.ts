@@ -120,7 +120,7 @@ describe("strata ledger check", () => {
   test("is content with a ledger that is whole", async () => {
     expect(await strata("ledger", "check")).toEqual({
       status: 0,
-      out: `${ledgerFile}: 15 messages checked, all is well.\n`,
+      out: `${ledgerFile}: 15 messages checked, no problems.\n`,
       error: "",
     });
   });
@@ -379,7 +379,7 @@ describe("strata doctor", () => {
     });
     expect(await ledgerOf({ STRATA_DATA_DIR: join(folder, "data") })).toMatchObject({
       state: "ok",
-      detail: expect.stringContaining("made when first needed"),
+      detail: expect.stringContaining("created when first needed"),
     });
     writeFileSync(join(folder, "text"), "these are words, not pages");
     expect(await ledgerOf({ STRATA_STORE: join(folder, "text") })).toMatchObject({

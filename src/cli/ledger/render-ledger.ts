@@ -1,6 +1,6 @@
 // Figures and texts of a ledger for people, and its records for machines.
 
-/** Pico-dollars become text, exact however large; nothing in it steers a terminal. */
+/** Writes bigint pico-dollars as text, and escapes terminal control characters. */
 export function toJsonLine(value: unknown): string {
   const text = JSON.stringify(value, (_key, each: unknown) =>
     typeof each === "bigint" ? String(each) : each,
@@ -8,7 +8,7 @@ export function toJsonLine(value: unknown): string {
   return `${toSafeJson(text)}\n`;
 }
 
-/** JSON of the same value that no terminal takes for a command. */
+/** The same JSON with terminal control characters escaped. */
 export function toSafeJson(json: string): string {
   return json.replace(
     /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
@@ -28,7 +28,7 @@ export function formatBytes(bytes: number): string {
     : `${(bytes / 1_000_000_000).toFixed(2)} GB`;
 }
 
-/** Control characters made visible, because what tools and models say may steer a terminal. Lines stay lines. */
+/** Makes control characters visible, because output of tools and models may contain terminal commands. Keeps line breaks. */
 export function toPrintable(text: string): string {
   return text.replace(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, spell);
 }
@@ -39,7 +39,7 @@ function spell(character: string): string {
   return `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
-/** On one line, cut where it is long, and how much is missing told. */
+/** On one line; a long text is cut and ends with the number of missing characters. */
 export function toShort(text: string, most: number): string {
   const line = toPrintable(text.replace(/\s+/g, " ").trim());
   if (line.length <= most) return line;

@@ -1,4 +1,4 @@
-// strata memory add: one entry more.
+// strata memory add: appends an entry.
 import type { CommandBody } from "../command.ts";
 import { fileOf, useMemory } from "./memory-open.ts";
 import { showOutcome } from "./memory-outcome.ts";

@@ -1,10 +1,10 @@
 // The rows of the command table that work on a workspace's memory.
 import type { Command, Operand, OptionSpec } from "../command.ts";
 
-const json: OptionSpec = { meaning: "print one JSON value for machines" };
+const json: OptionSpec = { meaning: "print the result as one JSON value" };
 const workspace: OptionSpec = {
   value: "DIR",
-  meaning: "whose memory; the folder one is in by default",
+  meaning: "use the memory of this folder; default: the current folder",
 };
 const file: Operand = { name: "FILE", meaning: "MEMORY.md or USER.md" };
 
@@ -12,7 +12,8 @@ export const memoryCommands: readonly Command[] = [
   {
     name: "memory show",
     alias: "memory",
-    summary: "Show what an agent remembers of a workspace and its user, and how much room is left",
+    summary:
+      "Show what an agent remembers about a workspace and its user, and how much space is left",
     operands: [{ ...file, meaning: "only MEMORY.md or USER.md", count: "optional" }],
     options: { workspace, json },
     examples: [
@@ -26,11 +27,11 @@ export const memoryCommands: readonly Command[] = [
   },
   {
     name: "memory add",
-    summary: "Append an entry to a memory file, whoever else is writing",
+    summary: "Append an entry to a memory file; safe while others write",
     operands: [file, { name: "ENTRY", meaning: "what to remember" }],
     options: { workspace, json },
     examples: [
-      { command: 'strata memory add USER.md "Prefers short answers."', shows: "its size then" },
+      { command: 'strata memory add USER.md "Prefers short answers."', shows: "the new size" },
     ],
     load: () => import("./memory-add.ts"),
   },
@@ -40,27 +41,27 @@ export const memoryCommands: readonly Command[] = [
     operands: [
       file,
       { name: "OLD", meaning: "a text that occurs exactly once" },
-      { name: "NEW", meaning: "what stands there then; empty to remove it" },
+      { name: "NEW", meaning: "the new text; empty to remove OLD" },
     ],
     options: { workspace, json },
     examples: [
       {
         command: 'strata memory replace MEMORY.md "port 80" "port 8080"',
-        shows: "its size then",
+        shows: "the new size",
       },
     ],
     load: () => import("./memory-replace.ts"),
   },
   {
     name: "memory consolidate",
-    summary: "Rewrite a memory file as a whole",
+    summary: "Replace the whole text of a memory file",
     operands: [file, { name: "TEXT", meaning: "the new text, or - for standard input" }],
     options: {
       "if-hash": {
         value: "HASH",
-        meaning: "only if the file still has this hash, as memory show --json says it",
+        meaning: "only if the file still has this hash; memory show --json prints it",
       },
-      yes: { meaning: "do not ask when more than half would be gone" },
+      yes: { meaning: "do not ask when more than half would be removed" },
       workspace,
       json,
     },
@@ -74,29 +75,32 @@ export const memoryCommands: readonly Command[] = [
   },
   {
     name: "memory undo",
-    summary: "Take back the last change of a memory file, or go back to a kept version",
+    summary: "Undo the last change of a memory file, or go back to a kept version",
     operands: [file],
     options: {
-      to: { value: "N", meaning: "to what was there before change N, as memory log counts them" },
+      to: {
+        value: "N",
+        meaning: "go back to the text before change N; memory log shows the numbers",
+      },
       workspace,
       json,
     },
     examples: [
-      { command: "strata memory undo MEMORY.md", shows: "which change was taken back" },
+      { command: "strata memory undo MEMORY.md", shows: "the change that was undone" },
       {
         command: "strata memory undo MEMORY.md --to 12",
-        shows: "the version before change 12; what is there now is kept, too",
+        shows: "the version before change 12; the current one is kept too",
       },
     ],
     load: () => import("./memory-undo.ts"),
   },
   {
     name: "memory log",
-    summary: "List the kept changes of both memory files, the oldest first",
+    summary: "List the kept changes of both memory files, oldest first",
     operands: [{ ...file, meaning: "only MEMORY.md or USER.md", count: "optional" }],
     options: { workspace, json },
     examples: [
-      { command: "strata memory log", shows: "when, which file, what was done, bytes" },
+      { command: "strata memory log", shows: "time, file, change and bytes" },
       { command: "strata memory log --json", shows: "the same with the texts that were replaced" },
     ],
     load: () => import("./memory-log.ts"),
@@ -106,7 +110,7 @@ export const memoryCommands: readonly Command[] = [
     summary: "Move memory from .metis to .strata, with its journal",
     operands: [],
     options: { workspace, json },
-    examples: [{ command: "strata memory migrate", shows: "what was moved, and what stays" }],
+    examples: [{ command: "strata memory migrate", shows: "what was moved, and what stayed" }],
     load: () => import("./memory-migrate.ts"),
   },
 ];

@@ -1,4 +1,4 @@
-// strata memory consolidate: a whole file anew, unless somebody changes it meanwhile.
+// strata memory consolidate: replaces a whole file, unless it changes meanwhile.
 import { memoryBytesMax } from "../../core/memory/memory-file.ts";
 import { describeRefusal } from "../../core/memory/memory-refusal.ts";
 import type { ConsolidateOptions } from "../../edge/files/memory/memory-store.ts";
@@ -12,7 +12,7 @@ export const run: CommandBody = (input, io) => {
   const file = fileOf(input);
   const [, given = ""] = input.operands;
   return useMemory(input, io, async (store) => {
-    // What is there when the command begins is what its user has seen; typing may take a while.
+    // The user has seen the text from when the command began; typing may take a while.
     const { hash } = await store.read(file);
     const content = given === "-" ? await readText(process.stdin, memoryBytesMax) : given;
     const seenHash = input.values.get("if-hash") ?? hash;

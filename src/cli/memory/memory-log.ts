@@ -1,4 +1,4 @@
-// strata memory log: the changes that can be taken back.
+// strata memory log: the changes that can be undone.
 import { beforeHashOf, type JournalEntry } from "../../core/memory/memory-journal.ts";
 import { countBytes } from "../../core/layers/cut-middle.ts";
 import type { CommandBody } from "../command.ts";

@@ -1,4 +1,4 @@
-// strata memory migrate: from the folder of the program before this one.
+// strata memory migrate: moves memory from .metis to .strata.
 import { migrateMemory, type Migration } from "../../edge/files/memory/migrate-memory.ts";
 import type { CommandBody } from "../command.ts";
 import { atWorkspace } from "./memory-open.ts";

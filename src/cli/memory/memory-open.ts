@@ -1,4 +1,4 @@
-// Commands on memory: whose it is, and errors of the store as a person is told them.
+// Opens the memory of a workspace, and turns errors of the store into user errors.
 import { parseMemoryFile, type MemoryFile } from "../../core/memory/memory-file.ts";
 import { StrataError, type StrataErrorCode } from "../../core/strata-error.ts";
 import { ToolError, type ToolErrorClass } from "../../core/tools/tool.ts";
@@ -8,7 +8,7 @@ import type { CommandInput, Io } from "../command.ts";
 import { readConfigPlaces } from "../config/config-places.ts";
 import { readWorldSettings } from "../../host/world-settings.ts";
 
-/** The store belongs to this command alone, and keeps as many versions as is configured. */
+/** Opens a store for this command, with the configured number of versions. */
 export function useMemory(
   input: CommandInput,
   io: Pick<Io, "env">,
@@ -36,7 +36,7 @@ export function fileOf(input: CommandInput): MemoryFile {
   return parseMemoryFile(input.operands[0] ?? "");
 }
 
-/** Null where all files are meant. */
+/** Null for all files. */
 export function optionalFileOf(input: CommandInput): MemoryFile | null {
   const [name] = input.operands;
   return name === undefined ? null : parseMemoryFile(name);
@@ -52,7 +52,7 @@ function toStrataError(error: ToolError): StrataError {
   return new StrataError(
     codes[error.errorClass] ?? "environment-unfit",
     error.message,
-    "strata memory show says what is there; --workspace names another folder",
+    "strata memory show prints the memory; --workspace chooses another folder",
     { cause: error },
   );
 }

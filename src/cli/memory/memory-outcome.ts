@@ -1,4 +1,4 @@
-// What a write to memory did, for people and for machines.
+// The result of a memory write, as text or JSON.
 import type { MemoryFile } from "../../core/memory/memory-file.ts";
 import { describeRefusal, type MemoryRefusal } from "../../core/memory/memory-refusal.ts";
 import { describeWrite, metadataOf } from "../../core/memory/memory-write.ts";
@@ -7,7 +7,7 @@ import type { MemoryOutcome } from "../../edge/files/memory/memory-store.ts";
 import type { CommandInput, Io } from "../command.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
 
-/** Gives the exit status; a refusal is an error. */
+/** Returns the exit status; a refusal is an error. */
 export function showOutcome(outcome: MemoryOutcome, input: CommandInput, io: Io): number {
   if (outcome.kind === "refused") {
     const { file, refusal } = outcome;
@@ -24,7 +24,7 @@ export function showOutcome(outcome: MemoryOutcome, input: CommandInput, io: Io)
   return 0;
 }
 
-/** Somebody was asked and said no: that is no error, and a script is told, too. */
+/** The user said no: not an error, but --json reports it. */
 export function showDeclined(file: MemoryFile, input: CommandInput, io: Io): number {
   if (input.switches.has("json")) io.out(toJsonLine({ outcome: "declined", file }));
   io.error("Nothing was changed.\n");
@@ -47,6 +47,6 @@ function adviceOn(refusal: MemoryRefusal): {
     case "file-empty":
     case "old-count":
     case "changed-meanwhile":
-      return { code, hint: "strata memory show says what is there" };
+      return { code, hint: "strata memory show prints the memory" };
   }
 }

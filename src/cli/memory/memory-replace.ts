@@ -1,4 +1,4 @@
-// strata memory replace: another text where one stands.
+// strata memory replace: replaces one text with another.
 import type { CommandBody } from "../command.ts";
 import { fileOf, useMemory } from "./memory-open.ts";
 import { showOutcome } from "./memory-outcome.ts";

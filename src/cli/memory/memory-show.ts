@@ -1,4 +1,4 @@
-// strata memory show: both files, how full they are, and what in them is odd.
+// strata memory show: both files, their size, and warnings.
 import { join } from "node:path";
 import { memoryCaps, memoryFiles } from "../../core/memory/memory-file.ts";
 import { scanMemory } from "../../core/memory/scan-memory.ts";
@@ -30,19 +30,19 @@ export const run: CommandBody = (input, io) => {
     const shown = contents.map((content) => render(content, place));
     io.out([...(everywhere === null ? [] : [renderEverywhere(everywhere)]), ...shown].join("\n"));
     for (const path of place.ignored) {
-      io.error(`${path} is there, too, and is not read; strata memory migrate moves it.\n`);
+      io.error(`${path} also exists and is not read; strata memory migrate moves it.\n`);
     }
     return 0;
   });
 };
 
-/** What is known of a user in every workspace, as an agent is told it. */
+/** The user memory of every workspace, as an agent reads it. */
 interface Everywhere {
   readonly path: string;
   readonly text: string;
 }
 
-/** Null where no folder is configured for it. */
+/** Null if no folder is configured for it. */
 async function readEverywhere(
   store: MemoryStore,
   userFolder: string | undefined,
@@ -63,7 +63,7 @@ function render(
 ): string {
   const { softBytes, hardBytes } = memoryCaps[file];
   const path = `${folder}/${file}`;
-  if (!isThere) return `${path} is not there yet.\n`;
+  if (!isThere) return `${path} does not exist yet.\n`;
   const over = sizeBytes > hardBytes ? ", over its hard cap" : ", over its soft cap";
   const state = sizeBytes > softBytes ? over : "";
   const head = `${path}: ${sizeBytes} bytes of ${softBytes} (at most ${hardBytes})${state}\n`;

@@ -1,4 +1,4 @@
-// strata memory undo: what was there before.
+// strata memory undo: goes back to an earlier version.
 import { StrataError } from "../../core/strata-error.ts";
 import { describeUndoRefusal } from "../../edge/files/memory/undo-change.ts";
 import type { CommandBody, CommandInput } from "../command.ts";
@@ -14,15 +14,15 @@ export const run: CommandBody = (input, io) => {
       throw new StrataError(
         outcome.refusal === "edited" ? "conflict" : "not-found",
         describeUndoRefusal(file, outcome.refusal),
-        "strata memory log lists what is kept; --to N goes back to a version, whatever is there now",
+        "strata memory log lists the kept versions; --to N goes back to one, whatever the file holds now",
       );
     }
     const { entry, path, sizeBytes, notes } = outcome;
     const { number, operation } = entry;
     const what =
       to === undefined
-        ? `Took back change ${number} (${operation})`
-        : `Went back to before change ${number}`;
+        ? `Undid change ${number} (${operation})`
+        : `Went back to the text before change ${number}`;
     io.out(
       input.switches.has("json")
         ? toJsonLine({ path, change: number, operation, sizeBytes, notes })

@@ -118,7 +118,7 @@ describe("writing", () => {
     mkdirSync(join(workspace, ".strata", "MEMORY.md"), { recursive: true });
     const { error } = await memory("add", "MEMORY.md", "x");
     expect(error).not.toContain("nothing was changed");
-    expect(error).toContain("strata memory show says what is there");
+    expect(error).toContain("strata memory show prints the memory");
   });
 
   test("a change that was declined is one JSON value, too", () => {
@@ -146,7 +146,7 @@ describe("writing", () => {
 describe("looking", () => {
   test("show tells what is there, how full it is, and what is odd", async () => {
     expect((await memory("show")).out).toBe(
-      ".strata/MEMORY.md is not there yet.\n\n.strata/USER.md is not there yet.\n",
+      ".strata/MEMORY.md does not exist yet.\n\n.strata/USER.md does not exist yet.\n",
     );
     edit("a\u001b[2Kb\n");
     edit("old\n", ".metis");
@@ -155,7 +155,7 @@ describe("looking", () => {
       ".strata/MEMORY.md: 7 bytes of 2048 (at most 4096)\nWarning: it has 1 invisible character (U+001B).\n\na␛[2Kb\n",
     );
     expect(error).toBe(
-      ".metis/MEMORY.md is there, too, and is not read; strata memory migrate moves it.\n",
+      ".metis/MEMORY.md also exists and is not read; strata memory migrate moves it.\n",
     );
   });
 
@@ -183,7 +183,7 @@ describe("looking", () => {
     expect(lines[1]).toMatch(/^ {5}1 {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}MEMORY\.md {2}add +0 +4$/);
     expect(lines[2]).toMatch(/^ {5}3 /);
     expect((await memory("undo", "MEMORY.md")).out).toBe(
-      "Took back change 3 (add); .strata/MEMORY.md has 4 bytes now.\n",
+      "Undid change 3 (add); .strata/MEMORY.md has 4 bytes now.\n",
     );
     edit("by hand\n");
     const refused = await memory("undo", "MEMORY.md");
@@ -226,7 +226,7 @@ test("a workspace that is not there, and a link in it, are errors of two lines",
   expect([linked.status, linked.error]).toEqual([6, expect.stringContaining("symbolic link")]);
   rmSync(workspace, { recursive: true });
   const missing = await memory("show");
-  expect([missing.status, missing.error]).toEqual([7, expect.stringContaining("is not there")]);
+  expect([missing.status, missing.error]).toEqual([7, expect.stringContaining("does not exist")]);
   mkdirSync(workspace);
 });
 

@@ -1,4 +1,4 @@
-// The report of a replay as text: a table of policies against the limit, and what must not be overlooked.
+// The report of a replay as text: a table of policies against the limit, and the warnings.
 import type { GroupBy } from "../../replay/books.ts";
 import type { GroupReport, PolicyReport, ReplayReport } from "../../replay/report.ts";
 import { formatCount, formatPercent, formatUsd } from "../../replay/page/format-figures.ts";
@@ -9,7 +9,7 @@ export interface ReplayFrame {
   readonly groupBy: GroupBy;
   readonly seconds: number;
   readonly page: string | undefined;
-  /** Whether the page holds any. */
+  /** Whether the page has excerpts. */
   readonly excerpts: boolean;
 }
 

@@ -16,7 +16,7 @@ import { createProgress } from "../progress.ts";
 import { renderReplay } from "./render-replay.ts";
 
 export const run: CommandBody = async (input, io) => {
-  // Much is made and dropped here: a young generation that stays small saves about 60 MB.
+  // This allocates many short-lived objects: a small young generation saves about 60 MB.
   setFlagsFromString("--semi-space-growth-factor=1");
   const { operands, values, switches } = input;
   const policies = readPolicies(values.get("policy") ?? "all");
@@ -51,7 +51,7 @@ export const run: CommandBody = async (input, io) => {
   return 0;
 };
 
-/** What is printed holds sums, which have no words. */
+/** The printed report has only sums, so excerpts need the page. */
 function excerptsWithoutPage(): StrataError {
   return new StrataError(
     "usage",
@@ -79,7 +79,7 @@ function readGroupBy(text: string): GroupBy {
   );
 }
 
-/** A folder of which nothing could be used is more likely a wrong path than an empty answer. */
+/** If nothing in a folder can be used, the path is probably wrong. */
 function checkFound(
   report: Awaited<ReturnType<typeof replay>>,
   paths: CommandInput["operands"],

@@ -13,30 +13,30 @@ import { renderFacts, renderTable, type Column } from "../table.ts";
 
 export interface ShownSession {
   readonly session: SessionRecord;
-  /** Sessions it asked for. */
+  /** The sessions of its sub-agents. */
   readonly workers: readonly string[];
   readonly open: { readonly turn: TurnRecord; readonly runner: Runner } | null;
   readonly turns: readonly ShownTurn[];
-  /** The latest first. */
-  readonly folds: readonly CompactionRecord[];
+  /** Latest first. */
+  readonly compactions: readonly CompactionRecord[];
 }
 
 export interface ShownTurn extends TurnRecord {
-  /** False for turns that failed, that run, or that the pointer left behind. */
+  /** False for failed, running and left-behind turns. */
   readonly isInThread: boolean;
 }
 
 const turnsShown = 20;
 
 export function renderSession(shown: ShownSession, isEveryTurn: boolean): string {
-  const { turns, folds } = shown;
+  const { turns, compactions } = shown;
   const latest = isEveryTurn ? turns : turns.slice(-turnsShown);
   const hidden = turns.length - latest.length;
   const parts = [
     renderAbout(shown),
     hidden === 0 ? "" : `${formatCount(hidden, "earlier turn")}; --all shows them\n`,
     latest.length === 0 ? "No turn yet.\n" : renderTable(turnColumns, latest),
-    folds.length === 0 ? "" : renderTable(compactionColumns, folds),
+    compactions.length === 0 ? "" : renderTable(compactionColumns, compactions),
   ];
   return parts.filter((part) => part !== "").join("\n");
 }
@@ -49,7 +49,7 @@ function renderAbout({ session, workers, open }: ShownSession): string {
     ["model", `${session.model} of ${session.provider}`],
     [
       "cost",
-      `${formatUsdRounded(session.costPicoUsd)} for ${formatCount(session.turnCount, "completed turn")} made here, and what came to nothing`,
+      `${formatUsdRounded(session.costPicoUsd)} for ${formatCount(session.turnCount, "completed turn")} of this session, failed calls included`,
     ],
     [
       "time",
@@ -57,7 +57,7 @@ function renderAbout({ session, workers, open }: ShownSession): string {
     ],
     ["points at", session.headTurnId ?? "no turn yet"],
     [
-      "asked for by",
+      "started by",
       parent === null
         ? null
         : `${parent.sessionId}${parent.turnId === undefined ? "" : `, in turn ${parent.turnId}`}`,
@@ -67,18 +67,18 @@ function renderAbout({ session, workers, open }: ShownSession): string {
     ["workspace", session.workspacePath],
     ["persona", session.personaId],
     ["foundation", session.foundationHash],
-    ["open", open === null ? null : tellOpen(open, session.id)],
+    ["open", open === null ? null : describeOpen(open, session.id)],
   ];
   return renderFacts(
     facts.map(([name, value]) => [name, value === null ? null : toShort(value, 400)]),
   );
 }
 
-function tellOpen({ turn, runner }: NonNullable<ShownSession["open"]>, id: string): string {
+function describeOpen({ turn, runner }: NonNullable<ShownSession["open"]>, id: string): string {
   const since = `turn ${turn.id} since ${formatTime(turn.startMs)} UTC`;
   return runner.isLive
-    ? `${since}, run by ${runner.holder ?? "somebody"}`
-    : `${since}, and nobody runs it: whoever opens the session can resume it, and strata sessions abandon ${id} gives it up`;
+    ? `${since}, run by ${runner.holder ?? "an unknown process"}`
+    : `${since}, but no process runs it: open the session to resume it, or give it up with strata sessions abandon ${id}`;
 }
 
 const turnColumns: readonly Column<ShownTurn>[] = [
@@ -95,7 +95,7 @@ const turnColumns: readonly Column<ShownTurn>[] = [
 
 function statusOf({ type, status, endReason, isInThread }: ShownTurn): string {
   const why = endReason === null ? "" : `: ${toShort(endReason, 40)}`;
-  if (type === "compaction") return isInThread ? "fold" : "fold, left behind";
+  if (type === "compaction") return isInThread ? "compaction" : "compaction, left behind";
   return status === "completed" && !isInThread ? "left behind" : `${status}${why}`;
 }
 
@@ -105,7 +105,7 @@ function hitRateOf({ usage }: ShownTurn): string {
 }
 
 const compactionColumns: readonly Column<CompactionRecord>[] = [
-  { title: "fold", cell: ({ turnId }) => toPrintable(turnId) },
+  { title: "compaction", cell: ({ turnId }) => toPrintable(turnId) },
   { title: "when (UTC)", cell: ({ compactedMs }) => formatTime(compactedMs) },
   { title: "why", cell: ({ trigger }) => trigger },
   { title: "kind", cell: ({ kind }) => nameOfKind(kind) },

@@ -1,4 +1,4 @@
-// strata sessions abandon: gives up a turn that nobody closed.
+// strata sessions abandon: gives up a turn that was left open.
 import type { CommandBody } from "../command.ts";
 import { needSession } from "../need-session.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
@@ -13,7 +13,7 @@ export const run: CommandBody = (input, io) => {
     io.out(
       input.switches.has("json")
         ? toJsonLine({ session, abandonedTurnId: openTurnId })
-        : `Turn ${openTurnId ?? ""} of ${id} is given up; its calls stay in the bill.\n`,
+        : `Turn ${openTurnId ?? ""} of ${id} is abandoned; its calls stay in the bill.\n`,
     );
     return 0;
   });

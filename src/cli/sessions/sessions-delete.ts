@@ -1,4 +1,4 @@
-// strata sessions delete: a session with everything only it stands on, for good.
+// strata sessions delete: deletes a session and everything only it uses.
 import type { Deletion } from "../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
@@ -28,7 +28,7 @@ export const run: CommandBody = (input, io) => {
 
 function ask({ id, turnCount }: SessionRecord, workers: number, withForks: boolean): string {
   const also = [
-    ...(workers > 0 ? [`${formatCount(workers, "session")} it asked for`] : []),
+    ...(workers > 0 ? [`${formatCount(workers, "session")} of sub-agents`] : []),
     ...(withForks ? ["every session forked from it"] : []),
   ];
   return `Delete for good: ${[`session ${id}`, formatCount(turnCount, "turn"), ...also].join(", ")}?`;
@@ -37,8 +37,8 @@ function ask({ id, turnCount }: SessionRecord, workers: number, withForks: boole
 function render({ sessions, turns, turnsKept, notYetScrubbed }: Deletion): string {
   const kept =
     turnsKept > 0
-      ? ` ${formatCount(turnsKept, "turn")} of it ${turnsKept === 1 ? "stays" : "stay"}, because other sessions stand on ${turnsKept === 1 ? "it" : "them"}.`
+      ? ` ${formatCount(turnsKept, "turn")} of it ${turnsKept === 1 ? "stays" : "stay"}, because other sessions use ${turnsKept === 1 ? "it" : "them"}.`
       : "";
-  const left = notYetScrubbed === null ? "" : `Not gone from the disk yet: ${notYetScrubbed}.\n`;
+  const left = notYetScrubbed === null ? "" : `Not yet erased from the disk: ${notYetScrubbed}.\n`;
   return `Deleted ${sessions.join(", ")}: ${formatCount(turns, "turn")}.${kept}\n${left}`;
 }

@@ -1,4 +1,4 @@
-// strata sessions export: a session with all it stands on, as JSON lines.
+// strata sessions export: a session and everything it needs, as JSON lines.
 import { StrataError } from "../../core/strata-error.ts";
 import { ledgerFiles } from "../../edge/stores/ledger-files.ts";
 import { writePrivateFile } from "../../edge/stores/write-private-file.ts";
@@ -37,7 +37,7 @@ export const run: CommandBody = (input, io) => {
 function withoutFile(option: string): StrataError {
   return new StrataError(
     "usage",
-    `${option} is about a file, and there is no --out`,
+    `${option} needs --out`,
     "add --out FILE; without it the export itself is printed",
   );
 }

@@ -20,7 +20,7 @@ export const run: CommandBody = (input, io) => {
   checkOptions(input);
   return useLedger(input, io, async (store, place) => {
     const session = await needSession(store.ledger, id, place);
-    const compactionId = input.values.get("fold");
+    const compactionId = input.values.get("compaction");
     if (compactionId !== undefined) {
       const compaction = await needCompaction(store, id, compactionId);
       io.out(
@@ -47,24 +47,24 @@ export const run: CommandBody = (input, io) => {
       io.out(renderMessage(message, before));
       before = message;
     }
-    if (before === null) io.out("Nothing was said yet in a turn that is completed.\n");
+    if (before === null) io.out("There is no completed turn with messages yet.\n");
     return 0;
   });
 };
 
 function checkOptions({ switches, values }: CommandInput): void {
   const other = ["messages", "whole", "all"].find((name) => switches.has(name));
-  if (values.has("fold") && other !== undefined) {
+  if (values.has("compaction") && other !== undefined) {
     throw new StrataError(
       "usage",
-      `--fold shows one fold, and --${other} is about the turns`,
+      `--compaction shows one compaction, and --${other} is about the turns`,
       "give one of them; see: strata sessions show --help",
     );
   }
   if (!switches.has("whole") || switches.has("messages")) return;
   throw new StrataError(
     "usage",
-    "--whole is about messages, and there is no --messages",
+    "--whole needs --messages",
     "add --messages; see: strata sessions show --help",
   );
 }
@@ -74,18 +74,22 @@ async function needCompaction(
   id: string,
   compactionId: string,
 ): Promise<CompactionRecord> {
-  const folds = await ledger.readCompactions(id, listedMax);
+  const compactions = await ledger.readCompactions(id, listedMax);
   const found =
-    compactionId === "latest" ? folds[0] : folds.find(({ turnId }) => turnId === compactionId);
+    compactionId === "latest"
+      ? compactions[0]
+      : compactions.find(({ turnId }) => turnId === compactionId);
   if (found !== undefined) return found;
   const near = nearestNames(
     compactionId,
-    folds.map(({ turnId }) => turnId),
+    compactions.map(({ turnId }) => turnId),
     3,
   );
   throw new StrataError(
     "not-found",
-    folds.length === 0 ? `session ${id} has no fold` : `session ${id} has no fold ${compactionId}`,
+    compactions.length === 0
+      ? `session ${id} has no compaction`
+      : `session ${id} has no compaction ${compactionId}`,
     near.length > 0 ? `did you mean ${near.join(" or ")}?` : `see: strata sessions show ${id}`,
   );
 }
@@ -105,13 +109,13 @@ async function readShown(store: OpenStore, session: SessionRecord): Promise<Show
     workers: workers.map((worker) => worker.id),
     open: runner === null || turn === null ? null : { turn, runner },
     turns: await readAllTurns(store, id),
-    folds: await ledger.readCompactions(id, listedMax),
+    compactions: await ledger.readCompactions(id, listedMax),
   };
 }
 
 const listedMax = 10_000;
 
-/** The thread in its order; what stands beside it goes where it began. */
+/** The thread in order; turns outside of it are inserted by start time. */
 async function readAllTurns({ ledger, database }: OpenStore, id: string): Promise<ShownTurn[]> {
   const thread = await collect(ledger.readTurns({ sessionId: id }));
   const inThread = new Set(thread.map((turn) => turn.id));

@@ -111,31 +111,31 @@ describe("strata sessions list", () => {
 });
 
 describe("strata sessions show", () => {
-  test("shows turns with status, calls, hit rate and cost, and the fold between them", async () => {
+  test("shows turns with status, calls, hit rate and cost, and the compaction between them", async () => {
     const { out } = await strata("sessions", "show", "build");
-    expect(out).toContain("points at     fold-1\n");
-    expect(out).toContain("workers       worker\n");
+    expect(out).toContain("points at   compaction-1\n");
+    expect(out).toContain("workers     worker\n");
     const started = "2026-11-16 09:00";
     expect(out).toContain(
       [
-        "turn    status           started (UTC)     calls  tools  prompt  hit rate  made     cost",
-        `turn-1  completed        ${started}      2      1    2.0k    75.0 %    80  $0.0200`,
-        `turn-2  completed        ${started}      2      1    2.0k    75.0 %    80  $0.0200`,
-        `turn-3  completed        ${started}      2      1    2.0k    75.0 %    80  $0.0200`,
-        "fold-1  fold             2026-11-16 08:59      0      0       0         -     0  $0.0300",
-        `turn-4  failed: refused  ${started}      1      0    1.0k    75.0 %    40  $0.0100`,
+        "turn          status           started (UTC)     calls  tools  prompt  hit rate  made     cost",
+        `turn-1        completed        ${started}      2      1    2.0k    75.0 %    80  $0.0200`,
+        `turn-2        completed        ${started}      2      1    2.0k    75.0 %    80  $0.0200`,
+        `turn-3        completed        ${started}      2      1    2.0k    75.0 %    80  $0.0200`,
+        "compaction-1  compaction       2026-11-16 08:59      0      0       0         -     0  $0.0300",
+        `turn-4        failed: refused  ${started}      1      0    1.0k    75.0 %    40  $0.0100`,
         "",
-        "fold    when (UTC)        why     kind     by        turns  before  after     cost",
-        `fold-1  ${started}  manual  summary  claude-x      2    4.0k   1.5k  $0.0300`,
+        "compaction    when (UTC)        why     kind     by        turns  before  after     cost",
+        `compaction-1  ${started}  manual  summary  claude-x      2    4.0k   1.5k  $0.0300`,
       ].join("\n"),
     );
   });
 
-  test("says what is open, that nobody runs it, and how to give it up", async () => {
+  test("says what is open, that no process runs it, and how to give it up", async () => {
     const { out } = await strata("sessions", "show", "worker");
-    expect(out).toContain("asked for by  build, in turn turn-3");
-    expect(out).toContain("task          look around");
-    expect(out).toContain("nobody runs it");
+    expect(out).toContain("started by  build, in turn turn-3");
+    expect(out).toContain("task        look around");
+    expect(out).toContain("no process runs it");
     expect(out).toContain("strata sessions abandon worker");
   });
 
@@ -144,25 +144,25 @@ describe("strata sessions show", () => {
     const turn = await ledger.openTurn({
       id: "late",
       sessionId: "build",
-      parentTurnId: "fold-1",
+      parentTurnId: "compaction-1",
       model: "claude-x",
       provider: "garage",
       role: "unified",
       startMs: 1000,
       messages: [words("user", "slow")],
     });
-    expect((await strata("sessions", "show", "build")).out).toContain("nobody runs it");
+    expect((await strata("sessions", "show", "build")).out).toContain("no process runs it");
     expect((await strata("sessions")).out).toMatch(/build .* turn not closed/);
     await turn.close({ status: "completed", endMs: 2000 });
     expect((await ledger.findSession("build"))?.headTurnId).toBe("late");
     await ledger.close();
   });
 
-  test("prints what is sent now, and with --whole what the fold hides", async () => {
+  test("prints what is sent now, and with --whole what the compaction hides", async () => {
     const { out } = await strata("sessions", "show", "build", "--messages");
     expect(out).toBe(
       [
-        "── fold-1 ──",
+        "── compaction-1 ──",
         "user",
         "  what happened so far",
         "── turn-3 ──",
@@ -208,7 +208,7 @@ describe("strata sessions show", () => {
   test("knows names that are nearly the same, and says where it looked", async () => {
     const { error, status } = await strata("sessions", "show", "biuld");
     expect(error).toBe(
-      `strata: there is no session biuld in ${ledgerFile}\n  did you mean build? (the ledger's place is from STRATA_STORE)\n`,
+      `strata: there is no session biuld in ${ledgerFile}\n  did you mean build? (the ledger was chosen by STRATA_STORE)\n`,
     );
     expect(status).toBe(7);
   });
@@ -220,16 +220,16 @@ describe("strata sessions fork, abandon, delete", () => {
     expect(out).toBe("again goes on from turn turn-2 of build.\n");
     expect((await strata("sessions", "show", "again", "--messages")).out).toContain("answer 2");
     const last = await strata("sessions", "fork", "build", "latest", "--json");
-    expect(JSON.parse(last.out)).toMatchObject({ id: "latest", headTurnId: "fold-1" });
+    expect(JSON.parse(last.out)).toMatchObject({ id: "latest", headTurnId: "compaction-1" });
     const taken = await strata("sessions", "fork", "build", "latest");
     expect(taken.status).toBe(9);
     const failed = await strata("sessions", "fork", "build", "other", "--turn", "turn-4");
-    expect(failed.error).toContain("use the turn before it, fold-1");
+    expect(failed.error).toContain("use the turn before it, compaction-1");
   });
 
   test("a turn that nobody closed is given up once", async () => {
     expect((await strata("sessions", "abandon", "worker")).out).toBe(
-      "Turn turn-5 of worker is given up; its calls stay in the bill.\n",
+      "Turn turn-5 of worker is abandoned; its calls stay in the bill.\n",
     );
     expect((await strata("sessions", "abandon", "worker")).status).toBe(9);
     expect((await strata("sessions", "show", "worker")).out).toContain("failed: abandoned");
@@ -238,7 +238,7 @@ describe("strata sessions fork, abandon, delete", () => {
   test("deleting asks, and where nobody can answer it refuses and changes nothing", async () => {
     const { error, status } = await strata("sessions", "delete", "build");
     expect(error).toBe(
-      "strata: Delete for good: session build, 3 turns, 1 session it asked for? Nobody is at a terminal to answer\n  add --yes; nothing was changed\n",
+      "strata: Delete for good: session build, 3 turns, 1 session of sub-agents? There is no terminal to ask on\n  add --yes; nothing was changed\n",
     );
     expect(status).toBe(2);
     expect((await strata("sessions", "show", "build")).status).toBe(0);
@@ -248,7 +248,7 @@ describe("strata sessions fork, abandon, delete", () => {
     await strata("sessions", "fork", "build", "again", "--turn", "turn-2");
     const { out } = await strata("sessions", "delete", "build", "--yes");
     expect(out).toBe(
-      "Deleted build, worker: 4 turns. 2 turns of it stay, because other sessions stand on them.\n",
+      "Deleted build, worker: 4 turns. 2 turns of it stay, because other sessions use them.\n",
     );
     expect((await strata("ledger", "check")).status).toBe(0);
     await strata("sessions", "delete", "again", "--yes");

@@ -40,7 +40,7 @@ export const run: CommandBody = async (input, io) => {
     const summary = `${count(checked.length, "skill")}: ${checked.length - invalid} ok, ${invalid} invalid${rest}`;
     io.out(`${[...checked.flatMap(render), ...missed.map(toLine), summary].join("\n")}\n`);
   }
-  // What was not looked at has not passed.
+  // Skipped skills have not passed.
   return invalid === 0 && skipped.length === 0 ? 0 : 1;
 };
 
@@ -60,12 +60,10 @@ function toRule(name: string): SkillRule {
   );
 }
 
-/** A check that looked at nothing must not pass. */
+/** A check of nothing must not pass. */
 function noSkills(folder: string, skipped: number): StrataError {
   const links =
-    skipped === 0
-      ? ""
-      : `; ${count(skipped, "folder or link", "folders or links")} were not looked into`;
+    skipped === 0 ? "" : `; ${count(skipped, "folder or link", "folders or links")} were skipped`;
   return new StrataError(
     "not-found",
     `there is no SKILL.md in ${folder} or below it${links}`,
@@ -93,7 +91,7 @@ function render({ path, ok, violations, warnings }: CheckedSkill): readonly stri
   return [`${mark}  ${toLine(path)}`, ...lines.map(toLine)];
 }
 
-/** What somebody else named must not look like lines of ours. */
+/** A file name from outside must not look like our own output lines. */
 function toLine(text: string): string {
   return toPrintable(text.replaceAll("\n", "\\n"));
 }

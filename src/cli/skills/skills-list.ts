@@ -1,4 +1,4 @@
-// strata skills list: what a session here would have, and what it would not.
+// strata skills list: the skills of a session in this folder, and those left out.
 import type { StoredSkill } from "../../core/skills/skill.ts";
 import type { SkillProblem, SkillSnapshot } from "../../core/skills/skill-snapshot.ts";
 import type { CommandBody } from "../command.ts";
@@ -28,7 +28,7 @@ function withoutBody({ body: _body, ...rest }: StoredSkill): Omit<StoredSkill, "
 function render({ skills, problems, warnings, shadowed }: SkillSnapshot): string {
   const list = skills.length === 0 ? "There are no skills.\n" : renderTable(columns, skills);
   const notes = [
-    ...shadowed.map(({ name }) => `${name}: the one of the workspace hides the global one`),
+    ...shadowed.map(({ name }) => `${name}: the workspace's skill hides the global one`),
     ...problems.map((problem) => `left out: ${describeProblem(problem)}`),
     ...warnings.map(({ folder, rule, message }) => `${folder}: ${message} [${rule}]`),
   ];

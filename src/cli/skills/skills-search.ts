@@ -20,11 +20,11 @@ export const run: CommandBody = async (input, io) => {
   const lines = matches.map(
     ({ skill, score }) => `${skill.name}  (${score})  ${toShort(skill.description, 80)}`,
   );
-  const head = byWord ? ["No skill has the whole query; these have words of it:"] : [];
+  const head = byWord ? ["No skill matches the whole query; these match some words:"] : [];
   const rest = total - matches.length;
   const tail = [
     ...(rest === 0 ? [] : [`${rest} more; raise --limit`]),
-    ...(wordsLeftOut === 0 ? [] : [`${wordsLeftOut} more words were not looked for`]),
+    ...(wordsLeftOut === 0 ? [] : [`${wordsLeftOut} more words were ignored`]),
   ];
   io.out(total === 0 ? "No skill was found.\n" : `${[...head, ...lines, ...tail].join("\n")}\n`);
   return 0;

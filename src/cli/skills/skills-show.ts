@@ -23,7 +23,7 @@ function unknownSkill(name: string, { skills, problems }: SkillSnapshot): Strata
     return new StrataError(
       "input-invalid",
       message,
-      `mend it, then: strata skills check ${problem.folder}`,
+      `fix it, then: strata skills check ${problem.folder}`,
     );
   }
   const known = skills.map((skill) => skill.name);

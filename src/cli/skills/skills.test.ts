@@ -39,7 +39,7 @@ describe("skills list", () => {
         "mail   global     fb8d028149e59767       3  Sends mail.",
         "pdf    workspace  a6bdd5598a4fe7d8       2  Fills forms.",
         "",
-        "pdf: the one of the workspace hides the global one",
+        "pdf: the workspace's skill hides the global one",
         'left out: .strata/skills/bad: the name is "other" and the folder "bad"; make them the same [name-folder]',
         `${join(folder, "global/mail")}: there is a hidden character, U+001B: a model reads it and people do not [hidden-characters]`,
         "",
@@ -61,7 +61,7 @@ describe("skills list", () => {
     expect(listed["problems"]).toMatchObject([{ rule: "name-folder" }]);
   });
 
-  test("says when there are none, and when a folder is not there", async () => {
+  test("says when there are none, and when a folder does not exist", async () => {
     mkdirSync(join(folder, "empty"));
     const none = await strata("list", "--workspace", join(folder, "empty"), "--global", "-");
     expect(none.out).toBe("There are no skills.\n");
@@ -101,7 +101,7 @@ describe("skills search", () => {
   test("finds what an agent would", async () => {
     expect((await strata("search", "mail", ...places())).out).toBe("mail  (3)  Sends mail.\n");
     expect((await strata("search", "send", "forms", ...places())).out).toBe(
-      "No skill has the whole query; these have words of it:\nmail  (1)  Sends mail.\npdf  (1)  Fills forms.\n",
+      "No skill matches the whole query; these match some words:\nmail  (1)  Sends mail.\npdf  (1)  Fills forms.\n",
     );
     expect((await strata("search", "video", ...places())).out).toBe("No skill was found.\n");
     const { out } = await strata("search", "", "--limit", "1", ...places(), "--json");

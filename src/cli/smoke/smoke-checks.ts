@@ -1,4 +1,4 @@
-// What two turns must show of a provider's cache (M-41).
+// The checks of a provider's cache after two turns.
 import type { CallRecord } from "../../core/ledger/call-entry.ts";
 import { promptTokens, writtenTokens } from "../../core/message/usage.ts";
 import { findCost } from "../../core/models/cost.ts";
@@ -9,7 +9,7 @@ import { formatNumber } from "../../replay/page/format-figures.ts";
 /** $0.05 */
 export const costPicoUsdMax = 50_000_000_000n;
 
-/** Of a reply. What is reckoned with before anything is sent is what may be spent. */
+/** The limit of a reply, so that the estimate before sending is also the maximum cost. */
 export const outputTokensMax = 200;
 
 export interface SmokeTurn {
@@ -19,7 +19,7 @@ export interface SmokeTurn {
   readonly uncachedTokens: number;
   readonly outputTokens: number;
   readonly costPicoUsd: bigint;
-  /** Why nothing was answered; null where something was. */
+  /** Why there was no answer; null if there was one. */
   readonly failure: string | null;
 }
 
@@ -44,7 +44,7 @@ export function toSmokeTurn(calls: readonly CallRecord[]): SmokeTurn {
   };
 }
 
-/** A provider that bills no writes cannot be asked whether it wrote. */
+/** Writes can be checked only if the provider bills them. */
 export function checkSmoke(turns: readonly SmokeTurn[], model: ModelFacts): readonly SmokeCheck[] {
   const [first, second] = turns;
   const failed = turns.flatMap(({ failure }) => failure ?? []);
@@ -83,7 +83,7 @@ function billsWrites({ cache }: ModelFacts): boolean {
   return cache.lifetimes.some(({ writeMultiplier }) => (writeMultiplier ?? 0) > 1);
 }
 
-/** What two turns on a prefix of this length should cost; null where nobody knows. */
+/** What two turns on a prefix of this length should cost; null if not known. */
 export function expectedCost(tokens: number, model: ModelFacts, at: number): bigint | null {
   const [shortest] = model.cache.lifetimes;
   const isWritten = billsWrites(model) && shortest !== undefined;

@@ -3,24 +3,25 @@ import type { Command } from "../command.ts";
 
 export const smokeCommand: Command = {
   name: "smoke",
-  summary: "Check with two turns that a provider caches and bills it: written first, then read",
+  summary:
+    "Check with two turns that a provider writes to its cache, then reads from it and bills so",
   operands: [],
   options: {
     model: {
       value: "ID",
-      meaning: "haiku (default), sonnet, opus or any id; without a key it is simulated",
+      meaning: "haiku (default), sonnet, opus or any id; simulated if there is no key",
     },
     config: {
       value: "FILE",
-      meaning: "instead of your own strata.yaml; one of the current folder is not read",
+      meaning: "use this file instead of your own strata.yaml; the current folder's is never read",
     },
-    json: { meaning: "print one JSON value for machines" },
+    json: { meaning: "print the result as one JSON value" },
   },
   examples: [
     { command: "strata smoke --model sonnet", shows: "what two turns wrote, read and cost" },
     {
       command: "strata smoke --model gpt-6.1-terra --json",
-      shows: "the same for a script; exit status 1 where a check fails",
+      shows: "the same for a script; exit status 1 if a check fails",
     },
   ],
   load: () => import("./smoke.ts"),

@@ -47,7 +47,7 @@ export const run: CommandBody = async (input, io) => {
   }
 };
 
-/** No tools: what is checked is the cache. Padding always: without it a short prefix is not kept by anybody. */
+/** Without tools, because only the cache is checked. Always padded, because providers do not cache a short prefix. */
 function typedOptions(input: CommandInput): readonly {
   readonly name: string;
   readonly path: readonly string[];
@@ -71,7 +71,7 @@ function configOf({ values }: CommandInput): { readonly configFile?: string } {
 
 const families: readonly string[] = ["haiku", "sonnet", "opus"];
 
-/** The newest in service of a family; any other name as it is. */
+/** The newest active model of a family; any other name unchanged. */
 export function modelNamed(name: string): string {
   if (!families.includes(name)) return name;
   const ids = builtInCatalogue.ids.filter(
@@ -112,7 +112,7 @@ async function smoke(opened: Host, name: string, isJson: boolean, io: Io): Promi
   return isOk ? 0 : 1;
 }
 
-/** Said before anything is spent. */
+/** Throws before anything is spent. */
 function refuseDear({ session }: EngineSession): void {
   const { model, thread } = session;
   const cost = expectedCost(thread.end.tokens, model, Date.now());
@@ -120,7 +120,7 @@ function refuseDear({ session }: EngineSession): void {
   throw new StrataError(
     "usage",
     cost === null
-      ? `nobody knows what two turns with ${model.id} cost`
+      ? `the cost of two turns with ${model.id} is not known`
       : `two turns with ${model.id} would cost about ${formatUsdRounded(cost, 2)}, more than ${formatUsdRounded(costPicoUsdMax, 2)}`,
     "choose a cheaper model with --model",
   );

@@ -41,7 +41,7 @@ function callsOf(row: object | undefined): readonly object[] {
 
 const tokens = "uncached_input_tokens cached_input_tokens cache_creation_tokens";
 
-/** After what the rows stand for; figures that no row has are left out. */
+/** The columns after the group; columns without a value are left out. */
 const shown: Readonly<Record<AnalysisName, string>> = {
   cache_effectiveness: `call_count ${tokens} hit_rate cache_write_share rewrite_factor`,
   cost: `call_count ${tokens} output_tokens hit_rate summary_cost_usd failed_cost_usd cost_usd unpriced_call_count`,
@@ -65,13 +65,13 @@ function columnsOf(name: AnalysisName, rows: readonly Flat[]): readonly Column<F
   const first = Object.keys(rows[0] ?? {})[0] ?? "";
   const wanted = shown[name].split(" ");
   const label = wanted.includes(first) ? [] : [first];
-  const used = wanted.filter((column) => rows.some((row) => isTold(column, row[column])));
+  const used = wanted.filter((column) => rows.some((row) => isShown(column, row[column])));
   return toColumns([...label, ...used].join(" "));
 }
 
-function isTold(column: string, value: unknown): boolean {
+function isShown(column: string, value: unknown): boolean {
   if (value === null || value === undefined) return false;
-  // What is wrong with the figures beside it, where something is.
+  // Shown only if not zero: they explain gaps in the other figures.
   if (column.includes("unpriced") || column === "open_turn_count") return value !== 0;
   return typeof value !== "object" || Object.keys(value).length > 0;
 }
@@ -84,10 +84,11 @@ function toColumns(names: string): readonly Column<Flat>[] {
   }));
 }
 
-/** Units are in the cells. */
+/** Without the unit, which is in the cells. */
 function titleOf(name: string): string {
   return name
     .replace("no_cache.actual_", "")
+    .replace("fold_count", "compaction_count")
     .replace(/_count$/, "s")
     .replace(/_(?:usd|tokens|ms|at)$/, "")
     .replace("_ms_", " ")

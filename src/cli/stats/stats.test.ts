@@ -151,7 +151,7 @@ describe("strata stats", () => {
     ["usage", 'there is no question "cots"', "did you mean cost?", ["cots"]],
     ["usage", 'group_by cannot be "modle"', "did you mean model?", ["cost", "--group-by", "modle"]],
     ["usage", 'limit cannot be "0"', "see: strata stats --help", ["cost", "--limit", "0"]],
-    ["usage", "--turn says nothing to cost", "it is for turns", ["cost", "--turn", "t"]],
+    ["usage", "--turn does not apply to cost", "it is for turns", ["cost", "--turn", "t"]],
     ["usage", 'to cannot be "soon"', "2026-11-16", ["cost", "--to", "soon"]],
     ["model-unknown", "is unknown", "strata models list", ["savings", "--baseline", "gpt-0"]],
     ["not-found", "there is no turn t", "strata stats turns", ["turns", "--turn", "t"]],

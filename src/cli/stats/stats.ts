@@ -30,7 +30,7 @@ export const run: CommandBody = (input, io) => {
   });
 };
 
-/** Of `--models`, else of the configuration. */
+/** From `--models`, else from the configuration. */
 async function readPrices({ values }: CommandInput, { env, error }: Io): Promise<Catalogue> {
   const file = values.get("models");
   if (file !== undefined) return readCatalogue(file);
@@ -38,7 +38,7 @@ async function readPrices({ values }: CommandInput, { env, error }: Io): Promise
   return readConfiguredCatalogue({ env, onProblem });
 }
 
-/** `cache-effectiveness` is how a command line would spell it. */
+/** Also accepts dashes, as in `cache-effectiveness`. */
 function readName({ operands: [typed = ""] }: CommandInput): AnalysisName {
   const name = typed.replaceAll("-", "_");
   if (isAnalysis(name)) return name;
@@ -63,7 +63,7 @@ function readQuery(
       const others = analysisNames.filter(
         (each) => analyses[each].takes?.includes(option) === true,
       );
-      throw usage(`--${option} says nothing to ${name}`, `it is for ${others.join(", ")}`);
+      throw usage(`--${option} does not apply to ${name}`, `it is for ${others.join(", ")}`);
     }
   }
   const groupBy = values.get("group-by")?.replaceAll("-", "_");
@@ -74,7 +74,7 @@ function readQuery(
   return { ...Object.fromEntries(typed), ...(groupBy === undefined ? {} : { groupBy }) };
 }
 
-/** Machines are told by the code that an API documents (D-11). */
+/** With --json, errors have the code that the API documents. */
 function tellRefusal(error: unknown, { out }: Io): void {
   const code = analyticsCodeOf(error);
   if (code === null || !(error instanceof StrataError)) return;
@@ -82,7 +82,7 @@ function tellRefusal(error: unknown, { out }: Io): void {
   out(toJsonLine({ error: { code, message, hint } }));
 }
 
-/** What was typed wrong is a mistake of usage; what is not there is not. */
+/** Wrong input is a usage error; missing data is not. */
 function asTyped(error: unknown): unknown {
   const isTyped = analyticsCodeOf(error)?.startsWith("invalid_") === true;
   return isTyped && error instanceof StrataError ? usage(error.message, error.hint, error) : error;

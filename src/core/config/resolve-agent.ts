@@ -1,4 +1,4 @@
-// What holds for one agent in this turn: the global settings with its own in their place (N-05).
+// What holds for one agent in this turn: the global settings with its own in their place.
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { StrataConfig } from "./schema.ts";
 import type { PolicyName } from "../cache/policy-names.ts";

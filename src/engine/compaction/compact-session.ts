@@ -35,7 +35,7 @@ export type CompactionPlan = {
   readonly numbers: CompactionNumbers;
 } & (
   | {
-      readonly kind: "fold";
+      readonly kind: "compaction";
       readonly boundary: Boundary;
       readonly weighing: Weighing;
       /** Price of a call's prompt before and after; null if the model has no price. */
@@ -68,7 +68,7 @@ export async function planCompaction(
   const before = pricePrompt(session.model, nowMs, weighing.tokensBefore);
   const after = pricePrompt(session.model, nowMs, weighing.tokensAfter);
   const prices = before === null || after === null ? null : { before, after };
-  return { ...known, kind: "fold", boundary, weighing, prices };
+  return { ...known, kind: "compaction", boundary, weighing, prices };
 }
 
 /** Compacts a session that runs no turn. `focus` is the subject of the summary. */

@@ -59,7 +59,8 @@ export const compaction: Scenarios = {
       note(stage, await session.compact());
       await talk(stage, process, session, [2, 3, 4, 5]);
       const plan = await session.planCompaction();
-      stage.results.push({ plan: plan.kind, turns: plan.turns, numbers: plan.numbers });
+      const { kind, turns, numbers } = plan;
+      stage.results.push({ plan: kind === "compaction" ? "fold" : kind, turns, numbers });
       note(stage, await session.compact({ focus: "what step 2 came to" }));
       await talk(stage, process, session, [6], 5);
       await process.end();

@@ -1,4 +1,4 @@
-// agents.<id>: what one agent does differently. Of context_optimization only the four switches (N-05).
+// agents.<id>: what one agent does differently. Of context_optimization only the four switches.
 import { agentRoles, type AgentRole } from "../../message/assembled-context.ts";
 import { optionalChoice, optionalFlag, text } from "../leaves.ts";
 import { named, ownOnly, section } from "../sections.ts";
@@ -27,7 +27,7 @@ const switches: Spec<AgentSwitches> = section(
   "what is on or off for this agent; what is missing holds as for all",
   {
     prompt_cache: optionalFlag("whether cache markers are placed"),
-    compaction: optionalFlag("whether histories are folded before the window forces it"),
+    compaction: optionalFlag("whether histories are compacted before the window is full"),
     token_counter: optionalFlag("whether a provider is asked for exact counts"),
     workspace_cache: optionalFlag("whether documents are kept between turns"),
   },

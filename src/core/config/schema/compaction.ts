@@ -1,4 +1,4 @@
-// llm.context_optimization.compaction: when and how histories are shortened (N-02). Names as in core/compaction.
+// llm.context_optimization.compaction: when and how histories are shortened. Names as in core/compaction.
 import { choice, flag, share, text, whole } from "../leaves.ts";
 import { section } from "../sections.ts";
 import type { Spec } from "../spec.ts";
@@ -45,7 +45,7 @@ export interface AutoConfig {
 }
 
 const early: Spec<EarlyConfig | null> = section(
-  "folding before compact_at_pct, with the timing when_it_pays",
+  "compaction before compact_at_pct, with the timing when_it_pays",
   {
     enabled: flag(true, "whether what pays many times over may happen before"),
     from_pct: share(2 / 3, "from this share of what compact_at_pct comes to"),
@@ -82,18 +82,18 @@ const micro: Spec<ClearingConfig> = section(
 );
 
 const auto: Spec<AutoConfig> = section(
-  "folding by size and by age; without this section by size alone",
+  "compaction by size and by age; without this section only by size",
   {
     token_pct: share(0.8, "share of the effective window, instead of compact_at_pct"),
-    max_age_minutes: whole({ usual: 120, min: 0 }, "a session this old is folded; 0 for never"),
+    max_age_minutes: whole({ usual: 120, min: 0 }, "compact a session this old; 0 for never"),
     buffer_tokens: whole({ usual: 13_000, min: 0 }, "kept free of the window beside the reply"),
     min_turns_between: whole(
       { usual: 5, min: 0 },
-      "turns between two folds, unless the window is full",
+      "turns between two compactions, unless the window is full",
     ),
     max_consecutive_failures: whole(
       { usual: 3, min: 0 },
-      "failures in a row until only a full window folds; 0 for any number",
+      "failures in a row after which only a full window is compacted; 0 for no limit",
     ),
   },
   (get, { node }) => {
@@ -112,8 +112,11 @@ const auto: Spec<AutoConfig> = section(
 export const compaction: Spec<CompactionConfig> = section(
   "shortening histories",
   {
-    enabled: flag(false, "whether histories are folded before the window forces it"),
-    compact_at_pct: share(0.75, "share of the effective window from which on a fold may happen"),
+    enabled: flag(false, "whether histories are compacted before the window is full"),
+    compact_at_pct: share(
+      0.75,
+      "share of the effective window above which a compaction may happen",
+    ),
     timing: choice(
       ["when_it_pays", "at_once"],
       "when_it_pays",

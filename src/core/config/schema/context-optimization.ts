@@ -1,4 +1,4 @@
-// llm.context_optimization: caching, compaction, counting and the workspace cache (N-01 to N-04).
+// llm.context_optimization: caching, compaction, counting and the workspace cache.
 import { flag, leaf, text, texts, whole, type TextLimits } from "../leaves.ts";
 import { section } from "../sections.ts";
 import type { Spec } from "../spec.ts";
@@ -15,7 +15,7 @@ export interface PromptCacheConfig {
   readonly isEnabled: boolean;
   /** Providers, by their names here or in the catalogue, that are asked for lifetimes beyond the shortest. */
   readonly longTtlProviders: readonly string[];
-  /** Features to ask for in a header when there is any marker (N-13). */
+  /** Features to ask for in a header when there is any marker. */
   readonly betas: readonly string[];
   /** The same when a marker has a lifetime beyond the shortest. */
   readonly longTtlBetas: readonly string[];
@@ -126,7 +126,7 @@ export const contextOptimization: Spec<ContextOptimization> = section(
   }),
 );
 
-/** Of a name that is not known, the estimate is taken, and it is said once (N-03). */
+/** An unknown name means the estimate, with one warning. */
 function backend(): Spec<CounterBackend> {
   return leaf<CounterBackend>({
     meaning: "who counts; an unknown name is warned of and taken as tiktoken",

@@ -1,4 +1,4 @@
-// models: which one is used, shorter names, and facts that Strata does not have. And which one a turn goes to (D-13).
+// models: which one is used, shorter names, and facts that Strata does not have. And which one a turn goes to.
 import { agentRoles, type AgentRole } from "../../message/assembled-context.ts";
 import { isNothing, nodeAt, type ConfigNode } from "../config-node.ts";
 import { anything, flag, leaf, optionalChoice, optionalFlag, text } from "../leaves.ts";
