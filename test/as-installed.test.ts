@@ -19,7 +19,9 @@ beforeAll(() => {
   const installed = join(project, "node_modules", packageJson.name);
   mkdirSync(installed, { recursive: true });
   execFileSync("tar", ["xzf", join(project, tarball), "-C", installed, "--strip-components=1"]);
-  for (const dependency of Object.keys(packageJson.dependencies)) {
+  // The README wraps a model of the AI SDK, which its reader has.
+  const peers = ["ai", "@ai-sdk/anthropic"];
+  for (const dependency of [...Object.keys(packageJson.dependencies), ...peers]) {
     const link = join(project, "node_modules", dependency);
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(resolve("node_modules", dependency), link);
