@@ -4,6 +4,7 @@ import type { FoldRecord } from "../../core/ledger/fold-record.ts";
 import type { Ledger, ModelName, ThreadOf } from "../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import type { ThreadMessage } from "../../core/ledger/turn-record.ts";
+import type { ShownHistory } from "../../core/turn/compaction/compaction-input.ts";
 import { withoutThinking } from "../../core/message/without-thinking.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { CallHabit, KeptSetup } from "../../core/session/kept-setup.ts";
@@ -105,18 +106,12 @@ export function listenerOf({ model, seat }: Pick<Session, "model" | "seat">): Li
   return { model: model.id, provider: model.provider, place: seat };
 }
 
-export interface Shown {
-  readonly messages: readonly ThreadMessage[];
-  /** The fold that leads it; null for none. */
-  readonly fold: FoldRecord | null;
-}
-
 /** A conversation as a model is shown it: with its own thoughts since it came, and without those of others. */
 export async function readShown(
   ledger: Ledger,
   of: ThreadOf,
   { place, ...name }: Listener,
-): Promise<Shown> {
+): Promise<ShownHistory> {
   const fold = await ledger.findFold(of);
   const read: ThreadMessage[] = [];
   for await (const each of ledger.readThread(of)) read.push(each);

@@ -1,0 +1,102 @@
+// A turn that a process left open, from what the ledger has of it. What comes next is for nextStep.
+import { appendMessages } from "../assembly/thread.ts";
+import type { EventMoment } from "../layers/event.ts";
+import type { CallEntry, CallRecord } from "../ledger/call-entry.ts";
+import type { FoldRecord } from "../ledger/fold-record.ts";
+import type { ThreadMessage, TurnRecord } from "../ledger/turn-record.ts";
+import type { Message } from "../message/message.ts";
+import type { Session } from "../session/session.ts";
+import { isOverflow } from "./turn-ending.ts";
+import { stays } from "./turn-events.ts";
+import { newTurn, type Turn } from "./turn.ts";
+
+/** Everything the ledger has of a turn that is not closed. */
+export interface RecordedTurn {
+  readonly turn: Pick<TurnRecord, "id" | "startMs">;
+  readonly messages: readonly ThreadMessage[];
+  readonly calls: readonly CallRecord[];
+  /** The latest compaction on the way to the turn; null for none. */
+  readonly compaction: Compaction | null;
+  /** How many tools were asked for. */
+  readonly toolCalls: number;
+}
+
+type Compaction = Pick<FoldRecord, "firstKeptTurnId" | "firstKeptIndex" | "compactedMs">;
+
+/** What holds for whoever goes on with it. */
+export interface Resumption {
+  readonly moment: EventMoment;
+  readonly callsMax: number;
+  /** The time. */
+  readonly nowIso: string;
+}
+
+/** `before`: the session as the ledger has it now, without the turn. */
+export function restoreTurn(
+  before: Session,
+  { turn, messages, toolCalls, compaction, ...recorded }: RecordedTurn,
+  { moment, callsMax, nowIso }: Resumption,
+): Turn {
+  const { id } = turn;
+  const calls = recorded.calls.map((call) => withReply(call, messages));
+  const last = calls.at(-1);
+  const from = compaction?.firstKeptTurnId === id ? compaction.firstKeptIndex : 0;
+  const isTooLong = last !== undefined && isOverflow(last);
+  const answered = isTooLong ? calls.length - 1 : calls.length;
+  const replayed = messages.filter(({ isReplayed }) => isReplayed);
+  const stored = replayed.filter(({ callNumber }) => callNumber > answered);
+  // What a compaction says already is not sent again.
+  const shown = (rows: readonly ThreadMessage[]): readonly Message[] =>
+    rows.filter(({ index }) => index >= from).map(({ message }) => message);
+  const sent = shown(replayed.filter(({ callNumber }) => callNumber <= answered));
+  // What is stored and not sent yet waits for a call; otherwise the last reply says what is next.
+  const isWaiting = last === undefined || (stored.length > 0 && !isTooLong);
+  return {
+    ...newTurn,
+    id,
+    event: {
+      moment,
+      context: null,
+      startIso: startIsoOf(before, messages) ?? nowIso,
+      toldMs: last === undefined ? null : before.cache.lastStartMs,
+    },
+    route: stays,
+    limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },
+    before,
+    session: { ...before, thread: appendMessages(before.thread, sent) },
+    current: shown(stored),
+    isStored: stored.length > 0,
+    earlier: calls,
+    isCompacted: isCompactedSince(before, compaction, { turn, last }),
+    resumed: { toolCalls },
+    at: isWaiting ? { after: "begin" } : { after: "record reply", call: null },
+  };
+}
+
+/** Where the time stands before the messages, another one would be another prefix. */
+function startIsoOf({ policy }: Session, [first]: readonly ThreadMessage[]): string | null {
+  if (policy.layout.volatile !== "system-tail" || first?.contextJson == null) return null;
+  const note: unknown = JSON.parse(first.contextJson);
+  const told =
+    typeof note === "object" && note !== null && "injectedAt" in note ? note.injectedAt : null;
+  return typeof told === "string" && isoTime.test(told) ? told : null;
+}
+
+const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** The kept state counts calls from the latest compaction on; before a turn's first call, its time tells. */
+function isCompactedSince(
+  { folding }: Session,
+  compaction: Compaction | null,
+  { turn, last }: Pick<RecordedTurn, "turn"> & { readonly last: CallEntry | undefined },
+): boolean {
+  if (compaction === null || folding.callsSinceFold > 0) return false;
+  return last !== undefined || compaction.compactedMs >= turn.startMs;
+}
+
+function withReply(call: CallRecord, messages: readonly ThreadMessage[]): CallEntry {
+  const reply = messages.findLast(
+    ({ callNumber, message }) => callNumber === call.number && message.role === "assistant",
+  );
+  return { ...call, sent: [], reply: reply?.message ?? null };
+}
