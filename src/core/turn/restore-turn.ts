@@ -4,7 +4,8 @@ import type { EventMoment } from "../layers/event.ts";
 import type { CallEntry, CallRecord } from "../ledger/call-entry.ts";
 import type { FoldRecord } from "../ledger/fold-record.ts";
 import type { ThreadMessage, TurnRecord } from "../ledger/turn-record.ts";
-import type { Message } from "../message/message.ts";
+import type { JsonText, Message } from "../message/message.ts";
+import { keptVolatileIn } from "../session/session-state.ts";
 import type { Session } from "../session/session.ts";
 import { isOverflow } from "./turn-ending.ts";
 import { stays } from "./turn-events.ts";
@@ -19,6 +20,8 @@ export interface RecordedTurn {
   readonly compaction: Compaction | null;
   /** How many tools were asked for. */
   readonly toolCalls: number;
+  /** What the session knew after the last call or compaction; null for nothing. */
+  readonly stateJson: JsonText | null;
 }
 
 type Compaction = Pick<FoldRecord, "firstKeptTurnId" | "firstKeptIndex" | "compactedMs">;
@@ -34,10 +37,11 @@ export interface Resumption {
 /** `before`: the session as the ledger has it now, without the turn. */
 export function restoreTurn(
   before: Session,
-  { turn, messages, toolCalls, compaction, ...recorded }: RecordedTurn,
+  { turn, messages, toolCalls, compaction, stateJson, ...recorded }: RecordedTurn,
   { moment, callsMax, nowIso }: Resumption,
 ): Turn {
   const { id } = turn;
+  const keptVolatile = keptVolatileIn(stateJson, id) ?? before.thread.keptVolatile;
   const calls = recorded.calls.map((call) => withReply(call, messages));
   const last = calls.at(-1);
   const from = compaction?.firstKeptTurnId === id ? compaction.firstKeptIndex : 0;
@@ -49,6 +53,7 @@ export function restoreTurn(
   const shown = (rows: readonly ThreadMessage[]): readonly Message[] =>
     rows.filter(({ index }) => index >= from).map(({ message }) => message);
   const sent = shown(replayed.filter(({ callNumber }) => callNumber <= answered));
+  const isCompacted = isCompactedSince(before, compaction, { turn, last });
   // What is stored and not sent yet waits for a call; otherwise the last reply says what is next.
   const isWaiting = last === undefined || (stored.length > 0 && !isTooLong);
   return {
@@ -58,16 +63,16 @@ export function restoreTurn(
       moment,
       context: null,
       startIso: startIsoOf(before, messages) ?? nowIso,
-      toldMs: last === undefined ? null : before.cache.lastStartMs,
+      toldMs: toldMsOf(before, turn, calls, isCompacted),
     },
     route: stays,
     limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },
     before,
-    session: { ...before, thread: appendMessages(before.thread, sent) },
+    session: { ...before, thread: { ...appendMessages(before.thread, sent), keptVolatile } },
     current: shown(stored),
     isStored: stored.length > 0,
     earlier: calls,
-    isCompacted: isCompactedSince(before, compaction, { turn, last }),
+    isCompacted,
     resumed: { toolCalls },
     at: isWaiting ? { after: "begin" } : { after: "record reply", call: null },
   };
@@ -80,6 +85,22 @@ function startIsoOf({ policy }: Session, [first]: readonly ThreadMessage[]): str
   const told =
     typeof note === "object" && note !== null && "injectedAt" in note ? note.injectedAt : null;
   return typeof told === "string" && isoTime.test(told) ? told : null;
+}
+
+/**
+ * With the last call that was answered, by a reply or, where it was too long, by a compaction. At its head, a message
+ * says the time from when it is recorded.
+ */
+function toldMsOf(
+  { policy }: Session,
+  { startMs }: RecordedTurn["turn"],
+  calls: readonly CallRecord[],
+  isCompacted: boolean,
+): number | null {
+  const answered = isCompacted
+    ? calls.at(-1)
+    : calls.findLast(({ status }) => status === "complete");
+  return answered?.startMs ?? (policy.layout.volatile === "message-head" ? startMs : null);
 }
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

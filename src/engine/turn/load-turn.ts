@@ -28,7 +28,7 @@ export async function loadTurn(
   const lease = await ledger.resumeTurn(session.id);
   try {
     const { moment = {}, callsMax = callsMaxUsual } = wish;
-    const recorded = await readTurn(found.turn, ledger);
+    const recorded = await readTurn(session.id, found.turn, ledger);
     const nowIso = new Date(edges.now()).toISOString();
     const turn = restoreTurn(session, recorded, { moment, callsMax, nowIso });
     return toRunning(turn, { lease, volatile: wish.volatile }, edges);
@@ -58,7 +58,11 @@ function checkModel({ id, model }: Session, turn: TurnRecord): void {
   );
 }
 
-async function readTurn(turn: TurnRecord, ledger: Ledger): Promise<RecordedTurn> {
+async function readTurn(
+  sessionId: string,
+  turn: TurnRecord,
+  ledger: Ledger,
+): Promise<RecordedTurn> {
   const { id } = turn;
   return {
     turn,
@@ -66,5 +70,6 @@ async function readTurn(turn: TurnRecord, ledger: Ledger): Promise<RecordedTurn>
     calls: await ledger.readCalls(id),
     compaction: await ledger.findFold({ turnId: id }),
     toolCalls: (await ledger.readToolCalls(id)).length,
+    stateJson: await ledger.readState(sessionId),
   };
 }

@@ -114,7 +114,7 @@ export function writeFold(
     stateJson: toStateText(before, id),
   };
   // Between turns the session goes on from the fold itself.
-  const session = open === null ? before : { ...base, thread };
+  const session = open === null ? before : { ...base, thread, headTurnId: id };
   return { fold, session, before, current };
 }
 

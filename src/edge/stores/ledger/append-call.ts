@@ -18,7 +18,7 @@ import { stillOpen, answersIn, settled } from "./record-answers.ts";
 /** A call with what of its messages is not recorded yet. */
 export function appendStep(store: Store, held: HeldTurn, entry: CallEntry, more: WithCall): Step {
   checkCall(held, entry);
-  const messages = messagesOfCall(entry, held.staged, more);
+  const messages = messagesOfCall(entry, held.staged.length, more);
   const rows = messages.map((message, index) =>
     messageRow(message, {
       ...held.place,
@@ -64,7 +64,7 @@ export function appendStep(store: Store, held: HeldTurn, entry: CallEntry, more:
       callCount: entry.number,
       messageCount: held.messageCount + rows.length,
       // What a call that came to nothing sent is sent again.
-      staged: isWhole ? 0 : held.staged,
+      staged: isWhole ? [] : held.staged,
       unanswered: [...stillOpen(held, answers), ...(isWhole ? uses.map(({ id }) => id) : [])],
     },
   };
@@ -99,10 +99,10 @@ function checkCall(held: HeldTurn, { turnId, number, sent, status }: CallEntry):
       "record calls in order, each in its own turn",
     );
   }
-  if (status !== "failed" && sent.length < held.staged) {
+  if (status !== "failed" && sent.length < held.staged.length) {
     throw new StrataError(
       "input-invalid",
-      `call ${number} of turn ${turnId} sent ${sent.length} messages, and ${held.staged} are recorded for it`,
+      `call ${number} of turn ${turnId} sent ${sent.length} messages, and ${held.staged.length} are recorded for it`,
       "give everything that was new in the call, what was recorded before it among it",
     );
   }

@@ -171,9 +171,9 @@ export async function foldInTurn(
 }
 
 /** What the fold says itself is not sent again by the next call. */
-function stagedAfter({ id, staged, messageCount }: HeldTurn, { details }: NewFold): number {
+function stagedAfter({ id, staged }: HeldTurn, { details }: NewFold): readonly number[] {
   const { firstKeptTurnId, firstKeptIndex = 0 } = details;
-  return firstKeptTurnId === id ? Math.min(staged, messageCount - firstKeptIndex) : staged;
+  return firstKeptTurnId === id ? staged.filter((index) => index >= firstKeptIndex) : staged;
 }
 
 /** A lock on another session is none. */

@@ -18,8 +18,8 @@ export interface HeldTurn {
   readonly moveCount: number;
   readonly callCount: number;
   readonly messageCount: number;
-  /** Messages that are recorded for the call that comes next. */
-  readonly staged: number;
+  /** Places of the messages that are recorded for the call that comes next, in order. */
+  readonly staged: readonly number[];
   /** Tool uses of the last call that have no answer yet. */
   readonly unanswered: readonly string[];
 }

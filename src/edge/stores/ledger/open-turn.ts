@@ -43,7 +43,7 @@ function heldOf(store: Store, known: KnownSession, turn: NewTurn): HeldTurn {
     moveCount: known.moveCount,
     callCount: 0,
     messageCount: turn.messages.length,
-    staged: turn.messages.length,
+    staged: turn.messages.map((_message, index) => index),
     unanswered: [],
   };
 }

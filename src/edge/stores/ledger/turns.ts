@@ -174,7 +174,7 @@ async function loadHeld(
     moveCount: known.moveCount,
     callCount,
     messageCount: messages.length,
-    staged: staged.length,
+    staged: staged.map(({ index }) => index),
     unanswered: tools
       .filter(({ status }) => status === "pending")
       .map(({ toolUseId }) => toolUseId),
