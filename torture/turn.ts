@@ -12,6 +12,7 @@ import {
 import { failureKinds } from "./turn/outcomes.ts";
 import { runRealCourses, type RealFindings } from "./turn/real/run-real-courses.ts";
 import { endings, runCourses, type Findings } from "./turn/run-courses.ts";
+import type { Problem } from "./turn/play.ts";
 import { stepNames } from "./turn/course.ts";
 
 export const experiment: Experiment = {
@@ -42,18 +43,17 @@ function sorted(counts: ReadonlyMap<string, number>, words = ""): Record<string,
 }
 
 function checksOf(found: Findings): readonly Check[] {
-  const { problems } = found;
+  const none = (name: string, kind: Problem["kind"]): Check =>
+    exactly(name, found.problems.get(kind) ?? 0, 0);
   return [
     exactly("courses that ended", found.ended, found.courses),
-    exactly("sent and not recorded", problems["sent and not recorded"], 0),
-    exactly("replies applied twice", problems["reply applied twice"], 0),
+    none("calls beyond the limit", "more calls than allowed"),
+    none("sent and not recorded", "sent and not recorded"),
+    none("replies applied twice", "reply applied twice"),
+    none("words sent twice", "words sent twice"),
     atMost("compactions per call max", found.compactionsMax, 2),
     atMost("retries after an overflow max", found.retriesMax, 1),
-    exactly(
-      "sessions that are other than their ledger",
-      problems["other talk than the ledger's"],
-      0,
-    ),
+    none("sessions that are other than their ledger", "other talk than the ledger's"),
     exactly("resumed ledgers that differ", found.different, 0),
   ];
 }

@@ -53,6 +53,8 @@ export interface Course {
   readonly hasMemory: boolean;
   readonly isProactive: boolean;
   readonly mayUseProvider: boolean;
+  /** Whether the model asks for tools for ever, and the limit of calls ends the turn. */
+  readonly isEndless: boolean;
   readonly interruptions: readonly Interruption[];
   /** How many places it passes until its process dies, and the next one's after that. */
   readonly kills: readonly number[];
@@ -73,6 +75,7 @@ export function toCourse(seed: number): Course {
     hasMemory: random(7) < 0.2,
     isProactive: random(8) < 0.5,
     mayUseProvider: random(9) < 0.35,
+    isEndless: random(10) < 0.03,
     interruptions: toInterruptions(seed, isKilled),
     kills: isKilled ? toKills(seed) : [],
   };

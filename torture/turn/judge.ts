@@ -1,29 +1,30 @@
 // What must hold of a course, read from what was recorded.
 import { isDeepStrictEqual } from "node:util";
 import type { CallRecord } from "../../src/core/ledger/call-entry.ts";
-import type { Message } from "../../src/core/message/message.ts";
+import type { Block, Message } from "../../src/core/message/message.ts";
 import { isOverflow } from "../../src/core/turn/turn-ending.ts";
 import type { Commit } from "./log.ts";
 
-/** Replies that stand in a conversation more than once. */
-export function findRepeated(talk: readonly Message[]): readonly string[] {
-  const seen = new Set<string>();
-  const repeated: string[] = [];
-  for (const { role, content } of talk) {
-    if (role !== "assistant") continue;
-    for (const block of content) {
-      const name =
-        block.type === "tool_use"
-          ? block.id
-          : block.type === "text"
-            ? block.text.slice(0, 20)
-            : null;
-      if (name === null) continue;
-      if (seen.has(name)) repeated.push(name);
-      seen.add(name);
-    }
-  }
-  return repeated;
+/** Texts and tool uses of one side that stand in a conversation more than once. */
+export function findRepeated(
+  talk: readonly Message[],
+  side: "assistant" | "user",
+): readonly string[] {
+  const names = talk.flatMap(({ role, content }) =>
+    role === side ? content.flatMap(side === "user" ? wordsIn : nameOf) : [],
+  );
+  return names.filter((name, at) => names.indexOf(name) < at);
+}
+
+function nameOf(block: Block): readonly string[] {
+  if (block.type === "tool_use") return [block.id];
+  return block.type === "text" ? [block.text.slice(0, 20)] : [];
+}
+
+/** What somebody said meanwhile; other words a compaction may repeat. */
+function wordsIn(block: Block): readonly string[] {
+  const said = block.type === "text" ? /(?:^|\n)(Meanwhile \d+\.)$/.exec(block.text) : null;
+  return said?.[1] === undefined ? [] : [said[1]];
 }
 
 export interface Efforts {

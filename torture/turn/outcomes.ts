@@ -21,7 +21,7 @@ export function replyTo(
   const thought = { type: "thinking" as const, text: `On ${name}.`, signature: `s${name}` };
   const content = hasThinking && random(2) < 0.7 ? [thought, said] : [said];
   const uses = Array.from({ length: 1 + Math.floor(random(3) * 3) }, (_, at) => useOf(name, at));
-  switch (weigh(random(0), replyWeights)) {
+  switch (course.isEndless ? "asks" : weigh(random(0), replyWeights)) {
     case "done":
       return reply(content, "end_turn");
     case "asks":

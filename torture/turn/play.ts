@@ -38,12 +38,17 @@ export interface Played {
   readonly trail: readonly string[];
 }
 
+export const problemKinds = [
+  "does not end",
+  "more calls than allowed",
+  "sent and not recorded",
+  "reply applied twice",
+  "words sent twice",
+  "other talk than the ledger's",
+] as const;
+
 export interface Problem {
-  readonly kind:
-    | "sent and not recorded"
-    | "reply applied twice"
-    | "does not end"
-    | "other talk than the ledger's";
+  readonly kind: (typeof problemKinds)[number];
   readonly detail: string;
 }
 
@@ -338,31 +343,22 @@ const memory = {
   text: "A note was added.",
 } as const;
 
-/** What is sent of the conversation is what the ledger has of it, and each reply stands in it once. */
+/** What is sent of the conversation is what the ledger has of it, and everything stands in it once. */
 function checkSent(
   { prepared, number }: Extract<Step, { readonly do: "send" }>,
-  { id }: Turn,
+  { id, limits }: Turn,
   log: Log,
 ): readonly Problem[] {
   const sent = [...itemsOf(prepared.assembly.plainThread.messages)];
   const recorded =
     log.openTurnId === id ? log.shown(id).messages.map(({ message }) => message) : [];
-  const repeated = findRepeated(sent);
-  const where = `call ${number} of ${id}`;
-  return [
-    ...(isSameTalk(sent, recorded)
-      ? []
-      : [
-          {
-            kind: "sent and not recorded" as const,
-            detail: `${where}: ${describe(sent, recorded)}`,
-          },
-        ]),
-    ...repeated.map((detail) => ({
-      kind: "reply applied twice" as const,
-      detail: `${where}: ${detail}`,
-    })),
+  const found: (readonly [Problem["kind"], string])[] = [
+    ...findRepeated(sent, "assistant").map((what) => ["reply applied twice", what] as const),
+    ...findRepeated(sent, "user").map((what) => ["words sent twice", what] as const),
   ];
+  if (!isSameTalk(sent, recorded)) found.push(["sent and not recorded", describe(sent, recorded)]);
+  if (number > limits.callsMax) found.push(["more calls than allowed", String(limits.callsMax)]);
+  return found.map(([kind, detail]) => ({ kind, detail: `call ${number} of ${id}: ${detail}` }));
 }
 
 function otherTalk(

@@ -2,7 +2,7 @@
 import type { TurnEnding } from "../../src/core/turn/turn-ending.ts";
 import { toCourse, type Course, type Interruption } from "./course.ts";
 import { countEfforts, findDifference } from "./judge.ts";
-import { play, type Played, type Problem } from "./play.ts";
+import { play, problemKinds, type Played, type Problem } from "./play.ts";
 import { sceneOf } from "./scenes.ts";
 
 export interface Findings {
@@ -13,7 +13,7 @@ export interface Findings {
   different: number;
   compactionsMax: number;
   retriesMax: number;
-  readonly problems: Record<Problem["kind"], number>;
+  readonly problems: Map<Problem["kind"], number>;
   /** How often what happened. */
   readonly counts: Map<string, number>;
 }
@@ -26,12 +26,7 @@ export function openFindings(): Findings {
     different: 0,
     compactionsMax: 0,
     retriesMax: 0,
-    problems: {
-      "sent and not recorded": 0,
-      "reply applied twice": 0,
-      "does not end": 0,
-      "other talk than the ledger's": 0,
-    },
+    problems: new Map(problemKinds.map((kind) => [kind, 0])),
     counts: new Map(),
   };
 }
@@ -83,7 +78,9 @@ function runCourse(course: Course, findings: Findings): readonly string[] {
 }
 
 function note(findings: Findings, { problems, counts }: Played): void {
-  for (const { kind } of problems) findings.problems[kind] += 1;
+  for (const { kind } of problems) {
+    findings.problems.set(kind, (findings.problems.get(kind) ?? 0) + 1);
+  }
   for (const [name, count] of counts) {
     findings.counts.set(name, (findings.counts.get(name) ?? 0) + count);
   }
@@ -109,7 +106,7 @@ export function withoutKills(course: Course, lost: ReadonlySet<Interruption>): C
 }
 
 /** No course has a turn of that number. */
-const never = 0;
+const never = 1_000;
 
 export const endings: readonly TurnEnding[] = [
   "done",

@@ -70,7 +70,8 @@ export function restoreTurn(
     before,
     session: { ...before, thread: { ...appendMessages(before.thread, sent), keptVolatile } },
     current: shown(stored),
-    isStored: stored.length > 0,
+    // A call that was too long is sent again as it was, also where nothing in it was new.
+    isStored: stored.length > 0 || isTooLong,
     earlier: calls,
     isCompacted,
     resumed: { toolCalls },
