@@ -63,6 +63,7 @@ function realChecksOf(found: RealFindings): readonly Check[] {
   return [
     exactly("engine, courses that ended", found.ended, found.courses),
     exactly("engine, resumed ledgers that differ", found.different, 0),
+    exactly("engine, sent and not recorded", found.unrecorded, 0),
     exactly("engine, problems of check()", found.checked, 0),
     atLeast("engine, kills", found.counts.get("kills") ?? 0, 1),
   ];

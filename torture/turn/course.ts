@@ -55,6 +55,8 @@ export interface Course {
   readonly mayUseProvider: boolean;
   /** Whether the model asks for tools for ever, and the limit of calls ends the turn. */
   readonly isEndless: boolean;
+  /** Whether the provider finds most prompts too long. */
+  readonly isCrowded: boolean;
   readonly interruptions: readonly Interruption[];
   /** How many places it passes until its process dies, and the next one's after that. */
   readonly kills: readonly number[];
@@ -76,6 +78,7 @@ export function toCourse(seed: number): Course {
     isProactive: random(8) < 0.5,
     mayUseProvider: random(9) < 0.35,
     isEndless: random(10) < 0.03,
+    isCrowded: random(11) < 0.12,
     interruptions: toInterruptions(seed, isKilled),
     kills: isKilled ? toKills(seed) : [],
   };

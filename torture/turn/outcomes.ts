@@ -21,7 +21,8 @@ export function replyTo(
   const thought = { type: "thinking" as const, text: `On ${name}.`, signature: `s${name}` };
   const content = hasThinking && random(2) < 0.7 ? [thought, said] : [said];
   const uses = Array.from({ length: 1 + Math.floor(random(3) * 3) }, (_, at) => useOf(name, at));
-  switch (course.isEndless ? "asks" : weigh(random(0), replyWeights)) {
+  const weights = course.isCrowded ? crowdedWeights : replyWeights;
+  switch (course.isEndless ? "asks" : weigh(random(0), weights)) {
     case "done":
       return reply(content, "end_turn");
     case "asks":
@@ -83,6 +84,8 @@ export const failureKinds = [
 function toFailure(kind: ProviderFailure["kind"]): ProviderFailure {
   return { kind, detail: "as planned", retryAfterMs: undefined, tokens: 11_000, tokensMax: 6_000 };
 }
+
+const crowdedWeights = { ...replyWeights, overflows: 100, pauses: 30 };
 
 /** A provider whose call is aborted: nothing came, or a part. */
 export function cancelledReply({ seed }: Course, { turn, call }: Place): Reply | ProviderFailure {

@@ -71,7 +71,7 @@ export function restoreTurn(
     session: { ...before, thread: { ...appendMessages(before.thread, sent), keptVolatile } },
     current: shown(stored),
     // A call that was too long is sent again as it was, also where nothing in it was new.
-    isStored: stored.length > 0 || isTooLong,
+    isStored: stored.length > 0,
     earlier: calls,
     isCompacted,
     resumed: { toolCalls },

@@ -25,6 +25,8 @@ export interface RealWorld {
   answered: number;
   /** How many places are left until the process dies. */
   left: number;
+  /** What was sent before the ledger had it. */
+  unrecorded: number;
   readonly heard: Set<Interruption>;
   count(what: string): void;
 }
@@ -110,7 +112,10 @@ export function startProcess(world: RealWorld): RealProcess {
           const text = bodyText(request.pieces);
           const isSummary = purpose === "compaction" || /Write (?:a|one) summary of/.test(text);
           const place = await placeNow();
-          if (!isSummary) hear(place, "send");
+          if (!isSummary) {
+            world.unrecorded += await countUnrecorded(text, world);
+            hear(place, "send");
+          }
           return through(isSummary ? "summarise" : "send", () => {
             const outcome = isSummary
               ? summaryFor(course, place, signal)
@@ -134,6 +139,16 @@ export function startProcess(world: RealWorld): RealProcess {
       refresh: (session) => through("refresh", () => Promise.resolve(session)),
     },
   };
+}
+
+/** Words and answers of tools in a request that no message of the ledger holds. */
+async function countUnrecorded(body: string, { ledger, turnId }: RealWorld): Promise<number> {
+  let recorded = "";
+  for await (const { message } of ledger.readThread({ turnId: turnId() })) {
+    recorded += JSON.stringify(message);
+  }
+  const sent = body.match(/Ask turn-\d+\.|Meanwhile \d+\.|Result of use-[\d.-]+\d/g) ?? [];
+  return sent.filter((words) => !recorded.includes(words)).length;
 }
 
 function outcomeFor(

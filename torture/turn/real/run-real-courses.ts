@@ -17,6 +17,7 @@ export interface RealFindings {
   courses: number;
   ended: number;
   different: number;
+  unrecorded: number;
   /** Problems that ledgers found in themselves. */
   checked: number;
   readonly counts: Map<string, number>;
@@ -27,7 +28,14 @@ export async function runRealCourses({
   courses,
   progress,
 }: CoursesToRun): Promise<RealFindings> {
-  const found: RealFindings = { courses, ended: 0, different: 0, checked: 0, counts: new Map() };
+  const found: RealFindings = {
+    courses,
+    ended: 0,
+    different: 0,
+    unrecorded: 0,
+    checked: 0,
+    counts: new Map(),
+  };
   const count = (what: string): void =>
     void found.counts.set(what, (found.counts.get(what) ?? 0) + 1);
   let shown = 0;
@@ -42,6 +50,8 @@ export async function runRealCourses({
       const played = await play(course, count);
       const twin = await play(withoutKills(course, played.lost), () => {});
       found.ended += 1;
+      found.unrecorded += played.unrecorded;
+      if (played.unrecorded > 0) tell(`sent and not recorded\n  ${played.trail.join("; ")}`);
       found.checked += played.problems.length;
       for (const problem of played.problems) tell(problem);
       const difference = findDifference(played.rows, twin.rows);
@@ -77,6 +87,7 @@ interface RealPlayed {
   readonly rows: readonly string[];
   readonly lost: ReadonlySet<Interruption>;
   readonly problems: readonly string[];
+  readonly unrecorded: number;
   readonly trail: readonly string[];
 }
 
@@ -97,6 +108,7 @@ async function play(course: Course, count: (what: string) => void): Promise<Real
     turnId: () => `turn-${world.turnNumber + earlier.length}`,
     answered: 0,
     left: Infinity,
+    unrecorded: 0,
     heard: new Set(),
     count: (what) => {
       trail.push(`${world.turnId()} ${what}`);
@@ -128,7 +140,7 @@ async function play(course: Course, count: (what: string) => void): Promise<Real
     }
     const problems: string[] = [];
     for await (const problem of ledger.check()) problems.push(problem);
-    return { rows: await readRows(database), lost, problems, trail };
+    return { rows: await readRows(database), lost, problems, unrecorded: world.unrecorded, trail };
   } finally {
     await ledger.close();
   }
