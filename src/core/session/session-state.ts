@@ -79,6 +79,12 @@ export function withState(session: Session, text: JsonText | null): Session {
   };
 }
 
+/** Volatile text that was kept in a turn, as long as nothing was learned elsewhere; null for none. */
+export function keptVolatileIn(text: JsonText | null, turnId: string): string | null {
+  const state: unknown = text === null ? null : JSON.parse(text);
+  return isKept(state) && state.turnId === turnId ? state.keptVolatile : null;
+}
+
 function toModelState(kept: KeptModelState, { model, modelName }: Session): ModelState {
   return {
     name: kept.name ?? modelName,

@@ -86,12 +86,12 @@ function counted(turn: Turn, { tokens }: ResultOf<"count">): Turn {
 
 function compacted(turn: Turn, result: ResultOf<"compact">): Turn {
   const call = needCall(turn);
-  const isAfterReply = turn.at.after === "record reply";
   const { session } = result;
   if (result.isCompacted) {
     const { before, current } = result;
     const next = { ...turn, before, session, current, isStored: true, isCompacted: true };
-    return { ...next, at: isAfterReply ? { after: "begin" } : again(next, call) };
+    // The call that was too long told its moment: the next one is another call.
+    return { ...next, at: isAfterOverflow(turn) ? { after: "begin" } : again(next, call) };
   }
   // The provider found the prompt too long, and compaction could not shorten it.
   if (isAfterOverflow(turn)) return { ...turn, session, at: { after: "end", how: "failed" } };

@@ -89,10 +89,11 @@ function afterReply(turn: Turn, call: CallAtHand | null): Step {
   return uses.length > 0 ? { do: "run tools", uses } : begin(turn);
 }
 
-/** After an overflow: one compaction and one more call. */
+/** After an overflow: one compaction and one more call, where one more is allowed. */
 function mayRetry(turn: Turn): boolean {
+  const { callsMax, mayCompact } = turn.limits;
   const before = recordedCall(turn, 2);
-  return turn.limits.mayCompact && (before === null || !isOverflow(before));
+  return mayCompact && callCountOf(turn) < callsMax && (before === null || !isOverflow(before));
 }
 
 function mayRepeat({ limits, ...turn }: Turn, { failure }: CallEntry): boolean {

@@ -121,6 +121,34 @@ export interface CallToRecord {
   readonly session: Session;
 }
 
+type Fresh =
+  | "fullResults"
+  | "isStored"
+  | "earlier"
+  | "calls"
+  | "isCompacted"
+  | "said"
+  | "aborted"
+  | "rules"
+  | "isAnnounced"
+  | "at"
+  | "news";
+
+/** The initial values of every turn. */
+export const newTurn: Pick<Turn, Fresh> = {
+  fullResults: new Map(),
+  isStored: false,
+  earlier: [],
+  calls: [],
+  isCompacted: false,
+  said: [],
+  aborted: null,
+  rules: { compaction: {}, canCount: false },
+  isAnnounced: false,
+  at: { after: "begin" },
+  news: [],
+};
+
 /** Recorded calls of the turn, made by this or another process. */
 export function callCountOf({ earlier, calls }: Pick<Turn, "earlier" | "calls">): number {
   return earlier.length + calls.length;

@@ -4,6 +4,7 @@ import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
 import type { Ledger, ModelName, ThreadOf } from "../../core/ledger/ledger.ts";
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import type { ThreadMessage } from "../../core/ledger/turn-record.ts";
+import type { ShownHistory } from "../../core/turn/compaction/compaction-input.ts";
 import { withoutThinking } from "../../core/message/without-thinking.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { CallHabit, KeptSetup } from "../../core/session/kept-setup.ts";
@@ -109,18 +110,12 @@ export function listenerOf({ model, setupPlace }: Pick<Session, "model" | "setup
   return { model: model.id, provider: model.provider, place: setupPlace };
 }
 
-export interface Shown {
-  readonly messages: readonly ThreadMessage[];
-  /** The compaction at its start; null for none. */
-  readonly compaction: CompactionRecord | null;
-}
-
 /** Reads a conversation as a model sees it: with its own thinking since it joined, without that of other models. */
 export async function readShown(
   ledger: Ledger,
   of: ThreadOf,
   { place, ...name }: Listener,
-): Promise<Shown> {
+): Promise<ShownHistory> {
   const compaction = await ledger.findCompaction(of);
   const read: ThreadMessage[] = [];
   for await (const each of ledger.readThread(of)) read.push(each);

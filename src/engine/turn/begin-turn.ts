@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readEvent } from "../../core/layers/event.ts";
 import type { Session } from "../../core/session/session.ts";
 import { stays } from "../../core/turn/turn-events.ts";
-import type { Turn } from "../../core/turn/turn.ts";
+import { newTurn, type Turn } from "../../core/turn/turn.ts";
 import type { Deps, TurnToRun } from "./deps.ts";
 import { recordSession } from "../session/stored-session.ts";
 import { toRunning, type RunningTurn } from "./running-turn.ts";
@@ -38,31 +38,3 @@ export async function beginTurn(
   };
   return toRunning(turn, { lease: null, volatile }, deps);
 }
-
-type Fresh =
-  | "fullResults"
-  | "isStored"
-  | "earlier"
-  | "calls"
-  | "isCompacted"
-  | "said"
-  | "aborted"
-  | "rules"
-  | "isAnnounced"
-  | "at"
-  | "news";
-
-/** The initial values of every turn. */
-export const newTurn: Pick<Turn, Fresh> = {
-  fullResults: new Map(),
-  isStored: false,
-  earlier: [],
-  calls: [],
-  isCompacted: false,
-  said: [],
-  aborted: null,
-  rules: { compaction: {}, canCount: false },
-  isAnnounced: false,
-  at: { after: "begin" },
-  news: [],
-};

@@ -1,17 +1,11 @@
-// Loads a turn that a process left open. nextStep decides what comes next.
-import { appendMessages } from "../../core/assembly/thread.ts";
-import type { CompactionRecord } from "../../core/ledger/compaction-record.ts";
-import type { CallEntry, CallRecord } from "../../core/ledger/call-entry.ts";
-import type { OpenTurn } from "../../core/ledger/ledger.ts";
-import type { ThreadMessage, TurnRecord } from "../../core/ledger/turn-record.ts";
-import type { Message } from "../../core/message/message.ts";
+// Takes over a turn that a process left open: the lease on it, and what the ledger has of it.
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import type { TurnRecord } from "../../core/ledger/turn-record.ts";
 import type { Session } from "../../core/session/session.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import { isOverflow } from "../../core/turn/turn-ending.ts";
-import { stays } from "../../core/turn/turn-events.ts";
-import type { Turn } from "../../core/turn/turn.ts";
+import { restoreTurn, type RecordedTurn } from "../../core/turn/restore-turn.ts";
 import type { Deps, TurnToResume } from "./deps.ts";
-import { callsMaxUsual, newTurn } from "./begin-turn.ts";
+import { callsMaxUsual } from "./begin-turn.ts";
 import { toRunning, type RunningTurn } from "./running-turn.ts";
 
 /** Takes the turn over: no other process can add to it any more. */
@@ -33,7 +27,10 @@ export async function loadTurn(
   checkModel(session, found.turn);
   const lease = await ledger.resumeTurn(session.id);
   try {
-    const turn = await readTurn(session, found.turn, lease, wish, deps);
+    const { moment = {}, callsMax = callsMaxUsual } = wish;
+    const recorded = await readTurn(session.id, found.turn, ledger);
+    const nowIso = new Date(deps.now()).toISOString();
+    const turn = restoreTurn(session, recorded, { moment, callsMax, nowIso });
     return toRunning(turn, { lease, volatile: wish.volatile }, deps);
   } catch (error) {
     await lease.release().catch(() => {});
@@ -62,74 +59,17 @@ function checkModel({ id, model }: Session, turn: TurnRecord): void {
 }
 
 async function readTurn(
-  before: Session,
-  record: TurnRecord,
-  { id }: OpenTurn,
-  { moment = {}, callsMax = callsMaxUsual }: TurnToResume,
-  deps: Deps,
-): Promise<Turn> {
-  const { ledger } = deps;
-  const recorded = await ledger.readMessages(id);
-  const calls = (await ledger.readCalls(id)).map((call) => withReply(call, recorded));
-  const compaction = await ledger.findCompaction({ turnId: id });
-  const from = compaction?.firstKeptTurnId === id ? compaction.firstKeptIndex : 0;
-  const last = calls.at(-1);
-  const isTooLong = last !== undefined && isOverflow(last);
-  const answered = isTooLong ? calls.length - 1 : calls.length;
-  const replayed = recorded.filter(({ isReplayed }) => isReplayed);
-  const stored = replayed.filter(({ callNumber }) => callNumber > answered);
-  // Messages that a compaction replaced are not sent again.
-  const shown = (messages: readonly ThreadMessage[]): readonly Message[] =>
-    messages.filter(({ index }) => index >= from).map(({ message }) => message);
-  const sent = shown(replayed.filter(({ callNumber }) => callNumber <= answered));
-  const thread = appendMessages(before.thread, sent);
-  // Stored messages that were not sent wait for a call; otherwise the last reply decides.
-  const isWaiting = last === undefined || (stored.length > 0 && !isTooLong);
+  sessionId: string,
+  turn: TurnRecord,
+  ledger: Ledger,
+): Promise<RecordedTurn> {
+  const { id } = turn;
   return {
-    ...newTurn,
-    id,
-    event: {
-      moment,
-      context: null,
-      startIso: new Date(startMsOf(before, recorded) ?? deps.now()).toISOString(),
-      toldMs: last === undefined ? null : before.cache.lastStartMs,
-    },
-    route: stays,
-    limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },
-    before,
-    session: { ...before, thread },
-    current: shown(stored),
-    isStored: stored.length > 0,
-    earlier: calls,
-    isCompacted: isCompactedSince(before, compaction, { record, last }),
-    resumed: { toolCalls: (await ledger.readToolCalls(id)).length },
-    at: isWaiting ? { after: "begin" } : { after: "record reply", call: null },
+    turn,
+    messages: await ledger.readMessages(id),
+    calls: await ledger.readCalls(id),
+    compaction: await ledger.findCompaction({ turnId: id }),
+    toolCalls: (await ledger.readToolCalls(id)).length,
+    stateJson: await ledger.readState(sessionId),
   };
-}
-
-/** If the time stands before the messages, a new time would change the cached prefix. */
-function startMsOf({ policy }: Session, [first]: readonly ThreadMessage[]): number | null {
-  if (policy.layout.volatile !== "system-tail" || first?.contextJson == null) return null;
-  const note: unknown = JSON.parse(first.contextJson);
-  const told =
-    typeof note === "object" && note !== null && "injectedAt" in note ? note.injectedAt : null;
-  const ms = typeof told === "string" ? Date.parse(told) : Number.NaN;
-  return Number.isNaN(ms) ? null : ms;
-}
-
-/** The stored state counts calls since the latest compaction. Before a turn's first call, compare the times. */
-function isCompactedSince(
-  { compactionState }: Session,
-  compaction: CompactionRecord | null,
-  { record, last }: { readonly record: TurnRecord; readonly last: CallEntry | undefined },
-): boolean {
-  if (compaction === null || compactionState.callsSinceFold > 0) return false;
-  return last !== undefined || compaction.compactedMs >= record.startMs;
-}
-
-function withReply(call: CallRecord, messages: readonly ThreadMessage[]): CallEntry {
-  const reply = messages.findLast(
-    ({ callNumber, message }) => callNumber === call.number && message.role === "assistant",
-  );
-  return { ...call, sent: [], reply: reply?.message ?? null };
 }

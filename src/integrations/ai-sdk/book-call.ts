@@ -8,6 +8,7 @@ import { nextStep } from "../../core/turn/next-step.ts";
 import type { PreparedCall } from "../../core/turn/prepare-call.ts";
 import type { TurnEnding } from "../../core/turn/turn-ending.ts";
 import { stays } from "../../core/turn/turn-events.ts";
+import { newTurn } from "../../core/turn/turn.ts";
 import type { ProviderFailure } from "../../core/wire/failure.ts";
 import type { Reply } from "../../core/wire/reply.ts";
 import { advance, take, type StepDeps } from "../../engine.ts";
@@ -16,7 +17,6 @@ import { encodeCall } from "../../engine/turn/encode-call.ts";
 import { sendsNothing } from "../../engine/own-loop/application-side.ts";
 import { recordSession } from "../../engine/session/stored-session.ts";
 import type { Emitter } from "../../engine/events/turn-emitter.ts";
-import { newTurn } from "../../engine/turn/begin-turn.ts";
 import { apply, toRunning, type RunningTurn } from "../../engine/turn/running-turn.ts";
 import type { Conversation, FoundConversation } from "./conversations.ts";
 

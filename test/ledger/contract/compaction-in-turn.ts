@@ -6,6 +6,7 @@ import { leaseMs, type OpenLedger } from "../stores.ts";
 import {
   all,
   answers,
+  assistant,
   asks,
   call,
   counted,
@@ -73,6 +74,18 @@ export function compactionInTurnContract(open: OpenLedger): void {
     await resumed.close({ status: "completed", endMs: startMs + 100 });
     expect(await thread(other, "a")).toEqual(["summary of f2", "answer of t1"]);
     expect(await all(other.check())).toEqual([]);
+  });
+
+  test("a fold that says all of a running turn leaves nothing to send after a reply that broke off", async () => {
+    const { ledger } = await open();
+    await openSession(ledger, "a");
+    const turn = await work(ledger, "t1", 1);
+    const sent = [answers("u1", "ok")];
+    await turn.append(call("t1", 2, { sent, status: "partial", reply: assistant("I") }));
+    await compactionHere(ledger, turn, keptFrom("f1", null, "t1", 3));
+    await turn.append(call("t1", 3, { sent: [] }));
+    await turn.close({ status: "completed", endMs: startMs + 100 });
+    expect(await thread(ledger, "a")).toEqual(["summary of f1", "answer of t1"]);
   });
 
   test("an open turn that is named is read as far as it came, and a failed one is not", async () => {

@@ -1,7 +1,9 @@
-// A conversation before a compaction: what the model sees, with each message's place in the ledger.
+// A conversation at the moment it may be compacted: what the model is shown, with its places in the ledger.
+import { placeHead } from "../../compaction/compaction-head.ts";
 import type { HistoryMessage } from "../../compaction/history.ts";
 import type { OpenTurn } from "../../ledger/ledger.ts";
 import type { CompactionRecord } from "../../ledger/compaction-record.ts";
+import type { ThreadMessage } from "../../ledger/turn-record.ts";
 import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 
@@ -18,6 +20,35 @@ export interface CompactionInput {
   readonly staged: readonly Message[];
   /** The compaction at the start of the history; null for none. */
   readonly lead: CompactionRecord | null;
+}
+
+/** What is read of the ledger for it. */
+export interface ShownHistory {
+  /** As the model is shown it, with what is staged. */
+  readonly messages: readonly ThreadMessage[];
+  /** The compaction that leads it; null for none. */
+  readonly compaction: CompactionRecord | null;
+}
+
+/** `stagedCount`: how many of the running turn's messages no call has sent yet. */
+export function toCompactionInput(
+  session: Session,
+  open: CompactionInput["open"],
+  stagedCount: number,
+  { messages, compaction: lead }: ShownHistory,
+): CompactionInput {
+  const { history, storedLength } = placeHead(messages, lead?.turnId ?? null, leadIn(lead));
+  const staged = stagedCount === 0 ? [] : history.slice(-stagedCount).map(({ message }) => message);
+  return { session, open, history, storedLength, staged, lead };
+}
+
+/** What a compaction's messages are, as it was recorded with it. */
+function leadIn(compaction: CompactionRecord | null): unknown {
+  if (compaction?.metadataJson == null) return null;
+  const metadata: unknown = JSON.parse(compaction.metadataJson);
+  return typeof metadata === "object" && metadata !== null && "lead" in metadata
+    ? metadata.lead
+    : null;
 }
 
 /** Counts its turns, without turns that only record a compaction. */

@@ -114,7 +114,7 @@ export function writeCompaction(
     stateJson: toStateText(before, id),
   };
   // Between turns the session continues from the compaction's own turn.
-  const session = open === null ? before : { ...base, thread };
+  const session = open === null ? before : { ...base, thread, headTurnId: id };
   return { compaction, session, before, current };
 }
 

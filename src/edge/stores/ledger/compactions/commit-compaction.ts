@@ -187,9 +187,9 @@ export async function compactionInTurn(
 }
 
 /** Messages that the compaction covers are not staged for the next call. */
-function stagedAfter({ id, staged, messageCount }: HeldTurn, { details }: NewCompaction): number {
+function stagedAfter({ id, staged }: HeldTurn, { details }: NewCompaction): readonly number[] {
   const { firstKeptTurnId, firstKeptIndex = 0 } = details;
-  return firstKeptTurnId === id ? Math.min(staged, messageCount - firstKeptIndex) : staged;
+  return firstKeptTurnId === id ? staged.filter((index) => index >= firstKeptIndex) : staged;
 }
 
 /** Requires the lock on this very session. */

@@ -18,7 +18,7 @@ import { stillOpen, answersIn, settled } from "./record-answers.ts";
 /** A call with those of its messages that are not recorded yet. */
 export function appendStep(store: Store, held: HeldTurn, entry: CallEntry, more: WithCall): Step {
   checkCall(held, entry);
-  const messages = messagesOfCall(entry, held.staged, more);
+  const messages = messagesOfCall(entry, held.staged.length, more);
   const rows = messages.map((message, index) =>
     messageRow(message, {
       ...held.place,
@@ -64,7 +64,7 @@ export function appendStep(store: Store, held: HeldTurn, entry: CallEntry, more:
       callCount: entry.number,
       messageCount: held.messageCount + rows.length,
       // The next call sends again what a failed call sent.
-      staged: isWhole ? 0 : held.staged,
+      staged: isWhole ? [] : held.staged,
       unanswered: [...stillOpen(held, answers), ...(isWhole ? uses.map(({ id }) => id) : [])],
     },
   };
@@ -99,10 +99,10 @@ function checkCall(held: HeldTurn, { turnId, number, sent, status }: CallEntry):
       "record calls in order, each in its own turn",
     );
   }
-  if (status !== "failed" && sent.length < held.staged) {
+  if (status !== "failed" && sent.length < held.staged.length) {
     throw new StrataError(
       "input-invalid",
-      `call ${number} of turn ${turnId} sent ${sent.length} messages, but ${held.staged} are already recorded for it`,
+      `call ${number} of turn ${turnId} sent ${sent.length} messages, but ${held.staged.length} are already recorded for it`,
       "pass everything new in the call, including what was recorded before it",
     );
   }

@@ -18,8 +18,8 @@ export interface HeldTurn {
   readonly moveCount: number;
   readonly callCount: number;
   readonly messageCount: number;
-  /** Messages recorded for the next call. */
-  readonly staged: number;
+  /** Places of the messages recorded for the next call, in order. */
+  readonly staged: readonly number[];
   /** Tool uses of the last call without an answer. */
   readonly unanswered: readonly string[];
 }

@@ -3,10 +3,9 @@ import type { NewTurn } from "../../../../core/ledger/turn-record.ts";
 import type { Commit } from "../../sql/database.ts";
 import { checkFoundation } from "./check-foundation.ts";
 import { contentWrites, messageRow, messageWrites } from "../message-rows.ts";
-import type { KnownSession } from "../sessions/session-rows.ts";
-import { needSession } from "../sessions/session-rows.ts";
+import { type KnownSession, needSession } from "../sessions/session-rows.ts";
 import { busyWith, commitOnce, conflict, seqStep, triesMax, type Store } from "../store.ts";
-import { type HeldTurn } from "./held-turn.ts";
+import type { HeldTurn } from "./held-turn.ts";
 import { newTurnRow } from "./turn-rows.ts";
 import { checkName } from "../sessions/write-session.ts";
 
@@ -40,7 +39,7 @@ function heldOf(store: Store, known: KnownSession, turn: NewTurn): HeldTurn {
     moveCount: known.moveCount,
     callCount: 0,
     messageCount: turn.messages.length,
-    staged: turn.messages.length,
+    staged: turn.messages.map((_message, index) => index),
     unanswered: [],
   };
 }

@@ -47,7 +47,7 @@ export function answerStep(store: Store, held: HeldTurn, messages: readonly NewM
     next: {
       ...held,
       messageCount: held.messageCount + rows.length,
-      staged: held.staged + rows.length,
+      staged: [...held.staged, ...rows.map((_row, index) => held.messageCount + index)],
       unanswered: stillOpen(held, answers),
     },
   };

@@ -5,17 +5,8 @@ import type { Commit, Write } from "../../sql/database.ts";
 import type { Value } from "../../sql/tables.ts";
 import { integer, text } from "../../sql/read-row.ts";
 import { holdTurn } from "./hold-turn.ts";
-import type { KnownSession } from "../sessions/session-rows.ts";
-import { needSession } from "../sessions/session-rows.ts";
-import {
-  busyWith,
-  commitOnce,
-  conflict,
-  notFound,
-  triesMax,
-  type Store,
-  isFree,
-} from "../store.ts";
+import { type KnownSession, needSession } from "../sessions/session-rows.ts";
+import { busyWith, commitOnce, conflict, notFound, triesMax, type Store, isFree } from "../store.ts";
 import { auditWrites, turnCounts } from "../audit.ts";
 import { cancelTools, interrupt } from "./close-turn.ts";
 import type { HeldTurn } from "./held-turn.ts";
@@ -182,7 +173,7 @@ async function loadHeld(
     moveCount: known.moveCount,
     callCount,
     messageCount: messages.length,
-    staged: staged.length,
+    staged: staged.map(({ index }) => index),
     unanswered: tools
       .filter(({ status }) => status === "pending")
       .map(({ toolUseId }) => toolUseId),

@@ -1,0 +1,146 @@
+// A turn at any stage, for tests of its two machines.
+import { assemble } from "../assembly/assemble.ts";
+import { planCache } from "../cache/plan-cache.ts";
+import { findPolicy } from "../cache/policies.ts";
+import type { PolicyName } from "../cache/policy.ts";
+import type { CallEntry } from "../ledger/call-entry.ts";
+import type { Message, ToolUseBlock } from "../message/message.ts";
+import { resolveModel } from "../models/resolve-model.ts";
+import type { Session } from "../session/session.ts";
+import { toSession } from "../session/to-session.ts";
+import { cheapCounter } from "../tokens/cheap-counter.ts";
+import { anthropicMessages } from "../wire/anthropic-messages/index.ts";
+import type { ProviderFailure } from "../wire/failure.ts";
+import type { Reply } from "../wire/reply.ts";
+import { toAssemble, toPlan, toPrepared, type PreparedCall } from "./prepare-call.ts";
+import { stays } from "./turn-events.ts";
+import { newTurn, type CallAtHand, type Turn } from "./turn.ts";
+
+export const noon = 1_800_000_000_000;
+export const noonIso = "2027-01-15T08:00:00.000Z";
+
+export function sessionWith(policy: PolicyName = "adaptive"): Session {
+  return toSession({
+    id: "session",
+    model: resolveModel("claude-sonnet-4-6").facts,
+    protocol: anthropicMessages,
+    policy: findPolicy(policy),
+    context: { role: "unified", workspaceRules: "Answer briefly." },
+    counter: cheapCounter,
+    options: { outputTokensMax: 100, stream: false },
+  });
+}
+
+export function said(role: Message["role"], text: string): Message {
+  return { role, content: [{ type: "text", text }] };
+}
+
+export const asked: Message = said("user", "Look.");
+
+/** A turn that has just begun. */
+export function turnWith(more: Partial<Turn> = {}): Turn {
+  const session = more.session ?? sessionWith();
+  return {
+    ...newTurn,
+    id: "turn-1",
+    event: { moment: {}, context: null, startIso: noonIso, toldMs: null },
+    route: stays,
+    limits: { callsMax: 5, mayCompact: true, repeatsFailedCalls: false },
+    before: session,
+    session,
+    current: [asked],
+    resumed: null,
+    ...more,
+  };
+}
+
+export function preparedFor(session: Session, current: readonly Message[] = [asked]): PreparedCall {
+  const assembly = assemble(toAssemble(session, { current, volatile: null }));
+  return toPrepared(assembly, planCache(toPlan(session, assembly, noon)), null);
+}
+
+/** A call that is about to be sent; of so many tokens where that matters. */
+export function callWith(promptTokens?: number): CallAtHand {
+  const prepared = preparedFor(sessionWith());
+  return {
+    moment: { nowMs: noon, volatile: null },
+    prepared: promptTokens === undefined ? prepared : { ...prepared, promptTokens },
+  };
+}
+
+export const use: ToolUseBlock = { type: "tool_use", id: "use-1", name: "read", inputJson: "{}" };
+
+export const found: Message = {
+  role: "tool",
+  content: [
+    {
+      type: "tool_result",
+      toolUseId: "use-1",
+      content: [{ type: "text", text: "found" }],
+      isError: false,
+    },
+  ],
+};
+
+export const overflow: ProviderFailure = {
+  kind: "context-overflow",
+  detail: "too long",
+  tokens: undefined,
+  tokensMax: undefined,
+};
+
+/** A recorded call: a reply that ends the turn, by default. */
+export function entryWith(more: Partial<CallEntry> = {}): CallEntry {
+  return {
+    turnId: "turn-1",
+    number: 1,
+    startMs: noon,
+    endMs: noon,
+    model: "claude-sonnet-4-6",
+    policy: "adaptive",
+    promptKey: "key",
+    plan: callWith().prepared.plan,
+    status: "complete",
+    stopReason: "end_turn",
+    usage: null,
+    discarded: [],
+    costPicoUsd: null,
+    failure: null,
+    verdict: null,
+    refuted: [],
+    notes: [],
+    sent: [],
+    reply: said("assistant", "Done."),
+    ...more,
+  };
+}
+
+export const asks: Partial<CallEntry> = {
+  stopReason: "tool_use",
+  reply: { role: "assistant", content: [use] },
+};
+
+export function failedWith(failure: ProviderFailure): Partial<CallEntry> {
+  return { status: "failed", stopReason: null, reply: null, failure };
+}
+
+export function replyOf(message: Message, more: Partial<Reply> = {}): Reply {
+  const usage = {
+    uncachedTokens: 40,
+    cacheReadTokens: 0,
+    cacheWriteTokens: {},
+    outputTokens: 10,
+    reasoningTokens: 0,
+  };
+  return {
+    kind: "reply",
+    id: "msg_1",
+    model: "claude-sonnet-4-6",
+    message,
+    stopReason: "end_turn",
+    usage: { usage, isReported: true, tellsCache: true, warnings: [] },
+    status: "complete",
+    transformations: [],
+    ...more,
+  };
+}
