@@ -314,7 +314,7 @@ describe("a server", () => {
     const deleted = strata(["sessions", "delete", "worker", "--yes", "--store", app.href]);
     expect(deleted.status).toBe(0);
     expect(deleted.out).toMatch(
-      /^Deleted worker: 1 turn\.\nNot gone from the disk yet: the tables could not be vacuumed .*GRANT MAINTAIN/,
+      /^Deleted worker: 1 turn\.\nNot yet erased from the disk: the tables could not be vacuumed .*GRANT MAINTAIN/,
     );
     const json = strata(["sessions", "delete", "build", "--yes", "--json", "--store", app.href]);
     expect(JSON.parse(json.out)).toMatchObject({

@@ -128,8 +128,8 @@ test("while it compacts or runs, nothing else begins; closing waits for it", asy
   await session.run("Two. ".repeat(4_000)).result;
   const compactionState = session.compact();
   expect(() => session.run("Three.")).toThrow("a turn runs in session");
-  await expect(session.useModel("claude-opus-5-5")).rejects.toThrow("it is being changed");
-  await expect(session.compact()).rejects.toThrow("it is being changed");
+  await expect(session.useModel("claude-opus-5-5")).rejects.toThrow("is being changed");
+  await expect(session.compact()).rejects.toThrow("is being changed");
   let isClosed = false;
   const closing = session.close().then(() => (isClosed = true));
   const again = session.close().then(() => isClosed);

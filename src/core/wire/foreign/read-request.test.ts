@@ -353,9 +353,9 @@ describe("Chat Completions", () => {
 describe("a body that cannot be read", () => {
   test.each([
     ["{", /^the request body is not JSON/],
-    ["[]", /no request that Strata can read/],
-    ['{"model":"gpt-6.1-sol"}', /no request that Strata can read/],
-    ['{"messages":"hi"}', /no request that Strata can read/],
+    ["[]", /not a request that Strata can read/],
+    ['{"model":"gpt-6.1-sol"}', /not a request that Strata can read/],
+    ['{"messages":"hi"}', /not a request that Strata can read/],
     ['{"input":7}', /"input" is 7/],
   ])("%s is an error with what was expected", (body, message) => {
     expect(() => readRequest(body)).toThrow(message);
