@@ -36,7 +36,7 @@ test("an output that is full is told, and is no success", () => {
   });
   closeSync(full);
   expect(ended.status).toBe(8);
-  expectOneError(ended, "the output cannot be written: ENOSPC", "make room");
+  expectOneError(ended, "the output cannot be written: ENOSPC", "free some disk space");
 });
 
 test("a restore from a slow program keeps nobody from writing until everything is there", async () => {

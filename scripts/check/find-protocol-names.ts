@@ -12,6 +12,7 @@ export interface NamedProtocol {
 /** Where a protocol must be named, and why. */
 export const exceptions: Readonly<Record<string, string>> = {
   "src/index.ts": "users import each protocol by its name",
+  "src/core-index.ts": "users import each protocol by its name",
   "src/integrations/ai-sdk/reach-model.ts": "the AI SDK has words of its own for each protocol",
   "src/replay/readers/messages-form.ts": "three formats of transcripts are written in it",
   "src/replay/readers/responses-form.ts": "one format of transcripts is written in it",

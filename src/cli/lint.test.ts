@@ -83,7 +83,7 @@ test("a folder is linted with everything in it; what is no request is counted", 
 });
 
 test.each([
-  ["none.json", "no request that Strata can read"],
+  ["none.json", "not a request that Strata can read"],
   ["nowhere.json", "cannot be read"],
 ])("%s alone is an error", async (file, message) => {
   const error: unknown = await lint(file).catch((thrown: unknown) => thrown);
