@@ -193,7 +193,7 @@ export function openLog(
     recorded: (turnId) => {
       const turn = need(turnId);
       const { messages, calls } = turn;
-      const { compaction: compaction } = showThread(state.turns, turnId, turnId);
+      const { compaction } = showThread(state.turns, turnId, turnId);
       return { turn, messages, calls, compaction, toolCalls: 0, stateJson: state.stateJson };
     },
     copy: () => {

@@ -56,6 +56,7 @@ function carryOut(
   step: Exclude<CompactionStep, { readonly do: "end" | "keep state" }>,
   { request: { session, openTurn, stagedCount } }: Compacting,
   place: Place,
+  // oxlint-disable-next-line typescript/unbound-method
   { course, log, now, isAborted, count }: Process,
 ): Untimed<StepResult> {
   if (openTurn === null) throw new Error("courses compact within turns");
@@ -94,6 +95,7 @@ function carryOut(
   }
 }
 
+// oxlint-disable-next-line typescript/unbound-method
 function toResult(outcome: CompactionOutcome, { count }: Process): CompactionResult {
   if (outcome.kind === "unchanged") {
     count(

@@ -378,6 +378,7 @@ function describe(one: readonly Message[], other: readonly Message[]): string {
   const at = one.findIndex(
     (message, index) => !isSameTalk([message], other.slice(index, index + 1)),
   );
+  // oxlint-disable-next-line unicorn/consistent-function-scoping
   const short = (message: Message | undefined): string =>
     JSON.stringify(message)?.slice(0, 160) ?? "nothing";
   const place = at === -1 ? one.length : at;

@@ -179,7 +179,7 @@ describe("a compaction", () => {
   });
 
   test("that came to nothing where nothing fits makes memory leave", () => {
-    const turn = after(tried, { ...nothing, isTight: true } as Result);
+    const turn = after(tried, { ...nothing, isTight: true });
     expect(turn.at).toEqual({ after: "compact", moment, volatile: [event] });
     expect(turn.isCompacted).toBe(false);
   });

@@ -55,6 +55,7 @@ test.each<[string, Stage, Partial<Turn>, string]>([
 });
 
 describe("after a recorded reply", () => {
+  // oxlint-disable-next-line unicorn/consistent-function-scoping
   const after = (last: Partial<CallEntry>, more: Partial<Turn> = {}): string => {
     const turn = turnWith({
       at: { after: "record reply", call },
@@ -147,6 +148,7 @@ test("tools run in the order they were asked for", () => {
 });
 
 describe("the moment is said", () => {
+  // oxlint-disable-next-line unicorn/consistent-function-scoping
   const says = (more: Partial<Turn>): boolean => {
     const step = nextStep(turnWith({ at: { after: "begin" }, ...more }));
     return step.do === "refresh" && step.volatile;

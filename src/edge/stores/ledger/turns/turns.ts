@@ -6,7 +6,15 @@ import type { Value } from "../../sql/tables.ts";
 import { integer, text } from "../../sql/read-row.ts";
 import { holdTurn } from "./hold-turn.ts";
 import { type KnownSession, needSession } from "../sessions/session-rows.ts";
-import { busyWith, commitOnce, conflict, notFound, triesMax, type Store, isFree } from "../store.ts";
+import {
+  busyWith,
+  commitOnce,
+  conflict,
+  notFound,
+  triesMax,
+  type Store,
+  isFree,
+} from "../store.ts";
 import { auditWrites, turnCounts } from "../audit.ts";
 import { cancelTools, interrupt } from "./close-turn.ts";
 import type { HeldTurn } from "./held-turn.ts";
