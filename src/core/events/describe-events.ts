@@ -24,7 +24,7 @@ export function describeEvents(): string {
 
 function describeType(type: EventType): string {
   const { when, actor, sensitivity, audit } = specOf(type);
-  return `| \`${type}\` | ${when} | ${actor} | ${sensitivity} | ${audit ? "yes" : ""} |`;
+  return `| \`${type}\` | ${when} | ${actor} | ${sensitivity} | ${audit === true ? "yes" : ""} |`;
 }
 
 function describePayload(type: EventType): string[] {
