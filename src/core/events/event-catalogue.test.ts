@@ -5,7 +5,7 @@ import type { CompactionSummary, TurnFailure } from "../message/turn-result.ts";
 import { tiers } from "../tokens/budget.ts";
 import { toErrorClass, type ProviderFailure } from "../wire/failure.ts";
 import type { ReplyStop } from "../wire/reply.ts";
-import { describeEvents } from "./describe-events.ts";
+import { describeEvents } from "../../../scripts/api/describe-events.ts";
 import { eventCatalogue, eventTypes, isAudit, isEventType, specOf } from "./event-catalogue.ts";
 import type { PayloadOf } from "./event.ts";
 import { toUsd } from "./payload-spelling.ts";

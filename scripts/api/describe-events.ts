@@ -1,6 +1,6 @@
 // The catalogue as a document, so that there is only one to maintain.
-import { eventTypes, specOf, type EventType } from "./event-catalogue.ts";
-import type { FieldSpec } from "./field-kinds.ts";
+import { eventTypes, specOf, type EventType } from "../../src/core/events/event-catalogue.ts";
+import type { FieldSpec } from "../../src/core/events/field-kinds.ts";
 
 /** Markdown: a table of the types, then each payload. */
 export function describeEvents(): string {
