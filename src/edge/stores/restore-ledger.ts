@@ -27,9 +27,10 @@ export function restoreLedger(
     if (Number(held?.["count"] ?? 0) > 0) throw notEmpty();
     const batches = createBatches(query);
     let [rows, sessions] = [0, 0];
-    const onHeader = (header: ReadonlyMap<string, unknown>): void =>
-      checkSchema(header.get("schema"), schema);
-    for await (const { table, row } of readKeptRows(file, lines, onHeader)) {
+    const checked = readKeptRows(file, lines, (header) =>
+      checkSchema(header.get("schema"), schema),
+    );
+    for await (const { table, row } of checked) {
       rows += 1;
       if (table === "sessions") sessions += 1;
       await batches.add(table, row);

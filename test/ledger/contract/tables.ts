@@ -18,9 +18,7 @@ export function tablesContract({ open, kind }: TestStore): void {
     for (const name of Object.keys(ours)) {
       if (name.startsWith("message_terms_text")) delete ours[name];
     }
-    expect(ours).toEqual(
-      Object.fromEntries(tableNames.map((table) => [table, columnsOf(table)])),
-    );
+    expect(ours).toEqual(Object.fromEntries(tableNames.map((table) => [table, columnsOf(table)])));
   });
 }
 

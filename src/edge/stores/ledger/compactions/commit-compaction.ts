@@ -9,7 +9,15 @@ import { storable, storableJson } from "../../sql/storable.ts";
 import { integer } from "../../sql/read-row.ts";
 import { eventWrites } from "../event-rows.ts";
 import { needSession } from "../sessions/session-rows.ts";
-import { commitOnce, commitSharing, conflict, landedRow, mayRepeat, seqStep, type Store } from "../store.ts";
+import {
+  commitOnce,
+  commitSharing,
+  conflict,
+  landedRow,
+  mayRepeat,
+  seqStep,
+  type Store,
+} from "../store.ts";
 import { leaseGuard, type HeldTurn, type Step } from "../turns/held-turn.ts";
 import { checkKept } from "./check-kept.ts";
 import { compactionWrites } from "./compaction-rows.ts";
@@ -53,7 +61,6 @@ export async function commitCompaction(
       ...eventWrites(events),
     ],
     landed: landedCompaction(compaction),
-    advanced: [compaction.sessionId],
   });
   if (result.kind === "done") return;
   throw compactionRefused(compaction, result.kind === "refused" ? result.guard : result.table);
@@ -172,7 +179,6 @@ export async function compactionInTurn(
         },
       ],
       landed: landedCompaction(compaction),
-      advanced: [held.sessionId],
     },
     next: {
       ...held,

@@ -159,6 +159,5 @@ function moveCommit(
       { into: "session_history", rows: [moveRow({ ...move, reason: "moved" })] },
     ],
     landed: landedRow("sessions", { id, branch_id: branchId }),
-    advanced: [id],
   };
 }

@@ -43,10 +43,11 @@ const file: KeptFile = {
 async function readExport(lines: AsyncIterable<string>): Promise<ReadExport> {
   const rows = new Map<TableName, Row[]>();
   let session = "";
-  const onHeader = (header: ReadonlyMap<string, unknown>): void => {
-    session = String(header.get("session") ?? "");
-  };
-  for await (const { table, row, number } of readKeptRows(file, lines, onHeader)) {
+  const checked = readKeptRows(file, lines, (header) => {
+    const named = header.get("session");
+    session = typeof named === "string" ? named : "";
+  });
+  for await (const { table, row, number } of checked) {
     const known = rows.get(table) ?? [];
     if (table === "branches") checkBranch(row, number);
     if (table === "sessions" && known.length > 0)
@@ -85,7 +86,6 @@ function importCommit(rows: ReadonlyMap<TableName, readonly Row[]>, id: string):
       id,
       branch_id: rows.get("sessions")?.[0]?.["branch_id"] ?? null,
     }),
-    advanced: [id],
   };
 }
 

@@ -80,7 +80,8 @@ export async function* readKeptRows(
       yield { table, row: check(parseRow(table, value)), number };
     }
   }
-  if (!isWhole) throw brokenLine(file, number, `is the last one, but the ${file.what} is incomplete`);
+  if (!isWhole)
+    throw brokenLine(file, number, `is the last one, but the ${file.what} is incomplete`);
 }
 
 function parseHeader(

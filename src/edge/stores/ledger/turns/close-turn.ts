@@ -41,7 +41,6 @@ export function closeStep(
           : [cancelTools(held.id)]),
         ...eventWrites(events),
       ],
-      ...(isDone ? { advanced: [sessionId] } : {}),
       landed: landedRow("turns", { id: held.id, status: end.status, completed_ms: end.endMs }),
     },
     next: held,
