@@ -16,7 +16,7 @@ import { encodeCall } from "./engine/turn/encode-call.ts";
 import { loadTurn } from "./engine/turn/load-turn.ts";
 import { recordSent } from "./engine/turn/record-sent.ts";
 import { refresh } from "./engine/turn/refresh.ts";
-import { apply, hear, releaseOnError, type RunningTurn } from "./engine/turn/running-turn.ts";
+import { apply, takeInputs, releaseOnError, type RunningTurn } from "./engine/turn/running-turn.ts";
 
 export type {
   Deps,
@@ -57,7 +57,7 @@ export type OuterStep = Extract<Step, { readonly do: "send" | "run tools" | "clo
 /** Carries out every step up to the next one that talks to a model, runs tools or ends the turn. */
 export async function advance(running: RunningTurn, deps: StepDeps): Promise<OuterStep> {
   for (;;) {
-    hear(running, deps);
+    takeInputs(running, deps);
     const step = nextStep(running.turn);
     if (step.do === "send" || step.do === "run tools" || step.do === "close") return step;
     await take(step, running, deps);

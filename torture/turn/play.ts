@@ -176,7 +176,7 @@ function createPlayer(course: Course, scene: Scene): Player {
             const step = nextStep(turn);
             const words = life.reach(step.do, place);
             if (words.length > 0) {
-              turn = applyResult(turn, { did: "say", messages: words });
+              turn = applyResult(turn, { did: "steer", messages: words });
               continue;
             }
             if (life.isAborted && turn.aborted === null) {
@@ -235,7 +235,7 @@ function toBegun(before: Session, id: string, { now, course }: Process): Turn {
       moment,
       context: { source: "human", platform: "terminal", hookCount: 0, injectedAt: startIso },
       startIso,
-      toldMs: null,
+      timeSentMs: null,
     },
     route: stays,
     limits: { callsMax: course.callsMax, mayCompact: true, repeatsFailedCalls: false },

@@ -63,7 +63,7 @@ export function restoreTurn(
       moment,
       context: null,
       startIso: startIsoOf(before, messages) ?? nowIso,
-      toldMs: toldMsOf(before, turn, calls, isCompacted),
+      timeSentMs: timeSentMsOf(before, turn, calls, isCompacted),
     },
     route: stays,
     limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },
@@ -92,7 +92,7 @@ function startIsoOf({ policy }: Session, [first]: readonly ThreadMessage[]): str
  * With the last call that was answered, by a reply or, where it was too long, by a compaction. At its head, a message
  * says the time from when it is recorded.
  */
-function toldMsOf(
+function timeSentMsOf(
   { policy }: Session,
   { startMs }: RecordedTurn["turn"],
   calls: readonly CallRecord[],

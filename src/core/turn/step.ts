@@ -93,5 +93,5 @@ export type CompactionResult =
 /** Inputs that may come at any time. */
 export type Input =
   | Result
-  | { readonly did: "say"; readonly messages: readonly Message[] }
+  | { readonly did: "steer"; readonly messages: readonly Message[] }
   | { readonly did: "abort"; readonly reason: unknown };

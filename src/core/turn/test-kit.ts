@@ -43,7 +43,7 @@ export function turnWith(more: Partial<Turn> = {}): Turn {
   return {
     ...newTurn,
     id: "turn-1",
-    event: { moment: {}, context: null, startIso: noonIso, toldMs: null },
+    event: { moment: {}, context: null, startIso: noonIso, timeSentMs: null },
     route: stays,
     limits: { callsMax: 5, mayCompact: true, repeatsFailedCalls: false },
     before: session,

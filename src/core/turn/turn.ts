@@ -33,7 +33,7 @@ export interface Turn {
   /** Whether the history was compacted after the last recorded call. */
   readonly isCompacted: boolean;
   /** Messages that came while the turn runs and that no call has sent yet. */
-  readonly said: readonly Message[];
+  readonly steered: readonly Message[];
   /** Why the caller stopped the turn; null while it runs on. */
   readonly aborted: Abort | null;
   /** Settings of the next call, read again before each call. */
@@ -56,7 +56,7 @@ export interface TurnEvent {
   /** The time that the first call sends. */
   readonly startIso: string;
   /** When a call of this turn last sent the time; null before the first. */
-  readonly toldMs: number | null;
+  readonly timeSentMs: number | null;
 }
 
 export interface TurnLimits {
@@ -127,7 +127,7 @@ type Fresh =
   | "earlier"
   | "calls"
   | "isCompacted"
-  | "said"
+  | "steered"
   | "aborted"
   | "rules"
   | "isAnnounced"
@@ -141,7 +141,7 @@ export const newTurn: Pick<Turn, Fresh> = {
   earlier: [],
   calls: [],
   isCompacted: false,
-  said: [],
+  steered: [],
   aborted: null,
   rules: { compaction: {}, canCount: false },
   isAnnounced: false,

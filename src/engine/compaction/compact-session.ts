@@ -94,5 +94,5 @@ export async function compactSession(
 
 /** The current prompt, without new messages. */
 function prepareNext(session: Session, startMs: number): PreparedCall {
-  return prepareCall({ session, current: [], volatile: session.toldVolatile, startMs });
+  return prepareCall({ session, current: [], volatile: session.lastVolatile, startMs });
 }

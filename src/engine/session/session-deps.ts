@@ -23,7 +23,7 @@ export interface OpenState {
   lastEnd: TurnEnding;
 }
 
-export interface EdgesWish {
+export interface DepsWish {
   /** Parts of the running turn's handle. */
   readonly parts?: HandleParts;
   /** Used when no turn runs. */
@@ -33,7 +33,7 @@ export interface EdgesWish {
 export async function toDeps(
   { deps, readConfig }: EngineContext,
   open: OpenState,
-  { parts, signal }: EdgesWish = {},
+  { parts, signal }: DepsWish = {},
 ): Promise<Deps> {
   const { session, world, reached } = open;
   const { model, protocol, policy } = session;

@@ -115,7 +115,7 @@ export async function resumeSession(
     pace: openPace(pace ?? "human"),
     compactionState: openCompactionState(),
     spent: nothingSpent,
-    toldVolatile: null,
+    lastVolatile: null,
     otherModels: [],
     staysWith: { model: nameIn(setupPlace, model), chosenBy: null },
     openedMs: record.createdMs,

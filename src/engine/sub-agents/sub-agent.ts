@@ -95,7 +95,7 @@ function mayOf(
   mark: SubAgentMark | null,
   options: DelegationOptions,
   delegation: Delegation,
-): Pick<ToolsToWrap, "toolsets" | "delegate" | "alsoTold" | "atOnceMax"> {
+): Pick<ToolsToWrap, "toolsets" | "delegate" | "shownTools" | "atOnceMax"> {
   const { isEnabled = true, nested = false } = options;
   const limits = checkLimits(options);
   const isNested = mark !== null || role === "worker";
@@ -105,7 +105,7 @@ function mayOf(
   return {
     toolsets: (mark?.toolsets ?? []).map((name) => findToolset(name, options.toolsets)),
     delegate: mayDelegate ? tool : null,
-    alsoTold: mark?.kind === "fork" && !mayDelegate ? [tool] : [],
+    shownTools: mark?.kind === "fork" && !mayDelegate ? [tool] : [],
     atOnceMax: limits.atOnceMax,
   };
 }

@@ -27,7 +27,7 @@ export async function beginTurn(
       moment: event,
       context: { ...context, injectedAt: startIso },
       startIso,
-      toldMs: null,
+      timeSentMs: null,
     },
     route,
     limits: { callsMax, mayCompact: true, repeatsFailedCalls: false },

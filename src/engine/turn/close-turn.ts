@@ -16,6 +16,6 @@ export async function closeTurn(
   const { session, end } = toClosed(turn, how, endMs);
   await releaseOnError(running, async () => lease?.close(end));
   emit(running, turnEnded(turn, how, endMs));
-  const unsaid = deps.takeSteered && [...turn.said, ...deps.takeSteered()];
+  const unsaid = deps.takeSteered && [...turn.steered, ...deps.takeSteered()];
   return { session, calls: turn.calls, end: how, ...(unsaid && { unsaid }) };
 }

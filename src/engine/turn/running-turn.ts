@@ -57,9 +57,9 @@ export function emit({ emitter }: RunningTurn, events: readonly EventBody[]): vo
 }
 
 /** Takes in new messages from people, and an abort. */
-export function hear(running: RunningTurn, { takeSteered, signal }: StepDeps): void {
+export function takeInputs(running: RunningTurn, { takeSteered, signal }: StepDeps): void {
   const messages = takeSteered?.() ?? [];
-  if (messages.length > 0) apply(running, { did: "say", messages });
+  if (messages.length > 0) apply(running, { did: "steer", messages });
   if (signal?.aborted === true && running.turn.aborted === null) {
     apply(running, { did: "abort", reason: signal.reason });
   }

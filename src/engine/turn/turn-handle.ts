@@ -156,13 +156,12 @@ function createSteering(): { add(text: string): boolean; take(): readonly Messag
 
 function toTurnParts(part: StreamPart): readonly TurnPart[] {
   switch (part.type) {
-    case "text-delta":
-      return [{ type: "text", text: part.text }];
-    case "thinking-delta":
-      return [{ type: "thinking", text: part.text }];
-    case "tool-use-started":
-      return [{ type: "tool", toolUseId: part.id, name: part.name, status: "asked" }];
-    case "tool-input-delta":
+    case "text":
+    case "thinking":
+      return [part];
+    case "tool":
+      return [{ ...part, status: "asked" }];
+    case "tool-input":
       return [];
   }
 }

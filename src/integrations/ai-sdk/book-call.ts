@@ -62,7 +62,7 @@ export async function bookCall(
 function give(running: RunningTurn, current: readonly Message[]): void {
   const { turn } = running;
   if (nextStep(turn).do === "run tools") apply(running, { did: "run tools", answers: current });
-  else if (!turn.isStored) apply(running, { did: "say", messages: current });
+  else if (!turn.isStored) apply(running, { did: "steer", messages: current });
 }
 
 async function begin(
@@ -75,7 +75,7 @@ async function begin(
   const turn = {
     ...newTurn,
     id: randomUUID(),
-    event: { moment: null, context: null, startIso: "", toldMs: null },
+    event: { moment: null, context: null, startIso: "", timeSentMs: null },
     route: stays,
     // The SDK owns the history and makes the retries.
     limits: { callsMax: Number.MAX_SAFE_INTEGER, mayCompact: false, repeatsFailedCalls: true },

@@ -37,13 +37,13 @@ export function toCompactionInput(
   stagedCount: number,
   { messages, compaction: lead }: ShownHistory,
 ): CompactionInput {
-  const { history, storedLength } = placeHead(messages, lead?.turnId ?? null, leadIn(lead));
+  const { history, storedLength } = placeHead(messages, lead?.turnId ?? null, headIn(lead));
   const staged = stagedCount === 0 ? [] : history.slice(-stagedCount).map(({ message }) => message);
   return { session, open, history, storedLength, staged, lead };
 }
 
 /** What a compaction's messages are, as it was recorded with it. */
-function leadIn(compaction: CompactionRecord | null): unknown {
+function headIn(compaction: CompactionRecord | null): unknown {
   if (compaction?.metadataJson == null) return null;
   const metadata: unknown = JSON.parse(compaction.metadataJson);
   return typeof metadata === "object" && metadata !== null && "lead" in metadata
