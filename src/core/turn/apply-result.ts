@@ -1,4 +1,4 @@
-// Adds a result to the turn. Decides nothing: nextStep does that.
+// Adds a result to the turn, and closes it. Decides nothing: nextStep does that.
 import { assert } from "../assert.ts";
 import { volatileText } from "../assembly/system-blocks.ts";
 import { isMemory } from "../session/compaction-rules.ts";
@@ -8,8 +8,11 @@ import { hasCallForSteered, isAfterOverflow, upcoming } from "./next-step.ts";
 import { toPrepared } from "./prepare-call.ts";
 import { settleCall } from "./settle-call.ts";
 import type { Input, Result } from "./step.ts";
-import { callCountOf, type CallAtHand, type Stage, type Turn } from "./turn.ts";
+import { callCountOf, type CallAtHand, type Stage, type Turn, type TurnEnding } from "./turn.ts";
 import { announce, eventsOfCall } from "./turn-events.ts";
+import type { TurnEnd } from "../ledger/turn-record.ts";
+import { toStateText } from "../session/session-state.ts";
+import type { Session } from "../session/session.ts";
 
 export function applyResult(before: Turn, input: Input): Turn {
   const turn = before.news.length === 0 ? before : { ...before, news: [] };
@@ -178,4 +181,29 @@ function needCall({ at }: Turn): CallAtHand {
   const call = "call" in at ? at.call : null;
   assert(call !== null, `a call is at hand after ${at.after}`);
   return call;
+}
+
+/** The end of a turn: the next session value, and what the ledger records. */
+export interface ClosedTurn {
+  /** Keeps what was learned. Drops the messages of a failed turn: a tool use may lack its answer. */
+  readonly session: Session;
+  readonly end: TurnEnd;
+}
+
+export function toClosed(
+  { id, before, session }: Turn,
+  how: TurnEnding,
+  endMs: number,
+): ClosedTurn {
+  if (how === "done") {
+    const setupPlace = { ...session.setupPlace, isRecorded: true };
+    return {
+      session: { ...session, headTurnId: id, setupPlace },
+      end: { status: "completed", endMs },
+    };
+  }
+  const { headTurnId, thread } = before;
+  const next = { ...session, headTurnId, thread };
+  const stateJson = toStateText(next, headTurnId);
+  return { session: next, end: { status: "failed", endMs, reason: how, stateJson } };
 }

@@ -29,5 +29,8 @@ export function momentOf(
   const isNews = nowMs - timeSentMs >= againMs;
   const later = { ...moment, hookData: [] };
   const section = describeMoment(later, role, isNews ? { iso: nowIso } : null);
-  return { sections: section.text === "" ? [] : [section], timeSentMs: isNews ? nowMs : timeSentMs };
+  return {
+    sections: section.text === "" ? [] : [section],
+    timeSentMs: isNews ? nowMs : timeSentMs,
+  };
 }

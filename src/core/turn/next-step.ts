@@ -5,8 +5,16 @@ import { assert } from "../assert.ts";
 import type { Message, ToolUseBlock } from "../message/message.ts";
 import { decideBySize, isNearLimit } from "./compaction/decide.ts";
 import type { Step } from "./step.ts";
-import { callCountOf, recordedCall, type CallAtHand, type CallMoment, type Turn } from "./turn.ts";
-import { endingOf, isOverflow, type TurnEnding } from "./turn-ending.ts";
+import {
+  callCountOf,
+  recordedCall,
+  type CallAtHand,
+  type CallMoment,
+  type Turn,
+  endingOf,
+  isOverflow,
+  type TurnEnding,
+} from "./turn.ts";
 
 export function nextStep(turn: Turn): Step {
   const { at } = turn;

@@ -6,7 +6,7 @@ import { selectFromToolset, type RoleTools, type Toolset } from "../../core/tool
 import { createDispatcher, type Dispatcher } from "../../edge/tools/dispatch/dispatcher.ts";
 import { toObjectDefinition } from "../../edge/tools/scoped-tool.ts";
 import { answerTools } from "../turn/answer-tools.ts";
-import { markName, type SubAgentMark } from "./sub-agent-mark.ts";
+import { markName, type SubAgentMark } from "./delegation.ts";
 import type { Emitter } from "../events/turn-emitter.ts";
 import type { World } from "../world/world.ts";
 

@@ -6,6 +6,7 @@ import type { CompactionRecord } from "../../ledger/compaction-record.ts";
 import type { ThreadMessage } from "../../ledger/turn-record.ts";
 import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
+import type { Activation } from "../../skills/activation.ts";
 
 export interface CompactionInput {
   /** Its thread ends before the staged messages. */
@@ -55,4 +56,20 @@ function headIn(compaction: CompactionRecord | null): unknown {
 export function countTurns({ history, lead }: Pick<CompactionInput, "history" | "lead">): number {
   const ids = new Set(history.map(({ turnId }) => turnId));
   return lead !== null && ids.has(lead.turnId) ? ids.size - 1 : ids.size;
+}
+
+/** Skills whose body came with one of these tool results. */
+export function freedSkills(
+  resultsGone: ReadonlySet<string>,
+  loaded: readonly Activation[],
+): readonly Activation[] {
+  return loaded.filter(({ toolUseId }) => resultsGone.has(toolUseId));
+}
+
+/** The tool uses that are answered in these messages. */
+export function answeredIn(messages: readonly HistoryMessage[]): ReadonlySet<string> {
+  const blocks = messages.flatMap(({ message }) => message.content);
+  return new Set(
+    blocks.flatMap((block) => (block.type === "tool_result" ? [block.toolUseId] : [])),
+  );
 }

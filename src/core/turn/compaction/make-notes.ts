@@ -20,8 +20,7 @@ import { previousNotes } from "../../compaction/summary/read-notes-message.ts";
 import type { Message } from "../../message/message.ts";
 import { canRecall, settingsOf, type CompactionRules } from "../../session/compaction-rules.ts";
 import type { Activation } from "../../skills/activation.ts";
-import type { CompactionInput } from "./compaction-input.ts";
-import { answeredIn, freedSkills } from "./freed-skills.ts";
+import { type CompactionInput, answeredIn, freedSkills } from "./compaction-input.ts";
 import type { SummaryRequest } from "./summary-request.ts";
 import type { NotesBy } from "./write-compaction.ts";
 

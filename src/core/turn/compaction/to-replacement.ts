@@ -6,7 +6,7 @@ import type { SessionFoundation } from "../../session/session-foundation.ts";
 import { sumCalls, type SummaryCall } from "../../session/summary-bill.ts";
 import type { LockedCompaction } from "./compacting.ts";
 import { recordedTrigger } from "./compaction-events.ts";
-import { answeredIn } from "./freed-skills.ts";
+import { answeredIn } from "./compaction-input.ts";
 import type { MadeNotes } from "./make-notes.ts";
 import type { Replacement } from "./write-compaction.ts";
 

@@ -1,20 +1,56 @@
-// A fork: everything its origin has sent, to the byte, then a task. It reads the cache that its origin wrote.
+// A worker: its own toolset and rules, the same for all its siblings. Its task is its first message.
+import { workerTask } from "../../core/layers/roles.ts";
+import { createEngine } from "../session/create-engine.ts";
+import { findCallHabit, listenerOf, readShown, type Listener } from "../session/recorded-setup.ts";
+import { type Session, firstPlace } from "../../core/session/session.ts";
+import { type AskedAgent, type ReadyAgent, type Delegation, toMarkNote } from "./delegation.ts";
 import { appendMessages, openThread } from "../../core/assembly/thread.ts";
 import { isLive } from "../../core/cache/cache-state.ts";
 import { openPace } from "../../core/cache/pace.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { SessionParent } from "../../core/ledger/session-record.ts";
 import type { Message } from "../../core/message/message.ts";
-import { findRecorded } from "../session/find-named.ts";
-import { optionsOf, policyOf } from "../session/engine-config.ts";
+import { findRecorded, optionsOf, policyOf } from "../session/engine-config.ts";
 import { createEngineSession } from "../session/engine-session.ts";
-import { findCallHabit, listenerOf, readShown, type Listener } from "../session/recorded-setup.ts";
-import { firstPlace, type Session } from "../../core/session/session.ts";
 import { nothingSpent } from "../../core/session/spent.ts";
 import { resumeSession } from "../session/stored-session.ts";
-import { toMarkNote } from "./sub-agent-mark.ts";
-import type { AskedAgent, ReadyAgent } from "./delegation.ts";
-import type { Delegation } from "./delegation.ts";
+
+export async function openWorker(asked: AskedAgent, delegation: Delegation): Promise<ReadyAgent> {
+  const { id, parent, mark, origin, task, options } = asked;
+  const { deps, readConfig, makeWorld } = delegation;
+  let environment: string | null = null;
+  const engine = createEngine(
+    async () => ({ ...(await readConfig()), role: "worker", pace: "worker" }),
+    {
+      ...deps,
+      world: async (owner) => {
+        const world = await makeWorld(owner, mark);
+        const context: typeof world.context = async () => {
+          const made = await world.context();
+          environment = made.parts.environment ?? null;
+          return made;
+        };
+        return { ...world, context };
+      },
+    },
+  );
+  const habit = await findCallHabit(deps.ledger, parent);
+  const model = options.model ?? habit?.name ?? parent.model;
+  const agent = await engine.open({ id, model, origin });
+  const scoped =
+    task.scope === null ? undefined : await options.environmentFor?.(task.scope, parent.id);
+  return {
+    agent,
+    text: workerTask(task.task, scoped === undefined ? environment : scoped),
+    prefix: staticPrefix(agent.session),
+  };
+}
+
+/** T0 and T1: the prefix that siblings of one toolset share. It does not depend on memory. */
+function staticPrefix({ thread: { foundation }, model }: Session): string {
+  const last = foundation.blocks.findLast(({ tier }) => tier === "T0" || tier === "T1");
+  return `${model.provider}/${model.id}/${last?.key ?? foundation.key}`;
+}
 
 export async function openFork(asked: AskedAgent, delegation: Delegation): Promise<ReadyAgent> {
   const { id, mark, origin, task } = asked;
