@@ -1,8 +1,8 @@
 // A chat without a terminal: one turn per input line, until the input ends.
 import type { TurnEnding } from "../../engine.ts";
 import type { Outside } from "./outside.ts";
-import { runSlash, type SlashContext } from "./run-slash.ts";
-import { readTyped } from "./slash-words.ts";
+import { runSlash, type SlashContext } from "./slash/run-slash.ts";
+import { readTyped } from "./slash/slash-words.ts";
 
 /** Returns how the last turn ended. A stopped turn ends the chat. */
 export async function runLines(

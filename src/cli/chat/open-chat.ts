@@ -12,7 +12,7 @@ import type { CommandInput, Io } from "../command.ts";
 import { readConfigOnce } from "../../host/read-config-once.ts";
 import { openHost, type HostOptions } from "../../host/open-host.ts";
 import { chooseLedgerPlace } from "../../host/choose-ledger-place.ts";
-import { findResumed } from "./find-resumed.ts";
+import { findResumed } from "./session/find-resumed.ts";
 import type { ChatDeps, OpenedChat } from "./run-chat.ts";
 import { fillWorkspace } from "./sample-workspace.ts";
 

@@ -6,20 +6,24 @@ import type { TurnEnding } from "../../engine.ts";
 import type { Engine } from "../../engine/session/create-engine.ts";
 import type { EngineSession } from "../../engine/session/engine-session.ts";
 import type { Io } from "../command.ts";
-import { openChatSession, type ChatSetup } from "./chat-session.ts";
-import { confirmByTelling, type Confirmations, type ConfirmationsSetup } from "./confirmations.ts";
-import { goOn } from "./go-on.ts";
-import { renderFarewell, renderGreeting } from "./greeting.ts";
+import { openChatSession, type ChatSetup } from "./session/chat-session.ts";
+import {
+  confirmByTelling,
+  type Confirmations,
+  type ConfirmationsSetup,
+} from "./session/confirmations.ts";
+import { goOn } from "./session/go-on.ts";
+import { renderFarewell, renderGreeting } from "./words/greeting.ts";
 import { runLines } from "./line-mode.ts";
-import { describeChange } from "./model-words.ts";
+import { describeChange } from "./words/model-words.ts";
 import { watchOutside, type Outside } from "./outside.ts";
-import { waitForTurn } from "./wait-for-turn.ts";
-import type { SlashContext, SlashPlace } from "./run-slash.ts";
-import { createScreen, type Screen } from "./screen.ts";
-import { noTotals, openState, type ChatState } from "./state.ts";
-import { runTerminal } from "./terminal.ts";
-import { update, type ChatEvent } from "./update.ts";
-import { createAnswerView, createJsonView, createTextView, type View } from "./views.ts";
+import { waitForTurn } from "./session/wait-for-turn.ts";
+import type { SlashContext, SlashPlace } from "./slash/run-slash.ts";
+import { createScreen, type Screen } from "./terminal/screen.ts";
+import { noTotals, openState, type ChatState } from "./state/state.ts";
+import { runTerminal } from "./terminal/terminal.ts";
+import { update, type ChatEvent } from "./state/update.ts";
+import { createAnswerView, createJsonView, createTextView, type View } from "./render/views.ts";
 
 /** An engine, with what the chat needs to know about it. */
 export interface OpenedChat extends Omit<ChatSetup, "tell">, SlashPlace {
