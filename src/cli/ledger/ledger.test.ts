@@ -388,6 +388,21 @@ describe("strata doctor", () => {
     });
     expect(existsSync(join(folder, "data"))).toBe(false);
   });
+
+  test("looks at the ledger that strata.yaml names, and reports a broken configuration", async () => {
+    const config = join(folder, "doctor.yaml");
+    writeFileSync(config, `ledger: { store: "${ledgerFile}" }\n`);
+    expect(await ledgerOf({ STRATA_CONFIG: config })).toEqual({
+      name: "ledger",
+      state: "ok",
+      detail: `${ledgerFile} (from ledger.store in the configuration), schema 1, can be written`,
+    });
+    writeFileSync(config, "ledgr: {}\n");
+    expect(await ledgerOf({ STRATA_CONFIG: config })).toMatchObject({
+      state: "failed",
+      detail: expect.stringContaining("ledgr is no setting; did you mean ledger?"),
+    });
+  });
 });
 
 test("the queries of docs/ledger.md run", async () => {

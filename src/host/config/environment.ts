@@ -1,11 +1,11 @@
-// Variables that say where data and the ledger are, and how a provider is reached. Settings of strata.yaml that can be
-// given as variables are in core/config/environment.ts.
+// Variables that say where data and the ledger are. Settings of strata.yaml that can be given as variables are in
+// core/config/environment.ts.
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import type { Environment } from "../../core/config/environment.ts";
 import { readStorePlace } from "../../core/config/store-place.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import { findVendor, vendors } from "../../core/wire/protocols.ts";
+import { vendors } from "../../core/wire/protocols.ts";
 
 /** A value and where it came from. */
 export interface Setting<T> {
@@ -27,37 +27,12 @@ export function readStore(
   return { value: join(value, "ledger.db"), origin: `the data directory, from ${origin}` };
 }
 
-/** How a provider is reached, by the variables that its vendor's own programs read. */
-export interface ProviderAccess {
-  /** The variables that hold key and address. */
-  readonly keyName: string;
-  readonly urlName: string;
-  /** Null if not set. */
-  readonly apiKey: string | null;
-  /** Null for the provider's own address. */
-  readonly baseUrl: string | null;
-}
-
-/** Null for a provider without known variables. */
-export function readProviderAccess(env: Environment, provider: string): ProviderAccess | null {
-  const vendor = findVendor(provider);
-  if (vendor === undefined) return null;
-  const { keyVariable: keyName, urlVariable: urlName } = vendor;
-  return { keyName, urlName, apiKey: textOf(env[keyName]), baseUrl: textOf(env[urlName]) };
-}
-
 /** Variables with keys and addresses of providers, and those that name beta headers. */
 export const providerVariableNames: readonly string[] = [
   ...vendors.flatMap(({ keyVariable, urlVariable }) => [keyVariable, urlVariable]),
   "ANTHROPIC_CACHE_BETA",
   "ANTHROPIC_CACHE_LONG_TTL_BETA",
 ];
-
-/** An empty variable counts as not set. */
-function textOf(value: string | undefined): string | null {
-  const text = value?.trim() ?? "";
-  return text === "" ? null : text;
-}
 
 /** Where sessions and caches are kept. */
 export function readDataDirectory(env: Environment): Setting<string> {

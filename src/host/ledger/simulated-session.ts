@@ -1,8 +1,8 @@
 // Marks simulated sessions in the ledger, and stops a real model from continuing one, or the reverse.
 import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import { StrataError } from "../../core/strata-error.ts";
+import { findVendor } from "../../core/wire/protocols.ts";
 import type { World } from "../../engine/world/world.ts";
-import { readProviderAccess } from "../config/environment.ts";
 
 /** The mark that is recorded with a simulated session. */
 export interface Simulation {
@@ -46,7 +46,7 @@ export function requireSameKind(record: SessionRecord, isSimulated: boolean): vo
   const wasSimulated = simulationOf(record) !== null;
   if (wasSimulated === isSimulated) return;
   const { id, provider } = record;
-  const key = readProviderAccess({}, provider)?.keyName;
+  const key = findVendor(provider)?.keyVariable;
   if (wasSimulated) {
     throw new StrataError(
       "environment-unfit",

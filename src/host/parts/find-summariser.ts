@@ -1,5 +1,6 @@
 // Finds the configured model for summaries.
 import type { Catalogue } from "../../core/models/catalogue.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
@@ -25,11 +26,11 @@ export function createFindSummariser({
   counter,
   onNotice,
 }: SummariserOptions): (name: string | null, own: string) => Promise<Summariser | null> {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const useOwn = (name: string, why: string): null => {
     const notice = `summaries are written by the session's own model: ${why}`;
-    if (!told.has(name)) onNotice(notice);
-    told.add(name);
+    if (!reported.has(name)) onNotice(notice);
+    reported.add(name);
     return null;
   };
   return async (name, own) => {
@@ -39,17 +40,25 @@ export function createFindSummariser({
     // The session's own model reads the conversation from its cache.
     if (model.id === findModel(own, catalogue)?.facts.id) return null;
     try {
-      const { protocol, provider } = await providers.reach(model);
-      return {
-        model,
-        protocol,
-        provider,
-        counter: createTokenCounter(counter, model.tokenizer),
-        options: optionsOf({ model: model.id }, model),
-      };
+      return toSummariser(model, await providers.reach(model), counter);
     } catch (error) {
       if (error instanceof StrataError) return useOwn(name, error.message);
       throw error;
     }
+  };
+}
+
+export function toSummariser(
+  model: ModelFacts,
+  { protocol, provider }: Pick<Summariser, "protocol" | "provider">,
+  counter: TextCounter,
+): Summariser {
+  const options = optionsOf({ model: model.id }, model);
+  return {
+    model,
+    protocol,
+    provider,
+    counter: createTokenCounter(counter, model.tokenizer),
+    options,
   };
 }

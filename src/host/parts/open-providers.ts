@@ -42,7 +42,7 @@ export function openProviders(options: ProvidersOptions): HostProviders {
   return keepApart(all, isSimulated);
 }
 
-function toBetas({ promptCache }: StrataConfig): PlanBetas {
+export function toBetas({ promptCache }: StrataConfig): PlanBetas {
   return { any: promptCache.betas, long: promptCache.longTtlBetas };
 }
 

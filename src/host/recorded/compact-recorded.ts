@@ -35,7 +35,9 @@ export async function compactRecorded(
   const bus = createEventBus({
     store: deps.ledger,
     onProblem: (problem) =>
-      onProblem("error" in problem ? problem.error : `events about the fold: ${problem.kind}`),
+      onProblem(
+        "error" in problem ? problem.error : `events about the compaction: ${problem.kind}`,
+      ),
   });
   const readHindrance = watchHindrance(bus);
   try {

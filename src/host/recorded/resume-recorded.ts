@@ -5,13 +5,14 @@ import type { SessionRecord } from "../../core/ledger/session-record.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import { StrataError } from "../../core/strata-error.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import { findProtocol, protocols } from "../../core/wire/protocols.ts";
 import { loadO200k } from "../../core/tokens/o200k/counter.ts";
 import type { OpenStore } from "../../edge/stores/open-store.ts";
 import { readRunner } from "../../edge/stores/session-inside.ts";
 import type { Session } from "../../core/session/session.ts";
 import { findCallHabit } from "../../engine/session/recorded-setup.ts";
 import { resumeSession } from "../../engine/session/stored-session.ts";
-import { protocolNamed } from "./provider-protocols.ts";
 
 export interface Resumed {
   readonly session: Session;
@@ -44,6 +45,17 @@ export async function resumeRecorded(
   return { session, callsPerTurn: await countCallsPerTurn(ledger, id) };
 }
 
+/** Finds the protocol that a session was recorded with. */
+function protocolNamed(name: string): Protocol {
+  const protocol = findProtocol(name);
+  if (protocol !== undefined) return protocol;
+  throw new StrataError(
+    "input-invalid",
+    `the protocol ${name} is not known`,
+    `it is none of ${protocols.map((each) => each.name).join(", ")}; use the program that recorded it`,
+  );
+}
+
 /** Refuses an archived session and one with an open turn. */
 export async function refuseBusy(
   { database, ledger }: OpenStore,
@@ -63,11 +75,11 @@ export async function refuseBusy(
   throw new StrataError(
     "conflict",
     isRun
-      ? `turn ${turn.id} of session ${id} runs, by ${runner.holder ?? "somebody"}`
-      : `turn ${turn.id} of session ${id} was left open, and nobody runs it`,
+      ? `turn ${turn.id} of session ${id} is run by ${runner.holder ?? "an unknown process"}`
+      : `turn ${turn.id} of session ${id} was left open, and no process runs it`,
     isRun
-      ? "wait until it ends; a session that runs folds by itself when its window is full"
-      : `whoever opens the session can resume it; to give it up: strata sessions abandon ${id}`,
+      ? "wait until it ends; a running session compacts itself when its window is full"
+      : `open the session to resume it, or give it up: strata sessions abandon ${id}`,
   );
 }
 

@@ -1,28 +1,27 @@
-// Which model writes the summary of a recorded session: its own, another one, or none.
-import type { Environment } from "../../core/config/environment.ts";
+// Which model writes the summary of a recorded session: its own, another one, or none. Providers are as configured.
+import { modelOf } from "../../core/config/resolve-agent.ts";
+import type { StrataConfig } from "../../core/config/schema.ts";
+import type { SessionRecord } from "../../core/ledger/session-record.ts";
+import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
-import type { Catalogue } from "../../core/models/catalogue.ts";
+import type { Session } from "../../core/session/session.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { loadO200k } from "../../core/tokens/o200k/counter.ts";
-import { createTokenCounter } from "../../core/tokens/token-counter.ts";
-import type { Protocol } from "../../core/wire/protocol.ts";
-import type { Endpoint } from "../../core/wire/access.ts";
-import { createProvider, type Provider } from "../../edge/providers/provider.ts";
+import { findVendor, usualProtocol } from "../../core/wire/protocols.ts";
+import type { Provider } from "../../edge/providers/provider.ts";
+import { noKey } from "../../edge/providers/reach-choice.ts";
+import { reachProviders, type Providers } from "../../edge/providers/reach-providers.ts";
 import type { Deps } from "../../engine.ts";
-import type { Session } from "../../core/session/session.ts";
-import type { Summariser } from "../../engine/compaction/summarise-transcript.ts";
-import { usualProtocol } from "../../core/wire/protocols.ts";
-import { findEndpoint } from "./provider-protocols.ts";
+import { toCompactionSettings, toSummariserName } from "../config/from-config.ts";
+import { simulationOf } from "../ledger/simulated-session.ts";
+import { toSummariser } from "../parts/find-summariser.ts";
+import { toBetas } from "../parts/open-providers.ts";
 
 export type Writer =
   | {
       readonly kind: "model";
       readonly model: ModelFacts;
-      readonly protocol: Protocol;
-      readonly endpoint: Endpoint;
-      /** The variables that name the endpoint. */
-      readonly origin: string;
       /** The session's own model reads the conversation from its cache. */
       readonly isOwn: boolean;
     }
@@ -33,35 +32,10 @@ export type Writer =
 
 export interface WriterWish {
   readonly isModelWanted: boolean;
-  /** A model instead of the session's own. */
+  /** Instead of the configured model, or of the session's own. */
   readonly summarizer: string | undefined;
   /** No model is called, so a missing key is no error. */
   readonly isDryRun: boolean;
-}
-
-export function chooseWriter(
-  { isModelWanted, summarizer, isDryRun }: WriterWish,
-  session: Session,
-  { env, catalogue }: { readonly env: Environment; readonly catalogue: Catalogue },
-): Writer {
-  if (!isModelWanted) return { kind: "nobody", missing: null };
-  const model =
-    summarizer === undefined ? session.model : resolveModel(summarizer, catalogue).facts;
-  const isOwn = model.id === session.model.id && model.provider === session.model.provider;
-  const usual = usualProtocol(model.provider);
-  const found = findEndpoint(env, model.provider);
-  if (found.kind === "found") {
-    const protocol = isOwn ? session.protocol : usual;
-    const { endpoint, origin } = found;
-    return { kind: "model", model, protocol, endpoint, origin, isOwn };
-  }
-  if (isOwn) return { kind: "nobody", missing: found.why };
-  if (isDryRun) return { kind: "planned", model, missing: found.why };
-  throw new StrataError(
-    "environment-unfit",
-    `${model.id} cannot be asked for a summary: ${found.why}`,
-    "set the key of its provider, or name another model with --summarizer",
-  );
 }
 
 /** How far a summary is. */
@@ -70,67 +44,106 @@ export type WriterProgress =
   | { readonly kind: "writing"; readonly model: string; readonly characters: number }
   | { readonly kind: "ended" };
 
-type OnProgress = (progress: WriterProgress) => void;
+export interface WriterDeps {
+  readonly config: StrataConfig;
+  readonly catalogue: Catalogue;
+  readonly record: Pick<SessionRecord, "contextJson">;
+  readonly onNotice: (notice: string) => void;
+  readonly onProgress: (progress: WriterProgress) => void;
+}
 
 export interface OpenWriter {
+  readonly writer: Writer;
+  /** The same session, which now speaks to its provider as configured. */
+  readonly session: Session;
   readonly deps: Pick<Deps, "provider" | "compaction">;
   close(): Promise<void>;
 }
 
-export async function openWriter(writer: Writer, onProgress: OnProgress): Promise<OpenWriter> {
+export async function openWriter(
+  wish: WriterWish,
+  session: Session,
+  deps: WriterDeps,
+): Promise<OpenWriter> {
+  const { config, catalogue, onNotice, onProgress } = deps;
+  const providers = reachProviders({
+    providers: () => config.providers,
+    catalogue,
+    betas: () => toBetas(config),
+    onNotice,
+  });
+  const close = (): Promise<void> => providers.close();
+  const settings = toCompactionSettings(config.compaction, true);
+  const writer = chooseWriter(wish, session, providers, deps);
   if (writer.kind === "nobody") {
-    return { deps: { provider: { send: refuseToSend } }, close: () => Promise.resolve() };
+    return { writer, session, deps: { provider: silent, compaction: { settings } }, close };
   }
   const { model } = writer;
+  const counter = await loadO200k();
   if (writer.kind === "planned") {
-    const provider = { send: refuseToSend };
-    const summariser = await toSummariser(model, usualProtocol(model.provider), provider);
-    return { deps: { provider, compaction: { summariser } }, close: () => Promise.resolve() };
+    const reached = { protocol: usualProtocol(model.provider), provider: silent };
+    const compaction = { settings, summariser: toSummariser(model, reached, counter) };
+    return { writer, session, deps: { provider: silent, compaction }, close };
   }
-  const opened = openProvider(writer);
-  const provider = reporting(opened, model.id, onProgress);
-  const close = (): Promise<void> => opened.close();
-  if (writer.isOwn) return { deps: { provider }, close };
-  const summariser = await toSummariser(model, writer.protocol, provider);
-  return { deps: { provider, compaction: { summariser } }, close };
+  const reached = await providers.reach(model, writer.isOwn ? session.protocol : undefined);
+  const { protocol } = reached;
+  const provider = reporting(reached.provider, model.id, onProgress);
+  if (writer.isOwn) {
+    const own = { ...session, protocol };
+    return { writer, session: own, deps: { provider, compaction: { settings } }, close };
+  }
+  const summariser = toSummariser(model, { protocol, provider }, counter);
+  return { writer, session, deps: { provider, compaction: { settings, summariser } }, close };
 }
 
-async function toSummariser(
+function chooseWriter(
+  { isModelWanted, summarizer, isDryRun }: WriterWish,
+  session: Session,
+  providers: Providers,
+  { config, catalogue, record }: WriterDeps,
+): Writer {
+  if (!isModelWanted) return { kind: "nobody", missing: null };
+  const named = summarizer === undefined ? toSummariserName(config) : modelOf(config, summarizer);
+  const model = named === null ? session.model : resolveModel(named, catalogue).facts;
+  const isOwn = model.id === session.model.id && model.provider === session.model.provider;
+  const missing = findMissing(model, providers, simulationOf(record) !== null);
+  if (missing === null) return { kind: "model", model, isOwn };
+  if (isOwn) return { kind: "nobody", missing };
+  if (isDryRun) return { kind: "planned", model, missing };
+  throw new StrataError(
+    "environment-unfit",
+    `${model.id} cannot be asked for a summary: ${missing}`,
+    "configure its provider or set its key, or name another model with --summarizer",
+  );
+}
+
+/** Why a model cannot be called, in words; null if it can. A simulated session is never sent to a real model, nor the reverse. */
+function findMissing(
   model: ModelFacts,
-  protocol: Protocol,
-  provider: Pick<Provider, "send">,
-): Promise<Summariser> {
-  const counter = createTokenCounter(await loadO200k(), model.tokenizer);
-  const outputTokensMax = model.outputTokensMax ?? outputTokensUsual;
-  const options = { outputTokensMax: Math.min(outputTokensUsual, outputTokensMax), stream: true };
-  return { model, protocol, provider, counter, options };
-}
-
-const outputTokensUsual = 16_000;
-
-function openProvider({
-  protocol,
-  endpoint,
-  origin,
-}: Extract<Writer, { readonly kind: "model" }>): Provider {
+  providers: Providers,
+  wasSimulated: boolean,
+): string | null {
   try {
-    return createProvider({ protocol, ...endpoint });
+    const choice = providers.choose(model);
+    if ((choice.kind === "simulated") === wasSimulated) return null;
+    if (choice.kind !== "simulated") return "the session was simulated, and this model is real";
+    const variable = choice.why === noKey ? findVendor(model.provider)?.keyVariable : undefined;
+    return variable === undefined ? choice.why : `${variable} is not set`;
   } catch (error) {
-    if (!(error instanceof StrataError)) throw error;
-    const hint = `${error.hint} (it is from ${origin})`;
-    throw new StrataError("environment-unfit", error.message, hint, { cause: error });
+    if (error instanceof StrataError) return error.message;
+    throw error;
   }
 }
 
-function refuseToSend(): Promise<never> {
-  return Promise.reject(new Error("a compaction without a model called one"));
-}
+const silent: Pick<Provider, "send"> = {
+  send: () => Promise.reject(new Error("a compaction without a model called one")),
+};
 
 /** Reports progress while the summary streams in. */
 function reporting(
-  provider: Provider,
+  provider: Pick<Provider, "send">,
   model: string,
-  onProgress: OnProgress,
+  onProgress: WriterDeps["onProgress"],
 ): Pick<Provider, "send"> {
   return {
     send: async (call) => {
