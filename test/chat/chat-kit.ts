@@ -75,10 +75,10 @@ async function runTyped(
   const wish: ChatWish = {
     prompt: prompt ?? null,
     isJson: input.switches.has("json"),
-    isAllowed: input.switches.has("yes"),
     model: input.values.get("model") ?? null,
   };
-  const whom = wish.isAllowed ? "everything is allowed" : terminal ? "person" : "nobody";
+  const isAllowed = input.switches.has("yes");
+  const whom = isAllowed ? "everything is allowed" : terminal ? "person" : "nobody";
   const deps: ChatDeps = {
     open: (asks) => openChat(input, io, whom, asks),
     whom,

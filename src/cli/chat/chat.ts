@@ -2,18 +2,16 @@
 import { createInterface } from "node:readline";
 import { StrataError } from "../../core/strata-error.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
-import { openChat, type Whom } from "./open-chat.ts";
+import { openChat } from "./open-chat.ts";
 import { isPiped, readPiped } from "./piped-input.ts";
 import { runChat, type ChatDeps, type ChatWish } from "./run-chat.ts";
 
 export const run: CommandBody = async (input, io) => {
   const wish = await withPiped(readWish(input), io);
-  const terminal = wish.prompt === null && !wish.isJson && canDraw(io) ? here() : null;
-  const whom: Whom = wish.isAllowed
-    ? "everything is allowed"
-    : terminal === null
-      ? "nobody"
-      : "person";
+  const isDrawn = wish.prompt === null && !wish.isJson && canDraw(io);
+  const terminal = isDrawn ? { input: process.stdin, output: process.stdout } : null;
+  const asked = terminal === null ? "nobody" : "person";
+  const whom = input.switches.has("yes") ? "everything is allowed" : asked;
   const deps: ChatDeps = {
     open: (asks) => openChat(input, io, whom, asks),
     whom,
@@ -37,7 +35,6 @@ function readWish({ values, switches }: CommandInput): ChatWish {
   return {
     prompt,
     isJson: switches.has("json"),
-    isAllowed: switches.has("yes"),
     model: values.get("model") ?? null,
   };
 }
@@ -51,10 +48,6 @@ async function withPiped(wish: ChatWish, io: Io): Promise<ChatWish> {
 
 function canDraw({ env }: Pick<Io, "env">): boolean {
   return process.stdin.isTTY && process.stdout.isTTY && env["TERM"] !== "dumb";
-}
-
-function here(): NonNullable<ChatDeps["terminal"]> {
-  return { input: process.stdin, output: process.stdout };
 }
 
 /** Reads nothing before the first line is requested. */

@@ -13,18 +13,14 @@ import { readConfigOnce } from "../../host/read-config-once.ts";
 import { openHost, type HostOptions } from "../../host/open-host.ts";
 import { chooseLedgerPlace } from "../../host/choose-ledger-place.ts";
 import { findResumed } from "./session/find-resumed.ts";
-import type { ChatDeps, OpenedChat } from "./run-chat.ts";
+import type { Asks, OpenedChat } from "./run-chat.ts";
+import type { Allowing } from "./session/confirmations.ts";
 import { fillWorkspace } from "./sample-workspace.ts";
-
-export type Asks = Parameters<ChatDeps["open"]>[0];
-
-/** Whether a user can be asked to allow tools. */
-export type Whom = ChatDeps["whom"];
 
 export async function openChat(
   input: CommandInput,
   io: Io,
-  whom: Whom,
+  whom: Allowing,
   asks: Asks,
 ): Promise<OpenedChat> {
   const { values } = input;
@@ -118,7 +114,7 @@ function typedAgain(values: CommandInput["values"]): readonly string[] {
 async function readSettings(
   input: CommandInput,
   io: Io,
-  whom: Whom,
+  whom: Allowing,
 ): Promise<{ readonly env: Environment; readonly config: StrataConfig }> {
   const files = readConfigPlaces(input, io);
   const { config, settings } = await readConfigOnce({ files, env: io.env });
