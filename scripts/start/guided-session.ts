@@ -14,7 +14,7 @@ import { makeStore, type OpenStore } from "../../src/edge/stores/open-store.ts";
 import type { Reached } from "../../src/engine/session/engine-deps.ts";
 import { createEngine } from "../../src/engine/session/create-engine.ts";
 import { openWorkspaceWorld } from "../../src/engine/world/workspace-world.ts";
-import { openEvents } from "../../src/host/open-events.ts";
+import { openEvents } from "../../src/host/ledger/open-events.ts";
 import { createAgent, createSimulator, type Simulator } from "../../src/simulator/index.ts";
 
 export interface GuideStep {

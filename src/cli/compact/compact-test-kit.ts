@@ -15,7 +15,7 @@ import {
   type Simulator,
 } from "../../simulator/index.ts";
 import { usualProtocol } from "../../core/wire/protocols.ts";
-import { findEndpoint } from "../../host/provider-protocols.ts";
+import { findEndpoint } from "../../host/recorded/provider-protocols.ts";
 
 export interface SimulatedProvider {
   readonly simulator: Simulator;

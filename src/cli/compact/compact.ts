@@ -10,7 +10,7 @@ import { needSession } from "../need-session.ts";
 import { describePlan, type Planned } from "./planned-compaction.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import { createProgress, type Progress } from "../progress.ts";
-import { readCatalogue } from "../../host/read-catalogue.ts";
+import { readCatalogue } from "../../host/config/read-catalogue.ts";
 import { askToCompact, renderPlan } from "./render-compaction.ts";
 import {
   renderCompactionFacts,
@@ -20,14 +20,14 @@ import {
   type ShownCompaction,
 } from "./render-compacted.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
-import { refuseBusy, resumeRecorded, type Resumed } from "../../host/resume-recorded.ts";
+import { refuseBusy, resumeRecorded, type Resumed } from "../../host/recorded/resume-recorded.ts";
 import {
   chooseWriter,
   openWriter,
   type OpenWriter,
   type Writer,
   type WriterProgress,
-} from "../../host/summary-writer.ts";
+} from "../../host/recorded/summary-writer.ts";
 import { useLedger } from "../use-ledger.ts";
 
 export const run: CommandBody = (input, io) => {

@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { StrataError } from "../../core/strata-error.ts";
-import type { Setting } from "../../host/environment.ts";
+import type { Setting } from "../../host/config/environment.ts";
 
 export interface Finding {
   readonly name: string;
@@ -16,7 +16,7 @@ export async function checkStore({ value: where, origin }: Setting<string>): Pro
   const name = "ledger";
   try {
     // Loaded here, so that doctor can report a Node without SQLite.
-    const { nameOf } = await import("../../host/ledger-place.ts");
+    const { nameOf } = await import("../../host/ledger/ledger-place.ts");
     const place = `${nameOf(where)} (from ${origin})`;
     return { name, state: "ok", detail: `${place}, ${await describe(where)}` };
   } catch (error) {

@@ -5,7 +5,7 @@ import { styleText } from "node:util";
 import { exitStatusOf } from "../../core/strata-error.ts";
 import type { CommandBody } from "../command.ts";
 import { checkStore, type Finding } from "./check-store.ts";
-import { readDataDirectory, readStore } from "../../host/environment.ts";
+import { readDataDirectory, readStore } from "../../host/config/environment.ts";
 
 export const run: CommandBody = async (input, io) => {
   const dataDirectory = readDataDirectory(io.env);

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openLedger } from "../../edge/stores/open-ledger.ts";
 import { parseAge } from "./ledger-sweep.ts";
-import { readStore } from "../../host/environment.ts";
+import { readStore } from "../../host/config/environment.ts";
 import { addTurn, makeExample, sqlExamples, strata as run, type Ran } from "../test-kit.ts";
 
 let folder = "";

@@ -7,9 +7,9 @@ import { StrataError } from "../../../core/strata-error.ts";
 import { openStore } from "../../../edge/stores/open-store.ts";
 import { findCallHabit } from "../../../engine/session/recorded-setup.ts";
 import { needSession } from "../../need-session.ts";
-import { simulationOf } from "../../../host/simulated-session.ts";
-import { refuseMissing, type LedgerPlace } from "../../../host/ledger-place.ts";
-import type { LedgerPlaces } from "../../../host/choose-ledger-place.ts";
+import { simulationOf } from "../../../host/ledger/simulated-session.ts";
+import { refuseMissing, type LedgerPlace } from "../../../host/ledger/ledger-place.ts";
+import type { LedgerPlaces } from "../../../host/ledger/choose-ledger-place.ts";
 import { findSessionId } from "./name-session.ts";
 
 export interface Resumed extends Pick<SessionRecord, "id" | "agent"> {

@@ -6,7 +6,7 @@ import { StrataError } from "../../../core/strata-error.ts";
 import { formatCount } from "../../../replay/page/format-figures.ts";
 import { formatTokens } from "../../../replay/page/in-page.ts";
 import type { CommandBody, Io } from "../../command.ts";
-import { simulationOf } from "../../../host/simulated-session.ts";
+import { simulationOf } from "../../../host/ledger/simulated-session.ts";
 import type { ChatSession, ChatSetup } from "../session/chat-session.ts";
 import { toText } from "../words/ending-words.ts";
 import { viewContext } from "../state/context-view.ts";

@@ -1,7 +1,7 @@
 // Removes old events from the ledger while a host is open, as ledger.events_kept_days says.
-import { messageOf } from "../core/strata-error.ts";
-import type { Ledger } from "../core/ledger/ledger.ts";
-import type { FollowedConfig } from "./follow-config.ts";
+import { messageOf } from "../../core/strata-error.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import type { FollowedConfig } from "../config/follow-config.ts";
 
 export interface SweepOptions {
   readonly ledger: Pick<Ledger, "sweepEvents">;

@@ -1,9 +1,13 @@
 // The event bus of a host. Events are stored in the ledger; problems become notices.
-import { messageOf } from "../core/strata-error.ts";
-import { createEventIds } from "../core/events/event-ids.ts";
-import type { Ledger } from "../core/ledger/ledger.ts";
-import { createEventBus, type EventBus, type EventBusOptions } from "../edge/events/event-bus.ts";
-import type { BusProblem } from "../edge/events/problem.ts";
+import { messageOf } from "../../core/strata-error.ts";
+import { createEventIds } from "../../core/events/event-ids.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import {
+  createEventBus,
+  type EventBus,
+  type EventBusOptions,
+} from "../../edge/events/event-bus.ts";
+import type { BusProblem } from "../../edge/events/problem.ts";
 
 export interface EventsOptions extends Pick<EventBusOptions, "nowUs"> {
   readonly ledger: Ledger;

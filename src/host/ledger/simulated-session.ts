@@ -1,8 +1,8 @@
 // Marks simulated sessions in the ledger, and stops a real model from continuing one, or the reverse.
-import type { SessionRecord } from "../core/ledger/session-record.ts";
-import { StrataError } from "../core/strata-error.ts";
-import type { World } from "../engine/world/world.ts";
-import { readProviderAccess } from "./environment.ts";
+import type { SessionRecord } from "../../core/ledger/session-record.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import type { World } from "../../engine/world/world.ts";
+import { readProviderAccess } from "../config/environment.ts";
 
 /** The mark that is recorded with a simulated session. */
 export interface Simulation {

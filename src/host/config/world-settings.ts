@@ -1,10 +1,10 @@
 // The configured settings for documents, memory, skills and tools of a workspace.
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { Environment } from "../core/config/environment.ts";
-import type { ConfigFile } from "../edge/config/read-config-file.ts";
+import type { Environment } from "../../core/config/environment.ts";
+import type { ConfigFile } from "../../edge/config/read-config-file.ts";
 import { toWorldSettings } from "./from-config.ts";
-import type { WorldSettings } from "../engine/world/world-settings.ts";
+import type { WorldSettings } from "../../engine/world/world-settings.ts";
 import { perConfig, type FollowedConfig } from "./follow-config.ts";
 import { readConfigOnce } from "./read-config-once.ts";
 

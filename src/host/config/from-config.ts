@@ -1,19 +1,19 @@
 // strata.yaml → the engine's configuration for one agent. Read before every call, so a change holds from the next call on.
-import { modelOf, resolveAgent, type ResolvedAgent } from "../core/config/resolve-agent.ts";
-import type { StrataConfig } from "../core/config/schema.ts";
-import type { DelegationOptions } from "../engine/sub-agents/delegation.ts";
-import { findPolicy } from "../core/cache/policies.ts";
-import type { Policy } from "../core/cache/policy.ts";
+import { modelOf, resolveAgent, type ResolvedAgent } from "../../core/config/resolve-agent.ts";
+import type { StrataConfig } from "../../core/config/schema.ts";
+import type { DelegationOptions } from "../../engine/sub-agents/delegation.ts";
+import { findPolicy } from "../../core/cache/policies.ts";
+import type { Policy } from "../../core/cache/policy.ts";
 import {
   defaultCompactionSettings,
   type CompactionSettings,
-} from "../core/compaction/plan/settings.ts";
-import type { CompactionConfig } from "../core/config/schema/compaction.ts";
-import type { LayoutConfig } from "../core/config/schema/policies.ts";
-import type { SideEffects } from "../core/tools/tool.ts";
-import { findToolset, type Toolset } from "../core/tools/toolsets.ts";
-import type { EngineConfig } from "../engine/session/engine-config.ts";
-import type { WorldSettings } from "../engine/world/world-settings.ts";
+} from "../../core/compaction/plan/settings.ts";
+import type { CompactionConfig } from "../../core/config/schema/compaction.ts";
+import type { LayoutConfig } from "../../core/config/schema/policies.ts";
+import type { SideEffects } from "../../core/tools/tool.ts";
+import { findToolset, type Toolset } from "../../core/tools/toolsets.ts";
+import type { EngineConfig } from "../../engine/session/engine-config.ts";
+import type { WorldSettings } from "../../engine/world/world-settings.ts";
 
 export interface ConfigAround extends Omit<
   EngineConfig,

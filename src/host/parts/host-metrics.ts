@@ -1,9 +1,9 @@
 // The metrics of a host: counted from its events, priced by its catalogue.
-import type { Catalogue } from "../core/models/catalogue.ts";
-import { findModel } from "../core/models/resolve-model.ts";
-import type { EventBus } from "../edge/events/event-bus.ts";
-import { createMetrics, type Metrics } from "../edge/exporters/metrics.ts";
-import type { WorkspaceCache } from "../edge/files/workspace/workspace-cache.ts";
+import type { Catalogue } from "../../core/models/catalogue.ts";
+import { findModel } from "../../core/models/resolve-model.ts";
+import type { EventBus } from "../../edge/events/event-bus.ts";
+import { createMetrics, type Metrics } from "../../edge/exporters/metrics.ts";
+import type { WorkspaceCache } from "../../edge/files/workspace/workspace-cache.ts";
 
 export interface HostMetricsOptions {
   readonly events: EventBus;

@@ -1,18 +1,18 @@
 // Which model writes the summary of a recorded session: its own, another one, or none.
-import type { Environment } from "../core/config/environment.ts";
-import type { ModelFacts } from "../core/models/model-facts.ts";
-import { resolveModel } from "../core/models/resolve-model.ts";
-import type { Catalogue } from "../core/models/catalogue.ts";
-import { StrataError } from "../core/strata-error.ts";
-import { loadO200k } from "../core/tokens/o200k/counter.ts";
-import { createTokenCounter } from "../core/tokens/token-counter.ts";
-import type { Protocol } from "../core/wire/protocol.ts";
-import type { Endpoint } from "../core/wire/access.ts";
-import { createProvider, type Provider } from "../edge/providers/provider.ts";
-import type { Deps } from "../engine.ts";
-import type { Session } from "../core/session/session.ts";
-import type { Summariser } from "../engine/compaction/summarise-transcript.ts";
-import { usualProtocol } from "../core/wire/protocols.ts";
+import type { Environment } from "../../core/config/environment.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import { resolveModel } from "../../core/models/resolve-model.ts";
+import type { Catalogue } from "../../core/models/catalogue.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { loadO200k } from "../../core/tokens/o200k/counter.ts";
+import { createTokenCounter } from "../../core/tokens/token-counter.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import type { Endpoint } from "../../core/wire/access.ts";
+import { createProvider, type Provider } from "../../edge/providers/provider.ts";
+import type { Deps } from "../../engine.ts";
+import type { Session } from "../../core/session/session.ts";
+import type { Summariser } from "../../engine/compaction/summarise-transcript.ts";
+import { usualProtocol } from "../../core/wire/protocols.ts";
 import { findEndpoint } from "./provider-protocols.ts";
 
 export type Writer =

@@ -1,11 +1,11 @@
 // Reads the configuration once, for a command that ends. A long-running program follows it instead.
 import { homedir } from "node:os";
-import { toConfigError } from "../core/config/config-problem.ts";
-import type { Environment } from "../core/config/environment.ts";
-import type { ReadConfig } from "../core/config/read-config.ts";
-import type { StrataConfig } from "../core/config/schema.ts";
-import { findConfigFiles, type ConfigPlace } from "../edge/config/find-config-files.ts";
-import { loadConfig, type LoadConfigOptions } from "../edge/config/load-config.ts";
+import { toConfigError } from "../../core/config/config-problem.ts";
+import type { Environment } from "../../core/config/environment.ts";
+import type { ReadConfig } from "../../core/config/read-config.ts";
+import type { StrataConfig } from "../../core/config/schema.ts";
+import { findConfigFiles, type ConfigPlace } from "../../edge/config/find-config-files.ts";
+import { loadConfig, type LoadConfigOptions } from "../../edge/config/load-config.ts";
 
 export interface WhereToRead {
   readonly env: Environment;

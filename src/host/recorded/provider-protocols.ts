@@ -1,10 +1,10 @@
 // How the command line reaches a provider: its protocols, and the endpoint that its variables name.
-import { StrataError } from "../core/strata-error.ts";
-import { toEndpoint, type Endpoint } from "../core/wire/access.ts";
-import type { Protocol } from "../core/wire/protocol.ts";
-import { findProtocol, findVendor, protocols, vendors } from "../core/wire/protocols.ts";
-import type { Environment } from "../core/config/environment.ts";
-import { readProviderAccess } from "./environment.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { toEndpoint, type Endpoint } from "../../core/wire/access.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import { findProtocol, findVendor, protocols, vendors } from "../../core/wire/protocols.ts";
+import type { Environment } from "../../core/config/environment.ts";
+import { readProviderAccess } from "../config/environment.ts";
 
 export type FoundEndpoint =
   | {

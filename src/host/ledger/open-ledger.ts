@@ -1,31 +1,6 @@
-// The configured ledger: kept open by a host, or opened for one piece of work and closed after it.
-import { messageOf } from "../core/strata-error.ts";
-import type { Environment } from "../core/config/environment.ts";
-import type { StrataConfig } from "../core/config/schema.ts";
-import type { Ledger } from "../core/ledger/ledger.ts";
-import { openLedger } from "../edge/stores/open-ledger.ts";
-import { makeStore, openStore, type OpenStore } from "../edge/stores/open-store.ts";
-import { readStore } from "./environment.ts";
+// The configured ledger, opened for one piece of work and closed after it.
+import { makeStore, openStore, type OpenStore } from "../../edge/stores/open-store.ts";
 import { atLedgerPlace, type LedgerPlace, type LedgerWish } from "./ledger-place.ts";
-
-export interface LedgerOptions {
-  readonly env: Environment;
-  /** From `--store`. */
-  readonly store: string | undefined;
-  readonly onNotice: (notice: string) => void;
-}
-
-/** Creates the ledger if there is none. */
-export async function openConfiguredLedger(
-  { ledger: { store: configured, leaseMs } }: StrataConfig,
-  { env, store, onNotice }: LedgerOptions,
-): Promise<Ledger> {
-  const { value: where } = readStore(env, store, configured);
-  return openLedger(where, {
-    leaseMs,
-    onProblem: (problem) => onNotice(messageOf(problem)),
-  });
-}
 
 export interface StoreWish extends LedgerWish {
   /** Called with problems that do not end the work. */

@@ -1,12 +1,14 @@
 // The current configuration. Its files are checked again before every call.
 import { homedir } from "node:os";
-import type { Environment } from "../core/config/environment.ts";
-import type { ConfigOption } from "../core/config/read-config.ts";
-import type { StrataConfig } from "../core/config/schema.ts";
-import { findConfigFiles } from "../edge/config/find-config-files.ts";
-import { openConfig } from "../edge/config/open-config.ts";
+import type { Environment } from "../../core/config/environment.ts";
+import type { ConfigOption } from "../../core/config/read-config.ts";
+import type { StrataConfig } from "../../core/config/schema.ts";
+import { findConfigFiles } from "../../edge/config/find-config-files.ts";
+import { openConfig } from "../../edge/config/open-config.ts";
 
 export interface FollowedConfig {
+  /** Absolute paths that are read, or would be if they existed. */
+  readonly files: readonly string[];
   /** The configuration at the last check. */
   now(): StrataConfig;
   /** Checks the files again. Never fails: a broken file leaves the settings unchanged. */
@@ -26,8 +28,9 @@ export interface WhereConfigured {
 
 export async function followConfig(where: WhereConfigured): Promise<FollowedConfig> {
   const { workspace, configFile, env, onNotice, typed = [], homeFolder = homedir() } = where;
+  const files = findConfigFiles({ given: configFile, env, workspace, homeFolder });
   const live = await openConfig({
-    files: findConfigFiles({ given: configFile, env, workspace, homeFolder }),
+    files,
     env,
     options: typed,
     homeFolder,
@@ -35,6 +38,7 @@ export async function followConfig(where: WhereConfigured): Promise<FollowedConf
   });
   let now = await live.current();
   return {
+    files: files.map(({ path }) => path),
     now: () => now,
     current: async () => {
       now = await live.current();

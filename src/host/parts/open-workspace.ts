@@ -5,8 +5,8 @@ import { join, resolve } from "node:path";
 import {
   createWorkspaceCache,
   type WorkspaceCache,
-} from "../edge/files/workspace/workspace-cache.ts";
-import type { FollowedConfig } from "./follow-config.ts";
+} from "../../edge/files/workspace/workspace-cache.ts";
+import type { FollowedConfig } from "../config/follow-config.ts";
 
 export interface HostWorkspace {
   readonly path: string;

@@ -2,10 +2,10 @@
 // given as variables are in core/config/environment.ts.
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
-import type { Environment } from "../core/config/environment.ts";
-import { readStorePlace } from "../core/config/store-place.ts";
-import { StrataError } from "../core/strata-error.ts";
-import { findVendor, vendors } from "../core/wire/protocols.ts";
+import type { Environment } from "../../core/config/environment.ts";
+import { readStorePlace } from "../../core/config/store-place.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { findVendor, vendors } from "../../core/wire/protocols.ts";
 
 /** A value and where it came from. */
 export interface Setting<T> {

@@ -1,12 +1,12 @@
 // Where the ledger is and who said so; errors about the place name the setting it came from.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Environment } from "../core/config/environment.ts";
-import { StrataError } from "../core/strata-error.ts";
-import { isConnectionString } from "../edge/stores/open-ledger.ts";
-import { parseAddress } from "../edge/stores/postgres/connection-string.ts";
-import { readStore, type Setting } from "./environment.ts";
-import { findConfigPlaces, readConfigOnce } from "./read-config-once.ts";
+import type { Environment } from "../../core/config/environment.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { isConnectionString } from "../../edge/stores/open-ledger.ts";
+import { parseAddress } from "../../edge/stores/postgres/connection-string.ts";
+import { readStore, type Setting } from "../config/environment.ts";
+import { findConfigPlaces, readConfigOnce } from "../config/read-config-once.ts";
 
 export interface LedgerPlace {
   /** A path or a connection string. Never printed. */

@@ -1,12 +1,12 @@
 // Finds the configured model for summaries.
-import type { Catalogue } from "../core/models/catalogue.ts";
-import { findModel } from "../core/models/resolve-model.ts";
-import { StrataError } from "../core/strata-error.ts";
-import type { TextCounter } from "../core/tokens/o200k/counter.ts";
-import { createTokenCounter } from "../core/tokens/token-counter.ts";
-import type { Providers } from "../edge/providers/reach-providers.ts";
-import { optionsOf } from "../engine/session/engine-config.ts";
-import type { Summariser } from "../engine/compaction/summarise-transcript.ts";
+import type { Catalogue } from "../../core/models/catalogue.ts";
+import { findModel } from "../../core/models/resolve-model.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
+import { createTokenCounter } from "../../core/tokens/token-counter.ts";
+import type { Providers } from "../../edge/providers/reach-providers.ts";
+import { optionsOf } from "../../engine/session/engine-config.ts";
+import type { Summariser } from "../../engine/compaction/summarise-transcript.ts";
 
 export interface SummariserOptions {
   readonly catalogue: Catalogue;

@@ -1,16 +1,16 @@
 // Resumes a recorded session for work between turns.
-import { findPolicy } from "../core/cache/policies.ts";
-import type { Ledger } from "../core/ledger/ledger.ts";
-import type { SessionRecord } from "../core/ledger/session-record.ts";
-import type { Catalogue } from "../core/models/catalogue.ts";
-import { resolveModel } from "../core/models/resolve-model.ts";
-import { StrataError } from "../core/strata-error.ts";
-import { loadO200k } from "../core/tokens/o200k/counter.ts";
-import type { OpenStore } from "../edge/stores/open-store.ts";
-import { readRunner } from "../edge/stores/session-inside.ts";
-import type { Session } from "../core/session/session.ts";
-import { findCallHabit } from "../engine/session/recorded-setup.ts";
-import { resumeSession } from "../engine/session/stored-session.ts";
+import { findPolicy } from "../../core/cache/policies.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import type { SessionRecord } from "../../core/ledger/session-record.ts";
+import type { Catalogue } from "../../core/models/catalogue.ts";
+import { resolveModel } from "../../core/models/resolve-model.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { loadO200k } from "../../core/tokens/o200k/counter.ts";
+import type { OpenStore } from "../../edge/stores/open-store.ts";
+import { readRunner } from "../../edge/stores/session-inside.ts";
+import type { Session } from "../../core/session/session.ts";
+import { findCallHabit } from "../../engine/session/recorded-setup.ts";
+import { resumeSession } from "../../engine/session/stored-session.ts";
 import { protocolNamed } from "./provider-protocols.ts";
 
 export interface Resumed {

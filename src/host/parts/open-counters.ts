@@ -1,10 +1,10 @@
 // Exact prompt counts by the provider, as configured: one counter for each place where models are reached.
-import type { TextCounter } from "../core/tokens/o200k/counter.ts";
-import { createCounter, type Counter } from "../edge/counters/counter.ts";
-import type { ReachedModel } from "../edge/providers/reach-providers.ts";
-import type { PromptCounter } from "../engine/turn/count-prompt.ts";
-import { toCounterSettings } from "./from-config.ts";
-import type { FollowedConfig } from "./follow-config.ts";
+import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
+import { createCounter, type Counter } from "../../edge/counters/counter.ts";
+import type { ReachedModel } from "../../edge/providers/reach-providers.ts";
+import type { PromptCounter } from "../../engine/turn/count-prompt.ts";
+import { toCounterSettings } from "../config/from-config.ts";
+import type { FollowedConfig } from "../config/follow-config.ts";
 
 export interface CountersOptions {
   /** Asked before every count: a change holds from the next one on. */

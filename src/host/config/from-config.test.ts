@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { defaultCompactionSettings } from "../core/compaction/plan/settings.ts";
-import { findPolicy } from "../core/cache/policies.ts";
-import { resolveModel } from "../core/models/resolve-model.ts";
-import { configOf } from "../edge/config/test-kit.ts";
-import { createLiveCatalogue, toCatalogue } from "./config-catalogue.ts";
-import type { EngineConfig } from "../engine/session/engine-config.ts";
+import { defaultCompactionSettings } from "../../core/compaction/plan/settings.ts";
+import { findPolicy } from "../../core/cache/policies.ts";
+import { resolveModel } from "../../core/models/resolve-model.ts";
+import { configOf } from "../../edge/config/test-kit.ts";
+import { createLiveCatalogue, toCatalogue } from "./catalogue.ts";
+import type { EngineConfig } from "../../engine/session/engine-config.ts";
 import {
   toCompactionSettings,
   toCounterSettings,

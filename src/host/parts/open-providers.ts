@@ -1,17 +1,17 @@
 // The configured providers of a host, real or simulated. The two never mix.
-import type { StrataConfig } from "../core/config/schema.ts";
-import type { Catalogue } from "../core/models/catalogue.ts";
-import type { ModelFacts } from "../core/models/model-facts.ts";
-import { StrataError } from "../core/strata-error.ts";
-import type { PlanBetas } from "../edge/providers/reach-betas.ts";
+import type { StrataConfig } from "../../core/config/schema.ts";
+import type { Catalogue } from "../../core/models/catalogue.ts";
+import type { ModelFacts } from "../../core/models/model-facts.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import type { PlanBetas } from "../../edge/providers/reach-betas.ts";
 import {
   reachProviders,
   type Providers,
   type ReachedModel,
-} from "../edge/providers/reach-providers.ts";
-import type { SimulatorOptions } from "../simulator/index.ts";
-import { isSimulatedModel } from "./choose-model.ts";
-import type { FollowedConfig } from "./follow-config.ts";
+} from "../../edge/providers/reach-providers.ts";
+import type { SimulatorOptions } from "../../simulator/index.ts";
+import { isSimulatedModel } from "../config/choose-model.ts";
+import type { FollowedConfig } from "../config/follow-config.ts";
 
 export interface ProvidersOptions {
   readonly config: FollowedConfig;

@@ -1,10 +1,10 @@
 // Which ledger sessions go to: simulated ones cost no money, so they are kept apart from real ones.
 import { dirname, join } from "node:path";
-import type { Environment } from "../core/config/environment.ts";
-import type { StrataConfig } from "../core/config/schema.ts";
-import { StrataError } from "../core/strata-error.ts";
-import { isSimulatedModel, usualModel } from "./choose-model.ts";
-import { readDataDirectory, readStore } from "./environment.ts";
+import type { Environment } from "../../core/config/environment.ts";
+import type { StrataConfig } from "../../core/config/schema.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { isSimulatedModel, usualModel } from "../config/choose-model.ts";
+import { readDataDirectory, readStore } from "../config/environment.ts";
 import { nameOf, simulatedFile, type LedgerPlace } from "./ledger-place.ts";
 
 export interface LedgerPlaces {

@@ -1,10 +1,13 @@
 // Compacts a session that no process runs. The compaction is recorded in the ledger together with its events.
-import type { PayloadOf } from "../core/events/event.ts";
-import { createEventBus, type EventBus } from "../edge/events/event-bus.ts";
-import type { Deps } from "../engine.ts";
-import { compactSession } from "../engine/compaction/compact-session.ts";
-import type { CompactionRequest, CompactionOutcome } from "../core/turn/compaction/compacting.ts";
-import type { Session } from "../core/session/session.ts";
+import type { PayloadOf } from "../../core/events/event.ts";
+import { createEventBus, type EventBus } from "../../edge/events/event-bus.ts";
+import type { Deps } from "../../engine.ts";
+import { compactSession } from "../../engine/compaction/compact-session.ts";
+import type {
+  CompactionRequest,
+  CompactionOutcome,
+} from "../../core/turn/compaction/compacting.ts";
+import type { Session } from "../../core/session/session.ts";
 
 export interface RecordedDeps extends Pick<Deps, "ledger" | "provider" | "compaction"> {
   /** An abort leaves the session as it was. */

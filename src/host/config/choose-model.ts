@@ -1,11 +1,11 @@
 // An agent's default model, and whether the simulator answers for a model.
-import { modelOf, resolveAgent } from "../core/config/resolve-agent.ts";
-import type { StrataConfig } from "../core/config/schema.ts";
-import type { ProviderConfig } from "../core/config/schema/providers.ts";
-import { resolveModel } from "../core/models/resolve-model.ts";
-import { StrataError } from "../core/strata-error.ts";
-import { chooseProvider, isUsable } from "../edge/providers/reach-choice.ts";
-import { createLiveCatalogue } from "./config-catalogue.ts";
+import { modelOf, resolveAgent } from "../../core/config/resolve-agent.ts";
+import type { StrataConfig } from "../../core/config/schema.ts";
+import type { ProviderConfig } from "../../core/config/schema/providers.ts";
+import { resolveModel } from "../../core/models/resolve-model.ts";
+import { StrataError } from "../../core/strata-error.ts";
+import { chooseProvider, isUsable } from "../../edge/providers/reach-choice.ts";
+import { createLiveCatalogue } from "./catalogue.ts";
 
 /** The configured model, else the default model of a configured provider. */
 export function usualModel(config: StrataConfig, agent: string): string {
