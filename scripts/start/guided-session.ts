@@ -62,7 +62,7 @@ export async function runGuided(options: GuidedOptions): Promise<GuidedSession> 
   try {
     const deps: ChatDeps = {
       open: (asks) => openGuided(options, simulator, store, asks),
-      whom: "nobody",
+      permission: "refuse",
       terminal: null,
       lines: typeLines(options, simulator),
       colours,

@@ -10,11 +10,11 @@ export const run: CommandBody = async (input, io) => {
   const wish = await withPiped(readWish(input), io);
   const isDrawn = wish.prompt === null && !wish.isJson && canDraw(io);
   const terminal = isDrawn ? { input: process.stdin, output: process.stdout } : null;
-  const asked = terminal === null ? "nobody" : "person";
-  const whom = input.switches.has("yes") ? "everything is allowed" : asked;
+  const asked = terminal === null ? "refuse" : "ask";
+  const permission = input.switches.has("yes") ? "allow" : asked;
   const deps: ChatDeps = {
-    open: (asks) => openChat(input, io, whom, asks),
-    whom,
+    open: (asks) => openChat(input, io, permission, asks),
+    permission,
     terminal,
     lines: readLines(),
     colours: process.stdout.isTTY && process.stdout.hasColors(16, { ...io.env }),
@@ -32,11 +32,7 @@ function readWish({ values, switches }: CommandInput): ChatWish {
   if (prompt !== null && prompt.trim() === "") {
     throw new StrataError("usage", "the prompt is empty", "give one: strata chat -p PROMPT");
   }
-  return {
-    prompt,
-    isJson: switches.has("json"),
-    model: values.get("model") ?? null,
-  };
+  return { prompt, isJson: switches.has("json"), model: values.get("model") ?? null };
 }
 
 /** Piped input is part of the prompt. */

@@ -5,7 +5,7 @@ import type { TurnEnding } from "../../engine.ts";
 import type { EngineSession } from "../../engine/session/engine-session.ts";
 import type { Io } from "../command.ts";
 import { openChatSession, type ChatSetup } from "./session/chat-session.ts";
-import { createConfirmations, type Allowing } from "./session/confirmations.ts";
+import { createConfirmations, type Permission } from "./session/confirmations.ts";
 import { renderFarewell, renderGreeting } from "./words/greeting.ts";
 import { runLines } from "./line-mode.ts";
 import { describeChange } from "./words/model-words.ts";
@@ -33,7 +33,7 @@ export interface Asks {
 
 export interface ChatDeps {
   readonly open: (asks: Asks) => Promise<OpenedChat>;
-  readonly whom: Allowing;
+  readonly permission: Permission;
   /** The terminal; null if there is none. */
   readonly terminal: { readonly input: ReadStream; readonly output: WriteStream } | null;
   /** The input if there is no terminal. */
@@ -88,7 +88,7 @@ async function openAndTalk(
     state = update(state, event);
     view(event, state);
   };
-  const confirmations = createConfirmations(deps.whom, emit);
+  const confirmations = createConfirmations(deps.permission, emit);
   const opened = await deps.open({
     confirm: confirmations.confirm,
     onNotice: (text) => emit(noticeOf("info", text)),

@@ -37,6 +37,7 @@ export interface ChatSetup {
   readonly isSimulated: boolean;
   /** Facts of a model by the id it is recorded with; null for a model that is no longer known. */
   readonly findModel: (id: string) => ModelFacts | null;
+  /** The folder the agent works in. */
   readonly workspace: string | null;
   readonly emit: Emit;
 }

@@ -12,13 +12,13 @@ export interface Confirmations {
   readonly answer: (id: string, answer: Answer) => void;
 }
 
-/** Who allows tools. `nobody`: tools that need a confirmation do not run. */
-export type Allowing = "person" | "nobody" | "everything is allowed";
+/** What happens to a tool that needs a confirmation. */
+export type Permission = "ask" | "refuse" | "allow";
 
 /** Keys typed just as a question appears are not an answer to it. */
 const readyAfterMs = 600;
 
-export function createConfirmations(whom: Allowing, emit: Emit): Confirmations {
+export function createConfirmations(permission: Permission, emit: Emit): Confirmations {
   const waiting = new Map<
     string,
     { readonly toolName: string; readonly resolve: (answer: Answer) => void }
@@ -51,9 +51,9 @@ export function createConfirmations(whom: Allowing, emit: Emit): Confirmations {
   return {
     confirm: async (request) => {
       const { toolName } = request;
-      if (whom === "everything is allowed" || always.has(toolName)) return true;
+      if (permission === "allow" || always.has(toolName)) return true;
       if (undoableTools.includes(toolName)) return true;
-      if (whom === "person") return ask(request);
+      if (permission === "ask") return ask(request);
       const text = `${toPlainLine(toolName)} was not allowed: there is no terminal to ask on. --yes allows every tool.`;
       emit(noticeOf("warning", text));
       return false;

@@ -22,9 +22,7 @@ import { waitForTurn, type Waiting } from "../session/wait-for-turn.ts";
 
 /** The surroundings of a chat besides its session. */
 export interface SlashPlace {
-  /** The folder the agent works in. */
-  readonly workspace: string | null;
-  /** Whether it is a temporary folder for a simulated agent. */
+  /** Whether the workspace is a temporary folder for a simulated agent. */
   readonly isTemporary: boolean;
   readonly agent: string;
   /** From `--config`. */
@@ -72,14 +70,10 @@ const works: Readonly<Record<string, Work>> = {
   },
   model: changeModel,
   compact,
-  memory: async (_, context) => {
-    const { run } = await import("../../memory/memory-show.ts");
-    await reportRun(context, run);
-  },
-  skills: async (_, context) => {
-    const { run } = await import("../../skills/skills-list.ts");
-    await reportRun(context, run);
-  },
+  memory: async (_, context) =>
+    reportRun(context, (await import("../../memory/memory-show.ts")).run),
+  skills: async (_, context) =>
+    reportRun(context, (await import("../../skills/skills-list.ts")).run),
   sessions: showSessions,
   fork: async (name, { engine, chat, emit }) => {
     const from = chat.session.id;
@@ -163,8 +157,9 @@ async function showSessions(typed: string, context: SlashContext): Promise<void>
   const onWait = (text: string): void => emit(noticeOf("info", text));
   const turn = await waitForTurn(ledger, id, { onWait, outside });
   if (turn === "given up") return;
-  if (chat.isBusy)
+  if (chat.isBusy) {
     throw new StrataError("conflict", "a turn has started in the meantime", "stop it first");
+  }
   await chat.change(await engine.resume(id));
   if (turn === "left open") await chat.goOn();
 }
