@@ -35,8 +35,6 @@ const looks = {
   T1: { mark: "▓", style: "cyan" },
   T2: { mark: "▒", style: "magenta" },
   T3: { mark: "■", style: "green" },
-  T4: { mark: "■", style: "yellow" },
-  T5: { mark: "■", style: "yellow" },
 } as const;
 
 /** Every used part gets at least one cell; the free part gets the rest. */

@@ -27,16 +27,12 @@ function linesOf(item: Item, options: RenderOptions): readonly string[] {
   const paint = createPaint(options);
   const { width } = options;
   switch (item.kind) {
-    case "person": {
-      const mark = item.isSteering ? "+ " : "> ";
-      return wrapText(item.text, width - 2).map((line, index) =>
-        paint("bold", `${index === 0 ? mark : "  "}${line}`),
+    case "person":
+      return typedLines(item.isSteering ? "+ " : "> ", item.text, width).map((line) =>
+        paint("bold", line),
       );
-    }
     case "command":
-      return wrapText(item.text, width - 2).map((line, index) =>
-        paint("dim", `${index === 0 ? "> " : "  "}${line}`),
-      );
+      return typedLines("> ", item.text, width).map((line) => paint("dim", line));
     case "answer":
       // Always one line, even with carriage returns in it.
       return wrapLine(toPlain(item.text).replaceAll("\n", " ").trimEnd(), width);
@@ -56,40 +52,36 @@ function linesOf(item: Item, options: RenderOptions): readonly string[] {
   }
 }
 
+function typedLines(mark: string, text: string, width: number): readonly string[] {
+  return wrapText(text, width - 2).map((line, index) => `${index === 0 ? mark : "  "}${line}`);
+}
+
 const noticeStyles = { info: "dim", warning: "yellow", error: "red" } as const;
 
-export function wrapText(text: string, width: number): readonly string[] {
+function wrapText(text: string, width: number): readonly string[] {
   return toPlain(text)
     .split("\n")
     .flatMap((line) => wrapLine(line, Math.max(1, width)));
 }
 
-const toolMarks = {
-  asked: "…",
-  running: "…",
-  succeeded: "✓",
-  failed: "✗",
-  cancelled: "–",
-} as const;
-
-const toolStyles = {
-  asked: "dim",
-  running: "cyan",
-  succeeded: "green",
-  failed: "red",
-  cancelled: "dim",
+const toolLooks = {
+  asked: { mark: "…", style: "dim" },
+  running: { mark: "…", style: "cyan" },
+  succeeded: { mark: "✓", style: "green" },
+  failed: { mark: "✗", style: "red" },
+  cancelled: { mark: "–", style: "dim" },
 } as const;
 
 /** One line: the tool, its input, how it ended, and the size of its result. */
 function renderTool(tool: ToolItem, width: number, paint: Paint): string {
-  const { status, name } = tool;
+  const { mark, style } = toolLooks[tool.status];
   const end = endOf(tool);
-  const start = cutToWidth(`  ${toolMarks[status]} ${name}`, width);
+  const start = cutToWidth(`  ${mark} ${tool.name}`, width);
   const room = Math.max(0, width - widthOf(start) - 1);
   const endRoom = Math.max(Math.floor(room / 2), room - widthOf(tool.about));
   const shownEnd = end === "" ? "" : cutToWidth(`  ${end}`, endRoom);
   const about = cutToWidth(tool.about, room - widthOf(shownEnd));
-  const marked = `  ${paint(toolStyles[status], toolMarks[status])} ${paint("bold", start.slice(4))}`;
+  const marked = `  ${paint(style, mark)} ${paint("bold", start.slice(4))}`;
   return `${marked}${about === "" ? "" : ` ${about}`}${paint("dim", shownEnd)}`;
 }
 

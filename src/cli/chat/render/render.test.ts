@@ -1,13 +1,19 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ContextView } from "../state/context-view.ts";
-import { draw, nothingPrinted, render } from "./render.ts";
+import { draw, nothingPrinted } from "./render.ts";
 import { createScreen } from "../terminal/screen.ts";
-import { after, blank, createTinyTerminal, noticed, token } from "../state/test-kit.ts";
-import { noTotals, type Totals } from "../state/state.ts";
+import { after, blank, noticed, token } from "../state/test-kit.ts";
+import { noTotals, type ChatState, type Totals } from "../state/state.ts";
 import { update, type ChatEvent } from "../state/update.ts";
 
 const options = { width: 60, colours: false };
+
+/** Draws everything, for an empty screen. */
+function render(state: ChatState, given: typeof options): readonly string[] {
+  const { lines, live } = draw(state, nothingPrinted, given);
+  return [...lines, ...live];
+}
 
 const totals: Totals = {
   ...noTotals,
@@ -54,7 +60,7 @@ test("a conversation reads from top to bottom, with the figures and the line bel
   ]);
 });
 
-test("long lines are wrapped, and wide characters take the room they take", () => {
+test("long lines are wrapped, and wide characters take two columns", () => {
   const state = after(noticed("日本語のテキスト and words"));
   expect(render(state, { ...options, width: 20 }).slice(0, 2)).toEqual([
     "日本語のテキスト and",
@@ -62,7 +68,7 @@ test("long lines are wrapped, and wide characters take the room they take", () =
   ]);
 });
 
-test("a failed tool says why on its one line", () => {
+test("a failed tool shows the reason on its line", () => {
   const content = [{ type: "text", text: "not_found: there is no file a.ts" }] as const;
   const failed = { ...result, content, isError: true };
   const state = after(said, running, {
@@ -73,7 +79,7 @@ test("a failed tool says why on its one line", () => {
   expect(render(state, { ...options, width: 30 })[2]).toBe("  ✗ read a.ts  not_found: the…");
 });
 
-test("a question shows what would be done, and what is typed meanwhile stays in sight", () => {
+test("a question shows what would be done, and typed text stays visible", () => {
   const preview = ["$ rm -rf build"];
   const question = { id: "1", toolName: "bash", preview, isReady: true };
   const asked = after(said, { type: "asked", question });
@@ -86,7 +92,7 @@ test("a question shows what would be done, and what is typed meanwhile stays in 
   ]);
 });
 
-test("what is asked about is written for good, before tools that run, however long it is", () => {
+test("the preview of a question is printed in full, before tools that run", () => {
   const preview = Array.from({ length: 40 }, (_, index) => `$ echo ${index}`);
   const question = { id: "1", toolName: "bash", preview, isReady: true };
   const asked = after(said, running, { type: "asked", question });
@@ -100,7 +106,7 @@ function ask(id: string, toolName: string): ChatEvent {
   return { type: "asked", question };
 }
 
-test("of several questions each is shown when it is asked", () => {
+test("each of several questions shows its preview when it is asked", () => {
   const both = after(said, ask("1", "bash"), ask("2", "write"));
   expect(render(both, options)).toContain("  $ bash");
   expect(render(both, options)).not.toContain("  $ write");
@@ -108,7 +114,7 @@ test("of several questions each is shown when it is asked", () => {
   expect(render(next, options)).toContain("  $ write");
 });
 
-test("the cursor stands where it is, also between wide characters and on later lines", () => {
+test("the cursor is drawn at its place, also between wide characters and on later lines", () => {
   const text = "日本\nab";
   const state = { ...blank, editor: { ...blank.editor, text, cursor: 2 } };
   expect(draw(state, nothingPrinted, options).cursor).toEqual({ line: 2, column: 6 });
@@ -116,20 +122,20 @@ test("the cursor stands where it is, also between wide characters and on later l
   expect(draw(end, nothingPrinted, options).cursor).toEqual({ line: 3, column: 4 });
 });
 
-test("what does not fit the status line is left out from the right", () => {
+test("parts that do not fit the status line are left out from the right", () => {
   const state = after({ type: "counted", totals });
   expect(render(state, { ...options, width: 40 }).at(-2)).toBe(
     "12.3k of 200.0k (6 %) · 87 % cached",
   );
 });
 
-test("a cache that did not pay yet is not told as a saving", () => {
+test("a cache that has not paid yet is not shown as a saving", () => {
   const counted = { ...totals, savedPicoUsd: -1_800_000_000n };
   const [, line] = render(after({ type: "counted", totals: counted }), { ...options, width: 100 });
   expect(line).toContain("$0.0018 not yet saved");
 });
 
-test("what fills the window is drawn by tier and section", () => {
+test("/context draws what fills the window by tier and section", () => {
   const view: ContextView = {
     windowTokens: 100_000,
     usedTokens: 40_000,
@@ -170,7 +176,7 @@ const happenings: fc.Arbitrary<ChatEvent> = fc.oneof(
   fc.constant<ChatEvent>({ type: "entered" }),
 );
 
-test("whatever is said and done, no control character is drawn without colours", () => {
+test("no control character is ever drawn without colours", () => {
   fc.assert(
     fc.property(fc.array(happenings), (events) => {
       const lines = render(after(...events), options);
@@ -179,7 +185,7 @@ test("whatever is said and done, no control character is drawn without colours",
   );
 });
 
-test("drawn step by step, a terminal shows what drawing it at once shows", () => {
+test("drawing step by step shows the same as drawing everything once", () => {
   fc.assert(
     fc.property(
       fc.array(happenings, { maxLength: 40 }),
@@ -203,7 +209,7 @@ test("drawn step by step, a terminal shows what drawing it at once shows", () =>
   );
 });
 
-test("what is drawn below the finished lines is gone at the end", () => {
+test("the lines below the finished ones are erased at the end", () => {
   const terminal = createTinyTerminal(60, 24);
   const screen = createScreen(terminal, false, 0);
   screen.show(after(said, token("Done.")));
@@ -212,7 +218,7 @@ test("what is drawn below the finished lines is gone at the end", () => {
   expect(terminal.lines()).toEqual(["> What is here?", "", "Done.", ""]);
 });
 
-test("what is taller than the window is cut above, so that it can be drawn again", () => {
+test("a drawing taller than the window is cut at the top, so that it can be redrawn", () => {
   const terminal = createTinyTerminal(60, 5);
   const screen = createScreen(terminal, false, 0);
   const notices = Array.from({ length: 10 }, (_, index) => noticed(`notice ${index}`));
@@ -221,3 +227,48 @@ test("what is taller than the window is cut above, so that it can be drawn again
   screen.show(state);
   expect(terminal.lines()).toEqual(["> What is here?", "notice 9", "", expect.any(String), ">"]);
 });
+
+interface TinyTerminal {
+  readonly columns: number;
+  readonly rows: number;
+  write(text: string): void;
+  /** Everything that was ever above, and what is on the screen. */
+  lines(): readonly string[];
+  cursor(): { readonly line: number; readonly column: number };
+}
+
+/** Knows what a chat writes and nothing more. Every character takes one cell. */
+function createTinyTerminal(columns: number, rows: number): TinyTerminal {
+  const cells: string[] = [""];
+  let [line, column] = [0, 0];
+  const put = (character: string): void => {
+    const row = (cells[line] ?? "").padEnd(column);
+    cells[line] = row.slice(0, column) + character + row.slice(column + 1);
+    column += 1;
+  };
+  const obey = (count: number, letter: string): void => {
+    if (letter === "A") line = Math.max(0, line - count);
+    else if (letter === "C") column += count;
+    else if (letter === "J") {
+      cells[line] = (cells[line] ?? "").slice(0, column);
+      cells.splice(line + 1);
+    } else throw new Error(`the tiny terminal does not know ${letter}`);
+  };
+  return {
+    columns,
+    rows,
+    write: (text) => {
+      const pieces = text.matchAll(/\u001b\[\?\d+[hl]|\u001b\[(\d*)([A-Z])|[\s\S]/g); // oxlint-disable-line no-control-regex
+      for (const [piece, count, letter] of pieces) {
+        if (letter !== undefined) obey(Number(count === "" ? 1 : count), letter);
+        else if (piece === "\r") column = 0;
+        else if (piece === "\n") {
+          line += 1;
+          cells[line] ??= "";
+        } else if (!piece.startsWith("\u001b")) put(piece);
+      }
+    },
+    lines: () => cells.map((row) => row.trimEnd()),
+    cursor: () => ({ line, column }),
+  };
+}

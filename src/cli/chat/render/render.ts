@@ -27,12 +27,6 @@ export interface Drawing {
   readonly cursor: { readonly line: number; readonly column: number };
 }
 
-/** Draws everything, for an empty screen. */
-export function render(state: ChatState, options: RenderOptions): readonly string[] {
-  const { lines, live } = draw(state, nothingPrinted, options);
-  return [...lines, ...live];
-}
-
 export function draw(state: ChatState, printed: Printed, options: RenderOptions): Drawing {
   const { lines, open, printed: after } = drawItems(state.items, printed, options);
   const input = drawInput(state, options);
@@ -42,14 +36,12 @@ export function draw(state: ChatState, printed: Printed, options: RenderOptions)
   return { lines, printed: after, live, cursor };
 }
 
-export type DrawnItems = Pick<Drawing, "lines" | "printed"> & { readonly open: readonly string[] };
-
 /** The new finished lines, and the lines of items that are still open. */
 export function drawItems(
   items: readonly Item[],
   printed: Printed,
   options: RenderOptions,
-): DrawnItems {
+): Pick<Drawing, "lines" | "printed"> & { readonly open: readonly string[] } {
   const lines: string[] = [];
   let at = printed.items;
   let [done, width] = [printed.lines, printed.width];

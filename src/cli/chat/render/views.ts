@@ -11,20 +11,19 @@ import type { ChatEvent } from "../state/update.ts";
 
 export type View = (event: ChatEvent, state: ChatState) => void;
 
-export interface TextViewOptions extends RenderOptions {
-  /** Whether the status line follows each turn. */
-  readonly showsStatus: boolean;
-}
-
-/** Prints every item when it is finished. */
-export function createTextView({ out }: Pick<Io, "out">, options: TextViewOptions): View {
+/** Prints every item when it is finished; the status line after each turn, if wanted. */
+export function createTextView(
+  { out }: Pick<Io, "out">,
+  options: RenderOptions,
+  showsStatus: boolean,
+): View {
   let printed = nothingPrinted;
   return (event, state) => {
     const drawn = drawItems(state.items, printed, options);
     ({ printed } = drawn);
     for (const line of drawn.lines) out(`${line}\n`);
     const isTurnOver = event.type === "part" && event.part.type === "ended";
-    if (options.showsStatus && isTurnOver) out(`\n${renderStatus(state, options)}\n`);
+    if (showsStatus && isTurnOver) out(`\n${renderStatus(state, options)}\n`);
   };
 }
 
@@ -86,27 +85,19 @@ type Part = Extract<ChatEvent, { readonly type: "part" }>["part"];
 
 function toJsonPart(part: Part, { totals, about }: Pick<ChatState, "totals" | "about">): object {
   if (part.type === "failed") {
-    return {
-      type: part.type,
-      error: part.error instanceof Error ? part.error.message : String(part.error),
-    };
+    const { type, error } = part;
+    return { type, error: error instanceof Error ? error.message : String(error) };
   }
   if (part.type !== "ended") return part;
   const { end, calls } = part.run;
   return {
     type: part.type,
     end,
-    calls: calls.map(
-      ({ number, status, stopReason, usage, costPicoUsd, failure, startMs, endMs }) => ({
-        number,
-        status,
-        stopReason,
-        usage,
-        costPicoUsd,
-        failure,
-        durationMs: endMs - startMs,
-      }),
-    ),
+    calls: calls.map((call) => {
+      const { number, status, stopReason, usage, costPicoUsd, failure } = call;
+      const durationMs = call.endMs - call.startMs;
+      return { number, status, stopReason, usage, costPicoUsd, failure, durationMs };
+    }),
     windowTokens: about.windowTokens,
     totals,
   };

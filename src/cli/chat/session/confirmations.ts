@@ -1,9 +1,8 @@
 // Decides whether a tool may run: the user at the terminal, or the options the chat was started with.
 import type { Confirm, ConfirmationRequest } from "../../../edge/tools/dispatch/confirmation.ts";
 import { toPlainLine } from "../words/plain-text.ts";
-import type { Question } from "../state/state.ts";
 import { previewUse } from "../words/tool-words.ts";
-import type { ChatEvent } from "../state/update.ts";
+import { noticeOf, type Emit } from "../state/update.ts";
 
 export type Answer = "yes" | "no" | "always";
 
@@ -13,41 +12,30 @@ export interface Confirmations {
   readonly answer: (id: string, answer: Answer) => void;
 }
 
-export interface ConfirmationsSetup {
-  /** `nobody`: tools that need a confirmation do not run. */
-  readonly whom: "person" | "nobody" | "everything is allowed";
-  readonly onAsked: (question: Question) => void;
-  /** Called when answers begin to count. */
-  readonly onReady: (id: string) => void;
-  readonly onSettled: (id: string) => void;
-  /** Called when a tool was refused because there is no terminal to ask on. */
-  readonly onRefused: (toolName: string) => void;
-}
+/** What happens to a tool that needs a confirmation. */
+export type Permission = "ask" | "refuse" | "allow";
 
 /** Keys typed just as a question appears are not an answer to it. */
 const readyAfterMs = 600;
 
-interface Waiting {
-  readonly toolName: string;
-  readonly resolve: (answer: Answer) => void;
-}
-
-export function createConfirmations(setup: ConfirmationsSetup): Confirmations {
-  const { whom, onAsked, onReady, onSettled, onRefused } = setup;
-  const waiting = new Map<string, Waiting>();
+export function createConfirmations(permission: Permission, emit: Emit): Confirmations {
+  const waiting = new Map<
+    string,
+    { readonly toolName: string; readonly resolve: (answer: Answer) => void }
+  >();
   const always = new Set<string>();
   let askedCount = 0;
-  const ask = async (request: ConfirmationRequest): Promise<boolean> => {
-    const { toolName, input, signal } = request;
+  const ask = async ({ toolName, input, signal }: ConfirmationRequest): Promise<boolean> => {
     askedCount += 1;
     const id = String(askedCount);
     const { promise, resolve } = Promise.withResolvers<Answer>();
     const giveUp = (): void => resolve("no");
     waiting.set(id, { toolName, resolve });
     signal.addEventListener("abort", giveUp, { once: true });
-    const preview = previewUse(input);
-    onAsked({ id, toolName: toPlainLine(toolName), preview, isReady: false });
-    const timer = setTimeout(() => onReady(id), readyAfterMs);
+    const name = toPlainLine(toolName);
+    const question = { id, toolName: name, preview: previewUse(input), isReady: false };
+    emit({ type: "asked", question });
+    const timer = setTimeout(() => emit({ type: "ready", id }), readyAfterMs);
     try {
       if (signal.aborted) return false;
       const answer = await promise;
@@ -57,16 +45,17 @@ export function createConfirmations(setup: ConfirmationsSetup): Confirmations {
       clearTimeout(timer);
       signal.removeEventListener("abort", giveUp);
       waiting.delete(id);
-      onSettled(id);
+      emit({ type: "answered", id });
     }
   };
   return {
     confirm: async (request) => {
       const { toolName } = request;
-      if (whom === "everything is allowed" || always.has(toolName) || isUndone(toolName))
-        return true;
-      if (whom === "person") return ask(request);
-      onRefused(toPlainLine(toolName));
+      if (permission === "allow" || always.has(toolName)) return true;
+      if (undoableTools.includes(toolName)) return true;
+      if (permission === "ask") return ask(request);
+      const text = `${toPlainLine(toolName)} was not allowed: there is no terminal to ask on. --yes allows every tool.`;
+      emit(noticeOf("warning", text));
       return false;
     },
     answer: (id, answer) => {
@@ -81,27 +70,5 @@ export function createConfirmations(setup: ConfirmationsSetup): Confirmations {
   };
 }
 
-/** Questions, answers and refusals as events of a chat. */
-export function confirmByTelling(
-  whom: ConfirmationsSetup["whom"],
-  tell: (event: ChatEvent) => void,
-): Confirmations {
-  return createConfirmations({
-    whom,
-    onAsked: (question) => tell({ type: "asked", question }),
-    onReady: (id) => tell({ type: "ready", id }),
-    onSettled: (id) => tell({ type: "answered", id }),
-    onRefused: (name) => {
-      const text = `${name} was not allowed: there is no terminal to ask on. --yes allows every tool.`;
-      tell({ type: "noticed", level: "warning", text });
-    },
-  });
-}
-
-/** What an agent remembers is kept in a journal, and `strata memory undo` can undo it. */
-function isUndone(toolName: string): boolean {
-  return memoryTools.includes(toolName);
-}
-
-/** Exact names: other tools may have the same prefix. */
-const memoryTools: readonly string[] = ["memory_add", "memory_replace", "memory_consolidate"];
+/** `strata memory undo` can undo what they do. Exact names: other tools may have the same prefix. */
+const undoableTools: readonly string[] = ["memory_add", "memory_replace", "memory_consolidate"];

@@ -20,17 +20,17 @@ beforeEach(async () => {
 
 afterEach(() => ledger.close());
 
-test("a made id is shortened, a given name is not", () => {
+test("a generated id is shortened, a given name is not", () => {
   expect(ids.map(shortName)).toEqual(["c78c6c0b", "c78c9999", "c78c-mine"]);
 });
 
-test("the first letters of a made id mean it, as long as they mean no other", async () => {
+test("the first letters of a generated id find it while they are unique", async () => {
   expect(await findSessionId(ledger, "c78c6")).toBe(ids[0]);
   expect(await findSessionId(ledger, "c78c-mine")).toBe("c78c-mine");
   await expect(findSessionId(ledger, "c78c")).rejects.toThrow("several sessions begin with c78c");
 });
 
-test("what nobody has, or is too short, is given back as it is", async () => {
+test("an unknown or too short id is returned unchanged", async () => {
   expect(await findSessionId(ledger, "c78")).toBe("c78");
   expect(await findSessionId(ledger, "nobody")).toBe("nobody");
 });

@@ -20,32 +20,27 @@ export interface Tally {
   /** During a turn, with its calls so far. */
   callEnded(turnId: string): Promise<void>;
   turnEnded(run: TurnRun): Promise<void>;
-  /** Call after something other than a turn changed them. */
-  recount(session: Session): Promise<void>;
 }
 
-export interface TallyDeps {
-  readonly ledger: Ledger;
-  /** Finds facts by the model id of a recorded call. */
-  readonly findModel: FindModel;
-}
-
+/** Finds facts by the model id of a recorded call. */
 type FindModel = (id: string) => ModelFacts | null;
 
-export function createTally(deps: TallyDeps, tell: (totals: Totals) => void): Tally {
+export function createTally(
+  deps: { readonly ledger: Ledger; readonly findModel: FindModel },
+  emit: (totals: Totals) => void,
+): Tally {
   const { ledger } = deps;
   let totals = noTotals;
   let estimate = 0;
   let find = deps.findModel;
-  const open = async (session: Session): Promise<Totals> => {
-    find = knowing(session.model, deps.findModel);
-    estimate = session.thread.end.tokens;
-    totals = await readTotals(ledger, session, find);
-    return totals;
-  };
   return {
-    open,
-    callEnded: async (turnId) => tell(addCalls(totals, await ledger.readCalls(turnId), find)),
+    open: async (session) => {
+      find = knowing(session.model, deps.findModel);
+      estimate = session.thread.end.tokens;
+      totals = await readTotals(ledger, session, find);
+      return totals;
+    },
+    callEnded: async (turnId) => emit(addCalls(totals, await ledger.readCalls(turnId), find)),
     turnEnded: async ({ calls, end, session }) => {
       find = knowing(session.model, deps.findModel);
       const counted = addCalls(totals, calls, find);
@@ -60,9 +55,8 @@ export function createTally(deps: TallyDeps, tell: (totals: Totals) => void): Ta
         costPicoUsd: record?.costPicoUsd ?? counted.costPicoUsd,
         contextTokens: end === "done" ? counted.contextTokens : unchanged,
       };
-      tell(totals);
+      emit(totals);
     },
-    recount: async (session) => tell(await open(session)),
   };
 }
 
@@ -101,11 +95,8 @@ async function readTotals(ledger: Ledger, session: Session, find: FindModel): Pr
   const record = await ledger.findSession(session.id);
   const calls = record === null ? [] : await readCalls(ledger, record);
   const totals = addCalls(noTotals, calls, find);
-  return {
-    ...totals,
-    costPicoUsd: record?.costPicoUsd ?? 0n,
-    contextTokens: countContext(session),
-  };
+  const costPicoUsd = record?.costPicoUsd ?? 0n;
+  return { ...totals, costPicoUsd, contextTokens: countContext(session) };
 }
 
 /** Our estimate, scaled to the provider's last count. */

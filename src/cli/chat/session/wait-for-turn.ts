@@ -5,7 +5,7 @@ import type { Outside } from "../outside.ts";
 
 export interface Waiting {
   /** Called once if there is a wait. */
-  readonly say: (text: string) => void;
+  readonly onWait: (text: string) => void;
   readonly outside: Pick<Outside, "ended" | "isEnded">;
 }
 
@@ -13,14 +13,14 @@ export interface Waiting {
 export async function waitForTurn(
   ledger: Pick<Ledger, "findSession" | "findUnfinished">,
   sessionId: string,
-  { say, outside }: Waiting,
+  { onWait, outside }: Waiting,
 ): Promise<"no turn" | "left open" | "given up"> {
-  for (let isSaid = false; !outside.isEnded(); isSaid = true) {
+  for (let isReported = false; !outside.isEnded(); isReported = true) {
     const record = await ledger.findSession(sessionId);
     if (record === null || record.openTurnId === null) return "no turn";
     if ((await ledger.findUnfinished(sessionId)) !== null) return "left open";
-    if (!isSaid) {
-      say(
+    if (!isReported) {
+      onWait(
         "Another process runs this session, or did a moment ago: waiting until the turn is free.",
       );
     }

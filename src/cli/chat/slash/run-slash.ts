@@ -12,19 +12,17 @@ import { toText } from "../words/ending-words.ts";
 import { viewContext } from "../state/context-view.ts";
 import { describeChange } from "../words/model-words.ts";
 import { findSessionId, shortName } from "../session/name-session.ts";
-import { goOn } from "../session/go-on.ts";
 import { toShellWord } from "../words/greeting.ts";
 import { renderCost } from "./render-cost.ts";
 import { renderSessions } from "./render-sessions.ts";
 import { renderHelp, type SlashSpec } from "./slash-words.ts";
 import type { ChatState } from "../state/state.ts";
+import { noticeOf } from "../state/update.ts";
 import { waitForTurn, type Waiting } from "../session/wait-for-turn.ts";
 
 /** The surroundings of a chat besides its session. */
 export interface SlashPlace {
-  /** The folder the agent works in. */
-  readonly workspace: string | null;
-  /** Whether it is a temporary folder for a simulated agent. */
+  /** Whether the workspace is a temporary folder for a simulated agent. */
   readonly isTemporary: boolean;
   readonly agent: string;
   /** From `--config`. */
@@ -46,17 +44,17 @@ export async function runSlash(
   rest: string,
   context: SlashContext,
 ): Promise<boolean> {
-  const { chat, tell } = context;
+  const { chat, emit } = context;
   if (spec.name === "quit") return false;
-  if (spec.needsIdle && chat.isBusy) {
+  if (spec.needsIdle === true && chat.isBusy) {
     const text = `/${spec.name} has to wait until the turn ends; Ctrl-C stops the turn.`;
-    tell({ type: "noticed", level: "warning", text });
+    emit(noticeOf("warning", text));
     return true;
   }
   try {
     await works[spec.name]?.(rest, context);
   } catch (error) {
-    tell({ type: "noticed", level: "error", text: toText(error) });
+    emit(noticeOf("error", toText(error)));
   }
   return true;
 }
@@ -66,34 +64,30 @@ type Work = (rest: string, context: SlashContext) => Promise<void> | void;
 const works: Readonly<Record<string, Work>> = {
   help: (_, context) => report(context, renderHelp()),
   cost: (_, context) => report(context, renderCost(context.state())),
-  context: (_, { chat, tell, state }) => {
+  context: (_, { chat, emit, state }) => {
     const view = viewContext(chat.session.session, state().totals.contextTokens);
-    tell({ type: "context", view });
+    emit({ type: "context", view });
   },
   model: changeModel,
   compact,
-  memory: async (_, context) => {
-    const { run } = await import("../../memory/memory-show.ts");
-    await reportRun(context, run);
-  },
-  skills: async (_, context) => {
-    const { run } = await import("../../skills/skills-list.ts");
-    await reportRun(context, run);
-  },
+  memory: async (_, context) =>
+    reportRun(context, (await import("../../memory/memory-show.ts")).run),
+  skills: async (_, context) =>
+    reportRun(context, (await import("../../skills/skills-list.ts")).run),
   sessions: showSessions,
-  fork: async (name, { engine, chat, tell }) => {
+  fork: async (name, { engine, chat, emit }) => {
     const from = chat.session.id;
     requireRecorded(chat, "fork");
     const fork = await engine.fork({ sessionId: from, ...(name === "" ? {} : { id: name }) });
     await chat.change(fork);
     const back = shortName(from);
     const text = `This is ${shortName(fork.id)} now. ${back} is unchanged: /sessions ${back} goes back.`;
-    tell({ type: "noticed", level: "info", text });
+    emit(noticeOf("info", text));
   },
 };
 
-function report({ tell }: Pick<SlashContext, "tell">, text: string): void {
-  tell({ type: "reported", text: stripVTControlCharacters(text) });
+function report({ emit }: Pick<SlashContext, "emit">, text: string): void {
+  emit({ type: "reported", text: stripVTControlCharacters(text) });
 }
 
 /** Runs a CLI command on this chat's workspace. */
@@ -110,17 +104,14 @@ async function reportRun(context: SlashContext, run: CommandBody): Promise<void>
 }
 
 async function changeModel(id: string, context: SlashContext): Promise<void> {
-  const { chat, tell } = context;
+  const { chat, emit } = context;
   const { session } = chat.session;
   if (id === "") {
     const { model } = session;
-    report(
-      context,
-      `${model.id} of ${model.provider}, ${formatTokens(model.windowTokens)} tokens. /model ID changes it; strata models lists them.`,
-    );
-    return;
+    const text = `${model.id} of ${model.provider}, ${formatTokens(model.windowTokens)} tokens.`;
+    return report(context, `${text} /model ID changes it; strata models lists them.`);
   }
-  tell({ type: "noticed", level: "info", text: describeChange(await chat.useModel(id)) });
+  emit(noticeOf("info", describeChange(await chat.useModel(id))));
 }
 
 /** A session is in the ledger only after its first turn. */
@@ -130,17 +121,13 @@ function requireRecorded({ session }: ChatSession, what: string): void {
   throw new StrataError("input-invalid", message, "send a message first");
 }
 
-async function compact(focus: string, { chat, tell }: SlashContext): Promise<void> {
+async function compact(focus: string, { chat, emit }: SlashContext): Promise<void> {
   requireRecorded(chat, "compact");
-  tell({ type: "noticed", level: "info", text: "Compacting…" });
+  emit(noticeOf("info", "Compacting…"));
   const run = await chat.session.compact(focus === "" ? {} : { focus });
   if (run.kind === "unchanged") {
-    tell({
-      type: "noticed",
-      level: "warning",
-      text: `Nothing was compacted: ${reasons[run.why] ?? run.why}.`,
-    });
-    return;
+    const why = reasons[run.why] ?? run.why;
+    return emit(noticeOf("warning", `Nothing was compacted: ${why}.`));
   }
   const { tokensBefore, tokensAfter, turnsSummarized, costPicoUsd } = run.compaction.details;
   const text =
@@ -148,7 +135,7 @@ async function compact(focus: string, { chat, tell }: SlashContext): Promise<voi
     `${formatTokens(tokensAfter)} tokens, for ${formatUsdRounded(costPicoUsd)}. ` +
     `The agent can still search what was compacted.`;
   await chat.recount();
-  tell({ type: "noticed", level: "info", text });
+  emit(noticeOf("info", text));
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -162,21 +149,19 @@ const reasons: Readonly<Record<string, string>> = {
 
 async function showSessions(typed: string, context: SlashContext): Promise<void> {
   const { engine, ledger, chat } = context;
-  if (typed === "") {
-    report(context, await renderSessions(ledger, chat.session.id));
-    return;
-  }
+  if (typed === "") return report(context, await renderSessions(ledger, chat.session.id));
   const id = await findSessionId(ledger, typed);
   const record = await ledger.findSession(id);
   if (record !== null) requireHere(record, context);
-  const { tell, outside } = context;
-  const say = (text: string): void => tell({ type: "noticed", level: "info", text });
-  const turn = await waitForTurn(ledger, id, { say, outside });
+  const { emit, outside } = context;
+  const onWait = (text: string): void => emit(noticeOf("info", text));
+  const turn = await waitForTurn(ledger, id, { onWait, outside });
   if (turn === "given up") return;
-  if (chat.isBusy)
+  if (chat.isBusy) {
     throw new StrataError("conflict", "a turn has started in the meantime", "stop it first");
+  }
   await chat.change(await engine.resume(id));
-  if (turn === "left open") await goOn(context);
+  if (turn === "left open") await chat.goOn();
 }
 
 /** A session keeps its folder and agent, and so does this chat: both must match. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readTyped, renderHelp, slashSpecs } from "./slash-words.ts";
 
-test("a slash and a word is a command, with what follows it", () => {
+test("a slash and a word is a command with its operand", () => {
   expect(readTyped("/model  claude-opus-5-5 ")).toMatchObject({
     kind: "command",
     spec: { name: "model" },
@@ -10,13 +10,13 @@ test("a slash and a word is a command, with what follows it", () => {
   expect(readTyped("/exit")).toMatchObject({ spec: { name: "quit" } });
 });
 
-test("everything else is said to the agent", () => {
+test("every other line is sent to the agent", () => {
   expect(readTyped(" what is 1/2? ")).toEqual({ kind: "words", text: "what is 1/2?" });
   expect(readTyped(" /model")).toEqual({ kind: "words", text: "/model" });
   expect(readTyped("/etc/hosts is odd")).toEqual({ kind: "words", text: "/etc/hosts is odd" });
 });
 
-test("a command nobody knows is answered with the nearest", () => {
+test("an unknown command is answered with the nearest name", () => {
   expect(readTyped("/contxt")).toEqual({
     kind: "unknown",
     text: "There is no /contxt; did you mean /context? To send it to the agent, put a space before the slash.",

@@ -3,44 +3,43 @@ import { nearestNames } from "../../../core/nearest-names.ts";
 
 export interface SlashSpec {
   readonly name: string;
-  /** The operands. */
-  readonly rest: string;
+  readonly operand?: string;
   readonly meaning: string;
   /** Whether it can run only between turns. */
-  readonly needsIdle: boolean;
+  readonly needsIdle?: boolean;
 }
 
 export const slashSpecs: readonly SlashSpec[] = [
-  { name: "help", rest: "", meaning: "this list", needsIdle: false },
+  { name: "help", meaning: "this list" },
   {
     name: "model",
-    rest: "[ID]",
+    operand: "[ID]",
     meaning: "show the model; with an id, switch this session to another one",
     needsIdle: true,
   },
-  { name: "cost", rest: "", meaning: "the cost, and what caching saved", needsIdle: false },
-  { name: "context", rest: "", meaning: "what fills the window, by tier", needsIdle: false },
+  { name: "cost", meaning: "the cost, and what caching saved" },
+  { name: "context", meaning: "what fills the window, by tier" },
   {
     name: "compact",
-    rest: "[FOCUS]",
+    operand: "[FOCUS]",
     meaning: "compact the conversation now; FOCUS is what to keep",
     needsIdle: true,
   },
-  { name: "memory", rest: "", meaning: "what the agent remembers here", needsIdle: false },
-  { name: "skills", rest: "", meaning: "skills of this workspace", needsIdle: false },
+  { name: "memory", meaning: "what the agent remembers here" },
+  { name: "skills", meaning: "skills of this workspace" },
   {
     name: "sessions",
-    rest: "[ID]",
+    operand: "[ID]",
     meaning: "list the latest sessions; with an id, switch to that one",
     needsIdle: true,
   },
   {
     name: "fork",
-    rest: "[NAME]",
+    operand: "[NAME]",
     meaning: "continue in a new session; this one stays unchanged",
     needsIdle: true,
   },
-  { name: "quit", rest: "", meaning: "quit; the session can be resumed", needsIdle: false },
+  { name: "quit", meaning: "quit; the session can be resumed" },
 ];
 
 export type Typed =
@@ -64,7 +63,7 @@ export function readTyped(line: string): Typed {
 
 export function renderHelp(): string {
   const rows = slashSpecs.map(
-    ({ name, rest, meaning }) => [`/${name}${rest === "" ? "" : ` ${rest}`}`, meaning] as const,
+    ({ name, operand, meaning }) => [`/${name} ${operand ?? ""}`.trimEnd(), meaning] as const,
   );
   const width = Math.max(...rows.map(([left]) => left.length));
   return [

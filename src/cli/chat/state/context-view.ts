@@ -1,6 +1,6 @@
 // What fills a session's window, by tier and section.
 import { itemsOf } from "../../../core/growing/growing-list.ts";
-import { planBudget, type Tier } from "../../../core/tokens/budget.ts";
+import { planBudget } from "../../../core/tokens/budget.ts";
 import type { Session } from "../../../core/session/session.ts";
 
 export interface ContextView {
@@ -14,7 +14,7 @@ export interface ContextView {
 }
 
 export interface TierView {
-  readonly tier: Tier;
+  readonly tier: "T0" | "T1" | "T2" | "T3";
   readonly name: string;
   readonly tokens: number;
   /** Largest first. */
@@ -26,41 +26,36 @@ export interface PartView {
   readonly tokens: number;
 }
 
-/** `told`: the total the provider counted; estimates of the parts are scaled to it. */
-export function viewContext(session: Session, told: number): ContextView {
+/** `total`: the tokens as the provider counted them; estimates of the parts are scaled to it. */
+export function viewContext(session: Session, total: number): ContextView {
   const { model, thread } = session;
   const { tierTokens } = thread.foundation;
-  const share = thread.end.tokens === 0 ? 1 : told / thread.end.tokens;
+  const share = thread.end.tokens === 0 ? 1 : total / thread.end.tokens;
   const scale = (tokens: number): number => Math.round(tokens * share);
   const [T0, T1, T2] = [scale(tierTokens.T0), scale(tierTokens.T1), scale(tierTokens.T2)];
-  const T3 = Math.max(0, told - T0 - T1 - T2);
-  const scaled = (parts: readonly PartView[]): readonly PartView[] =>
-    parts.map(({ name, tokens }) => ({ name, tokens: scale(tokens) }));
+  const T3 = Math.max(0, total - T0 - T1 - T2);
+  const view = (tier: TierView["tier"], name: string, tokens: number): TierView => {
+    const parts = partsOf(session, tier).map((part) => ({ ...part, tokens: scale(part.tokens) }));
+    return { tier, name, tokens, parts };
+  };
   const budget = planBudget(model, { T0, T1, T2, T3, T4: 0, T5: 0 });
-  const reservedTokens = budget.reserves.responseTokens + budget.reserves.toolTokens;
-  const usedTokens = budget.usedTokens.total;
   return {
     windowTokens: model.windowTokens,
-    usedTokens,
-    reservedTokens,
+    usedTokens: budget.usedTokens.total,
+    reservedTokens: budget.reserves.responseTokens + budget.reserves.toolTokens,
     freeTokens: Math.max(0, budget.remainingTokens),
     tiers: [
-      { tier: "T0", name: "tools", tokens: T0, parts: scaled(toolParts(session)) },
-      {
-        tier: "T1",
-        name: "the same in every session",
-        tokens: T1,
-        parts: scaled(systemParts(session, "T1")),
-      },
-      {
-        tier: "T2",
-        name: "of this session",
-        tokens: T2,
-        parts: scaled(systemParts(session, "T2")),
-      },
-      { tier: "T3", name: "conversation", tokens: T3, parts: scaled(threadParts(session)) },
+      view("T0", "tools", T0),
+      view("T1", "the same in every session", T1),
+      view("T2", "of this session", T2),
+      view("T3", "conversation", T3),
     ],
   };
+}
+
+function partsOf(session: Session, tier: TierView["tier"]): readonly PartView[] {
+  if (tier === "T0") return toolParts(session);
+  return tier === "T3" ? threadParts(session) : systemParts(session, tier);
 }
 
 function toolParts({ thread: { foundation } }: Session): readonly PartView[] {
@@ -71,7 +66,10 @@ function toolParts({ thread: { foundation } }: Session): readonly PartView[] {
 }
 
 /** Splits the tokens of a block among its sections by their bytes. */
-function systemParts({ thread: { foundation }, madeOf }: Session, tier: Tier): readonly PartView[] {
+function systemParts(
+  { thread: { foundation }, madeOf }: Session,
+  tier: string,
+): readonly PartView[] {
   const sections = madeOf.filter(({ note }) => note === undefined);
   const blocks = foundation.blocks.filter(({ region }) => region === "system");
   let from = 0;

@@ -1,6 +1,5 @@
 // The state of a chat as a value. Each event makes the next state (update.ts).
-import type { Usage } from "../../../core/message/usage.ts";
-import { noUsage } from "../../../core/message/usage.ts";
+import { noUsage, type Usage } from "../../../core/message/usage.ts";
 import type { TurnPhase } from "../../../engine.ts";
 import type { ContextView } from "./context-view.ts";
 import { emptyEditor, type Editor } from "../terminal/line-editor.ts";
@@ -42,7 +41,7 @@ export type Item =
       readonly isFirst: boolean;
     }
   | ToolItem
-  | { readonly kind: "notice"; readonly level: NoticeLevel; readonly text: string }
+  | ({ readonly kind: "notice" } & Notice)
   /** As it was typed. */
   | { readonly kind: "command"; readonly text: string }
   /** What the user is asked to allow, in full. */
@@ -64,7 +63,10 @@ export interface ToolItem {
   readonly problem: string | null;
 }
 
-export type NoticeLevel = "info" | "warning" | "error";
+export interface Notice {
+  readonly level: "info" | "warning" | "error";
+  readonly text: string;
+}
 
 export interface RunningTurn {
   readonly phase: TurnPhase;

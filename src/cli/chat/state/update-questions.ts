@@ -27,10 +27,8 @@ function nextQuestions(questions: readonly Question[], event: QuestionEvent): re
 }
 
 /** Inserts it before items that may still change, so that it is printed in full and never cut to the window. */
-function withPreview(
-  items: readonly Item[],
-  { toolName, preview: lines }: Question,
-): readonly Item[] {
+function withPreview(items: readonly Item[], question: Question): readonly Item[] {
+  const { toolName, preview: lines } = question;
   const open = items.findIndex(isOpen);
   return items.toSpliced(open === -1 ? items.length : open, 0, {
     kind: "preview",

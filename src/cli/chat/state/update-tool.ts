@@ -14,22 +14,13 @@ export function updateTool(state: ChatState, part: ToolStatus): ChatState {
     (item) => item.kind === "tool" && item.toolUseId === part.toolUseId && isOpen(item),
   );
   const found = state.items[at];
-  const before: ToolItem =
-    found?.kind === "tool"
-      ? found
-      : {
-          kind: "tool",
-          toolUseId: part.toolUseId,
-          name: toPlainLine(part.name),
-          about: "",
-          status: "asked",
-          bytes: null,
-          problem: null,
-        };
-  const { use, result } = part;
+  const { toolUseId, name, status, use, result } = part;
   const after: ToolItem = {
-    ...before,
-    status: part.status,
+    kind: "tool",
+    toolUseId,
+    name: toPlainLine(name),
+    ...(found?.kind === "tool" ? found : { about: "", bytes: null, problem: null }),
+    status,
     ...(use === undefined ? {} : { about: aboutUse(use.inputJson) }),
     ...(result === undefined ? {} : describeResult(result)),
   };
@@ -37,11 +28,8 @@ export function updateTool(state: ChatState, part: ToolStatus): ChatState {
   return { ...state, items };
 }
 
-function describeResult({
-  content,
-  isError,
-}: ToolResultBlock): Pick<ToolItem, "bytes" | "problem"> {
-  const text = content.map((block) => (block.type === "text" ? block.text : "")).join("");
-  const bytes = countBytes(text);
-  return { bytes, problem: isError ? toPlainLine(text.slice(0, 2000)) : null };
+function describeResult(result: ToolResultBlock): Pick<ToolItem, "bytes" | "problem"> {
+  const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  const problem = result.isError ? toPlainLine(text.slice(0, 2000)) : null;
+  return { bytes: countBytes(text), problem };
 }

@@ -11,7 +11,7 @@ function part(value: TurnPart): ChatEvent {
 
 const ended = part({ type: "failed", error: new Error("gone") });
 
-test("each line of an answer is a thing of its own, and only the last is open", () => {
+test("each line of an answer is an item, and only the last is open", () => {
   const { items } = after(said, token("\n\nOne"), token(" line\nTwo\n"), token("lines"));
   expect(items.slice(1)).toEqual([
     { kind: "answer", text: "One line", isOpen: false, isFirst: true },
@@ -26,7 +26,7 @@ test("a line end at the end of an answer leaves no empty line", () => {
   expect(turn).toBeNull();
 });
 
-test("what is said while the agent works is steering", () => {
+test("a message sent while the agent works is steering", () => {
   const { items } = after(said, { type: "said", text: "and this" });
   expect(items).toEqual([
     { kind: "person", text: "hello", isSteering: false },
@@ -37,7 +37,7 @@ test("what is said while the agent works is steering", () => {
 const status = { type: "tool", toolUseId: "u1", name: "read" } as const;
 const use = { type: "tool_use", id: "u1", name: "read", inputJson: '{"path":"a.ts"}' } as const;
 
-test("a tool is one thing from when it is asked for until its result is there", () => {
+test("a tool use is one item from its request to its result", () => {
   const result = {
     type: "tool_result",
     toolUseId: "u1",
@@ -63,14 +63,14 @@ test("a tool is one thing from when it is asked for until its result is there", 
   ]);
 });
 
-test("a result that is an error says what is wrong on one line, without escape codes", () => {
+test("an error result shows its reason on one line, without escape codes", () => {
   const content = [{ type: "text", text: "not_found:\n\u001b[31mno such file" }] as const;
   const result = { type: "tool_result", toolUseId: "u1", content, isError: true } as const;
   const { items } = after(said, part({ ...status, status: "failed", result }));
   expect(items[1]).toMatchObject({ status: "failed", problem: "not_found: no such file" });
 });
 
-test("a turn that ends leaves nothing open and asks nothing", () => {
+test("a turn that ends leaves no open item and no question", () => {
   const question = { id: "1", toolName: "bash", preview: [], isReady: true };
   const state = after(
     said,
@@ -87,13 +87,13 @@ test("a turn that ends leaves nothing open and asks nothing", () => {
   ]);
 });
 
-test("an answer that goes on after a notice begins a new one", () => {
+test("an answer that continues after a notice begins a new item", () => {
   const { items } = after(said, token("one"), noticed("mind this"), token("two"));
   expect(items.map(({ kind }) => kind)).toEqual(["person", "answer", "notice", "answer"]);
   expect(items[3]).toMatchObject({ text: "two", isFirst: true });
 });
 
-test("thinking, stopping and time are told of the turn that runs, and of none else", () => {
+test("thinking, stopping and time belong to the running turn only", () => {
   const stopping = after(
     said,
     part({ type: "thinking", text: "hm" }),
@@ -109,7 +109,7 @@ test("thinking, stopping and time are told of the turn that runs, and of none el
   expect(update(blank, { type: "stopping" })).toEqual(blank);
 });
 
-test("another session keeps what is on the screen and what is typed", () => {
+test("switching the session keeps the screen and the typed line", () => {
   const state = after(noticed("before"), { type: "key", key: { name: "a", sequence: "a" } });
   const { about, totals } = blank;
   const next = update(state, { type: "opened", about: { ...about, sessionId: "s2" }, totals });
@@ -118,12 +118,12 @@ test("another session keeps what is on the screen and what is typed", () => {
   expect(next.about.sessionId).toBe("s2");
 });
 
-test("a key takes the warning back that one more Ctrl-C quits", () => {
+test("a key clears the warning that one more Ctrl-C quits", () => {
   const warned = after({ type: "quitting", isQuitting: true });
   expect(update(warned, { type: "key", key: { name: "left" } }).isQuitting).toBe(false);
 });
 
-test("who answers is told where the model changes, or a wish could not be met", () => {
+test("a notice names the model when it changes or a requested one cannot be used", () => {
   const stays = { type: "route", model: "b", provider: "p", by: "sticky", passedOver: [] } as const;
   expect(after(said, part({ ...stays, previousModel: null })).items).toHaveLength(1);
   const moved = after(said, part({ ...stays, by: "rule", previousModel: "a" }));

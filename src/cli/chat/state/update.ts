@@ -9,12 +9,11 @@ import {
   type ChatAbout,
   type ChatState,
   type Item,
-  type NoticeLevel,
-  type Question,
+  type Notice,
   type RunningTurn,
   type Totals,
 } from "./state.ts";
-import { updateQuestions } from "./update-questions.ts";
+import { updateQuestions, type QuestionEvent } from "./update-questions.ts";
 import { updateTool } from "./update-tool.ts";
 
 export type ChatEvent =
@@ -29,33 +28,34 @@ export type ChatEvent =
   | { readonly type: "counted"; readonly totals: Totals }
   | { readonly type: "stopping" }
   | { readonly type: "tick"; readonly seconds: number }
-  | { readonly type: "noticed"; readonly level: NoticeLevel; readonly text: string }
+  | ({ readonly type: "noticed" } & Notice)
   | { readonly type: "reported"; readonly text: string }
   | { readonly type: "context"; readonly view: ContextView }
-  | { readonly type: "asked"; readonly question: Question }
-  | { readonly type: "ready"; readonly id: string }
-  | { readonly type: "answered"; readonly id: string }
+  | QuestionEvent
   | { readonly type: "key"; readonly key: Key }
   /** The line was submitted. */
   | { readonly type: "entered" }
   | { readonly type: "quitting"; readonly isQuitting: boolean };
 
+export type Emit = (event: ChatEvent) => void;
+
+export function noticeOf(level: Notice["level"], text: string): ChatEvent {
+  return { type: "noticed", level, text };
+}
+
 export function update(state: ChatState, event: ChatEvent): ChatState {
   switch (event.type) {
-    case "opened": {
-      const { items, editor } = state;
-      return { ...openState(event.about, event.totals), items, editor };
-    }
+    case "opened":
+      return { ...openState(event.about, event.totals), items: state.items, editor: state.editor };
     case "moved":
       return { ...state, about: event.about };
     case "said": {
       const isSteering = state.turn !== null;
-      const started = state.turn ?? newTurn;
-      const said: Item = { kind: "person", text: event.text, isSteering };
-      return { ...add(closeAnswer(state), said), turn: started };
+      const { text } = event;
+      return { ...add(state, { kind: "person", text, isSteering }), turn: state.turn ?? newTurn };
     }
     case "commanded":
-      return add(closeAnswer(state), { kind: "command", text: event.text });
+      return add(state, { kind: "command", text: event.text });
     case "part":
       return updatePart(state, event.part);
     case "counted":
@@ -65,11 +65,11 @@ export function update(state: ChatState, event: ChatEvent): ChatState {
     case "tick":
       return withTurn(state, { seconds: event.seconds });
     case "noticed":
-      return add(closeAnswer(state), { kind: "notice", level: event.level, text: event.text });
+      return add(state, { kind: "notice", level: event.level, text: event.text });
     case "reported":
-      return add(closeAnswer(state), { kind: "report", text: event.text });
+      return add(state, { kind: "report", text: event.text });
     case "context":
-      return add(closeAnswer(state), { kind: "context", view: event.view });
+      return add(state, { kind: "context", view: event.view });
     case "asked":
     case "ready":
     case "answered":
@@ -96,7 +96,7 @@ function updatePart(state: ChatState, part: TurnPart): ChatState {
       return { ...state, turn: state.turn ?? newTurn };
     case "route": {
       const words = describeRoute(part);
-      return words === null ? state : add(closeAnswer(state), { kind: "notice", ...words });
+      return words === null ? state : add(state, { kind: "notice", ...words });
     }
     case "text":
       return addWords(withTurn(state, { isThinking: false }), part.text);
@@ -148,8 +148,9 @@ function closeAll(state: ChatState): ChatState {
   return { ...state, items };
 }
 
+/** Adds an item after the text of the agent, which ends there. */
 function add(state: ChatState, item: Item): ChatState {
-  return { ...state, items: [...state.items, item] };
+  return { ...state, items: [...closeAnswer(state).items, item] };
 }
 
 function withTurn(state: ChatState, change: Partial<RunningTurn>): ChatState {

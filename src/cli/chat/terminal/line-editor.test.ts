@@ -15,19 +15,19 @@ function withText(text: string): Editor {
   return { ...emptyEditor, text, cursor: text.length };
 }
 
-test("letters stand where the cursor is", () => {
+test("letters are inserted at the cursor", () => {
   const editor = type(emptyEditor, "a", "c", named("left"), "b");
   expect(editor).toMatchObject({ text: "abc", cursor: 2 });
 });
 
-test("the cursor moves by what a person takes for a character", () => {
+test("the cursor moves by whole characters, accents and emoji included", () => {
   const editor = type(withText("日👩‍👩‍👧é"), named("left"), named("left"));
   expect(editor.cursor).toBe(1);
   expect(type(editor, named("delete")).text).toBe("日é");
   expect(type(editor, named("backspace")).text).toBe("👩‍👩‍👧é");
 });
 
-test("lines are cut as shells do it", () => {
+test("Ctrl keys delete as in a shell", () => {
   expect(type(withText("one two  "), control("w"))).toMatchObject({ text: "one ", cursor: 4 });
   expect(type(withText("one two"), control("u")).text).toBe("");
   const middle = { ...withText("one two"), cursor: 3 };
@@ -37,7 +37,7 @@ test("lines are cut as shells do it", () => {
   expect(type(emptyEditor, control("w"), named("backspace"))).toEqual(emptyEditor);
 });
 
-test("what was typed before comes back, and the draft after it", () => {
+test("the history shows earlier lines, and the draft after them", () => {
   const one = takeLine(withText("first"));
   const two = takeLine(type(one, ..."second".split("")));
   const draft = type(two, ..."dra".split(""));
@@ -47,12 +47,12 @@ test("what was typed before comes back, and the draft after it", () => {
   expect(type(up, named("down")).text).toBe("dra");
 });
 
-test("the same line twice is remembered once, and blank lines are not", () => {
+test("the history keeps a repeated line once, and no blank lines", () => {
   const twice = takeLine({ ...takeLine(withText("again")), text: "again" });
   expect(takeLine({ ...twice, text: "  " }).history).toEqual(["again"]);
 });
 
-test("pasted lines are text, and nothing in them is a key", () => {
+test("pasted lines are text, never keys", () => {
   const editor = type(
     emptyEditor,
     named("paste-start"),
@@ -65,7 +65,7 @@ test("pasted lines are text, and nothing in them is a key", () => {
   expect(editor).toMatchObject({ text: "a\nb", cursor: 3, isPasting: false });
 });
 
-test("Alt-Enter begins a line, and keys without a text add nothing", () => {
+test("Alt-Enter begins a new line, and keys without text add nothing", () => {
   expect(type(withText("a"), { name: "return", meta: true, sequence: "\u001b\r" }).text).toBe(
     "a\n",
   );

@@ -34,7 +34,7 @@ export interface Key {
 const historyMax = 500;
 
 export function editLine(editor: Editor, key: Key): Editor {
-  const { text, cursor, isPasting } = editor;
+  const { isPasting } = editor;
   if (key.name === "paste-start" || key.name === "paste-end") {
     return { ...editor, isPasting: key.name === "paste-start" };
   }
@@ -42,34 +42,7 @@ export function editLine(editor: Editor, key: Key): Editor {
   if (isPasting && isInterrupt(key)) return { ...editor, isPasting: false };
   if (isPasting) return insert(editor, pastedText(key));
   const edit = editOf(key);
-  switch (edit) {
-    case "left":
-      return { ...editor, cursor: before(text, cursor) };
-    case "right":
-      return { ...editor, cursor: after(text, cursor) };
-    case "home":
-      return { ...editor, cursor: 0 };
-    case "end":
-      return { ...editor, cursor: text.length };
-    case "delete left":
-      return cut(editor, before(text, cursor), cursor);
-    case "delete right":
-      return cut(editor, cursor, after(text, cursor));
-    case "delete word":
-      return cut(editor, text.slice(0, cursor).search(/\S+\s*$/), cursor);
-    case "delete to start":
-      return cut(editor, 0, cursor);
-    case "delete to end":
-      return cut(editor, cursor, text.length);
-    case "older":
-      return show(editor, editor.at - 1);
-    case "newer":
-      return show(editor, editor.at + 1);
-    case "new line":
-      return insert(editor, "\n");
-    case null:
-      return insert(editor, typedText(key));
-  }
+  return edit === null ? insert(editor, typedText(key)) : edit(editor);
 }
 
 function isInterrupt({ ctrl, name }: Key): boolean {
@@ -84,47 +57,50 @@ export function takeLine(editor: Editor): Editor {
   return { ...emptyEditor, history: longer, at: longer.length };
 }
 
-type Edit =
-  | "left"
-  | "right"
-  | "home"
-  | "end"
-  | "delete left"
-  | "delete right"
-  | "delete word"
-  | "delete to start"
-  | "delete to end"
-  | "older"
-  | "newer"
-  | "new line";
+type Edit = (editor: Editor) => Editor;
+
+const left: Edit = (editor) => ({ ...editor, cursor: before(editor) });
+const right: Edit = (editor) => ({ ...editor, cursor: after(editor) });
+const home: Edit = (editor) => ({ ...editor, cursor: 0 });
+const end: Edit = (editor) => ({ ...editor, cursor: editor.text.length });
+const deleteLeft: Edit = (editor) => cut(editor, before(editor), editor.cursor);
+const deleteRight: Edit = (editor) => cut(editor, editor.cursor, after(editor));
+const deleteWord: Edit = (editor) =>
+  cut(editor, editor.text.slice(0, editor.cursor).search(/\S+\s*$/), editor.cursor);
+const deleteToStart: Edit = (editor) => cut(editor, 0, editor.cursor);
+const deleteToEnd: Edit = (editor) => cut(editor, editor.cursor, editor.text.length);
+const older: Edit = (editor) => show(editor, editor.at - 1);
+const newer: Edit = (editor) => show(editor, editor.at + 1);
+const newLine: Edit = (editor) => insert(editor, "\n");
 
 const plainKeys: Readonly<Record<string, Edit>> = {
-  left: "left",
-  right: "right",
-  home: "home",
-  end: "end",
-  backspace: "delete left",
-  delete: "delete right",
-  up: "older",
-  down: "newer",
+  left,
+  right,
+  home,
+  end,
+  up: older,
+  down: newer,
+  backspace: deleteLeft,
+  delete: deleteRight,
 };
 
+/** As in a shell. */
 const controlKeys: Readonly<Record<string, Edit>> = {
-  b: "left",
-  f: "right",
-  a: "home",
-  e: "end",
-  h: "delete left",
-  d: "delete right",
-  w: "delete word",
-  u: "delete to start",
-  k: "delete to end",
-  p: "older",
-  n: "newer",
+  b: left,
+  f: right,
+  a: home,
+  e: end,
+  p: older,
+  n: newer,
+  h: deleteLeft,
+  d: deleteRight,
+  w: deleteWord,
+  u: deleteToStart,
+  k: deleteToEnd,
 };
 
 function editOf({ name = "", ctrl, meta }: Key): Edit | null {
-  if (meta === true) return name === "return" || name === "enter" ? "new line" : null;
+  if (meta === true) return name === "return" || name === "enter" ? newLine : null;
   return (ctrl === true ? controlKeys[name] : plainKeys[name]) ?? null;
 }
 
@@ -158,10 +134,10 @@ function show(editor: Editor, at: number): Editor {
   return { ...editor, at, draft, text: shown, cursor: shown.length };
 }
 
-function before(text: string, cursor: number): number {
+function before({ text, cursor }: Editor): number {
   return cursor - (charactersOf(text.slice(0, cursor)).at(-1)?.length ?? 0);
 }
 
-function after(text: string, cursor: number): number {
+function after({ text, cursor }: Editor): number {
   return cursor + (charactersOf(text.slice(cursor))[0]?.length ?? 0);
 }

@@ -15,7 +15,7 @@ test("Ctrl-C stops the turn, and quits while it is stopping", () => {
   expect(readKey(after(said, { type: "stopping" }), interrupt)).toEqual({ kind: "quit" });
 });
 
-test("Ctrl-C takes the line away first, then warns, then quits", () => {
+test("Ctrl-C clears the line first, then warns, then quits", () => {
   expect(readKey(after(typed), interrupt)).toEqual({ kind: "clear" });
   expect(readKey(blank, interrupt)).toEqual({ kind: "warn" });
   const warned = after({ type: "quitting", isQuitting: true });
@@ -27,7 +27,7 @@ test("Ctrl-D quits on an empty line only", () => {
   expect(readKey(after(typed), { name: "d", ctrl: true })).toEqual({ kind: "edit" });
 });
 
-test("a line is taken with Enter, a blank one is not", () => {
+test("Enter sends a line, but not a blank one", () => {
   expect(readKey(after(typed), { name: "return" })).toEqual({ kind: "submit", text: "x" });
   expect(readKey(after(typed), { name: "return", meta: true })).toEqual({ kind: "edit" });
   expect(readKey(blank, { name: "return" })).toEqual({ kind: "nothing" });
@@ -44,7 +44,7 @@ test("y, n, a and Escape answer a question", () => {
   ]);
 });
 
-test("a letter that was being typed when a question came up is no answer to it", () => {
+test("a letter typed just as a question appears is no answer to it", () => {
   expect(readKey(after(said, asked), { name: "a", sequence: "a" })).toEqual({ kind: "edit" });
   expect(readKey(after(said, typed, asked, ready), { name: "a" })).toEqual({ kind: "edit" });
 });
@@ -59,7 +59,7 @@ test("in pasted text every key is text", () => {
   expect(readKey(pasting, interrupt)).toEqual({ kind: "edit" });
 });
 
-test("Ctrl-C ends a paste whose end never comes, and the next one means what it says", () => {
+test("Ctrl-C ends a paste whose end never comes, and the next Ctrl-C works as usual", () => {
   const begun: ChatEvent = { type: "key", key: { name: "paste-start" } };
   const pasting = after(begun, typed);
   expect(readKey(pasting, interrupt)).toEqual({ kind: "edit" });

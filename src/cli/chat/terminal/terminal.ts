@@ -5,9 +5,9 @@ import type { TurnEnding } from "../../../engine.ts";
 import type { Confirmations } from "../session/confirmations.ts";
 import type { Key } from "./line-editor.ts";
 import { readKey, type Action } from "./read-key.ts";
-import { runSlash, type SlashContext } from "../slash/run-slash.ts";
+import type { SlashContext } from "../slash/run-slash.ts";
+import { submitLine } from "../line-mode.ts";
 import type { Screen } from "./screen.ts";
-import { readTyped } from "../slash/slash-words.ts";
 
 export interface TerminalSetup extends SlashContext {
   readonly confirmations: Confirmations;
@@ -77,31 +77,25 @@ function createActs(
   quit: () => void,
   later: (work: Promise<unknown>) => void,
 ): (action: Action, key: Key) => void {
-  const { chat, tell, confirmations, screen, state, input, output } = setup;
+  const { chat, emit, confirmations, screen, state, input, output } = setup;
   const submit = async (text: string): Promise<void> => {
-    const typed = readTyped(text);
-    if (typed.kind !== "words") tell({ type: "commanded", text: text.trim() });
-    if (typed.kind === "unknown") tell({ type: "noticed", level: "warning", text: typed.text });
-    else if (typed.kind === "command") {
-      if (!(await runSlash(typed.spec, typed.rest, setup))) quit();
-    } else if (chat.isBusy) chat.steer(typed.text);
-    else await chat.say(typed.text);
+    if ((await submitLine(text, setup)) === "quit") quit();
   };
   return (action, key) => {
     switch (action.kind) {
       case "edit":
-        return tell({ type: "key", key });
+        return emit({ type: "key", key });
       case "submit":
-        tell({ type: "entered" });
+        emit({ type: "entered" });
         return later(submit(action.text));
       case "answer":
         return confirmations.answer(action.id, action.answer);
       case "stop":
         return later(chat.stop());
       case "clear":
-        return tell({ type: "entered" });
+        return emit({ type: "entered" });
       case "warn":
-        return tell({ type: "quitting", isQuitting: true });
+        return emit({ type: "quitting", isQuitting: true });
       case "quit":
         return quit();
       case "clear screen":

@@ -3,12 +3,7 @@ import { StrataError } from "../../../core/strata-error.ts";
 import type { ProviderFailure } from "../../../core/wire/failure.ts";
 import type { ReplyStop } from "../../../core/wire/reply.ts";
 import type { TurnRun } from "../../../engine.ts";
-import type { NoticeLevel } from "../state/state.ts";
-
-export interface EndingWords {
-  readonly level: NoticeLevel;
-  readonly text: string;
-}
+import type { Notice } from "../state/state.ts";
 
 /** Whether the turn is done but its last reply is incomplete: it reached the maximum length or was refused. */
 export function isCutShort({ end, calls }: TurnRun): boolean {
@@ -16,37 +11,33 @@ export function isCutShort({ end, calls }: TurnRun): boolean {
 }
 
 /** Null for a normal end. */
-export function describeEnding(run: TurnRun): EndingWords | null {
+export function describeEnding(run: TurnRun): Notice | null {
   const { end, calls } = run;
+  const last = calls.at(-1);
   switch (end) {
     case "done": {
-      const text = stopWords[calls.at(-1)?.stopReason ?? "unknown"];
-      return text === undefined ? null : { level: "warning", text };
+      const text = stopWords[last?.stopReason ?? "unknown"];
+      return text === undefined ? null : warn(text);
     }
     case "cancelled":
-      return {
-        level: "warning",
-        text: "Stopped. The conversation continues from before this turn; its cost is counted.",
-      };
+      return warn(
+        "Stopped. The conversation continues from before this turn; its cost is counted.",
+      );
     case "failed": {
-      const last = calls.at(-1);
-      const text =
-        last === undefined || last.failure === null
-          ? "The turn failed."
-          : describeFailure(last.failure, last.status === "partial");
+      const failure = last?.failure ?? null;
+      const isPartial = last?.status === "partial";
+      const text = failure === null ? "The turn failed." : describeFailure(failure, isPartial);
       return { level: "error", text };
     }
     case "cut off":
-      return {
-        level: "warning",
-        text: "The reply was cut off in the middle of a tool use, so the turn ended here.",
-      };
+      return warn("The reply was cut off in the middle of a tool use, so the turn ended here.");
     case "too many calls":
-      return {
-        level: "warning",
-        text: "The turn ended because it took too many calls; send a message to continue.",
-      };
+      return warn("The turn ended because it took too many calls; send a message to continue.");
   }
+}
+
+function warn(text: string): Notice {
+  return { level: "warning", text };
 }
 
 const stopWords: Readonly<Partial<Record<ReplyStop, string>>> = {

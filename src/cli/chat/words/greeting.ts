@@ -50,18 +50,9 @@ export function textOf({ content }: Message): string {
     .join(" ");
 }
 
-export interface Farewell {
-  readonly isRecorded: boolean;
-  /** Options that must be typed again to find the session. */
-  readonly typed: readonly string[];
-}
-
-/** What it cost, what caching saved, and how to resume. */
-export function renderFarewell(
-  { about, totals }: ChatState,
-  { isRecorded, typed }: Farewell,
-): string {
-  if (!isRecorded || totals.callCount === 0) return "";
+/** What it cost, what caching saved, and how to resume. `typed`: options that must be typed again to find the session. */
+export function renderFarewell({ about, totals }: ChatState, typed: readonly string[]): string {
+  if (totals.callCount === 0) return "";
   const { costPicoUsd, savedPicoUsd, usage } = totals;
   const cached = hitRate(usage);
   const parts = [

@@ -5,7 +5,7 @@ import type { ModelChange } from "../../../engine/session/change-model.ts";
 import type { CallPreview } from "../../../engine/session/preview-next-call.ts";
 import type { TurnPart } from "../../../engine/turn/turn-handle.ts";
 import { formatTokens } from "../../../replay/page/in-page.ts";
-import type { NoticeLevel } from "../state/state.ts";
+import type { Notice } from "../state/state.ts";
 
 /** What the next call reads from the cache and costs, and what happens to the cache of the previous model. */
 export function describeChange({ model, previousModel, next }: ModelChange): string {
@@ -33,25 +33,19 @@ function describePrice({ promptTokens, cachedTokens, price }: CallPreview): stri
 type RoutePart = Extract<TurnPart, { readonly type: "route" }>;
 
 /** Null if the session keeps its model and no other was requested. */
-export function describeRoute({
-  model,
-  by,
-  passedOver,
-  previousModel,
-}: RoutePart): { readonly level: NoticeLevel; readonly text: string } | null {
-  const lines = [
-    ...passedOver.map(
-      (each) =>
-        `${each.name}, ${sources[each.by]}, cannot take this turn: ${refusals[each.reason]}.`,
-    ),
-    ...(previousModel === null
-      ? []
-      : [`${model} answers, ${sources[by]}; it was ${previousModel} before.`]),
-  ];
-  if (lines.length === 0) return null;
-  const answers = previousModel === null ? [`${model} answers.`] : [];
-  const level = passedOver.length === 0 ? "info" : "warning";
-  return { level, text: [...lines, ...answers].join(" ") };
+export function describeRoute({ model, by, passedOver, previousModel }: RoutePart): Notice | null {
+  if (passedOver.length === 0 && previousModel === null) return null;
+  const refused = passedOver.map(
+    (each) => `${each.name}, ${sources[each.by]}, cannot take this turn: ${refusals[each.reason]}.`,
+  );
+  const answers =
+    previousModel === null
+      ? `${model} answers.`
+      : `${model} answers, ${sources[by]}; it was ${previousModel} before.`;
+  return {
+    level: refused.length === 0 ? "info" : "warning",
+    text: [...refused, answers].join(" "),
+  };
 }
 
 const sources: Readonly<Record<RouteSource, string>> = {

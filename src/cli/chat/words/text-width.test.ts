@@ -30,7 +30,7 @@ test("text without spaces is broken between its wide characters", () => {
   expect(wrapLine("- 日本語のテキスト ok", 12)).toEqual(["- 日本語のテ", "キスト ok"]);
 });
 
-test("no line is wider than it may be, and no word is lost", () => {
+test("no line exceeds the width, and no word is lost", () => {
   const words = fc.array(fc.constantFrom("a", "word", "日本", "👩‍👧", "longer-than-all", "é"));
   fc.assert(
     fc.property(words, fc.integer({ min: 2, max: 30 }), (list, width) => {
@@ -53,7 +53,7 @@ test("more words change only the last line", () => {
   );
 });
 
-test("what is cut says so, and pads count columns", () => {
+test("cut text ends with an ellipsis, and padding counts columns", () => {
   expect(cutToWidth("abcdef", 4)).toBe("abc…");
   expect(cutToWidth("日本語", 4)).toBe("日…");
   expect(cutToWidth("abc", 3)).toBe("abc");

@@ -5,12 +5,12 @@ import { formatBytes, toPrintable } from "../../ledger/render-ledger.ts";
 import { toPlainLine } from "./plain-text.ts";
 
 /** The inputs that say most about a use, best first. */
-const telling = ["command", "pattern", "query", "path", "name", "skill", "file", "url"];
+const namingInputs = ["command", "pattern", "query", "path", "name", "skill", "file", "url"];
 
 /** Empty if the input has none of them or cannot be read. */
 export function aboutUse(inputJson: string): string {
   const input = readInput(inputJson);
-  const found = telling.find((name) => typeof input[name] === "string") ?? firstText(input);
+  const found = namingInputs.find((name) => typeof input[name] === "string") ?? firstText(input);
   const words = found === undefined ? "" : wordsOf(input[found]);
   const path = found === "pattern" || found === "query" ? wordsOf(input["path"]) : "";
   return path === "" || path === "." ? words : `${words} in ${path}`;
