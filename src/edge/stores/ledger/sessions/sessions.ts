@@ -9,7 +9,7 @@ import type {
 } from "../../../../core/ledger/session-record.ts";
 import type { Statement } from "../../sql/database.ts";
 import { text } from "../../sql/read-row.ts";
-import { checkFoundation } from "../turns/check-foundation.ts";
+import { checkFoundation } from "../../sql/storable.ts";
 import {
   findKnown,
   needSession,

@@ -5,7 +5,7 @@ import type {
   HistoryQuery,
 } from "../../../../core/ledger/history-record.ts";
 import { rankHistory, rarityOf } from "../../../../core/recall/rank-history.ts";
-import type { Candidate, RankedPassage } from "../../../../core/recall/ranking.ts";
+import type { Candidate, RankedPassage } from "../../../../core/recall/pick-varied.ts";
 import { readQuery } from "../../../../core/recall/rank-history.ts";
 import type { ResultRow } from "../../sql/database.ts";
 import { integer } from "../../sql/read-row.ts";

@@ -1,7 +1,7 @@
 // Opens a turn: the lease on its session, its row and its first messages in one commit.
 import type { NewTurn } from "../../../../core/ledger/turn-record.ts";
 import type { Commit } from "../../sql/database.ts";
-import { checkFoundation } from "./check-foundation.ts";
+import { checkFoundation } from "../../sql/storable.ts";
 import { contentWrites, messageRow, messageWrites } from "../message-rows.ts";
 import { type KnownSession, needSession } from "../sessions/session-rows.ts";
 import { busyWith, commitOnce, conflict, seqStep, triesMax, type Store } from "../store.ts";
