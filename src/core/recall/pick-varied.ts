@@ -35,10 +35,7 @@ const repeatedShare = 0.6;
 /** A passage that shares more than this with a better one is a duplicate. */
 const sharedMax = 0.8;
 
-/**
- * Expects passages ranked by score. Takes the best first, then what adds most. Duplicates of the same lines, as
- * of a file read twice, come last.
- */
+/** Expects passages ranked by score. Takes the best, then what adds most. Duplicates, as of a file read twice, come last. */
 export function pickVaried<C extends Candidate>(
   ranked: readonly ScoredPassage<C>[],
   { weights, limit }: Pick<Ranking, "weights" | "limit">,
