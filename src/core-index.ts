@@ -31,26 +31,10 @@ export type {
   ToolUseBlock,
 } from "./core/message/message.ts";
 export {
-  appendSealed,
-  emptyPrefix,
-  sealedMessages,
-  sealMessage,
-  type SealedMessage,
-  type SealedPrefix,
-  type Sealing,
-} from "./core/message/seal-message.ts";
-export {
   encodeToolDefinition,
   toToolDefinition,
   type ToolDefinition,
 } from "./core/message/tool-definition.ts";
-export type {
-  CompactionSummary,
-  StopReason,
-  ToolCall,
-  TurnFailure,
-  TurnResult,
-} from "./core/message/turn-result.ts";
 export {
   addUsage,
   coverage,
@@ -67,7 +51,6 @@ export {
 } from "./core/message/usage.ts";
 export { validateConversation } from "./core/message/validate-conversation.ts";
 export { validateMessage, validateRecord, validateUsage } from "./core/message/validate-message.ts";
-export { validateRequest, validateTool } from "./core/message/validate-request.ts";
 export type { Rule, Violation } from "./core/message/violation.ts";
 export {
   builtInCatalogue,
@@ -82,7 +65,6 @@ export type { Capabilities, CapabilityName } from "./core/models/capabilities.ts
 export {
   costOf,
   findCost,
-  savingsOverModel,
   savingsOverNoCache,
   type Cost,
   type CostOptions,
@@ -101,17 +83,7 @@ export {
   type ResolvedModel,
 } from "./core/models/resolve-model.ts";
 export {
-  anchorAt,
-  countHistory,
-  observe,
-  type Anchor,
-  type CountedMessage,
-  type History,
-  type TokenTotal,
-} from "./core/tokens/anchor.ts";
-export {
   defaultReserves,
-  moveBudget,
   planBudget,
   type BudgetLimits,
   type Reserves,
@@ -122,13 +94,11 @@ export { cheapCounter } from "./core/tokens/cheap-counter.ts";
 export { createCountCache, type CountCache } from "./core/tokens/count-cache.ts";
 export { estimateTokens } from "./core/tokens/estimate.ts";
 export { loadO200k, type TextCounter } from "./core/tokens/o200k/counter.ts";
-export { planCuts, recentTurnsMin, type CutPlan, type Cuttable } from "./core/tokens/plan-cuts.ts";
 export {
   addRawCounts,
   countMessage,
   countText,
   noRawCount,
-  totalRawCount,
   type RawCount,
 } from "./core/tokens/raw-count.ts";
 export {

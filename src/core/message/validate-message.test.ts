@@ -3,7 +3,6 @@ import type { Block, Message, MessageRecord } from "./message.ts";
 import { noUsage } from "./usage.ts";
 import { validateConversation } from "./validate-conversation.ts";
 import { validateMessage, validateRecord, validateUsage } from "./validate-message.ts";
-import { validateRequest, validateTool } from "./validate-request.ts";
 
 const text = (words: string): Block => ({ type: "text", text: words });
 const user = (words: string): Message => ({ role: "user", content: [text(words)] });
@@ -254,8 +253,6 @@ describe("values that break the types", () => {
     validateMessage,
     validateRecord,
     validateUsage,
-    validateRequest,
-    validateTool,
     "validateConversation of one": (value: never) => validateConversation([value]),
     validateConversation,
   };

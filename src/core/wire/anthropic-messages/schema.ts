@@ -1,6 +1,5 @@
 // The provider's JSON: the names both directions use, and how a value of any shape is read.
 import type { BlockKind } from "../../assembly/prompt-block.ts";
-import { isObject } from "../../message/fields.ts";
 import { objectMembers, rootSpan } from "../../message/json-text.ts";
 import type { JsonText } from "../../message/message.ts";
 import type { Lifetime } from "../../message/usage.ts";
@@ -42,27 +41,10 @@ function isServerBlock(type: string): boolean {
 
 export type WireRole = "user" | "assistant" | "system";
 
-export type JsonObject = Readonly<Record<string, unknown>>;
-
 /** A marker as the value of `cache_control`. Five minutes is the provider's default. */
 export function markerJson(lifetime: Lifetime): JsonText {
   assert(lifetime === "5m" || lifetime === "1h", `no marker lives for ${lifetime} here`);
   return lifetime === "5m" ? '{"type":"ephemeral"}' : '{"type":"ephemeral","ttl":"1h"}';
-}
-
-/** Undefined for what is not JSON, or not an object. */
-export function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The object, or one without members for anything else. */
-export function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
 }
 
 /** The text, or an empty one for anything else. */

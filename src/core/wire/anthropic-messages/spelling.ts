@@ -1,10 +1,11 @@
 // Canonical tools, system text and messages → the bytes of a request, written so that more can be appended.
+import { parseFields } from "../../message/fields.ts";
 import type { Spelled, SpelledBlock, Spelling, Written } from "../../assembly/spelling.ts";
 import { spellMessage } from "../../message/encode-message.ts";
 import type { JsonText, Message, Role } from "../../message/message.ts";
 import { encodeToolDefinition } from "../../message/tool-definition.ts";
 import type { ModelFacts } from "../../models/model-facts.ts";
-import { clearAtBeta, compactionBeta, parseObject, type WireRole } from "./schema.ts";
+import { clearAtBeta, compactionBeta, type WireRole } from "./schema.ts";
 import { repairCharacters, repairOf } from "./repair-characters.ts";
 import { spellContent } from "./spell-content.ts";
 import { signedSummary, toPlainSummary } from "./spell-summary.ts";
@@ -138,7 +139,7 @@ function advance(
 
 /** The whole message as one closed block. A marker would have to go inside, so it carries none. */
 function spellVerbatim(message: Message, json: JsonText, written: Written): Spelled {
-  const fields = parseObject(json);
+  const fields = parseFields(json);
   if (fields === undefined) return leaveOut("it is not a JSON object", written);
   const clears = Object.hasOwn(fields, "clear_at");
   const repaired = repairCharacters(withoutMarkers(json));

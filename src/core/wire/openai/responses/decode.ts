@@ -1,7 +1,7 @@
 // A response object → a reply, with every item's exact text at hand.
 import { arrayItems, escapeLoneSurrogates, rootSpan } from "../../../message/json-text.ts";
 import type { Block, JsonText } from "../../../message/message.ts";
-import type { ProviderFailure } from "../../failure.ts";
+import { malformed, type ProviderFailure } from "../../failure.ts";
 import { failureIn } from "../failure.ts";
 import { fieldsIn, parseFields, textIn, type Fields } from "../../../message/fields.ts";
 import type { Reply, ReplyStop } from "../../reply.ts";
@@ -56,10 +56,6 @@ export function toReply(
     ...(diagnosis === undefined ? {} : { diagnosis }),
     transformations: [],
   };
-}
-
-export function malformed(detail: string): ProviderFailure {
-  return { kind: "malformed", detail };
 }
 
 function toStop(response: Fields, items: readonly JsonText[]): ReplyStop {

@@ -2,13 +2,13 @@
 import { growingList, itemsOf, type GrowingList } from "../../../growing/growing-list.ts";
 import { escapeLoneSurrogates } from "../../../message/json-text.ts";
 import type { Block, JsonText } from "../../../message/message.ts";
-import type { ProviderFailure } from "../../failure.ts";
+import { malformed, type ProviderFailure } from "../../failure.ts";
 import { toInputJson } from "../arguments.ts";
 import { failureIn } from "../failure.ts";
 import { countIn, fieldsIn, parseFields, textIn, type Fields } from "../../../message/fields.ts";
 import type { ServerEvent, StreamDecoder } from "../../protocol.ts";
 import type { Reply, StreamPart } from "../../reply.ts";
-import { malformed, outputTexts, responseFailure, toReply } from "./decode.ts";
+import { outputTexts, responseFailure, toReply } from "./decode.ts";
 import { toBlocks } from "./items.ts";
 import { memberText, readItemFields, type Item } from "./schema.ts";
 
