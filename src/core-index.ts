@@ -10,7 +10,7 @@ export {
 } from "./core/message/canonical-request.ts";
 export { decodeBlock, decodeMessage } from "./core/message/decode-message.ts";
 export { encodeBlock, encodeMessage } from "./core/message/encode-message.ts";
-export { canonicalJsonOf, toCanonicalJson } from "./core/message/json-text.ts";
+export { canonicalJsonOf, toCanonicalJson } from "./core/message/json-tree.ts";
 export type {
   Block,
   BlockType,
@@ -91,7 +91,6 @@ export {
 } from "./core/tokens/budget.ts";
 export { calibrate, learn, uncalibrated, type Calibration } from "./core/tokens/calibration.ts";
 export { cheapCounter } from "./core/tokens/cheap-counter.ts";
-export { createCountCache, type CountCache } from "./core/tokens/count-cache.ts";
 export { estimateTokens } from "./core/tokens/estimate.ts";
 export { loadO200k, type TextCounter } from "./core/tokens/o200k/counter.ts";
 export {

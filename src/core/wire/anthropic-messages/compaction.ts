@@ -1,12 +1,13 @@
 // A summary on demand: the same request with one more member, without the members that it excludes.
 import { fieldsOf, parseFields } from "../../message/fields.ts";
+import { memberTexts } from "../../message/json-text.ts";
 import type { JsonText, Message } from "../../message/message.ts";
 import type { EncodedRequest, EncodeNote } from "../encoded-request.ts";
 import type { CallOptions, CompactionToEncode, ProtocolCompaction } from "../protocol.ts";
 import type { Reply } from "../reply.ts";
 import { decodeReply } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
-import { compactionBeta, memberTexts, textOf } from "./schema.ts";
+import { compactionBeta, textOf } from "./schema.ts";
 
 export const compaction: ProtocolCompaction = {
   canStream: true,

@@ -1,12 +1,12 @@
 // A whole reply → our form. Blocks are read from their exact text.
 import { type Fields, fieldsOf, parseFields } from "../../message/fields.ts";
 import { decodeBlock } from "../../message/decode-message.ts";
-import { arrayItems, escapeLoneSurrogates, rootSpan } from "../../message/json-text.ts";
+import { escapeLoneSurrogates, itemTexts, memberTexts } from "../../message/json-text.ts";
 import type { Block, JsonText } from "../../message/message.ts";
 import { malformed, type ProviderFailure } from "../failure.ts";
 import type { Reply, ReplyStop } from "../reply.ts";
 import { excerpt, toFailure } from "./failure.ts";
-import { listOf, memberTexts, textOf } from "./schema.ts";
+import { listOf, textOf } from "./schema.ts";
 import { readUsage } from "./usage.ts";
 
 export function decodeReply(body: string): Reply | ProviderFailure {
@@ -24,7 +24,7 @@ export function decodeReply(body: string): Reply | ProviderFailure {
 function readContent(json: JsonText): readonly Block[] | undefined {
   if (json === "null") return [];
   if (!json.startsWith("[")) return undefined;
-  const texts = arrayItems(json, rootSpan(json)).map(({ start, end }) => json.slice(start, end));
+  const texts = itemTexts(json);
   return texts.every((text) => text.startsWith("{")) ? texts.map(decodeBlock) : undefined;
 }
 

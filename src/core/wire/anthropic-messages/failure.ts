@@ -64,11 +64,12 @@ type Kind = Exclude<
 >;
 
 function findKind({ status, type }: Refusal): Kind {
-  const told = kindOfType.get(type);
-  if (status === null) return told ?? "server-error";
+  const named = kindOfType.get(type);
+  if (status === null) return named ?? "server-error";
   // Among server errors only an overload has its own kind.
-  if (status >= 500) return status === 529 || told === "overloaded" ? "overloaded" : "server-error";
-  return kindOfStatus.get(status) ?? told ?? (status >= 400 ? "invalid-request" : "malformed");
+  if (status >= 500)
+    return status === 529 || named === "overloaded" ? "overloaded" : "server-error";
+  return kindOfStatus.get(status) ?? named ?? (status >= 400 ? "invalid-request" : "malformed");
 }
 
 /** Statuses that are enough by themselves: a proxy may have written the body. */

@@ -1,10 +1,10 @@
-// The pieces of a stream → blocks, as if the reply had come at once.
+// The pieces of a stream → blocks, as if the reply had come in one answer.
 import { fieldsOf, parseFields } from "../../message/fields.ts";
 import { itemsOf, type ListView } from "../../growing/growing-list.ts";
 import { decodeBlock } from "../../message/decode-message.ts";
-import { arrayItems, rootSpan } from "../../message/json-text.ts";
+import { itemTexts, memberTexts } from "../../message/json-text.ts";
 import type { Block, JsonText } from "../../message/message.ts";
-import { memberTexts, textOf } from "./schema.ts";
+import { textOf } from "./schema.ts";
 import type { GrowingMember, Piece } from "./stream-pieces.ts";
 
 export interface JoinedBlocks {
@@ -119,9 +119,7 @@ function grownMembers(draft: Draft): Map<string, JsonText> {
 }
 
 function begunCitations(json: JsonText): JsonText[] {
-  const begun = memberTexts(json).get("citations") ?? "";
-  if (!begun.startsWith("[")) return [];
-  return arrayItems(begun, rootSpan(begun)).map(({ start, end }) => begun.slice(start, end));
+  return itemTexts(memberTexts(json).get("citations") ?? "");
 }
 
 function joined({ grown }: Draft, member: GrowingMember): string {

@@ -1,8 +1,8 @@
 // The pieces of a block in one event. Text stays as it came; nothing is joined yet.
 import { type Fields } from "../../message/fields.ts";
-import { escapeLoneSurrogates } from "../../message/json-text.ts";
+import { escapeLoneSurrogates, memberTexts } from "../../message/json-text.ts";
 import type { JsonText } from "../../message/message.ts";
-import { memberTexts, textOf } from "./schema.ts";
+import { textOf } from "./schema.ts";
 
 export type Piece =
   /** The block as it began, in its exact text. */

@@ -1,13 +1,13 @@
 // Reads a streamed reply: step(state, event) → [state, parts], and the reply at the end.
 import { type Fields, fieldsOf, parseFields } from "../../message/fields.ts";
 import { growingList, type GrowingList } from "../../growing/growing-list.ts";
-import { escapeLoneSurrogates } from "../../message/json-text.ts";
+import { escapeLoneSurrogates, memberTexts } from "../../message/json-text.ts";
 import { malformed, type ProviderFailure } from "../failure.ts";
 import type { ServerEvent, StreamDecoder } from "../protocol.ts";
 import type { Reply, StreamPart } from "../reply.ts";
 import { toReply } from "./decode.ts";
 import { excerpt, toFailure } from "./failure.ts";
-import { memberTexts, textOf } from "./schema.ts";
+import { textOf } from "./schema.ts";
 import { joinPieces } from "./stream-blocks.ts";
 import { toPieces, type Piece } from "./stream-pieces.ts";
 

@@ -82,14 +82,14 @@ function readCounts(fields: Fields): ReportedUsage {
       reasoningTokens,
     },
     isReported: uncached !== null || generated !== null,
-    tellsCache: read !== null || writes.isTold,
+    tellsCache: read !== null || writes.isReported,
     warnings: [...warnings, ...writes.warnings],
   };
 }
 
 interface SplitWrites {
   readonly tokens: Usage["cacheWriteTokens"];
-  readonly isTold: boolean;
+  readonly isReported: boolean;
   readonly warnings: readonly string[];
 }
 
@@ -105,7 +105,7 @@ function splitWrites(
   const short = total - long;
   return {
     tokens: { ...(short === 0 ? {} : { "5m": short }), ...(long === 0 ? {} : { "1h": long }) },
-    isTold: created !== null || isSplit,
+    isReported: created !== null || isSplit,
     warnings:
       isSplit && named !== total
         ? [`cache_creation adds up to ${named}, cache_creation_input_tokens is ${total}`]

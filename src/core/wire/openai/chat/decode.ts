@@ -104,7 +104,7 @@ export function toReply(state: ChatState): Reply {
 function toContent({ thinking, text, refusal, calls }: ChatState): readonly Block[] {
   const blocks: Block[] = [];
   if (thinking !== "") blocks.push({ type: "thinking", text: thinking });
-  for (const said of [text, refusal]) if (said !== "") blocks.push({ type: "text", text: said });
+  for (const each of [text, refusal]) if (each !== "") blocks.push({ type: "text", text: each });
   return [...blocks, ...joinCalls(calls).map(toBlock)];
 }
 
