@@ -20,7 +20,6 @@ export const experiment: Experiment = {
     const counter = createTokenCounter(await loadO200k(), model.tokenizer);
     const spelling = openaiResponses.spelling(model);
     const empty = openThread(layFoundation({ tools: [], system: [], spelling, counter, model }));
-    const extend = (thread: Thread, message: Message): Thread => appendMessages(thread, [message]);
 
     const thousand = createConversation(1_000, 1);
     const whole1000 = thousand.reduce(extend, empty);
@@ -60,6 +59,10 @@ export const experiment: Experiment = {
     };
   },
 };
+
+function extend(thread: Thread, message: Message): Thread {
+  return appendMessages(thread, [message]);
+}
 
 function time(work: () => unknown): number {
   const start = performance.now();
