@@ -138,7 +138,6 @@ export {
 } from "./core/tokens/token-counter.ts";
 export {
   describeEnvironment,
-  scopeCapabilities,
   type Capability,
   type EnvironmentNotes,
 } from "./core/layers/environment.ts";

@@ -17,9 +17,14 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readBounded } from "../guard/scoped-read.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { holdLock, type HeldLock } from "./folder-lock.ts";
-import { lookAtLock, sweepLeftovers, type LockOptions } from "./lock-files.ts";
+import {
+  decodeHolder,
+  encodeHolder,
+  lookAtLock,
+  sweepLeftovers,
+  type LockOptions,
+} from "./lock-files.ts";
 import { identifySelf, isGone } from "../../stores/process-identity.ts";
-import { decodeHolder, encodeHolder } from "./lock-holder.ts";
 
 let path = "";
 let folder: HeldFolder;

@@ -10,7 +10,7 @@ import { openScope } from "../guard/scoped-files.ts";
 import type { WatchProblem } from "./root-watch.ts";
 import { countReads, makeWorkspace, openCache, pause, put, replace, until } from "./test-kit.ts";
 import { createWorkspaceCache, type WorkspaceCache } from "./workspace-cache.ts";
-import { toCounters } from "./workspace-counters.ts";
+import { toCounters } from "./workspace-root.ts";
 
 describe("CF-G: the workspace cache", () => {
   test("CF-G: gives the same object when nothing changed", async () => {

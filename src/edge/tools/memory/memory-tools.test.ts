@@ -9,7 +9,8 @@ import { openTestBus } from "../../events/test-kit.ts";
 import { openMemoryStore, type MemoryStore } from "../../files/memory/memory-store.ts";
 import { openScope } from "../../files/guard/scoped-files.ts";
 import { createDispatcher } from "../dispatch/dispatcher.ts";
-import { memoryTools, type MemoryEvent, type MemoryToolsOptions } from "./memory-tools.ts";
+import type { CallDraft } from "../dispatch/tool-trace.ts";
+import { memoryTools, type MemoryToolsOptions } from "./memory-tools.ts";
 
 let workspace = "";
 let store: MemoryStore;
@@ -343,15 +344,12 @@ describe("events", () => {
       payload: { llm_call_count: 1, tool_call_count: 0 },
     });
     const ids: string[] = [];
-    const emit = (event: MemoryEvent): string => {
-      const parentEventId = event.followsFrom ?? start.id;
-      const about = { sessionId: "s", turnId: "t", parentEventId };
-      const told =
-        event.type === "memory.updated"
-          ? bus.emit({ ...about, type: event.type, payload: event.payload })
-          : bus.emit({ ...about, type: event.type, payload: event.payload });
-      ids.push(told.id);
-      return told.id;
+    const emit = (event: CallDraft): string => {
+      const { followsFrom, ...draft } = event;
+      const parentEventId = followsFrom ?? start.id;
+      const { id } = bus.emit({ ...draft, sessionId: "s", turnId: "t", parentEventId });
+      ids.push(id);
+      return id;
     };
     const { run } = kitOf({ emit });
     await run("memory_add", { file: "MEMORY.md", entry: "x".repeat(2100) });
@@ -382,7 +380,7 @@ describe("events", () => {
   });
 
   test("none for what changed nothing or was refused", async () => {
-    const told: MemoryEvent[] = [];
+    const told: CallDraft[] = [];
     const { run, fail } = kitOf({ emit: (event) => (told.push(event), null) });
     edit("a\n");
     const same = await run("memory_consolidate", { file: "MEMORY.md", content: "a\n" });

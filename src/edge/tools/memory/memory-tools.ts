@@ -1,5 +1,4 @@
 // The three tools with which an agent keeps its memory. Workers have none of them.
-import type { PayloadOf } from "../../../core/events/event.ts";
 import { memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import type { MemoryScope } from "../../../core/memory/memory-view.ts";
 import {
@@ -8,7 +7,6 @@ import {
   toMemoryEvents,
   type MemoryWrite,
 } from "../../../core/memory/memory-write.ts";
-import { toToolDefinition } from "../../../core/message/tool-definition.ts";
 import {
   ToolError,
   type Tool,
@@ -17,12 +15,13 @@ import {
   type ToolOutput,
 } from "../../../core/tools/tool.ts";
 import type { MemoryOutcome, MemoryStore } from "../../files/memory/memory-store.ts";
+import type { EmitInCall } from "../dispatch/tool-trace.ts";
+import { textOf, toObjectDefinition } from "../scoped-tool.ts";
 import { createKnowledge, createQuestions } from "./memory-replies.ts";
 import { isShownWhole, toToolError } from "./memory-tool-error.ts";
 
 export interface MemoryToolsOptions {
-  /** Adds session, turn and parent: the event in `followsFrom`, else that of the tool use. Returns the event's id. */
-  readonly emit?: (event: MemoryEvent, call: ToolCallContext) => string | null;
+  readonly emit?: EmitInCall;
   /** In a shared session MEMORY.md is neither shown nor written. */
   readonly scope?: MemoryScope;
   /**
@@ -32,19 +31,6 @@ export interface MemoryToolsOptions {
   readonly refusalBytesMax?: number;
 }
 
-export type MemoryEvent =
-  | {
-      readonly type: "memory.updated";
-      readonly payload: PayloadOf<"memory.updated">;
-      readonly followsFrom: null;
-    }
-  | {
-      readonly type: "memory.eviction";
-      readonly payload: PayloadOf<"memory.eviction">;
-      /** The `memory.updated` of the same write, even if others are written concurrently. */
-      readonly followsFrom: string | null;
-    };
-
 /** Without a store the tools exist and say that there is no memory. */
 export function memoryTools(
   store: MemoryStore | null,
@@ -52,12 +38,8 @@ export function memoryTools(
 ): readonly Tool[] {
   const questions = createQuestions();
   const knowledge = createKnowledge(store);
-  const toTool = (description: ToolDescription, write: Write): Tool => ({
-    definition: toToolDefinition({
-      name: description.name,
-      description: description.text,
-      inputSchema: schemaOf(description.properties),
-    }),
+  const toTool = ({ name, text, properties }: ToolDescription, write: Write): Tool => ({
+    definition: toObjectDefinition(name, text, properties, Object.keys(properties)),
     needs: ["memory.write"],
     roles: ["manager", "unified"],
     sideEffects: "write",
@@ -133,23 +115,6 @@ const consolidateDescription: ToolDescription = {
   text: "Rewrite the whole of MEMORY.md or USER.md, to make it shorter when it is over its soft cap: keep every fact that still matters, in fewer words.",
   properties: { file: fileSchema, content: { type: "string" } },
 };
-
-/** Requires every property and allows no other. */
-function schemaOf(properties: ToolDescription["properties"]): Readonly<Record<string, unknown>> {
-  return {
-    type: "object",
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: false,
-  };
-}
-
-/** The dispatcher already checked the schema; this is for other callers. */
-function textOf(input: ToolInput, name: string): string {
-  const value = input[name];
-  if (typeof value === "string") return value;
-  throw new ToolError("validation_error", `\`${name}\` must be a text`);
-}
 
 function fileOf(input: ToolInput): MemoryFile {
   const file = memoryFiles.find((each) => each === input["file"]);
