@@ -13,13 +13,10 @@ import {
   withToolErrors,
   unlessMissing,
 } from "./scoped-failure.ts";
-import type { ScopeRoot, ScopedEntry, ScopedFolder } from "./scope-root.ts";
-import { openFolder } from "./scoped-folder.ts";
+import { openFolder, type ScopedFolder, type ScopeRoot } from "./scoped-folder.ts";
 import { namesInside } from "./scoped-path.ts";
 import { readBounded, readInPieces, type TakePiece } from "./scoped-read.ts";
 import { linkWhole, replaceWhole, type ReplacedFile } from "./scoped-write.ts";
-
-export type { ScopedEntry } from "./scope-root.ts";
 
 /**
  * A path is relative to the root, or absolute and inside it. A path outside, a symlink on the way or at the
@@ -53,6 +50,12 @@ export interface ScopedFiles {
   stat(path: string): Promise<ScopedStats | null>;
   /** Removes a file or an empty folder. A missing one is no error. */
   remove(path: string): Promise<void>;
+}
+
+export interface ScopedEntry {
+  readonly name: string;
+  readonly kind: "file" | "folder" | "symlink" | "other";
+  readonly size: number;
 }
 
 export interface ScopedContent {

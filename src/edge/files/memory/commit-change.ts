@@ -10,7 +10,7 @@ import {
 } from "../../../core/memory/memory-journal.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { hasCode, withToolErrors } from "../guard/scoped-failure.ts";
-import type { ScopeRoot } from "../guard/scope-root.ts";
+import type { ScopeRoot } from "../guard/scoped-folder.ts";
 import type { HeldLock } from "./folder-lock.ts";
 import { withFolder } from "./held-folder.ts";
 import { sweepLeftovers, type LockOptions } from "./lock-files.ts";

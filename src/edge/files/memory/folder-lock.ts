@@ -10,7 +10,7 @@ import { lstat, open, rm } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { hasCode, isMissing, unlessMissing } from "../guard/scoped-failure.ts";
-import type { ScopedFolder } from "../guard/scope-root.ts";
+import type { ScopedFolder } from "../guard/scoped-folder.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import {
   clearLeft,

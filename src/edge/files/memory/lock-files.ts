@@ -5,7 +5,7 @@ import { lstat, mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:
 import { isObject } from "../../../core/message/fields.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { hasCode, unlessMissing } from "../guard/scoped-failure.ts";
-import type { ScopedFolder } from "../guard/scope-root.ts";
+import type { ScopedFolder } from "../guard/scoped-folder.ts";
 import type { HeldFolder } from "./held-folder.ts";
 import { identifySelf, type ProcessIdentity } from "../../stores/process-identity.ts";
 

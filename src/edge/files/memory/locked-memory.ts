@@ -1,5 +1,5 @@
 // A memory folder and its journal under their lock.
-import type { ScopeRoot } from "../guard/scope-root.ts";
+import type { ScopeRoot } from "../guard/scoped-folder.ts";
 import { holdLock, type HeldLock } from "./folder-lock.ts";
 import { withFolder, type HeldFolder } from "./held-folder.ts";
 import { hideFromGit, journalFolder } from "./journal-files.ts";

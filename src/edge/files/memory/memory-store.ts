@@ -4,7 +4,7 @@ import type { MemoryOperation } from "../../../core/memory/change-memory.ts";
 import { countBytes } from "../../../core/layers/cut-middle.ts";
 import { parseMemoryFile, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import { defaultJournalLimits, type JournalLimits } from "../../../core/memory/memory-journal.ts";
-import type { ScopeRoot } from "../guard/scope-root.ts";
+import type { ScopeRoot } from "../guard/scoped-folder.ts";
 import { peekJournal, type CommitContext } from "./commit-change.ts";
 import { defaultLockOptions } from "./folder-lock.ts";
 import { withFolder } from "./held-folder.ts";

@@ -4,7 +4,7 @@
 import { readdir, rm, rmdir } from "node:fs/promises";
 import { memoryFiles, type MemoryFile } from "../../../core/memory/memory-file.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
-import type { ScopeRoot } from "../guard/scope-root.ts";
+import type { ScopeRoot } from "../guard/scoped-folder.ts";
 import { defaultLockOptions } from "./folder-lock.ts";
 import { withFolder } from "./held-folder.ts";
 import type { LockOptions } from "./lock-files.ts";

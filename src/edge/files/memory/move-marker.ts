@@ -5,7 +5,7 @@ import type { ContentHash } from "../../../core/hash.ts";
 import { isObject } from "../../../core/message/fields.ts";
 import { unlessMissing } from "../guard/scoped-failure.ts";
 import type { ScopedContent, ScopedFiles } from "../guard/scoped-files.ts";
-import type { ScopeRoot } from "../guard/scope-root.ts";
+import type { ScopeRoot } from "../guard/scoped-folder.ts";
 import type { HeldLock } from "./folder-lock.ts";
 import { withFolder, type HeldFolder } from "./held-folder.ts";
 import { isEntryName, journalFolder } from "./journal-files.ts";

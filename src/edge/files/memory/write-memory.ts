@@ -10,7 +10,7 @@ import type { MemoryFile } from "../../../core/memory/memory-file.ts";
 import type { MemoryRefusal } from "../../../core/memory/memory-refusal.ts";
 import { toMemoryWrite, type MemoryWrite } from "../../../core/memory/memory-write.ts";
 import { unlessMissing } from "../guard/scoped-failure.ts";
-import type { ScopeRoot } from "../guard/scope-root.ts";
+import type { ScopeRoot } from "../guard/scoped-folder.ts";
 import { commitChange, type CommitContext, type Decide } from "./commit-change.ts";
 import { withFolder } from "./held-folder.ts";
 import { findMemoryPlace, type MemoryFolder } from "./memory-place.ts";

@@ -13,7 +13,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { openScope } from "../guard/scoped-files.ts";
-import { readSkillFolder } from "./read-skill-folder.ts";
+import { readSkillFolder } from "./read-skill-root.ts";
 import { createSkillStore, type SkillStore } from "./skill-store.ts";
 
 let folder = "";
