@@ -56,7 +56,7 @@ describe("manager and worker", () => {
     );
   });
 
-  test("a manager is told the platform and its actions, a worker is not", () => {
+  test("a manager learns the platform and its actions, a worker does not", () => {
     const event = { content: "Hi", source: "chat", platform: "Slack", platformActions: ["reply"] };
     const now = { iso: "2026-11-15T10:00:00.000Z" };
     const volatileOf = (role: AgentRole): string =>

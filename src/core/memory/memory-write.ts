@@ -67,7 +67,7 @@ export function describeWrite(write: MemoryWrite): string {
     sentences.push(`${what}; it has ${afterSizeBytes} bytes now${hint}.`);
   }
   if (write.isMerged) {
-    sentences.push(`Somebody else had changed ${file} meanwhile; what they wrote is kept.`);
+    sentences.push(`${file} was changed elsewhere meanwhile; those changes are kept.`);
   }
   if (write.warnings.length > 0) sentences.push(describeWarnings(write.warnings));
   return sentences.join(" ");

@@ -108,7 +108,7 @@ function refusal(
 
 const recovery =
   "Go on with what is loaded, read only the part you need from the skill's files, " +
-  "or ask the user for a new session or for compaction, which frees what it folds away.";
+  "or ask the user for a new session or for compaction, which frees what it hides.";
 
 function namesOf(loaded: readonly Activation[]): readonly string[] {
   return [...new Set(loaded.map(({ name }) => name))];

@@ -54,10 +54,10 @@ const outputBytesMax = 131_072;
 
 function describeNone(query: string, messages: number): string {
   if (messages === 0) {
-    return "Nothing of this conversation has been folded: all of it is still before you.";
+    return "Nothing of this conversation has been compacted: all of it is still before you.";
   }
   const asked = query.trim().slice(0, 80);
-  return `None of the ${messages} folded messages holds a word of "${asked}". Try other words, or a part of the name.`;
+  return `None of the ${messages} compacted messages holds a word of "${asked}". Try other words, or a part of the name.`;
 }
 
 function showHits(hits: readonly HistoryHit[]): string {

@@ -32,7 +32,7 @@ export interface ScopedFiles {
   readonly lookup: "by descriptor" | "by path";
   /** The path relative to the root, with slashes; "." for the root. Looks only at the text. */
   nameOf(path: string): string;
-  /** Null if there is no such file. The bytes end at the limit; `size` tells whether there are more. */
+  /** Null if there is no such file. The bytes end at the limit; `size` says whether there are more. */
   readFile(path: string, options: { readonly bytesMax: number }): Promise<ScopedContent | null>;
   /** Reads one file in pieces until `take` resolves with false. False if there is no such file. */
   readPieces(path: string, options: PieceOptions): Promise<boolean>;
@@ -194,7 +194,7 @@ async function lookAt(folder: ScopedFolder, name: string, path: string): Promise
   return { kind: stats.isFile() ? "file" : "folder", size, mtimeMs, mode, uid, gid };
 }
 
-/** How many entries are examined at once. */
+/** How many entries are examined together. */
 const AT_ONCE = 32;
 
 async function listEntries(folder: ScopedFolder): Promise<readonly ScopedEntry[]> {

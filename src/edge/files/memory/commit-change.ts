@@ -152,7 +152,7 @@ function notOnDisk(path: string): string {
   return `${path} is changed, but it is not known whether that is on the disk: a power cut could still undo it.`;
 }
 
-/** Journals, then renames at once. If the change fails, its entry is removed, because it would push out a real one. */
+/** Journals, then renames. If the change fails, its entry is removed, because it would push out a real one. */
 async function commitStaged(
   { folder, journal, lock }: LockedMemory,
   change: { readonly path: string; readonly there: string | null; readonly after: string },

@@ -125,7 +125,7 @@ test("live-system is refused with a layout that puts volatile text elsewhere, or
 });
 
 describe("what the model was not shown whole it may not consolidate", () => {
-  test("a file above its hard cap: as much as the cap is shown, and what is left out is said", async () => {
+  test("a file above its hard cap: as much as the cap is shown, and what is left out is reported", async () => {
     edit("fact\n".repeat(2000));
     const session = await openMemorySession(store);
     const shown = session.sections[1]?.text ?? "";

@@ -182,7 +182,7 @@ describe("the required tests of the seed", () => {
   });
 });
 
-describe("somebody else writes, too", () => {
+describe("another process writes, too", () => {
   test("CF-D external edit preserved: an entry is added to what is there now", async () => {
     await store.read("MEMORY.md");
     edit("by hand\n");
@@ -368,7 +368,7 @@ describe("where memory is (S-01)", () => {
   });
 });
 
-describe("several writes at once", () => {
+describe("several concurrent writes", () => {
   test("an entry that is added meanwhile is not lost to a consolidation that began before", async () => {
     edit("old one\nold two\n");
     await store.read("MEMORY.md");
@@ -381,7 +381,7 @@ describe("several writes at once", () => {
     expect(onDisk()).toBe("old one\nold two\nbrand new\n");
   });
 
-  test("one's own entries are not somebody else's", async () => {
+  test("a session's own entries do not count as another's", async () => {
     await store.read("MEMORY.md");
     const both = await Promise.all(["a", "b"].map((entry) => store.addEntry("MEMORY.md", entry)));
     expect(both.map((outcome) => writeOf(outcome).isMerged)).toEqual([false, false]);

@@ -88,7 +88,7 @@ describe("events", () => {
     expect(events[6]?.payload).toMatchObject({ error_class: "user_denied" });
   });
 
-  test("name the first hundred files that were changed; the others, and what is no path, are told as a problem", async () => {
+  test("name the first hundred files that were changed; the others, and what is no path, are reported as a problem", async () => {
     const problems: unknown[] = [];
     const filesModified = Array.from({ length: 150 }, (_, index) =>
       index === 3 ? "" : `f${index}`,
@@ -107,7 +107,7 @@ describe("events", () => {
     ]);
   });
 
-  test("of uses that run at once each follow their own", async () => {
+  test("of concurrent uses each follow their own", async () => {
     const chain = { current: openChain("01ARZ3NDEKTSV4RRFFQ69G5FAV") };
     const dispatcher = createDispatcher({ tools: [echo], events: bus });
     const uses = [useOf("echo", { text: "a" }), useOf("echo", { text: "b" })];

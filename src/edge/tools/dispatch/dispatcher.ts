@@ -84,7 +84,7 @@ function quietly(report: DispatcherOptions["onProblem"]): (problem: unknown) => 
     try {
       report?.(problem);
     } catch {
-      // There is nobody left to report to.
+      // The reporter itself failed.
     }
   };
 }
