@@ -9,7 +9,7 @@ import {
   type SkillRoot,
   type SkillSnapshot,
 } from "../../../core/skills/skill-snapshot.ts";
-import { toSkillText, type NewSkill } from "../../../core/skills/write-skill.ts";
+import { toSkillText, type NewSkill } from "../../../core/skills/frontmatter-yaml.ts";
 import { openScope, type ScopedFiles } from "../guard/scoped-files.ts";
 
 export interface SkillStore {

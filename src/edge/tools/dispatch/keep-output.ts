@@ -26,12 +26,12 @@ export interface KeptOutputs {
   readonly filesMax: number;
 }
 
-const kept: KeptOutputs = { bytesMax: 8_000_000, filesMax: 100 };
+const keptMax: KeptOutputs = { bytesMax: 8_000_000, filesMax: 100 };
 
 /** Stores outputs below the workspace's own folder: `.strata`, or `.metis` if only that exists. */
 export function keepInWorkspace(
   workspace: ScopedFiles,
-  { bytesMax, filesMax }: KeptOutputs = kept,
+  { bytesMax, filesMax }: KeptOutputs = keptMax,
 ): KeepOutput {
   return async (use, text) => {
     const folder = `${await findStateFolder(workspace)}/outputs`;
