@@ -1,16 +1,9 @@
 // Compactions: what they shortened, what they cost, and how attempts ended.
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer } from "../edge/stores/sql/read-row.ts";
-import {
-  withLabel,
-  type Analysis,
-  type Found,
-  type Label,
-  type LedgerSnapshot,
-  type Question,
-} from "./analysis.ts";
+import type { Analysis, Label, LedgerSnapshot, Question } from "./analysis.ts";
 import { moneyOf, moneySums, parseUsdText, ratio, sumSql, toUsdText } from "./figures.ts";
-import { endsOf, fromCompactions, keyOf, labelOf } from "./group-keys.ts";
+import { fromCompactions, readByGroup } from "./group-keys.ts";
 import {
   countBy,
   eventLabel,
@@ -43,38 +36,28 @@ export const compactions: Analysis<CompactionFigures> = {
   summary: "What folds shortened and cost, and how attempts ended",
   groupBys: ["trigger", "kind", "model", "session", "day", "none"],
   orders: ["fold_count", "cost_usd", "tokens_before"],
-  ask: askCompactions,
+  async ask(ledger, question) {
+    const folds = await readCompactions(ledger, question);
+    const attempts = await readAttempts(ledger, question);
+    const rows = [...new Set([...folds.keys(), ...attempts.keys()])].map((label) => {
+      const ended = attempts.get(label) ?? [];
+      const { sums, costPicoUsd } = folds.get(label) ?? { sums: noCompactions, costPicoUsd: 0n };
+      const failed = ended
+        .filter(({ type }) => type === "compaction.failed")
+        .reduce<bigint>((sum, { payload }) => sum + (parseUsdText(payload["cost_usd"]) ?? 0n), 0n);
+      const figures: CompactionFigures = {
+        ...sums,
+        cost_usd: toUsdText(costPicoUsd),
+        outcomes: countBy(ended, (event) => textField(event, "outcome")),
+        failed_cost_usd: toUsdText(failed),
+      };
+      return { label, figures, exact: { cost_usd: costPicoUsd } };
+    });
+    return { rows };
+  },
 };
 
 type CompactionSums = Omit<CompactionFigures, "outcomes" | "cost_usd" | "failed_cost_usd">;
-
-async function askCompactions(
-  ledger: LedgerSnapshot,
-  question: Question,
-): Promise<Found<CompactionFigures>> {
-  const folds = await readCompactions(ledger, question);
-  const attempts = await readAttempts(ledger, question);
-  const rows = [...new Set([...folds.keys(), ...attempts.keys()])].map((label) => {
-    const ended = attempts.get(label) ?? [];
-    const { sums, costPicoUsd } = folds.get(label) ?? { sums: noCompactions, costPicoUsd: 0n };
-    const failed = ended
-      .filter(({ type }) => type === "compaction.failed")
-      .reduce<bigint>((sum, { payload }) => sum + (parseUsdText(payload["cost_usd"]) ?? 0n), 0n);
-    const figures: CompactionFigures = {
-      ...sums,
-      cost_usd: toUsdText(costPicoUsd),
-      outcomes: countBy(ended, (event) => textField(event, "outcome")),
-      failed_cost_usd: toUsdText(failed),
-    };
-    const { fold_count, tokens_before } = figures;
-    return {
-      label,
-      figures: withLabel(question, label, figures),
-      ranks: { fold_count, cost_usd: costPicoUsd, tokens_before },
-    };
-  });
-  return { rows };
-}
 
 const ownKeys: Readonly<Record<string, string>> = {
   trigger: "f.trigger",
@@ -87,22 +70,21 @@ interface Compactions {
 }
 
 async function readCompactions(
-  { query }: LedgerSnapshot,
-  { groupBy, window }: Question,
+  ledger: LedgerSnapshot,
+  question: Question,
 ): Promise<ReadonlyMap<Label, Compactions>> {
-  const key = keyOf(groupBy);
-  const rows = await query(
-    `SELECT ${ownKeys[groupBy] ?? key.folds} AS grp, COUNT(*) AS fold_count, ${sumSql("f.turns_summarized", "turns")}, ${sumSql("f.tokens_before", "before")},
+  const rows = await readByGroup(
+    ledger,
+    question,
+    (
+      key,
+    ) => `SELECT ${ownKeys[question.groupBy] ?? key.folds} AS grp, COUNT(*) AS fold_count, ${sumSql("f.turns_summarized", "turns")}, ${sumSql("f.tokens_before", "before")},
       ${sumSql("f.tokens_after", "after")}, ${sumSql("f.summary_tokens", "summary")}, ${sumSql("f.input_tokens", "input")}, ${sumSql("f.output_tokens", "output")},
       ${sumSql("f.duration_ms", "duration")}, MAX(f.duration_ms) AS duration_max, ${moneySums("f.cost_pico_usd", "cost")}
     ${fromCompactions(key)} GROUP BY 1`,
-    endsOf(window),
   );
   return new Map(
-    rows.map((row) => [
-      labelOf(row, key),
-      { sums: toSums(row), costPicoUsd: moneyOf(row, "cost") },
-    ]),
+    rows.map(([label, row]) => [label, { sums: toSums(row), costPicoUsd: moneyOf(row, "cost") }]),
   );
 }
 

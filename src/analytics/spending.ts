@@ -3,7 +3,7 @@ import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer } from "../edge/stores/sql/read-row.ts";
 import type { Label, LedgerSnapshot, Question } from "./analysis.ts";
 import { moneyOf, moneySums, sumSql, tokensOf, tokenSums, type TokenSums } from "./figures.ts";
-import { endsOf, fromCalls, fromCompactions, keyOf, labelOf } from "./group-keys.ts";
+import { fromCalls, fromCompactions, readByGroup } from "./group-keys.ts";
 
 export interface Spending {
   readonly callCount: number;
@@ -46,20 +46,22 @@ export async function readSpending(
 type CallSpending = Omit<Spending, "summaries">;
 
 async function readCalls(
-  { query }: LedgerSnapshot,
-  { groupBy, window }: Question,
+  ledger: LedgerSnapshot,
+  question: Question,
 ): Promise<ReadonlyMap<Label, CallSpending>> {
-  const key = keyOf(groupBy);
-  const rows = await query(
-    `SELECT ${key.calls} AS grp, COUNT(*) AS call_count, ${sumSql("CASE WHEN c.number = 1 THEN 1 END", "turn_count")}, ${tokenSums},
+  const rows = await readByGroup(
+    ledger,
+    question,
+    (
+      key,
+    ) => `SELECT ${key.calls} AS grp, COUNT(*) AS call_count, ${sumSql("CASE WHEN c.number = 1 THEN 1 END", "turn_count")}, ${tokenSums},
       ${moneySums("c.cost_pico_usd", "cost")},
       ${moneySums("CASE WHEN c.status <> 'complete' THEN c.cost_pico_usd END", "failed")},
       ${sumSql("CASE WHEN c.cost_pico_usd IS NULL AND c.uncached_tokens IS NOT NULL THEN 1 END", "unpriced")},
       MIN(c.started_ms) AS first_ms, MAX(c.started_ms) AS last_ms
       ${fromCalls(key)} GROUP BY 1`,
-    endsOf(window),
   );
-  return new Map(rows.map((row) => [labelOf(row, key), toCallSpending(row)]));
+  return new Map(rows.map(([label, row]) => [label, toCallSpending(row)]));
 }
 
 function toCallSpending(row: ResultRow): CallSpending {
@@ -77,19 +79,21 @@ function toCallSpending(row: ResultRow): CallSpending {
 
 /** Leaves out compactions without a model call. */
 async function readSummaries(
-  { query }: LedgerSnapshot,
-  { groupBy, window }: Question,
+  ledger: LedgerSnapshot,
+  question: Question,
 ): Promise<ReadonlyMap<Label, SummarySpending>> {
-  const key = keyOf(groupBy);
-  const rows = await query(
-    `SELECT ${key.folds} AS grp, COUNT(*) AS fold_count, ${sumSql("f.input_tokens", "input")}, ${sumSql("f.output_tokens", "output")},
+  const rows = await readByGroup(
+    ledger,
+    question,
+    (
+      key,
+    ) => `SELECT ${key.folds} AS grp, COUNT(*) AS fold_count, ${sumSql("f.input_tokens", "input")}, ${sumSql("f.output_tokens", "output")},
       ${moneySums("f.cost_pico_usd", "cost")}
       ${fromCompactions(key)} AND (f.cost_pico_usd > 0 OR f.input_tokens > 0) GROUP BY 1`,
-    endsOf(window),
   );
   return new Map(
-    rows.map((row) => [
-      labelOf(row, key),
+    rows.map(([label, row]) => [
+      label,
       {
         count: integer(row, "fold_count"),
         inputTokens: integer(row, "input"),

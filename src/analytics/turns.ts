@@ -5,9 +5,9 @@ import type {
   Analysis,
   AnalyticsWorld,
   Found,
+  FoundRow,
   LedgerSnapshot,
   Question,
-  RankedRow,
 } from "./analysis.ts";
 import { refuse } from "./analytics-error.ts";
 import {
@@ -148,7 +148,7 @@ async function askTurn(
 async function readTurns(
   { query, clockSql }: LedgerSnapshot,
   ids: readonly string[],
-): Promise<readonly RankedRow<TurnFigures>[]> {
+): Promise<readonly FoundRow<TurnFigures>[]> {
   if (ids.length === 0) return [];
   const places = ids.map(() => "?").join(", ");
   const rows = await query(
@@ -170,7 +170,7 @@ async function readTurns(
   return rows.map(toRow);
 }
 
-function toRow(row: ResultRow): RankedRow<TurnFigures> {
+function toRow(row: ResultRow): FoundRow<TurnFigures> {
   const hasCalls = row["call_count"] !== null;
   const tokens = hasCalls ? tokensOf(row) : { uncached: 0, read: 0, written: 0, output: 0 };
   const total = money(row, "fold_cost") + (hasCalls ? moneyOf(row, "cost") : 0n);
@@ -194,6 +194,5 @@ function toRow(row: ResultRow): RankedRow<TurnFigures> {
     hit_rate: hitRateOf(tokens),
     cost_usd: toUsdText(total),
   };
-  const { turn, started_at, call_count, duration_ms } = figures;
-  return { label: turn, figures, ranks: { started_at, cost_usd: total, call_count, duration_ms } };
+  return { label: figures.turn, figures, exact: { cost_usd: total } };
 }
