@@ -4,15 +4,10 @@ import type { Fields } from "../../core/message/fields.ts";
 import type { ReadShape } from "../../core/wire/foreign/foreign-request.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Recorded } from "../recording.ts";
-import { createDrafts, tokenizerOf, type BlockDraft, type Drafting } from "./block-draft.ts";
-import { skip, type LineReader, type Source } from "./line-reader.ts";
+import { createDrafts, type BlockDraft, type Drafting } from "./block-draft.ts";
+import { openSession, skip, type LineReader, type Source } from "./line-reader.ts";
 import { readRequestLine, type RequestLine } from "./request-line.ts";
-import {
-  createThreadHistory,
-  markersOf,
-  toRecordedBlocks,
-  type ThreadHistory,
-} from "./thread-history.ts";
+import { createThreadHistory, markersOf, type ThreadHistory } from "./thread-history.ts";
 
 export function isRequestLog(line: Fields, protocols?: readonly Protocol[]): boolean {
   return readRequestLine(line, protocols) !== undefined;
@@ -39,7 +34,7 @@ export function createRequestLogReader(source: Source): LineReader {
       const shape = request.protocol.foreign.read(request.seen.body, undefined);
       const problem = problemOf(request, shape);
       if (problem !== null) return [skip(source.file, number, problem)];
-      const session = openSession(request.protocol.name, state, source);
+      const session = openOnce(request.protocol.name, state, source);
       const blocks = draftBlocks(shape, source.drafting);
       const settings = shape.settings;
       return [...session.opening, toRequest(request, { blocks, settings }, { ...session, state })];
@@ -75,21 +70,13 @@ interface Session {
   readonly opening: readonly Recorded[];
 }
 
-function openSession(wire: string, { sessions }: LogState, { file, run }: Source): Session {
+function openOnce(wire: string, { sessions }: LogState, source: Source): Session {
   const known = sessions.get(wire);
   if (known !== undefined) return { sessionId: known, opening: [] };
-  const id = run.claimSessionId(sessions.size === 0 ? file : `${file} ${wire}`);
-  sessions.set(wire, id);
-  const session = {
-    id,
-    file,
-    format: "request-log",
-    agent: null,
-    wire,
-    blocks: "as sent",
-    workspace: file,
-  } as const;
-  return { sessionId: id, opening: [{ type: "session", session }] };
+  const id = sessions.size === 0 ? null : `${source.file} ${wire}`;
+  const opening = openSession(source, id, { format: "request-log", agent: null, wire });
+  sessions.set(wire, opening.session.id);
+  return { sessionId: opening.session.id, opening: [opening] };
 }
 
 function toRequest(
@@ -101,25 +88,16 @@ function toRequest(
   const key = `${protocol.name} ${threadKey(request, blocks)}`;
   state.mainKey ??= key;
   const thread = key === state.mainKey ? "" : hashContent(key).slice(0, 12);
-  const history = historyOf(thread, state);
-  const { keep, added } = history.advance(0, blocks);
-  const images = history.hasImages ? { "images appear or vanish": "images" } : {};
-  return {
-    type: "request",
-    sessionId,
-    request: {
-      thread,
-      startMs,
-      endMs,
-      model,
-      keep,
-      append: toRecordedBlocks(added, tokenizerOf(model)),
-      remainderTokens: 0,
-      usage: usage === null ? null : protocol.readUsage(usage).usage,
-      markers: markersOf(blocks),
-      settings: { ...settings, ...images },
-    },
-  };
+  const recorded = historyOf(thread, state).advance(0, blocks, {
+    thread,
+    startMs,
+    endMs,
+    model,
+    usage: usage === null ? null : protocol.readUsage(usage).usage,
+    markers: markersOf(blocks),
+    settings,
+  });
+  return { type: "request", sessionId, request: recorded };
 }
 
 /**
