@@ -33,15 +33,18 @@ export interface CompactionFigures {
 }
 
 export const compactions: Analysis<CompactionFigures> = {
-  summary: "What folds shortened and cost, and how attempts ended",
+  summary: "What compactions shortened and cost, and how attempts ended",
   groupBys: ["trigger", "kind", "model", "session", "day", "none"],
   orders: ["fold_count", "cost_usd", "tokens_before"],
   async ask(ledger, question) {
-    const folds = await readCompactions(ledger, question);
+    const compacted = await readCompactions(ledger, question);
     const attempts = await readAttempts(ledger, question);
-    const rows = [...new Set([...folds.keys(), ...attempts.keys()])].map((label) => {
+    const rows = [...new Set([...compacted.keys(), ...attempts.keys()])].map((label) => {
       const ended = attempts.get(label) ?? [];
-      const { sums, costPicoUsd } = folds.get(label) ?? { sums: noCompactions, costPicoUsd: 0n };
+      const { sums, costPicoUsd } = compacted.get(label) ?? {
+        sums: noCompactions,
+        costPicoUsd: 0n,
+      };
       const failed = ended
         .filter(({ type }) => type === "compaction.failed")
         .reduce<bigint>((sum, { payload }) => sum + (parseUsdText(payload["cost_usd"]) ?? 0n), 0n);

@@ -107,7 +107,7 @@ function isSummed({ by }: Pick<Question["order"], "by">): boolean {
 }
 
 /**
- * No call or compaction is older than its turn. In descending order, turns without calls and compacts come last and are left out
+ * No call or compaction is older than its turn. In descending order, turns without calls and compactions come last and are left out
  * here. PostgreSQL underestimates the number of sums and would look up each turn; the opaque condition prevents that.
  */
 function rankedTurns({ by, isDescending }: Question["order"]): string {

@@ -2,6 +2,7 @@
 import type { Policy } from "../core/cache/policy.ts";
 import type { CallDetail } from "./call-detail.ts";
 import { createGroup, type Group } from "./group.ts";
+import type { Recorded } from "./recording.ts";
 
 export type GroupBy = "session" | "model" | "agent" | "day" | "none";
 
@@ -16,16 +17,14 @@ export interface ReplayOptions {
   readonly onProgress?: (done: { readonly sessions: number; readonly requests: number }) => void;
 }
 
+export type SkippedPlace = Pick<Extract<Recorded, { type: "skipped" }>, "file" | "line" | "reason">;
+
 export interface Books {
   readonly options: ReplayOptions;
   readonly total: Group;
   readonly groups: Map<string, Group>;
   readonly skipped: Map<string, number>;
-  readonly skippedWhere: {
-    readonly file: string;
-    readonly line: number | null;
-    readonly reason: string;
-  }[];
+  readonly skippedWhere: SkippedPlace[];
   readonly standIns: Map<string, number>;
   /** Requests to providers without markers, kept apart because policies make no difference there. */
   readonly automatic: Group;
@@ -49,10 +48,9 @@ const placesMax = 1000;
 export function skip(
   books: Books,
   reason: string,
-  count: number,
-  where?: { readonly file: string; readonly line: number | null },
+  where?: Pick<SkippedPlace, "file" | "line">,
 ): void {
-  books.skipped.set(reason, (books.skipped.get(reason) ?? 0) + count);
+  books.skipped.set(reason, (books.skipped.get(reason) ?? 0) + 1);
   if (where !== undefined && books.skippedWhere.length < placesMax) {
     books.skippedWhere.push({ file: where.file, line: where.line, reason });
   }

@@ -19,7 +19,7 @@ export async function replay(
   const books = openBooks(options);
   let workspace: Gathered | null = null;
   for await (const recorded of recordings) {
-    if (recorded.type === "skipped") skip(books, recorded.reason, 1, recorded);
+    if (recorded.type === "skipped") skip(books, recorded.reason, recorded);
     else if (recorded.type === "session") {
       const { session } = recorded;
       if (workspace !== null && workspace.name !== session.workspace) settle(workspace, books);
@@ -104,7 +104,7 @@ function placeInTime(
     const session = sessions.get(sessionId);
     if (session === undefined) continue;
     if (request.startMs === null) {
-      skip(books, "request without a time", 1);
+      skip(books, "request without a time");
       continue;
     }
     const { facts, standsInFor } = lookUp(session, request);

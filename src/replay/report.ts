@@ -7,7 +7,7 @@ import {
   type Usage,
 } from "../core/message/usage.ts";
 import type { MissCause } from "../core/diagnosis/explanation.ts";
-import type { Books } from "./books.ts";
+import type { Books, SkippedPlace } from "./books.ts";
 import type { Group } from "./group.ts";
 import { createTally, type Tally } from "./tally.ts";
 
@@ -17,11 +17,7 @@ export interface ReplayReport extends GroupReport {
   readonly automaticOnly?: AutomaticReport;
   readonly standIns: readonly { readonly reason: string; readonly count: number }[];
   readonly skipped: readonly { readonly reason: string; readonly count: number }[];
-  readonly skippedWhere: readonly {
-    readonly file: string;
-    readonly line: number | null;
-    readonly reason: string;
-  }[];
+  readonly skippedWhere: readonly SkippedPlace[];
 }
 
 export interface GroupReport {

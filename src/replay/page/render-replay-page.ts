@@ -34,7 +34,7 @@ export function renderReplayPage(
 <header>
 <h1>Replay</h1>
 ${renderFacts(report, details)}
-<p id="best">${escapeHtml(tellBest(report))}</p>
+<p id="best">${escapeHtml(describeBest(report))}</p>
 ${options.excerpts === true ? `<p id="excerpts">${excerptsNote}</p>\n` : ""}</header>
 <main>
 ${renderParts(report, details, options)}
@@ -82,7 +82,7 @@ function renderFacts(report: ReplayReport, details: readonly CallDetail[]): stri
   return `<dl class="facts">${items.join("")}</dl>`;
 }
 
-function tellBest({ policies, limit }: ReplayReport): string {
+function describeBest({ policies, limit }: ReplayReport): string {
   const best = policies[cheapestIndex(policies)];
   if (best === undefined) return "No policy was replayed.";
   const equal = policies
@@ -103,7 +103,7 @@ function renderParts(
   const parts = [
     `<section aria-labelledby="costs-title">
 <h2 id="costs-title">Cost</h2>
-${plotCosts(report)}${tellRecorded(report)}
+${plotCosts(report)}${describeRecorded(report)}
 </section>`,
     `<section aria-labelledby="policies-title">
 <h2 id="policies-title">Policies</h2>
@@ -123,7 +123,7 @@ ${renderGroups(report)}
   return parts.filter((part) => part !== "").join("\n");
 }
 
-function tellRecorded({ recorded }: ReplayReport): string {
+function describeRecorded({ recorded }: ReplayReport): string {
   if (recorded === undefined) return "";
   const { requests, ratioToLimit, warmStartTokens } = recorded;
   return (

@@ -209,7 +209,8 @@ function usageOf(fields: Fields): Usage | null {
   if (countIn(fields, "input_tokens") === undefined) return null;
   const { usage } = messagesForm.readUsage(fields);
   const generated = usage.outputTokens + usage.reasoningTokens;
-  const told = countIn(fields, "reasoning_output_tokens");
-  const reasoningTokens = told === undefined ? usage.reasoningTokens : Math.min(told, generated);
+  const stated = countIn(fields, "reasoning_output_tokens");
+  const reasoningTokens =
+    stated === undefined ? usage.reasoningTokens : Math.min(stated, generated);
   return { ...noUsage, ...usage, reasoningTokens, outputTokens: generated - reasoningTokens };
 }

@@ -172,8 +172,8 @@ function addReply(
   });
   const recorded: Recorded[] = [...opening, { type: "request", sessionId: id, request }];
   if (hasFailed) return { node: parent, recorded };
-  const said = { role: "assistant", content: toContent(message["content"]) };
-  return { node: createNode(parent, "", draftMessage(said, drafting), timeMs), recorded };
+  const reply = { role: "assistant", content: toContent(message["content"]) };
+  return { node: createNode(parent, "", draftMessage(reply, drafting), timeMs), recorded };
 }
 
 function openOnce(

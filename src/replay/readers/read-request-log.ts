@@ -1,4 +1,4 @@
-// Raw request logs: each line a whole request as it was sent, told as what changed since the one before.
+// Raw request logs: each line a whole request as it was sent, turned into what changed since the one before.
 import { hashContent } from "../../core/hash.ts";
 import type { Fields } from "../../core/message/fields.ts";
 import type { ReadShape } from "../../core/wire/foreign/foreign-request.ts";
@@ -13,7 +13,7 @@ export function isRequestLog(line: Fields, protocols?: readonly Protocol[]): boo
   return readRequestLine(line, protocols) !== undefined;
 }
 
-/** A log may hold any number of threads; one that was not seen for so many others starts anew. */
+/** A log may hold any number of threads; one that was not seen for so many others starts again. */
 const threadsMax = 64;
 
 interface LogState {
@@ -105,8 +105,8 @@ function toRequest(
  * before the messages and how the user began.
  */
 function threadKey({ session }: RequestLine, blocks: readonly BlockDraft[]): string {
-  const said = blocks.findIndex(({ tier }) => tier === "T3");
-  const headLength = said === -1 ? blocks.length : said;
+  const firstMessage = blocks.findIndex(({ tier }) => tier === "T3");
+  const headLength = firstMessage === -1 ? blocks.length : firstMessage;
   const head = blocks.slice(0, headLength);
   if (session !== null) {
     const tools = head.filter(({ role }) => role === "tools").map(({ hash }) => hash);
