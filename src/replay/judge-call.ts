@@ -9,7 +9,6 @@ import type { Usage } from "../core/message/usage.ts";
 import type { ModelFacts } from "../core/models/model-facts.ts";
 import { withExcerpts } from "./first-unread.ts";
 import type { RecordedBlock, RecordedRequest } from "./recording.ts";
-import { mayHaveSwitchedThinking, thinkingSwitched } from "./thinking-switch.ts";
 import { findUnseenChange, type CountError } from "./unseen-change.ts";
 
 export interface Verdict {
@@ -65,8 +64,36 @@ export function judgeCall(call: CallToExplain): Verdict {
   });
   if (unseen !== null) return { explanation: withCause(found, call, unseen), evidence: "inferred" };
   const unknown = { ...recorded, explanation: { ...found, advice: unknownAdvice } };
-  if (!mayHaveSwitchedThinking({ ...call, thread })) return unknown;
+  if (!mayHaveSwitchedThinking(call, thread)) return unknown;
   return { ...unknown, ifReplyThinks: withCause(found, call, thinkingSwitched) };
+}
+
+/** Transcripts lack the setting, but replies show it. */
+const thinkingSwitched: { readonly cause: MissCause; readonly detail: string } = {
+  cause: "parameter changed",
+  detail: "thinking: off → on, as the replies show",
+};
+
+/** Whether thinking in this reply would prove a switch: earlier replies had none, although it would have been sent back. */
+function mayHaveSwitchedThinking(
+  { request, blocks, facts }: CallToExplain,
+  thread: ThreadWalk,
+): boolean {
+  const losesMessages = facts.cache.invalidation.some(
+    ({ change, survives }) => change === "thinking" && !survives.includes("messages"),
+  );
+  const isRecorded = [thread.settings, request.settings].some((each) => "thinking" in each);
+  // Clients change modes only between turns.
+  const last = request.append.at(-1);
+  const isUserTurn = last?.role === "user" && last.kind === "text";
+  // Thinking before a tool call must be sent back with its result.
+  const wouldShow = blocks.some(({ kind }) => kind === "tool_use");
+  const hasThought = thread.hasThought || holdsThinking(blocks);
+  return losesMessages && !isRecorded && isUserTurn && wouldShow && !hasThought;
+}
+
+export function holdsThinking(blocks: readonly RecordedBlock[]): boolean {
+  return blocks.some(({ kind }) => kind === "thinking" || kind === "redacted_thinking");
 }
 
 /** Transcripts lack parts of the request, so the cause stays open. */
