@@ -1,9 +1,8 @@
 // How often calls, turns and tools failed, why, and how long calls took.
 import { fromOutcomeText } from "../core/ledger/call-text.ts";
-import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer, text } from "../edge/stores/sql/read-row.ts";
 import type { Analysis, Label, LedgerSnapshot, Question } from "./analysis.ts";
-import { ratio, sumSql } from "./figures.ts";
+import { countOf, ratio, sumSql } from "./figures.ts";
 import { fromCalls, ofTurns, readByGroup, type GroupKey } from "./group-keys.ts";
 
 export interface ReliabilityFigures {
@@ -32,8 +31,8 @@ export const reliability: Analysis<ReliabilityFigures> = {
   orders: ["call_count", "failure_rate", "failed_call_count", "latency_ms_p95"],
   async ask(ledger, question) {
     const calls = await readCalls(ledger, question);
-    const turns = await readSums(ledger, question, turnsSql);
-    const tools = await readSums(ledger, question, toolsSql);
+    const turns = new Map(await readByGroup(ledger, question, turnsSql));
+    const tools = new Map(await readByGroup(ledger, question, toolsSql));
     const labels = new Set([...calls.keys(), ...turns.keys(), ...tools.keys()]);
     const rows = [...labels].map((label) => {
       const ended = calls.get(label) ?? createEndings();
@@ -50,11 +49,11 @@ export const reliability: Analysis<ReliabilityFigures> = {
         ),
         latency_ms_p50: percentile(ended.latencies, 50),
         latency_ms_p95: percentile(ended.latencies, 95),
-        turn_count: turns.get(label)?.["total"] ?? 0,
-        failed_turn_count: turns.get(label)?.["failed"] ?? 0,
-        open_turn_count: turns.get(label)?.["open"] ?? 0,
-        tool_use_count: tools.get(label)?.["total"] ?? 0,
-        failed_tool_use_count: tools.get(label)?.["failed"] ?? 0,
+        turn_count: countOf(turns.get(label), "total"),
+        failed_turn_count: countOf(turns.get(label), "failed"),
+        open_turn_count: countOf(turns.get(label), "open"),
+        tool_use_count: countOf(tools.get(label), "total"),
+        failed_tool_use_count: countOf(tools.get(label), "failed"),
       };
       return { label, figures };
     });
@@ -143,17 +142,4 @@ function turnsSql(key: GroupKey): string {
 function toolsSql(key: GroupKey): string {
   return `SELECT ${ofTurns(key)} AS grp, COUNT(*) AS total, ${sumSql("CASE WHEN u.status = 'failed' THEN 1 END", "failed")}
     FROM turns t JOIN tool_calls u ON u.turn_id = t.id WHERE t.started_ms >= ? AND t.started_ms < ? GROUP BY 1`;
-}
-
-async function readSums(
-  ledger: LedgerSnapshot,
-  question: Question,
-  sql: (key: GroupKey) => string,
-): Promise<ReadonlyMap<Label, Readonly<Record<string, number>>>> {
-  const rows = await readByGroup(ledger, question, sql);
-  return new Map(rows.map(([label, row]) => [label, numbersOf(row)]));
-}
-
-function numbersOf({ grp: _label, ...row }: ResultRow): Readonly<Record<string, number>> {
-  return Object.fromEntries(Object.keys(row).map((name) => [name, integer(row, name)]));
 }

@@ -11,6 +11,7 @@ import type {
 } from "./analysis.ts";
 import { refuse } from "./analytics-error.ts";
 import {
+  countOf,
   hitRateOf,
   moneyOf,
   moneySums,
@@ -171,9 +172,8 @@ async function readTurns(
 }
 
 function toRow(row: ResultRow): FoundRow<TurnFigures> {
-  const hasCalls = row["call_count"] !== null;
-  const tokens = hasCalls ? tokensOf(row) : { uncached: 0, read: 0, written: 0, output: 0 };
-  const total = money(row, "fold_cost") + (hasCalls ? moneyOf(row, "cost") : 0n);
+  const tokens = tokensOf(row);
+  const total = money(row, "fold_cost") + moneyOf(row, "cost");
   const startMs = integer(row, "started_ms");
   const endMs = integerOrNull(row, "completed_ms");
   const figures: TurnFigures = {
@@ -188,7 +188,7 @@ function toRow(row: ResultRow): FoundRow<TurnFigures> {
     started_at: toIso(startMs),
     completed_at: endMs === null ? null : toIso(endMs),
     duration_ms: endMs === null ? null : Math.max(0, endMs - startMs),
-    call_count: hasCalls ? integer(row, "call_count") : 0,
+    call_count: countOf(row, "call_count"),
     tool_use_count: integer(row, "tool_use_count"),
     ...tokenFigures(tokens),
     hit_rate: hitRateOf(tokens),
