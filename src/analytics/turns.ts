@@ -1,14 +1,7 @@
 // Turns of a window, or one turn with its calls.
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { integer, integerOrNull, money, text, textOrNull } from "../edge/stores/sql/read-row.ts";
-import type {
-  Analysis,
-  AnalyticsWorld,
-  Found,
-  FoundRow,
-  LedgerSnapshot,
-  Question,
-} from "./analysis.ts";
+import type { Analysis, Found, FoundRow, LedgerSnapshot, Question } from "./analysis.ts";
 import { refuse } from "./analytics-error.ts";
 import {
   countOf,
@@ -53,7 +46,9 @@ export const turns: Analysis<TurnFigures> = {
   orders: ["started_at", "cost_usd", "call_count", "duration_ms"],
   takes: ["turn"],
   ask: (ledger, question, world) =>
-    question.turn === null ? askTurns(ledger, question) : askTurn(ledger, question.turn, world),
+    question.turn === null
+      ? askTurns(ledger, question)
+      : askTurn(ledger, question.turn, world.nowMs),
 };
 
 const ranks: Readonly<Record<string, string>> = {
@@ -127,7 +122,7 @@ function rankedTurns({ by, isDescending }: Question["order"]): string {
 async function askTurn(
   ledger: LedgerSnapshot,
   id: string,
-  { nowMs }: AnalyticsWorld,
+  nowMs: number,
 ): Promise<Found<TurnFigures>> {
   const [found] = await readTurns(ledger, [id]);
   if (found === undefined) {

@@ -1,8 +1,8 @@
 // The running sums of a replay.
 import type { Policy } from "../core/cache/policy.ts";
 import type { CallDetail } from "./call-detail.ts";
-import { createGroup, type Group } from "./group.ts";
 import type { Recorded } from "./recording.ts";
+import { createTally, type Tally } from "./tally.ts";
 
 export type GroupBy = "session" | "model" | "agent" | "day" | "none";
 
@@ -54,4 +54,41 @@ export function skip(
   if (where !== undefined && books.skippedWhere.length < placesMax) {
     books.skippedWhere.push({ file: where.file, line: where.line, reason });
   }
+}
+
+/** Sums over one group of requests, or over all. */
+export interface Group {
+  readonly name: string;
+  readonly sessions: Set<string>;
+  requests: number;
+  limitPicoUsd: bigint;
+  warmPicoUsd: bigint;
+  /** Cost without caching. */
+  plainPicoUsd: bigint;
+  /** In the order of the policies. */
+  readonly tallies: readonly Tally[];
+  /** Sums over requests with recorded usage, like all figures named `recorded…`. */
+  readonly recorded: Tally;
+  recordedRequests: number;
+  recordedLimitPicoUsd: bigint;
+  recordedPlainPicoUsd: bigint;
+  /** Tokens read by first requests of sessions: other sessions had warmed the cache. */
+  warmStartTokens: number;
+}
+
+export function createGroup(name: string, policyCount: number): Group {
+  return {
+    name,
+    sessions: new Set(),
+    requests: 0,
+    limitPicoUsd: 0n,
+    warmPicoUsd: 0n,
+    plainPicoUsd: 0n,
+    tallies: Array.from({ length: policyCount }, createTally),
+    recorded: createTally(),
+    recordedRequests: 0,
+    recordedLimitPicoUsd: 0n,
+    recordedPlainPicoUsd: 0n,
+    warmStartTokens: 0,
+  };
 }

@@ -47,7 +47,7 @@ export function judgeCall(call: CallToExplain): Verdict {
   const before = thread === null ? null : { ...thread.last, entries };
   const found = explainCall({ before, view, rules: facts, usage, startMs, textBefore: noText });
   if (thread === null || usage === null) return { explanation: found, evidence: "recorded" };
-  const shown = withExcerpts(found, { before: thread, view, blocks });
+  const shown = withExcerpts(found, thread, call);
   const recorded = { explanation: shown, evidence: "recorded" } as const;
   // The recording says it is the same conversation, so its history was rewritten.
   if (found.cause === "nothing was marked" && request.keep < thread.blocks.length) {

@@ -100,27 +100,22 @@ function renderParts(
   details: readonly CallDetail[],
   options: PageOptions,
 ): string {
+  const policies = `${renderPolicies(report)}\n<h3>Misses by cause</h3>\n${renderMisses(report)}`;
   const parts = [
-    `<section aria-labelledby="costs-title">
-<h2 id="costs-title">Cost</h2>
-${plotCosts(report)}${describeRecorded(report)}
-</section>`,
-    `<section aria-labelledby="policies-title">
-<h2 id="policies-title">Policies</h2>
-${renderPolicies(report)}
-<h3>Misses by cause</h3>
-${renderMisses(report)}
-</section>`,
+    section("costs", "Cost", plotCosts(report) + describeRecorded(report)),
+    section("policies", "Policies", policies),
     details.length === 0 ? "" : renderCrossSection(report, details, options),
-    report.groups.length === 0
-      ? ""
-      : `<section aria-labelledby="groups-title">
-<h2 id="groups-title">Groups</h2>
-${renderGroups(report)}
-</section>`,
+    report.groups.length === 0 ? "" : section("groups", "Groups", renderGroups(report)),
     renderLeftovers(report),
   ];
   return parts.filter((part) => part !== "").join("\n");
+}
+
+function section(id: string, title: string, content: string): string {
+  return `<section aria-labelledby="${id}-title">
+<h2 id="${id}-title">${title}</h2>
+${content}
+</section>`;
 }
 
 function describeRecorded({ recorded }: ReplayReport): string {

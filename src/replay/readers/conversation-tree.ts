@@ -41,9 +41,7 @@ export interface TreeRequest extends Omit<RequestFacts, "thread" | "startMs" | "
   readonly tip: TreeNode | null;
 }
 
-export interface ThreadWay {
-  advance(request: TreeRequest): RecordedRequest;
-}
+export type ThreadWay = (request: TreeRequest) => RecordedRequest;
 
 /** `owner` identifies the unrecorded part of the prompt, which no other session or thread shares. */
 export function createThreadWay(thread: string, owner: string, drafting: Drafting): ThreadWay {
@@ -63,23 +61,21 @@ export function createThreadWay(thread: string, owner: string, drafting: Draftin
     return fresh.toReversed();
   };
 
-  return {
-    advance({ tip, endMs, model, usage, settings }) {
-      const fresh = leaveFor(tip);
-      const keep = way.at(-1)?.end;
-      const grown = joinMessages(fresh.flatMap(({ blocks }) => blocks));
-      const isFirst = head === undefined;
-      head ??= draftHidden(owner, "T1", { usage, model, shown: grown }, drafting);
-      let end = keep ?? head.length;
-      for (const node of fresh) {
-        end += node.blocks.length;
-        node.place = way.length;
-        way.push({ node, end });
-      }
-      const facts = { thread, startMs: tip?.lastMs ?? null, endMs, model, usage, settings };
-      return isFirst
-        ? history.advance(0, [...head, ...grown], facts)
-        : history.advance(keep ?? head.length, grown, facts);
-    },
+  return ({ tip, endMs, model, usage, settings }) => {
+    const fresh = leaveFor(tip);
+    const keep = way.at(-1)?.end;
+    const grown = joinMessages(fresh.flatMap(({ blocks }) => blocks));
+    const isFirst = head === undefined;
+    head ??= draftHidden(owner, "T1", { usage, model, shown: grown }, drafting);
+    let end = keep ?? head.length;
+    for (const node of fresh) {
+      end += node.blocks.length;
+      node.place = way.length;
+      way.push({ node, end });
+    }
+    const facts = { thread, startMs: tip?.lastMs ?? null, endMs, model, usage, settings };
+    return isFirst
+      ? history.advance(0, [...head, ...grown], facts)
+      : history.advance(keep ?? head.length, grown, facts);
   };
 }

@@ -119,7 +119,7 @@ function record(reply: Pending, state: ReaderState): Recorded[] {
     ways.get(reply.thread) ??
     createThreadWay(reply.thread, `${sessionId} ${reply.thread}`, source.drafting);
   ways.set(reply.thread, way);
-  const request = way.advance({ ...reply, settings: {} });
+  const request = way({ ...reply, settings: {} });
   return [...opening, { type: "request", sessionId, request }];
 }
 

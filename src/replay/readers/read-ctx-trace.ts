@@ -153,7 +153,7 @@ function draftMessageOf(
 }
 
 function growEnds(
-  { ends, ...state }: TraceState,
+  state: TraceState,
   grown: {
     readonly keepMessages: number;
     /** How many blocks the head grew by. */
@@ -161,9 +161,10 @@ function growEnds(
     readonly messages: readonly (readonly BlockDraft[])[];
   },
 ): void {
+  const { ends } = state;
   ends.length = grown.keepMessages;
   if (grown.shift !== 0) for (const at of ends.keys()) ends[at] = (ends[at] ?? 0) + grown.shift;
-  let end = ends.at(-1) ?? headLength({ ends, ...state });
+  let end = ends.at(-1) ?? headLength(state);
   for (const message of grown.messages) {
     end += message.length;
     ends.push(end);
@@ -182,25 +183,17 @@ function readMarkers(line: Fields, state: TraceState): RecordedMarker[] | null {
 }
 
 /** Parses a path such as messages.12.content.0, system.1 or tools.3. */
-function markedBlock(
-  at: string,
-  { foundation, ends, history, ...rest }: TraceState,
-): number | null {
-  const [, part, first, second] = /^(\w+)\.(\d+)(?:\.content\.(\d+))?/.exec(at) ?? [];
+function markedBlock(at: string, state: TraceState): number | null {
+  const { foundation, ends, history } = state;
+  const [, part = "", first, second] = /^(\w+)\.(\d+)(?:\.content\.(\d+))?/.exec(at) ?? [];
   const index = Number(first);
-  const tools = foundation.tools.length;
-  const head = headLength({ foundation, ends, history, ...rest });
-  const starts = {
-    tools: 0,
-    system: tools,
-    messages: index === 0 ? head : (ends[index - 1] ?? NaN),
-  };
-  const block =
-    part === "tools" || part === "system"
-      ? starts[part] + index
-      : part === "messages"
-        ? starts.messages + Number(second ?? 0)
-        : NaN;
+  const message = index === 0 ? headLength(state) : (ends[index - 1] ?? Infinity);
+  const places = new Map([
+    ["tools", index],
+    ["system", foundation.tools.length + index],
+    ["messages", message + Number(second ?? 0)],
+  ]);
+  const block = places.get(part) ?? Infinity;
   return block < history.blocks.length ? block : null;
 }
 

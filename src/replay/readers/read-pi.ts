@@ -163,7 +163,7 @@ function addReply(
     return { node: parent, recorded: [...opening, skip(file, line, `the reply failed: ${stop}`)] };
   }
   const { thinking } = state;
-  const request = way.advance({
+  const request = way({
     tip: parent,
     endMs: timeMs,
     model: textIn(message, "model") ?? null,

@@ -3,7 +3,7 @@ import { hashContent } from "../../core/hash.ts";
 import type { Fields } from "../../core/message/fields.ts";
 import type { ReadShape } from "../../core/wire/foreign/foreign-request.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
-import type { Recorded } from "../recording.ts";
+import type { Recorded, RecordedRequest } from "../recording.ts";
 import { createDrafts, type BlockDraft, type Drafting } from "./block-draft.ts";
 import { openSession, skip, type LineReader, type Source } from "./line-reader.ts";
 import { readRequestLine, type RequestLine } from "./request-line.ts";
@@ -34,10 +34,10 @@ export function createRequestLogReader(source: Source): LineReader {
       const shape = request.protocol.foreign.read(request.seen.body, undefined);
       const problem = problemOf(request, shape);
       if (problem !== null) return [skip(source.file, number, problem)];
-      const session = openOnce(request.protocol.name, state, source);
+      const { sessionId, opening } = openOnce(request.protocol.name, state, source);
       const blocks = draftBlocks(shape, source.drafting);
-      const settings = shape.settings;
-      return [...session.opening, toRequest(request, { blocks, settings }, { ...session, state })];
+      const recorded = toRequest(request, blocks, shape.settings, state);
+      return [...opening, { type: "request", sessionId, request: recorded }];
     },
     end: () => [],
   };
@@ -48,10 +48,6 @@ function problemOf({ protocol, seen, status }: RequestLine, shape: ReadShape): s
   if (status !== null && status >= 400) return `the provider refused it with status ${status}`;
   if (protocol.counting?.isAskedAt(seen.path ?? "") === true) return "it only counts tokens";
   return shape.continues ? "it continues a conversation that only the provider has" : null;
-}
-
-interface DraftedBody extends Pick<ReadShape, "settings"> {
-  readonly blocks: readonly BlockDraft[];
 }
 
 /** One marker for the whole request lands on its last block that can carry one. */
@@ -65,12 +61,11 @@ function draftBlocks({ drafts, requestMarker }: ReadShape, drafting: Drafting): 
   );
 }
 
-interface Session {
-  readonly sessionId: string;
-  readonly opening: readonly Recorded[];
-}
-
-function openOnce(wire: string, { sessions }: LogState, source: Source): Session {
+function openOnce(
+  wire: string,
+  { sessions }: LogState,
+  source: Source,
+): { readonly sessionId: string; readonly opening: readonly Recorded[] } {
   const known = sessions.get(wire);
   if (known !== undefined) return { sessionId: known, opening: [] };
   const id = sessions.size === 0 ? null : `${source.file} ${wire}`;
@@ -81,14 +76,15 @@ function openOnce(wire: string, { sessions }: LogState, source: Source): Session
 
 function toRequest(
   request: RequestLine,
-  { blocks, settings }: DraftedBody,
-  { sessionId, state }: { readonly sessionId: string; readonly state: LogState },
-): Recorded {
+  blocks: readonly BlockDraft[],
+  settings: ReadShape["settings"],
+  state: LogState,
+): RecordedRequest {
   const { protocol, model, usage, startMs, endMs } = request;
   const key = `${protocol.name} ${threadKey(request, blocks)}`;
   state.mainKey ??= key;
   const thread = key === state.mainKey ? "" : hashContent(key).slice(0, 12);
-  const recorded = historyOf(thread, state).advance(0, blocks, {
+  return historyOf(thread, state).advance(0, blocks, {
     thread,
     startMs,
     endMs,
@@ -97,7 +93,6 @@ function toRequest(
     markers: markersOf(blocks),
     settings,
   });
-  return { type: "request", sessionId, request: recorded };
 }
 
 /**
