@@ -2,7 +2,7 @@
 import { createConversation } from "../harness/conversation.ts";
 import { median } from "../harness/measure.ts";
 import { atMost, below, type Experiment } from "../harness/report.ts";
-import { layFoundation } from "../src/core/assembly/foundation.ts";
+import { buildFoundation } from "../src/core/assembly/foundation.ts";
 import { appendMessages, openThread, type Thread } from "../src/core/assembly/thread.ts";
 import type { Message } from "../src/core/message/message.ts";
 import { resolveModel } from "../src/core/models/resolve-model.ts";
@@ -19,7 +19,7 @@ export const experiment: Experiment = {
     const { facts: model } = resolveModel("gpt-6.1-sol");
     const counter = createTokenCounter(await loadO200k(), model.tokenizer);
     const spelling = openaiResponses.spelling(model);
-    const empty = openThread(layFoundation({ tools: [], system: [], spelling, counter, model }));
+    const empty = openThread(buildFoundation({ tools: [], system: [], spelling, counter, model }));
 
     const thousand = createConversation(1_000, 1);
     const whole1000 = thousand.reduce(extend, empty);

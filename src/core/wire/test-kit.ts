@@ -1,6 +1,6 @@
 // Assemblies and plans for the tests of every protocol, made with the real functions.
 import { assemble, type Assembly } from "../assembly/assemble.ts";
-import { layFoundation } from "../assembly/foundation.ts";
+import { buildFoundation } from "../assembly/foundation.ts";
 import type { Layout } from "../assembly/layout.ts";
 import { appendMessages, openThread, type Thread } from "../assembly/thread.ts";
 import type { CachePlan, PlannedMarker } from "../cache/cache-plan.ts";
@@ -41,7 +41,7 @@ export function threadOn(
   { protocol, model }: Wire,
   { tools = [], system = [], history = [] }: Setting,
 ): Thread {
-  const foundation = layFoundation({
+  const foundation = buildFoundation({
     tools,
     system: system.map((text, index) => ({ label: `block ${index}`, tier: "T1", text })),
     spelling: protocol.spelling(model),

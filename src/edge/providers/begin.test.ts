@@ -37,7 +37,7 @@ test("an answer begins with its first event, before any text, and onBegin is cal
   expect(told).toEqual(["begun"]);
   streams[0]?.end(textEvent("hi") + endEvent);
   expect(textOf((await sending).outcome)).toBe("hi");
-  expect(told).toEqual(["begun", "text-delta"]);
+  expect(told).toEqual(["begun", "text"]);
 });
 
 test("a refusal, also one that comes as an event, is no beginning; a whole answer is one", async () => {

@@ -8,8 +8,7 @@ import type { Protocol } from "../../core/wire/protocol.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
 import { usualTimeouts } from "../../edge/providers/timeouts.ts";
-import type { Step } from "../../core/turn/step.ts";
-import type { StartedCall } from "../turn/encode-call.ts";
+import type { StepOf } from "../../core/turn/step.ts";
 import type { Deps } from "../turn/deps.ts";
 import type { RunningTurn } from "../turn/running-turn.ts";
 import { reservesOf } from "../../core/session/compaction-rules.ts";
@@ -35,30 +34,26 @@ export interface OwnCall {
   toContext(): AssembledContext<TokenBudget>;
 }
 
-type CallDeps = Pick<Deps, "provider" | "compaction">;
+type ContextDeps = Pick<Deps, "provider" | "compaction">;
 
-/** A call that begins, with its turn. */
-export interface CallAtHand extends Pick<StartedCall, "request"> {
-  readonly running: RunningTurn;
-  readonly step: Extract<Step, { readonly do: "send" }>;
-}
-
-export function toOwnCall(call: CallAtHand, deps: CallDeps): OwnCall {
-  const { running, step, request } = call;
-  const { plan } = step.prepared;
+export function toOwnCall(
+  running: RunningTurn,
+  step: StepOf<"send">,
+  request: EncodedRequest,
+  deps: ContextDeps,
+): OwnCall {
   const { turn } = running;
-  const { protocol } = turn.session;
   return {
     turnId: turn.id,
     number: step.number,
-    protocol: protocol.name,
+    protocol: turn.session.protocol.name,
     path: request.path,
     headers: request.headers,
     request,
-    plan,
-    toObject: (asked?: Protocol) => toObject(request, protocol, asked),
+    plan: step.prepared.plan,
+    toObject: (asked?: Protocol) => toObject(request, running.turn.session.protocol, asked),
     toBytes: () => joined(request),
-    toContext: () => toContext(call, deps),
+    toContext: () => toContext(running, step, deps),
   };
 }
 
@@ -87,10 +82,10 @@ function joined({ pieces, byteLength }: EncodedRequest): Uint8Array<ArrayBuffer>
 }
 
 function toContext(
-  { running, step }: CallAtHand,
-  { provider, compaction }: CallDeps,
+  { turn, lease, tools }: RunningTurn,
+  step: StepOf<"send">,
+  { provider, compaction }: ContextDeps,
 ): AssembledContext<TokenBudget> {
-  const { turn, lease, tools } = running;
   const { session, before, id } = turn;
   const { model, role, options, permissions, workspacePath } = session;
   const { temperature, thinkingJson, extraJson, outputTokensMax } = options;
@@ -104,11 +99,11 @@ function toContext(
     parentTurnId: lease === null ? before.headTurnId : lease.parentTurnId,
     workspacePath: workspacePath ?? "",
     timeoutMs: limitOf(provider),
-    ...(tools.signal === undefined ? {} : { abortSignal: tools.signal }),
+    ...(tools.signal && { abortSignal: tools.signal }),
     reserves: reservesOf(compaction),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(thinkingJson === undefined ? {} : { thinkingConfigJson: thinkingJson }),
-    ...(extraJson === undefined ? {} : { modelConfigJson: toObjectText(extraJson) }),
+    ...(temperature !== undefined && { temperature }),
+    ...(thinkingJson !== undefined && { thinkingConfigJson: thinkingJson }),
+    ...(extraJson && { modelConfigJson: toObjectText(extraJson) }),
   });
 }
 
