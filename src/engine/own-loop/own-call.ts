@@ -51,7 +51,7 @@ export function toOwnCall(
     headers: request.headers,
     request,
     plan: step.prepared.plan,
-    toObject: (asked?: Protocol) => toObject(request, running.turn.session.protocol, asked),
+    toObject: (asked?: Protocol) => toObject(request, turn.session.protocol, asked),
     toBytes: () => joined(request),
     toContext: () => toContext(running, step, deps),
   };
