@@ -5,8 +5,8 @@ import { generateReply } from "./reply/generate-reply.ts";
 import { readRequest } from "./request/read-request.ts";
 import { renderPrompt, validateLength } from "./render/render-prompt.ts";
 import { readBetas, type ApiVersion } from "./request-headers.ts";
+import { toCallRecord } from "../record-call.ts";
 import { settingsOf } from "./settings.ts";
-import { costUsdOf } from "./reply/usage.ts";
 import { messageEvents, messageText, type Outcome } from "./reply/write-message.ts";
 
 interface Call {
@@ -57,16 +57,11 @@ export function createMessage(
     startMs: nowMs,
   });
   const { bill } = open;
-  context.record({
-    surface: "anthropic",
-    model: request.facts.id,
-    startMs: nowMs,
-    bill,
-    outputTokens: made.outputTokens - made.thinkingTokens,
-    reasoningTokens: made.thinkingTokens,
-    costUsd: costUsdOf(bill, made, request, nowMs),
-    stopReason: made.stopReason,
-  });
+  const { facts, options } = request;
+  const priceShare = options.speed === "fast" ? null : 1;
+  const { stopReason } = made;
+  const called = { surface: "anthropic", facts, bill, generated: made, stopReason, startMs: nowMs };
+  context.record(toCallRecord({ ...called, priceShare }));
   const outcome: Outcome = {
     ...made,
     id,

@@ -1,8 +1,9 @@
 // The Anthropic surface: messages, token counts and models.
-import type { Route, Surface } from "../surface.ts";
+import { noRetry, type Route, type Surface } from "../surface.ts";
 import { countMessageTokens, createMessage } from "./create-message.ts";
 import { createPromptMemory } from "./diagnostics.ts";
 import { listModels, modelsByName, showModel } from "./models-list.ts";
+import { Refusal, refusalResponse } from "./refusal.ts";
 import { answerOrRefuse, authenticate, faultResponse } from "./request-headers.ts";
 
 /** Create one per simulator: it stores prompts for cache diagnostics. */
@@ -12,6 +13,11 @@ export function createAnthropicSurface(): Surface {
     name: "anthropic",
     authenticate,
     fault: faultResponse,
+    isClient: (headers) => headers.has("anthropic-version") || headers.has("x-api-key"),
+    refuse: ({ status, message }, { newId }) => {
+      const type = { 404: "not_found_error", 413: "request_too_large", 500: "api_error" } as const;
+      return refusalResponse(new Refusal(type[status], message), newId("req_"), noRetry);
+    },
     routes: [
       {
         method: "POST",

@@ -1,6 +1,5 @@
 // echo: repeats the last input.
-import type { Model } from "../model.ts";
-import type { Prompt } from "../prompt.ts";
+import type { Model, Prompt } from "../prompt.ts";
 import { forcedCall } from "./forced-call.ts";
 import { summarise } from "./summariser.ts";
 

@@ -3,10 +3,9 @@ import { assert } from "../../core/assert.ts";
 import type { AutomaticRules } from "../../core/models/cache-rules.ts";
 import { drawOf } from "../ids.ts";
 import type { BillableRequest } from "./billable-request.ts";
-import type { Reason } from "./bill.ts";
-import type { Billing, OpenBill } from "./open-bill.ts";
+import type { Billing, OpenBill, Reason } from "./bill.ts";
+import { keyedPromptOf } from "./growing-prompt.ts";
 import type { BillingOptions } from "./options.ts";
-import { prefixKeys } from "./prefix-keys.ts";
 
 /** How long a prefix is kept, and who sent it first. */
 interface Sighting {
@@ -39,9 +38,8 @@ function openSteps(
 ): OpenBill {
   const { automatic, minimumTokens } = request.model.cache;
   assert(automatic !== null, "steps are automatic");
-  const keys = prefixKeys(request);
-  let sum = 0;
-  const cumulative = request.blocks.map(({ tokens }) => (sum += tokens));
+  const { keys, cumulative } = keyedPromptOf(request, options);
+  const totalTokens = cumulative.at(-1) ?? 0;
   const ageLeft = (key: string): number => {
     const sighting = sightings.get(key);
     if (sighting === undefined) return Number.NEGATIVE_INFINITY;
@@ -57,10 +55,10 @@ function openSteps(
   return {
     bill: {
       requestId: request.id,
-      totalTokens: sum,
+      totalTokens,
       readTokens,
       writeTokens: {},
-      uncachedTokens: sum - readTokens,
+      uncachedTokens: totalTokens - readTokens,
       hitBlock: readTokens === 0 ? null : hitBlock,
       markers: [],
       reason: reasonOf(),
@@ -73,7 +71,7 @@ function openSteps(
   function reasonOf(): Reason {
     if (readTokens > 0) return { kind: "hit", writtenBy, lifetime: null };
     const leastTokens = Math.max(minimumTokens ?? 0, step);
-    if (hitBlock !== -1 || sum < leastTokens) {
+    if (hitBlock !== -1 || totalTokens < leastTokens) {
       return { kind: "below the minimum", minimumTokens: leastTokens };
     }
     return knownBlock === -1

@@ -1,10 +1,16 @@
 // The OpenAI surface: chat completions, responses, counting, compaction and the list of models.
 import { builtInCatalogue, listModels, type Catalogue } from "../../core/models/catalogue.ts";
-import type { Route, SimRequest, SimResponse, Surface, SurfaceContext } from "../surface.ts";
-import { ApiError, toErrorResponse } from "./api-error.ts";
+import {
+  noRetry,
+  type Route,
+  type SimRequest,
+  type SimResponse,
+  type Surface,
+  type SurfaceContext,
+} from "../surface.ts";
+import { ApiError, toErrorResponse, toFault } from "./api-error.ts";
 import { answerChat } from "./chat-completions.ts";
 import { answerCompact } from "./compact.ts";
-import { toFault } from "./faults.ts";
 import { jsonHeaders } from "./headers.ts";
 import type { Known } from "./request/read-responses.ts";
 import { answerResponses, countInputTokens } from "./responses.ts";
@@ -26,6 +32,12 @@ export function createOpenaiSurface(options: OpenaiSurfaceOptions = {}): Surface
     name: "openai",
     authenticate,
     fault: toFault,
+    // Its clients send no header of their own, so every other client counts as one.
+    isClient: () => true,
+    refuse: ({ status, message }, context) => {
+      const type = status === 500 ? "server_error" : "invalid_request_error";
+      return toErrorResponse(status, { message, type, param: null, code: null }, context, noRetry);
+    },
     routes: [
       post("/v1/chat/completions", (request, context) => answerChat(request, context, catalogue)),
       post("/v1/responses", (request, context) =>
@@ -80,7 +92,7 @@ function answerModels(context: SurfaceContext, catalogue: Catalogue): SimRespons
 function authenticate(
   request: SimRequest,
   context: Pick<SurfaceContext, "newId">,
-): { readonly key: string } | { readonly refusal: SimResponse } {
+): ReturnType<Surface["authenticate"]> {
   const header = request.headers.get("authorization")?.trim() ?? "";
   const key = /^bearer\s+(\S.*)$/i.exec(header)?.[1];
   if (key !== undefined) return { key };
