@@ -1,6 +1,7 @@
 // Runs one call from the parsed request to bill and reply, for every endpoint that generates.
 import type { OpenBill } from "../billing/bill.ts";
-import type { SurfaceContext } from "../surface.ts";
+import type { SimResponse, SurfaceContext } from "../surface.ts";
+import { jsonHeaders, limitHeaders, streamHeaders } from "./headers.ts";
 import type { Prompt } from "../prompt.ts";
 import { toCallRecord } from "../record-call.ts";
 import { contextOverflow } from "./api-error.ts";
@@ -51,6 +52,17 @@ function answer(request: ReadRequest, wants: Prompt["wants"], context: SurfaceCo
   const { tokenizer } = request.facts;
   const reply = context.answer(prompt);
   return toProduced(reply, tools, prompt.outputTokensMax, context.counter, tokenizer);
+}
+
+/** The answer with a whole body, or with events. */
+export function answerOf(
+  { rendering, open }: Call,
+  body: SimResponse["body"],
+  context: SurfaceContext,
+): SimResponse {
+  const headers = typeof body === "string" ? jsonHeaders(context) : streamHeaders(context);
+  const limits = limitHeaders(rendering.totalTokens);
+  return { status: 200, headers: { ...headers, ...limits }, body, bill: open };
 }
 
 /** Flex is half price. Our facts have no price for priority processing. */
