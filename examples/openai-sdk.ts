@@ -49,7 +49,7 @@ export async function askGpt(
       .catch((error: unknown) => error);
     const { toolUses, run } = await session.record(call, stream, {
       onPart: (part) => {
-        if (part.type === "text-delta") show(part.text);
+        if (part.type === "text") show(part.text);
       },
     });
     if (run !== null) {

@@ -54,7 +54,7 @@ export type { BusProblem } from "./edge/events/problem.ts";
 export type { Emitter } from "./engine/events/turn-emitter.ts";
 export { openLedger } from "./edge/stores/open-ledger.ts";
 export type { LedgerOptions } from "./edge/stores/ledger/create-ledger.ts";
-export type { Compaction } from "./engine/compaction/compaction.ts";
+export type { Compaction } from "./engine/turn/deps.ts";
 export { withDelegation } from "./engine/sub-agents/sub-agent.ts";
 export type { DelegationOptions } from "./engine/sub-agents/delegation.ts";
 export { openWorkspaceWorld } from "./engine/world/workspace-world.ts";

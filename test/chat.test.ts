@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 afterEach(() => kit.close());
 
-test("without a key the agent is simulated, which is said in one line, and may only look", async () => {
+test("without a key the agent is simulated, with one notice and read-only tools", async () => {
   const { status, out, error } = await chat({ prompt: "What is in this folder?" });
   expect(status).toBe(0);
   expect(error).toMatch(/^answers are simulated: no provider has a key\. .*\n/);
@@ -38,7 +38,7 @@ test("without a key the agent is simulated, which is said in one line, and may o
   expect(await readdir(join(folder, "data"))).not.toContain("ledger.db");
 });
 
-test("in a script only the answer goes out, and lines from standard input are turns", async () => {
+test("in a script only answers go to stdout, and each line of standard input is a turn", async () => {
   await provide([{ text: "One." }, { text: "Two." }]);
   const { status, out, error } = await chat({
     lines: ["first", "", "/cost", "second", "/quit", "x"],
@@ -67,7 +67,7 @@ test("events are one JSON value per line, with what each call cost", async () =>
   });
 });
 
-test("a session goes on where it was, and reads its cache", async () => {
+test("a resumed session continues where it was, and reads its cache", async () => {
   await provide(null);
   const first = await chat({ prompt: "Look around" });
   const id = resumedBy(first);
@@ -78,7 +78,7 @@ test("a session goes on where it was, and reads its cache", async () => {
   expect(end.calls[0].usage.cacheReadTokens).toBeGreaterThan(0);
 });
 
-test("a turn that a process left open is gone on with", async () => {
+test("a turn that a process left open is resumed", async () => {
   await provide([{ text: "One." }, { text: "Two." }]);
   const first = await chat({ prompt: "first" });
   const id = resumedBy(first);
@@ -91,7 +91,7 @@ const writes: ScriptStep = {
   toolCalls: [{ name: "write", input: { path: "made.txt", content: "made" } }],
 };
 
-test("with nobody to ask, the agent is told of no tool that changes something", async () => {
+test("without a terminal to ask on, the agent gets no tool that changes anything", async () => {
   await provide([writes, { text: "Done." }]);
   const { error } = await chat({ prompt: "go", words: ["--workspace", folder] });
   expect(error).toMatch(/✗ write made\.txt {2}permission_denied/);
@@ -105,7 +105,7 @@ test("--yes allows every tool", async () => {
   expect(await readFile(join(folder, "made.txt"), "utf8")).toBe("made");
 });
 
-test("what a provider refuses is said with what to do, and no key is in it", async () => {
+test("a provider's refusal is printed with a hint and without the key", async () => {
   await provide([{ text: "x" }]);
   env["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:9";
   await writeFile(
@@ -119,7 +119,7 @@ test("what a provider refuses is said with what to do, and no key is in it", asy
   expect(error + out).not.toContain(plantedKey);
 });
 
-test("escape codes of models and tools reach no terminal", async () => {
+test("escape codes of models and tools never reach a terminal", async () => {
   await writeFile(join(folder, "evil.txt"), "\u001b]0;owned\u0007\u001b[2J");
   await provide([
     {
@@ -133,7 +133,7 @@ test("escape codes of models and tools reach no terminal", async () => {
   expect(error).not.toMatch(/\u001b/); // oxlint-disable-line no-control-regex
 });
 
-test("the conversation can be forked, listed, looked at and given to another model", async () => {
+test("slash commands fork and list sessions, show the context and switch the model", async () => {
   await provide(null);
   const { out } = await chat({
     lines: [
@@ -166,7 +166,7 @@ test("the conversation can be forked, listed, looked at and given to another mod
   expect(out).toContain("There are no skills.");
 });
 
-test("at a terminal a tool is asked about, steered while it works, and stopped with Ctrl-C", async () => {
+test("at a terminal tools need a confirmation, messages steer the agent, and Ctrl-C stops it", async () => {
   await provide(
     [writes, { text: "Written." }, { text: "Noted." }, { text: "never", times: "always" }],
     150,

@@ -5,7 +5,7 @@ import OpenAI from "openai";
 import { expect, test } from "vitest";
 import { plantedKey } from "../harness/planted-key.ts";
 import { assemble, type Assembly } from "../src/core/assembly/assemble.ts";
-import { layFoundation } from "../src/core/assembly/foundation.ts";
+import { buildFoundation } from "../src/core/assembly/foundation.ts";
 import { openThread } from "../src/core/assembly/thread.ts";
 import type { CachePlan } from "../src/core/cache/cache-plan.ts";
 import { openCacheState } from "../src/core/cache/cache-state.ts";
@@ -37,7 +37,7 @@ function planned(protocol: Protocol, modelName: string): Planned {
   const text = "Answer briefly and check what you say. ".repeat(200);
   const system = [{ label: "static", tier: "T1" as const, text }];
   const spelling = protocol.spelling(facts);
-  const foundation = layFoundation({
+  const foundation = buildFoundation({
     tools,
     system,
     spelling,

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fillWorkspace } from "../../src/cli/chat/sample-workspace.ts";
-import { runChat, type ChatDeps, type OpenedChat } from "../../src/cli/chat/run-chat.ts";
+import { runChat, type Asks, type ChatDeps, type OpenedChat } from "../../src/cli/chat/run-chat.ts";
 import type { PolicyName } from "../../src/core/cache/policy.ts";
 import type { TextCounter } from "../../src/core/tokens/o200k/counter.ts";
 import { anthropicMessages } from "../../src/core/wire/anthropic-messages/index.ts";
@@ -14,7 +14,7 @@ import { makeStore, type OpenStore } from "../../src/edge/stores/open-store.ts";
 import type { Reached } from "../../src/engine/session/engine-deps.ts";
 import { createEngine } from "../../src/engine/session/create-engine.ts";
 import { openWorkspaceWorld } from "../../src/engine/world/workspace-world.ts";
-import { openEvents } from "../../src/host/open-events.ts";
+import { openEvents } from "../../src/host/ledger/open-events.ts";
 import { createAgent, createSimulator, type Simulator } from "../../src/simulator/index.ts";
 
 export interface GuideStep {
@@ -62,14 +62,14 @@ export async function runGuided(options: GuidedOptions): Promise<GuidedSession> 
   try {
     const deps: ChatDeps = {
       open: (asks) => openGuided(options, simulator, store, asks),
-      whom: "nobody",
+      permission: "refuse",
       terminal: null,
       lines: typeLines(options, simulator),
       colours,
       width,
       showsStatus: true,
     };
-    const wish = { prompt: null, isJson: false, isAllowed: false, model: null };
+    const wish = { prompt: null, isJson: false, model: null };
     // Hides the hint on how to resume, because the session ends with the program.
     const status = await runChat(wish, deps, { out, error: () => {}, env: {} });
     // The user stopped it with a signal.
@@ -102,7 +102,7 @@ async function openGuided(
   { model, policy, counter }: GuidedOptions,
   simulator: Simulator,
   { ledger }: OpenStore,
-  { confirm, onNotice }: Parameters<ChatDeps["open"]>[0],
+  { confirm, onNotice }: Asks,
 ): Promise<OpenedChat> {
   const workspace = await mkdtemp(join(tmpdir(), "strata-start-"));
   await fillWorkspace(workspace);

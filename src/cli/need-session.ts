@@ -3,7 +3,7 @@ import type { Ledger } from "../core/ledger/ledger.ts";
 import type { SessionRecord } from "../core/ledger/session-record.ts";
 import { nearestNames } from "../core/nearest-names.ts";
 import { StrataError } from "../core/strata-error.ts";
-import type { LedgerPlace } from "../host/ledger-place.ts";
+import type { LedgerPlace } from "../host/ledger/ledger-place.ts";
 
 export async function needSession(
   ledger: Ledger,

@@ -1,9 +1,14 @@
 // For commands on a ledger: opens the one --store names, and prints problems as warnings.
 import { StrataError } from "../core/strata-error.ts";
 import type { CommandInput, Io } from "./command.ts";
-import { atLedgerPlace, refuseMissing, type LedgerPlace } from "../host/ledger-place.ts";
+import { atLedgerPlace, refuseMissing, type LedgerPlace } from "../host/ledger/ledger-place.ts";
 import { toPrintable } from "./ledger/render-ledger.ts";
-import { withMadeStore, withStore, type StoreWish, type StoreWork } from "../host/open-ledger.ts";
+import {
+  withMadeStore,
+  withStore,
+  type StoreWish,
+  type StoreWork,
+} from "../host/ledger/open-ledger.ts";
 
 /** A missing ledger is an error, unless the command handles it with `ifMissing`. */
 export function useLedger(

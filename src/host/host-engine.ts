@@ -13,18 +13,18 @@ import { createEngine, type Engine } from "../engine/session/create-engine.ts";
 import type { EngineDeps } from "../engine/session/engine-deps.ts";
 import type { EngineConfig } from "../engine/session/engine-config.ts";
 import type { EngineSession } from "../engine/session/engine-session.ts";
-import { toDelegationOptions, toEngineConfig, toSummariserName } from "./from-config.ts";
+import { toDelegationOptions, toEngineConfig, toSummariserName } from "./config/from-config.ts";
 import { withDelegation } from "../engine/sub-agents/sub-agent.ts";
 import { unlessRefused } from "../engine/events/turn-emitter.ts";
 import { openWorkspaceWorld } from "../engine/world/workspace-world.ts";
-import { createFindSummariser } from "./find-summariser.ts";
-import { perConfig, type FollowedConfig } from "./follow-config.ts";
-import type { Counters } from "./open-counters.ts";
-import { continueEvents } from "./open-events.ts";
-import type { HostProviders } from "./open-providers.ts";
-import type { HostWorkspace } from "./open-workspace.ts";
-import { markSimulated, requireSameKind } from "./simulated-session.ts";
-import { followWorldSettings } from "./world-settings.ts";
+import { createFindSummariser } from "./parts/find-summariser.ts";
+import { perConfig, type FollowedConfig } from "./config/follow-config.ts";
+import type { Counters } from "./parts/open-counters.ts";
+import { continueEvents } from "./ledger/open-events.ts";
+import type { HostProviders } from "./parts/open-providers.ts";
+import type { HostWorkspace } from "./parts/open-workspace.ts";
+import { markSimulated, requireSameKind } from "./ledger/simulated-session.ts";
+import { followWorldSettings } from "./config/world-settings.ts";
 
 /** What the engine runs on. */
 export interface EngineParts {
@@ -36,20 +36,30 @@ export interface EngineParts {
   readonly textCounter: TextCounter;
   readonly counters: Counters;
   readonly workspace: HostWorkspace;
+  /** Absolute paths that no tool may read or write. */
+  readonly guardedFiles: () => readonly string[];
 }
 
-/** Whose engine it is, and what the program around it does for it. */
-export interface EngineOwner {
-  readonly agent: string;
+/** What the program around an engine does for it. */
+export interface AgentOptions {
+  /** In place of the agent's configured one; its rules are part of the prompt. */
   readonly role?: AgentRole;
+  /** Where the user's own configuration and skills are; the home folder by default. */
+  readonly homeFolder?: string;
+  /** Call options, such as the longest reply. */
+  readonly callOptions?: Partial<CallOptions>;
+  /** Called before tools that need a confirmation; without it they are refused. */
+  readonly confirm?: Confirm;
+  /** Called when a tool use ends. */
+  readonly onSettled?: (settled: SettledUse) => void;
+}
+
+export interface EngineOwner extends AgentOptions {
+  readonly agent: string;
   /** The agent's model where the configuration names none. */
   readonly usualModel: string;
-  readonly homeFolder?: string;
-  readonly callOptions?: Partial<CallOptions>;
-  readonly confirm?: Confirm;
-  readonly onSettled?: (settled: SettledUse) => void;
   readonly onNotice: (notice: string) => void;
-  /** Told the agent of every session that is opened. */
+  /** Called with the agent of every session that is opened. */
   readonly onSession: (sessionId: string, agent: string) => void;
 }
 
@@ -101,7 +111,7 @@ function toDeps(
 
 /** A world in the workspace. In a temporary folder the agent may only read. */
 function openHostWorld(parts: EngineParts, owner: EngineOwner): NonNullable<EngineDeps["world"]> {
-  const { config, ledger, events, providers, workspace } = parts;
+  const { config, ledger, events, providers, workspace, guardedFiles } = parts;
   const { agent, homeFolder, confirm, onSettled, onNotice } = owner;
   const { isSimulated } = providers;
   const { path, documents, isTemporary } = workspace;
@@ -112,6 +122,7 @@ function openHostWorld(parts: EngineParts, owner: EngineOwner): NonNullable<Engi
     documents,
     settings: followWorldSettings(config, { agent, isSimulated, homeFolder }),
     readOnly: isTemporary,
+    guardedFiles,
     onNotice,
     ...(confirm === undefined ? {} : { confirm }),
     ...(onSettled === undefined ? {} : { onSettled }),

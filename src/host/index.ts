@@ -7,6 +7,6 @@ export { findConfigFiles, type WhereToLook } from "../edge/config/find-config-fi
 export { loadConfig, type LoadedConfig } from "../edge/config/load-config.ts";
 export { openConfig, type LiveConfig, type OpenConfigOptions } from "../edge/config/open-config.ts";
 export { reachProviders, type Providers } from "../edge/providers/reach-providers.ts";
-export { createLiveCatalogue } from "./config-catalogue.ts";
-export { toEngineConfig, toWorldSettings } from "./from-config.ts";
+export { createLiveCatalogue } from "./config/catalogue.ts";
+export { toEngineConfig, toWorldSettings } from "./config/from-config.ts";
 export { openHost, type Host, type HostOptions } from "./open-host.ts";

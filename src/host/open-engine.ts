@@ -5,7 +5,7 @@ import { toConfigError } from "../core/config/config-problem.ts";
 import type { StrataConfig } from "../core/config/schema.ts";
 import type { Ledger } from "../core/ledger/ledger.ts";
 import { builtInCatalogue, type Catalogue } from "../core/models/catalogue.ts";
-import { StrataError } from "../core/strata-error.ts";
+import { StrataError, messageOf } from "../core/strata-error.ts";
 import { loadO200k, type TextCounter } from "../core/tokens/o200k/counter.ts";
 import type { EventBus } from "../edge/events/event-bus.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
@@ -18,14 +18,14 @@ import type { EngineConfig } from "../engine/session/engine-config.ts";
 import type { Unfinished } from "../engine/session/engine-session.ts";
 import type { World } from "../engine/world/world.ts";
 import type { SimulatorOptions } from "../simulator/index.ts";
-import { isSimulatedModel } from "./choose-model.ts";
-import { closeAll, type Closing } from "./close-all.ts";
-import { providerVariableNames } from "./environment.ts";
+import { isSimulatedModel } from "./config/choose-model.ts";
+import { openAll, type Keep } from "./open-all.ts";
+import { providerVariableNames } from "./config/environment.ts";
 import { continuing } from "./host-engine.ts";
-import { openCounters } from "./open-counters.ts";
-import { openEvents } from "./open-events.ts";
-import { openProviders } from "./open-providers.ts";
-import { markSimulated } from "./simulated-session.ts";
+import { openCounters } from "./parts/open-counters.ts";
+import { openEvents } from "./ledger/open-events.ts";
+import { openProviders } from "./parts/open-providers.ts";
+import { markSimulated } from "./ledger/simulated-session.ts";
 
 /** Besides these, everything an engine's configuration has: `policy`, `options`, `compaction` … */
 export interface OpenEngineOptions extends EngineConfig {
@@ -39,9 +39,9 @@ export interface OpenEngineOptions extends EngineConfig {
   readonly simulate?: boolean | SimulatorOptions;
   /** What the first run of a session does with a turn that a process left open; `finish` by default. */
   readonly unfinished?: Unfinished;
-  /** Asked before tools with strong side effects; without it they run. */
+  /** Called before tools with strong side effects; without it they run. */
   readonly confirm?: Confirm;
-  /** Told what a person should know. Notices hold no keys. */
+  /** Called with each notice for a person. Notices hold no keys. */
   readonly onNotice?: (notice: string) => void;
   /** Where keys and addresses of providers are; the process's variables by default. */
   readonly env?: Environment;
@@ -62,24 +62,11 @@ export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngi
   const isAsked = simulate !== false;
   const config = readProviders(env, isAsked);
   if (!isAsked) requireReachable(config, model);
-  const opened: Closing[] = [];
-  const keep: Keep = (part) => {
-    opened.push(part);
-    return part;
-  };
-  try {
-    const parts = await openParts(options, config, keep);
-    const close = (): Promise<void> => closeAll(opened);
-    return { ...parts, close, [Symbol.asyncDispose]: close };
-  } catch (error) {
-    await closeAll(opened).catch(() => {});
-    throw error;
-  }
+  const opened = await openAll((keep) => openParts(options, config, keep));
+  return { ...opened, [Symbol.asyncDispose]: opened.close };
 }
 
-type Keep = <Part extends Closing>(part: Part) => Part;
-
-/** Each part stands on those before it. `keep` is told at once of a part that must be closed. */
+/** Each part needs the earlier ones. */
 async function openParts(
   options: OpenEngineOptions,
   config: StrataConfig,
@@ -87,7 +74,7 @@ async function openParts(
 ): Promise<OpenedEngine> {
   const { model: firstModel, agent = "agent", store, simulate, unfinished } = options;
   const { catalogue = builtInCatalogue, onNotice = () => {} } = options;
-  const followed = { now: () => config, current: () => Promise.resolve(config) };
+  const followed = { files: [], now: () => config, current: () => Promise.resolve(config) };
   const ledger = typeof store === "object" ? store : keep(await openStore(store, onNotice));
   const events = keep(openEvents({ ledger, onNotice }));
   const simulator = typeof simulate === "object" ? simulate : undefined;
@@ -136,7 +123,7 @@ function toWorld(
 
 function openStore(where: string | undefined, onNotice: (notice: string) => void): Promise<Ledger> {
   return openLedger(where ?? ":memory:", {
-    onProblem: (problem) => onNotice(problem instanceof Error ? problem.message : String(problem)),
+    onProblem: (problem) => onNotice(messageOf(problem)),
   });
 }
 

@@ -15,7 +15,7 @@ import type { EngineSession } from "../engine/session/engine-session.ts";
 import { createScripted, createSimulator } from "../simulator/index.ts";
 import { openNodeServer } from "../simulator/server/node-server.ts";
 import { openHost, type Host, type HostOptions } from "./open-host.ts";
-import { usualModel } from "./choose-model.ts";
+import { usualModel } from "./config/choose-model.ts";
 
 let folder = "";
 let notices: string[] = [];

@@ -1,4 +1,4 @@
-// Goal: a reply that breaks off is told as that, and the chat goes on. Method: the command on a simulator over
+// Goal: a reply that breaks off is reported, and the chat continues. Method: the command on a simulator over
 // loopback that cuts its first stream, and on SQLite in a temporary folder.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ async function* typed(): AsyncGenerator<string> {
   yield* ["first", "second"];
 }
 
-test("a reply that breaks off is shown as far as it came, and the next turn is answered", async () => {
+test("a reply that breaks off is shown as far as it arrived, and the next turn is answered", async () => {
   const folder = await mkdtemp(join(tmpdir(), "strata-broken-"));
   const simulator = createSimulator({
     model: createScripted([{ text: "Some words that come. ".repeat(20) }, { text: "Whole." }]),
@@ -31,8 +31,8 @@ test("a reply that breaks off is shown as far as it came, and the next turn is a
   });
   const input = parseInput(chatCommand, ["--workspace", folder]);
   const deps = {
-    open: (asks: Parameters<typeof openChat>[3]) => openChat(input, io, "nobody", asks),
-    whom: "nobody",
+    open: (asks: Parameters<typeof openChat>[3]) => openChat(input, io, "refuse", asks),
+    permission: "refuse",
     terminal: null,
     lines: typed(),
     colours: false,

@@ -23,9 +23,9 @@ import {
 
 export interface ChatKit {
   readonly folder: string;
-  /** What the command sees; may be changed. */
+  /** The variables of the command; may be changed. */
   readonly env: Record<string, string>;
-  /** A provider with a key, which does as the script says. */
+  /** Starts a provider with a key that answers by the script. */
   readonly provide: (
     steps: readonly ScriptStep[] | null,
     firstByteMs?: number,
@@ -75,13 +75,13 @@ async function runTyped(
   const wish: ChatWish = {
     prompt: prompt ?? null,
     isJson: input.switches.has("json"),
-    isAllowed: input.switches.has("yes"),
     model: input.values.get("model") ?? null,
   };
-  const whom = wish.isAllowed ? "everything is allowed" : terminal ? "person" : "nobody";
+  const isAllowed = input.switches.has("yes");
+  const permission = isAllowed ? "allow" : terminal ? "ask" : "refuse";
   const deps: ChatDeps = {
-    open: (asks) => openChat(input, io, whom, asks),
-    whom,
+    open: (asks) => openChat(input, io, permission, asks),
+    permission,
     terminal: terminal ?? null,
     lines: (async function* () {
       yield* lines;
@@ -98,7 +98,7 @@ export function resumedBy({ error }: Pick<Ran, "error">): string {
   return /--resume ([\w-]+)/.exec(error)?.[1] ?? "";
 }
 
-/** Another process begins a turn of a session, says `second` in it, and dies. */
+/** Leaves a turn open with the message `second`, as a process that died. */
 export async function leaveOpen(store: string, sessionId: string): Promise<void> {
   const ledger = await openLedger(store);
   const record = await ledger.findSession(sessionId);
@@ -117,7 +117,7 @@ export async function leaveOpen(store: string, sessionId: string): Promise<void>
   await ledger.close();
 }
 
-/** Of `--json`. */
+/** The events that `--json` printed. */
 export function eventsIn({ out }: Pick<Ran, "out">): readonly Record<string, unknown>[] {
   return out
     .trimEnd()

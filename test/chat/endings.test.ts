@@ -1,4 +1,4 @@
-// Goal: a chat ends as it should, whatever ends it: what was said is whole, the status says how, nothing is left behind.
+// Goal: a chat ends well whatever ends it: the output is complete, the status is right, nothing is left behind.
 // Method: the command on the simulator over loopback; signals and closed pipes with the program in a process of its own.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -19,27 +19,27 @@ beforeEach(async () => {
 
 afterEach(() => kit.close());
 
-test("a script gets what the agent said to the byte, tabs and blanks with it", async () => {
+test("a script gets the answer to the byte, tabs and spaces included", async () => {
   const text = "Here:\n\n\tall:  \n\t\tgcc\n\n";
   await kit.provide([{ text }]);
   const { out } = await kit.chat({ prompt: "a makefile", words: ["--workspace", kit.folder] });
   expect(out).toBe(text);
 });
 
-test("a reply that is cut off is told as that, and a script can see it", async () => {
+test("a reply that is cut off is reported, also by the exit status", async () => {
   await kit.provide([{ text: "One two", stop: "output limit" }]);
   const { status, error } = await kit.chat({ prompt: "count" });
   expect(status).toBe(1);
   expect(error).toContain("The reply reached the maximum length and was cut off.");
 });
 
-test("what went wrong is said before the status line", async () => {
+test("an error is printed before the status line", async () => {
   await kit.provide([{ text: "One two", stop: "output limit" }]);
   const { out } = await kit.chat({ lines: ["count"], showsStatus: true });
   expect(out).toMatch(/One two\n\nThe reply reached .*\n\n\d.* of 1\.0M .*\n$/);
 });
 
-test("the answer to a turn that was left open and the one to the prompt are apart", async () => {
+test("a blank line separates the answer to a resumed turn from the answer to the prompt", async () => {
   await kit.provide([{ text: "One." }, { text: "Two." }, { text: "Three." }]);
   const id = resumedBy(await kit.chat({ prompt: "first" }));
   await leaveOpen(join(kit.folder, "data", "ledger.db"), id);
@@ -47,7 +47,7 @@ test("the answer to a turn that was left open and the one to the prompt are apar
   expect(out).toBe("Two.\n\nThree.\n");
 });
 
-test("whoever quits while a turn runs has the terminal back, and the turn is over", async () => {
+test("quitting during a turn releases the terminal and ends the turn", async () => {
   await kit.provide([{ text: "late" }], 5000);
   const terminal = openTerminal();
   const ran = kit.chat({ words: ["--workspace", kit.folder], terminal });
@@ -61,7 +61,7 @@ test("whoever quits while a turn runs has the terminal back, and the turn is ove
   await ledger.close();
 });
 
-test("how to go on names what was typed, as a shell takes it", async () => {
+test("the last line repeats the typed options, quoted for a shell", async () => {
   await kit.provide([{ text: "One." }]);
   const store = join(kit.folder, "my ledger.db");
   const { error } = await kit.chat({ prompt: "hi", words: ["--store", store] });
@@ -104,7 +104,7 @@ describe("in a process of its own", () => {
     expect(workspaces()).toEqual([]);
   });
 
-  test("a reader that goes leaves no folder and no open turn behind", async () => {
+  test("a closed reader leaves no folder and no open turn behind", async () => {
     const child = start("-p", "What is here?", "--json");
     child.stdin?.end();
     await once(child.stdout ?? child, "data");

@@ -1,4 +1,4 @@
-// Goal: `npm start` tells one story, the same everywhere, and its figures are those of the session. Method: the guide
+// Goal: `npm start` shows the same session everywhere, with the figures of its ledger. Method: the guide
 // itself, on the simulator over loopback and a ledger in memory; what it prints is read as a person would.
 import { beforeAll, describe, expect, test } from "vitest";
 import { runGuide } from "../../scripts/start/guide.ts";
@@ -30,7 +30,7 @@ describe("the guided session", () => {
     out = await guide();
   });
 
-  test("is short, and shows what is typed, what the agent does, and the figures after each turn", () => {
+  test("is short, and shows the input, the tools and the figures after each turn", () => {
     expect(out.split("\n").length).toBeLessThan(90);
     const typed = out.split("\n").filter((line) => line.startsWith("> "));
     expect(typed).toEqual([
@@ -45,11 +45,11 @@ describe("the guided session", () => {
     expect(out).not.toMatch(/\u001b/); // oxlint-disable-line no-control-regex
   });
 
-  test("is the same whenever it is run", async () => {
+  test("is the same every time it runs", async () => {
     expect(await guide()).toBe(out);
   });
 
-  test("has colours where they are wanted", async () => {
+  test("has colours where they are requested", async () => {
     expect(await guide(true)).toMatch(/\u001b\[1m> What is in this folder\?/); // oxlint-disable-line no-control-regex
   });
 
@@ -61,7 +61,7 @@ describe("the guided session", () => {
     expect(`$${Number(ofUsd).toFixed(4)}`).toBe(without);
   });
 
-  test("says which marker was hit, what was kept, and what a miss cost and why", () => {
+  test("reports which marker was hit, what was kept, and what a miss cost and why", () => {
     expect(fact(out, "hits")).toBe(
       "6 up to the 5m tail of the call before, 1 up to the 1h step; 9 of 9 calls read what was planned",
     );
@@ -76,7 +76,7 @@ describe("the guided session", () => {
   });
 });
 
-test("for somebody who watches, keys come one by one and nothing is lost", async () => {
+test("on a terminal, keys appear one by one and nothing is lost", async () => {
   const pieces: string[] = [];
   const { write, seen } = createPacedOutput((piece) => void pieces.push(piece));
   write("> hi\nline\n");

@@ -1,4 +1,4 @@
-// Goal: another model inside the same session: what it does to the cache is said, the bill and the history stay. Method:
+// Goal: another model inside the same session: the effect on the cache is printed, the bill and the history stay. Method:
 // the command on the simulator over loopback, which bills each model's cache on its own.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventsIn, openChatKit, resumedBy, type ChatKit } from "./chat-kit.ts";
@@ -20,7 +20,7 @@ const lines = [
   "/model claude-sonnet-5-5",
 ];
 
-test("a model is changed and changed back in one session; what is cached, and what the next call costs, is said", async () => {
+test("/model switches to another model and back, and prints what is cached and what the next call costs", async () => {
   await kit.provide(null);
   const { out, error } = await kit.chat({ lines, words: ["--workspace", kit.folder] });
   expect(out).toMatch(
@@ -34,7 +34,7 @@ test("a model is changed and changed back in one session; what is cached, and wh
   expect(resumedBy({ error })).not.toBe("");
 });
 
-test("all turns are of one session, the bill goes on, and the first model reads its cache again", async () => {
+test("all turns belong to one session and one bill, and the first model reads its cache again", async () => {
   await kit.provide(null);
   const ran = await kit.chat({ lines, words: ["--workspace", kit.folder, "--json"] });
   const events = eventsIn(ran);
@@ -59,7 +59,7 @@ test("all turns are of one session, the bill goes on, and the first model reads 
   expect(first?.usage.cacheReadTokens).toBeGreaterThan(1000);
 });
 
-test("a resumed session goes on with the model that is named, and that is said", async () => {
+test("--resume with --model switches the model with a notice", async () => {
   await kit.provide(null);
   const first = await kit.chat({ prompt: "Look around", words: ["--workspace", kit.folder] });
   const words = ["--resume", resumedBy(first), "--model", "claude-haiku-5-5"];

@@ -20,7 +20,7 @@ function shell(line: string): Ended {
   return runProgram(join(folder, "ledger.db"), "bash", ["-c", command], { env });
 }
 
-test("what is piped in follows the prompt", () => {
+test("piped input follows the prompt", () => {
   const { out } = shell(`printf 'one\\ntwo\\n' | strata chat -p "Review this" --json`);
   const events: Record<string, unknown>[] = out
     .trimEnd()
@@ -40,7 +40,7 @@ test("a reader that closes early ends the program without an error", () => {
   expect(error).not.toMatch(/EPIPE|at .*:\d+:\d+/);
 });
 
-test("an empty prompt is refused with what to do", () => {
+test("an empty prompt is refused with a hint", () => {
   const { status, error } = shell(`strata chat -p "" < /dev/null`);
   expect(status).toBe(2);
   expect(error).toBe("strata: the prompt is empty\n  give one: strata chat -p PROMPT\n");

@@ -33,14 +33,14 @@ models: { default: gpt-6.1-sol }
   return ["--config", file];
 }
 
-test("a real session does not go on with a simulated model, which would have its tools and its folder", async () => {
+test("a real session cannot be resumed with a simulated model, which would get its tools and folder", async () => {
   const words = [...(await configureBoth()), "--workspace", join(kit.folder, "work"), "--yes"];
   const { out } = await kit.chat({ words, lines: ["hello", "/model claude-sonnet-5-5", "/model"] });
   expect(out).toContain("claude-sonnet-5-5 would be simulated, and what runs here is real");
   expect(out).toContain("gpt-6.1-sol of openai");
 });
 
-test("what a simulated model costs is not booked as money, whoever else has a key", async () => {
+test("the cost of a simulated model is never recorded as real money", async () => {
   const words = await configureBoth();
   await kit.chat({ words: [...words, "--model", "claude-sonnet-5-5"], prompt: "hi" });
   expect(await readdir(join(kit.folder, "data"))).toEqual(expect.arrayContaining(["simulated.db"]));
@@ -50,7 +50,7 @@ test("what a simulated model costs is not booked as money, whoever else has a ke
 });
 
 test.each([[], ["--store", "own.db"]])(
-  "a real session is not gone on with by the simulator, and one is told which key is missing (%#)",
+  "the simulator does not resume a real session, and the error names the missing key (%#)",
   async (...named) => {
     const store = named.map((each) => (each === "own.db" ? join(kit.folder, each) : each));
     await kit.provide([{ text: "One." }]);
@@ -65,7 +65,7 @@ test.each([[], ["--store", "own.db"]])(
   },
 );
 
-test("a simulated session goes on simulated, in a new folder where its own was made for it", async () => {
+test("a simulated session is resumed simulated, in a new temporary folder if it had one", async () => {
   const first = await kit.chat({ prompt: "hi" });
   const again = await kit.chat({ prompt: "and now?", words: ["--resume", resumedBy(first)] });
   expect(again.status).toBe(0);
@@ -74,7 +74,7 @@ test("a simulated session goes on simulated, in a new folder where its own was m
   await expect(really).rejects.toThrow("was simulated, and a real provider would answer now");
 });
 
-test("a session whose folder is gone works nowhere else unless somebody says where", async () => {
+test("a session whose folder is missing is resumed only with --workspace", async () => {
   await kit.provide([{ text: "One." }, { text: "Two." }]);
   const gone = join(kit.folder, "gone");
   await mkdir(gone);
@@ -89,7 +89,7 @@ test("a session whose folder is gone works nowhere else unless somebody says whe
   expect(out).toBe("Two.\n");
 });
 
-test("a session of another folder is not gone on with here, and one is told how to", async () => {
+test("/sessions refuses a session of another folder and prints how to resume it", async () => {
   await kit.provide([{ text: "One." }, { text: "Two." }]);
   const [here, there] = [join(kit.folder, "here"), join(kit.folder, "there")];
   await mkdir(here);
@@ -100,7 +100,7 @@ test("a session of another folder is not gone on with here, and one is told how 
   expect(out).toContain(`strata chat --resume ${id}`);
 });
 
-test("a session of this folder is gone on with here, and with it the turn that somebody left open", async () => {
+test("/sessions resumes a session of this folder and its open turn", async () => {
   await kit.provide([{ text: "One." }, { text: "Two." }, { text: "Three." }]);
   const words = ["--workspace", kit.folder];
   const id = resumedBy(await kit.chat({ prompt: "first", words }));
@@ -110,7 +110,7 @@ test("a session of this folder is gone on with here, and with it the turn that s
   expect(resumedBy({ error })).toBe(id);
 });
 
-test("a session goes on with its own model where the usual one cannot be asked", async () => {
+test("a session is resumed with its own model where the default one has no key", async () => {
   await kit.provide([{ text: "One." }, { text: "Two." }]);
   kit.env["STRATA_MODELS__DEFAULT"] = "gpt-6.1-sol";
   await expect(kit.chat({ prompt: "hi" })).rejects.toThrow("gpt-6.1-sol cannot be reached");
@@ -120,7 +120,7 @@ test("a session goes on with its own model where the usual one cannot be asked",
   expect(out).toBe("Two.\n");
 });
 
-test("an agent that nobody configured is a mistake where others are", async () => {
+test("an unknown agent is refused where agents are configured", async () => {
   const file = join(kit.folder, "agents.yaml");
   await writeFile(file, "agents: { reviewer: { policy: adaptive } }\n");
   const asked = kit.chat({ prompt: "hi", words: ["--config", file, "--agent", "reviwer"] });

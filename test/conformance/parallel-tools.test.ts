@@ -1,7 +1,7 @@
 // Goal: consecutive requests of a loop share an end, however many tools run at once (C-1, CF-A).
 import { describe, expect, test } from "vitest";
 import { assemble } from "../../src/core/assembly/assemble.ts";
-import { layFoundation } from "../../src/core/assembly/foundation.ts";
+import { buildFoundation } from "../../src/core/assembly/foundation.ts";
 import { appendMessages, openThread } from "../../src/core/assembly/thread.ts";
 import type { CachePlan } from "../../src/core/cache/cache-plan.ts";
 import { openCacheState } from "../../src/core/cache/cache-state.ts";
@@ -44,7 +44,7 @@ function runLoop(
 ): LoopCall[] {
   const { protocol, model } = wire;
   const { layout } = findPolicy(policyName);
-  const foundation = layFoundation({
+  const foundation = buildFoundation({
     tools: [tool("read_file", "Reads it.")],
     system: [{ label: "static", tier: "T1", text: longText }],
     spelling: protocol.spelling(model),

@@ -95,7 +95,7 @@ const stream: StreamDecoder<Heard> = {
     const line = parseFields(data) ?? {};
     const more = textIn(line, "say") ?? "";
     const heard = { text: text + more, last: "tokens" in line ? line : last };
-    return [heard, more === "" ? [] : [{ type: "text-delta", text: more }]];
+    return [heard, more === "" ? [] : [{ type: "text", text: more }]];
   },
   finish: ({ text, last }) => ({
     ...toReply(text, last ?? {}),

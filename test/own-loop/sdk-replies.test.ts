@@ -144,7 +144,7 @@ test("a stream is told of as it comes, and kept as far as it came", async () => 
   const { run, entry } = await session.record(call, await anthropic(world).messages.create(body), {
     onPart: (part) => parts.push(part),
   });
-  expect(parts[0]).toEqual({ type: "text-delta", text: expect.any(String) });
+  expect(parts[0]).toEqual({ type: "text", text: expect.any(String) });
   expect([run?.end, entry.status, entry.failure?.kind]).toEqual([
     "failed",
     "partial",

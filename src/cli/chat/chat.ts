@@ -2,21 +2,19 @@
 import { createInterface } from "node:readline";
 import { StrataError } from "../../core/strata-error.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
-import { openChat, type Whom } from "./open-chat.ts";
+import { openChat } from "./open-chat.ts";
 import { isPiped, readPiped } from "./piped-input.ts";
 import { runChat, type ChatDeps, type ChatWish } from "./run-chat.ts";
 
 export const run: CommandBody = async (input, io) => {
   const wish = await withPiped(readWish(input), io);
-  const terminal = wish.prompt === null && !wish.isJson && canDraw(io) ? here() : null;
-  const whom: Whom = wish.isAllowed
-    ? "everything is allowed"
-    : terminal === null
-      ? "nobody"
-      : "person";
+  const isDrawn = wish.prompt === null && !wish.isJson && canDraw(io);
+  const terminal = isDrawn ? { input: process.stdin, output: process.stdout } : null;
+  const asked = terminal === null ? "refuse" : "ask";
+  const permission = input.switches.has("yes") ? "allow" : asked;
   const deps: ChatDeps = {
-    open: (asks) => openChat(input, io, whom, asks),
-    whom,
+    open: (asks) => openChat(input, io, permission, asks),
+    permission,
     terminal,
     lines: readLines(),
     colours: process.stdout.isTTY && process.stdout.hasColors(16, { ...io.env }),
@@ -34,12 +32,7 @@ function readWish({ values, switches }: CommandInput): ChatWish {
   if (prompt !== null && prompt.trim() === "") {
     throw new StrataError("usage", "the prompt is empty", "give one: strata chat -p PROMPT");
   }
-  return {
-    prompt,
-    isJson: switches.has("json"),
-    isAllowed: switches.has("yes"),
-    model: values.get("model") ?? null,
-  };
+  return { prompt, isJson: switches.has("json"), model: values.get("model") ?? null };
 }
 
 /** Piped input is part of the prompt. */
@@ -51,10 +44,6 @@ async function withPiped(wish: ChatWish, io: Io): Promise<ChatWish> {
 
 function canDraw({ env }: Pick<Io, "env">): boolean {
   return process.stdin.isTTY && process.stdout.isTTY && env["TERM"] !== "dumb";
-}
-
-function here(): NonNullable<ChatDeps["terminal"]> {
-  return { input: process.stdin, output: process.stdout };
 }
 
 /** Reads nothing before the first line is requested. */

@@ -1,7 +1,6 @@
 // Opens the engine of a chat: as configured, in the session's folder; simulated sessions get a ledger of their own.
 import { resolve } from "node:path";
 import type { Environment } from "../../core/config/environment.ts";
-import type { ConfigOption } from "../../core/config/read-config.ts";
 import type { StrataConfig } from "../../core/config/schema.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { nearestNames } from "../../core/nearest-names.ts";
@@ -9,26 +8,22 @@ import { StrataError } from "../../core/strata-error.ts";
 import { isConnectionString } from "../../edge/stores/open-ledger.ts";
 import { readConfigPlaces } from "../config/config-places.ts";
 import type { CommandInput, Io } from "../command.ts";
-import { readConfigOnce } from "../../host/read-config-once.ts";
+import { readConfigOnce } from "../../host/config/read-config-once.ts";
 import { openHost, type HostOptions } from "../../host/open-host.ts";
-import { chooseLedgerPlace } from "../../host/choose-ledger-place.ts";
-import { findResumed } from "./find-resumed.ts";
-import type { ChatDeps, OpenedChat } from "./run-chat.ts";
+import { chooseLedgerPlace } from "../../host/ledger/choose-ledger-place.ts";
+import { findResumed } from "./session/find-resumed.ts";
+import type { Asks, OpenedChat } from "./run-chat.ts";
+import type { Permission } from "./session/confirmations.ts";
 import { fillWorkspace } from "./sample-workspace.ts";
-
-export type Asks = Parameters<ChatDeps["open"]>[0];
-
-/** Whether a user can be asked to allow tools. */
-export type Whom = ChatDeps["whom"];
 
 export async function openChat(
   input: CommandInput,
   io: Io,
-  whom: Whom,
+  permission: Permission,
   asks: Asks,
 ): Promise<OpenedChat> {
   const { values } = input;
-  const { env, config } = await readSettings(input, io, whom);
+  const { env, config } = await readSettings(input, io, permission);
   const [agent, model] = [values.get("agent"), values.get("model")];
   requireAgent(config, agent);
   const [given, wanted] = [values.get("workspace"), values.get("resume")];
@@ -46,7 +41,10 @@ export async function openChat(
     env,
     store: (resumed?.place ?? places.place).where,
     // A resumed session starts with its own model.
-    typed: resumed === null ? typedOptions(model) : [],
+    typed:
+      resumed === null && model !== undefined
+        ? [{ name: "--model", path: ["models", "default"], value: model }]
+        : [],
     ...optional("model", resumed?.model ?? model),
     ...optional("workspace", given ?? resumed?.folder ?? undefined),
     ...optional("agent", agent ?? resumed?.agent),
@@ -96,12 +94,6 @@ function requireAgent({ agents }: StrataConfig, name: string | undefined): void 
   );
 }
 
-function typedOptions(model: string | undefined): readonly ConfigOption[] {
-  return model === undefined
-    ? []
-    : [{ name: "--model", path: ["models", "default"], value: model }];
-}
-
 /** A connection string may hold a password. */
 function typedAgain(values: CommandInput["values"]): readonly string[] {
   return ["store", "config"].flatMap((name) => {
@@ -118,14 +110,14 @@ function typedAgain(values: CommandInput["values"]): readonly string[] {
 async function readSettings(
   input: CommandInput,
   io: Io,
-  whom: Whom,
+  permission: Permission,
 ): Promise<{ readonly env: Environment; readonly config: StrataConfig }> {
   const files = readConfigPlaces(input, io);
   const { config, settings } = await readConfigOnce({ files, env: io.env });
   const isOpen = (path: string): boolean =>
     settings.some((each) => each.path === path && each.origin.kind === "default");
   const wanted: Readonly<Record<string, string>> =
-    whom === "nobody"
+    permission === "refuse"
       ? { toolset: "read-only" }
       : { toolset: "full", bash: "true", confirm: "write,execute,network" };
   const more = Object.entries(wanted).flatMap(([name, value]) =>

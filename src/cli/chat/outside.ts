@@ -1,4 +1,5 @@
 // What ends a chat from outside: a signal, or a closed output.
+import { constants } from "node:os";
 import type { Io } from "../command.ts";
 
 export interface Outside {
@@ -10,10 +11,9 @@ export interface Outside {
   close(): void;
 }
 
-const numbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 const signals = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
 
-/** Handles only the first signal; the system handles the next one. Call `over` once everything is closed. */
+/** Handles only the first signal; the system handles the next one. `over` resolves once everything is closed. */
 export function watchOutside({ whenGone }: Pick<Io, "whenGone">, over: Promise<unknown>): Outside {
   const { promise: ended, resolve } = Promise.withResolvers<null>();
   let isEnded = false;
@@ -27,8 +27,7 @@ export function watchOutside({ whenGone }: Pick<Io, "whenGone">, over: Promise<u
     resolve(null);
   };
   const onSignal = (signal: NodeJS.Signals): void => {
-    const known = signals.find((each) => each === signal);
-    status = known === undefined ? null : 128 + numbers[known];
+    status = 128 + constants.signals[signal];
     end();
   };
   for (const signal of signals) process.on(signal, onSignal);

@@ -2,9 +2,9 @@ import { PassThrough, Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { readPiped } from "./piped-input.ts";
 
-const never = (): never => expect.fail("nothing is to be told");
+const never = (): never => expect.fail("no notice is expected");
 
-test("everything is read to its end, and nothing but space is nothing", async () => {
+test("piped input is read to its end, and input of only spaces counts as none", async () => {
   expect(await readPiped(Readable.from([Buffer.from("a\n日"), Buffer.from("本")]), never)).toBe(
     "a\n日本",
   );
@@ -12,10 +12,10 @@ test("everything is read to its end, and nothing but space is nothing", async ()
   expect(await readPiped(Readable.from([]), never)).toBeNull();
 });
 
-test("whoever keeps a pipe open and says nothing is told of and not waited for", async () => {
-  const told: string[] = [];
+test("a pipe that stays open without data is reported and not waited for", async () => {
+  const notices: string[] = [];
   const input = new PassThrough();
-  expect(await readPiped(input, (text) => void told.push(text), 20)).toBeNull();
-  expect(told).toEqual(["No input came on standard input; continuing without it."]);
+  expect(await readPiped(input, (text) => void notices.push(text), 20)).toBeNull();
+  expect(notices).toEqual(["No input came on standard input; continuing without it."]);
   expect(input.destroyed).toBe(true);
 });

@@ -1,41 +1,39 @@
 // Runs one chat: opens it, runs it on a terminal or line by line, and closes it.
 import type { ReadStream, WriteStream } from "node:tty";
-import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { Confirm } from "../../edge/tools/dispatch/confirmation.ts";
 import type { TurnEnding } from "../../engine.ts";
-import type { Engine } from "../../engine/session/create-engine.ts";
 import type { EngineSession } from "../../engine/session/engine-session.ts";
 import type { Io } from "../command.ts";
-import { openChatSession, type ChatSetup } from "./chat-session.ts";
-import { confirmByTelling, type Confirmations, type ConfirmationsSetup } from "./confirmations.ts";
-import { goOn } from "./go-on.ts";
-import { renderFarewell, renderGreeting } from "./greeting.ts";
+import { openChatSession, type ChatSetup } from "./session/chat-session.ts";
+import { createConfirmations, type Permission } from "./session/confirmations.ts";
+import { renderFarewell, renderGreeting } from "./words/greeting.ts";
 import { runLines } from "./line-mode.ts";
-import { describeChange } from "./model-words.ts";
+import { describeChange } from "./words/model-words.ts";
 import { watchOutside, type Outside } from "./outside.ts";
-import { waitForTurn } from "./wait-for-turn.ts";
-import type { SlashContext, SlashPlace } from "./run-slash.ts";
-import { createScreen, type Screen } from "./screen.ts";
-import { noTotals, openState, type ChatState } from "./state.ts";
-import { runTerminal } from "./terminal.ts";
-import { update, type ChatEvent } from "./update.ts";
-import { createAnswerView, createJsonView, createTextView, type View } from "./views.ts";
+import { waitForTurn } from "./session/wait-for-turn.ts";
+import type { SlashContext, SlashPlace } from "./slash/run-slash.ts";
+import { createScreen, type Screen } from "./terminal/screen.ts";
+import { noTotals, openState, type ChatState } from "./state/state.ts";
+import { runTerminal } from "./terminal/terminal.ts";
+import { noticeOf, update, type ChatEvent } from "./state/update.ts";
+import { createAnswerView, createJsonView, createTextView, type View } from "./render/views.ts";
 
 /** An engine, with what the chat needs to know about it. */
-export interface OpenedChat extends Omit<ChatSetup, "tell">, SlashPlace {
-  readonly engine: Engine;
-  readonly ledger: Ledger;
+export interface OpenedChat extends Omit<ChatSetup, "emit">, SlashPlace {
   /** The session to resume; null for a new one. */
   readonly resumed: string | null;
   close(): Promise<void>;
 }
 
+/** How the engine asks the user. */
+export interface Asks {
+  readonly confirm: Confirm;
+  readonly onNotice: (text: string) => void;
+}
+
 export interface ChatDeps {
-  readonly open: (asks: {
-    readonly confirm: Confirm;
-    readonly onNotice: (text: string) => void;
-  }) => Promise<OpenedChat>;
-  readonly whom: ConfirmationsSetup["whom"];
+  readonly open: (asks: Asks) => Promise<OpenedChat>;
+  readonly permission: Permission;
   /** The terminal; null if there is none. */
   readonly terminal: { readonly input: ReadStream; readonly output: WriteStream } | null;
   /** The input if there is no terminal. */
@@ -51,8 +49,6 @@ export interface ChatWish {
   /** Sent instead of typed input. */
   readonly prompt: string | null;
   readonly isJson: boolean;
-  /** Whether tools run without asking. */
-  readonly isAllowed: boolean;
   /** The model of a new session, or the new model of a resumed one; the configured model by default. */
   readonly model: string | null;
 }
@@ -88,39 +84,42 @@ async function openAndTalk(
   const screen = terminal === null ? null : createScreen(terminal.output, deps.colours);
   const view = chooseView(wish, screen, deps, io);
   let state = openState(nowhere, noTotals);
-  const tell = (event: ChatEvent): void => {
+  const emit = (event: ChatEvent): void => {
     state = update(state, event);
     view(event, state);
   };
-  const confirmations = confirmByTelling(deps.whom, tell);
-  const onNotice = (text: string): void => tell({ type: "noticed", level: "info", text });
-  const opened = await deps.open({ confirm: confirmations.confirm, onNotice });
+  const confirmations = createConfirmations(deps.permission, emit);
+  const opened = await deps.open({
+    confirm: confirmations.confirm,
+    onNotice: (text) => emit(noticeOf("info", text)),
+  });
   try {
-    const talkable = await openSession(opened, wish, io, outside);
-    if (talkable === null) return "cancelled";
-    const { session, isLeftOpen } = talkable;
-    const chat = await openChatSession({ ...opened, tell }, session);
+    const found = await openSession(opened, wish, io, outside);
+    if (found === null) return "cancelled";
+    const chat = await openChatSession({ ...opened, emit }, found.session);
     const context: SlashContext = {
       ...opened,
       chat,
-      tell,
+      emit,
       state: () => state,
       outside,
       env: io.env,
     };
     if (opened.resumed !== null && wish.model !== null) {
-      tell({
-        type: "noticed",
-        level: "info",
-        text: describeChange(await chat.useModel(wish.model)),
-      });
+      emit(noticeOf("info", describeChange(await chat.useModel(wish.model))));
     }
-    const talk: Talk = { wish, deps, context, confirmations, outside, isLeftOpen };
-    const ending = await (terminal === null || screen === null
-      ? talkInLines(talk)
-      : talkAtTerminal(talk, { ...terminal, screen }));
-    const { isRecorded } = chat.session.session;
-    if (!wish.isJson) io.error(renderFarewell(state, { isRecorded, typed: opened.typed }));
+    const resume = found.isLeftOpen ? () => chat.goOn() : null;
+    let ending: TurnEnding;
+    if (terminal === null || screen === null) {
+      ending = await talkInLines(wish.prompt ?? deps.lines, context, resume);
+    } else {
+      const text = renderGreeting(state, chat.session.session, io.env["HOME"]);
+      emit({ type: "reported", text });
+      ending = await runTerminal({ ...context, ...terminal, confirmations, screen }, resume);
+    }
+    if (!wish.isJson && chat.session.session.isRecorded) {
+      io.error(renderFarewell(state, opened.typed));
+    }
     return ending;
   } finally {
     await opened.close();
@@ -142,7 +141,7 @@ function chooseView(wish: ChatWish, screen: Screen | null, deps: ChatDeps, io: I
   if (wish.prompt !== null) return createAnswerView(io, options);
   // Before a session is open there is no screen to draw notices on.
   if (screen !== null) return (_, state) => state.about !== nowhere && screen.show(state);
-  return createTextView(io, { ...options, showsStatus });
+  return createTextView(io, options, showsStatus);
 }
 
 /** Null if the user gave up waiting for it. */
@@ -156,39 +155,21 @@ async function openSession(
     const session = await engine.open(model === null ? {} : { model });
     return { session, isLeftOpen: false };
   }
-  const say = (text: string): void => error(`${text} Ctrl-C gives up.\n`);
-  const turn = await waitForTurn(ledger, resumed, { say, outside });
+  const onWait = (text: string): void => error(`${text} Ctrl-C gives up.\n`);
+  const turn = await waitForTurn(ledger, resumed, { onWait, outside });
   if (turn === "given up") return null;
   return { session: await engine.resume(resumed), isLeftOpen: turn === "left open" };
 }
 
-interface Talk {
-  readonly wish: ChatWish;
-  readonly deps: ChatDeps;
-  readonly context: SlashContext;
-  readonly confirmations: Confirmations;
-  readonly outside: Outside;
-  readonly isLeftOpen: boolean;
-}
-
-async function talkInLines(talk: Talk): Promise<TurnEnding> {
-  const { wish, deps, context, outside, isLeftOpen } = talk;
-  const { chat } = context;
-  void outside.ended.then(() => (chat.isBusy ? chat.stop() : null));
-  if (isLeftOpen) await goOn(context);
-  if (outside.isEnded()) return "cancelled";
-  return wish.prompt === null
-    ? await runLines(context, deps.lines, outside)
-    : await chat.say(wish.prompt);
-}
-
-async function talkAtTerminal(
-  { context, confirmations, isLeftOpen }: Talk,
-  terminal: { readonly input: ReadStream; readonly output: WriteStream; readonly screen: Screen },
+/** Sends a prompt, or one line after another. */
+async function talkInLines(
+  input: string | AsyncIterable<string>,
+  context: SlashContext,
+  resume: (() => Promise<unknown>) | null,
 ): Promise<TurnEnding> {
-  const { tell, state, chat, env } = context;
-  const text = renderGreeting(state(), chat.session.session, env["HOME"]);
-  tell({ type: "reported", text });
-  const first = isLeftOpen ? () => goOn(context) : null;
-  return runTerminal({ ...context, confirmations, ...terminal }, first);
+  const { chat, outside } = context;
+  void outside.ended.then(() => (chat.isBusy ? chat.stop() : null));
+  await resume?.();
+  if (outside.isEnded()) return "cancelled";
+  return typeof input === "string" ? chat.say(input) : runLines(context, input);
 }

@@ -14,8 +14,8 @@ import {
   type ScriptStep,
   type Simulator,
 } from "../../simulator/index.ts";
-import { usualProtocol } from "../../core/wire/protocols.ts";
-import { findEndpoint } from "../../host/provider-protocols.ts";
+import { toEndpoint } from "../../core/wire/access.ts";
+import { findVendor, usualProtocol } from "../../core/wire/protocols.ts";
 
 export interface SimulatedProvider {
   readonly simulator: Simulator;
@@ -68,11 +68,13 @@ export async function makeSession(
 ): Promise<void> {
   const ledger = await openLedger(where);
   const model = resolveModel(name).facts;
-  const usual = usualProtocol(model.provider);
-  const protocol = asked ?? usual;
-  const found = findEndpoint(env, model.provider);
-  if (found.kind === "none") throw new Error(found.why);
-  const provider = createProvider({ protocol, ...found.endpoint });
+  const protocol = asked ?? usualProtocol(model.provider);
+  const vendor = findVendor(model.provider);
+  const access = {
+    apiKey: env[vendor?.keyVariable ?? ""] ?? "",
+    baseUrl: env[vendor?.urlVariable ?? ""] ?? "",
+  };
+  const provider = createProvider({ protocol, ...toEndpoint(protocol.access, access) });
   let session = openSession({
     id,
     model,

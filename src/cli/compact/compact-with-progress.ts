@@ -8,7 +8,11 @@ import type {
 import type { Session } from "../../core/session/session.ts";
 import { knownCost, sumCalls } from "../../core/session/summary-bill.ts";
 import type { SummaryCall } from "../../core/session/summary-bill.ts";
-import { compactRecorded, type Hindrance, type RecordedDeps } from "../../host/compact-recorded.ts";
+import {
+  compactRecorded,
+  type Hindrance,
+  type RecordedDeps,
+} from "../../host/recorded/compact-recorded.ts";
 import type { Io } from "../command.ts";
 import type { ShownCompaction } from "./render-compacted.ts";
 import { createOnProblem } from "../use-ledger.ts";

@@ -10,7 +10,7 @@ import { needSession } from "../need-session.ts";
 import { describePlan, type Planned } from "./planned-compaction.ts";
 import { formatCount } from "../../replay/page/format-figures.ts";
 import { createProgress, type Progress } from "../progress.ts";
-import { readCatalogue } from "../../host/read-catalogue.ts";
+import { readCatalogue } from "../../host/config/read-catalogue.ts";
 import { askToCompact, renderPlan } from "./render-compaction.ts";
 import {
   renderCompactionFacts,
@@ -20,33 +20,42 @@ import {
   type ShownCompaction,
 } from "./render-compacted.ts";
 import { toJsonLine } from "../ledger/render-ledger.ts";
-import { refuseBusy, resumeRecorded, type Resumed } from "../../host/resume-recorded.ts";
+import type { Session } from "../../core/session/session.ts";
+import { toCatalogue } from "../../host/config/catalogue.ts";
+import { findConfigPlaces, readConfigOnce } from "../../host/config/read-config-once.ts";
+import { refuseBusy, resumeRecorded } from "../../host/recorded/resume-recorded.ts";
 import {
-  chooseWriter,
   openWriter,
   type OpenWriter,
   type Writer,
   type WriterProgress,
-} from "../../host/summary-writer.ts";
-import { useLedger } from "../use-ledger.ts";
+} from "../../host/recorded/summary-writer.ts";
+import { createOnProblem, useLedger } from "../use-ledger.ts";
 
 export const run: CommandBody = (input, io) => {
   const [id = ""] = input.operands;
   checkWish(input);
-  const catalogue = readCatalogue(input.values.get("models"));
   return useLedger(input, io, async (store, place) => {
     const record = await needSession(store.ledger, id, place);
     await refuseBusy(store, record);
-    const resumed = await resumeRecorded(store.ledger, record, catalogue);
+    const { config } = await readConfigOnce({ files: findConfigPlaces(io), env: io.env });
+    const models = input.values.get("models");
+    const catalogue = models === undefined ? toCatalogue(config) : readCatalogue(models);
+    const { session, callsPerTurn } = await resumeRecorded(store.ledger, record, catalogue);
     const wish = {
       isModelWanted: !input.switches.has("no-model"),
       summarizer: input.values.get("summarizer"),
       isDryRun: input.switches.has("dry-run"),
     };
-    const writer = chooseWriter(wish, resumed.session, { env: io.env, catalogue });
-    const open = await openWriter(writer, createShow(createProgress(io, "")));
+    const open = await openWriter(wish, session, {
+      config,
+      catalogue,
+      record,
+      onNotice: createOnProblem(io),
+      onProgress: createShow(createProgress(io, "")),
+    });
     try {
-      return await compact({ input, io, store, resumed, writer, open });
+      return await compact({ input, io, store, open, callsPerTurn });
     } finally {
       await open.close();
     }
@@ -72,13 +81,13 @@ interface Work {
   readonly input: CommandInput;
   readonly io: Io;
   readonly store: OpenStore;
-  readonly resumed: Resumed;
-  readonly writer: Writer;
   readonly open: OpenWriter;
+  readonly callsPerTurn: number;
 }
 
 async function compact(work: Work): Promise<number> {
-  const { input, io, store, resumed, writer, open } = work;
+  const { input, io, store, open } = work;
+  const { writer, session } = open;
   const { switches, values } = input;
   const isJson = switches.has("json");
   const isGiven = switches.has("yes");
@@ -100,32 +109,24 @@ async function compact(work: Work): Promise<number> {
     ...(focus === undefined ? {} : { focus }),
   };
   const deps = { ...open.deps, ledger: store.ledger };
-  const compaction = await compactWithProgress(resumed.session, wish, deps, io);
+  const compaction = await compactWithProgress(session, wish, deps, io);
   io.out(
     isJson
       ? toJsonLine({ plan: planned, compaction: toCompactionJson(compaction) })
-      : `\n${renderCompactionFacts(compaction)}\n${renderRecall(recallOf(work, compaction))}`,
+      : `\n${renderCompactionFacts(compaction)}\n${renderRecall(recallOf(session, compaction))}`,
   );
   return 0;
 }
 
-async function plan({ store, resumed, writer, open }: Work): Promise<Planned> {
-  const { session, callsPerTurn } = resumed;
-  const { compaction } = open.deps;
-  const deps = { ledger: store.ledger, now: Date.now };
+async function plan({ store, open, callsPerTurn }: Work): Promise<Planned> {
+  const { writer, session } = open;
+  const deps = { ...open.deps, ledger: store.ledger, now: Date.now };
   const mayAskModel = writer.kind !== "nobody";
-  const found = await planCompaction(
-    session,
-    compaction === undefined ? deps : { ...deps, compaction },
-    { mayAskModel },
-  );
+  const found = await planCompaction(session, deps, { mayAskModel });
   return describePlan(found, { writer: mayAskModel ? writer.model.id : null, callsPerTurn });
 }
 
-function recallOf(
-  { resumed: { session } }: Work,
-  { turnId: compactionId }: ShownCompaction,
-): Recall {
+function recallOf(session: Session, { turnId: compactionId }: ShownCompaction): Recall {
   const { id: sessionId, headTurnId } = session;
   return { sessionId, compactionId, headTurnId, canRecall: canRecall(session) };
 }

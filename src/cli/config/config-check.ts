@@ -12,7 +12,7 @@ import { exitStatusOf, StrataError } from "../../core/strata-error.ts";
 import { configFileName } from "../../edge/config/find-config-files.ts";
 import { loadConfig } from "../../edge/config/load-config.ts";
 import type { ConfigFile } from "../../edge/config/read-config-file.ts";
-import { findConfigPlaces } from "../../host/read-config-once.ts";
+import { findConfigPlaces } from "../../host/config/read-config-once.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
 import { readConfigPlaces } from "./config-places.ts";
 import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";

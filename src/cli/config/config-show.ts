@@ -3,7 +3,7 @@ import { describeProblem } from "../../core/config/config-problem.ts";
 import { originOf, type Setting } from "../../core/config/settings.ts";
 import { nearestNames } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
-import { readConfigOnce } from "../../host/read-config-once.ts";
+import { readConfigOnce } from "../../host/config/read-config-once.ts";
 import type { CommandBody } from "../command.ts";
 import { readConfigPlaces } from "./config-places.ts";
 import { toJsonLine, toPrintable, toShort } from "../ledger/render-ledger.ts";

@@ -1,8 +1,8 @@
 // Checks the ledger: its place, whether it exists and is writable, and its schema.
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { StrataError } from "../../core/strata-error.ts";
-import type { Setting } from "../../host/environment.ts";
+import type { Environment } from "../../core/config/environment.ts";
+import { messageOf, StrataError } from "../../core/strata-error.ts";
 
 export interface Finding {
   readonly name: string;
@@ -11,18 +11,20 @@ export interface Finding {
   readonly detail: string;
 }
 
-/** Creates and changes nothing. */
-export async function checkStore({ value: where, origin }: Setting<string>): Promise<Finding> {
+/** Creates and changes nothing. The place is the one every other command would use. */
+export async function checkStore(env: Environment): Promise<Finding> {
   const name = "ledger";
   try {
     // Loaded here, so that doctor can report a Node without SQLite.
-    const { nameOf } = await import("../../host/ledger-place.ts");
-    const place = `${nameOf(where)} (from ${origin})`;
-    return { name, state: "ok", detail: `${place}, ${await describe(where)}` };
+    const { atLedgerPlace } = await import("../../host/ledger/ledger-place.ts");
+    const detail = await atLedgerPlace(
+      { env, store: undefined },
+      async (place) => `${place.name} (from ${place.origin}), ${await describe(place.where)}`,
+    );
+    return { name, state: "ok", detail };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     const hint = error instanceof StrataError ? `; ${error.hint}` : "";
-    return { name, state: "failed", detail: `${reason}${hint} (from ${origin})` };
+    return { name, state: "failed", detail: `${messageOf(error)}${hint}` };
   }
 }
 
@@ -58,16 +60,16 @@ function checkWritable(file: string): void {
     accessSync(nearestExisting(dirname(file)), constants.W_OK | constants.X_OK);
     if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StrataError(
       "store-unavailable",
-      `the ledger ${file} cannot be written: ${reason}`,
+      `the ledger ${file} cannot be written: ${messageOf(cause)}`,
       "give this user write permission on the file and its folder, or set STRATA_STORE",
       { cause },
     );
   }
 }
 
-function nearestExisting(path: string): string {
+/** The path, or the nearest folder above it that exists. */
+export function nearestExisting(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
 }

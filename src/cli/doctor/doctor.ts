@@ -1,11 +1,10 @@
 // strata doctor: checks this machine, and says how to fix problems.
-import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { accessSync, constants, statSync } from "node:fs";
 import { styleText } from "node:util";
-import { exitStatusOf } from "../../core/strata-error.ts";
+import { exitStatusOf, messageOf } from "../../core/strata-error.ts";
 import type { CommandBody } from "../command.ts";
-import { checkStore, type Finding } from "./check-store.ts";
-import { readDataDirectory, readStore } from "../../host/environment.ts";
+import { checkStore, nearestExisting, type Finding } from "./check-store.ts";
+import { readDataDirectory } from "../../host/config/environment.ts";
 
 export const run: CommandBody = async (input, io) => {
   const dataDirectory = readDataDirectory(io.env);
@@ -16,7 +15,7 @@ export const run: CommandBody = async (input, io) => {
     await checkPart("sqlite", "node:sqlite", "use a Node build with SQLite"),
     await checkPart("tokenizer", "gpt-tokenizer/bpeRanks/o200k_base", "reinstall strata-context"),
     await checkOptionalPart("postgres driver", "pg", "npm install pg, to keep the ledger there"),
-    await checkStore(readStore(io.env)),
+    await checkStore(io.env),
   ];
   const isFit = findings.every(({ state }) => state !== "failed");
   io.out(
@@ -52,17 +51,9 @@ export function checkDataDirectory(directory: string, origin: string): Finding {
     const state = existing === directory ? "" : ", created when first needed";
     return { name, state: "ok", detail: `${directory} (from ${origin}${state})` };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return {
-      name,
-      state: "failed",
-      detail: `${directory} (from ${origin}) cannot be written: ${reason}; set STRATA_DATA_DIR`,
-    };
+    const reason = `cannot be written: ${messageOf(error)}; set STRATA_DATA_DIR`;
+    return { name, state: "failed", detail: `${directory} (from ${origin}) ${reason}` };
   }
-}
-
-function nearestExisting(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
 }
 
 async function checkPart(name: string, module: string, advice: string): Promise<Finding> {

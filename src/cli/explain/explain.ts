@@ -10,7 +10,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import { cheapCounter } from "../../core/tokens/cheap-counter.ts";
 import { createTokenCounter } from "../../core/tokens/token-counter.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
-import { readCatalogue } from "../../host/read-catalogue.ts";
+import { readCatalogue } from "../../host/config/read-catalogue.ts";
 import { explanationToJson, renderExplanation } from "./render-explanation.ts";
 
 /** Two bodies are compared; one operand is a transcript. */

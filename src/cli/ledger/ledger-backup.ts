@@ -9,7 +9,7 @@ import { writePrivateFile } from "../../edge/stores/write-private-file.ts";
 import type { CommandBody } from "../command.ts";
 import { createProgress } from "../progress.ts";
 import { formatBytes, toJsonLine } from "./render-ledger.ts";
-import type { LedgerPlace } from "../../host/ledger-place.ts";
+import type { LedgerPlace } from "../../host/ledger/ledger-place.ts";
 import { useLedger } from "../use-ledger.ts";
 import { writeLines } from "../write-lines.ts";
 

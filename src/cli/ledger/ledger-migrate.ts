@@ -6,7 +6,7 @@ import { openDatabase } from "../../edge/stores/open-ledger.ts";
 import type { Database } from "../../edge/stores/sql/database.ts";
 import type { CommandBody, Io } from "../command.ts";
 import { toJsonLine } from "./render-ledger.ts";
-import type { LedgerPlace } from "../../host/ledger-place.ts";
+import type { LedgerPlace } from "../../host/ledger/ledger-place.ts";
 import { atPlace, createOnProblem } from "../use-ledger.ts";
 
 export const run: CommandBody = (input, io) =>

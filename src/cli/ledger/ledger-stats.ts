@@ -5,7 +5,7 @@ import { formatNumber } from "../../replay/page/format-figures.ts";
 import type { CommandBody } from "../command.ts";
 import { formatBytes, formatTime, toJsonLine } from "./render-ledger.ts";
 import { renderTable, type Column } from "../table.ts";
-import type { LedgerPlace } from "../../host/ledger-place.ts";
+import type { LedgerPlace } from "../../host/ledger/ledger-place.ts";
 import { useLedger } from "../use-ledger.ts";
 
 export const run: CommandBody = (input, io) =>

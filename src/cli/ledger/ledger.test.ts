@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openLedger } from "../../edge/stores/open-ledger.ts";
 import { parseAge } from "./ledger-sweep.ts";
-import { readStore } from "../../host/environment.ts";
+import { readStore } from "../../host/config/environment.ts";
 import { addTurn, makeExample, sqlExamples, strata as run, type Ran } from "../test-kit.ts";
 
 let folder = "";
@@ -387,6 +387,21 @@ describe("strata doctor", () => {
       detail: expect.stringContaining("is not a SQLite database"),
     });
     expect(existsSync(join(folder, "data"))).toBe(false);
+  });
+
+  test("looks at the ledger that strata.yaml names, and reports a broken configuration", async () => {
+    const config = join(folder, "doctor.yaml");
+    writeFileSync(config, `ledger: { store: "${ledgerFile}" }\n`);
+    expect(await ledgerOf({ STRATA_CONFIG: config })).toEqual({
+      name: "ledger",
+      state: "ok",
+      detail: `${ledgerFile} (from ledger.store in the configuration), schema 1, can be written`,
+    });
+    writeFileSync(config, "ledgr: {}\n");
+    expect(await ledgerOf({ STRATA_CONFIG: config })).toMatchObject({
+      state: "failed",
+      detail: expect.stringContaining("ledgr is no setting; did you mean ledger?"),
+    });
   });
 });
 

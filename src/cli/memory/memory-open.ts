@@ -6,7 +6,7 @@ import { openMemoryStore, type MemoryStore } from "../../edge/files/memory/memor
 import type { MemorySettings } from "../../engine/world/world-settings.ts";
 import type { CommandInput, Io } from "../command.ts";
 import { readConfigPlaces } from "../config/config-places.ts";
-import { readWorldSettings } from "../../host/world-settings.ts";
+import { readWorldSettings } from "../../host/config/world-settings.ts";
 
 /** Opens a store for this command, with the configured number of versions. */
 export function useMemory(

@@ -4,7 +4,7 @@ import { describeModel, type ModelDescription } from "../../core/models/describe
 import { nearestNames } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { CommandBody } from "../command.ts";
-import { readCatalogue } from "../../host/read-catalogue.ts";
+import { readCatalogue } from "../../host/config/read-catalogue.ts";
 import { renderTable, type Column } from "../table.ts";
 
 export const run: CommandBody = (input, io) => {

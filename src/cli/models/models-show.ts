@@ -7,7 +7,7 @@ import {
 } from "../../core/models/describe-model.ts";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import type { CommandBody } from "../command.ts";
-import { readCatalogue } from "../../host/read-catalogue.ts";
+import { readCatalogue } from "../../host/config/read-catalogue.ts";
 
 export const run: CommandBody = (input, io) => {
   const [asked = ""] = input.operands;

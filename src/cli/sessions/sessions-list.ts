@@ -8,7 +8,7 @@ import { readRunner } from "../../edge/stores/session-inside.ts";
 import type { CommandBody, CommandInput } from "../command.ts";
 import { formatTime, toJsonLine, toPrintable, toShort } from "../ledger/render-ledger.ts";
 import { renderTable, type Column } from "../table.ts";
-import { findSimulatedBeside } from "../../host/ledger-place.ts";
+import { findSimulatedBeside } from "../../host/ledger/ledger-place.ts";
 import { useLedger } from "../use-ledger.ts";
 
 interface Listed extends SessionRecord {

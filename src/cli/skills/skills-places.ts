@@ -4,7 +4,7 @@ import { createSkillStore, type SkillStore } from "../../edge/files/skills/skill
 import { checkFolder } from "../check-folder.ts";
 import type { CommandInput, Io } from "../command.ts";
 import { readConfigPlaces } from "../config/config-places.ts";
-import { readWorldSettings } from "../../host/world-settings.ts";
+import { readWorldSettings } from "../../host/config/world-settings.ts";
 
 export async function readSkills(input: CommandInput, io: Pick<Io, "env">): Promise<SkillStore> {
   const { values } = input;

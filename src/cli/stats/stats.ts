@@ -8,8 +8,8 @@ import { nearestNames } from "../../core/nearest-names.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import type { CommandBody, CommandInput, Io } from "../command.ts";
 import type { Catalogue } from "../../core/models/catalogue.ts";
-import { readConfiguredCatalogue } from "../../host/configured-catalogue.ts";
-import { readCatalogue } from "../../host/read-catalogue.ts";
+import { readConfiguredCatalogue } from "../../host/config/catalogue.ts";
+import { readCatalogue } from "../../host/config/read-catalogue.ts";
 import { toJsonLine, toPrintable } from "../ledger/render-ledger.ts";
 import { renderAnswer } from "./stats-render.ts";
 import { useLedger } from "../use-ledger.ts";
@@ -35,7 +35,7 @@ async function readPrices({ values }: CommandInput, { env, error }: Io): Promise
   const file = values.get("models");
   if (file !== undefined) return readCatalogue(file);
   const onProblem = (problem: string): void => error(`strata: warning: ${toPrintable(problem)}\n`);
-  return readConfiguredCatalogue({ env, onProblem });
+  return readConfiguredCatalogue(env, onProblem);
 }
 
 /** Also accepts dashes, as in `cache-effectiveness`. */

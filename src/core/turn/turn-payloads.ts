@@ -11,7 +11,7 @@ import {
   writtenTokens,
 } from "../message/usage.ts";
 import { planBudget } from "../tokens/budget.ts";
-import type { TurnEnding } from "./turn-ending.ts";
+import type { TurnEnding } from "./turn.ts";
 import type { Route } from "../routing/decide-route.ts";
 import type { Session } from "../session/session.ts";
 import type { PreparedCall } from "./prepare-call.ts";

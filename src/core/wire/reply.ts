@@ -43,9 +43,11 @@ export interface ReportedUsage {
   readonly warnings: readonly string[];
 }
 
-/** A part of a streamed reply. */
+/** A part of a streamed reply. A turn's parts use the same words. */
 export type StreamPart =
-  | { readonly type: "text-delta"; readonly text: string }
-  | { readonly type: "thinking-delta"; readonly text: string }
-  | { readonly type: "tool-use-started"; readonly id: string; readonly name: string }
-  | { readonly type: "tool-input-delta"; readonly id: string; readonly json: string };
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thinking"; readonly text: string }
+  /** A tool use begins. */
+  | { readonly type: "tool"; readonly toolUseId: string; readonly name: string }
+  /** More of a tool use's input, as JSON text. */
+  | { readonly type: "tool-input"; readonly toolUseId: string; readonly json: string };

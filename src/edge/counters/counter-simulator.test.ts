@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { plantedKey } from "../../../harness/planted-key.ts";
 import { assemble } from "../../core/assembly/assemble.ts";
-import { layFoundation } from "../../core/assembly/foundation.ts";
+import { buildFoundation } from "../../core/assembly/foundation.ts";
 import { openThread } from "../../core/assembly/thread.ts";
 import { openCacheState } from "../../core/cache/cache-state.ts";
 import { openPace } from "../../core/cache/pace.ts";
@@ -130,7 +130,7 @@ async function open(
 function encodeWithEverything(protocol: Protocol, name: string): EncodedRequest {
   const { facts: model } = resolveModel(name);
   const input = { name: "read", description: "Reads.", inputSchema: { type: "object" } };
-  const foundation = layFoundation({
+  const foundation = buildFoundation({
     tools: [toToolDefinition(input)],
     system: [{ label: "static", tier: "T1", text: "Be careful. ".repeat(2_000) }],
     spelling: protocol.spelling(model),

@@ -160,8 +160,8 @@ test("who cancels on a part is given no further one", async () => {
     },
   });
   expect(parts).toEqual([
-    { type: "text-delta", text: "one " },
-    { type: "text-delta", text: "two " },
+    { type: "text", text: "one " },
+    { type: "text", text: "two " },
   ]);
   expect(textOf(outcome)).toBe("one two ");
   expect(outcome).toMatchObject({ status: "partial", failure: cancelled });

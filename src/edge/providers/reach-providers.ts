@@ -41,8 +41,8 @@ export interface CountingPlace {
 export interface Providers {
   /** The provider that would answer. Opens nothing. */
   choose(model: ModelFacts): ProviderChoice;
-  /** A session keeps its protocol, and whether it is simulated. */
-  reach(model: ModelFacts): Promise<ReachedModel>;
+  /** A session keeps its protocol, and whether it is simulated. `asked`: a protocol instead of the provider's usual one. */
+  reach(model: ModelFacts, asked?: Protocol): Promise<ReachedModel>;
   /** Cancels running requests and ends every connection. */
   close(): Promise<void>;
 }
@@ -71,25 +71,25 @@ export function reachProviders(options: ReachOptions): Providers {
   };
   return {
     choose,
-    reach: async (model) => {
+    reach: async (model, asked) => {
       const choice = choose(model);
       if (choice.kind === "simulated") return simulate(model, choice.why);
       const { name, settings } = choice;
       const { kind } = settings;
       if (kind === "simulator") return simulate(model, `providers.${name} is a simulator`);
-      const protocol = protocolOfKind(kind);
+      const protocol = asked ?? protocolOfKind(kind);
       const latest = (): ProviderConfig | null => speaking(providers().get(name), protocol);
       const provider = pool.open({ name, protocol, settings, latest });
-      const nameOf = (asked: ModelFacts): string | null =>
-        findModelName((latest() ?? settings).modelNames, asked, catalogue);
+      const nameOf = (facts: ModelFacts): string | null =>
+        findModelName((latest() ?? settings).modelNames, facts, catalogue);
       const spoken = withModelNames(withPlanBetas(protocol, betas), nameOf);
       const counting: CountingPlace = {
         name: `${name}\n${protocol.name}`,
         hasKey: settings.apiKey !== null || settings.headers.size > 0,
-        open: (asked) =>
+        open: (counted) =>
           pool.open({
             name: `${name}, counting`,
-            protocol: asked,
+            protocol: counted,
             settings: triedOnce(settings),
             latest: () => triedOnce(latest()),
           }),

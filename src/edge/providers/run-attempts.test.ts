@@ -126,7 +126,7 @@ describe("another attempt", () => {
       onPart: (part) => parts.push(part),
     });
     expect(textOf(outcome)).toBe("hi");
-    expect(parts).toEqual([{ type: "text-delta", text: "hi" }]);
+    expect(parts).toEqual([{ type: "text", text: "hi" }]);
     expect(attempts[0]).toMatchObject({
       failure: { kind: "overloaded", detail: "Overloaded" },
       discarded: { kind: "reply", status: "partial", message: { content: [] } },

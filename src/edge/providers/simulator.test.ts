@@ -112,7 +112,7 @@ describe.each(Object.entries(wires))("%s against the simulator", (_name, wire) =
     });
     const whole = await provider.send({ request: wire.request(false), stream: false });
     expect(parts.length).toBeGreaterThan(2);
-    expect(parts.map((part) => (part.type === "text-delta" ? part.text : "")).join("")).toBe(words);
+    expect(parts.map((part) => (part.type === "text" ? part.text : "")).join("")).toBe(words);
     expect(streamed.outcome).toMatchObject({ kind: "reply", status: "complete" });
     expect(textOf(streamed.outcome)).toBe(textOf(whole.outcome));
   });

@@ -109,7 +109,7 @@ function toyStream(): StreamDecoder {
       }
       const text = textIn(data);
       const next = { ...state, hasBegun: true, text: state.text + text };
-      return [next, [{ type: "text-delta", text }]];
+      return [next, [{ type: "text", text }]];
     },
     finish: (state) =>
       state.hasBegun

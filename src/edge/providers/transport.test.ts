@@ -135,8 +135,8 @@ describe("a stream", () => {
     expect(outcome).toMatchObject({ kind: "reply", status: "complete" });
     expect(textOf(outcome)).toBe("grüß 🦔 日本");
     expect(parts).toEqual([
-      { type: "text-delta", text: "grüß 🦔 " },
-      { type: "text-delta", text: "日本" },
+      { type: "text", text: "grüß 🦔 " },
+      { type: "text", text: "日本" },
     ]);
     expect(status).toBe(200);
   });
@@ -175,7 +175,7 @@ describe("a stream", () => {
       },
     });
     expect(textOf(sent.outcome)).toBe("half a ");
-    expect(parts).toEqual([{ type: "text-delta", text: "half a " }]);
+    expect(parts).toEqual([{ type: "text", text: "half a " }]);
     expect(sent.attempts).toHaveLength(1);
   });
 

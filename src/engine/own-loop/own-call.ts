@@ -6,8 +6,7 @@ import type { TokenBudget } from "../../core/tokens/budget.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
 import { usualTimeouts } from "../../edge/providers/timeouts.ts";
-import type { Step } from "../../core/turn/step.ts";
-import type { StartedCall } from "../turn/encode-call.ts";
+import type { StepOf } from "../../core/turn/step.ts";
 import type { Deps } from "../turn/deps.ts";
 import type { RunningTurn } from "../turn/running-turn.ts";
 import { reservesOf } from "../../core/session/compaction-rules.ts";
@@ -32,30 +31,26 @@ export interface OwnCall {
   toContext(): AssembledContext<TokenBudget>;
 }
 
-type CallDeps = Pick<Deps, "provider" | "compaction">;
+type ContextDeps = Pick<Deps, "provider" | "compaction">;
 
-/** A call that begins, with its turn. */
-export interface CallAtHand extends Pick<StartedCall, "request"> {
-  readonly running: RunningTurn;
-  readonly step: Extract<Step, { readonly do: "send" }>;
-}
-
-export function toOwnCall(call: CallAtHand, deps: CallDeps): OwnCall {
-  const { running, step, request } = call;
-  const { plan } = step.prepared;
+export function toOwnCall(
+  running: RunningTurn,
+  step: StepOf<"send">,
+  request: EncodedRequest,
+  deps: ContextDeps,
+): OwnCall {
   const { turn } = running;
-  const { protocol } = turn.session;
   return {
     turnId: turn.id,
     number: step.number,
-    protocol: protocol.name,
+    protocol: turn.session.protocol.name,
     path: request.path,
     headers: request.headers,
     request,
-    plan,
+    plan: step.prepared.plan,
     toObject: () => request.toObject(),
     toBytes: () => joined(request),
-    toContext: () => toContext(call, deps),
+    toContext: () => toContext(running, step, deps),
   };
 }
 
@@ -70,10 +65,10 @@ function joined({ pieces, byteLength }: EncodedRequest): Uint8Array<ArrayBuffer>
 }
 
 function toContext(
-  { running, step }: CallAtHand,
-  { provider, compaction }: CallDeps,
+  { turn, lease, tools }: RunningTurn,
+  step: StepOf<"send">,
+  { provider, compaction }: ContextDeps,
 ): AssembledContext<TokenBudget> {
-  const { turn, lease, tools } = running;
   const { session, before, id } = turn;
   const { model, role, options, permissions, workspacePath } = session;
   const { temperature, thinkingJson, extraJson, outputTokensMax } = options;
@@ -87,11 +82,11 @@ function toContext(
     parentTurnId: lease === null ? before.headTurnId : lease.parentTurnId,
     workspacePath: workspacePath ?? "",
     timeoutMs: limitOf(provider),
-    ...(tools.signal === undefined ? {} : { abortSignal: tools.signal }),
+    ...(tools.signal && { abortSignal: tools.signal }),
     reserves: reservesOf(compaction),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(thinkingJson === undefined ? {} : { thinkingConfigJson: thinkingJson }),
-    ...(extraJson === undefined ? {} : { modelConfigJson: toObjectText(extraJson) }),
+    ...(temperature !== undefined && { temperature }),
+    ...(thinkingJson !== undefined && { thinkingConfigJson: thinkingJson }),
+    ...(extraJson && { modelConfigJson: toObjectText(extraJson) }),
   });
 }
 

@@ -47,6 +47,8 @@ export interface WorkspaceWorldOptions {
   readonly tools?: (owner: WorldOwner) => readonly ScopedTool[];
   /** Allows only tools that read; no commands. */
   readonly readOnly?: boolean;
+  /** Absolute paths that no file tool may read or write, such as the configuration and the ledger. Asked for every use. */
+  readonly guardedFiles?: () => readonly string[];
   /** Called before tools that need a confirmation; without it they are refused. */
   readonly confirm?: Confirm;
   readonly onSettled?: (settled: SettledUse) => void;

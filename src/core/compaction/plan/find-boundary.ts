@@ -75,13 +75,13 @@ function toLimits(
 /** Oldest first. Something is compacted, and something that was asked is kept. */
 function findTurnEdges(
   history: readonly HistoryMessage[],
-  { turnStarts, leadLength, isFree }: CutPlaces,
+  { turnStarts, headLength, isFree }: CutPlaces,
   turnsMin: number,
 ): number[] {
   const lastAsked = history.findLastIndex(isAsked);
   return turnStarts
     .slice(0, Math.max(0, turnStarts.length + 1 - turnsMin))
-    .filter((at) => at > leadLength && at <= lastAsked && isFree(at));
+    .filter((at) => at > headLength && at <= lastAsked && isFree(at));
 }
 
 interface ChosenEdge {
@@ -151,12 +151,12 @@ function toBoundary(
 /** If the turn was cut before, that compaction already repeats its request. */
 function findRepeated(
   history: readonly HistoryMessage[],
-  { turnStarts, leadLength }: CutPlaces,
+  { turnStarts, headLength }: CutPlaces,
   at: number,
 ): readonly HistoryMessage[] {
   const start = turnStarts.findLast((each) => each < at) ?? 0;
-  const wasCut = start === leadLength && (history[start]?.index ?? 0) > 0;
-  const lead = wasCut ? history.slice(0, leadLength) : [];
+  const wasCut = start === headLength && (history[start]?.index ?? 0) > 0;
+  const lead = wasCut ? history.slice(0, headLength) : [];
   return [
     ...lead.filter(({ compactionPart }) => compactionPart === "request"),
     ...history.slice(start, at).filter(isAsked),

@@ -87,11 +87,11 @@ function startBlock(state: StreamState, fields: JsonObject, data: string): Stepp
   const { type, id, name, text } = objectOf(fields["content_block"]);
   if (type === "tool_use") {
     const toolUseIds = new Map(state.toolUseIds).set(index, textOf(id));
-    const part: StreamPart = { type: "tool-use-started", id: textOf(id), name: textOf(name) };
+    const part: StreamPart = { type: "tool", toolUseId: textOf(id), name: textOf(name) };
     return [{ ...state, pieces, toolUseIds }, [part]];
   }
   const begun = type === "text" ? textOf(text) : "";
-  return [{ ...state, pieces }, begun === "" ? [] : [{ type: "text-delta", text: begun }]];
+  return [{ ...state, pieces }, begun === "" ? [] : [{ type: "text", text: begun }]];
 }
 
 function addDelta(state: StreamState, fields: JsonObject, data: string): Stepped {
@@ -106,12 +106,12 @@ function toParts(piece: Piece, toolUseIds: StreamState["toolUseIds"]): readonly 
   if (piece.kind !== "delta" || piece.text === "") return [];
   switch (piece.member) {
     case "text":
-      return [{ type: "text-delta", text: piece.text }];
+      return [{ type: "text", text: piece.text }];
     case "thinking":
-      return [{ type: "thinking-delta", text: piece.text }];
+      return [{ type: "thinking", text: piece.text }];
     case "input": {
       const id = toolUseIds.get(piece.index);
-      return id === undefined ? [] : [{ type: "tool-input-delta", id, json: piece.text }];
+      return id === undefined ? [] : [{ type: "tool-input", toolUseId: id, json: piece.text }];
     }
     case "signature":
     case "citations":

@@ -1,6 +1,6 @@
 // Assemblies and plans for the tests of this folder, made with the real functions.
 import { assemble, type Assembly } from "../../assembly/assemble.ts";
-import { layFoundation } from "../../assembly/foundation.ts";
+import { buildFoundation } from "../../assembly/foundation.ts";
 import type { Layout } from "../../assembly/layout.ts";
 import type { SystemBlock } from "../../assembly/system-blocks.ts";
 import { appendMessages, openThread, type Thread } from "../../assembly/thread.ts";
@@ -59,7 +59,7 @@ export function threadOf({
   system = [],
   history = [],
 }: Setting): Thread {
-  const foundation = layFoundation({
+  const foundation = buildFoundation({
     tools,
     system: system.map((words, index): SystemBlock => ({
       label: `block ${index}`,

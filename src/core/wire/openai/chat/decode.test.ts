@@ -145,14 +145,14 @@ describe("a stream of chunks", () => {
       openaiChat.decode(completion({ content: "Reading.", tool_calls }, "tool_calls")),
     );
     expect(parts).toEqual([
-      { type: "text-delta", text: "Rea" },
-      { type: "text-delta", text: "ding." },
-      { type: "tool-use-started", id: "c1", name: "Read" },
-      { type: "tool-input-delta", id: "c1", json: '{"b":' },
-      { type: "tool-use-started", id: "c2", name: "Read" },
-      { type: "tool-input-delta", id: "c2", json: "{" },
-      { type: "tool-input-delta", id: "c1", json: "1.0}" },
-      { type: "tool-input-delta", id: "c2", json: "}" },
+      { type: "text", text: "Rea" },
+      { type: "text", text: "ding." },
+      { type: "tool", toolUseId: "c1", name: "Read" },
+      { type: "tool-input", toolUseId: "c1", json: '{"b":' },
+      { type: "tool", toolUseId: "c2", name: "Read" },
+      { type: "tool-input", toolUseId: "c2", json: "{" },
+      { type: "tool-input", toolUseId: "c1", json: "1.0}" },
+      { type: "tool-input", toolUseId: "c2", json: "}" },
     ]);
   });
 

@@ -34,13 +34,13 @@ function partsOf({ choice }: ChatAnswer, before: ChatState, after: ChatState): S
   if (choice === null) return [];
   const parts: StreamPart[] = [];
   const { thinking = "", text = "", refusal = "" } = choice;
-  if (thinking !== "") parts.push({ type: "thinking-delta", text: thinking });
-  if (text !== "") parts.push({ type: "text-delta", text });
-  if (refusal !== "") parts.push({ type: "text-delta", text: refusal });
+  if (thinking !== "") parts.push({ type: "thinking", text: thinking });
+  if (text !== "") parts.push({ type: "text", text });
+  if (refusal !== "") parts.push({ type: "text", text: refusal });
   for (const { index, name = "", input = "" } of choice.calls) {
     const id = after.callIds.get(index) ?? "";
-    if (!before.callIds.has(index)) parts.push({ type: "tool-use-started", id, name });
-    if (input !== "") parts.push({ type: "tool-input-delta", id, json: input });
+    if (!before.callIds.has(index)) parts.push({ type: "tool", toolUseId: id, name });
+    if (input !== "") parts.push({ type: "tool-input", toolUseId: id, json: input });
   }
   return parts;
 }

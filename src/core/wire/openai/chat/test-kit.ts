@@ -1,6 +1,6 @@
 // Assemblies, plans and streams for the tests of both OpenAI protocols, built with the real functions.
 import { assemble, type Assembly } from "../../../assembly/assemble.ts";
-import { layFoundation } from "../../../assembly/foundation.ts";
+import { buildFoundation } from "../../../assembly/foundation.ts";
 import type { Layout } from "../../../assembly/layout.ts";
 import { appendMessages, openThread } from "../../../assembly/thread.ts";
 import type { CachePlan, PlannedMarker } from "../../../cache/cache-plan.ts";
@@ -66,7 +66,7 @@ export function assemblyOf({
   volatile = null,
   place = "message-tail",
 }: Setting): Assembly {
-  const foundation = layFoundation({
+  const foundation = buildFoundation({
     tools,
     system: system.map((text, index) => ({ label: `block ${index}`, tier: "T1", text })),
     spelling: protocol.spelling(model),

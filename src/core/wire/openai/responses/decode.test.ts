@@ -155,12 +155,12 @@ describe("a streamed response", () => {
     const { reply, parts } = foldStream(openaiResponses, [...pieces, completed]);
     expect(reply).toEqual(openaiResponses.decode(response([reasoning, text, call])));
     expect(parts).toEqual([
-      { type: "thinking-delta", text: "Hm." },
-      { type: "text-delta", text: "Rea" },
-      { type: "text-delta", text: "ding." },
-      { type: "tool-use-started", id: "c1", name: "Read" },
-      { type: "tool-input-delta", id: "c1", json: '{"b":1.0,' },
-      { type: "tool-input-delta", id: "c1", json: ' "a":2}' },
+      { type: "thinking", text: "Hm." },
+      { type: "text", text: "Rea" },
+      { type: "text", text: "ding." },
+      { type: "tool", toolUseId: "c1", name: "Read" },
+      { type: "tool-input", toolUseId: "c1", json: '{"b":1.0,' },
+      { type: "tool-input", toolUseId: "c1", json: ' "a":2}' },
     ]);
   });
 
@@ -245,7 +245,7 @@ describe("a streamed response", () => {
       event: "response.output_text.delta",
       data: '{"output_index":0,"delta":"a"}',
     });
-    expect(parts).toEqual([{ type: "text-delta", text: "a" }]);
+    expect(parts).toEqual([{ type: "text", text: "a" }]);
     expect(asReply(stream.finish(state)).message.content).toEqual([{ type: "text", text: "a" }]);
   });
 });

@@ -65,13 +65,13 @@ function stepResponses(
       return begin(state, place, readItemFields(fieldsIn(event, "item")));
     case "response.output_text.delta":
     case "response.refusal.delta":
-      return [grow(state, place, delta), [{ type: "text-delta", text: delta }]];
+      return [grow(state, place, delta), [{ type: "text", text: delta }]];
     case "response.reasoning_summary_text.delta":
     case "response.reasoning_text.delta":
-      return [grow(state, place, delta), [{ type: "thinking-delta", text: delta }]];
+      return [grow(state, place, delta), [{ type: "thinking", text: delta }]];
     case "response.function_call_arguments.delta": {
       const id = state.callIds.get(place) ?? "";
-      return [grow(state, place, delta), [{ type: "tool-input-delta", id, json: delta }]];
+      return [grow(state, place, delta), [{ type: "tool-input", toolUseId: id, json: delta }]];
     }
     case "response.output_item.done": {
       const json = memberText(escapeLoneSurrogates(data), "item");
@@ -97,7 +97,7 @@ function begin(
   if (item?.kind !== "call") return [begun, []];
   const { callId: id, name } = item;
   const callIds = new Map([...state.callIds, [place, id]]);
-  return [{ ...begun, callIds }, [{ type: "tool-use-started", id, name }]];
+  return [{ ...begun, callIds }, [{ type: "tool", toolUseId: id, name }]];
 }
 
 function grow(state: ResponsesState, place: number, text: string): ResponsesState {

@@ -1,0 +1,100 @@
+// /context: a bar of the window, then what each tier holds.
+import { formatPercent } from "../../../replay/page/format-figures.ts";
+import { formatTokens } from "../../../replay/page/in-page.ts";
+import type { ContextView, PartView, TierView } from "../state/context-view.ts";
+import { createPaint, type RenderOptions } from "./paint.ts";
+import { toPlainLine } from "../words/plain-text.ts";
+import { cutToWidth, padToWidth, widthOf, wrapLine } from "../words/text-width.ts";
+
+export function renderContext(view: ContextView, options: RenderOptions): readonly string[] {
+  const { windowTokens, usedTokens, tiers } = view;
+  const paint = createPaint(options);
+  const share = formatPercent(usedTokens / windowTokens);
+  const width = Math.min(options.width, widthMax);
+  return [
+    paint(
+      "bold",
+      `Context: ${formatTokens(usedTokens)} of ${formatTokens(windowTokens)} tokens, ${share}`,
+    ),
+    renderBar(view, { ...options, width }),
+    ...tiers.flatMap((tier) => renderTier(tier, view, { ...options, width })),
+    rowOf("   free for this turn", view.freeTokens, windowTokens, width),
+    rowOf("   kept for replies and results", view.reservedTokens, windowTokens, width),
+    ...wrapLine(footnote, options.width).map((line) => paint("dim", line)),
+  ];
+}
+
+const footnote =
+  "T4 (this turn's message) and T5 (what changes with every call) come with each call.";
+const widthMax = 76;
+const partsShown = 5;
+
+/** Each tier has its own mark, so that the bar is readable without colours. */
+const looks = {
+  T0: { mark: "█", style: "blue" },
+  T1: { mark: "▓", style: "cyan" },
+  T2: { mark: "▒", style: "magenta" },
+  T3: { mark: "■", style: "green" },
+} as const;
+
+/** Every used part gets at least one cell; the free part gets the rest. */
+function renderBar(
+  { windowTokens, tiers, reservedTokens }: ContextView,
+  options: RenderOptions,
+): string {
+  const paint = createPaint(options);
+  const cells = options.width - 2;
+  let left = cells;
+  const cellsOf = (tokens: number): number => {
+    const count = tokens === 0 ? 0 : Math.max(1, Math.round((tokens / windowTokens) * cells));
+    const given = Math.min(left, count);
+    left -= given;
+    return given;
+  };
+  const used = tiers.map(({ tier, tokens }) => {
+    const { mark, style } = looks[tier];
+    return paint(style, mark.repeat(cellsOf(tokens)));
+  });
+  const reserved = paint("dim", "~".repeat(cellsOf(reservedTokens)));
+  return `[${used.join("")}${paint("dim", "·".repeat(left))}${reserved}]`;
+}
+
+function renderTier(
+  { tier, name, tokens, parts }: TierView,
+  { windowTokens }: ContextView,
+  options: RenderOptions,
+): readonly string[] {
+  const paint = createPaint(options);
+  const { mark, style } = looks[tier];
+  const row = rowOf(`${tier} ${name}`, tokens, windowTokens, options.width - 2);
+  return [
+    `${paint(style, mark)} ${paint("bold", row)}`,
+    ...renderParts(parts, options.width - 4).map((line) => paint("dim", `    ${line}`)),
+  ];
+}
+
+/** In as few lines as possible; no part is broken across lines. */
+function renderParts(parts: readonly PartView[], width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const { name, tokens } of shownParts(parts)) {
+    const part = cutToWidth(`${toPlainLine(name)} ${formatTokens(tokens)}`, width);
+    const last = lines.at(-1);
+    const longer = `${last} · ${part}`;
+    if (last === undefined || widthOf(longer) > width) lines.push(part);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}
+
+function shownParts(parts: readonly PartView[]): readonly PartView[] {
+  if (parts.length <= partsShown) return parts;
+  const rest = parts.slice(partsShown - 1);
+  const tokens = rest.reduce((sum, part) => sum + part.tokens, 0);
+  return [...parts.slice(0, partsShown - 1), { name: `${rest.length} more`, tokens }];
+}
+
+function rowOf(name: string, tokens: number, windowTokens: number, width: number): string {
+  const figures = `${formatTokens(tokens).padStart(8)}${formatPercent(tokens / windowTokens).padStart(9)}`;
+  const room = Math.max(10, width - figures.length);
+  return `${padToWidth(cutToWidth(name, room), room)}${figures}`;
+}

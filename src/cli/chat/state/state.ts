@@ -1,0 +1,123 @@
+// The state of a chat as a value. Each event makes the next state (update.ts).
+import { noUsage, type Usage } from "../../../core/message/usage.ts";
+import type { TurnPhase } from "../../../engine.ts";
+import type { ContextView } from "./context-view.ts";
+import { emptyEditor, type Editor } from "../terminal/line-editor.ts";
+
+export interface ChatState {
+  readonly about: ChatAbout;
+  /** What happened, oldest first. */
+  readonly items: readonly Item[];
+  /** The running turn. */
+  readonly turn: RunningTurn | null;
+  /** Tools that wait for a confirmation; the first one is being asked about. */
+  readonly questions: readonly Question[];
+  readonly totals: Totals;
+  readonly editor: Editor;
+  /** Whether one more Ctrl-C ends the program. */
+  readonly isQuitting: boolean;
+}
+
+export interface ChatAbout {
+  readonly sessionId: string;
+  readonly model: string;
+  readonly windowTokens: number;
+  readonly isSimulated: boolean;
+  readonly workspace: string | null;
+}
+
+export type Item =
+  | {
+      readonly kind: "person";
+      readonly text: string;
+      /** Sent while the agent worked. */
+      readonly isSteering: boolean;
+    }
+  /** One line of a reply; a long reply has many. */
+  | {
+      readonly kind: "answer";
+      readonly text: string;
+      readonly isOpen: boolean;
+      readonly isFirst: boolean;
+    }
+  | ToolItem
+  | ({ readonly kind: "notice" } & Notice)
+  /** As it was typed. */
+  | { readonly kind: "command"; readonly text: string }
+  /** What the user is asked to allow, in full. */
+  | { readonly kind: "preview"; readonly toolName: string; readonly lines: readonly string[] }
+  /** The output of a slash command. */
+  | { readonly kind: "report"; readonly text: string }
+  | { readonly kind: "context"; readonly view: ContextView };
+
+export interface ToolItem {
+  readonly kind: "tool";
+  readonly toolUseId: string;
+  readonly name: string;
+  /** Its input in a few words. */
+  readonly about: string;
+  readonly status: "asked" | "running" | "succeeded" | "failed" | "cancelled";
+  /** The size of its result; null until there is one. */
+  readonly bytes: number | null;
+  /** The first words of an error result. */
+  readonly problem: string | null;
+}
+
+export interface Notice {
+  readonly level: "info" | "warning" | "error";
+  readonly text: string;
+}
+
+export interface RunningTurn {
+  readonly phase: TurnPhase;
+  readonly isThinking: boolean;
+  readonly isStopping: boolean;
+  readonly seconds: number;
+}
+
+export interface Question {
+  /** Our own id: providers may repeat theirs. */
+  readonly id: string;
+  readonly toolName: string;
+  /** What the tool would do, as lines. */
+  readonly preview: readonly string[];
+  /** Whether keys count as an answer yet; the user may still be typing something else. */
+  readonly isReady: boolean;
+}
+
+/** Figures of the session so far. */
+export interface Totals {
+  readonly usage: Usage;
+  readonly callCount: number;
+  readonly costPicoUsd: bigint;
+  /** Compared with the same calls without a cache; null if prices are not known. */
+  readonly savedPicoUsd: bigint | null;
+  /** The prompt size of the next call, without the new message. */
+  readonly contextTokens: number;
+}
+
+export const noTotals: Totals = {
+  usage: noUsage,
+  callCount: 0,
+  costPicoUsd: 0n,
+  savedPicoUsd: 0n,
+  contextTokens: 0,
+};
+
+export function openState(about: ChatAbout, totals: Totals): ChatState {
+  return {
+    about,
+    items: [],
+    turn: null,
+    questions: [],
+    totals,
+    editor: emptyEditor,
+    isQuitting: false,
+  };
+}
+
+/** Whether it may still change. */
+export function isOpen(item: Item): boolean {
+  if (item.kind === "answer") return item.isOpen;
+  return item.kind === "tool" && (item.status === "asked" || item.status === "running");
+}

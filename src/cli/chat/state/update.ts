@@ -1,0 +1,158 @@
+// Event → the next state. Pure: all effects are in chat-session.ts.
+import type { TurnPart } from "../../../engine/turn/turn-handle.ts";
+import type { ContextView } from "./context-view.ts";
+import { editLine, takeLine, type Key } from "../terminal/line-editor.ts";
+import { describeRoute } from "../words/model-words.ts";
+import {
+  isOpen,
+  openState,
+  type ChatAbout,
+  type ChatState,
+  type Item,
+  type Notice,
+  type RunningTurn,
+  type Totals,
+} from "./state.ts";
+import { updateQuestions, type QuestionEvent } from "./update-questions.ts";
+import { updateTool } from "./update-tool.ts";
+
+export type ChatEvent =
+  /** The first session, or a switch to another. */
+  | { readonly type: "opened"; readonly about: ChatAbout; readonly totals: Totals }
+  /** The same session with another model. */
+  | { readonly type: "moved"; readonly about: ChatAbout }
+  | { readonly type: "said"; readonly text: string }
+  /** A slash command as typed. */
+  | { readonly type: "commanded"; readonly text: string }
+  | { readonly type: "part"; readonly part: TurnPart }
+  | { readonly type: "counted"; readonly totals: Totals }
+  | { readonly type: "stopping" }
+  | { readonly type: "tick"; readonly seconds: number }
+  | ({ readonly type: "noticed" } & Notice)
+  | { readonly type: "reported"; readonly text: string }
+  | { readonly type: "context"; readonly view: ContextView }
+  | QuestionEvent
+  | { readonly type: "key"; readonly key: Key }
+  /** The line was submitted. */
+  | { readonly type: "entered" }
+  | { readonly type: "quitting"; readonly isQuitting: boolean };
+
+export type Emit = (event: ChatEvent) => void;
+
+export function noticeOf(level: Notice["level"], text: string): ChatEvent {
+  return { type: "noticed", level, text };
+}
+
+export function update(state: ChatState, event: ChatEvent): ChatState {
+  switch (event.type) {
+    case "opened":
+      return { ...openState(event.about, event.totals), items: state.items, editor: state.editor };
+    case "moved":
+      return { ...state, about: event.about };
+    case "said": {
+      const isSteering = state.turn !== null;
+      const { text } = event;
+      return { ...add(state, { kind: "person", text, isSteering }), turn: state.turn ?? newTurn };
+    }
+    case "commanded":
+      return add(state, { kind: "command", text: event.text });
+    case "part":
+      return updatePart(state, event.part);
+    case "counted":
+      return { ...state, totals: event.totals };
+    case "stopping":
+      return withTurn(state, { isStopping: true });
+    case "tick":
+      return withTurn(state, { seconds: event.seconds });
+    case "noticed":
+      return add(state, { kind: "notice", level: event.level, text: event.text });
+    case "reported":
+      return add(state, { kind: "report", text: event.text });
+    case "context":
+      return add(state, { kind: "context", view: event.view });
+    case "asked":
+    case "ready":
+    case "answered":
+      return updateQuestions(closeAnswer(state), event);
+    case "key":
+      return { ...state, editor: editLine(state.editor, event.key), isQuitting: false };
+    case "entered":
+      return { ...state, editor: takeLine(state.editor), isQuitting: false };
+    case "quitting":
+      return { ...state, isQuitting: event.isQuitting };
+  }
+}
+
+const newTurn: RunningTurn = {
+  phase: "preparing",
+  isThinking: false,
+  isStopping: false,
+  seconds: 0,
+};
+
+function updatePart(state: ChatState, part: TurnPart): ChatState {
+  switch (part.type) {
+    case "started":
+      return { ...state, turn: state.turn ?? newTurn };
+    case "route": {
+      const words = describeRoute(part);
+      return words === null ? state : add(state, { kind: "notice", ...words });
+    }
+    case "text":
+      return addWords(withTurn(state, { isThinking: false }), part.text);
+    case "thinking":
+      return withTurn(state, { isThinking: true });
+    case "phase":
+      return withTurn(closeAnswer(state), { phase: part.phase, isThinking: false });
+    case "tool":
+      return updateTool(withTurn(closeAnswer(state), { isThinking: false }), part);
+    case "ended":
+    case "failed":
+      return { ...closeAll(state), turn: null, questions: [] };
+  }
+}
+
+/** Each line is an item, so that the renderer can forget finished ones. */
+function addWords(state: ChatState, text: string): ChatState {
+  const open = state.items.at(-1);
+  const isGoingOn = open?.kind === "answer" && open.isOpen;
+  // Skips blank lines before the first word.
+  const words = isGoingOn ? open.text + text : text.replace(/^\s*\n/, "");
+  const [first = "", ...more] = words.split("\n");
+  if (!isGoingOn && more.length === 0 && first.trim() === "") return state;
+  const isFirst = isGoingOn ? open.isFirst : true;
+  const lines = [first, ...more].map((line, index): Item => ({
+    kind: "answer",
+    text: line,
+    isOpen: index === more.length,
+    isFirst: isFirst && index === 0,
+  }));
+  const kept = isGoingOn ? state.items.slice(0, -1) : state.items;
+  return { ...state, items: [...kept, ...lines] };
+}
+
+function closeAnswer(state: ChatState): ChatState {
+  const last = state.items.at(-1);
+  if (last?.kind !== "answer" || !last.isOpen) return state;
+  const rest = state.items.slice(0, -1);
+  return {
+    ...state,
+    items: last.text.trim() === "" ? rest : [...rest, { ...last, isOpen: false }],
+  };
+}
+
+function closeAll(state: ChatState): ChatState {
+  const items = closeAnswer(state).items.map((item): Item =>
+    item.kind === "tool" && isOpen(item) ? { ...item, status: "cancelled" } : item,
+  );
+  return { ...state, items };
+}
+
+/** Adds an item after the text of the agent, which ends there. */
+function add(state: ChatState, item: Item): ChatState {
+  return { ...state, items: [...closeAnswer(state).items, item] };
+}
+
+function withTurn(state: ChatState, change: Partial<RunningTurn>): ChatState {
+  return state.turn === null ? state : { ...state, turn: { ...state.turn, ...change } };
+}

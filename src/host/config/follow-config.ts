@@ -1,0 +1,61 @@
+// The current configuration. Its files are checked again before every call.
+import { homedir } from "node:os";
+import type { Environment } from "../../core/config/environment.ts";
+import type { ConfigOption } from "../../core/config/read-config.ts";
+import type { StrataConfig } from "../../core/config/schema.ts";
+import { findConfigFiles } from "../../edge/config/find-config-files.ts";
+import { openConfig } from "../../edge/config/open-config.ts";
+
+export interface FollowedConfig {
+  /** Absolute paths that are read, or would be if they existed. */
+  readonly files: readonly string[];
+  /** The configuration at the last check. */
+  now(): StrataConfig;
+  /** Checks the files again. Never fails: a broken file leaves the settings unchanged. */
+  current(): Promise<StrataConfig>;
+}
+
+export interface WhereConfigured {
+  readonly workspace: string;
+  /** From `--config`. */
+  readonly configFile?: string | undefined;
+  readonly env: Environment;
+  readonly homeFolder?: string | undefined;
+  /** Command-line options; they override files and variables. */
+  readonly typed?: readonly ConfigOption[] | undefined;
+  readonly onNotice: (notice: string) => void;
+}
+
+export async function followConfig(where: WhereConfigured): Promise<FollowedConfig> {
+  const { workspace, configFile, env, onNotice, typed = [], homeFolder = homedir() } = where;
+  const files = findConfigFiles({ given: configFile, env, workspace, homeFolder });
+  const live = await openConfig({
+    files,
+    env,
+    options: typed,
+    homeFolder,
+    onProblem: ({ message, hint }) => onNotice(`${message}\n  ${hint}`),
+  });
+  let now = await live.current();
+  return {
+    files: files.map(({ path }) => path),
+    now: () => now,
+    current: async () => {
+      now = await live.current();
+      return now;
+    },
+  };
+}
+
+/** Builds the value once per configuration: the same object until a setting changes. */
+export function perConfig<Value>(
+  config: FollowedConfig,
+  make: (from: StrataConfig) => Value,
+): () => Value {
+  let made: { readonly from: StrataConfig; readonly value: Value } | null = null;
+  return () => {
+    const from = config.now();
+    if (made?.from !== from) made = { from, value: make(from) };
+    return made.value;
+  };
+}

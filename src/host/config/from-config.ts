@@ -1,0 +1,163 @@
+// strata.yaml → the engine's configuration for one agent. Read before every call, so a change holds from the next call on.
+import { modelOf, resolveAgent, type ResolvedAgent } from "../../core/config/resolve-agent.ts";
+import type { StrataConfig } from "../../core/config/schema.ts";
+import type { DelegationOptions } from "../../engine/sub-agents/delegation.ts";
+import { findPolicy } from "../../core/cache/policies.ts";
+import type { Policy } from "../../core/cache/policy.ts";
+import {
+  defaultCompactionSettings,
+  type CompactionSettings,
+} from "../../core/compaction/plan/settings.ts";
+import type { CompactionConfig } from "../../core/config/schema/compaction.ts";
+import type { LayoutConfig } from "../../core/config/schema/policies.ts";
+import type { SideEffects } from "../../core/tools/tool.ts";
+import { findToolset, type Toolset } from "../../core/tools/toolsets.ts";
+import type { EngineConfig } from "../../engine/session/engine-config.ts";
+import type { WorldSettings } from "../../engine/world/world-settings.ts";
+
+export interface ConfigAround extends Omit<
+  EngineConfig,
+  "model" | "policy" | "compaction" | "routing"
+> {
+  /** The default model. */
+  readonly model: string;
+}
+
+export function toEngineConfig(
+  config: StrataConfig,
+  agentId: string,
+  around: ConfigAround,
+): EngineConfig {
+  const resolved = resolveAgent(config, agentId);
+  return {
+    agent: agentId,
+    ...(resolved.role === null ? {} : { role: resolved.role }),
+    ...around,
+    model: resolved.model ?? modelOf(config, around.model),
+    policy: toPolicy(config, agentId),
+    routing: toRouting(config, resolved.modelFrom),
+    compaction: toCompactionSettings(config.compaction, resolved.compaction),
+  };
+}
+
+/** Resolves aliases. An agent's own model comes before the workspace's. */
+function toRouting(
+  config: StrataConfig,
+  modelFrom: ResolvedAgent["modelFrom"],
+): StrataConfig["routing"] {
+  const { isSticky, rules, patterns, workspaceDefault } = config.routing;
+  const named = <Each extends { readonly model: string }>(each: Each): Each => ({
+    ...each,
+    model: modelOf(config, each.model),
+  });
+  return {
+    isSticky,
+    rules: rules.map(named),
+    patterns: patterns.map(named),
+    workspaceDefault:
+      modelFrom === "agent" || workspaceDefault === null ? null : modelOf(config, workspaceDefault),
+  };
+}
+
+/** The configured policy: without markers if caching is off, and with the configured layout. */
+export function toPolicy(config: StrataConfig, agentId: string): Policy {
+  const { promptCache, policy: name } = resolveAgent(config, agentId);
+  const policy = findPolicy(promptCache ? name : "none");
+  return { ...policy, layout: { ...policy.layout, ...writtenOf(config.policies.layout) } };
+}
+
+/** Settings that strata.yaml does not have keep their defaults. */
+export function toCompactionSettings(
+  { clearing, auto, ...config }: CompactionConfig,
+  isEnabled: boolean,
+): CompactionSettings {
+  const usual = defaultCompactionSettings;
+  return {
+    ...usual,
+    isEnabled,
+    compactAtShare: config.compactAtShare,
+    timing: config.timing,
+    early: config.early,
+    tailKeepTokens: config.tailKeepTokens,
+    toolResultShareMax: config.toolResultShareMax,
+    summaryShape: config.summaryShape,
+    mayUseProvider: config.mayUseProvider,
+    clearing: { ...usual.clearing, thresholdBytes: clearing.thresholdBytes },
+    auto: { ...usual.auto, ...auto },
+  };
+}
+
+/** The model for summaries; null for the session's own. */
+export function toSummariserName(config: StrataConfig): string | null {
+  const { summarizerModel } = config.compaction;
+  return summarizerModel === null ? null : modelOf(config, summarizerModel);
+}
+
+/** The counter for prompts; only the estimate if exact counting is off. */
+export function toCounterSettings(
+  config: StrataConfig,
+  agentId: string,
+): { readonly backend: string; readonly capacity: number } {
+  const isOn = resolveAgent(config, agentId).tokenCounter;
+  const { backend, cacheCapacity: capacity } = config.tokenCounter;
+  return { backend: isOn ? backend : "local", capacity };
+}
+
+/** `skillsRoot`: the default folder of skills for every workspace. */
+export function toWorldSettings(
+  config: StrataConfig,
+  agentId: string,
+  { skillsRoot }: { readonly skillsRoot: string },
+): WorldSettings {
+  const { workspaceCache, toolset: name } = resolveAgent(config, agentId);
+  const { memory, skills, tools } = config;
+  const { globalFolder, ...shown } = memory;
+  const toolset: Toolset = findToolset(name);
+  return {
+    documents: { isKept: workspaceCache },
+    memory: {
+      ...shown,
+      layout: toPolicy(config, agentId).layout,
+      ...(globalFolder === null ? {} : { userFolder: globalFolder }),
+    },
+    skills: {
+      limits: {
+        skillsMax: skills.skillsMax,
+        tokensAdvised: skills.tokensAdvised,
+        tokensMax: skills.tokensMax,
+      },
+      globalRoot: skills.globalRoot ?? skillsRoot,
+      indexLengthMax: skills.indexLengthMax,
+    },
+    tools: {
+      toolset: { ...toolset, granted: [...toolset.granted, ...tools.permissions] },
+      allowBash: tools.isBashAllowed,
+      confirmed: tools.confirmed.filter(isEffect),
+      limits: tools.limits,
+    },
+  };
+}
+
+function writtenOf(layout: LayoutConfig): Partial<Policy["layout"]> {
+  const { volatile, padding, toolOrder } = layout;
+  return {
+    ...(volatile === null ? {} : { volatile }),
+    ...(padding === null ? {} : { padding }),
+    ...(toolOrder === null ? {} : { toolOrder }),
+  };
+}
+
+const effects: readonly string[] = ["none", "read", "write", "execute", "network"];
+
+/** The configuration was checked when it was read. */
+function isEffect(name: string): name is SideEffects {
+  return effects.includes(name);
+}
+
+/** The options in strata.yaml. Own toolsets, environments and callbacks come only from an application. */
+export function toDelegationOptions(config: StrataConfig): DelegationOptions {
+  const { subAgents } = config;
+  const { isEnabled, isNested: nested, workerModel, ...limits } = subAgents;
+  const model = workerModel === null ? {} : { model: modelOf(config, workerModel) };
+  return { isEnabled, nested, ...limits, ...model };
+}

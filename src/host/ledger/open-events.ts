@@ -1,0 +1,67 @@
+// The event bus of a host. Events are stored in the ledger; problems become notices.
+import { messageOf } from "../../core/strata-error.ts";
+import { createEventIds } from "../../core/events/event-ids.ts";
+import type { Ledger } from "../../core/ledger/ledger.ts";
+import {
+  createEventBus,
+  type EventBus,
+  type EventBusOptions,
+} from "../../edge/events/event-bus.ts";
+import type { BusProblem } from "../../edge/events/problem.ts";
+
+export interface EventsOptions extends Pick<EventBusOptions, "nowUs"> {
+  readonly ledger: Ledger;
+  readonly onNotice: (notice: string) => void;
+}
+
+export function openEvents({ ledger, onNotice, ...more }: EventsOptions): EventBus {
+  const onProblem = (problem: BusProblem): void => {
+    const text = describeProblem(problem);
+    if (text !== null) onNotice(text);
+  };
+  return createEventBus({ store: ledger, onProblem, ...more });
+}
+
+/** A notice without the events' content; null if no person needs to know. */
+function describeProblem(problem: BusProblem): string | null {
+  switch (problem.kind) {
+    case "event-invalid":
+      return `an event of the type ${problem.type} is not as catalogued`;
+    case "handler-failed":
+      return `somebody who was told of ${problem.type} failed: ${messageOf(problem.error)}`;
+    case "handler-slow":
+      return null;
+    case "handler-overrun":
+      return `${problem.missedCount} events did not reach somebody who is too slow`;
+    case "queue-full":
+      return `${problem.refusedCount} events were not taken: ${problem.queueMax} others wait`;
+    case "queue-recovered":
+      return `events are taken again; ${problem.refusedCount} were not`;
+    case "write-retried":
+      return `${problem.eventCount} events are not stored yet: ${messageOf(problem.error)}`;
+    case "write-failed":
+      return `${problem.eventCount} events were not stored: ${messageOf(problem.error)}`;
+  }
+}
+
+/**
+ * Makes the next event ids of a session sort after the stored ones, even if another clock is ahead of ours.
+ * Returns the last stored id; null if there is none.
+ */
+export async function continueEvents(
+  events: Pick<EventBus, "continueSession">,
+  ledger: Pick<Ledger, "findSession" | "readEvents">,
+  sessionId: string,
+): Promise<string | null> {
+  const touchedMs = (await ledger.findSession(sessionId))?.updatedMs ?? Infinity;
+  const fromMs = Math.min(Date.now(), touchedMs - eventsLateMs);
+  // The smallest id of that moment.
+  const afterId = createEventIds().next(fromMs, new Uint8Array(10));
+  let last: string | null = null;
+  for await (const { id } of ledger.readEvents({ sessionId, afterId })) last = id;
+  if (last !== null) events.continueSession(sessionId, last);
+  return last;
+}
+
+/** The last events of a session are about as old as its last write; clocks differ. */
+const eventsLateMs = 60_000;
