@@ -113,5 +113,5 @@ export function createSimulatorOf(
 
 function createClock(choice: NonNullable<SimulatorOptions["clock"]>): Clock {
   if (choice === "real") return createRealClock();
-  return choice === "virtual" ? createVirtualClock() : createVirtualClock(choice.virtualStartMs);
+  return createVirtualClock(choice === "virtual" ? undefined : choice.virtualStartMs);
 }

@@ -2,7 +2,7 @@
 import { drawOf } from "../ids.ts";
 import type { Model, Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "../prompt.ts";
 import { findFolder, findPaths } from "./find-paths.ts";
-import { forcedCall, toCall } from "./forced-call.ts";
+import { forcedCall, toCall } from "./sample-input.ts";
 import { asksForSummary, lastQuestion, shorten, stepsIn, summarise } from "./summariser.ts";
 import {
   folderProperties,

@@ -9,7 +9,7 @@ import { keyedPromptOf } from "./growing-prompt.ts";
 import { stingyBilling, type BillingOptions } from "./options.ts";
 import { createStepBilling } from "./step-billing.ts";
 
-/** For models with automatic caching only. The lookback is that of the provider's models that take markers. */
+/** For models without markers. The lookback is that of the provider's models that take markers. */
 const implicitOnly: MarkerRules = {
   markersMax: 1,
   excess: "the latest count",
@@ -36,7 +36,8 @@ export function createBilling(options: Partial<BillingOptions> = {}): Billing {
       const { markers, automatic } = request.model.cache;
       if (markers !== null) return openMarked(request, markers, books);
       if (automatic?.takesMarkerSlot === true) return openMarked(request, implicitOnly, books);
-      return automatic?.boundary === "every step" ? steps.open(request) : openUncached(request);
+      if (automatic?.boundary === "every step") return steps.open(request);
+      return openMarked({ ...request, markers: [], mode: "explicit" }, implicitOnly, books);
     },
     entries: (nowMs) => [
       ...[...store.all()].map((entry) =>
@@ -242,22 +243,3 @@ function writtenSpans(
   }
   return spans;
 }
-
-function openUncached(request: BillableRequest): OpenBill {
-  const totalTokens = request.blocks.reduce((sum, { tokens }) => sum + tokens, 0);
-  return {
-    bill: {
-      requestId: request.id,
-      totalTokens,
-      readTokens: 0,
-      writeTokens: {},
-      uncachedTokens: totalTokens,
-      hitBlock: null,
-      markers: [],
-      reason: { kind: "no marker" },
-    },
-    ...nothingToDo,
-  };
-}
-
-const nothingToDo: Omit<OpenBill, "bill"> = { begin: () => {}, end: () => {}, abandon: () => {} };

@@ -1,7 +1,5 @@
 // Billing for providers that keep every prefix for free, in whole steps, for an unspecified time.
 import { assert } from "../../core/assert.ts";
-import type { AutomaticRules } from "../../core/models/cache-rules.ts";
-import { drawOf } from "../ids.ts";
 import type { BillableRequest } from "./billable-request.ts";
 import type { Billing, OpenBill, Reason } from "./bill.ts";
 import { keyedPromptOf } from "./growing-prompt.ts";
@@ -80,16 +78,6 @@ function openSteps(
   }
 }
 
-/** The minimum, or a random time per prefix, mostly near the minimum. */
-function keptMs(key: string, rules: AutomaticRules, { retention }: BillingOptions): number {
-  const least = (rules.keptSecondsMin ?? 0) * 1000;
-  if (retention === "minimum") return least;
-  const most = (rules.keptSecondsMax ?? rules.keptSecondsMin ?? 0) * 1000;
-  const draw = drawOf(`${retention.seed}
-${key}`);
-  return least + (most - least) * draw ** 3;
-}
-
 /** Records every prefix of the request as sent at its start. */
 function remember(
   { id, blocks, model, implicitLifetime, startMs }: BillableRequest,
@@ -99,17 +87,17 @@ function remember(
 ): void {
   const { automatic, lifetimes } = model.cache;
   assert(automatic !== null, "steps are automatic");
-  // A lifetime the client asked for; otherwise the provider decides.
+  // The lifetime that the client asked for; otherwise only the provider's minimum is certain.
   const asked = lifetimes.find(({ lifetime }) => lifetime === implicitLifetime);
+  const keptMs = (asked?.seconds ?? automatic.keptSecondsMin ?? 0) * 1000;
   const total = blocks.reduce((sum, { tokens }) => sum + tokens, 0);
   for (const [index, key] of keys.entries()) {
     const known = sightings.get(key);
     const isWhole = index === keys.length - 1;
-    const forMs = asked === undefined ? keptMs(key, automatic, options) : asked.seconds * 1000;
     sightings.delete(key);
     sightings.set(key, {
       writtenBy: known?.writtenBy ?? id,
-      untilMs: Math.max(known?.untilMs ?? 0, startMs + forMs),
+      untilMs: Math.max(known?.untilMs ?? 0, startMs + keptMs),
       tokens: isWhole ? total : (known?.tokens ?? null),
     });
   }

@@ -1,5 +1,4 @@
 // POST /v1/chat/completions.
-import type { Catalogue } from "../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../core/models/model-facts.ts";
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import { invalid, notSimulated, unsupportedParameter } from "./api-error.ts";
@@ -18,13 +17,9 @@ import { readMessages } from "./request/read-chat-messages.ts";
 import { readShared, type ReadRequest } from "./request/read-request.ts";
 import { answerOf, recordCall, runCall } from "./run-call.ts";
 
-export function answerChat(
-  request: SimRequest,
-  context: SurfaceContext,
-  catalogue: Catalogue,
-): SimResponse {
+export function answerChat(request: SimRequest, context: SurfaceContext): SimResponse {
   const body = readBody(request.bodyText);
-  const read = readChat(body, catalogue);
+  const read = readChat(body);
   const call = runCall(context.newId("chatcmpl-"), read, context, "reply");
   const reply = toChatCompletion(call, context);
   recordCall(call, reply.finishReason, context);
@@ -36,8 +31,8 @@ export function answerChat(
   return answerOf(call, chatEvents(reply, includesUsage), context);
 }
 
-function readChat(body: Place, catalogue: Catalogue): ReadRequest {
-  const shared = readShared(body, "chat", catalogue);
+function readChat(body: Place): ReadRequest {
+  const shared = readShared(body, "chat");
   const { facts } = shared;
   refuseUnsimulated(body);
   checkSampling(body, shared);

@@ -1,5 +1,5 @@
 // The OpenAI surface: chat completions, responses, counting, compaction and the list of models.
-import { builtInCatalogue, listModels, type Catalogue } from "../../core/models/catalogue.ts";
+import { listModels } from "../../core/models/catalogue.ts";
 import {
   noRetry,
   type Route,
@@ -17,7 +17,6 @@ import { answerResponses, countInputTokens } from "./responses.ts";
 import { createResponseStore } from "./stored-responses.ts";
 
 export interface OpenaiSurfaceOptions {
-  readonly catalogue?: Catalogue;
   /** How many responses are stored for previous_response_id and diagnostics. */
   readonly responsesMax?: number;
   /** How many characters the stored responses hold in total. */
@@ -25,9 +24,8 @@ export interface OpenaiSurfaceOptions {
 }
 
 export function createOpenaiSurface(options: OpenaiSurfaceOptions = {}): Surface {
-  const catalogue = options.catalogue ?? builtInCatalogue;
   const store = createResponseStore(options.responsesMax, options.responseCharactersMax);
-  const known = ({ workspace }: SurfaceContext): Known => ({ catalogue, store, workspace });
+  const known = ({ workspace }: SurfaceContext): Known => ({ store, workspace });
   return {
     name: "openai",
     authenticate,
@@ -39,7 +37,7 @@ export function createOpenaiSurface(options: OpenaiSurfaceOptions = {}): Surface
       return toErrorResponse(status, { message, type, param: null, code: null }, context, noRetry);
     },
     routes: [
-      post("/v1/chat/completions", (request, context) => answerChat(request, context, catalogue)),
+      post("/v1/chat/completions", answerChat),
       post("/v1/responses", (request, context) =>
         answerResponses(request, context, known(context)),
       ),
@@ -52,7 +50,7 @@ export function createOpenaiSurface(options: OpenaiSurfaceOptions = {}): Surface
       {
         method: "GET",
         path: "/v1/models",
-        handle: (_request, context) => answerModels(context, catalogue),
+        handle: (_request, context) => answerModels(context),
       },
     ],
   };
@@ -75,8 +73,8 @@ function post(path: string, handle: Route["handle"]): Route {
 }
 
 /** OpenAI's models in the catalogue that are not retired. */
-function answerModels(context: SurfaceContext, catalogue: Catalogue): SimResponse {
-  const data = listModels(catalogue)
+function answerModels(context: SurfaceContext): SimResponse {
+  const data = listModels()
     .filter(({ provider, lifecycle }) => provider === "openai" && lifecycle.status !== "retired")
     .map(({ id, lifecycle }) => ({
       id,

@@ -152,18 +152,7 @@ function askSurface(
 }
 
 function isStreamFault(fault: Fault): fault is StreamFault {
-  switch (fault.kind) {
-    case "slow first byte":
-    case "stall":
-    case "cut":
-    case "malformed":
-      return true;
-    case "rate limited":
-    case "server error":
-    case "overloaded":
-    case "overflow":
-      return false;
-  }
+  return fault.kind === "slow first byte" || "afterEvents" in fault;
 }
 
 /** All providers put the text in `error.message`. */

@@ -1,5 +1,4 @@
 // A parsed request of either API, for rendering, billing and answering.
-import type { Catalogue } from "../../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
 import { findModel } from "../../../core/models/resolve-model.ts";
 import { ApiError } from "../api-error.ts";
@@ -27,11 +26,10 @@ export interface ReadRequest {
 export function readShared(
   body: Place,
   endpoint: "chat" | "responses" | "compact",
-  catalogue: Catalogue,
 ): Omit<ReadRequest, "instructions" | "items" | "outputTokensMax"> {
   const api = endpoint === "chat" ? "chat" : "responses";
   const model = textAt(body, "model");
-  const facts = findOpenaiModel(model, catalogue);
+  const facts = findOpenaiModel(model);
   return {
     api,
     model,
@@ -44,8 +42,8 @@ export function readShared(
 }
 
 /** Finds only OpenAI's own model ids. */
-function findOpenaiModel(name: string, catalogue: Catalogue): ModelFacts {
-  const found = name.includes("/") ? null : findModel(name, catalogue);
+function findOpenaiModel(name: string): ModelFacts {
+  const found = name.includes("/") ? null : findModel(name);
   const facts = found?.facts;
   if (facts === undefined || facts.provider !== "openai" || facts.route !== "openai-api") {
     const known = `The model \`${name}\` does not exist or you do not have access to it.`;

@@ -1,5 +1,4 @@
 // Parses the body of POST /v1/responses and its sub-routes.
-import type { Catalogue } from "../../../core/models/catalogue.ts";
 import type { ModelFacts } from "../../../core/models/model-facts.ts";
 import { invalid, missing, notSimulated, unsupportedParameter } from "../api-error.ts";
 import {
@@ -25,7 +24,6 @@ export interface ReadResponses {
 }
 
 export interface Known {
-  readonly catalogue: Catalogue;
   readonly store: ResponseStore;
   readonly workspace: string;
 }
@@ -35,7 +33,7 @@ export function readResponses(
   endpoint: "responses" | "compact",
   known: Known,
 ): ReadResponses {
-  const shared = readShared(body, endpoint, known.catalogue);
+  const shared = readShared(body, endpoint);
   const { facts } = shared;
   refuseUnsimulated(body);
   checkSampling(body, shared);
