@@ -1,12 +1,13 @@
 // The explanation of a call that read less from the cache than it could have.
-import { callEvents } from "../events/call-events.ts";
+import { eventCatalogue } from "../events/event-catalogue.ts";
+import type { PayloadOf } from "../events/event.ts";
 import type { BlockPlace } from "./find-divergence.ts";
 
-/** Why a prefix was not read. The list is closed: a new cause is a decision. */
-export type MissCause = (typeof callEvents)["cache.miss"]["payload"]["cause"][number] | "no miss";
+/** Why a prefix was not read. */
+export type MissCause = PayloadOf<"cache.miss">["cause"] | "no miss";
 
 export const missCauses: readonly MissCause[] = [
-  ...callEvents["cache.miss"].payload.cause,
+  ...eventCatalogue["cache.miss"].payload.cause,
   "no miss",
 ];
 

@@ -1,4 +1,5 @@
 // Why a provider did not answer, as a value for the ledger and the dashboard.
+import type { PayloadOf } from "../events/event.ts";
 
 /** The list is closed: a new kind is a decision, not a string. */
 export type ProviderFailure =
@@ -99,4 +100,29 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
   const dayOfEra =
     yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
   return era * 146_097 + dayOfEra - 719_468;
+}
+
+type ErrorClass = PayloadOf<"llm.call_failed">["error_class"];
+
+const errorClasses: Readonly<Record<ProviderFailure["kind"], ErrorClass>> = {
+  "rate-limited": "rate_limit",
+  overloaded: "server_error",
+  "server-error": "server_error",
+  "context-overflow": "context_overflow",
+  "thinking-mismatch": "invalid_request",
+  "request-too-large": "invalid_request",
+  "invalid-request": "invalid_request",
+  authentication: "auth",
+  permission: "auth",
+  billing: "other",
+  "not-found": "invalid_request",
+  malformed: "other",
+  unreachable: "network",
+  timeout: "network",
+  cancelled: "cancelled",
+};
+
+/** The class of a failure in events. */
+export function toErrorClass(kind: ProviderFailure["kind"]): ErrorClass {
+  return errorClasses[kind];
 }

@@ -1,50 +1,50 @@
 // Which event moves which metrics.
 import type { StrataEvent } from "../../core/events/event.ts";
 import {
-  foldCompaction,
-  foldMemory,
-  foldSkill,
-  foldToolEnd,
-  foldToolNamed,
-  foldTurnEnd,
-} from "./fold-agents.ts";
-import { foldCallCompleted, foldCallFailed, foldCallStarted, foldMiss } from "./fold-calls.ts";
-import type { FoldContext } from "./fold-context.ts";
+  countCompaction,
+  countMemory,
+  countSkill,
+  countToolEnd,
+  countToolNamed,
+  countTurnEnd,
+} from "./count-agents.ts";
+import { countCallCompleted, countCallFailed, countCallStarted, countMiss } from "./count-calls.ts";
+import type { CountContext } from "./count-context.ts";
 
-/** Types without a fold of their own count in `strata_events_total` only. */
-export function foldEvent(event: StrataEvent, context: FoldContext): void {
+/** Types without a metric of their own count in `strata_events_total` only. */
+export function countEvent(event: StrataEvent, context: CountContext): void {
   switch (event.type) {
     case "llm.call_started":
-      return foldCallStarted(event, context);
+      return countCallStarted(event, context);
     case "llm.call_completed":
-      return foldCallCompleted(event, context);
+      return countCallCompleted(event, context);
     case "llm.call_failed":
-      return foldCallFailed(event, context);
+      return countCallFailed(event, context);
     case "cache.miss":
-      return foldMiss(event, context);
+      return countMiss(event, context);
     case "turn.completed":
     case "turn.failed":
     case "turn.cancelled":
     case "turn.interrupted":
     case "turn.abandoned":
-      return foldTurnEnd(event, context);
+      return countTurnEnd(event, context);
     case "tool.called":
     case "tool.confirmation_requested":
-      return foldToolNamed(event, context);
+      return countToolNamed(event, context);
     case "tool.completed":
     case "tool.failed":
-      return foldToolEnd(event, context);
+      return countToolEnd(event, context);
     case "memory.updated":
     case "memory.eviction":
-      return foldMemory(event, context);
+      return countMemory(event, context);
     case "skill.loaded":
     case "skill.search":
     case "skill.modified":
-      return foldSkill(event, context);
+      return countSkill(event, context);
     case "compaction.completed":
     case "compaction.failed":
     case "compaction.skipped":
-      return foldCompaction(event, context);
+      return countCompaction(event, context);
     case "session.created":
     case "session.resumed":
     case "session.ended":

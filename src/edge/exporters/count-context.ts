@@ -5,7 +5,7 @@ import type { BoundedLabel } from "./bounded-label.ts";
 import type { Instruments } from "./instruments.ts";
 import type { Pending } from "./pending.ts";
 
-export interface FoldContext extends Pick<Instruments, "add" | "set" | "shift" | "note"> {
+export interface CountContext extends Pick<Instruments, "add" | "set" | "shift" | "note"> {
   readonly agentOf: (event: { readonly sessionId: string }) => string;
   readonly labels: Readonly<Record<LabelName, BoundedLabel>>;
   /** Null if the price is unknown. */

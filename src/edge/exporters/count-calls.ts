@@ -2,7 +2,7 @@
 import type { EventOf, PayloadOf } from "../../core/events/event.ts";
 import { findCost } from "../../core/models/cost.ts";
 import { noUsage } from "../../core/message/usage.ts";
-import type { FoldContext } from "./fold-context.ts";
+import type { CountContext } from "./count-context.ts";
 
 type Completed = EventOf<"llm.call_completed">;
 
@@ -12,13 +12,13 @@ interface CallLabels {
   readonly model: string;
 }
 
-export function foldCallStarted(event: EventOf<"llm.call_started">, context: FoldContext): void {
+export function countCallStarted(event: EventOf<"llm.call_started">, context: CountContext): void {
   const tokens = event.payload.estimated_input_tokens;
   context.set("llm_prompt_tokens_estimated", labelsOf(event, context), tokens);
   context.estimates.begin(event.id, tokens);
 }
 
-export function foldCallCompleted(event: Completed, context: FoldContext): void {
+export function countCallCompleted(event: Completed, context: CountContext): void {
   const { add, note } = context;
   const { payload } = event;
   const labels = labelsOf(event, context);
@@ -32,12 +32,12 @@ export function foldCallCompleted(event: Completed, context: FoldContext): void 
   add("llm_tokens_total", { ...labels, kind: "cache_write" }, payload.cache_creation_input_tokens);
   add("llm_tokens_total", { ...labels, kind: "output" }, payload.output_tokens);
   add("llm_tool_uses_total", labels, payload.produced_tool_calls);
-  foldShares(labels.agent, payload, context);
-  foldDrift(event, labels, context);
-  foldCost(event, labels, context);
+  countShares(labels.agent, payload, context);
+  countDrift(event, labels, context);
+  countCost(event, labels, context);
 }
 
-export function foldCallFailed(event: EventOf<"llm.call_failed">, context: FoldContext): void {
+export function countCallFailed(event: EventOf<"llm.call_failed">, context: CountContext): void {
   const { payload, parentEventId } = event;
   const labels = labelsOf(event, context);
   const { provider, model } = labels;
@@ -49,7 +49,7 @@ export function foldCallFailed(event: EventOf<"llm.call_failed">, context: FoldC
   if (!context.add("llm_cost_usd_total", labels, Number(usd))) context.unread(event.type);
 }
 
-export function foldMiss(event: EventOf<"cache.miss">, context: FoldContext): void {
+export function countMiss(event: EventOf<"cache.miss">, context: CountContext): void {
   const { cause, lost_tokens: tokens, lost_cost_usd: usd } = event.payload;
   const labels = { agent: context.agentOf(event), cause };
   context.add("llm_cache_misses_total", labels);
@@ -60,13 +60,13 @@ export function foldMiss(event: EventOf<"cache.miss">, context: FoldContext): vo
 
 type CallEvent = EventOf<"llm.call_started" | "llm.call_completed" | "llm.call_failed">;
 
-function labelsOf(event: CallEvent, { labels, agentOf }: FoldContext): CallLabels {
+function labelsOf(event: CallEvent, { labels, agentOf }: CountContext): CallLabels {
   const { provider, model } = event.payload;
   return { agent: agentOf(event), provider: labels.provider(provider), model: labels.model(model) };
 }
 
 /** Over everything since the start, like the counters. For a window, divide the rates of the counters. */
-function foldShares(agent: string, payload: Completed["payload"], context: FoldContext): void {
+function countShares(agent: string, payload: Completed["payload"], context: CountContext): void {
   const before = context.prompts.get(agent);
   const readTokens = (before?.readTokens ?? 0) + payload.cached_input_tokens;
   const writtenTokens = (before?.writtenTokens ?? 0) + payload.cache_creation_input_tokens;
@@ -78,7 +78,7 @@ function foldShares(agent: string, payload: Completed["payload"], context: FoldC
   context.set("llm_cache_coverage_ratio", { agent }, (readTokens + writtenTokens) / prompt);
 }
 
-function foldDrift(event: Completed, labels: CallLabels, context: FoldContext): void {
+function countDrift(event: Completed, labels: CallLabels, context: CountContext): void {
   const { parentEventId, payload } = event;
   const estimated = parentEventId === null ? undefined : context.estimates.end(parentEventId);
   const actual = promptOf(payload);
@@ -92,7 +92,7 @@ function foldDrift(event: Completed, labels: CallLabels, context: FoldContext): 
   context.note("llm_prompt_tokens_drift", labels, percent);
 }
 
-function foldCost(event: Completed, labels: CallLabels, context: FoldContext): void {
+function countCost(event: Completed, labels: CallLabels, context: CountContext): void {
   const { cost_usd: usd } = event.payload;
   const plainUsd = costWithoutCache(event, context);
   if (usd === null || plainUsd === null) context.add("llm_calls_unpriced_total", labels);
@@ -109,7 +109,7 @@ function foldCost(event: Completed, labels: CallLabels, context: FoldContext): v
 /** In dollars as a float, good enough for graphs; the ledger has the exact amounts. */
 function costWithoutCache(
   { payload, timestampUs }: Completed,
-  { priceOf }: FoldContext,
+  { priceOf }: CountContext,
 ): number | null {
   const price = priceOf(payload.model, payload.provider);
   if (price === null) return null;

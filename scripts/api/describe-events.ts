@@ -1,6 +1,6 @@
 // The catalogue as a document, so that there is only one to maintain.
-import { eventTypes, specOf, type EventType } from "./event-catalogue.ts";
-import type { FieldSpec } from "./field-kinds.ts";
+import { eventTypes, specOf, type EventType } from "../../src/core/events/event-catalogue.ts";
+import type { FieldSpec } from "../../src/core/events/field-kinds.ts";
 
 /** Markdown: a table of the types, then each payload. */
 export function describeEvents(): string {
@@ -24,7 +24,7 @@ export function describeEvents(): string {
 
 function describeType(type: EventType): string {
   const { when, actor, sensitivity, audit } = specOf(type);
-  return `| \`${type}\` | ${when} | ${actor} | ${sensitivity} | ${audit ? "yes" : ""} |`;
+  return `| \`${type}\` | ${when} | ${actor} | ${sensitivity} | ${audit === true ? "yes" : ""} |`;
 }
 
 function describePayload(type: EventType): string[] {

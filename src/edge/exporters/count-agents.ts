@@ -1,12 +1,12 @@
-// Turns, tools, memory, skills and folds as metrics.
+// Turns, tools, memory, skills and compactions as metrics.
 import type { EventOf, PayloadOf } from "../../core/events/event.ts";
-import type { FoldContext } from "./fold-context.ts";
+import type { CountContext } from "./count-context.ts";
 
 type TurnEnd = EventOf<
   "turn.completed" | "turn.failed" | "turn.cancelled" | "turn.interrupted" | "turn.abandoned"
 >;
 
-export function foldTurnEnd(event: TurnEnd, context: FoldContext): void {
+export function countTurnEnd(event: TurnEnd, context: CountContext): void {
   const agent = context.agentOf(event);
   const outcome = event.type.replace("turn.", "");
   context.add("agent_turns_total", { agent, outcome });
@@ -14,17 +14,17 @@ export function foldTurnEnd(event: TurnEnd, context: FoldContext): void {
   context.note("agent_turn_duration_seconds", { agent }, event.payload.wall_time_seconds);
 }
 
-export function foldToolNamed(
+export function countToolNamed(
   event: EventOf<"tool.called" | "tool.confirmation_requested">,
-  { tools }: FoldContext,
+  { tools }: CountContext,
 ): void {
   tools.begin(keyOf(event), event.payload.tool_name);
 }
 
 /** A use refused before its tool was called counts for the tool `unknown`: its event does not name the tool. */
-export function foldToolEnd(
+export function countToolEnd(
   event: EventOf<"tool.completed" | "tool.failed">,
-  context: FoldContext,
+  context: CountContext,
 ): void {
   const tool = context.labels.tool(context.tools.end(keyOf(event)));
   const outcome = event.type === "tool.failed" ? event.payload.error_class : successOf(event);
@@ -46,9 +46,9 @@ function keyOf({
   return `${sessionId}\n${payload.tool_use_id}`;
 }
 
-export function foldMemory(
+export function countMemory(
   event: EventOf<"memory.updated" | "memory.eviction">,
-  context: FoldContext,
+  context: CountContext,
 ): void {
   const agent = context.agentOf(event);
   const { file } = event.payload;
@@ -62,9 +62,9 @@ export function foldMemory(
   context.add("agent_memory_entries_evicted_total", { agent, file, trigger }, entries);
 }
 
-export function foldSkill(
+export function countSkill(
   event: EventOf<"skill.loaded" | "skill.search" | "skill.modified">,
-  context: FoldContext,
+  context: CountContext,
 ): void {
   const agent = context.agentOf(event);
   switch (event.type) {
@@ -83,10 +83,10 @@ export function foldSkill(
   }
 }
 
-type FoldEnd = EventOf<"compaction.completed" | "compaction.failed" | "compaction.skipped">;
+type CompactionEnd = EventOf<"compaction.completed" | "compaction.failed" | "compaction.skipped">;
 
 /** Observes a duration only if a model was asked for a summary. */
-export function foldCompaction(event: FoldEnd, context: FoldContext): void {
+export function countCompaction(event: CompactionEnd, context: CountContext): void {
   const agent = context.agentOf(event);
   const { outcome } = event.payload;
   const trigger = triggerNames[event.payload.trigger];
