@@ -1,7 +1,7 @@
 // The settings of one agent: the global ones, replaced by its own; and the models that are named anywhere.
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { StrataConfig } from "./schema.ts";
-import type { PolicyName } from "../cache/policy-names.ts";
+import type { PolicyName } from "../cache/policy.ts";
 import type { ToolsetName } from "./schema/tools.ts";
 
 export interface ResolvedAgent {

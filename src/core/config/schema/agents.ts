@@ -1,5 +1,5 @@
 // agents.<id>: what differs for one agent. Of context_optimization, only the four switches.
-import { policyNames, type PolicyName } from "../../cache/policy-names.ts";
+import { policyNames, type PolicyName } from "../../cache/policy.ts";
 import { agentRoles, type AgentRole } from "../../message/assembled-context.ts";
 import { optionalChoice, optionalFlag, text } from "../leaves.ts";
 import { group, named, written } from "../sections.ts";

@@ -1,6 +1,6 @@
 // policies: the layout of prompts and the places of cache markers.
 import type { Layout } from "../../assembly/layout.ts";
-import { policyNames, type PolicyName } from "../../cache/policy-names.ts";
+import { policyNames, type PolicyName } from "../../cache/policy.ts";
 import { choice, optionalChoice } from "../leaves.ts";
 import { group } from "../sections.ts";
 import type { Spec } from "../spec.ts";
