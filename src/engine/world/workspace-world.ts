@@ -12,6 +12,7 @@ import { hashContent } from "../../core/hash.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
 import type { EventBus } from "../../edge/events/event-bus.ts";
 import { openMemoryStore } from "../../edge/files/memory/memory-store.ts";
+import { createSkillCache } from "../../edge/files/skills/read-skill-root.ts";
 import { openScope } from "../../edge/files/guard/scoped-files.ts";
 import {
   createWorkspaceCache,
@@ -66,6 +67,7 @@ export function openWorkspaceWorld(
   const { documents = createWorkspaceCache(), onNotice = () => {}, now = Date.now } = options;
   const { settings: given = {} } = options;
   const settings = typeof given === "function" ? given : () => given;
+  const cache = createSkillCache();
   const loadBundle = async (): Promise<WorkspaceBundle> => {
     const { documents: how, memory } = settings();
     if (how?.isKept === false) documents.invalidate(workspace);
@@ -82,7 +84,7 @@ export function openWorkspaceWorld(
       ...about,
       ...(session === undefined ? {} : { layout: session.policy.layout }),
     });
-    const skillsOf = { workspace, settings: aboutSkills, ledger, session, onNotice };
+    const skillsOf = { workspace, settings: aboutSkills, cache, ledger, session, onNotice };
     const skills = await openWorldSkills(skillsOf);
     const tools = createWorldTools({
       make: (emit) => [

@@ -1,7 +1,7 @@
 // Skills on disk: a session's snapshot, the files beside a skill, and new skills.
 import { decodeSkillText, readSkillBytes } from "../../../core/skills/read-skill.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
-import { type RootPlace, readSkillRoot } from "./read-skill-root.ts";
+import { readSkillRoot, type RootPlace, type SkillCache } from "./read-skill-root.ts";
 import { skillFileName, type StoredSkill } from "../../../core/skills/skill.ts";
 import {
   emptyRoot,
@@ -26,15 +26,17 @@ export interface SkillPlaces {
   readonly globalRoot?: string;
   /** The working folder. Its skills are in .strata/skills, or else in .metis/skills. */
   readonly workspace?: string;
+  /** Shared by sessions, so that each reads only what changed since. */
+  readonly cache?: SkillCache;
 }
 
 /** Reads both roots. The snapshot lists unusable skills as problems. The workspace must exist. */
 export async function createSkillStore(places: SkillPlaces): Promise<SkillStore> {
-  const { globalRoot, workspace } = places;
+  const { globalRoot, workspace, cache } = places;
   const global = globalRoot === undefined ? null : await openGlobal(globalRoot);
   const local = workspace === undefined ? null : await openLocal(workspace);
   return {
-    snapshot: takeSnapshot(await readOpened(global), await readOpened(local)),
+    snapshot: takeSnapshot(await readOpened(global, cache), await readOpened(local, cache)),
     readFile: async ({ source, name }, path) => {
       const opened = source === "global" ? global : local;
       if (opened === null || "problems" in opened) throw noSuchRoot(source);
@@ -65,9 +67,12 @@ async function openLocal(workspace: string): Promise<RootPlace> {
   return { scope, path, shown: path, source: "workspace" };
 }
 
-async function readOpened(opened: RootPlace | SkillRoot | null): Promise<SkillRoot> {
+async function readOpened(
+  opened: RootPlace | SkillRoot | null,
+  cache: SkillCache | undefined,
+): Promise<SkillRoot> {
   if (opened === null) return emptyRoot;
-  return "problems" in opened ? opened : readSkillRoot(opened);
+  return "problems" in opened ? opened : readSkillRoot(opened, cache);
 }
 
 /** Skills have one place: where they already are, else beside our other files. */
