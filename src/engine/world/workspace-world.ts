@@ -68,6 +68,8 @@ export function openWorkspaceWorld(
   const { settings: given = {} } = options;
   const settings = typeof given === "function" ? given : () => given;
   const cache = createSkillCache();
+  const { guardedFiles } = options;
+  const guarding = guardedFiles === undefined ? {} : { guardedFiles };
   const loadBundle = async (): Promise<WorkspaceBundle> => {
     const { documents: how, memory } = settings();
     if (how?.isKept === false) documents.invalidate(workspace);
@@ -77,14 +79,22 @@ export function openWorkspaceWorld(
     const { session } = owner;
     const startedMs = session?.openedMs ?? now();
     const { memory: about = {}, skills: aboutSkills = {} } = settings();
-    const files = await openScope(workspace);
+    const files = await openScope(workspace, guarding);
     const { journal } = about;
     const store = await openMemoryStore(workspace, journal === undefined ? {} : { journal });
     const memory = createWorldMemory(store, {
       ...about,
       ...(session === undefined ? {} : { layout: session.policy.layout }),
     });
-    const skillsOf = { workspace, settings: aboutSkills, cache, ledger, session, onNotice };
+    const skillsOf = {
+      workspace,
+      settings: aboutSkills,
+      cache,
+      guarding,
+      ledger,
+      session,
+      onNotice,
+    };
     const skills = await openWorldSkills(skillsOf);
     const tools = createWorldTools({
       make: (emit) => [

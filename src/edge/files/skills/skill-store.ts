@@ -10,6 +10,7 @@ import {
   type SkillSnapshot,
 } from "../../../core/skills/skill-snapshot.ts";
 import { toSkillText, type NewSkill } from "../../../core/skills/frontmatter-yaml.ts";
+import type { ScopeOptions } from "../guard/open-root.ts";
 import { openScope, type ScopedFiles } from "../guard/scoped-files.ts";
 
 export interface SkillStore {
@@ -28,13 +29,14 @@ export interface SkillPlaces {
   readonly workspace?: string;
   /** Shared by sessions, so that each reads only what changed since. */
   readonly cache?: SkillCache;
+  readonly scope?: ScopeOptions;
 }
 
 /** Reads both roots. The snapshot lists unusable skills as problems. The workspace must exist. */
 export async function createSkillStore(places: SkillPlaces): Promise<SkillStore> {
-  const { globalRoot, workspace, cache } = places;
-  const global = globalRoot === undefined ? null : await openGlobal(globalRoot);
-  const local = workspace === undefined ? null : await openLocal(workspace);
+  const { globalRoot, workspace, cache, scope } = places;
+  const global = globalRoot === undefined ? null : await openGlobal(globalRoot, scope);
+  const local = workspace === undefined ? null : await openLocal(workspace, scope);
   return {
     snapshot: takeSnapshot(await readOpened(global, cache), await readOpened(local, cache)),
     readFile: async ({ source, name }, path) => {
@@ -50,9 +52,12 @@ export async function createSkillStore(places: SkillPlaces): Promise<SkillStore>
 }
 
 /** Null if it is missing. A root with its problem if it cannot be used. */
-async function openGlobal(root: string): Promise<RootPlace | SkillRoot | null> {
+async function openGlobal(
+  root: string,
+  options?: ScopeOptions,
+): Promise<RootPlace | SkillRoot | null> {
   try {
-    return { scope: await openScope(root), path: ".", shown: root, source: "global" };
+    return { scope: await openScope(root, options), path: ".", shown: root, source: "global" };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     if (error.errorClass === "not_found") return null;
@@ -61,8 +66,8 @@ async function openGlobal(root: string): Promise<RootPlace | SkillRoot | null> {
   }
 }
 
-async function openLocal(workspace: string): Promise<RootPlace> {
-  const scope = await openScope(workspace);
+async function openLocal(workspace: string, options?: ScopeOptions): Promise<RootPlace> {
+  const scope = await openScope(workspace, options);
   const path = await findPath(scope);
   return { scope, path, shown: path, source: "workspace" };
 }

@@ -3,7 +3,8 @@ import { isAbsolute, relative, resolve, sep } from "node:path";
 import type { WorkspaceScope } from "../../../core/layers/workspace-bundle.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import type { ScopedFiles } from "../guard/scoped-files.ts";
-import { isSameName, isStateFolder } from "../workspace-folders.ts";
+import { isSameName } from "../guard/scoped-path.ts";
+import { isStateFolder } from "../workspace-folders.ts";
 
 /** Only `main` belongs to the owner alone. With any other word, others may take part. */
 export function toScope(given: string | undefined): WorkspaceScope {
