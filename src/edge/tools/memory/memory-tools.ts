@@ -58,6 +58,7 @@ export function memoryTools(
       description: description.text,
       inputSchema: schemaOf(description.properties),
     }),
+    from: "strata",
     needs: ["memory.write"],
     roles: ["manager", "unified"],
     sideEffects: "write",

@@ -11,6 +11,7 @@ import {
   toPreactivatedPointer,
 } from "../../../core/skills/skill-texts.ts";
 import {
+  ofStrata,
   ToolError,
   type Tool,
   type ToolCallContext,
@@ -22,7 +23,7 @@ import { textOf } from "../scoped-tool.ts";
 import type { SkillToolOptions } from "./skill-tool-options.ts";
 
 export function skillTools(options: SkillToolOptions): readonly Tool[] {
-  return [searchTool(options), loadTool(options), saveSkillTool(options)];
+  return [searchTool(options), loadTool(options), saveSkillTool(options)].map(ofStrata);
 }
 
 function searchTool({ store, emit }: SkillToolOptions): Tool {
