@@ -1,6 +1,7 @@
 // Event payloads of calls and turns: counts, classes and dollars, no content.
 import type { PayloadOf } from "../events/event.ts";
-import { toErrorClass, toUsd } from "../events/payload-spelling.ts";
+import { toUsd } from "../events/payload-spelling.ts";
+import { toErrorClass } from "../wire/failure.ts";
 import type { CallEntry } from "../ledger/call-entry.ts";
 import type { Block } from "../message/message.ts";
 import {

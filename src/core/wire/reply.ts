@@ -1,4 +1,5 @@
 // What a provider answered, the same for every protocol.
+import type { PayloadOf } from "../events/event.ts";
 import type { Message } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 import type { ProviderFailure } from "./failure.ts";
@@ -22,16 +23,7 @@ export interface Reply {
   readonly transformations: readonly string[];
 }
 
-export type ReplyStop =
-  | "end_turn"
-  | "tool_use"
-  | "max_tokens"
-  | "stop_sequence"
-  | "refusal"
-  | "pause_turn"
-  | "context_window"
-  | "compaction"
-  | "unknown";
+export type ReplyStop = PayloadOf<"llm.call_completed">["stop_reason"];
 
 export interface ReportedUsage {
   readonly usage: Usage;

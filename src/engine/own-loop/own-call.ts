@@ -4,6 +4,8 @@ import type { CachePlan } from "../../core/cache/cache-plan.ts";
 import type { AssembledContext } from "../../core/message/assembled-context.ts";
 import type { TokenBudget } from "../../core/tokens/budget.ts";
 import type { EncodedRequest } from "../../core/wire/encoded-request.ts";
+import type { Protocol } from "../../core/wire/protocol.ts";
+import { StrataError } from "../../core/strata-error.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
 import { usualTimeouts } from "../../edge/providers/timeouts.ts";
 import type { StepOf } from "../../core/turn/step.ts";
@@ -24,7 +26,8 @@ export interface OwnCall {
   /** Its pieces are the exact bytes of the body. */
   readonly request: EncodedRequest;
   readonly plan: CachePlan;
-  /** The body for an SDK. Builds the whole request again on each call. */
+  /** The body for an SDK, of the type of its protocol. Builds the whole request again on each call. */
+  toObject<Body>(protocol: Protocol<string, Body>): Body;
   toObject(): unknown;
   /** The body as one text, for `fetch`. */
   toBytes(): Uint8Array<ArrayBuffer>;
@@ -49,10 +52,24 @@ export function toOwnCall(
     headers: request.headers,
     request,
     plan: step.prepared.plan,
-    toObject: () => request.toObject(),
+    toObject: (asked?: Protocol) => toObject(request, turn.session.protocol, asked),
     toBytes: () => joined(request),
     toContext: () => toContext(running, step, deps),
   };
+}
+
+/** Checked, because only the caller knows which SDK gets it. */
+function toObject<Body>(
+  request: EncodedRequest<Body>,
+  { name }: Protocol,
+  asked: Protocol | undefined,
+): Body {
+  if (asked === undefined || asked.name === name) return request.toObject();
+  throw new StrataError(
+    "input-invalid",
+    `this call is of the protocol ${name}, not of ${asked.name}`,
+    "give toObject the protocol that the session was opened with",
+  );
 }
 
 function joined({ pieces, byteLength }: EncodedRequest): Uint8Array<ArrayBuffer> {

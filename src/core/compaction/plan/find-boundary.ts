@@ -1,7 +1,9 @@
 // Where the kept part of a conversation begins: at the edge of a turn, or inside a turn that is too large to keep.
-import { recentTurnsMin } from "../../tokens/plan-cuts.ts";
 import type { HistoryMessage } from "../history.ts";
 import { findCutPlaces, isAsked, type CutPlaces } from "./cut-places.ts";
+
+/** The last turns stay complete: the current message refers to them. */
+const recentTurnsMin = 3;
 
 export interface BoundaryWish {
   /** Keeps at least this many, if the history has as many. */
