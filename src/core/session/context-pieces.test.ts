@@ -3,6 +3,7 @@ import { findPolicy } from "../cache/policies.ts";
 import { toSections } from "../layers/to-sections.ts";
 import { toToolDefinition } from "../message/tool-definition.ts";
 import { resolveModel } from "../models/resolve-model.ts";
+import type { OfferedTool } from "../tools/select-tools.ts";
 import { cheapCounter } from "../tokens/cheap-counter.ts";
 import { anthropicMessages } from "../wire/anthropic-messages/index.ts";
 import { contextPieces } from "./context-pieces.ts";
@@ -68,11 +69,12 @@ test("every section of a session says who wrote it", () => {
   expect(toSections({ ...everything, skillIndex: "x" })).toHaveLength(pieces.length - 1);
 });
 
+function tool(name: string): OfferedTool {
+  const definition = toToolDefinition({ name, description: "d", inputSchema: { type: "object" } });
+  return { definition, needs: [] };
+}
+
 test("tools that Strata brings are told apart from the user's, also of the same name", () => {
-  const tool = (name: string) => ({
-    definition: toToolDefinition({ name, description: "d", inputSchema: { type: "object" } }),
-    needs: [],
-  });
   const ours = { ...tool("read"), from: "strata" as const };
   expect(piecesOf({ tools: [ours, tool("look")] })).toEqual(["T0 look: user", "T0 read: strata"]);
   expect(piecesOf({ tools: [tool("read"), ours] })).toEqual(["T0 read: user"]);
