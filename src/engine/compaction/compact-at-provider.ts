@@ -114,10 +114,12 @@ function summaryIn(messages: readonly Message[]): string | null {
   return blocks.find((block) => block.type === "compaction")?.content ?? null;
 }
 
+function isCompaction({ content }: Message): boolean {
+  return content.length > 0 && content.every(({ type }) => type === "compaction");
+}
+
 /** Why providers would refuse this conversation; null if they would not. */
 function whyRefused(messages: readonly Message[]): string | null {
-  const isCompaction = ({ content }: Message): boolean =>
-    content.length > 0 && content.every(({ type }) => type === "compaction");
   if (messages.every(isCompaction)) return "there is nothing to compact";
   const lastReply = messages.findLastIndex(({ role }) => role === "assistant");
   const open = new Set<string>();
