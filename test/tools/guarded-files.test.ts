@@ -66,6 +66,7 @@ test("a ledger in the workspace is refused with the files beside it, and so is a
   for (const path of ["agent.db", "agent.db-wal", "agent.db-shm", "agent.db-journal"]) {
     await expectRefused(own, path, refusalOrMissing);
   }
+  expect(readFileSync(store).subarray(0, 15).toString()).toBe("SQLite format 3");
 });
 
 test("a skill's folder does not lend its files: a hard link to the configuration is refused there, too", async () => {

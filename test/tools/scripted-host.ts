@@ -25,7 +25,10 @@ export interface ScriptedHost {
   /** Every prompt that was sent. */
   readonly prompts: readonly Prompt[];
   /** Runs one turn that uses these tools in order; the results as the model read them. */
-  useTools(calls: readonly ScriptedCall[], session?: string): Promise<readonly string[]>;
+  readonly useTools: (
+    calls: readonly ScriptedCall[],
+    session?: string,
+  ) => Promise<readonly string[]>;
 }
 
 export async function openScriptedHost(

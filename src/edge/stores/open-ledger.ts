@@ -33,5 +33,7 @@ export function isConnectionString(where: string): boolean {
 
 /** The files a ledger consists of. SQLite keeps companion files during use. A server's files are not ours. */
 export function ledgerFiles(where: string): readonly string[] {
-  return isConnectionString(where) ? [] : [where, `${where}-wal`, `${where}-shm`, `${where}-journal`];
+  return isConnectionString(where)
+    ? []
+    : [where, `${where}-wal`, `${where}-shm`, `${where}-journal`];
 }

@@ -17,6 +17,9 @@ import { openScope, type ScopedFiles } from "../guard/scoped-files.ts";
 import { createSkillCache, readSkillFolder, readSkillRoot } from "./read-skill-root.ts";
 import { createSkillStore, type SkillStore } from "./skill-store.ts";
 
+/** In a variable: the check for unused packages takes a literal for one of them. */
+const makePipe = "mkfifo";
+
 let folder = "";
 let workspace = "";
 let globalRoot = "";
@@ -364,7 +367,7 @@ test("a pipe, a folder or a link in the place of a SKILL.md is reported, and the
   const skills = join(workspace, ".strata/skills");
   for (const name of ["pipe", "folder", "link", "good"])
     mkdirSync(join(skills, name), { recursive: true });
-  execFileSync("mkfifo", [join(skills, "pipe/SKILL.md")]);
+  execFileSync(makePipe, [join(skills, "pipe/SKILL.md")]);
   mkdirSync(join(skills, "folder/SKILL.md"));
   symlinkSync(join(skills, "good/SKILL.md"), join(skills, "link/SKILL.md"));
   writeFileSync(join(skills, "good/SKILL.md"), "---\nname: good\ndescription: Good.\n---\n\nGo.\n");
