@@ -217,9 +217,16 @@ const wholeCommands: readonly Command[] = [
     name: "ledger check",
     summary: "Check a ledger for damage, and each message against its hash",
     operands: [],
-    options: { store, json },
+    options: {
+      store,
+      json,
+      repair: {
+        meaning: "first remove counts that cannot be true, correct sums, and drop unreadable state",
+      },
+    },
     examples: [
       { command: "strata ledger check", shows: "each problem; exit status 10 if there is one" },
+      { command: "strata ledger check --repair", shows: "what was changed, then what is left" },
     ],
     load: () => import("./ledger-check.ts"),
   },
