@@ -106,7 +106,7 @@ describe.each(Object.entries(stores))("on %s", (kind, place) => {
     const store = await place("sums");
     const ledger = await open(store);
     await spoil(store, ledger, { tokens: Number.MAX_SAFE_INTEGER, costs: 2n ** 62n });
-    const [turn] = await all(ledger.readTurns({ sessionId: "s" }));
+    const [turn] = await all(ledger.readTurns({ turnId: "t" }));
     expect(turn?.usage.uncachedTokens).toBe(Number.MAX_SAFE_INTEGER);
     expect(turn?.costPicoUsd).toBe(3n * 2n ** 62n);
     expect((await ledger.stats()).costPicoUsd).toBe(3n * 2n ** 62n);
