@@ -106,7 +106,7 @@ describe("strata doctor", () => {
     });
   });
 
-  test("says it in words, without colours where nobody looks", async () => {
+  test("says it in words, without colours if the output is not a terminal", async () => {
     const { out } = await strata("doctor");
     expect(out).toContain("Strata cannot run here yet.");
     expect(out).not.toContain("\u001b[");

@@ -115,10 +115,10 @@ function renderRest({ automaticOnly, skipped, skippedWhere, standIns }: ReplayRe
   const lines: string[] = [];
   if (automaticOnly !== undefined) {
     const { sessions, requests, costUsd, recorded } = automaticOnly;
-    const told = recorded === undefined ? "" : `, recorded ${formatUsd(recorded.costUsd)}`;
+    const bill = recorded === undefined ? "" : `, recorded ${formatUsd(recorded.costUsd)}`;
     lines.push(
       `apart: ${formatCount(sessions, "session")} (${formatCount(requests, "request")}) of providers that take no ` +
-        `markers, ${formatUsd(costUsd)}${told}`,
+        `markers, ${formatUsd(costUsd)}${bill}`,
     );
   }
   for (const { reason, count: times } of standIns) lines.push(`${reason} (${times} requests)`);
