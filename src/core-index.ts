@@ -82,7 +82,7 @@ export {
 export type * from "./core/tokens/raw-count.ts";
 export { createTokenCounter, lengthCounter } from "./core/tokens/token-counter.ts";
 export type * from "./core/tokens/token-counter.ts";
-export { describeEnvironment, scopeCapabilities } from "./core/layers/environment.ts";
+export { describeEnvironment } from "./core/layers/environment.ts";
 export type * from "./core/layers/environment.ts";
 export { readEvent } from "./core/layers/event.ts";
 export type * from "./core/layers/event.ts";

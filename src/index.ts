@@ -41,9 +41,9 @@ export {
   type WorkspaceCache,
   type WorkspaceCacheOptions,
 } from "./edge/files/workspace/workspace-cache.ts";
-export { toCounters, type WorkspaceCounter } from "./edge/files/workspace/workspace-counters.ts";
+export { toCounters, type WorkspaceCounter } from "./edge/files/workspace/workspace-root.ts";
 export { builtInTools, type BuiltInOptions } from "./edge/tools/built-in-tools.ts";
-export { createCallEmitter } from "./edge/tools/dispatch/call-events.ts";
+export { createCallEmitter } from "./edge/tools/dispatch/tool-trace.ts";
 export type { DispatchContext, DispatcherOptions } from "./edge/tools/dispatch/dispatch-options.ts";
 export { createDispatcher, type Dispatcher } from "./edge/tools/dispatch/dispatcher.ts";
 export { historyTools, type HistoryToolsOptions } from "./edge/tools/history-tools.ts";

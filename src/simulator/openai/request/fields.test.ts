@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compactJson } from "../../json-source.ts";
-import { parseJson } from "./json.ts";
+import { parseJson } from "./fields.ts";
 
 function roundTrip(text: string): string | null {
   const value = parseJson(text);
