@@ -54,7 +54,7 @@ function question(
     now: { usage: change.now ?? usageOf(2000, 8100), settings: {} },
     blocks: change.blocks ?? [turn],
     appended: change.appended ?? [turn],
-    countError: { tokens: 64, share: 0.05 },
+    tokenizer: "o200k",
   };
 }
 
