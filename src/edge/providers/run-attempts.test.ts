@@ -112,7 +112,7 @@ describe("another attempt", () => {
     ]);
   });
 
-  test("follows a stream that broke before it said anything, whose reply stays on the record", async () => {
+  test("follows a stream that broke before any content, whose reply stays on the record", async () => {
     const server = await openHttp((_request, response, index) => {
       if (index === 0)
         sendEvents(response, "event: start\ndata: {}\n\nevent: error\ndata: Overloaded\n\n");
@@ -133,7 +133,7 @@ describe("another attempt", () => {
     });
   });
 
-  test("follows a stream that was cut while nobody was given its parts", async () => {
+  test("follows a stream that was cut before any part was given to the caller", async () => {
     const server = await openHttp((_request, response, index) => {
       sendEvents(response, textEvent("Half"), index === 0 ? "" : endEvent);
       response.end();

@@ -1,9 +1,10 @@
 // Reads a streamed completion chunk by chunk.
+import { malformed } from "../../failure.ts";
 import { failureIn } from "../failure.ts";
 import { parseFields } from "../../../message/fields.ts";
 import type { ServerEvent, StreamDecoder } from "../../protocol.ts";
 import type { StreamPart } from "../../reply.ts";
-import { malformed, nothingYet, takeAnswer, toReply, type ChatState } from "./decode.ts";
+import { nothingYet, takeAnswer, toReply, type ChatState } from "./decode.ts";
 import { readAnswer, type ChatAnswer } from "./schema.ts";
 
 export const chatStream: StreamDecoder<ChatState> = {
