@@ -65,6 +65,8 @@ export interface Session {
   readonly permissions: readonly string[];
   /** The parts of the foundation: names, sizes and hashes. Stored in `contextJson`. */
   readonly madeOf: readonly SectionNote[];
+  /** Names of its tools that Strata added; the others are the user's. */
+  readonly strataTools: readonly string[];
   /** Warnings to show a person once, not on every call. */
   readonly warnings: readonly string[];
 }
@@ -91,22 +93,18 @@ export interface ModelState {
   readonly left: ModelSetup | null;
 }
 
-/** The part of a session that belongs to one model: tools and system text as sent, options, thread. */
-export type ModelSetup = Pick<
+/** What a session notes about its tools and system text. */
+export type FoundationNotes = Pick<
   Session,
-  | "model"
-  | "modelName"
-  | "protocol"
-  | "policy"
-  | "options"
-  | "thread"
-  | "setupPlace"
-  | "padding"
-  | "preactivated"
-  | "toolsLeft"
-  | "permissions"
-  | "madeOf"
+  "padding" | "preactivated" | "toolsLeft" | "permissions" | "madeOf" | "strataTools"
 >;
+
+/** The part of a session that belongs to one model: tools and system text as sent, options, thread. */
+export type ModelSetup = FoundationNotes &
+  Pick<
+    Session,
+    "model" | "modelName" | "protocol" | "policy" | "options" | "thread" | "setupPlace"
+  >;
 
 export interface StaysWith {
   /** As `Session.modelName`. */
@@ -167,6 +165,11 @@ export interface SessionSkill {
   readonly body: string;
   /** Where it was found; `workspace` by default. */
   readonly source?: SkillSource;
+}
+
+export function foundationNotesOf(made: FoundationNotes): FoundationNotes {
+  const { padding, preactivated, toolsLeft, permissions, madeOf, strataTools } = made;
+  return { padding, preactivated, toolsLeft, permissions, madeOf, strataTools };
 }
 
 /** The place of a setup that is recorded with the session itself. */

@@ -1,6 +1,6 @@
 // The words of an identifier and of a text. Shared words show what a name is about.
 
-/** In lower case, each once, at least three letters: `readFoldCases` is read, compaction, cases. */
+/** In lower case, each once, at least three letters: `readFileLines` is read, file, lines. */
 export function wordsOf(text: string): readonly string[] {
   return [...collectWords(text, new Set())];
 }

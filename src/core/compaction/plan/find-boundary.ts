@@ -49,8 +49,8 @@ export function findBoundary(
     keepTokensMax: wish.keepTokensMax ?? (mayCutInside ? 2 * wish.keepTokens : Infinity),
   });
   const turnsMin = Math.max(1, wish.turnsMin ?? recentTurnsMin);
-  const deps = findTurnEdges(history, places, turnsMin);
-  const edge = chooseEdge(deps, limits);
+  const edges = findTurnEdges(history, places, turnsMin);
+  const edge = chooseEdge(edges, limits);
   const isInsideBetter = mayCutInside && edge?.isClose !== true;
   const inside = isInsideBetter ? findCallEdge(history, places, limits) : null;
   const at = inside ?? edge?.at;
@@ -92,11 +92,11 @@ interface ChosenEdge {
   readonly isClose: boolean;
 }
 
-function chooseEdge(deps: readonly number[], limits: Limits): ChosenEdge | null {
+function chooseEdge(edges: readonly number[], limits: Limits): ChosenEdge | null {
   const { isEnough, isHalfEnough, fits } = limits;
-  const whole = deps.findLast(isEnough);
+  const whole = edges.findLast(isEnough);
   if (whole !== undefined && fits(whole)) return { at: whole, isClose: true };
-  const smaller = deps.find(fits);
+  const smaller = edges.find(fits);
   if (smaller !== undefined) {
     return { at: smaller, isClose: whole === undefined || isHalfEnough(smaller) };
   }
@@ -114,10 +114,10 @@ function findCallEdge(
   const from = turnStarts[cut];
   if (from === undefined) return null;
   const to = turnStarts[cut + 1] ?? history.length;
-  const deps: number[] = [];
-  for (let at = from + 1; at < to; at += 1) if (places.isCallEdge(at)) deps.push(at);
+  const edges: number[] = [];
+  for (let at = from + 1; at < to; at += 1) if (places.isCallEdge(at)) edges.push(at);
   const at =
-    deps.findLast((each) => isEnough(each) && fits(each)) ?? deps.find(fits) ?? deps.at(-1);
+    edges.findLast((each) => isEnough(each) && fits(each)) ?? edges.find(fits) ?? edges.at(-1);
   if (at === undefined) return null;
   const isAskedKept =
     findRepeated(history, places, at).length > 0 || history.findLastIndex(isAsked) >= at;
@@ -158,9 +158,9 @@ function findRepeated(
 ): readonly HistoryMessage[] {
   const start = turnStarts.findLast((each) => each < at) ?? 0;
   const wasCut = start === headLength && (history[start]?.index ?? 0) > 0;
-  const lead = wasCut ? history.slice(0, headLength) : [];
+  const head = wasCut ? history.slice(0, headLength) : [];
   return [
-    ...lead.filter(({ compactionPart }) => compactionPart === "request"),
+    ...head.filter(({ compactionPart }) => compactionPart === "request"),
     ...history.slice(start, at).filter(isAsked),
   ];
 }

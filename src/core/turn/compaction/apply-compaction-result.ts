@@ -193,9 +193,7 @@ function written(work: Compacting, result: ResultOf<"renew foundation">): Compac
   if (work.isAborted) return failed(work, own, { errorClass: "other" }, nowMs);
   const notes = notesAt(work, own);
   const replacement =
-    notes === null
-      ? clearedReplacement(own, result)
-      : notedReplacement(own, notes, { calls: work.calls, reasons: work.reasons, renewed: result });
+    notes === null ? clearedReplacement(own, result) : notedReplacement(own, notes, work, result);
   const isStandIn = replacement.summaryState === "failed";
   const cost = knownCost(sumCalls(work.calls));
   // The compaction goes on without a model, and an event says that no model was available.
