@@ -196,8 +196,11 @@ function objectsOf(flood: Flood | undefined): Events<object> {
 
 function textsOf(given: Flood | undefined): Events<string> {
   const { begin, flood } = objectsOf(given);
-  const toText = (event: object): string => JSON.stringify(event);
   return { begin: begin.map(toText), flood: flood.map(toText) };
+}
+
+function toText(event: object): string {
+  return JSON.stringify(event);
 }
 
 function cut<Event>({ begin, flood }: Events<Event>, from: number, count: number): Event[] {
