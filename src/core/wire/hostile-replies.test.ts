@@ -128,16 +128,18 @@ describe.each(protocols.map((protocol) => [protocol.name, protocol] as const))(
   (_name, protocol) => {
     test("any body is a reply or a failure", () => {
       fc.assert(
-        fc.property(body, (text) => expect(problemsOf(protocol.decode(text))).toEqual([])),
+        fc.property(body, (text) => {
+          expect(problemsOf(protocol.decode(text))).toEqual([]);
+        }),
         { numRuns: 120 },
       );
     });
 
     test("any stream is a reply or a failure", () => {
       fc.assert(
-        fc.property(fc.array(body, { maxLength: 8 }), (events) =>
-          expect(problemsOf(decodeAll(protocol, events))).toEqual([]),
-        ),
+        fc.property(fc.array(body, { maxLength: 8 }), (events) => {
+          expect(problemsOf(decodeAll(protocol, events))).toEqual([]);
+        }),
         { numRuns: 120 },
       );
     });
