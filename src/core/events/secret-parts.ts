@@ -93,11 +93,16 @@ function findParts(
   places: ReadonlyMap<string, readonly Place[]>,
 ): readonly FoundPart[] {
   const found: FoundPart[] = [];
-  for (let at = 0; at + pieceLength <= text.length; at += pieceLength) {
-    for (const place of places.get(text.slice(at, at + pieceLength)) ?? []) {
+  for (let at = 0; at + pieceLength <= text.length;) {
+    let next = at + pieceLength;
+    for (const place of places.get(text.slice(at, next)) ?? []) {
       const part = widen(text, at, place);
-      if (isLong(part)) found.push(part);
+      if (!isLong(part)) continue;
+      found.push(part);
+      // What is found need not be looked at again; a part that follows holds one of the next pieces whole.
+      next = Math.max(next, part.end - pieceLength + 1);
     }
+    at = next;
   }
   return found;
 }
