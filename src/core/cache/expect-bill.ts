@@ -31,7 +31,8 @@ export function expectBill(question: BillQuestion): ExpectedBill {
   const total = question.promptTokens ?? ruler(blocks.length - 1);
   const usable = effectiveMarkers(question);
   const hit = findHit(question, usable, { rules, mode });
-  const readTokens = hit === null ? 0 : readableOf(tokensOf(hit, ruler), rules);
+  const foundTokens = hit === null ? 0 : tokensOf(hit, ruler);
+  const readTokens = keepsEveryPrefix(rules) ? wholeSteps(foundTokens, rules) : foundTokens;
   const written = usable.filter(({ block }) => block > (hit?.block ?? -1));
   const { writeTokens, spanEnds } = writtenSpans(written, readTokens, rules, ruler);
   const writtenTokens = Object.values(writeTokens).reduce((sum, tokens) => sum + tokens, 0);
@@ -93,10 +94,14 @@ function effectiveMarkers({
     .toSorted((left, right) => left.block - right.block);
 }
 
+/** Whether a provider finds every prefix it was sent, marked or not. */
+export function keepsEveryPrefix({ markers, automatic }: CacheRules): boolean {
+  return markers === null && automatic !== null && !automatic.takesMarkerSlot;
+}
+
 /** The readable part of a prefix on a provider that keeps whole steps. */
-function readableOf(tokens: number, { automatic, markers, minimumTokens }: CacheRules): number {
-  if (markers !== null || automatic === null || automatic.takesMarkerSlot) return tokens;
-  const step = automatic.stepTokens ?? automatic.reportedInSteps ?? 1;
+export function wholeSteps(tokens: number, { automatic, minimumTokens }: CacheRules): number {
+  const step = automatic?.stepTokens ?? automatic?.reportedInSteps ?? 1;
   const kept = Math.floor(tokens / step) * step;
   return kept < (minimumTokens ?? 0) ? 0 : kept;
 }
@@ -169,8 +174,8 @@ function newEntry(
 
 /** For a provider that keeps everything it receives: the parts of this prompt that will be sent again. */
 function ownSightings({ blocks, rules, nowMs, requestMarker }: BillQuestion): KnownEntry[] {
-  const { automatic, markers } = rules;
-  if (markers !== null || automatic === null || automatic.takesMarkerSlot) return [];
+  const { automatic } = rules;
+  if (automatic === null || !keepsEveryPrefix(rules)) return [];
   const asked = requestMarker === null ? 0 : keptMsOf(requestMarker, rules);
   const keptMs = Math.max((automatic.keptSecondsMin ?? 0) * 1000, asked);
   // Changing text may stand between the foundation and the messages.

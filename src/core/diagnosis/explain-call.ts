@@ -16,7 +16,8 @@ import { lossOf } from "./price-loss.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { changedSetting, type ChangedSetting } from "./changed-setting.ts";
 import { descend, simulateRead, type LostStep } from "./read-ladder.ts";
-import { keepsEveryPrefix, type PromptView } from "./prompt-view.ts";
+import type { PromptView } from "./prompt-view.ts";
+import { keepsEveryPrefix } from "../cache/expect-bill.ts";
 import type { UnkeptPrefix } from "./kept-prefixes.ts";
 import { scaledRuler, type RememberedCall } from "./remember-call.ts";
 

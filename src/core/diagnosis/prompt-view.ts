@@ -77,11 +77,6 @@ export function seeMarkers(view: PromptView, rules: CacheRules, ruler: Ruler): S
   return { placed, usable: placed.filter(({ block }) => ruler(block) >= minimum) };
 }
 
-/** Whether a provider finds every sent prefix, marked or not. */
-export function keepsEveryPrefix({ markers, automatic }: CacheRules): boolean {
-  return markers === null && automatic !== null && !automatic.takesMarkerSlot;
-}
-
 /** The first tier that a change invalidates; null if none. */
 export function firstLostTier({ survives }: InvalidationRule): CachedTier | null {
   return (

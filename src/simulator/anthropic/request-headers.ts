@@ -7,7 +7,6 @@ export const versions = ["2023-06-01", "2026-10-21"] as const;
 
 export type ApiVersion = (typeof versions)[number];
 
-/** A request whose headers are fine. */
 export interface ApiCall {
   readonly requestId: string;
   readonly version: ApiVersion;

@@ -48,7 +48,6 @@ export type MarkerOutcome =
   | "nothing there to refresh"
   | "over the limit";
 
-/** A closed list. */
 export type Reason =
   | { readonly kind: "hit"; readonly writtenBy: string; readonly lifetime: Lifetime | null }
   | { readonly kind: "no marker" }

@@ -290,7 +290,7 @@ describe("a marker at or before the hit", () => {
     expect(paid(bill)).toEqual({ read: 0, "5m": 1000, uncached: 500 });
   });
 
-  test("creates nothing, unless it is said to write", () => {
+  test("creates nothing, unless the option says that it writes", () => {
     for (const [markerBeforeHit, outcome, read] of [
       ["refreshes only", "nothing there to refresh", 0],
       ["writes", "written", 1000],
@@ -305,7 +305,7 @@ describe("a marker at or before the hit", () => {
   });
 
   test.each([sonnet, sol])(
-    "finds entries of another lifetime, unless it is said not to: $id",
+    "finds entries of another lifetime, unless the option says not: $id",
     (model) => {
       const [short, long] = model.cache.lifetimes.map(({ lifetime }) => lifetime);
       for (const [crossLifetime, read] of [

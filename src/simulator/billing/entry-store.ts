@@ -2,13 +2,11 @@
 import type { Lifetime } from "./billable-request.ts";
 import type { BillingOptions } from "./options.ts";
 
-/** One written prefix with one lifetime. */
 export interface Entry {
   readonly key: string;
   readonly lifetime: Lifetime;
   readonly tokens: number;
   readonly lifetimeMs: number;
-  /** The request that wrote it last. */
   writtenBy: string;
   /** The latest start or end of an answered request that wrote or read it. */
   settledMs: number;
