@@ -160,7 +160,7 @@ test("a reply that does not tell of its cache teaches nothing about it (N-15)", 
   const state = stateWith(entryAt(1, "5m"));
   const lesson = learn({ state, usage: usageOf(6050, 0), tellsCache: false });
   expect(lesson.verdict).toMatchObject({
-    kind: "not reported",
+    kind: "not told",
     expectedTokens: 3000,
     promise: null,
   });
@@ -199,7 +199,7 @@ describe("what is kept of entries", () => {
     ]);
   });
 
-  test("some that expired, because a marker can bring them back, and no more than that", () => {
+  test("a few that expired, and no more than that", () => {
     const expired = Array.from({ length: 100 }, (_, block) => entryAt(block + 10, "5m", 400_000));
     const lesson = learn({ state: stateWith(...expired), usage: usageOf(50, 0, { "5m": 6000 }) });
     expect(lesson.state.entries).toHaveLength(33);

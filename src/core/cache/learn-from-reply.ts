@@ -26,7 +26,7 @@ export interface ReplyLesson {
 
 /** Tokens the provider should have read, and those it read. */
 export interface Verdict {
-  readonly kind: "as expected" | "read less" | "read more" | "not reported";
+  readonly kind: "as expected" | "read less" | "read more" | "not told";
   readonly expectedTokens: number;
   readonly reportedTokens: number;
   /** The promise that a shortfall counts against. */
@@ -90,7 +90,7 @@ function judge({ plan, usage, tellsCache, rules, startMs }: AnsweredCall): Verdi
   const reportedTokens = usage.cacheReadTokens;
   const promise = hit === null ? null : promiseOf(hit, rules, startMs);
   const counts = { expectedTokens, reportedTokens };
-  if (!tellsCache) return { kind: "not reported", ...counts, promise: null };
+  if (!tellsCache) return { kind: "not told", ...counts, promise: null };
   const tolerance = Math.max(step, countTolerance(expectedTokens));
   if (reportedTokens < expectedTokens - tolerance) return { kind: "read less", ...counts, promise };
   // Reading more is harmless. Much more means that another client wrote it.

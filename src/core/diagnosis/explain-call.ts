@@ -124,7 +124,7 @@ function toDescribed(
   };
 }
 
-/** Thinking that is still in the body but that the model no longer sees after a new user message. */
+/** Thinking that is still in the body but that the model no longer sees: the user spoke again, or thinking was switched off. */
 function droppedThinking(
   before: RememberedCall,
   { request, blocks }: PromptView,
@@ -135,9 +135,10 @@ function droppedThinking(
   if (request.blocks.length === blocks.length) return null;
   if (!request.blocks.some(({ hash }) => hash === old.hash)) return null;
   const { path, tier, section } = old;
+  const isSwitched = before.settings.thinking !== request.settings.thinking;
   return {
     cause: "parameter changed",
-    detail: "user turn after thinking: kept → dropped",
+    detail: `${isSwitched ? "thinking" : "user turn after thinking"}: kept → dropped`,
     block: { index: at, path, tier, section, byteOffset: null, before: null, after: null },
   };
 }

@@ -14,7 +14,7 @@ const lostTokensMin = 1024;
 export function findMiss(before: Session, entry: CallEntry): PayloadOf<"cache.miss"> | null {
   const { verdict, usage, startMs } = entry;
   const { cache, model } = before;
-  if (verdict === null || verdict.kind === "not reported" || usage === null) return null;
+  if (verdict === null || verdict.kind === "not told" || usage === null) return null;
   if (asksForNothing(entry, model)) return null;
   const sentBefore = cache.measured?.tokens ?? 0;
   const expected = Math.max(verdict.expectedTokens, sentBefore);

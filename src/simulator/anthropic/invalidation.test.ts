@@ -54,8 +54,12 @@ test.each<readonly [string, (body: Any) => Any, string]>([
     (body) => ({ ...body, tool_choice: { type: "auto", disable_parallel_tool_use: true } }),
     "system",
   ],
-  ["thinking", (body) => ({ ...body, thinking: { type: "adaptive" } }), "nothing"],
-  ["explicitly no thinking", (body) => ({ ...body, thinking: { type: "disabled" } }), "messages"],
+  ["thinking", (body) => ({ ...body, thinking: { type: "disabled" } }), "nothing"],
+  [
+    "explicit default thinking",
+    (body) => ({ ...body, thinking: { type: "adaptive" } }),
+    "messages",
+  ],
   ["effort", (body) => ({ ...body, output_config: { effort: "low" } }), "nothing"],
   [
     "the output format",

@@ -43,7 +43,6 @@ export type MarkerOutcome =
   | "hit"
   | "written"
   | "refreshed"
-  | "brought back"
   | "below the minimum"
   | "nothing there to refresh"
   | "over the limit";
