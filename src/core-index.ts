@@ -8,18 +8,10 @@ export { createRequest, systemSegments } from "./core/message/canonical-request.
 export type * from "./core/message/canonical-request.ts";
 export { decodeBlock, decodeMessage } from "./core/message/decode-message.ts";
 export { encodeBlock, encodeMessage } from "./core/message/encode-message.ts";
-export { canonicalJsonOf, toCanonicalJson } from "./core/message/json-text.ts";
+export { canonicalJsonOf, toCanonicalJson } from "./core/message/json-tree.ts";
 export type * from "./core/message/message.ts";
-export {
-  appendSealed,
-  emptyPrefix,
-  sealedMessages,
-  sealMessage,
-} from "./core/message/seal-message.ts";
-export type * from "./core/message/seal-message.ts";
 export { encodeToolDefinition, toToolDefinition } from "./core/message/tool-definition.ts";
 export type * from "./core/message/tool-definition.ts";
-export type * from "./core/message/turn-result.ts";
 export {
   addUsage,
   coverage,
@@ -35,7 +27,6 @@ export {
 export type * from "./core/message/usage.ts";
 export { validateConversation } from "./core/message/validate-conversation.ts";
 export { validateMessage, validateRecord, validateUsage } from "./core/message/validate-message.ts";
-export { validateRequest, validateTool } from "./core/message/validate-request.ts";
 export type * from "./core/message/violation.ts";
 export {
   builtInCatalogue,
@@ -46,7 +37,7 @@ export {
 export type * from "./core/models/catalogue.ts";
 export type * from "./core/models/cache-rules.ts";
 export type * from "./core/models/capabilities.ts";
-export { costOf, findCost, savingsOverModel, savingsOverNoCache } from "./core/models/cost.ts";
+export { costOf, findCost, savingsOverNoCache } from "./core/models/cost.ts";
 export type * from "./core/models/cost.ts";
 export { describeModel } from "./core/models/describe-model.ts";
 export type * from "./core/models/describe-model.ts";
@@ -58,27 +49,15 @@ export type * from "./core/models/prices.ts";
 export { formatUsd, formatUsdRounded } from "./core/models/pico-usd.ts";
 export { findModel, nearestIds, resolveModel } from "./core/models/resolve-model.ts";
 export type * from "./core/models/resolve-model.ts";
-export { anchorAt, countHistory, observe } from "./core/tokens/anchor.ts";
-export type * from "./core/tokens/anchor.ts";
-export { defaultReserves, moveBudget, planBudget } from "./core/tokens/budget.ts";
+export { defaultReserves, planBudget } from "./core/tokens/budget.ts";
 export type * from "./core/tokens/budget.ts";
 export { calibrate, learn, uncalibrated } from "./core/tokens/calibration.ts";
 export type * from "./core/tokens/calibration.ts";
 export { cheapCounter } from "./core/tokens/cheap-counter.ts";
-export { createCountCache } from "./core/tokens/count-cache.ts";
-export type * from "./core/tokens/count-cache.ts";
 export { estimateTokens } from "./core/tokens/estimate.ts";
 export { loadO200k } from "./core/tokens/o200k/counter.ts";
 export type * from "./core/tokens/o200k/counter.ts";
-export { planCuts, recentTurnsMin } from "./core/tokens/plan-cuts.ts";
-export type * from "./core/tokens/plan-cuts.ts";
-export {
-  addRawCounts,
-  countMessage,
-  countText,
-  noRawCount,
-  totalRawCount,
-} from "./core/tokens/raw-count.ts";
+export { addRawCounts, countMessage, countText, noRawCount } from "./core/tokens/raw-count.ts";
 export type * from "./core/tokens/raw-count.ts";
 export { createTokenCounter, lengthCounter } from "./core/tokens/token-counter.ts";
 export type * from "./core/tokens/token-counter.ts";
@@ -101,7 +80,7 @@ export { toAssembledContext } from "./core/assembly/assembled-context.ts";
 export type * from "./core/assembly/assembled-context.ts";
 export { assemble } from "./core/assembly/assemble.ts";
 export type * from "./core/assembly/assemble.ts";
-export { assembleRequest, toCanonicalRequest } from "./core/assembly/canonical.ts";
+export { assembleRequest } from "./core/assembly/canonical.ts";
 export type * from "./core/assembly/canonical.ts";
 export { buildFoundation } from "./core/assembly/foundation.ts";
 export type * from "./core/assembly/foundation.ts";
@@ -133,6 +112,9 @@ export type * from "./core/cache/policy.ts";
 export { anthropicMessages } from "./core/wire/anthropic-messages/index.ts";
 export { openaiChat } from "./core/wire/openai/chat/index.ts";
 export { openaiResponses } from "./core/wire/openai/responses/index.ts";
+export type { MessagesRequest } from "./core/wire/anthropic-messages/schema.ts";
+export type { ChatRequest } from "./core/wire/openai/chat/schema.ts";
+export type { ResponsesRequest } from "./core/wire/openai/responses/schema.ts";
 export { declareCapabilities } from "./core/wire/capabilities.ts";
 export type * from "./core/wire/capabilities.ts";
 export { bodyText } from "./core/wire/encoded-request.ts";
@@ -145,10 +127,8 @@ export type * from "./core/wire/reply.ts";
 export { eventCatalogue, eventTypes, isAudit, isEventType } from "./core/events/event-catalogue.ts";
 export type * from "./core/events/event-catalogue.ts";
 export type * from "./core/events/event.ts";
-export { checkEvent, isStrataEvent } from "./core/events/check-event.ts";
+export { checkEvent } from "./core/events/check-event.ts";
 export type * from "./core/events/check-event.ts";
-export { checkTrace } from "./core/events/check-trace.ts";
-export type * from "./core/events/check-trace.ts";
 export { createEventIds } from "./core/events/event-ids.ts";
 export type * from "./core/events/event-ids.ts";
 export { redact } from "./core/events/redact.ts";

@@ -1,4 +1,4 @@
-// A protocol that nobody speaks: the model is in the path, answers stream as lines, requests are signed, nothing is marked.
+// A protocol of our own: the model is in the path, answers stream as lines, requests are signed, nothing is marked.
 import {
   nothingWritten,
   type Spelled,

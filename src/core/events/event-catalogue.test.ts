@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { missCauses } from "../diagnosis/explanation.ts";
-import type { CompactionSummary, TurnFailure } from "../message/turn-result.ts";
 import { tiers } from "../tokens/budget.ts";
 import { toErrorClass, type ProviderFailure } from "../wire/failure.ts";
 import type { ReplyStop } from "../wire/reply.ts";
@@ -92,13 +91,20 @@ describe("closed lists agree with those they repeat", () => {
   // The types do the work: a line fails to compile if its list has more or fewer words.
   test("stop reasons, triggers of compactions, kinds of failed turns", () => {
     type Same<Left, Right> = [Left, Right] extends [Right, Left] ? true : false;
-    type Hyphened<Text> = Text extends `${infer Start}-${infer End}` ? `${Start}_${End}` : Text;
+    type CompactionTrigger = "context_limit" | "overflow_recovery" | "manual" | "periodic";
+    type TurnFailure =
+      | "context_overflow"
+      | "auth_failure"
+      | "rate_limit"
+      | "model_error"
+      | "timeout"
+      | "compaction_failure"
+      | "unknown";
     const stops: Same<ReplyStop, PayloadOf<"llm.call_completed">["stop_reason"]> = true;
     const ends: Same<ReplyStop, PayloadOf<"turn.completed">["stop_reason"]> = true;
-    const folds: Same<CompactionSummary["trigger"], PayloadOf<"compaction.completed">["trigger"]> =
-      true;
-    const turns: Same<Hyphened<TurnFailure["kind"]>, PayloadOf<"turn.failed">["error_kind"]> = true;
-    expect([stops, ends, folds, turns]).toEqual([true, true, true, true]);
+    const compactions: Same<CompactionTrigger, PayloadOf<"compaction.completed">["trigger"]> = true;
+    const turns: Same<TurnFailure, PayloadOf<"turn.failed">["error_kind"]> = true;
+    expect([stops, ends, compactions, turns]).toEqual([true, true, true, true]);
   });
 });
 

@@ -4,17 +4,7 @@ import type { PayloadOf } from "../events/event.ts";
 /** The list is closed: a new kind is a decision, not a string. */
 export type ProviderFailure =
   | {
-      readonly kind: "rate-limited";
-      readonly detail: string;
-      readonly retryAfterMs: number | undefined;
-    }
-  | {
-      readonly kind: "overloaded";
-      readonly detail: string;
-      readonly retryAfterMs: number | undefined;
-    }
-  | {
-      readonly kind: "server-error";
+      readonly kind: "rate-limited" | "overloaded" | "server-error";
       readonly detail: string;
       readonly retryAfterMs: number | undefined;
     }
@@ -25,20 +15,27 @@ export type ProviderFailure =
       readonly tokens: number | undefined;
       readonly tokensMax: number | undefined;
     }
+  | { readonly kind: PlainFailureKind; readonly detail: string };
+
+type PlainFailureKind =
   /** A thinking block follows content that was changed. */
-  | { readonly kind: "thinking-mismatch"; readonly detail: string }
-  | { readonly kind: "request-too-large"; readonly detail: string }
-  | { readonly kind: "invalid-request"; readonly detail: string }
-  | { readonly kind: "authentication"; readonly detail: string }
-  | { readonly kind: "permission"; readonly detail: string }
-  | { readonly kind: "billing"; readonly detail: string }
-  | { readonly kind: "not-found"; readonly detail: string }
+  | "thinking-mismatch"
+  | "request-too-large"
+  | "invalid-request"
+  | "authentication"
+  | "permission"
+  | "billing"
+  | "not-found"
   /** The answer does not follow the protocol. */
-  | { readonly kind: "malformed"; readonly detail: string }
+  | "malformed"
   /** No answer at all: refused, reset, no such host. */
-  | { readonly kind: "unreachable"; readonly detail: string }
-  | { readonly kind: "timeout"; readonly detail: string }
-  | { readonly kind: "cancelled"; readonly detail: string };
+  | "unreachable"
+  | "timeout"
+  | "cancelled";
+
+export function malformed(detail: string): ProviderFailure {
+  return { kind: "malformed", detail };
+}
 
 /** Whether the same request may succeed later. */
 export function isRetryable(failure: ProviderFailure): boolean {

@@ -14,7 +14,7 @@ import {
 
 afterEach(closeAll);
 
-test("an answer has begun with its first event, before any word of it, and that is told once", async () => {
+test("an answer begins with its first event, before any text, and onBegin is called once", async () => {
   const streams: ServerResponse[] = [];
   const server = await openHttp((_request, response, index) => {
     if (index === 0) return void response.writeHead(529).end("busy");

@@ -112,7 +112,7 @@ describe("another attempt", () => {
     ]);
   });
 
-  test("follows a stream that broke before it said anything, whose reply stays on the record", async () => {
+  test("follows a stream that broke before any content, whose reply stays on the record", async () => {
     const server = await openHttp((_request, response, index) => {
       if (index === 0)
         sendEvents(response, "event: start\ndata: {}\n\nevent: error\ndata: Overloaded\n\n");
@@ -133,7 +133,7 @@ describe("another attempt", () => {
     });
   });
 
-  test("follows a stream that was cut while nobody was given its parts", async () => {
+  test("follows a stream that was cut before any part was given to the caller", async () => {
     const server = await openHttp((_request, response, index) => {
       sendEvents(response, textEvent("Half"), index === 0 ? "" : endEvent);
       response.end();
@@ -255,6 +255,24 @@ test("a key never reaches the record, also where a server repeats it", async () 
   expect(sent.attempts[0]?.failure?.detail).toBe("overloaded by [redacted]");
   expect(sent.outcome).toMatchObject({ failure: { detail: "bad key [redacted]" } });
   expect(JSON.stringify(sent)).not.toContain(plantedKey);
+});
+
+test("a key in the name of a header never reaches the record", async () => {
+  const server = await openHttp((_request, response) => {
+    speakOnPurpose(response);
+    response.setHeader(plantedKey, "1");
+    response.writeHead(400).end(`unknown header ${plantedKey.toUpperCase()}`);
+  });
+  // The server repeats the key's name; the configuration has it as a value, or as a name by mistake.
+  for (const credentials of [{ "x-api-key": plantedKey }, { [plantedKey]: "x-api-key" }]) {
+    const sent = await openProvider(server.url, { credentials }).send({
+      request: toyRequest(),
+      stream: false,
+    });
+    expect(sent.headers).toMatchObject({ "[redacted]": "1" });
+    expect(sent.outcome).toMatchObject({ detail: "unknown header [redacted]" });
+    expect(JSON.stringify(sent).toLowerCase()).not.toContain(plantedKey.toLowerCase());
+  }
 });
 
 test("a key is not quoted by half either", async () => {

@@ -5,7 +5,7 @@ import { promptTokens, type Lifetime, type Usage } from "../../core/message/usag
 import type { Tokenizer } from "../../core/models/model-facts.ts";
 import { findModel } from "../../core/models/resolve-model.ts";
 import { estimateTokens } from "../../core/tokens/estimate.ts";
-import { createCountCache, type CountCache } from "../../core/tokens/count-cache.ts";
+import { createLru, type Lru } from "../../core/tokens/lru.ts";
 import type { TextCounter } from "../../core/tokens/o200k/counter.ts";
 import { countMessage, type RawCount } from "../../core/tokens/raw-count.ts";
 import type { BlockDraft as ReadBlock } from "../../core/wire/foreign/foreign-request.ts";
@@ -26,14 +26,14 @@ export interface BlockDraft extends Omit<RecordedBlock, "tokens"> {
 export interface Drafting {
   readonly counter: TextCounter;
   /** A log repeats blocks in every request; the cache counts each once. */
-  readonly counts: CountCache;
+  readonly counts: Lru<RawCount>;
   readonly excerpts: boolean;
 }
 
 const countsMax = 20_000;
 
 export function createDrafting(counter: TextCounter, excerpts: boolean): Drafting {
-  return { counter, counts: createCountCache(countsMax), excerpts };
+  return { counter, counts: createLru(countsMax), excerpts };
 }
 
 /** Hashes and counts the blocks that a protocol read. `isReplyOpen`: whether the first one continues a reply. */
@@ -58,7 +58,8 @@ function createDraft(
   const hash = hashDraft(read);
   const content = read.counted ?? { type: "text", text: read.text };
   const count = (): RawCount => countMessage({ role: "user", content: [content] }, counter);
-  const seen = read.counted === null ? 0 : counts.get(hash, count);
+  const seen = read.counted === null ? 0 : (counts.get(hash) ?? count());
+  if (typeof seen !== "number") counts.set(hash, seen);
   return {
     tier,
     kind,

@@ -45,7 +45,7 @@ function contentOf(...events: readonly string[]) {
 }
 
 describe("a stream", () => {
-  test("is read into the same reply as if it had come at once", () => {
+  test("gives the same reply as an answer in one piece", () => {
     const { reply, parts } = compaction([
       begun,
       start(0, '{"type":"thinking","thinking":"","signature":""}'),

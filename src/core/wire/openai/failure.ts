@@ -25,19 +25,19 @@ export function failureIn(answer: Fields): ProviderFailure | undefined {
   return toFailure(error, /^[45]\d\d$/.test(error.code) ? Number(error.code) : 0, undefined);
 }
 
-interface ToldError {
+interface ReportedError {
   readonly detail: string;
   readonly code: string;
   readonly type: string;
 }
 
 /** The error of an answer, nested as documented, or bare as stream events and some providers have it. */
-function errorIn(answer: Fields): ToldError | undefined {
+function errorIn(answer: Fields): ReportedError | undefined {
   const nested = answer["error"];
   if (typeof nested === "string" && nested !== "") return { detail: nested, code: "", type: "" };
   const isNested = nested !== undefined && nested !== null;
   const error = isNested ? fieldsOf(nested) : answer;
-  const detail = textIn(error, "message") ?? (isNested ? JSON.stringify(nested) : undefined);
+  const detail = textIn(error, "message") ?? (isNested ? shown(nested) : undefined);
   if (detail === undefined) return undefined;
   const code = error["code"];
   return {
@@ -47,8 +47,17 @@ function errorIn(answer: Fields): ToldError | undefined {
   };
 }
 
+/** Its JSON, unless it is nested too deep to be written. */
+function shown(error: unknown): string {
+  try {
+    return JSON.stringify(error);
+  } catch {
+    return "an error without a message";
+  }
+}
+
 function toFailure(
-  { detail, code, type }: ToldError,
+  { detail, code, type }: ReportedError,
   status: number,
   retryAfterMs: number | undefined,
 ): ProviderFailure {

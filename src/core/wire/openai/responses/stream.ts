@@ -1,16 +1,17 @@
 // Reads a streamed response event by event. Items are taken whole from the event that ends them.
 import { growingList, itemsOf, type GrowingList } from "../../../growing/growing-list.ts";
-import { escapeLoneSurrogates } from "../../../message/json-text.ts";
+import { growingMap, type GrowingMap } from "../../../growing/growing-map.ts";
+import { escapeLoneSurrogates, memberTexts } from "../../../message/json-text.ts";
 import type { Block, JsonText } from "../../../message/message.ts";
-import type { ProviderFailure } from "../../failure.ts";
+import { malformed, type ProviderFailure } from "../../failure.ts";
 import { toInputJson } from "../arguments.ts";
 import { failureIn } from "../failure.ts";
 import { countIn, fieldsIn, parseFields, textIn, type Fields } from "../../../message/fields.ts";
 import type { ServerEvent, StreamDecoder } from "../../protocol.ts";
 import type { Reply, StreamPart } from "../../reply.ts";
-import { malformed, outputTexts, responseFailure, toReply } from "./decode.ts";
+import { outputTexts, responseFailure, toReply } from "./decode.ts";
 import { toBlocks } from "./items.ts";
-import { memberText, readItemFields, type Item } from "./schema.ts";
+import { readItemFields, type Item } from "./schema.ts";
 
 export interface ResponsesState {
   /** The response in the latest event that has one; null before the first. */
@@ -19,7 +20,7 @@ export interface ResponsesState {
   readonly endJson: JsonText | null;
   readonly arrived: GrowingList<Arrived>;
   /** Ids of the calls that have begun, by their place in the output. */
-  readonly callIds: ReadonlyMap<number, string>;
+  readonly callIds: GrowingMap<number, string>;
   readonly failure: ProviderFailure | null;
   /** Events that could not be read. */
   readonly unreadable: number;
@@ -37,7 +38,7 @@ export const responsesStream: StreamDecoder<ResponsesState> = {
     response: null,
     endJson: null,
     arrived: growingList(),
-    callIds: new Map(),
+    callIds: growingMap(),
     failure: null,
     unreadable: 0,
   },
@@ -74,7 +75,7 @@ function stepResponses(
       return [grow(state, place, delta), [{ type: "tool-input", toolUseId: id, json: delta }]];
     }
     case "response.output_item.done": {
-      const json = memberText(escapeLoneSurrogates(data), "item");
+      const json = memberTexts(escapeLoneSurrogates(data)).get("item");
       return [json === undefined ? state : arrive(state, { kind: "whole", place, json }), []];
     }
     case "response.completed":
@@ -96,7 +97,7 @@ function begin(
   const begun = arrive(state, { kind: "begun", place, item });
   if (item?.kind !== "call") return [begun, []];
   const { callId: id, name } = item;
-  const callIds = new Map([...state.callIds, [place, id]]);
+  const callIds = state.callIds.set(place, id);
   return [{ ...begun, callIds }, [{ type: "tool", toolUseId: id, name }]];
 }
 
@@ -110,7 +111,7 @@ function arrive(state: ResponsesState, what: Arrived): ResponsesState {
 
 function end(state: ResponsesState, event: Fields, data: string): ResponsesState {
   const response = fieldsIn(event, "response");
-  const endJson = memberText(escapeLoneSurrogates(data), "response") ?? null;
+  const endJson = memberTexts(escapeLoneSurrogates(data)).get("response") ?? null;
   return { ...state, response, endJson, failure: responseFailure(response) ?? state.failure };
 }
 

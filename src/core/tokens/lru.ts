@@ -1,5 +1,5 @@
 // Values by key, a bounded number of them: what was not asked for the longest goes first.
-import { StrataError } from "../../core/strata-error.ts";
+import { StrataError } from "../strata-error.ts";
 
 export interface Lru<Value> {
   get(key: string): Value | undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { resolveModel } from "../../core/models/resolve-model.ts";
 import type { Lifetime } from "../../core/message/usage.ts";
-import { neededBetas } from "./reach-betas.ts";
+import { neededBetas } from "./reach-calls.ts";
 
 const betas = { any: ["caching"], long: ["long"] };
 const model = resolveModel("claude-sonnet-4-6").facts;
