@@ -91,21 +91,24 @@ function createHands(
 ): Hands | null {
   if ([read, list, search, shell, script].every((tools) => tools === undefined)) return null;
   const place = folder ?? ".";
-  const call = (tools: readonly PromptTool[] = [], wishes: Wishes): ReplyPart | null =>
-    tools[0] === undefined ? null : toCall(tools[0], wishes);
   return {
-    list: () => call(list, { ...all(folderProperties, place), ...everyFile }),
+    list: () => callFirst(list, { ...all(folderProperties, place), ...everyFile }),
     read: (path) => {
       const isAbsolute = folder === null || path.startsWith("/");
-      return call(read, all(pathProperties, isAbsolute ? path : `${folder}/${path}`));
+      return callFirst(read, all(pathProperties, isAbsolute ? path : `${folder}/${path}`));
     },
     search: (word) =>
-      call(search, { ...all(folderProperties, place), ...all(patternProperties, word) }),
+      callFirst(search, { ...all(folderProperties, place), ...all(patternProperties, word) }),
     shell: (command, meaning) => {
       if (shell?.[0] !== undefined) return shellCall(shell[0], command, meaning, place);
       return script?.[0] === undefined ? null : scriptCall(script[0], command);
     },
   };
+}
+
+function callFirst(tools: readonly PromptTool[] | undefined, wishes: Wishes): ReplyPart | null {
+  const tool = tools?.[0];
+  return tool === undefined ? null : toCall(tool, wishes);
 }
 
 const everyFile: Wishes = { pattern: "*", glob: "*", glob_pattern: "*" };
