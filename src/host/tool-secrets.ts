@@ -22,7 +22,7 @@ export function followSecrets({ now, env, store, onNotice }: SecretPlaces): Reda
   ];
   const known = new Set<string>();
   let read: StrataConfig | null = null;
-  let redact: Redact = (text) => text;
+  let redact = createSecretRedact([]);
   const refresh = (): void => {
     const config = now();
     if (config === read) return;

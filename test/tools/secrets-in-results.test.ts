@@ -5,12 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import {
-  findPlanted,
-  plantedKey,
-  plantedPassword,
-  plantedToken,
-} from "../../harness/planted-key.ts";
+import { findPlanted, plantedKey, plantedPassword } from "../../harness/planted-key.ts";
 import { createSecretRedact, redactMessage } from "../../src/core/events/redact-secrets.ts";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";
 import { defineTool } from "../../src/core/tools/define-tool.ts";
@@ -40,7 +35,7 @@ function spellings(secret: string): readonly string[] {
  * The suite searches for planted keys in what programs print, and here bash prints one on purpose: so it is the planted key
  * backwards.
  */
-const ownKey = [...plantedKey].toReversed().join("");
+const ownKey = plantedKey.split("").toReversed().join("");
 /** Put together by the shell: the commands of the model do not hold it. */
 const saysKey = `k=${ownKey.slice(0, 9)}; k="$k"${ownKey.slice(9, 20)}; k="$k"${ownKey.slice(20, 30)}; k="$k"${ownKey.slice(30)}`;
 
@@ -199,18 +194,16 @@ describe("openEngine and an application's own loop", () => {
     const first = await session.prepare("Look.");
     const use = { type: "tool_use", id: "toolu_1", name: "leak", input: {} };
     const usage = { input_tokens: 10, output_tokens: 5 };
-    const { toolUses } = await session.record(first, ({
-	id: 'msg_1',
-	type: 'message',
-	role: 'assistant',
-	model: 'claude-sonnet-5-5',
-	...{
-		content: [use],
-		stop_reason: 'tool_use',
-		stop_sequence: null,
-		usage
-	}
-}));
+    const { toolUses } = await session.record(first, {
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      model: "claude-sonnet-5-5",
+      content: [use],
+      stop_reason: "tool_use",
+      stop_sequence: null,
+      usage,
+    });
     expect(toolUses.map(({ id }) => id)).toEqual(["toolu_1"]);
     const data = Buffer.from(`pixels ${plantedKey} pixels`).toString("base64");
     const image = {

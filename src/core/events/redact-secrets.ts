@@ -48,7 +48,12 @@ function redactBlock(block: Block, redact: Redact): Block {
       const named = title === undefined ? {} : { title: redact(title) };
       return { type: "document", source: { ...source, data: redact(source.data) }, ...named };
     }
-    default:
+    case "image":
+    case "tool_use":
+    case "thinking":
+    case "redacted_thinking":
+    case "compaction":
+    case "opaque":
       // Cutting a piece out of an image or of a block we do not know would only break it.
       return withheld(block.type);
   }
