@@ -1,0 +1,106 @@
+// Exports of sessions that others wrote, imported into SQLite; what was taken is listed, read and exported again.
+import { copyFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { analyses } from "../../../src/analytics/analyses.ts";
+import { askLedger } from "../../../src/analytics/ask-ledger.ts";
+import { builtInCatalogue } from "../../../src/core/models/catalogue.ts";
+import { createRandom, type Random } from "../../../harness/random-message.ts";
+import { createSampleTurn, createShortTurn, prepareTurn, recordTurn, sampleSession } from "../../../harness/ledger-turns.ts";
+import type { Ledger } from "../../../src/core/ledger/ledger.ts";
+import { makeStore, type OpenStore } from "../../../src/edge/stores/open-store.ts";
+import type { OpenDoor, Outcome } from "../door.ts";
+import { keysIn, mutateJson, mutateText, oddText, pick, type Json } from "../mutate.ts";
+
+export async function open(folder: string): Promise<OpenDoor> {
+  const [empty, file] = [join(folder, "empty.db"), join(folder, "ledger.db")];
+  const lines = await sampleExport(empty);
+  const values: readonly Json[] = lines.map((line) => JSON.parse(line));
+  const known = keysIn(values);
+  let store: OpenStore | null = null;
+  return {
+    // Imports of one block meet each other.
+    reset: async () => {
+      await store?.ledger.close();
+      for (const end of ["", "-wal", "-shm"]) rmSync(file + end, { force: true });
+      copyFileSync(empty, file);
+      store = await makeStore(file);
+    },
+    attempt: (random) => {
+      if (store === null) throw new Error("the door was not reset");
+      return importAndRead(random, store, makeExport(random, values, known));
+    },
+    close: () => store?.ledger.close(),
+  };
+}
+
+/** Two turns with a tool use, a compaction-free session, as `strata sessions export` writes it. Leaves an empty ledger. */
+async function sampleExport(file: string): Promise<readonly string[]> {
+  const { ledger } = await makeStore(file);
+  const random = createRandom(1);
+  await ledger.createSession({ ...sampleSession("s1"), workspacePath: "/srv/project" });
+  await recordTurn(ledger, prepareTurn("t1", createSampleTurn(random, 400)), at(null));
+  await recordTurn(ledger, prepareTurn("t2", createShortTurn(random, 80)), at("t1"));
+  const lines = await Array.fromAsync(ledger.exportSession("s1"));
+  await ledger.deleteSession("s1");
+  await ledger.close();
+  return lines;
+}
+
+function at(parentTurnId: string | null): { sessionId: string; parentTurnId: string | null } {
+  return { sessionId: "s1", parentTurnId };
+}
+
+function makeExport(random: Random, values: readonly Json[], known: readonly string[]): readonly string[] {
+  const isQuiet = random() < 0.15;
+  return values.flatMap((value, index) => {
+    const line = JSON.stringify(value);
+    const kind = isQuiet ? 1 : random();
+    if (kind < 0.03) return [];
+    if (kind < 0.06) return [line, line];
+    if (kind < 0.2) return [mutateJson(random, value, known)];
+    if (kind < 0.23) return [mutateText(random, line)];
+    if (kind < 0.25) return [line.replaceAll('"s1"', JSON.stringify(oddText(random)))];
+    if (kind < 0.27) return [JSON.stringify(values[values.length - 1 - index]), line];
+    return [line];
+  });
+}
+
+async function importAndRead(random: Random, store: OpenStore, lines: readonly string[]): Promise<Outcome> {
+  const { ledger, database } = store;
+  const before = (await ledger.listSessions()).length;
+  const as = pick(random, [undefined, `n${Math.floor(random() * 1e9)}`, `n${Math.floor(random() * 1e9)}`, oddText(random)]);
+  try {
+    const { id } = await ledger.importSession(iterate(lines), as);
+    const outputs = await readAll(ledger, id);
+    const world = { nowMs: Date.UTC(2027, 2, 1), catalogue: builtInCatalogue };
+    const answer = await askLedger(database, pick(random, Object.values(analyses)), {}, world);
+    return { isAccepted: true, outputs: [...outputs, toJson(answer)] };
+  } finally {
+    // Whatever was imported, the other sessions can still be listed.
+    const after = await ledger.listSessions();
+    if (after.length < before) throw new Error("a session is missing");
+    toJson(await ledger.stats());
+  }
+}
+
+async function readAll(ledger: Ledger, sessionId: string): Promise<readonly string[]> {
+  const turns = await Array.fromAsync(ledger.readTurns({ sessionId }));
+  for (const { id } of turns) {
+    await ledger.readCalls(id);
+    await ledger.readToolCalls(id);
+    await ledger.readMessages(id);
+  }
+  await Array.fromAsync(ledger.readThread({ sessionId }));
+  await ledger.findUnfinished(sessionId);
+  const problems = await Array.fromAsync(ledger.check());
+  await Array.fromAsync(ledger.exportSession(sessionId));
+  return problems;
+}
+
+async function* iterate(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
+}
+
+function toJson(value: unknown): string {
+  return JSON.stringify(value, (_key, each: unknown) => (typeof each === "bigint" ? String(each) : each));
+}
