@@ -3,7 +3,7 @@ import { createConversation } from "../harness/conversation.ts";
 import { median } from "../harness/measure.ts";
 import { atLeast, atMost, below, type Experiment, type Figure } from "../harness/report.ts";
 import { assemble, type Assembly } from "../src/core/assembly/assemble.ts";
-import { layFoundation } from "../src/core/assembly/foundation.ts";
+import { buildFoundation } from "../src/core/assembly/foundation.ts";
 import { appendMessages, openThread, type Thread } from "../src/core/assembly/thread.ts";
 import type { CachePlan } from "../src/core/cache/cache-plan.ts";
 import { openCacheState, type CacheState } from "../src/core/cache/cache-state.ts";
@@ -183,7 +183,7 @@ function openSession(counter: TokenCounter): Thread {
   );
   const text = "Answer briefly and check what you say. ".repeat(200);
   const system = [{ label: "static", tier: "T1" as const, text }];
-  return openThread(layFoundation({ tools, system, spelling, counter, model: facts }));
+  return openThread(buildFoundation({ tools, system, spelling, counter, model: facts }));
 }
 
 function medianOf(times: number, run: () => unknown): number {

@@ -2,10 +2,10 @@
 // the whole log. Written without looking at the simulator's billing.
 import type { InvalidationRule } from "../src/core/models/invalidation.ts";
 import type { BilledMarker } from "../src/simulator/billing/bill.ts";
-import type { BilledTier } from "../src/simulator/billing/billable-block.ts";
 import type {
   BillableMarker,
   BillableRequest,
+  BilledTier,
   Lifetime,
 } from "../src/simulator/billing/billable-request.ts";
 import type { BillingOptions } from "../src/simulator/billing/options.ts";

@@ -1,5 +1,5 @@
 // Sums over calls: as SQL for both databases, and as figures of an answer.
-import { money, integer } from "../edge/stores/sql/read-row.ts";
+import { integerOrNull, money } from "../edge/stores/sql/read-row.ts";
 import type { ResultRow } from "../edge/stores/sql/database.ts";
 import { formatUsdRounded } from "../core/models/pico-usd.ts";
 import { writeColumns } from "../edge/stores/ledger/turns/call-rows.ts";
@@ -31,8 +31,15 @@ export function moneySums(expression: string, name: string): string {
     .join(", ");
 }
 
-export function moneyOf(row: ResultRow, name: string): bigint {
+/** A sum of `moneySums`; 0 without a row or a value. */
+export function moneyOf(row: ResultRow | undefined, name: string): bigint {
+  if ((row?.[`${name}_0`] ?? null) === null || row === undefined) return 0n;
   return money(row, `${name}_0`) * 1_000_000n + money(row, `${name}_1`);
+}
+
+/** A sum or a count; 0 without a row or a value. */
+export function countOf(row: ResultRow | undefined, name: string): number {
+  return row === undefined ? 0 : (integerOrNull(row, name) ?? 0);
 }
 
 export interface TokenSums {
@@ -42,12 +49,12 @@ export interface TokenSums {
   readonly output: number;
 }
 
-export function tokensOf(row: ResultRow): TokenSums {
+export function tokensOf(row: ResultRow | undefined): TokenSums {
   return {
-    uncached: integer(row, "uncached"),
-    read: integer(row, "read_tokens"),
-    written: integer(row, "written"),
-    output: integer(row, "output"),
+    uncached: countOf(row, "uncached"),
+    read: countOf(row, "read_tokens"),
+    written: countOf(row, "written"),
+    output: countOf(row, "output"),
   };
 }
 

@@ -64,16 +64,10 @@ function usualMarkers({ blocks, lifetime }: RequestParts): readonly RecordedMark
 
 function toForeignBlocks(recorded: readonly RecordedBlock[]): readonly ForeignBlock[] {
   return chainBlocks(
-    recorded.map(({ hash, tokens, tier, kind, role, endsMessage, mayCarryMarker }, index) => ({
-      hash,
-      tokens,
-      tier,
-      kind,
-      role,
-      endsMessage,
-      mayCarryMarker,
+    recorded.map(({ excerpt: _excerpt, ...block }, index) => ({
+      ...block,
       path: pathOf(index),
-      section: tier === "T3" ? `${kind} of the ${role}` : kind,
+      section: block.tier === "T3" ? `${block.kind} of the ${block.role}` : block.kind,
       text: "",
     })),
   );

@@ -16,7 +16,7 @@ import {
   type BillingOptions,
 } from "../simulator/index.ts";
 import { createLimitMeter, type Limits } from "./limit.ts";
-import { explainReplayMiss, type Miss } from "./misses.ts";
+import { explainReplayMiss, type Continuation, type Miss } from "./misses.ts";
 import type { RecordedBlock, RecordedRequest } from "./recording.ts";
 import { createReplayThread, type ReplayThread } from "./replay-thread.ts";
 
@@ -112,15 +112,9 @@ function openThreadState({ request, isMain }: TimedRequest): ThreadState {
   };
 }
 
-interface Step {
+interface Step extends Continuation {
   readonly name: string;
   readonly thread: ReplayThread;
-  /** Every block of the request, as recorded. */
-  readonly recorded: readonly RecordedBlock[];
-  readonly frame: "same" | "model changed" | "parameter changed";
-  readonly sharedTokens: number;
-  readonly isRewritten: boolean;
-  readonly gapMs: number;
 }
 
 function advance(
@@ -210,17 +204,8 @@ function runPolicy(run: PolicyRun, step: Step, timed: TimedRequest, pace: Pace):
   });
   run.states.set(name, learned.state);
   run.entries = learned.state.entries;
-  const { sharedTokens, frame, isRewritten, gapMs, recorded } = step;
   const shortestLifetimeMs = (model.cache.lifetimes[0]?.seconds ?? 0) * 1000;
-  const miss = explainReplayMiss({
-    bill: open.bill,
-    sharedTokens,
-    frame,
-    isRewritten,
-    gapMs,
-    shortestLifetimeMs,
-    firstUnread: recorded[(open.bill.hitBlock ?? -1) + 1],
-  });
+  const miss = explainReplayMiss(open.bill, step, shortestLifetimeMs);
   return { usage: toUsage(open.bill, request.remainderTokens), miss };
 }
 

@@ -7,8 +7,7 @@ import {
   type Usage,
 } from "../core/message/usage.ts";
 import type { MissCause } from "../core/diagnosis/explanation.ts";
-import type { Books } from "./books.ts";
-import type { Group } from "./group.ts";
+import type { Books, Group, SkippedPlace } from "./books.ts";
 import { createTally, type Tally } from "./tally.ts";
 
 export interface ReplayReport extends GroupReport {
@@ -17,11 +16,7 @@ export interface ReplayReport extends GroupReport {
   readonly automaticOnly?: AutomaticReport;
   readonly standIns: readonly { readonly reason: string; readonly count: number }[];
   readonly skipped: readonly { readonly reason: string; readonly count: number }[];
-  readonly skippedWhere: readonly {
-    readonly file: string;
-    readonly line: number | null;
-    readonly reason: string;
-  }[];
+  readonly skippedWhere: readonly SkippedPlace[];
 }
 
 export interface GroupReport {
@@ -70,11 +65,7 @@ export interface RecordedReport extends Figures {
   readonly warmStartTokens: number;
 }
 
-export interface AutomaticReport extends Figures {
-  readonly sessions: number;
-  readonly requests: number;
-  readonly recorded?: RecordedReport;
-}
+export type AutomaticReport = Figures & Pick<GroupReport, "sessions" | "requests" | "recorded">;
 
 export function toReport(books: Books): ReplayReport {
   const { total, groups, skipped, skippedWhere, standIns, automatic } = books;

@@ -25,20 +25,18 @@ export interface CallView extends Omit<Call, "billed"> {
 
 export function toCallView({ billed, ...call }: Call): CallView {
   const bill = billed?.bill;
+  const tokens = billed && {
+    total: billed.bill.totalTokens,
+    read: billed.bill.readTokens,
+    written: billed.bill.writeTokens,
+    uncached: billed.bill.uncachedTokens,
+    output: billed.outputTokens,
+    reasoning: billed.reasoningTokens,
+  };
   return {
     ...call,
     model: billed?.model ?? null,
-    tokens:
-      billed === null
-        ? null
-        : {
-            total: billed.bill.totalTokens,
-            read: billed.bill.readTokens,
-            written: billed.bill.writeTokens,
-            uncached: billed.bill.uncachedTokens,
-            output: billed.outputTokens,
-            reasoning: billed.reasoningTokens,
-          },
+    tokens,
     costUsd: billed?.costUsd ?? null,
     requestId: bill?.requestId ?? null,
     stopReason: billed?.stopReason ?? null,

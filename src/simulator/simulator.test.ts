@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { plantedKey } from "../../harness/planted-key.ts";
 import { resolveModel } from "../core/models/resolve-model.ts";
 import type { Bill } from "./billing/bill.ts";
-import type { Provider } from "./provider-words.ts";
 import { createSimulatorOf, type Simulator, type SimulatorOptions } from "./simulator.ts";
 import type { SimResponse, Surface, SurfaceContext } from "./surface.ts";
 
@@ -75,6 +74,8 @@ function createTinySurface(): Surface {
       },
       { method: "GET", path: "/v1/models", handle: () => json(200, { data: [facts.id] }) },
     ],
+    isClient: () => true,
+    refuse: ({ status, message }) => json(status, { error: { message } }),
     fault: (fault) => json(fault.kind === "rate limited" ? 429 : 500, { fault }),
     authenticate: ({ headers }) => {
       const key = headers.get("x-key");
@@ -83,20 +84,10 @@ function createTinySurface(): Surface {
   };
 }
 
-const tinyProvider: Provider = {
-  createSurface: createTinySurface,
-  isClient: () => true,
-  refuse: ({ status, message }) => ({
-    status,
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ error: { message } }),
-  }),
-};
-
 const origin = "http://127.0.0.1:4141";
 
 function createTiny(options: SimulatorOptions = {}): Simulator {
-  return createSimulatorOf([tinyProvider], { seed: 1, clock: "virtual", ...options });
+  return createSimulatorOf([createTinySurface], { seed: 1, clock: "virtual", ...options });
 }
 
 interface EventBody {

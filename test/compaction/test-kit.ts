@@ -26,7 +26,7 @@ import type { Timeouts } from "../../src/edge/providers/timeouts.ts";
 import { createDispatcher } from "../../src/edge/tools/dispatch/dispatcher.ts";
 import { resumeTurn, runTurn, type Deps, type TurnRun, type TurnToRun } from "../../src/engine.ts";
 import { compactSession } from "../../src/engine/compaction/compact-session.ts";
-import type { Compaction } from "../../src/engine/compaction/compaction.ts";
+import type { Compaction } from "../../src/engine/turn/deps.ts";
 import type { CompactionOutcome } from "../../src/core/turn/compaction/compacting.ts";
 import { openSession } from "../../src/engine/session/open-session.ts";
 import type { Session, SessionSetup } from "../../src/core/session/session.ts";

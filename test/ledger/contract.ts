@@ -1,6 +1,5 @@
 // What every ledger promises, whatever database it is on. Read top to bottom it tells what a ledger is.
 import { describe } from "vitest";
-import { advanceContract } from "./contract/advance.ts";
 import { auditContract } from "./contract/audit.ts";
 import { checkContract } from "./contract/check.ts";
 import { contentsContract } from "./contract/contents.ts";
@@ -41,7 +40,6 @@ const parts: Readonly<Record<string, (open: OpenLedger) => void>> = {
   events: eventsContract,
   audit: auditContract,
   check: checkContract,
-  advance: advanceContract,
 };
 
 const partsOfStore: Readonly<Record<string, (store: TestStore) => void>> = {

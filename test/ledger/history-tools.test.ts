@@ -39,7 +39,7 @@ describe("history_search", () => {
   test("what is not there is said, with the number of messages that were looked at", async () => {
     const { output } = await searching("zebra");
     expect(output.text).toBe(
-      'None of the 4 folded messages holds a word of "zebra". Try other words, or a part of the name.',
+      'None of the 4 compacted messages holds a word of "zebra". Try other words, or a part of the name.',
     );
   });
 
@@ -47,7 +47,7 @@ describe("history_search", () => {
     const ledger = await open();
     await writeTurn(ledger);
     expect((await use(ledger, "history_search", { query: "x" })).text).toBe(
-      "Nothing of this conversation has been folded: all of it is still before you.",
+      "Nothing of this conversation has been compacted: all of it is still before you.",
     );
   });
 

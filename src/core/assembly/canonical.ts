@@ -11,7 +11,7 @@ import type { ModelFacts } from "../models/model-facts.ts";
 import type { TokenCounter } from "../tokens/token-counter.ts";
 import { selectTools } from "../tools/select-tools.ts";
 import { assemble, type Assembly } from "./assemble.ts";
-import { layFoundation } from "./foundation.ts";
+import { buildFoundation } from "./foundation.ts";
 import type { Layout } from "./layout.ts";
 import type { Spelling } from "./spelling.ts";
 import { toSystemBlocks, volatileText } from "./system-blocks.ts";
@@ -47,7 +47,7 @@ export function assembleRequest(
     order: layout.toolOrder,
   });
   const system = toSystemBlocks(sections, layout);
-  const foundation = layFoundation({ tools, system, spelling, counter, model });
+  const foundation = buildFoundation({ tools, system, spelling, counter, model });
   const from = currentFrom(messages);
   return assemble({
     thread: appendMessages(openThread(foundation), messages.slice(0, from)),

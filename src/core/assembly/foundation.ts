@@ -35,7 +35,7 @@ export interface FoundationParts {
   readonly model: Pick<ModelFacts, "toolPromptTokens">;
 }
 
-export function layFoundation(parts: FoundationParts): Foundation {
+export function buildFoundation(parts: FoundationParts): Foundation {
   const { tools, system, spelling, counter, model } = parts;
   // The provider adds its own prompt before the first tool.
   const toolPrompt = tools.length === 0 ? 0 : (model.toolPromptTokens?.auto ?? 0);

@@ -86,6 +86,15 @@ export function messagesFrom({ messages }: Thread, from: number): readonly Messa
   return [...itemsOf({ length: messages.length - from, at: (index) => messages.at(from + index) })];
 }
 
+/** The messages from a place on, each with its tokens. */
+export function countedMessages(
+  thread: Thread,
+  from: number,
+): readonly { readonly message: Message; readonly tokens: number }[] {
+  const tokens = messageTokens(thread, from);
+  return messagesFrom(thread, from).map((message, at) => ({ message, tokens: tokens[at] ?? 0 }));
+}
+
 /** The tokens of each message from a place on. */
 export function messageTokens(thread: Thread, from: number): readonly number[] {
   const { messageEnds, foundation, messages } = thread;

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { Lifetime } from "../message/usage.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 import { createRuler, type KnownEntry } from "./cache-state.ts";
-import { entriesByBlock, expectBill, tailOf, type ExpectedBill } from "./expect-bill.ts";
+import type { ExpectedBill } from "./cache-plan.ts";
+import { entriesByBlock, expectBill, tailOf } from "./expect-bill.ts";
 import { blocksOf, entryAt, gpt, nowMs, olderGpt, sonnet } from "./test-kit.ts";
 
 interface Question {

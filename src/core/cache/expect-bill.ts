@@ -2,6 +2,7 @@
 import type { BlockList } from "../assembly/prompt-block.ts";
 import type { Lifetime } from "../message/usage.ts";
 import type { CacheRules } from "../models/cache-rules.ts";
+import type { ExpectedBill } from "./cache-plan.ts";
 import { isLive, keptMsOf, type KnownEntry, type Ruler } from "./cache-state.ts";
 import {
   findHit,
@@ -25,18 +26,6 @@ export interface BillQuestion {
   readonly promptTokens?: number;
 }
 
-export interface ExpectedBill {
-  readonly hit: Hit | null;
-  readonly readTokens: number;
-  readonly writeTokens: Readonly<Partial<Record<Lifetime, number>>>;
-  readonly uncachedTokens: number;
-  readonly spanEnds: Readonly<Partial<Record<Lifetime, number>>>;
-  /** Live entries whose lifetime restarts. */
-  readonly refreshed: readonly KnownEntry[];
-  /** New or restored entries after the call. */
-  readonly written: readonly KnownEntry[];
-}
-
 export function expectBill(question: BillQuestion): ExpectedBill {
   const { blocks, rules, ruler, mode } = question;
   const total = question.promptTokens ?? ruler(blocks.length - 1);
@@ -49,9 +38,6 @@ export function expectBill(question: BillQuestion): ExpectedBill {
   const kept = keptBefore(usable, hit, question);
   return {
     hit: readTokens === 0 ? null : hit,
-    readTokens,
-    writeTokens,
-    uncachedTokens: total - readTokens - writtenTokens,
     spanEnds,
     refreshed: [...new Set([...(hit?.entries ?? []), ...kept.refreshed])],
     written: [
@@ -59,6 +45,9 @@ export function expectBill(question: BillQuestion): ExpectedBill {
       ...kept.broughtBack.map((marker) => newEntry(marker, question)),
       ...ownSightings(question),
     ],
+    readTokens,
+    writeTokens,
+    uncachedTokens: total - readTokens - writtenTokens,
   };
 }
 

@@ -1,7 +1,7 @@
 // What holds for one agent in this turn: the global settings with its own in their place.
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { StrataConfig } from "./schema.ts";
-import type { PolicyName } from "../cache/policy-names.ts";
+import type { PolicyName } from "../cache/policy.ts";
 import type { ToolsetName } from "./schema/tools.ts";
 
 export interface ResolvedAgent {

@@ -11,7 +11,7 @@ import { defaultJournalLimits } from "../memory/memory-journal.ts";
 import { defaultActivationLimits } from "../skills/activation.ts";
 import { indexLengthMax } from "../skills/fit-index.ts";
 import { toolsets } from "../tools/toolsets.ts";
-import { policyNames } from "../cache/policy-names.ts";
+import { policyNames } from "../cache/policy.ts";
 import { toolsetNames } from "./schema/tools.ts";
 
 const config = configOf("");

@@ -1,6 +1,5 @@
 // Which prefixes a provider has after a call, by its rules and its report.
-import { countTolerance } from "../cache/count-tolerance.ts";
-import { keptMsOf, type KnownEntry, type Ruler } from "../cache/cache-state.ts";
+import { countTolerance, keptMsOf, type KnownEntry, type Ruler } from "../cache/cache-state.ts";
 import { entriesByBlock, expectBill } from "../cache/expect-bill.ts";
 import type { ContentHash } from "../hash.ts";
 import { writtenTokens, type Usage } from "../message/usage.ts";

@@ -5,7 +5,6 @@ export const callEvents = {
     when: "a request is about to be sent",
     actor: "agent",
     sensitivity: "aggregatable",
-    audit: false,
     payload: {
       model: "name",
       provider: "name",
@@ -18,7 +17,6 @@ export const callEvents = {
     when: "a reply arrived, whole or in part",
     actor: "agent",
     sensitivity: "aggregatable",
-    audit: false,
     payload: {
       model: "name",
       provider: "name",
@@ -49,7 +47,6 @@ export const callEvents = {
     when: "no reply arrived, after all attempts",
     actor: "agent",
     sensitivity: "pseudonymous",
-    audit: false,
     payload: {
       model: "name",
       provider: "name",
@@ -73,7 +70,6 @@ export const callEvents = {
     when: "a reply read less from the cache than its request could have",
     actor: "system",
     sensitivity: "pseudonymous",
-    audit: false,
     payload: {
       cause: [
         "first call",

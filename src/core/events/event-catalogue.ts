@@ -30,7 +30,7 @@ export interface EventSpec {
   readonly actor: Actor;
   readonly sensitivity: Sensitivity;
   /** Retention sweeps keep it: it records a removal, a permission or a permanent change. */
-  readonly audit: boolean;
+  readonly audit?: true;
   readonly payload: Readonly<Record<string, FieldSpec>>;
 }
 
@@ -61,7 +61,7 @@ export function specOf(type: EventType): EventSpec {
 }
 
 export function isAudit(type: EventType): boolean {
-  return eventCatalogue[type].audit;
+  return specOf(type).audit === true;
 }
 
 /** The fields of a type by name. Read once, because every emitted event is checked. */

@@ -106,8 +106,6 @@ export interface Ledger {
   /** Every broken invariant, in words. Empty if there are none. */
   check(onProgress?: (checked: number) => void): AsyncIterable<string>;
   stats(): Promise<LedgerStats>;
-  /** Calls the handler when a session's pointer moved, here or elsewhere. Returns a function that stops it. */
-  onAdvance(handler: (sessionId: string) => void): () => void;
   close(): Promise<void>;
 }
 

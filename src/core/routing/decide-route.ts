@@ -1,20 +1,10 @@
 // Picks the model of a turn: the first candidate that is possible, and why earlier ones were not.
+import type { PayloadOf } from "../events/event.ts";
 import type { AgentRole } from "../message/assembled-context.ts";
 import type { RoutingConfig, RoutingRule } from "../config/schema/models.ts";
 import type { ModelFacts } from "../models/model-facts.ts";
 
-/** In order of precedence. The event `route.decided` uses the same names. */
-export const routeSources = [
-  "message",
-  "sticky",
-  "rule",
-  "pattern",
-  "delegate",
-  "workspace_default",
-  "global_default",
-] as const;
-
-export type RouteSource = (typeof routeSources)[number];
+export type RouteSource = PayloadOf<"route.decided">["reason"];
 
 export const routeRefusals = [
   "not_configured",

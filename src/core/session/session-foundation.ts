@@ -1,5 +1,5 @@
 // The foundation of a session: T0 to T2. Built when it starts, and again at a compaction, which breaks the cache anyway.
-import { layFoundation, type Foundation } from "../assembly/foundation.ts";
+import { buildFoundation, type Foundation } from "../assembly/foundation.ts";
 import { planPadding, toPaddingSection, type PaddingPlan } from "../assembly/padding.ts";
 import { toSkillIndex } from "../assembly/skill-index.ts";
 import { toSystemBlocks } from "../assembly/system-blocks.ts";
@@ -56,7 +56,7 @@ export function makeFoundation(
   });
   const { sections, padding } = paddedSections(setup, tools, counter, pace);
   return {
-    foundation: layFoundation({
+    foundation: buildFoundation({
       tools,
       system: toSystemBlocks(sections, policy.layout),
       spelling: protocol.spelling(model),

@@ -45,7 +45,7 @@ export interface Session {
   /** Costs that are not booked yet. */
   readonly spent: Spent;
   /** The volatile text of the last call, if it stands before the messages; null for none. */
-  readonly toldVolatile: string | null;
+  readonly lastVolatile: string | null;
   /** The parent and task of a sub-agent, until the session is recorded. */
   readonly origin?: SessionOrigin;
   /** Where the ledger has the setup for the current model. */
@@ -86,7 +86,7 @@ export interface ModelState {
   readonly name: string;
   readonly cache: CacheState;
   readonly pace: Pace;
-  readonly toldVolatile: string | null;
+  readonly lastVolatile: string | null;
   /** The setup as it was left; null if it must be read from the ledger or built again. */
   readonly left: ModelSetup | null;
 }

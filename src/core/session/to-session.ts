@@ -37,7 +37,7 @@ export function toSession(setup: SessionSetup & { readonly id: string }): Sessio
     pace,
     compactionState: openCompactionState(),
     spent: nothingSpent,
-    toldVolatile: null,
+    lastVolatile: null,
     setupPlace: firstPlace,
     otherModels: [],
     staysWith: setup.staysWith ?? null,

@@ -99,7 +99,7 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
     thread: isWhole ? (isEmpty ? assembly.plainThread : grown) : session.thread,
     ...counted,
     cache: lesson.state,
-    toldVolatile: toldIn(session, call),
+    lastVolatile: toldIn(session, call),
     pace: cache.lastStartMs === null ? pace : learnPace(pace, startMs - cache.lastStartMs),
   };
   const more = {
@@ -111,8 +111,8 @@ export function settleCall(session: Session, call: FinishedCall): SettledCall {
 }
 
 /** If this text stands before the messages, it is needed to send the same prefix again. */
-function toldIn({ policy, toldVolatile }: Session, { volatile }: FinishedCall): string | null {
-  if (volatile === undefined) return toldVolatile;
+function toldIn({ policy, lastVolatile }: Session, { volatile }: FinishedCall): string | null {
+  if (volatile === undefined) return lastVolatile;
   return policy.layout.volatile === "system-tail" ? volatile : null;
 }
 

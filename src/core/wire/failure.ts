@@ -1,19 +1,10 @@
 // Why a provider did not answer, as a value for the ledger and the dashboard.
+import type { PayloadOf } from "../events/event.ts";
 
 /** The list is closed: a new kind is a decision, not a string. */
 export type ProviderFailure =
   | {
-      readonly kind: "rate-limited";
-      readonly detail: string;
-      readonly retryAfterMs: number | undefined;
-    }
-  | {
-      readonly kind: "overloaded";
-      readonly detail: string;
-      readonly retryAfterMs: number | undefined;
-    }
-  | {
-      readonly kind: "server-error";
+      readonly kind: "rate-limited" | "overloaded" | "server-error";
       readonly detail: string;
       readonly retryAfterMs: number | undefined;
     }
@@ -24,20 +15,27 @@ export type ProviderFailure =
       readonly tokens: number | undefined;
       readonly tokensMax: number | undefined;
     }
+  | { readonly kind: PlainFailureKind; readonly detail: string };
+
+type PlainFailureKind =
   /** A thinking block follows content that was changed. */
-  | { readonly kind: "thinking-mismatch"; readonly detail: string }
-  | { readonly kind: "request-too-large"; readonly detail: string }
-  | { readonly kind: "invalid-request"; readonly detail: string }
-  | { readonly kind: "authentication"; readonly detail: string }
-  | { readonly kind: "permission"; readonly detail: string }
-  | { readonly kind: "billing"; readonly detail: string }
-  | { readonly kind: "not-found"; readonly detail: string }
+  | "thinking-mismatch"
+  | "request-too-large"
+  | "invalid-request"
+  | "authentication"
+  | "permission"
+  | "billing"
+  | "not-found"
   /** The answer does not follow the protocol. */
-  | { readonly kind: "malformed"; readonly detail: string }
+  | "malformed"
   /** No answer at all: refused, reset, no such host. */
-  | { readonly kind: "unreachable"; readonly detail: string }
-  | { readonly kind: "timeout"; readonly detail: string }
-  | { readonly kind: "cancelled"; readonly detail: string };
+  | "unreachable"
+  | "timeout"
+  | "cancelled";
+
+export function malformed(detail: string): ProviderFailure {
+  return { kind: "malformed", detail };
+}
 
 /** Whether the same request may succeed later. */
 export function isRetryable(failure: ProviderFailure): boolean {
@@ -99,4 +97,29 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
   const dayOfEra =
     yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
   return era * 146_097 + dayOfEra - 719_468;
+}
+
+type ErrorClass = PayloadOf<"llm.call_failed">["error_class"];
+
+const errorClasses: Readonly<Record<ProviderFailure["kind"], ErrorClass>> = {
+  "rate-limited": "rate_limit",
+  overloaded: "server_error",
+  "server-error": "server_error",
+  "context-overflow": "context_overflow",
+  "thinking-mismatch": "invalid_request",
+  "request-too-large": "invalid_request",
+  "invalid-request": "invalid_request",
+  authentication: "auth",
+  permission: "auth",
+  billing: "other",
+  "not-found": "invalid_request",
+  malformed: "other",
+  unreachable: "network",
+  timeout: "network",
+  cancelled: "cancelled",
+};
+
+/** The class of a failure in events. */
+export function toErrorClass(kind: ProviderFailure["kind"]): ErrorClass {
+  return errorClasses[kind];
 }

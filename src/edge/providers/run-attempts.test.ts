@@ -112,7 +112,7 @@ describe("another attempt", () => {
     ]);
   });
 
-  test("follows a stream that broke before it said anything, whose reply stays on the record", async () => {
+  test("follows a stream that broke before any content, whose reply stays on the record", async () => {
     const server = await openHttp((_request, response, index) => {
       if (index === 0)
         sendEvents(response, "event: start\ndata: {}\n\nevent: error\ndata: Overloaded\n\n");
@@ -126,14 +126,14 @@ describe("another attempt", () => {
       onPart: (part) => parts.push(part),
     });
     expect(textOf(outcome)).toBe("hi");
-    expect(parts).toEqual([{ type: "text-delta", text: "hi" }]);
+    expect(parts).toEqual([{ type: "text", text: "hi" }]);
     expect(attempts[0]).toMatchObject({
       failure: { kind: "overloaded", detail: "Overloaded" },
       discarded: { kind: "reply", status: "partial", message: { content: [] } },
     });
   });
 
-  test("follows a stream that was cut while nobody was given its parts", async () => {
+  test("follows a stream that was cut before any part was given to the caller", async () => {
     const server = await openHttp((_request, response, index) => {
       sendEvents(response, textEvent("Half"), index === 0 ? "" : endEvent);
       response.end();

@@ -6,7 +6,7 @@ export interface Part {
   readonly end: number;
 }
 
-/** A shorter part tells little and may be a word. */
+/** A shorter part gives little away and may be a word. */
 const partLengthMin = 12;
 
 /** Half of it: of every so many letters of a text, these lie within any part that is long enough. */

@@ -109,7 +109,7 @@ function toyStream(): StreamDecoder {
       }
       const text = textIn(data);
       const next = { ...state, hasBegun: true, text: state.text + text };
-      return [next, [{ type: "text-delta", text }]];
+      return [next, [{ type: "text", text }]];
     },
     finish: (state) =>
       state.hasBegun
@@ -221,7 +221,7 @@ export function openHttp(respond: Respond): Promise<TestServer> {
   return open(server);
 }
 
-/** A server of bytes: it is told about each connection as soon as something comes over it. */
+/** A server of bytes: calls `onRequest` for each connection when its first bytes arrive. */
 export function openTcp(onRequest: (socket: Socket) => void): Promise<TestServer> {
   return open(createTcpServer((socket) => socket.once("data", () => onRequest(socket))));
 }

@@ -20,8 +20,7 @@ import type {
   CompactionOutcome,
   CompactionRequest,
 } from "../../core/turn/compaction/compacting.ts";
-import { runCompaction } from "./run-compaction.ts";
-import { readInput } from "./read-input.ts";
+import { runCompaction, readInput } from "./run-compaction.ts";
 import { countTurns, type CompactionInput } from "../../core/turn/compaction/compaction-input.ts";
 import { prepareCall, type PreparedCall } from "../../core/turn/prepare-call.ts";
 import type { Session } from "../../core/session/session.ts";
@@ -94,5 +93,5 @@ export async function compactSession(
 
 /** The current prompt, without new messages. */
 function prepareNext(session: Session, startMs: number): PreparedCall {
-  return prepareCall({ session, current: [], volatile: session.toldVolatile, startMs });
+  return prepareCall({ session, current: [], volatile: session.lastVolatile, startMs });
 }

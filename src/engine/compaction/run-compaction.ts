@@ -1,6 +1,6 @@
 // Carries out the steps of one compaction. What comes next is decided in core/turn/compaction.
 import { randomUUID } from "node:crypto";
-import type { CompactionLock, OpenTurn } from "../../core/ledger/ledger.ts";
+import type { CompactionLock, OpenTurn, Ledger } from "../../core/ledger/ledger.ts";
 import { makeFoundation } from "../../core/session/session-foundation.ts";
 import type { Session } from "../../core/session/session.ts";
 import { StrataError } from "../../core/strata-error.ts";
@@ -20,8 +20,12 @@ import { nextCompactionStep } from "../../core/turn/compaction/next-compaction-s
 import type { Deps } from "../turn/deps.ts";
 import type { TurnEmitter } from "../events/turn-emitter.ts";
 import { compactAtProvider } from "./compact-at-provider.ts";
-import { readInput } from "./read-input.ts";
 import { summarise } from "./summarise.ts";
+import {
+  toCompactionInput,
+  type CompactionInput,
+} from "../../core/turn/compaction/compaction-input.ts";
+import { listenerOf, readShown } from "../session/recorded-setup.ts";
 
 export interface CompactionToRun extends Omit<CompactionRequest, "openTurn"> {
   /** The turn that runs; null between turns. */
@@ -169,4 +173,15 @@ function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
     }
     signal?.addEventListener("abort", done, { once: true });
   });
+}
+
+export async function readInput(
+  session: Session,
+  open: CompactionInput["open"],
+  stagedCount: number,
+  ledger: Ledger,
+): Promise<CompactionInput> {
+  const of = open === null ? { sessionId: session.id } : { turnId: open.id };
+  const shown = await readShown(ledger, of, listenerOf(session));
+  return toCompactionInput(session, open, stagedCount, shown);
 }

@@ -1,5 +1,5 @@
 // A summary of the conversation as text: by another model, or in parts if it fits no window.
-import { layFoundation } from "../../core/assembly/foundation.ts";
+import { buildFoundation } from "../../core/assembly/foundation.ts";
 import { openThread } from "../../core/assembly/thread.ts";
 import { openCacheState } from "../../core/cache/cache-state.ts";
 import { findPolicy } from "../../core/cache/policies.ts";
@@ -70,7 +70,7 @@ export async function summariseTranscript(
 function toSpeaker(session: Session, summariser: Summariser, summaryTokensMax: number): Speaker {
   const { model, protocol, counter, provider } = summariser;
   const { toolChoice: _, parallelToolUse: __, ...options } = summariser.options;
-  const foundation = layFoundation({
+  const foundation = buildFoundation({
     tools: [],
     system: [{ label: "summariser", tier: "T1", text: summariserSystem }],
     spelling: protocol.spelling(model),

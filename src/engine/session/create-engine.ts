@@ -11,11 +11,17 @@ import {
   type OpenedSession,
   type Unfinished,
 } from "./engine-session.ts";
-import { optionsOf, policyOf, type EngineConfig } from "./engine-config.ts";
+import {
+  optionsOf,
+  policyOf,
+  type EngineConfig,
+  findNamed,
+  findRecorded,
+  spell,
+} from "./engine-config.ts";
 import { openSession } from "./open-session.ts";
 import type { SessionOrigin } from "../../core/session/session.ts";
 import type { EngineContext, EngineDeps } from "./engine-deps.ts";
-import { findNamed, findRecorded, spell } from "./find-named.ts";
 import { findModelSetup, needRecord } from "./recorded-setup.ts";
 import { resumeSession } from "./stored-session.ts";
 import { usualRole } from "../../core/session/session-role.ts";

@@ -6,10 +6,9 @@ import type { Protocol } from "../../core/wire/protocol.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
 import type { Summariser } from "../compaction/summarise-transcript.ts";
 import type { Emitter } from "../events/turn-emitter.ts";
-import type { PromptCounter } from "../turn/count-prompt.ts";
+import type { PromptCounter } from "../turn/deps.ts";
 import type { World, WorldOwner } from "../world/world.ts";
-import type { EngineConfig } from "./engine-config.ts";
-import type { Naming } from "./find-named.ts";
+import type { EngineConfig, Naming } from "./engine-config.ts";
 
 /** How a model is reached. */
 export interface Reached {

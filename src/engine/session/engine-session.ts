@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { AgentEvent } from "../../core/layers/event.ts";
 import { StrataError } from "../../core/strata-error.ts";
 import { finish } from "../../engine.ts";
-import type { TurnEnding } from "../../core/turn/turn-ending.ts";
+import type { TurnEnding } from "../../core/turn/turn.ts";
 import type { TurnRun } from "../turn/deps.ts";
 import {
   compactSession,
@@ -16,8 +16,7 @@ import type { CompactionOutcome } from "../../core/turn/compaction/compacting.ts
 import { createOwnLoop, type LoopOf, type OwnLoop } from "../own-loop/own-loop.ts";
 import type { Session } from "../../core/session/session.ts";
 import { changeModel, type ModelChange } from "./change-model.ts";
-import { settleTurn, withTurn, type TurnWish } from "./session-turn.ts";
-import { toDeps, type OpenState } from "./session-deps.ts";
+import { settleTurn, withTurn, type TurnWish, toDeps, type OpenState } from "./session-turn.ts";
 import { emitEnded } from "../events/session-events.ts";
 import { followTurn } from "../turn/follow-turn.ts";
 import { createTurnHandle, type RunOptions, type TurnHandle } from "../turn/turn-handle.ts";

@@ -23,7 +23,7 @@ export function previewNextCall(
   nowMs: number,
   config: Pick<EngineConfig, "compaction" | "reserves"> = {},
 ): CallPreview {
-  const { model, toldVolatile: volatile } = session;
+  const { model, lastVolatile: volatile } = session;
   const prepared = prepareCall({ session, current: [], volatile, startMs: nowMs });
   const { promptTokens, plan } = prepared;
   const compaction = compactionOf(config);

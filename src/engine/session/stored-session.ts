@@ -12,7 +12,7 @@ import { StrataError } from "../../core/strata-error.ts";
 import { createTokenCounter } from "../../core/tokens/token-counter.ts";
 import type { Protocol } from "../../core/wire/protocol.ts";
 import type { StepDeps } from "../turn/deps.ts";
-import { newMessages } from "../../core/turn/new-messages.ts";
+import { countedMessages } from "../../core/assembly/thread.ts";
 import { keptSetupOf, type CallHabit } from "../../core/session/kept-setup.ts";
 import { findModelSetup, readShown, type RecordedSetup, needRecord } from "./recorded-setup.ts";
 import { withState } from "../../core/session/session-state.ts";
@@ -43,7 +43,7 @@ export async function recordSession(
     foundation: keepFoundation(foundation),
     contextJson: JSON.stringify({ key: foundation.key, tools: foundation.tools.length, madeOf }),
     setupJson: JSON.stringify(keptSetupOf(session)),
-    messages: newMessages(thread, 0),
+    messages: countedMessages(thread, 0),
     ...(workspacePath === null ? {} : { workspacePath }),
     ...session.origin,
   };
@@ -115,7 +115,7 @@ export async function resumeSession(
     pace: openPace(pace ?? "human"),
     compactionState: openCompactionState(),
     spent: nothingSpent,
-    toldVolatile: null,
+    lastVolatile: null,
     otherModels: [],
     staysWith: { model: nameIn(setupPlace, model), chosenBy: null },
     openedMs: record.createdMs,

@@ -55,7 +55,7 @@ export async function switchModel(
     thread: { ...setupPlace.thread, keptVolatile },
     cache: known?.cache ?? openCacheState(),
     pace: known?.pace ?? session.pace,
-    toldVolatile: known?.toldVolatile ?? null,
+    lastVolatile: known?.lastVolatile ?? null,
     // These sizes belong to the old model.
     compactionState: { ...session.compactionState, noPlace: null },
     otherModels: others
@@ -66,14 +66,14 @@ export async function switchModel(
 
 function leave(session: Session): ModelState {
   const { model, modelName, protocol, policy, options, thread, setupPlace } = session;
-  const { cache, pace, toldVolatile } = session;
+  const { cache, pace, lastVolatile } = session;
   const { padding, preactivated, toolsLeft, permissions, madeOf } = session;
   const made = { padding, preactivated, toolsLeft, permissions, madeOf };
   // A setup without a completed turn is not in the ledger, and is built again later.
   const called = { model, modelName, protocol, policy, options };
   const left = setupPlace.isRecorded ? { ...called, thread, setupPlace, ...made } : null;
   const name = { model: model.id, provider: model.provider, name: modelName };
-  return { ...name, cache, pace, toldVolatile, left };
+  return { ...name, cache, pace, lastVolatile, left };
 }
 
 /** Restores an earlier setup and adds the later messages without thinking. Markers and limits are the configured ones. */

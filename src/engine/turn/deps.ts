@@ -3,16 +3,42 @@ import type { AgentEvent, EventMoment } from "../../core/layers/event.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { CallEntry } from "../../core/ledger/call-entry.ts";
 import type { Ledger } from "../../core/ledger/ledger.ts";
-import type { Message } from "../../core/message/message.ts";
+import type { Message, ToolUseBlock } from "../../core/message/message.ts";
+import type { SkillActivationRegistry } from "../../core/skills/skill-registry.ts";
+import type { CompactionRules } from "../../core/session/compaction-rules.ts";
+import type { FoundationSetup } from "../../core/session/session-foundation.ts";
 import type { StreamPart } from "../../core/wire/reply.ts";
 import type { Provider } from "../../edge/providers/provider.ts";
-import type { RunTools } from "./answer-tools.ts";
-import type { Compaction } from "../compaction/compaction.ts";
-import type { PromptCounter } from "./count-prompt.ts";
+import type { Counter } from "../../edge/counters/counter.ts";
+import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options.ts";
+import type { Summariser } from "../compaction/summarise-transcript.ts";
 import type { Route } from "../../core/routing/decide-route.ts";
 import type { Session } from "../../core/session/session.ts";
 import type { Emitter } from "../events/turn-emitter.ts";
-import type { TurnEnding } from "../../core/turn/turn-ending.ts";
+import type { TurnEnding } from "../../core/turn/turn.ts";
+
+/** Runs tools. A dispatcher's `runAll` is one of these. */
+export type RunTools = (
+  uses: readonly ToolUseBlock[],
+  call: DispatchContext,
+) => Promise<readonly Message[]>;
+
+/** Counts prompts exactly, and learns from what they were billed. */
+export type PromptCounter = Pick<Counter, "count" | "noteBill">;
+
+/** How the history is shortened, and with what. */
+export interface Compaction extends CompactionRules {
+  readonly summariser?: Summariser;
+  /**
+   * The current inputs for tools and system text, such as changed memory; null to keep the old ones. Called at
+   * every compaction, which breaks the cache anyway.
+   */
+  readonly refresh?: () => Promise<FoundationSetup | null>;
+  /** Lets the agent load skills again whose bodies a compaction removed. */
+  readonly skills?: Pick<SkillActivationRegistry, "state" | "releaseCompacted">;
+  /** Waits between attempts at a summary. */
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
 
 /** The deps of a turn's steps. */
 export interface StepDeps {

@@ -2,13 +2,14 @@
 import type { EventBody } from "../../core/events/event.ts";
 import type { Section } from "../../core/layers/section.ts";
 import type { OpenTurn } from "../../core/ledger/ledger.ts";
-import { applyResult } from "../../core/turn/apply-result.ts";
+import { applyResult, toClosed } from "../../core/turn/apply-result.ts";
 import type { Input } from "../../core/turn/step.ts";
-import type { Turn } from "../../core/turn/turn.ts";
+import { turnEnded } from "../../core/turn/turn-events.ts";
+import type { Turn, TurnEnding } from "../../core/turn/turn.ts";
 import type { DispatchContext } from "../../edge/tools/dispatch/dispatch-options.ts";
 import type { SharedChain } from "../../edge/tools/dispatch/tool-trace.ts";
-import type { StepDeps, TurnToRun } from "./deps.ts";
 import { createTurnEmitter, type TurnEmitter } from "../events/turn-emitter.ts";
+import type { StepDeps, TurnRun, TurnToRun } from "./deps.ts";
 
 export interface RunningTurn {
   /** Replaced by every result. */
@@ -22,21 +23,21 @@ export interface RunningTurn {
   readonly volatile: () => Promise<readonly Section[]>;
 }
 
-export interface TurnParts {
-  readonly lease: OpenTurn | null;
-  readonly volatile: TurnToRun["volatile"];
-}
-
 export function toRunning(
   turn: Turn,
-  { lease, volatile = [] }: TurnParts,
-  deps: StepDeps,
+  { signal, events }: StepDeps,
+  lease: OpenTurn | null = null,
+  volatile: TurnToRun["volatile"] = [],
 ): RunningTurn {
   const { id: turnId, before } = turn;
-  const { signal, events } = deps;
   const chain: SharedChain = { current: null };
-  const { id: sessionId, role } = before;
-  const tools = { sessionId, turnId, role, chain, ...(signal === undefined ? {} : { signal }) };
+  const tools = {
+    sessionId: before.id,
+    turnId,
+    role: before.role,
+    chain,
+    ...(signal && { signal }),
+  };
   return {
     turn,
     lease,
@@ -46,7 +47,7 @@ export function toRunning(
   };
 }
 
-/** Grows the turn by a result, and emits the events that follow from it. */
+/** Adds a result to the turn, and emits the events that follow from it. */
 export function apply(running: RunningTurn, input: Input): void {
   running.turn = applyResult(running.turn, input);
   emit(running, running.turn.news);
@@ -57,9 +58,9 @@ export function emit({ emitter }: RunningTurn, events: readonly EventBody[]): vo
 }
 
 /** Takes in new messages from people, and an abort. */
-export function hear(running: RunningTurn, { takeSteered, signal }: StepDeps): void {
+export function takeInputs(running: RunningTurn, { takeSteered, signal }: StepDeps): void {
   const messages = takeSteered?.() ?? [];
-  if (messages.length > 0) apply(running, { did: "say", messages });
+  if (messages.length > 0) apply(running, { did: "steer", messages });
   if (signal?.aborted === true && running.turn.aborted === null) {
     apply(running, { did: "abort", reason: signal.reason });
   }
@@ -70,7 +71,7 @@ export async function release({ lease }: RunningTurn): Promise<void> {
   await lease?.release().catch(() => {});
 }
 
-/** A turn that throws is released: any process may resume it at once. */
+/** A turn that throws is released: any process may resume it. */
 export async function releaseOnError<Value>(
   running: RunningTurn,
   work: () => Promise<Value>,
@@ -81,4 +82,19 @@ export async function releaseOnError<Value>(
     await release(running);
     throw error;
   }
+}
+
+/** Closes the turn in the ledger and in events. Returns messages that came too late for a call. */
+export async function closeTurn(
+  running: RunningTurn,
+  how: TurnEnding,
+  { now, takeSteered }: StepDeps,
+): Promise<TurnRun> {
+  const { turn, lease } = running;
+  const endMs = now();
+  const { session, end } = toClosed(turn, how, endMs);
+  await releaseOnError(running, async () => lease?.close(end));
+  emit(running, turnEnded(turn, how, endMs));
+  const unsaid = takeSteered && [...turn.steered, ...takeSteered()];
+  return { session, calls: turn.calls, end: how, ...(unsaid && { unsaid }) };
 }

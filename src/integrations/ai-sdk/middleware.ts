@@ -32,7 +32,7 @@ export interface StrataMiddlewareOptions {
   /** Milliseconds since 1970; the machine's clock by default. */
   readonly now?: () => number;
   /** Called with each call after it is recorded. */
-  readonly onCall?: (call: ToldCall) => void;
+  readonly onCall?: (call: ReportedCall) => void;
   /** Called with our own problems; the call goes on without us. By default a process warning. */
   readonly onProblem?: (problem: unknown) => void;
 }
@@ -45,7 +45,7 @@ export interface RecordedSession {
   readonly events?: Emitter;
 }
 
-export interface ToldCall {
+export interface ReportedCall {
   readonly sessionId: string;
   readonly plan: CachePlan;
   readonly entry: CallEntry;

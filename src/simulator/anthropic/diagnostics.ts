@@ -1,5 +1,5 @@
 // Says why a prompt could not be reused, by comparing it with the prompt of an earlier message.
-import { hashText } from "../hash-text.ts";
+import { hashText } from "../ids.ts";
 import type { MessagesRequest } from "./request/read-request.ts";
 import type { RenderedPrompt } from "./render/render-prompt.ts";
 import type { PromptUnit } from "./render/render-units.ts";

@@ -82,3 +82,8 @@ export function refusalOf(fault: HttpFault): Refusal {
 export function promptTooLong(tokens: number, tokensMax: number): Refusal {
   return invalid(`prompt is too long: ${tokens} tokens > ${tokensMax} maximum`);
 }
+
+/** The answer to a request that is not refused. */
+export function jsonResponse(body: string): SimResponse {
+  return { status: 200, headers: { "content-type": "application/json" }, body };
+}

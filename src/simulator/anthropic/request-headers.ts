@@ -7,6 +7,12 @@ export const versions = ["2023-06-01", "2026-10-21"] as const;
 
 export type ApiVersion = (typeof versions)[number];
 
+/** A request whose headers are fine. */
+export interface ApiCall {
+  readonly requestId: string;
+  readonly version: ApiVersion;
+}
+
 /** Without a key there is no workspace; without a time, no reset of limits. */
 type Place = Pick<SurfaceContext, "newId"> & Partial<Pick<SurfaceContext, "nowMs" | "workspace">>;
 
@@ -88,7 +94,7 @@ function timeText(ms: number): string {
 export function answerOrRefuse(
   request: SimRequest,
   context: SurfaceContext,
-  answer: (call: { readonly requestId: string; readonly version: ApiVersion }) => SimResponse,
+  answer: (call: ApiCall) => SimResponse,
 ): SimResponse {
   const requestId = context.newId("req_");
   const headers = responseHeaders(requestId, context);

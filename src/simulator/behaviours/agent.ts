@@ -1,9 +1,8 @@
 // agent: acts like a coding agent with the client's tools. It only reads, and it always finishes.
 import { drawOf } from "../ids.ts";
-import type { Model } from "../model.ts";
-import type { Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "../prompt.ts";
+import type { Model, Prompt, PromptTool, PromptTurn, Reply, ReplyPart } from "../prompt.ts";
 import { findFolder, findPaths } from "./find-paths.ts";
-import { forcedCall, toCall } from "./forced-call.ts";
+import { forcedCall, toCall } from "./sample-input.ts";
 import { asksForSummary, lastQuestion, shorten, stepsIn, summarise } from "./summariser.ts";
 import {
   folderProperties,

@@ -1,7 +1,6 @@
 // scripted: answers from a script, and fails if the script has no answer.
 import { StrataError } from "../../core/strata-error.ts";
-import type { Model } from "../model.ts";
-import type { Prompt, Reply, ReplyPart } from "../prompt.ts";
+import type { Model, Prompt, Reply, ReplyPart } from "../prompt.ts";
 import { lastUserText, shorten } from "./summariser.ts";
 
 /** One reply, and the request it answers. */

@@ -1,6 +1,5 @@
 // summariser: a deterministic summary made of quotes from the conversation.
-import type { Model } from "../model.ts";
-import type { Prompt, PromptTurn, Reply } from "../prompt.ts";
+import type { Model, Prompt, PromptTurn, Reply } from "../prompt.ts";
 import { findPaths } from "./find-paths.ts";
 import {
   asksIn,

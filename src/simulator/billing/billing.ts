@@ -1,18 +1,15 @@
 // Bills block lists: what a request reads, writes and pays in tokens. Times are arguments.
 import type { MarkerRules } from "../../core/models/marker-rules.ts";
-import type { Bill, BilledMarker, EntryView, MarkerOutcome } from "./bill.ts";
-import type { BillableBlock } from "./billable-block.ts";
+import type { Bill, BilledMarker, Billing, EntryView, MarkerOutcome, OpenBill } from "./bill.ts";
 import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
 import { createEntryStore, isLive, touchedMs, type Entry } from "./entry-store.ts";
 import { explainMiss, type Circumstances } from "./explain-miss.ts";
 import { findByBoundaries, findByPositions, type Examined, type Hit } from "./find-hit.ts";
+import { keyedPromptOf } from "./growing-prompt.ts";
 import { stingyBilling, type BillingOptions } from "./options.ts";
-import type { Billing, OpenBill } from "./open-bill.ts";
-import { positionsOf } from "./positions.ts";
-import { prefixKeys } from "./prefix-keys.ts";
 import { createStepBilling } from "./step-billing.ts";
 
-/** For models with automatic caching only. The lookback is that of the provider's models that take markers. */
+/** For models without markers. The lookback is that of the provider's models that take markers. */
 const implicitOnly: MarkerRules = {
   markersMax: 1,
   excess: "the latest count",
@@ -39,7 +36,8 @@ export function createBilling(options: Partial<BillingOptions> = {}): Billing {
       const { markers, automatic } = request.model.cache;
       if (markers !== null) return openMarked(request, markers, books);
       if (automatic?.takesMarkerSlot === true) return openMarked(request, implicitOnly, books);
-      return automatic?.boundary === "every step" ? steps.open(request) : openUncached(request);
+      if (automatic?.boundary === "every step") return steps.open(request);
+      return openMarked({ ...request, markers: [], mode: "explicit" }, implicitOnly, books);
     },
     entries: (nowMs) => [
       ...[...store.all()].map((entry) =>
@@ -131,7 +129,7 @@ function examine(
   options: BillingOptions,
 ): { readonly examined: Examined; readonly marked: readonly BillableMarker[] } {
   const minimum = request.model.cache.minimumTokens ?? 0;
-  const cumulative = request.prompt?.cumulative ?? sumsOf(request.blocks);
+  const prompt = keyedPromptOf(request, options);
   const implicit = implicitMarker(request);
   const counted = new Set([...countedMarkers(request, rules, implicit), ...implicit]);
   // A counted marker on the provider's own boundary replaces it.
@@ -140,20 +138,9 @@ function examine(
   );
   const marked = [...request.markers, ...own].toSorted((left, right) => left.block - right.block);
   const usable = marked.filter(
-    (marker) => counted.has(marker) && (cumulative[marker.block] ?? 0) >= minimum,
+    (marker) => counted.has(marker) && (prompt.cumulative[marker.block] ?? 0) >= minimum,
   );
-  const positions =
-    request.prompt?.positions ??
-    (rules.lookback.kind === "positions"
-      ? positionsOf(request.blocks, rules.lookback, options)
-      : request.blocks.map((_, index) => index));
-  const keys = request.prompt?.keys ?? prefixKeys(request);
-  return { examined: { request, keys, cumulative, positions, usable }, marked };
-}
-
-function sumsOf(blocks: readonly BillableBlock[]): readonly number[] {
-  let sum = 0;
-  return blocks.map(({ tokens }) => (sum += tokens));
+  return { examined: { ...prompt, request, usable }, marked };
 }
 
 /** The marker that the provider places itself: none or one. */
@@ -256,22 +243,3 @@ function writtenSpans(
   }
   return spans;
 }
-
-function openUncached(request: BillableRequest): OpenBill {
-  const totalTokens = request.blocks.reduce((sum, { tokens }) => sum + tokens, 0);
-  return {
-    bill: {
-      requestId: request.id,
-      totalTokens,
-      readTokens: 0,
-      writeTokens: {},
-      uncachedTokens: totalTokens,
-      hitBlock: null,
-      markers: [],
-      reason: { kind: "no marker" },
-    },
-    ...nothingToDo,
-  };
-}
-
-const nothingToDo: Omit<OpenBill, "bill"> = { begin: () => {}, end: () => {}, abandon: () => {} };

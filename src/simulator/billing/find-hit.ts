@@ -1,9 +1,8 @@
 // Finds the entry a request reads: the longest live one within reach of its markers or boundaries.
 import type { Lookback } from "../../core/models/marker-rules.ts";
-import type { BillableMarker, BillableRequest, Lifetime } from "./billable-request.ts";
+import type { BillableMarker, BillableRequest, KeyedPrompt, Lifetime } from "./billable-request.ts";
 import { isLive, type Entry, type EntryStore } from "./entry-store.ts";
 import type { BillingOptions } from "./options.ts";
-import type { PositionLookback } from "./positions.ts";
 
 export interface Hit {
   readonly block: number;
@@ -11,17 +10,13 @@ export interface Hit {
 }
 
 /** A request with its keys, sums and positions. */
-export interface Examined {
+export interface Examined extends KeyedPrompt {
   readonly request: BillableRequest;
-  readonly keys: readonly string[];
-  /** Tokens up to and including each block. */
-  readonly cumulative: readonly number[];
-  /** Lookback position of each block; the block's index if the provider does not count positions. */
-  readonly positions: readonly number[];
   /** Markers that count and whose prefix reaches the minimum. */
   readonly usable: readonly BillableMarker[];
 }
 
+type PositionLookback = Extract<Lookback, { readonly kind: "positions" }>;
 type BoundaryLookback = Extract<Lookback, { readonly kind: "boundaries" }>;
 
 /** Looks back from each marker, the last one first, so the first hit is the longest. */

@@ -1,11 +1,10 @@
 // POST /v1/responses/compact: returns all user messages and one item that only the provider can read.
 import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import { readBody } from "./request/fields.ts";
-import { jsonHeaders, limitHeaders } from "./headers.ts";
 import type { Item, Part } from "./request/items.ts";
 import { readResponses, type Known } from "./request/read-responses.ts";
 import { toSeconds } from "./reply/response-object.ts";
-import { recordCall, runCall } from "./run-call.ts";
+import { answerOf, recordCall, runCall } from "./run-call.ts";
 import { seal } from "./render/sealed.ts";
 import { toResponsesUsage } from "./reply/usage.ts";
 
@@ -31,8 +30,7 @@ export function answerCompact(
     ],
     usage: toResponsesUsage(call.open.bill, call.produced, read.facts),
   };
-  const headers = { ...jsonHeaders(context), ...limitHeaders(call.rendering.totalTokens) };
-  return { status: 200, headers, body: JSON.stringify(compacted), bill: call.open };
+  return answerOf(call, JSON.stringify(compacted), context);
 }
 
 function toKept(item: Item, { newId }: SurfaceContext): object[] {

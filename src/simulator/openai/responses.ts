@@ -3,14 +3,14 @@ import type { SimRequest, SimResponse, SurfaceContext } from "../surface.ts";
 import { unknownParameter } from "./api-error.ts";
 import { diagnose, type Diagnostics } from "./diagnose.ts";
 import { find, findFlag, findPlace, readBody, type Place } from "./request/fields.ts";
-import { jsonHeaders, limitHeaders, streamHeaders } from "./headers.ts";
+import { jsonHeaders } from "./headers.ts";
 import type { Item } from "./request/items.ts";
 import { readResponses, type Known, type ReadResponses } from "./request/read-responses.ts";
 import { render } from "./render/render.ts";
 import { statusOf, toResponse, toSeconds, type ResponseReply } from "./reply/response-object.ts";
 import { responseEvents } from "./reply/responses-events.ts";
 import { toItem, toOutputItems, type OutputItem, type Shown } from "./reply/responses-output.ts";
-import { recordCall, runCall, type Call } from "./run-call.ts";
+import { answerOf, recordCall, runCall, type Call } from "./run-call.ts";
 import type { Compared } from "./stored-responses.ts";
 
 export function answerResponses(
@@ -34,14 +34,9 @@ export function answerResponses(
   };
   remember(reply, read, compared, known);
   recordCall(call, prewarm ? "prewarm" : statusOf(reply), context);
-  const limits = limitHeaders(call.rendering.totalTokens);
-  const { open: bill } = call;
-  if (findFlag(body, "stream") === true) {
-    const headers = { ...streamHeaders(context), ...limits };
-    return { status: 200, headers, body: responseEvents(reply), bill };
-  }
-  const headers = { ...jsonHeaders(context), ...limits };
-  return { status: 200, headers, body: JSON.stringify(toResponse(reply)), bill };
+  const isStream = findFlag(body, "stream") === true;
+  const answered = isStream ? responseEvents(reply) : JSON.stringify(toResponse(reply));
+  return answerOf(call, answered, context);
 }
 
 /** The same count as in the bill of a response to this request. */

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { Database } from "../../../src/edge/stores/sql/database.ts";
-import { tables } from "../../../src/edge/stores/sql/tables.ts";
+import { columnsOf, tableNames } from "../../../src/edge/stores/sql/tables.ts";
 import { leaseMs, type TestStore } from "../stores.ts";
 import {
   all,
@@ -298,7 +298,7 @@ export function deletionContract({ open, kind }: TestStore): void {
 /** Apart from the record that something was deleted, which names nobody. */
 async function rowsLeft(database: Database): Promise<Readonly<Record<string, number>>> {
   const left: Record<string, number> = {};
-  for (const table of Object.keys(tables)) {
+  for (const table of tableNames) {
     const but = table === "events" ? " WHERE type <> 'session.deleted'" : "";
     const [row] = await database.query(`SELECT COUNT(*) AS count FROM ${table}${but}`);
     const count = Number(row?.["count"]);
@@ -310,8 +310,8 @@ async function rowsLeft(database: Database): Promise<Readonly<Record<string, num
 /** Every column of every table that holds this word. */
 async function textsWith(database: Database, word: string): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const [table, columns] of Object.entries(tables)) {
-    for (const column of Object.keys(columns)) {
+  for (const table of tableNames) {
+    for (const column of Object.keys(columnsOf(table))) {
       const rows = await database.query(
         `SELECT 1 AS found FROM ${table} WHERE CAST(${column} AS TEXT) LIKE ? LIMIT 1`,
         [`%${word}%`],

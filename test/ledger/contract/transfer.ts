@@ -159,7 +159,7 @@ export function transferContract({ open, blank, connect }: TestStore): void {
     ],
     "an unknown kind": [
       [3, () => '{"passwords":{}}'],
-      "line 3 of the import holds passwords, which is not part of an export",
+      "line 3 of the import holds passwords, which is not part of it",
     ],
     "another format": [
       [1, (line) => line.replace("strata-session/1", "strata-session/9")],
@@ -221,11 +221,11 @@ export function transferContract({ open, blank, connect }: TestStore): void {
     ],
     "no session": [
       ['"sessions"', () => ""],
-      /^line \d+ of the import ends the file, which holds 0 sessions instead of one$/,
+      /^line \d+ of the import gives a count other than the \d+ rows before it: it is incomplete$/,
     ],
     "two sessions": [
       ['"sessions"', (line) => `${line}\n${line}`],
-      /^line \d+ of the import ends the file, which holds 2 sessions instead of one$/,
+      /^line \d+ of the import holds a second session$/,
     ],
   };
   test.for(Object.entries(damages))(

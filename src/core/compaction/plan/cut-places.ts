@@ -3,7 +3,7 @@ import type { HistoryMessage } from "../history.ts";
 
 export interface CutPlaces {
   /** The leading notes of an earlier compaction and the repeated request. Not part of a turn. */
-  readonly leadLength: number;
+  readonly headLength: number;
   /** Where each turn begins, oldest first. The first may be the rest of a turn that was cut. */
   readonly turnStarts: readonly number[];
   /** No tool use before this place is answered at or after it. */
@@ -14,18 +14,18 @@ export interface CutPlaces {
 }
 
 export function findCutPlaces(history: readonly HistoryMessage[]): CutPlaces {
-  const leadLength = countLead(history);
-  const turnStarts = findTurnStarts(history, leadLength);
+  const headLength = countHead(history);
+  const turnStarts = findTurnStarts(history, headLength);
   const bound = findBoundPlaces(history);
   const after = sumFromEnd(history);
   const firstReplies = new Set(turnStarts.map((start) => findReply(history, start)));
   const isFree = (at: number): boolean => !bound.has(at) && history[at]?.message.role !== "tool";
   return {
-    leadLength,
+    headLength,
     turnStarts,
     isFree,
     isCallEdge: (at) =>
-      at > leadLength &&
+      at > headLength &&
       history[at]?.message.role === "assistant" &&
       !firstReplies.has(at) &&
       isFree(at),
@@ -38,7 +38,7 @@ export function isAsked({ message }: Pick<HistoryMessage, "message">): boolean {
   return message.role === "user" && message.content.some(({ type }) => type !== "tool_result");
 }
 
-export function countLead(history: readonly HistoryMessage[]): number {
+export function countHead(history: readonly HistoryMessage[]): number {
   const end = history.findIndex(({ compactionPart }) => compactionPart === undefined);
   return end === -1 ? history.length : end;
 }

@@ -1,7 +1,9 @@
 // Where the kept part of a conversation begins: at the edge of a turn, or inside a turn that is too large to keep.
-import { recentTurnsMin } from "../../tokens/plan-cuts.ts";
 import type { HistoryMessage } from "../history.ts";
 import { findCutPlaces, isAsked, type CutPlaces } from "./cut-places.ts";
+
+/** The last turns stay complete: the current message refers to them. */
+const recentTurnsMin = 3;
 
 export interface BoundaryWish {
   /** Keeps at least this many, if the history has as many. */
@@ -75,13 +77,13 @@ function toLimits(
 /** Oldest first. Something is compacted, and something that was asked is kept. */
 function findTurnEdges(
   history: readonly HistoryMessage[],
-  { turnStarts, leadLength, isFree }: CutPlaces,
+  { turnStarts, headLength, isFree }: CutPlaces,
   turnsMin: number,
 ): number[] {
   const lastAsked = history.findLastIndex(isAsked);
   return turnStarts
     .slice(0, Math.max(0, turnStarts.length + 1 - turnsMin))
-    .filter((at) => at > leadLength && at <= lastAsked && isFree(at));
+    .filter((at) => at > headLength && at <= lastAsked && isFree(at));
 }
 
 interface ChosenEdge {
@@ -151,12 +153,12 @@ function toBoundary(
 /** If the turn was cut before, that compaction already repeats its request. */
 function findRepeated(
   history: readonly HistoryMessage[],
-  { turnStarts, leadLength }: CutPlaces,
+  { turnStarts, headLength }: CutPlaces,
   at: number,
 ): readonly HistoryMessage[] {
   const start = turnStarts.findLast((each) => each < at) ?? 0;
-  const wasCut = start === leadLength && (history[start]?.index ?? 0) > 0;
-  const lead = wasCut ? history.slice(0, leadLength) : [];
+  const wasCut = start === headLength && (history[start]?.index ?? 0) > 0;
+  const lead = wasCut ? history.slice(0, headLength) : [];
   return [
     ...lead.filter(({ compactionPart }) => compactionPart === "request"),
     ...history.slice(start, at).filter(isAsked),

@@ -3,7 +3,7 @@ import { agentRoles, type AgentRole } from "../../message/assembled-context.ts";
 import { optionalChoice, optionalFlag, text } from "../leaves.ts";
 import { named, ownOnly, section } from "../sections.ts";
 import type { Spec } from "../spec.ts";
-import { policyNames, type PolicyName } from "../../cache/policy-names.ts";
+import { policyNames, type PolicyName } from "../../cache/policy.ts";
 import { toolsetNames, type ToolsetName } from "./tools.ts";
 
 export interface AgentConfig {

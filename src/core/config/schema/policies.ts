@@ -1,6 +1,6 @@
 // policies: how prompts are laid out and where cache markers go.
 import { choice, optionalChoice } from "../leaves.ts";
-import { policyNames, type PolicyName } from "../../cache/policy-names.ts";
+import { policyNames, type PolicyName } from "../../cache/policy.ts";
 import { section } from "../sections.ts";
 import type { Spec } from "../spec.ts";
 

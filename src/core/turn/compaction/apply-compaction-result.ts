@@ -20,6 +20,8 @@ import {
   compactionSkipped,
   compactionStarted,
   type CompactionFailure,
+  isFull,
+  skip,
 } from "./compaction-events.ts";
 import {
   decideByHistory,
@@ -28,7 +30,7 @@ import {
   planClearingOf,
   type CompactionOccasion,
 } from "./decide.ts";
-import { freedSkills } from "./freed-skills.ts";
+import { freedSkills } from "./compaction-input.ts";
 import {
   notesOfProvider,
   notesOfSummary,
@@ -36,7 +38,6 @@ import {
   toNotesQuestion,
   type MadeNotes,
 } from "./make-notes.ts";
-import { isFull, skip } from "./skip-compaction.ts";
 import { clearedReplacement, notedReplacement } from "./to-replacement.ts";
 import { writeCompaction } from "./write-compaction.ts";
 

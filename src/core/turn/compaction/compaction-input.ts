@@ -6,6 +6,7 @@ import type { CompactionRecord } from "../../ledger/compaction-record.ts";
 import type { ThreadMessage } from "../../ledger/turn-record.ts";
 import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
+import type { Activation } from "../../skills/activation.ts";
 
 export interface CompactionInput {
   /** Its thread ends before the staged messages. */
@@ -37,13 +38,13 @@ export function toCompactionInput(
   stagedCount: number,
   { messages, compaction: lead }: ShownHistory,
 ): CompactionInput {
-  const { history, storedLength } = placeHead(messages, lead?.turnId ?? null, leadIn(lead));
+  const { history, storedLength } = placeHead(messages, lead?.turnId ?? null, headIn(lead));
   const staged = stagedCount === 0 ? [] : history.slice(-stagedCount).map(({ message }) => message);
   return { session, open, history, storedLength, staged, lead };
 }
 
 /** What a compaction's messages are, as it was recorded with it. */
-function leadIn(compaction: CompactionRecord | null): unknown {
+function headIn(compaction: CompactionRecord | null): unknown {
   if (compaction?.metadataJson == null) return null;
   const metadata: unknown = JSON.parse(compaction.metadataJson);
   return typeof metadata === "object" && metadata !== null && "lead" in metadata
@@ -55,4 +56,20 @@ function leadIn(compaction: CompactionRecord | null): unknown {
 export function countTurns({ history, lead }: Pick<CompactionInput, "history" | "lead">): number {
   const ids = new Set(history.map(({ turnId }) => turnId));
   return lead !== null && ids.has(lead.turnId) ? ids.size - 1 : ids.size;
+}
+
+/** Skills whose body came with one of these tool results. */
+export function freedSkills(
+  resultsGone: ReadonlySet<string>,
+  loaded: readonly Activation[],
+): readonly Activation[] {
+  return loaded.filter(({ toolUseId }) => resultsGone.has(toolUseId));
+}
+
+/** The tool uses that are answered in these messages. */
+export function answeredIn(messages: readonly HistoryMessage[]): ReadonlySet<string> {
+  const blocks = messages.flatMap(({ message }) => message.content);
+  return new Set(
+    blocks.flatMap((block) => (block.type === "tool_result" ? [block.toolUseId] : [])),
+  );
 }

@@ -20,8 +20,7 @@ import { previousNotes } from "../../compaction/summary/read-notes-message.ts";
 import type { Message } from "../../message/message.ts";
 import { canRecall, settingsOf, type CompactionRules } from "../../session/compaction-rules.ts";
 import type { Activation } from "../../skills/activation.ts";
-import type { CompactionInput } from "./compaction-input.ts";
-import { answeredIn, freedSkills } from "./freed-skills.ts";
+import { type CompactionInput, answeredIn, freedSkills } from "./compaction-input.ts";
 import type { SummaryRequest } from "./summary-request.ts";
 import type { NotesBy } from "./write-compaction.ts";
 
@@ -76,7 +75,7 @@ export function toProviderWish(question: NotesQuestion): ProviderWish {
   const { session, history } = input;
   const compacted = history.slice(0, boundary.at).map(({ message }) => message);
   const thread = appendMessages(openThread(session.thread.foundation), compacted);
-  const wish = { thread, pending: [], volatile: session.toldVolatile };
+  const wish = { thread, pending: [], volatile: session.lastVolatile };
   // Our instructions would replace the provider's own, which are good enough without a focus.
   if (focus === undefined) return wish;
   const identifiers = mustKeep([], question.index);
@@ -104,7 +103,7 @@ export function toSummaryRequest(question: NotesQuestion): SummaryRequest {
     pendingAsks: boundary.repeated.flatMap(wordsOf),
     summaryTokensMax: sizesOf(question).summaryTokens,
     countText: (text) => counter.text(text),
-    volatile: session.toldVolatile,
+    volatile: session.lastVolatile,
     ...(focus === undefined ? {} : { focus }),
   };
 }

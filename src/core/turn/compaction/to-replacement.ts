@@ -1,12 +1,12 @@
 // The replacement of the compacted part, as the ledger records it.
 import { decodeIndex } from "../../compaction/index/compaction-index.ts";
-import { countLead } from "../../compaction/plan/cut-places.ts";
+import { countHead } from "../../compaction/plan/cut-places.ts";
 import { assert } from "../../assert.ts";
 import type { SessionFoundation } from "../../session/session-foundation.ts";
 import { sumCalls, type SummaryCall } from "../../session/summary-bill.ts";
 import type { LockedCompaction } from "./compacting.ts";
 import { recordedTrigger } from "./compaction-events.ts";
-import { answeredIn } from "./freed-skills.ts";
+import { answeredIn } from "./compaction-input.ts";
 import type { MadeNotes } from "./make-notes.ts";
 import type { Replacement } from "./write-compaction.ts";
 
@@ -24,8 +24,8 @@ export function clearedReplacement(locked: LockedCompaction, renewed: Renewed): 
   assert(clearing !== null, "old results are cleared");
   const { history, cleared: results, protectedFrom } = clearing;
   const { lead, session } = input;
-  const leadLength = countLead(history);
-  const made = history.slice(0, leadLength);
+  const headLength = countHead(history);
+  const made = history.slice(0, headLength);
   const bytes = results.reduce((sum, each) => sum + each.bytes, 0);
   const common = commonOf(locked, renewed);
   return {
@@ -41,8 +41,8 @@ export function clearedReplacement(locked: LockedCompaction, renewed: Renewed): 
         .map(({ message }) => message),
     },
     history,
-    at: leadLength,
-    changedTo: Math.max(leadLength, protectedFrom),
+    at: headLength,
+    changedTo: Math.max(headLength, protectedFrom),
     resultsGone: new Set(results.map(({ toolUseId }) => toolUseId)),
     by: "nobody",
     summaryState: "none",

@@ -1,7 +1,7 @@
 // A compaction as the ledger records it, and the session after it.
 import type { Foundation } from "../../assembly/foundation.ts";
 import { keepFoundation } from "../../assembly/kept-foundation.ts";
-import { appendMessages, openThread, type Thread } from "../../assembly/thread.ts";
+import { appendMessages, countedMessages, openThread, type Thread } from "../../assembly/thread.ts";
 import { toCopiedRuns, type CompactionHead } from "../../compaction/compaction-head.ts";
 import type { HistoryMessage } from "../../compaction/history.ts";
 import { encodeIndex, type CompactionIndex } from "../../compaction/index/compaction-index.ts";
@@ -12,7 +12,6 @@ import { makeValid } from "../../compaction/summary/make-valid.ts";
 import type { CompactionDetails, NewCompaction } from "../../ledger/compaction-record.ts";
 import type { Message } from "../../message/message.ts";
 import { countTurns, type CompactionInput } from "./compaction-input.ts";
-import { newMessages } from "../new-messages.ts";
 import type { SessionFoundation } from "../../session/session-foundation.ts";
 import { toStateText } from "../../session/session-state.ts";
 import { keptSetupOf } from "../../session/kept-setup.ts";
@@ -108,7 +107,7 @@ export function writeCompaction(
     id,
     sessionId: base.id,
     parentTurnId: open === null ? base.headTurnId : open.parentTurnId,
-    messages: newMessages(compacted, 0),
+    messages: countedMessages(compacted, 0),
     details: { ...detailsOf(scene, replacement, sizes), metadataJson },
     ...(newFoundation === null && isFirst(next) ? {} : { foundation: keepFoundation(foundation) }),
     stateJson: toStateText(before, id),

@@ -1,11 +1,12 @@
 // The meaning of a refusal: by its exact text if that says more, else by its type or status.
+import { type Fields, fieldsOf, parseFields } from "../../message/fields.ts";
 import { readRetryAfter, type ProviderFailure } from "../failure.ts";
 import type { RefusedAnswer } from "../protocol.ts";
-import { objectOf, parseObject, textOf, type JsonObject } from "./schema.ts";
+import { textOf } from "./schema.ts";
 
 export function readFailure({ status, headers, body, nowMs }: RefusedAnswer): ProviderFailure {
-  const fields = parseObject(body) ?? {};
-  const error = objectOf(fields["error"]);
+  const fields = parseFields(body) ?? {};
+  const error = fieldsOf(fields["error"]);
   const detail = textOf(error["message"]) || excerpt(body) || `status ${status}`;
   return classify({
     status,
@@ -16,15 +17,11 @@ export function readFailure({ status, headers, body, nowMs }: RefusedAnswer): Pr
 }
 
 /** An error in place of a reply: in a stream, or in an answer with a success status. */
-export function toFailure(fields: JsonObject): ProviderFailure {
-  const error = objectOf(fields["error"]);
+export function toFailure(fields: Fields): ProviderFailure {
+  const error = fieldsOf(fields["error"]);
   const type = textOf(error["type"]);
   const detail = textOf(error["message"]) || type || "an error without a message";
   return classify({ status: null, type, detail, retryAfterMs: undefined });
-}
-
-export function malformed(detail: string): ProviderFailure {
-  return { kind: "malformed", detail };
 }
 
 /** Enough of a text to recognise it. */
@@ -67,11 +64,12 @@ type Kind = Exclude<
 >;
 
 function findKind({ status, type }: Refusal): Kind {
-  const told = kindOfType.get(type);
-  if (status === null) return told ?? "server-error";
+  const named = kindOfType.get(type);
+  if (status === null) return named ?? "server-error";
   // Among server errors only an overload has its own kind.
-  if (status >= 500) return status === 529 || told === "overloaded" ? "overloaded" : "server-error";
-  return kindOfStatus.get(status) ?? told ?? (status >= 400 ? "invalid-request" : "malformed");
+  if (status >= 500)
+    return status === 529 || named === "overloaded" ? "overloaded" : "server-error";
+  return kindOfStatus.get(status) ?? named ?? (status >= 400 ? "invalid-request" : "malformed");
 }
 
 /** Statuses that are enough by themselves: a proxy may have written the body. */

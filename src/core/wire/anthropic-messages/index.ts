@@ -7,12 +7,12 @@ import { decodeReply } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
 import { readFailure } from "./failure.ts";
 import { foreign } from "./foreign.ts";
-import { messagesPath } from "./schema.ts";
+import { messagesPath, type MessagesRequest } from "./schema.ts";
 import { toSpelling } from "./spelling.ts";
 import { streamDecoder } from "./stream.ts";
 import { findUsage, readUsage } from "./usage.ts";
 
-export const anthropicMessages: Protocol<"anthropic-messages"> = {
+export const anthropicMessages: Protocol<"anthropic-messages", MessagesRequest> = {
   name: "anthropic-messages",
   title: "Messages",
   access,

@@ -1,9 +1,10 @@
-// The pieces of a stream → blocks, as if the reply had come at once.
+// The pieces of a stream → blocks, as if the reply had come in one answer.
+import { fieldsOf, parseFields } from "../../message/fields.ts";
 import { itemsOf, type ListView } from "../../growing/growing-list.ts";
 import { decodeBlock } from "../../message/decode-message.ts";
-import { arrayItems, rootSpan } from "../../message/json-text.ts";
+import { itemTexts, memberTexts } from "../../message/json-text.ts";
 import type { Block, JsonText } from "../../message/message.ts";
-import { memberTexts, objectOf, parseObject, textOf } from "./schema.ts";
+import { textOf } from "./schema.ts";
 import type { GrowingMember, Piece } from "./stream-pieces.ts";
 
 export interface JoinedBlocks {
@@ -57,7 +58,7 @@ function addText({ grown }: Draft, member: GrowingMember, text: string): void {
 }
 
 function toBlock(draft: Draft): Block {
-  const start = parseObject(draft.json) ?? {};
+  const start = parseFields(draft.json) ?? {};
   const isToolUse = start["type"] === "tool_use";
   if (isToolUse && hasCutInput(draft)) {
     // Keeps what arrived, even if it is not JSON: validation and encoding will find it.
@@ -91,7 +92,7 @@ function isJson(text: string): boolean {
 
 /** The members that grew, with their initial text, as JSON. */
 function grownMembers(draft: Draft): Map<string, JsonText> {
-  const start = objectOf(parseObject(draft.json));
+  const start = fieldsOf(parseFields(draft.json));
   const members = new Map<string, JsonText>();
   for (const [member, texts] of draft.grown) {
     switch (member) {
@@ -118,9 +119,7 @@ function grownMembers(draft: Draft): Map<string, JsonText> {
 }
 
 function begunCitations(json: JsonText): JsonText[] {
-  const begun = memberTexts(json).get("citations") ?? "";
-  if (!begun.startsWith("[")) return [];
-  return arrayItems(begun, rootSpan(begun)).map(({ start, end }) => begun.slice(start, end));
+  return itemTexts(memberTexts(json).get("citations") ?? "");
 }
 
 function joined({ grown }: Draft, member: GrowingMember): string {

@@ -1,7 +1,8 @@
 // The pieces of a block in one event. Text stays as it came; nothing is joined yet.
-import { escapeLoneSurrogates } from "../../message/json-text.ts";
+import { type Fields } from "../../message/fields.ts";
+import { escapeLoneSurrogates, memberTexts } from "../../message/json-text.ts";
 import type { JsonText } from "../../message/message.ts";
-import { memberTexts, textOf, type JsonObject } from "./schema.ts";
+import { textOf } from "./schema.ts";
 
 export type Piece =
   /** The block as it began, in its exact text. */
@@ -25,7 +26,7 @@ export type GrowingMember =
   | "encrypted_content";
 
 /** The pieces of a delta; `data` is the text of the event it came with. */
-export function toPieces(index: number, delta: JsonObject, data: string): readonly Piece[] {
+export function toPieces(index: number, delta: Fields, data: string): readonly Piece[] {
   const piece = (member: GrowingMember, text: unknown): readonly Piece[] =>
     typeof text === "string" ? [{ kind: "delta", index, member, text }] : [];
   const type = textOf(delta["type"]);

@@ -1,18 +1,19 @@
 // Reads a streamed reply: step(state, event) → [state, parts], and the reply at the end.
+import { type Fields, fieldsOf, parseFields } from "../../message/fields.ts";
 import { growingList, type GrowingList } from "../../growing/growing-list.ts";
-import { escapeLoneSurrogates } from "../../message/json-text.ts";
-import type { ProviderFailure } from "../failure.ts";
+import { escapeLoneSurrogates, memberTexts } from "../../message/json-text.ts";
+import { malformed, type ProviderFailure } from "../failure.ts";
 import type { ServerEvent, StreamDecoder } from "../protocol.ts";
 import type { Reply, StreamPart } from "../reply.ts";
 import { toReply } from "./decode.ts";
-import { excerpt, malformed, toFailure } from "./failure.ts";
-import { memberTexts, objectOf, parseObject, textOf, type JsonObject } from "./schema.ts";
+import { excerpt, toFailure } from "./failure.ts";
+import { textOf } from "./schema.ts";
 import { joinPieces } from "./stream-blocks.ts";
 import { toPieces, type Piece } from "./stream-pieces.ts";
 
 export interface StreamState {
   /** The message's members that have arrived; null before it began. */
-  readonly fields: JsonObject | null;
+  readonly fields: Fields | null;
   /** The pieces of the blocks, in order; joined once, at the end. */
   readonly pieces: GrowingList<Piece>;
   /** Ids of the tool uses by the index of their block. */
@@ -52,11 +53,11 @@ function finish({ fields, pieces, isStopped, failure }: StreamState): Reply | Pr
 
 /** Unknown events are ignored, as the provider asks of its clients. */
 function read(state: StreamState, { event, data }: ServerEvent): Stepped {
-  const fields = parseObject(data);
+  const fields = parseFields(data);
   if (fields === undefined) return fail(state, malformed(`an event is not JSON: ${excerpt(data)}`));
   switch (textOf(fields["type"]) || (event ?? "")) {
     case "message_start":
-      return [{ ...state, fields: objectOf(fields["message"]) }, []];
+      return [{ ...state, fields: fieldsOf(fields["message"]) }, []];
     case "content_block_start":
       return startBlock(state, fields, data);
     case "content_block_delta":
@@ -77,27 +78,27 @@ function fail(state: StreamState, failure: ProviderFailure): Stepped {
   return [{ ...state, failure: state.failure ?? failure }, []];
 }
 
-function startBlock(state: StreamState, fields: JsonObject, data: string): Stepped {
+function startBlock(state: StreamState, fields: Fields, data: string): Stepped {
   const json = memberTexts(escapeLoneSurrogates(data)).get("content_block") ?? "";
   const index = indexOf(fields);
   if (index === null || !json.startsWith("{")) {
     return fail(state, malformed(`an event starts no block: ${excerpt(data)}`));
   }
   const pieces = state.pieces.append([{ kind: "start", index, json }]);
-  const { type, id, name, text } = objectOf(fields["content_block"]);
+  const { type, id, name, text } = fieldsOf(fields["content_block"]);
   if (type === "tool_use") {
     const toolUseIds = new Map(state.toolUseIds).set(index, textOf(id));
-    const part: StreamPart = { type: "tool-use-started", id: textOf(id), name: textOf(name) };
+    const part: StreamPart = { type: "tool", toolUseId: textOf(id), name: textOf(name) };
     return [{ ...state, pieces, toolUseIds }, [part]];
   }
   const begun = type === "text" ? textOf(text) : "";
-  return [{ ...state, pieces }, begun === "" ? [] : [{ type: "text-delta", text: begun }]];
+  return [{ ...state, pieces }, begun === "" ? [] : [{ type: "text", text: begun }]];
 }
 
-function addDelta(state: StreamState, fields: JsonObject, data: string): Stepped {
+function addDelta(state: StreamState, fields: Fields, data: string): Stepped {
   const index = indexOf(fields);
   if (index === null) return fail(state, malformed(`an event names no block: ${excerpt(data)}`));
-  const pieces = toPieces(index, objectOf(fields["delta"]), data);
+  const pieces = toPieces(index, fieldsOf(fields["delta"]), data);
   const parts = pieces.flatMap((piece) => toParts(piece, state.toolUseIds));
   return [{ ...state, pieces: state.pieces.append(pieces) }, parts];
 }
@@ -106,12 +107,12 @@ function toParts(piece: Piece, toolUseIds: StreamState["toolUseIds"]): readonly 
   if (piece.kind !== "delta" || piece.text === "") return [];
   switch (piece.member) {
     case "text":
-      return [{ type: "text-delta", text: piece.text }];
+      return [{ type: "text", text: piece.text }];
     case "thinking":
-      return [{ type: "thinking-delta", text: piece.text }];
+      return [{ type: "thinking", text: piece.text }];
     case "input": {
       const id = toolUseIds.get(piece.index);
-      return id === undefined ? [] : [{ type: "tool-input-delta", id, json: piece.text }];
+      return id === undefined ? [] : [{ type: "tool-input", toolUseId: id, json: piece.text }];
     }
     case "signature":
     case "citations":
@@ -122,23 +123,23 @@ function toParts(piece: Piece, toolUseIds: StreamState["toolUseIds"]): readonly 
 }
 
 /** Counts are cumulative: a later value replaces an earlier one, but null does not. */
-function withDelta(fields: JsonObject, event: JsonObject): JsonObject {
+function withDelta(fields: Fields, event: Fields): Fields {
   const { delta, usage, context_management, input_transformations } = event;
-  const counts = { ...objectOf(fields["usage"]), ...withoutNulls(objectOf(usage)) };
+  const counts = { ...fieldsOf(fields["usage"]), ...withoutNulls(fieldsOf(usage)) };
   return {
     ...fields,
-    ...withoutNulls({ ...objectOf(delta), context_management, input_transformations }),
+    ...withoutNulls({ ...fieldsOf(delta), context_management, input_transformations }),
     ...(Object.keys(counts).length === 0 ? {} : { usage: counts }),
   };
 }
 
-function withoutNulls(fields: JsonObject): JsonObject {
+function withoutNulls(fields: Fields): Fields {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
   );
 }
 
-function indexOf(fields: JsonObject): number | null {
+function indexOf(fields: Fields): number | null {
   const index = fields["index"];
   return typeof index === "number" ? index : null;
 }

@@ -25,14 +25,14 @@ export function failureIn(answer: Fields): ProviderFailure | undefined {
   return toFailure(error, /^[45]\d\d$/.test(error.code) ? Number(error.code) : 0, undefined);
 }
 
-interface ToldError {
+interface ReportedError {
   readonly detail: string;
   readonly code: string;
   readonly type: string;
 }
 
 /** The error of an answer, nested as documented, or bare as stream events and some providers have it. */
-function errorIn(answer: Fields): ToldError | undefined {
+function errorIn(answer: Fields): ReportedError | undefined {
   const nested = answer["error"];
   if (typeof nested === "string" && nested !== "") return { detail: nested, code: "", type: "" };
   const isNested = nested !== undefined && nested !== null;
@@ -48,7 +48,7 @@ function errorIn(answer: Fields): ToldError | undefined {
 }
 
 function toFailure(
-  { detail, code, type }: ToldError,
+  { detail, code, type }: ReportedError,
   status: number,
   retryAfterMs: number | undefined,
 ): ProviderFailure {

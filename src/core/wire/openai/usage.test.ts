@@ -132,12 +132,12 @@ describe("usage of the Responses API", () => {
     });
   });
 
-  test("says so where nothing is told about the cache (N-15)", () => {
+  test("says so if nothing is reported about the cache (N-15)", () => {
     expect(readResponsesUsage(responsesUsage(null)).tellsCache).toBe(false);
     expect(readResponsesUsage(undefined).tellsCache).toBe(false);
   });
 
-  test("zeros that were told are a bill, zeros for want of a count are none", () => {
+  test("reported zeros are a bill, missing counts are not", () => {
     expect(readResponsesUsage({ input_tokens: 0, output_tokens: 0 }).isReported).toBe(true);
     expect(readChatUsage({ prompt_tokens: 0 }).isReported).toBe(true);
     for (const usage of [null, undefined, {}, { input_tokens: "many" }]) {

@@ -2,8 +2,7 @@
 import { constants } from "node:fs";
 import { lstat, open, realpath, type FileHandle } from "node:fs/promises";
 import { hasCode, isOther, withToolErrors } from "./scoped-failure.ts";
-import type { ScopeRoot } from "./scope-root.ts";
-import { hasDescriptorPaths } from "./scoped-folder.ts";
+import { hasDescriptorPaths, type ScopeRoot } from "./scoped-folder.ts";
 
 export interface ScopeOptions {
   /** Set to false to address entries by path, as on systems without descriptor paths. */

@@ -8,8 +8,7 @@ import {
   refusedSymlink,
   unlessMissing,
 } from "./scoped-failure.ts";
-import type { ScopeRoot, ScopedFolder } from "./scope-root.ts";
-import { isSame } from "./scoped-folder.ts";
+import { isSame, type ScopedFolder, type ScopeRoot } from "./scoped-folder.ts";
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 

@@ -5,7 +5,6 @@ import {
   viewMemory,
   type MemoryMode,
   type MemoryScope,
-  type MemoryView,
 } from "../../../core/memory/memory-view.ts";
 import type { MemoryTexts } from "../../../core/layers/memory-sections.ts";
 import type { Section } from "../../../core/layers/section.ts";
@@ -20,7 +19,6 @@ export interface MemorySession {
   readonly snapshot: MemoryTexts;
   /** The same as sections, for callers that make a foundation without a session. */
   readonly sections: readonly Section[];
-  readonly volatilePlace: MemoryView["volatilePlace"];
   /** Reads the current texts, so that the next call sees every write. */
   forNextCall(): Promise<readonly Section[]>;
 }
@@ -70,7 +68,6 @@ export async function openMemorySession(
   return {
     snapshot,
     sections: start.session,
-    volatilePlace: start.volatilePlace,
     forNextCall: async () => show(await look()),
   };
 }

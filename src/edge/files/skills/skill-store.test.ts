@@ -13,7 +13,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { openScope } from "../guard/scoped-files.ts";
-import { readSkillFolder } from "./read-skill-folder.ts";
+import { readSkillFolder } from "./read-skill-root.ts";
 import { createSkillStore, type SkillStore } from "./skill-store.ts";
 
 let folder = "";
@@ -70,7 +70,7 @@ describe("what a session begins with (M-50)", () => {
     expect(snapshot.problems).toEqual([]);
   });
 
-  test("an invalid skill is told with its reason, and the rest load", async () => {
+  test("an invalid skill is reported with its reason, and the rest load", async () => {
     put(join(workspace, ".strata/skills/bad/SKILL.md"), "no frontmatter");
     put(join(workspace, ".strata/skills/good/SKILL.md"), skillText("good", "x"));
     put(join(workspace, ".strata/skills/small/skill.md"), skillText("small", "x"));
@@ -177,7 +177,7 @@ describe("what is refused, with a reason", () => {
     expect(JSON.stringify(snapshot.problems)).not.toContain("secret");
   });
 
-  test("a whole root that is a link is told, and nothing behind it is read", async () => {
+  test("a whole root that is a link is reported, and nothing behind it is read", async () => {
     put(join(folder, "elsewhere/evil/SKILL.md"), skillText("evil", "secret"));
     mkdirSync(join(workspace, ".strata"));
     symlinkSync(join(folder, "elsewhere"), join(workspace, ".strata/skills"));
@@ -186,14 +186,14 @@ describe("what is refused, with a reason", () => {
     expect(snapshot.problems).toMatchObject([{ folder: ".strata/skills", rule: "root" }]);
   });
 
-  test("a global root may be a link: whoever gives it vouches for it", async () => {
+  test("a global root may be a link: the caller who gives it vouches for it", async () => {
     put(join(globalRoot, "pdf/SKILL.md"), skillText("pdf", "x"));
     symlinkSync(globalRoot, join(folder, "link"));
     const store = await createSkillStore({ globalRoot: join(folder, "link") });
     expect(namesIn(store)).toEqual(["pdf"]);
   });
 
-  test("a global root that is a file is told", async () => {
+  test("a global root that is a file is reported", async () => {
     put(join(folder, "file"), "x");
     const { snapshot } = await createSkillStore({ globalRoot: join(folder, "file") });
     expect(snapshot.problems).toMatchObject([{ source: "global", rule: "root" }]);
@@ -267,7 +267,7 @@ describe("saving (M-54)", () => {
     expect(existsSync(join(workspace, ".strata"))).toBe(false);
   });
 
-  test("never replaces one, and of many at once exactly one wins", async () => {
+  test("never replaces one, and of many concurrent saves exactly one wins", async () => {
     const stores = await Promise.all([open(), open(), open(), open()]);
     const saves = stores.flatMap((store, index) =>
       [0, 1].map((second) => store.save({ ...pdf, body: `version ${index}-${second}` })),

@@ -1,17 +1,16 @@
 // Skills on disk: a session's snapshot, the files beside a skill, and new skills.
-import { decodeSkillText } from "../../../core/skills/read-skill.ts";
+import { decodeSkillText, readSkillBytes } from "../../../core/skills/read-skill.ts";
 import { ToolError } from "../../../core/tools/tool.ts";
 import { type RootPlace, readSkillRoot } from "./read-skill-root.ts";
-import type { StoredSkill } from "../../../core/skills/skill.ts";
+import { skillFileName, type StoredSkill } from "../../../core/skills/skill.ts";
 import {
   emptyRoot,
   takeSnapshot,
   type SkillRoot,
   type SkillSnapshot,
 } from "../../../core/skills/skill-snapshot.ts";
-import type { NewSkill } from "../../../core/skills/write-skill.ts";
+import { toSkillText, type NewSkill } from "../../../core/skills/frontmatter-yaml.ts";
 import { openScope, type ScopedFiles } from "../guard/scoped-files.ts";
-import { saveSkill } from "./save-skill.ts";
 
 export interface SkillStore {
   /** Taken once. Later changes are for the next session. */
@@ -98,7 +97,7 @@ function noSuchRoot(source: "global" | "workspace"): ToolError {
 const bytesMax = 131_072;
 
 /** The guard keeps paths inside the root. A skill may not read the folder of another either. */
-export async function readBesideSkill(
+async function readBesideSkill(
   { scope, path: root }: RootPlace,
   skill: string,
   path: string,
@@ -115,4 +114,41 @@ export async function readBesideSkill(
   const text = decodeSkillText(content.bytes);
   if (text === null) throw new ToolError("validation_error", `${path} is no text in UTF-8`);
   return text;
+}
+
+/** Reads the exact bytes by the rules for all skills before it writes them. This also makes the name a safe path. */
+async function saveSkill(place: RootPlace, given: NewSkill): Promise<StoredSkill> {
+  const text = toSkillText(given);
+  const bytes = new TextEncoder().encode(text);
+  const { skill, violations } = readSkillBytes(bytes, bytes.length, given.name);
+  const problems = [
+    ...violations.map(({ rule, message }) => `${message} [${rule}]`),
+    ...(text.isWellFormed() ? [] : ["it has half a character, which no file can hold"]),
+    ...checkBody(given.body),
+  ];
+  if (skill === null || problems.length > 0) throw notSaved(problems.join("; "));
+  const folder = `${place.path}/${skill.name}`;
+  const isNew = await place.scope.createFile(`${folder}/${skillFileName}`, bytes, { mode: 0o644 });
+  if (!isNew) {
+    throw notSaved(
+      `there is a skill ${skill.name} in this workspace, and skills are not replaced; choose another name`,
+    );
+  }
+  return { ...skill, source: place.source, folder };
+}
+
+function checkBody(body: string): readonly string[] {
+  if (body.trim() === "") return ["the body is empty"];
+  const size = new TextEncoder().encode(body).length;
+  if (size > bodyBytesMax) return [`the body has ${size} bytes, at most ${bodyBytesMax}`];
+  return /^\s*---[ \t]*\r?\n/.test(body)
+    ? ["the body begins with frontmatter of its own; give only what follows it"]
+    : [];
+}
+
+/** Longer bodies could not be loaded by a session. */
+const bodyBytesMax = 120_000;
+
+function notSaved(reason: string): ToolError {
+  return new ToolError("validation_error", `the skill was not saved: ${reason}`);
 }

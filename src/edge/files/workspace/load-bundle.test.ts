@@ -81,7 +81,7 @@ describe("memory", () => {
     expect(pathsOf(await load(root))).toEqual([".strata/MEMORY.md"]);
   });
 
-  test("that the tools write comes before one at the root, which is told of", async () => {
+  test("that the tools write comes before one at the root, which is reported", async () => {
     const root = await makeWorkspace({ "MEMORY.md": "root", ".strata/MEMORY.md": "kept" });
     const bundle = await load(root);
     expect(pathsOf(bundle)).toEqual([".strata/MEMORY.md"]);
@@ -119,7 +119,7 @@ describe("memory", () => {
   });
 });
 
-describe("what cannot be shown is told", () => {
+describe("what cannot be shown is reported", () => {
   test("symlinks, paths outside, folders and what is missing", async () => {
     const outside = await makeWorkspace({ "secret.md": "secret", "AGENTS.md": "secret" });
     const root = await makeWorkspace({ "SOUL.md/x": "a folder", "real.md": "fine" });

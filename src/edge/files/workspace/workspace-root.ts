@@ -161,3 +161,22 @@ function unusable(path: string, cause: unknown): StrataError {
     ? new StrataError("not-found", problem, "pass a folder that exists and is readable", { cause })
     : new StrataError("environment-unfit", problem, "try again", { cause });
 }
+
+export interface WorkspaceCounter {
+  readonly name:
+    | "workspace_cache_hits_total"
+    | "workspace_cache_misses_total"
+    | "workspace_cache_invalidations_total";
+  readonly labels: { readonly path: string };
+  /** Only grows, until the root is dropped and starts again. */
+  readonly value: number;
+}
+
+/** Converts `cache.metrics()` for exporters. */
+export function toCounters(metrics: readonly WorkspaceMetrics[]): readonly WorkspaceCounter[] {
+  return metrics.flatMap(({ path, hits, misses, invalidations }): WorkspaceCounter[] => [
+    { name: "workspace_cache_hits_total", labels: { path }, value: hits },
+    { name: "workspace_cache_misses_total", labels: { path }, value: misses },
+    { name: "workspace_cache_invalidations_total", labels: { path }, value: invalidations },
+  ]);
+}

@@ -4,7 +4,7 @@ import type { Ledger, LedgerStats } from "../../../core/ledger/ledger.ts";
 import { hashContent } from "../../../core/hash.ts";
 import type { ResultRow } from "../sql/database.ts";
 import { integer, integerOrNull, money, text, textOrNull } from "../sql/read-row.ts";
-import { tables } from "../sql/tables.ts";
+import { tableNames } from "../sql/tables.ts";
 import type { Store } from "./store.ts";
 
 export function checkParts(store: Store): Pick<Ledger, "check" | "stats"> {
@@ -103,7 +103,7 @@ async function* checkMessages(
 
 async function stats({ database }: Store): Promise<LedgerStats> {
   const rows: Record<string, number> = {};
-  for (const table of Object.keys(tables)) {
+  for (const table of tableNames) {
     const [row] = await database.query(`SELECT COUNT(*) AS count FROM ${table}`);
     rows[table] = row === undefined ? 0 : integer(row, "count");
   }

@@ -57,7 +57,6 @@ export async function createLedger(
     importSession: (lines, as) => importSession(store, lines, as),
     ...checkParts(store),
     deleteSession: (id, how = {}) => deleteSession(store, id, how),
-    onAdvance: (handler) => database.onAdvance(handler),
     close: () => database.close(),
   };
 }

@@ -103,8 +103,6 @@ describe("under load", () => {
     );
     expect([...acknowledged.keys()].toSorted()).toEqual(writers);
     expect(await hashesIn(database)).toEqual(hashesOf(acknowledged));
-    while ((await countListeners()) === 0) await wait(10);
-    expect(await countListeners()).toBe(1);
   });
 
   test("answers that never arrive cost nothing but time", async () => {
@@ -181,40 +179,6 @@ describe("one commit", () => {
   });
 });
 
-describe("moves of a session", () => {
-  test("are heard again after the connection was lost, and those that were missed are told", async () => {
-    await addSession(database, "s", 1);
-    const proxy = await openProxy(url);
-    const node = await openPostgres({ url: proxy.url });
-    const heard: string[] = [];
-    node.onAdvance((id) => heard.push(id));
-    proxy.breakOn("");
-    const move = (): Promise<unknown> =>
-      database.commit({
-        guards: [
-          {
-            name: "session",
-            sql: "UPDATE sessions SET updated_ms = ? WHERE id = ?",
-            values: [Date.now(), "s"],
-          },
-        ],
-        writes: [],
-        advanced: ["s"],
-      });
-    await move();
-    await wait(100);
-    expect(heard).toEqual([]);
-    proxy.breakOn(null);
-    while (heard.length === 0) await wait(10);
-    expect(heard).toEqual(["s"]);
-    await move();
-    while (heard.length === 1) await wait(10);
-    expect(heard).toEqual(["s", "s"]);
-    await node.close();
-    await proxy.close();
-  });
-});
-
 test("a server that stays away is an error after the time, and nothing is pending", async () => {
   const own = await startPostgres({ fsync: false });
   const node = await openMigrated(own.url(), { retryForMs: 200 });
@@ -246,11 +210,4 @@ async function whileItWaits(
     const [result] = await running;
     return result;
   });
-}
-
-async function countListeners(): Promise<number> {
-  const rows = await database.query(
-    "SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
-  );
-  return rows.length;
 }

@@ -110,7 +110,7 @@ test("a server without a connection left is told so", async () => {
     each.username = "few";
     each.password = "few-password";
   });
-  const { code, message } = await failureOf(openPostgres({ url: few }), few);
+  const { code, message } = await withClient(few, () => failureOf(openPostgres({ url: few }), few));
   expect(code).toBe("store-unavailable");
   expect(message).toMatch(/has no connection left: too many connections for role "few" \(53300\)$/);
 });

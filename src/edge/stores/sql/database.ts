@@ -23,8 +23,6 @@ export interface Database {
    * else meanwhile.
    */
   exclusive<T>(work: (query: Database["query"]) => Promise<T>): Promise<T>;
-  /** Calls the handler when any connection committed with `advanced`. Returns a function that stops it. */
-  onAdvance(handler: (sessionId: string) => void): () => void;
   size(): Promise<number>;
   /** What the database's own check finds wrong, in words. */
   check(): Promise<readonly string[]>;
@@ -53,8 +51,6 @@ export interface Commit {
    */
   readonly writes: readonly Write[];
   readonly inOrder?: boolean;
-  /** Sessions whose pointer moves. Other processes and nodes are notified. */
-  readonly advanced?: readonly string[];
   /**
    * A query that returns a row exactly if the commit took effect, for use after a connection was lost in the
    * middle. Without one, a lost connection is an error. Such a commit cannot take effect twice: it makes its

@@ -14,10 +14,9 @@ import {
   type DispatcherOptions,
   type DispatchLimits,
 } from "./dispatch-options.ts";
-import { keepInWorkspace, type KeptUse } from "./keep-output.ts";
+import { keepInWorkspace, limitOutput, type KeptUse } from "./keep-output.ts";
 import { createPlaces, type Places } from "./places.ts";
 import { findTool, readToolInput, requireWorkspace } from "./read-use.ts";
-import { limitOutput } from "./limit-output.ts";
 import { runLimited } from "./run-limited.ts";
 import type { ScopedTool } from "../scoped-tool.ts";
 import {
@@ -85,7 +84,7 @@ function quietly(report: DispatcherOptions["onProblem"]): (problem: unknown) => 
     try {
       report?.(problem);
     } catch {
-      // There is nobody left to report to.
+      // The reporter itself failed.
     }
   };
 }

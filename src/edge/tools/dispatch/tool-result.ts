@@ -83,6 +83,6 @@ function wordsOf(error: unknown): string {
   try {
     return messageOf(error);
   } catch {
-    return "for a reason that cannot be told";
+    return "for a reason that cannot be shown";
   }
 }

@@ -71,7 +71,7 @@ describe("read", () => {
     );
   });
 
-  test("white space is told of, not taken for nothing", async () => {
+  test("white space is reported, not taken for nothing", async () => {
     put("blank.txt", "  \n\n");
     expect(await run("read", { path: "blank.txt" })).toBe(
       '[blank.txt holds white space and nothing else: "  \\n\\n"]',
@@ -140,7 +140,7 @@ describe("read", () => {
 });
 
 describe("write", () => {
-  test("makes and replaces files, and tells of it", async () => {
+  test("makes and replaces files, and says so", async () => {
     expect(await run("write", { path: "new/a.txt", content: "é" })).toBe(
       "Made new/a.txt: 2 bytes.",
     );
@@ -203,7 +203,7 @@ describe("edit", () => {
     );
   });
 
-  test("what somebody else saves meanwhile is never overwritten", async () => {
+  test("what another program saves meanwhile is never overwritten", async () => {
     put("a.txt", "one two");
     const { files } = workspace;
     const saving: ScopedFiles = {
@@ -234,7 +234,7 @@ describe("edit", () => {
     );
   });
 
-  test("ten edits of one file at once all land", async () => {
+  test("ten concurrent edits of one file all land", async () => {
     const words = Array.from({ length: 10 }, (_, index) => `w${index};`);
     put("a.txt", words.join(""));
     const uses = words.map((old) => useOf("edit", { path: "a.txt", old, new: old.toUpperCase() }));
@@ -259,7 +259,7 @@ describe("list and glob", () => {
     symlinkSync("/etc", join(workspace.root, "link"));
   });
 
-  test("a folder is listed with sizes; links are told of and not followed", async () => {
+  test("a folder is listed with sizes; links are shown and not followed", async () => {
     expect(await run("list", {})).toBe(
       [
         ".git/",
@@ -306,7 +306,7 @@ describe("list and glob", () => {
     expect(await run("list", { path: "odd" })).toBe('"a\\nb.md" (0 bytes)');
   });
 
-  test("pipes, and folders that are too deep, are told of as what they are", async () => {
+  test("pipes, and folders that are too deep, are reported as what they are", async () => {
     execFileSync(makePipe, [join(workspace.root, "src/pipe.ts")]);
     expect(await run("glob", { pattern: "*.ts", path: "src" })).toBe(
       "src/x.ts\n[1 pipes, sockets or devices passed over]",

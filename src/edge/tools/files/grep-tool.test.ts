@@ -49,7 +49,7 @@ test("plain text is taken as it is", async () => {
   expect(await grep({ pattern: "a-b [x] $1 {2}\\ /", literal: true })).toContain("odd.txt:1:");
 });
 
-test("a pattern that is none is told of, an escape too many is not", async () => {
+test("an invalid pattern is reported, an escape too many is not", async () => {
   expect(await grep({ pattern: "(" })).toBe(
     "error: validation_error: the pattern is no regular expression: Invalid regular expression: /(/: Unterminated group",
   );
@@ -76,7 +76,7 @@ test("a search is cancelled while it runs", async () => {
   expect(text).toBe("error: cancelled: the search was cancelled");
 });
 
-test("searches at once do not meet", async () => {
+test("concurrent searches do not disturb each other", async () => {
   const wanted = Array.from({ length: 12 }, (_, index) => (index % 2 === 0 ? "three" : "const"));
   const found = await Promise.all(wanted.map((pattern) => grep({ pattern })));
   expect(found).toEqual(
@@ -84,7 +84,7 @@ test("searches at once do not meet", async () => {
   );
 });
 
-test("more than the limit, long lines, binary and large files and links are all said", async () => {
+test("more than the limit, long lines, binary and large files and links are all reported", async () => {
   put("many.txt", "hit\n".repeat(10));
   expect(await grep({ pattern: "hit", limit: 3 })).toBe(
     "many.txt:1:hit\nmany.txt:2:hit\nmany.txt:3:hit\n[more than 3 lines match: be more exact]",

@@ -1,5 +1,5 @@
 // Thinking sent back: which blocks the model still sees, and whether the conversation before them changed.
-import { shortHash } from "../../hash-text.ts";
+import { shortHash } from "../../ids.ts";
 import { versionOf } from "../model-version.ts";
 import { textOr } from "../request/read-fields.ts";
 import { bindingBeta } from "../request/read-options.ts";

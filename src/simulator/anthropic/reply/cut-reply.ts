@@ -1,5 +1,7 @@
 // Cuts a reply at a stop sequence, at the client's limit, or at the end of the window.
 import type { Reply, ReplyPart } from "../../prompt.ts";
+import type { Generated } from "../../record-call.ts";
+import { longestFit } from "../../reply-text.ts";
 import { toolUseTokens, type TokenScale } from "../render/block-tokens.ts";
 
 export type StopReason =
@@ -10,13 +12,10 @@ export type StopReason =
   | "model_context_window_exceeded"
   | "compaction";
 
-export interface CutReply {
+export interface CutReply extends Generated {
   readonly parts: readonly ReplyPart[];
   readonly stopReason: StopReason;
   readonly stopSequence: string | null;
-  /** Everything generated, including thinking. */
-  readonly outputTokens: number;
-  readonly thinkingTokens: number;
 }
 
 export interface ReplyLimits {
@@ -85,16 +84,9 @@ function upToSequence(
   return { part: { ...part, text: part.text.slice(0, part.text.indexOf(found)) }, sequence: found };
 }
 
-/** The longest beginning that fits, by binary search. */
 function cutPart(part: ReplyPart, room: number, scale: TokenScale): ReplyPart | null {
   if (part.kind === "tool use") return null;
-  let fits = 0;
-  let tooLong = part.text.length;
-  while (tooLong - fits > 1) {
-    const middle = Math.floor((fits + tooLong) / 2);
-    if (scale.counter.text(part.text.slice(0, middle), scale.tokenizer) <= room) fits = middle;
-    else tooLong = middle;
-  }
-  const isSplitPair = part.text.slice(0, fits).isWellFormed() ? 0 : 1;
-  return { ...part, text: part.text.slice(0, fits - isSplitPair) };
+  const { counter, tokenizer } = scale;
+  const fits = (text: string): boolean => counter.text(text, tokenizer) <= room;
+  return { ...part, text: longestFit(part.text, fits) };
 }

@@ -7,6 +7,7 @@ import type { RenderedPrompt } from "../render/render-prompt.ts";
 import { toReplyBlocks, type ReplyBlock } from "./reply-blocks.ts";
 import { signSummary } from "../render/signature.ts";
 import { isThinking } from "../request/validate-options.ts";
+import { nothingGenerated } from "./usage.ts";
 import type { Outcome } from "./write-message.ts";
 
 /** A reply before it has an id and a bill. */
@@ -36,8 +37,6 @@ export function generateReply(
   });
   return { ...cut, blocks };
 }
-
-const nothingGenerated = { outputTokens: 0, thinkingTokens: 0 };
 
 /** A summary is one block. If the model did not finish it, the reply is empty. */
 function summarised(cut: CutReply, { state }: RenderedPrompt): Made {

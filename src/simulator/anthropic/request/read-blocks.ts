@@ -70,7 +70,7 @@ function readBlock(value: Json, path: string): ReadBlock {
   const json = asObject(value, path);
   const type = asText(fieldOf(json, "type"), `${path}.type`);
   const tagged = `${path}.${type}`;
-  checkers.get(type)?.(json, tagged);
+  checkBlock(json, type, tagged);
   const own = optional(json, "cache_control", path, readMark);
   if (own !== null && unmarkable.has(type)) throw extraInput(`${tagged}.cache_control`);
   if (own !== null && type === "text" && asText(fieldOf(json, "text"), tagged) === "")
@@ -91,57 +91,37 @@ function readInner(json: JsonObject, tagged: string): readonly ReadMark[] {
 const unmarkable: ReadonlySet<string> = new Set(["thinking", "redacted_thinking"]);
 const containers: ReadonlySet<string> = new Set(["tool_result", "search_result", "document"]);
 
-const known = (...names: readonly string[]): ReadonlySet<string> => new Set(["type", ...names]);
-const textFields = known("text", "cache_control", "citations");
-const thinkingFields = known("thinking", "signature");
-const redactedFields = known("data");
-const toolUseFields = known("id", "name", "input", "cache_control", "caller", "toolset_name");
-const resultFields = known("tool_use_id", "content", "is_error", "cache_control", "toolset_name");
+/** The fields of known kinds, and which of them must be text. */
+const shapes: Readonly<
+  Record<string, { readonly texts: readonly string[]; readonly others: readonly string[] }>
+> = {
+  text: { texts: ["text"], others: ["cache_control", "citations"] },
+  thinking: { texts: ["thinking", "signature"], others: [] },
+  redacted_thinking: { texts: ["data"], others: [] },
+  tool_use: { texts: ["id", "name"], others: ["input", "cache_control", "caller", "toolset_name"] },
+  tool_result: {
+    texts: ["tool_use_id"],
+    others: ["content", "is_error", "cache_control", "toolset_name"],
+  },
+};
 
-const checkers: ReadonlyMap<string, (json: JsonObject, path: string) => void> = new Map([
-  [
-    "text",
-    (json, path) => {
-      refuseExtras(json, textFields, path);
-      asText(fieldOf(json, "text"), `${path}.text`);
-    },
-  ],
-  [
-    "thinking",
-    (json, path) => {
-      refuseExtras(json, thinkingFields, path);
-      asText(fieldOf(json, "thinking"), `${path}.thinking`);
-      asText(fieldOf(json, "signature"), `${path}.signature`);
-    },
-  ],
-  [
-    "redacted_thinking",
-    (json, path) => {
-      refuseExtras(json, redactedFields, path);
-      asText(fieldOf(json, "data"), `${path}.data`);
-    },
-  ],
-  [
-    "tool_use",
-    (json, path) => {
-      refuseExtras(json, toolUseFields, path);
-      checkId(json, "id", path);
-      asText(fieldOf(json, "name"), `${path}.name`);
-      if (fieldOf(json, "input")?.kind !== "object")
-        throw invalid(`${path}.input: Input should be a valid dictionary`);
-    },
-  ],
-  [
-    "tool_result",
-    (json, path) => {
-      refuseExtras(json, resultFields, path);
-      checkId(json, "tool_use_id", path);
-      optional(json, "is_error", path, asBoolean);
-    },
-  ],
-  ["image", (json, path) => void asObject(fieldOf(json, "source"), `${path}.source`)],
-  ["document", (json, path) => void asObject(fieldOf(json, "source"), `${path}.source`)],
-]);
+function checkBlock(json: JsonObject, type: string, path: string): void {
+  const shape = Object.hasOwn(shapes, type) ? shapes[type] : undefined;
+  if (shape !== undefined) {
+    refuseExtras(json, new Set(["type", ...shape.texts, ...shape.others]), path);
+    for (const name of shape.texts) asText(fieldOf(json, name), `${path}.${name}`);
+  }
+  if (type === "tool_use") {
+    checkId(json, "id", path);
+    if (fieldOf(json, "input")?.kind !== "object")
+      throw invalid(`${path}.input: Input should be a valid dictionary`);
+  }
+  if (type === "tool_result") {
+    checkId(json, "tool_use_id", path);
+    optional(json, "is_error", path, asBoolean);
+  }
+  if (type === "image" || type === "document") asObject(fieldOf(json, "source"), `${path}.source`);
+}
 
 function checkId(json: JsonObject, name: string, path: string): void {
   const id = asText(fieldOf(json, name), `${path}.${name}`);

@@ -1,7 +1,16 @@
-// Reads tool definitions.
-import { fieldOf, asBoolean, asList, asObject, asOneOf, asText, optional } from "./read-fields.ts";
+// Reads tool definitions, and the changes of tools in system messages.
+import {
+  fieldOf,
+  asBoolean,
+  asList,
+  asObject,
+  asOneOf,
+  asText,
+  optional,
+  textOr,
+} from "./read-fields.ts";
 import type { Json, JsonObject } from "../../json-source.ts";
-import { readMark, type ReadMark } from "./read-blocks.ts";
+import { readMark, typeOf, type ReadMark } from "./read-blocks.ts";
 import { invalid, notSimulated } from "../refusal.ts";
 
 export interface ReadTool {
@@ -50,4 +59,35 @@ function checkCustom(json: JsonObject, path: string): void {
   optional(json, "description", path, asText);
   const schema = asObject(fieldOf(json, "input_schema"), `${path}.input_schema`);
   asOneOf(fieldOf(schema, "type"), ["object"], `${path}.input_schema.type`);
+}
+
+/** A tool that a system message adds or removes: by the name of a defined tool, or with a new definition. */
+export interface ToolChange {
+  readonly kind: "addition" | "removal";
+  readonly name: string;
+  /** The definition added to the prompt; null if the name is enough. */
+  readonly definition: ReadTool | null;
+}
+
+/** The change a block makes, or null. */
+export function toolChangeOf(block: JsonObject, tools: ToolsByName): ToolChange | null {
+  const type = typeOf(block);
+  if (type !== "tool_addition" && type !== "tool_removal") return null;
+  const kind = type === "tool_addition" ? "addition" : "removal";
+  const tool = block.fields.get("tool");
+  if (tool?.kind !== "object") return null;
+  switch (typeOf(tool)) {
+    case "tool_reference": {
+      const name = textOr(tool, "name", "");
+      const named = tools.get(name);
+      const isBroughtIn = kind === "addition" && named?.deferred === true;
+      return { kind, name, definition: isBroughtIn ? named : null };
+    }
+    case "tool_definition": {
+      const definition = readTool(asObject(fieldOf(tool, "definition"), "tool.definition"), "tool");
+      return { kind, name: definition.name, definition: kind === "addition" ? definition : null };
+    }
+    default:
+      return null;
+  }
 }

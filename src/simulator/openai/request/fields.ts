@@ -1,7 +1,6 @@
 // Reads fields of a request. Every error names the parameter as the provider does.
 import { invalid, missing, wrongType, wrongValue } from "../api-error.ts";
-import type { Json, JsonObject } from "../../json-source.ts";
-import { parseJson } from "./json.ts";
+import { JsonFault, readJson, type Json, type JsonObject } from "../../json-source.ts";
 
 /** An object of the request and its path. */
 export interface Place {
@@ -24,6 +23,22 @@ export function readBody(bodyText: string): Place {
     );
   }
   return { object: body, path: "" };
+}
+
+/** Null if the text is not JSON, or nested too deeply. */
+export function parseJson(text: string): Json | null {
+  try {
+    return readJson(text, "kept");
+  } catch (error) {
+    if (error instanceof JsonFault) return null;
+    throw error;
+  }
+}
+
+/** A copy without some top-level keys. */
+export function withoutKeys(value: JsonObject, keys: readonly string[]): JsonObject {
+  const fields = new Map([...value.fields].filter(([key]) => !keys.includes(key)));
+  return { kind: "object", fields };
 }
 
 /** Null if the field is absent or null; the provider uses the default for both. */

@@ -8,11 +8,11 @@ import {
   pathOf,
   textAt,
   unfit,
+  withoutKeys,
   type Place,
 } from "./fields.ts";
 import type { Item, Part, Role } from "./items.ts";
 import { compactJson } from "../../json-source.ts";
-import { withoutKeys } from "./json.ts";
 import { readParts, type Spelling } from "./read-parts.ts";
 import { readTools } from "./read-tools.ts";
 

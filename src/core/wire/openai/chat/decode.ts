@@ -1,7 +1,7 @@
 // Answers of Chat Completions → a reply.
 import { growingList, itemsOf, type GrowingList } from "../../../growing/growing-list.ts";
 import type { Block } from "../../../message/message.ts";
-import type { ProviderFailure } from "../../failure.ts";
+import { malformed, type ProviderFailure } from "../../failure.ts";
 import { toInputJson } from "../arguments.ts";
 import { failureIn } from "../failure.ts";
 import { parseFields } from "../../../message/fields.ts";
@@ -104,7 +104,7 @@ export function toReply(state: ChatState): Reply {
 function toContent({ thinking, text, refusal, calls }: ChatState): readonly Block[] {
   const blocks: Block[] = [];
   if (thinking !== "") blocks.push({ type: "thinking", text: thinking });
-  for (const said of [text, refusal]) if (said !== "") blocks.push({ type: "text", text: said });
+  for (const each of [text, refusal]) if (each !== "") blocks.push({ type: "text", text: each });
   return [...blocks, ...joinCalls(calls).map(toBlock)];
 }
 
@@ -155,8 +155,4 @@ function toStop({ finishReason, refusal, calls }: ChatState): ReplyStop {
     default:
       return "unknown";
   }
-}
-
-export function malformed(detail: string): ProviderFailure {
-  return { kind: "malformed", detail };
 }

@@ -5,12 +5,12 @@ import type { Protocol } from "../../protocol.ts";
 import { decodeChat } from "./decode.ts";
 import { encodeChat } from "./encode.ts";
 import { foreign } from "./foreign.ts";
-import { chatPath } from "./schema.ts";
+import { chatPath, type ChatRequest } from "./schema.ts";
 import { chatSpelling } from "./spelling.ts";
 import { chatStream } from "./stream.ts";
 import { readChatUsage } from "./usage.ts";
 
-export const openaiChat: Protocol<"openai-chat"> = {
+export const openaiChat: Protocol<"openai-chat", ChatRequest> = {
   name: "openai-chat",
   title: "Chat Completions",
   access: chatAccess,

@@ -7,12 +7,12 @@ import { counting } from "./counting.ts";
 import { decodeResponses } from "./decode.ts";
 import { encodeResponses } from "./encode.ts";
 import { foreign } from "./foreign.ts";
-import { responsesPath } from "./schema.ts";
+import { responsesPath, type ResponsesRequest } from "./schema.ts";
 import { responsesSpelling } from "./spelling.ts";
 import { responsesStream } from "./stream.ts";
 import { findResponsesUsage, readResponsesUsage } from "./usage.ts";
 
-export const openaiResponses: Protocol<"openai-responses"> = {
+export const openaiResponses: Protocol<"openai-responses", ResponsesRequest> = {
   name: "openai-responses",
   title: "Responses",
   access: responsesAccess,

@@ -9,7 +9,15 @@ import { storable, storableJson } from "../../sql/storable.ts";
 import { integer } from "../../sql/read-row.ts";
 import { eventWrites } from "../event-rows.ts";
 import { needSession } from "../sessions/session-rows.ts";
-import { commitOnce, commitSharing, conflict, mayRepeat, seqStep, type Store } from "../store.ts";
+import {
+  commitOnce,
+  commitSharing,
+  conflict,
+  landedRow,
+  mayRepeat,
+  seqStep,
+  type Store,
+} from "../store.ts";
 import { leaseGuard, type HeldTurn, type Step } from "../turns/held-turn.ts";
 import { checkKept } from "./check-kept.ts";
 import { compactionWrites } from "./compaction-rows.ts";
@@ -53,7 +61,6 @@ export async function commitCompaction(
       ...eventWrites(events),
     ],
     landed: landedCompaction(compaction),
-    advanced: [compaction.sessionId],
   });
   if (result.kind === "done") return;
   throw compactionRefused(compaction, result.kind === "refused" ? result.guard : result.table);
@@ -87,18 +94,15 @@ export async function giveUpCompaction(
 
 /** Asks whether exactly this compaction is recorded. */
 export function landedCompaction({ id, sessionId, details }: NewCompaction): Statement {
-  return {
-    sql: "SELECT 1 AS landed FROM compactions_v1 WHERE turn_id = ? AND session_id = ? AND compacted_at = ? AND summary = ? AND summarized_through_turn_id = ? AND first_kept_turn_id IS NOT DISTINCT FROM ? AND first_kept_index = ?",
-    values: [
-      id,
-      sessionId,
-      details.compactedMs,
-      storable(details.summary),
-      details.summarizedThroughTurnId,
-      details.firstKeptTurnId,
-      details.firstKeptIndex ?? 0,
-    ],
-  };
+  return landedRow("compactions_v1", {
+    turn_id: id,
+    session_id: sessionId,
+    compacted_at: details.compactedMs,
+    summary: storable(details.summary),
+    summarized_through_turn_id: details.summarizedThroughTurnId,
+    first_kept_turn_id: details.firstKeptTurnId,
+    first_kept_index: details.firstKeptIndex ?? 0,
+  });
 }
 
 function compactionRefused({ id, sessionId, parentTurnId }: NewCompaction, why: string): Error {
@@ -175,7 +179,6 @@ export async function compactionInTurn(
         },
       ],
       landed: landedCompaction(compaction),
-      advanced: [held.sessionId],
     },
     next: {
       ...held,

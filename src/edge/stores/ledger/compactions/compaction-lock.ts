@@ -5,7 +5,7 @@ import { integer, text, textOrNull } from "../../sql/read-row.ts";
 import { keepAlive } from "../heartbeat.ts";
 import { isHolderGone } from "../lease-holder.ts";
 import { needSession } from "../sessions/session-rows.ts";
-import { commitOnce, isFree, mayRepeat, type Store } from "../store.ts";
+import { commitOnce, isFree, landedRow, mayRepeat, type Store } from "../store.ts";
 import { commitCompaction, giveUpCompaction, type HeldLock } from "./commit-compaction.ts";
 
 export async function lockCompaction(
@@ -49,10 +49,7 @@ export async function lockCompaction(
       },
     ],
     writes: [],
-    landed: {
-      sql: "SELECT 1 AS landed FROM compaction_locks_v1 WHERE session_id = ? AND holder = ? AND token = ?",
-      values: [sessionId, holder, token],
-    },
+    landed: landedRow("compaction_locks_v1", { session_id: sessionId, holder, token }),
   });
   return result.kind === "done" ? holdLock(store, { sessionId, holder, token }) : null;
 }

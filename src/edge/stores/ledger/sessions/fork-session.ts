@@ -12,7 +12,7 @@ import {
   toKnown,
   type KnownSession,
 } from "./session-rows.ts";
-import { commitBranching, conflict, notFound, seqStep, type Store } from "../store.ts";
+import { commitBranching, conflict, landedRow, notFound, seqStep, type Store } from "../store.ts";
 import type { TurnPlace } from "../turns/turn-rows.ts";
 import { auditWrites } from "../audit.ts";
 import { needSession } from "./session-rows.ts";
@@ -158,10 +158,6 @@ function moveCommit(
       { into: "branches", rows: [branchRow(branchId, place)] },
       { into: "session_history", rows: [moveRow({ ...move, reason: "moved" })] },
     ],
-    landed: {
-      sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND branch_id = ?",
-      values: [id, branchId],
-    },
-    advanced: [id],
+    landed: landedRow("sessions", { id, branch_id: branchId }),
   };
 }

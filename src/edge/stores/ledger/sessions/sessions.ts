@@ -18,7 +18,7 @@ import {
   toKnown,
   toMove,
 } from "./session-rows.ts";
-import { commitOnce, conflict, notFound, type Store } from "../store.ts";
+import { commitOnce, conflict, landedRow, notFound, type Store } from "../store.ts";
 import { auditWrites, sessionCounts } from "../audit.ts";
 import { writeSession, checkName } from "./write-session.ts";
 import { forkSession, moveSession } from "./fork-session.ts";
@@ -143,10 +143,7 @@ async function setStatus(
             sessionId: id,
             payload: { reason: "user_request", ...sessionCounts(record) },
           }),
-    landed: {
-      sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND status = ?",
-      values: [id, status],
-    },
+    landed: landedRow("sessions", { id, status }),
   });
   if (result.kind !== "done") {
     throw conflict(

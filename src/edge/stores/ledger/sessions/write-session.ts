@@ -9,6 +9,7 @@ import {
   busyWith,
   commitBranching,
   conflict,
+  landedRow,
   notFound,
   seqStep,
   triesMax,
@@ -70,10 +71,7 @@ function sessionCommit(store: Store, write: SessionWrite, id: string): Commit {
       ...also,
     ],
     // Every attempt has a new branch, which distinguishes our session from another of the same name.
-    landed: {
-      sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND branch_id = ?",
-      values: [id, branchId],
-    },
+    landed: landedRow("sessions", { id, branch_id: branchId }),
   };
 }
 

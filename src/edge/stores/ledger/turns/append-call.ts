@@ -11,7 +11,7 @@ import type { Row } from "../../sql/tables.ts";
 import { callRow } from "./call-rows.ts";
 import { eventWrites } from "../event-rows.ts";
 import { messageRow, messageWrites } from "../message-rows.ts";
-import type { Store } from "../store.ts";
+import { landedRow, type Store } from "../store.ts";
 import { type HeldTurn, type Step, leaseGuard } from "./held-turn.ts";
 import { stillOpen, answersIn, settled } from "./record-answers.ts";
 
@@ -78,10 +78,8 @@ function toCall(held: HeldTurn, entry: CallEntry, rows: readonly Row[]): Row {
 
 /** Asks whether exactly this call is recorded. */
 function landedCall(call: Row): Statement {
-  return {
-    sql: "SELECT 1 AS landed FROM calls WHERE turn_id = ? AND number = ? AND entry_hash = ?",
-    values: [call["turn_id"] ?? null, call["number"] ?? null, call["entry_hash"] ?? null],
-  };
+  const { turn_id = null, number = null, entry_hash = null } = call;
+  return landedRow("calls", { turn_id, number, entry_hash });
 }
 
 /** Asks whether the call recorded under this number is the same. */

@@ -1,5 +1,6 @@
 // Converts call rows to records and back, and sums calls.
 import { policyNames } from "../../../../core/cache/policy.ts";
+import { eventCatalogue } from "../../../../core/events/event-catalogue.ts";
 import { withMoneyAsText } from "../../../../core/models/pico-usd.ts";
 import { hashContent } from "../../../../core/hash.ts";
 import type { CallEntry, CallRecord } from "../../../../core/ledger/call-entry.ts";
@@ -69,17 +70,7 @@ export const callColumns: string = `turn_id, number, started_ms, ended_ms, model
   CAST(cost_pico_usd AS TEXT) AS cost_pico_usd, plan_json, outcome_json`;
 
 const callStatuses = ["complete", "partial", "failed"] as const;
-const stops = [
-  "end_turn",
-  "tool_use",
-  "max_tokens",
-  "stop_sequence",
-  "refusal",
-  "pause_turn",
-  "context_window",
-  "compaction",
-  "unknown",
-] as const;
+const stops = eventCatalogue["llm.call_completed"].payload.stop_reason;
 
 export function toCallRecord(row: ResultRow): CallRecord {
   return withMoneyAsText({

@@ -6,7 +6,7 @@ import type { Guard, Write } from "../../sql/database.ts";
 import { storableJson, storableOrNull } from "../../sql/storable.ts";
 import { eventWrites } from "../event-rows.ts";
 import { moveRow } from "../sessions/session-rows.ts";
-import type { Store } from "../store.ts";
+import { landedRow, type Store } from "../store.ts";
 import { type HeldTurn, type Step, leaseValues } from "./held-turn.ts";
 
 export function closeStep(
@@ -41,11 +41,7 @@ export function closeStep(
           : [cancelTools(held.id)]),
         ...eventWrites(events),
       ],
-      ...(isDone ? { advanced: [sessionId] } : {}),
-      landed: {
-        sql: "SELECT 1 AS landed FROM turns WHERE id = ? AND status = ? AND completed_ms = ?",
-        values: [held.id, end.status, end.endMs],
-      },
+      landed: landedRow("turns", { id: held.id, status: end.status, completed_ms: end.endMs }),
     },
     next: held,
   };

@@ -3,7 +3,7 @@ import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
 import type { Commit, Statement } from "../../sql/database.ts";
 import { compactionInTurn, landedCompaction } from "../compactions/commit-compaction.ts";
 import { keepAlive } from "../heartbeat.ts";
-import { commitSharing, conflict, type Store } from "../store.ts";
+import { commitSharing, conflict, landedRow, type Store } from "../store.ts";
 import { answerStep, repeatedAnswers } from "./record-answers.ts";
 import { appendStep, repeatedCall } from "./append-call.ts";
 import { closeStep, interrupt } from "./close-turn.ts";
@@ -68,10 +68,7 @@ function releaseCommit(store: Store, held: HeldTurn): Commit {
   return {
     guards: [leaseGuard(store, held, "lease_holder = NULL, ")],
     writes: [interrupt(held.id)],
-    landed: {
-      sql: "SELECT 1 AS landed FROM turns WHERE id = ? AND status = 'interrupted'",
-      values: [held.id],
-    },
+    landed: landedRow("turns", { id: held.id, status: "interrupted" }),
   };
 }
 

@@ -5,7 +5,7 @@ import { checkFoundation } from "./check-foundation.ts";
 import { contentWrites, messageRow, messageWrites } from "../message-rows.ts";
 import { type KnownSession, needSession } from "../sessions/session-rows.ts";
 import { busyWith, commitOnce, conflict, seqStep, triesMax, type Store } from "../store.ts";
-import type { HeldTurn } from "./held-turn.ts";
+import { landedLease, type HeldTurn } from "./held-turn.ts";
 import { newTurnRow } from "./turn-rows.ts";
 import { checkName } from "../sessions/write-session.ts";
 
@@ -76,10 +76,7 @@ function openCommit(store: Store, known: KnownSession, turn: NewTurn, held: Held
       { into: "turns", rows: [newTurnRow(turn, place)] },
       ...messageWrites(rows, turn.messages),
     ],
-    landed: {
-      sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND open_turn_id = ? AND lease_holder = ? AND lease_token = ?",
-      values: [turn.sessionId, turn.id, holder, token],
-    },
+    landed: landedLease(held),
   };
 }
 

@@ -10,6 +10,7 @@ import {
   busyWith,
   commitOnce,
   conflict,
+  landedRow,
   notFound,
   triesMax,
   type Store,
@@ -17,7 +18,7 @@ import {
 } from "../store.ts";
 import { auditWrites, turnCounts } from "../audit.ts";
 import { cancelTools, interrupt } from "./close-turn.ts";
-import type { HeldTurn } from "./held-turn.ts";
+import { landedLease, type HeldTurn } from "./held-turn.ts";
 import { readCalls, readMessages, readToolCalls } from "./read-turn.ts";
 import { callSums } from "./call-rows.ts";
 import { toTurnRecord, turnColumns } from "./turn-rows.ts";
@@ -63,10 +64,7 @@ async function findUnfinished(store: Store, sessionId: string): Promise<Unfinish
       ),
     ],
     writes: [interrupt(openTurnId), ...(await interruptedWrites(store, sessionId, found))],
-    landed: {
-      sql: "SELECT 1 AS landed FROM turns WHERE id = ? AND status = 'interrupted'",
-      values: [openTurnId],
-    },
+    landed: landedRow("turns", { id: openTurnId, status: "interrupted" }),
   });
   // Another process found it at the same time and reports it.
   if (result.kind === "refused") return null;
@@ -135,10 +133,7 @@ async function resumeTurn(store: Store, sessionId: string): Promise<HeldTurn> {
           values: [turnId],
         },
       ],
-      landed: {
-        sql: "SELECT 1 AS landed FROM sessions WHERE id = ? AND open_turn_id = ? AND lease_holder = ? AND lease_token = ?",
-        values: [sessionId, turnId, holder, token],
-      },
+      landed: landedLease({ id: turnId, sessionId, holder, token }),
     });
     if (result.kind === "done") return loadHeld(store, known, turnId, { holder, token });
     // Another process just looked at the turn or took it. Reads again; throws if it was taken.
@@ -214,10 +209,7 @@ async function abandonTurn(store: Store, sessionId: string): Promise<void> {
         payload: turnCounts(turn),
       })),
     ],
-    landed: {
-      sql: "SELECT 1 AS landed FROM turns WHERE id = ? AND status = 'failed' AND end_reason = 'abandoned'",
-      values: [turnId],
-    },
+    landed: landedRow("turns", { id: turnId, status: "failed", end_reason: "abandoned" }),
   });
   if (result.kind !== "done") throw inUse(sessionId, turnId);
 }
