@@ -76,7 +76,11 @@ export function toReport(
       ...(isAlone
         ? []
         : all.map(([name, { accepted, refused, wanted }]) =>
-            atLeast(`${name}: accepted and refused, the fewer`, Math.min(accepted, refused), wanted / 100),
+            atLeast(
+              `${name}: accepted and refused, the fewer`,
+              Math.min(accepted, refused),
+              wanted / 100,
+            ),
           )),
       ...kinds.map(([kind, meaning]) =>
         exactly(meaning, faults.filter((fault) => fault.kind === kind).length, 0),

@@ -1,6 +1,6 @@
 // Files beside the door's own folder that nothing may read, change, move or link to.
 import { createHash } from "node:crypto";
-import { chmodSync, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { plantedToken } from "../../harness/planted-key.ts";
 
@@ -19,30 +19,36 @@ export function makeCanary(base: string): Canary {
   const root = join(base, "canary");
   const [current, home] = [join(root, "current"), join(root, "home")];
   for (const folder of [current, home, join(root, "deep")]) mkdirSync(folder, { recursive: true });
-  const files = ["secret.txt", "deep/secret.txt", "home/MEMORY.md", "home/SKILL.md", "current/strata.yaml"];
+  const files = ["secret.txt", "deep/secret.txt", "home/MEMORY.md", "current/strata.yaml"];
   for (const name of files) writeFileSync(join(root, name), `${plantedToken}\n`);
-  linkSync(join(root, "secret.txt"), join(root, "deep/hard-link.txt"));
+  // Doors make hard links to this one, which nothing can tell from the file itself.
+  writeFileSync(join(root, "linked.txt"), "# Nothing secret\n");
   chmodSync(join(root, "deep/secret.txt"), 0o640);
-  const names = ["", "current", "home", "deep", ...files];
-  const paths = names.map((name) => join(root, name));
-  const first = { looks: paths.map(lookAt), content: contentOf(root) };
+  const names = ["", "current", "home", "deep", ...files, "linked.txt"];
+  let before = new Map(names.map((name) => [name, lookAt(join(root, name))]));
+  let content = contentOf(root);
+  /** Reports a change once. */
   const look = (): string | null => {
-    const changed = paths.findIndex((path, index) => lookAt(path) !== first.looks[index]);
-    return changed === -1 ? null : `canary/${names[changed]}: ${lookAt(paths[changed] ?? "")}`;
+    const now = new Map(names.map((name) => [name, lookAt(join(root, name))]));
+    const changed = names.filter((name) => now.get(name) !== before.get(name));
+    before = now;
+    return changed.length === 0 ? null : changed.map((name) => `canary/${name}`).join(", ");
   };
-  return {
-    current,
-    home,
-    look,
-    compare: () => look() ?? (contentOf(root) === first.content ? null : "the content of the canary"),
+  const compare = (): string | null => {
+    const changed = look();
+    const [was, now] = [content, contentOf(root)];
+    content = now;
+    return changed ?? (was === now ? null : "the content of the canary");
   };
+  return { current, home, look, compare };
 }
 
 /** A changed folder has another time, so that new and removed files are seen too. */
 function lookAt(path: string): string {
   const stats = lstatSync(path, { throwIfNoEntry: false, bigint: true });
   if (stats === undefined) return "missing";
-  return [stats.ino, stats.mode, stats.nlink, stats.size, stats.mtimeNs, stats.ctimeNs].join(" ");
+  const links = path.endsWith("linked.txt") ? [] : [stats.nlink, stats.ctimeNs];
+  return [stats.ino, stats.mode, stats.size, stats.mtimeNs, ...links].join(" ");
 }
 
 function contentOf(folder: string): string {

@@ -55,7 +55,8 @@ export function judgeError(error: unknown): Pick<Fault, "kind" | "detail"> | nul
 }
 
 export function judgeRefusal({ code, hint }: Refusal): Pick<Fault, "kind" | "detail"> | null {
-  if (code === undefined || code === "") return { kind: "hint", detail: "a refusal without a code" };
+  if (code === undefined || code === "")
+    return { kind: "hint", detail: "a refusal without a code" };
   if (hint === undefined || hint.trim() === "") {
     return { kind: "hint", detail: `a refusal without a hint: ${code}` };
   }

@@ -18,7 +18,13 @@ export function size(random: Random, most: number): number {
   return Math.max(1, Math.floor(most ** random()));
 }
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json };
 
 /** Numbers as JSON text: JavaScript has no literal for some of them. */
 const numbers = [
@@ -80,14 +86,28 @@ const words = [
 export function oddText(random: Random): string {
   const kind = random();
   if (kind < 0.7) return pick(random, words);
-  if (kind < 0.9) return some(random, 6, () => pick(random, words)).join(pick(random, ["", "/", "\n"]));
-  return pick(random, ["x", "a ", "\n", "é", "[", "{\"a\":", "\u0000", "😀"]).repeat(size(random, longest));
+  if (kind < 0.9)
+    return some(random, 6, () => pick(random, words)).join(pick(random, ["", "/", "\n"]));
+  return pick(random, ["x", "a ", "\n", "é", "[", '{"a":', "\u0000", "😀"]).repeat(
+    size(random, longest),
+  );
 }
 
 /** Characters of the longest runs. */
 const longest = 60_000;
 
-const keys = ["__proto__", "constructor", "toString", "length", "then", "", "0", "type", "role", "content"];
+const keys = [
+  "__proto__",
+  "constructor",
+  "toString",
+  "length",
+  "then",
+  "",
+  "0",
+  "type",
+  "role",
+  "content",
+];
 
 /** Any JSON value as text, with the keys of the samples where there are some. */
 export function oddJson(random: Random, known: readonly string[] = keys, depth = 0): string {
@@ -188,7 +208,10 @@ function changeObject(
   const members = entries.map(([name, each]) => `${JSON.stringify(name)}:${JSON.stringify(each)}`);
   const twice = `${JSON.stringify(key)}:${oddJson(random, known)}`;
   const text = `{${[twice, ...members].join(",")}}`;
-  return hole(text.replace(/"\u241f(\d+)"/g, (_, old: string) => holes.get(old) ?? "null"), holes);
+  return hole(
+    text.replace(/"\u241f(\d+)"/g, (_, old: string) => holes.get(old) ?? "null"),
+    holes,
+  );
 }
 
 /** Keeps a key `__proto__` as a key. */
@@ -226,13 +249,18 @@ function changeText(random: Random, text: string): string {
   if (kind < 0.2) return text.slice(0, at) + text.slice(to);
   if (kind < 0.4) return text.slice(0, at) + oddText(random) + text.slice(at);
   if (kind < 0.5) return text.slice(0, at) + oddText(random) + text.slice(to);
-  if (kind < 0.6) return text.slice(0, at) + text.slice(at, to).repeat(size(random, 50)) + text.slice(to);
+  if (kind < 0.6)
+    return text.slice(0, at) + text.slice(at, to).repeat(size(random, 50)) + text.slice(to);
   if (kind < 0.7) return text.slice(0, at);
   if (kind < 0.85) {
     const found = [...text.slice(0, 5000).matchAll(/-?\d+(?:\.\d+)?/g)];
     const digits = found[Math.floor(random() * found.length)];
     if (digits === undefined) return text;
-    return text.slice(0, digits.index) + pick(random, numbers) + text.slice(digits.index + digits[0].length);
+    return (
+      text.slice(0, digits.index) +
+      pick(random, numbers) +
+      text.slice(digits.index + digits[0].length)
+    );
   }
   const code = text.charCodeAt(at) ^ (1 << Math.floor(random() * 7));
   return text.slice(0, at) + String.fromCharCode(code) + text.slice(at + 1);

@@ -1,6 +1,14 @@
 // What can stand where a file is meant: text, bytes, nothing, a folder, a pipe, and links of both kinds.
 import { execFileSync } from "node:child_process";
-import { chmodSync, linkSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import type { Random } from "../../harness/random-message.ts";
 import { ToolError } from "../../src/core/tools/tool.ts";
@@ -20,8 +28,11 @@ export function putOddFile(random: Random, path: string, sample: string, canary:
   if (kind < 0.02) execFileSync("mkfifo", [path]);
   else if (kind < 0.06) mkdirSync(path);
   else if (kind < 0.12) {
-    symlinkSync(pick(random, [canary, dirname(canary), "/dev/zero", "/proc/self/environ", "missing", path]), path);
-  } else if (kind < 0.13) linkSync(canary, path);
+    symlinkSync(
+      pick(random, [canary, dirname(canary), "/dev/zero", "/proc/self/environ", "missing", path]),
+      path,
+    );
+  } else if (kind < 0.13) linkSync(join(dirname(canary), "linked.txt"), path);
   else if (kind < 0.15) {
     writeFileSync(path, sample);
     // Sparse: it takes no room on the disk.
@@ -29,8 +40,10 @@ export function putOddFile(random: Random, path: string, sample: string, canary:
   } else if (kind < 0.5) writeFileSync(path, mutateBytes(random, Buffer.from(sample)));
   else if (kind < 0.8) writeFileSync(path, mutateText(random, sample));
   else if (kind < 0.85) writeFileSync(path, oddText(random));
-  else writeFileSync(path, sample);
-  if (random() < 0.02) chmodSync(path, 0o000);
+  else if (kind < 0.87) {
+    writeFileSync(path, sample);
+    chmodSync(path, pick(random, [0o000, 0o200, 0o444]));
+  } else writeFileSync(path, sample);
 }
 
 /** A tool's error is a refusal too: its class is the code, and its text says what to do. */
@@ -40,6 +53,10 @@ export async function withToolErrors(work: () => Promise<Outcome>): Promise<Outc
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     const { errorClass, message } = error;
-    return { isAccepted: false, outputs: [message], refusals: [{ code: errorClass, hint: message }] };
+    return {
+      isAccepted: false,
+      outputs: [message],
+      refusals: [{ code: errorClass, hint: message }],
+    };
   }
 }

@@ -115,7 +115,11 @@ async function runAll(
     let worker: Worker | null = null;
     let door: string | null = null;
     try {
-      for (let chunk = nextChunk(queue, busy, door); chunk !== null; chunk = nextChunk(queue, busy, door)) {
+      for (
+        let chunk = nextChunk(queue, busy, door);
+        chunk !== null;
+        chunk = nextChunk(queue, busy, door)
+      ) {
         if (door !== null) busy.delete(worker ?? idle);
         ({ door } = chunk);
         worker ??= await startWorker(setup);

@@ -13,7 +13,13 @@ const anthropicRequest: Json = {
   max_tokens: 200,
   stream: false,
   temperature: 1,
-  system: [{ type: "text", text: "Be brief. ".repeat(40), cache_control: { type: "ephemeral", ttl: "1h" } }],
+  system: [
+    {
+      type: "text",
+      text: "Be brief. ".repeat(40),
+      cache_control: { type: "ephemeral", ttl: "1h" },
+    },
+  ],
   tools: [tool],
   tool_choice: { type: "auto" },
   metadata: { user_id: "u1" },
@@ -23,7 +29,12 @@ const anthropicRequest: Json = {
       role: "assistant",
       content: [
         { type: "text", text: "I look." },
-        { type: "tool_use", id: "toolu_1", name: "read", input: { path: "a.ts", "2": 0, "1": 1.5 } },
+        {
+          type: "tool_use",
+          id: "toolu_1",
+          name: "read",
+          input: { path: "a.ts", "2": 0, "1": 1.5 },
+        },
       ],
     },
     {
@@ -35,7 +46,10 @@ const anthropicRequest: Json = {
           content: [{ type: "text", text: "one" }],
           cache_control: { type: "ephemeral" },
         },
-        { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } },
+        {
+          type: "image",
+          source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" },
+        },
         { type: "text", text: "And now, on 2026-11-17 10:00:00?" },
       ],
     },
@@ -53,12 +67,23 @@ const chatRequest: Json = {
     {
       role: "assistant",
       content: null,
-      tool_calls: [{ id: "call_1", type: "function", function: { name: "read", arguments: '{"path":"a.ts"}' } }],
+      tool_calls: [
+        {
+          id: "call_1",
+          type: "function",
+          function: { name: "read", arguments: '{"path":"a.ts"}' },
+        },
+      ],
     },
     { role: "tool", tool_call_id: "call_1", content: "one" },
     { role: "user", content: "And now?" },
   ],
-  tools: [{ type: "function", function: { name: "read", description: "Reads", parameters: tool.input_schema } }],
+  tools: [
+    {
+      type: "function",
+      function: { name: "read", description: "Reads", parameters: tool.input_schema },
+    },
+  ],
 };
 
 const responsesRequest: Json = {
@@ -74,7 +99,15 @@ const responsesRequest: Json = {
     { type: "function_call_output", call_id: "call_1", output: "one" },
     { role: "user", content: "And now?" },
   ],
-  tools: [{ type: "function", name: "read", description: "Reads", parameters: tool.input_schema, strict: false }],
+  tools: [
+    {
+      type: "function",
+      name: "read",
+      description: "Reads",
+      parameters: tool.input_schema,
+      strict: false,
+    },
+  ],
 };
 
 export interface SampleProtocol {
@@ -89,7 +122,12 @@ export const sampleProtocols: readonly SampleProtocol[] = [
   { name: "openai-responses", path: "/v1/responses", request: responsesRequest },
 ];
 
-export const sampleHeaders = { "content-type": "application/json", "anthropic-version": "2023-06-01" };
+export const sampleHeaders: Readonly<Record<string, string>> = {
+  "content-type": "application/json",
+  "anthropic-version": "2023-06-01",
+  "x-api-key": "none needed",
+  authorization: "Bearer none needed",
+};
 
 export interface SampleAnswer {
   readonly protocol: SampleProtocol;
@@ -100,7 +138,11 @@ export interface SampleAnswer {
 
 /** With a tool use in each: the simulated agent reads a file first. */
 export async function sampleAnswers(): Promise<readonly SampleAnswer[]> {
-  const simulator = createSimulator({ seed: 1, clock: "virtual", model: createAgent({ steps: 2 }) });
+  const simulator = createSimulator({
+    seed: 1,
+    clock: "virtual",
+    model: createAgent({ steps: 2 }),
+  });
   const ask = async (protocol: SampleProtocol, stream: boolean): Promise<string> => {
     const body = JSON.stringify({ ...(protocol.request as object), stream });
     const url = `http://127.0.0.1${protocol.path}`;

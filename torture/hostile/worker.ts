@@ -6,7 +6,13 @@ import { findPlanted } from "../../harness/planted-key.ts";
 import { createRandom, type Random } from "../../harness/random-message.ts";
 import { makeCanary, type Canary } from "./canary.ts";
 import { judgeError, judgeRefusal, textsOf, type Door, type Fault, type OpenDoor } from "./door.ts";
-import { hangMs, type Chunk, type ChunkTally, type WorkerMessage, type WorkerTask } from "./messages.ts";
+import {
+  hangMs,
+  type Chunk,
+  type ChunkTally,
+  type WorkerMessage,
+  type WorkerTask,
+} from "./messages.ts";
 
 const task: WorkerTask = JSON.parse(process.argv[2] ?? "{}");
 const state = openSync(task.stateFile, "w");
@@ -111,7 +117,10 @@ process.on("message", (chunk: Chunk) => {
   void runChunk(chunk).then(
     (tally) => send({ type: "done", ...tally }),
     (error: unknown) => {
-      report("crash", `the door itself failed: ${error instanceof Error ? error.stack : String(error)}`);
+      report(
+        "crash",
+        `the door itself failed: ${error instanceof Error ? error.stack : String(error)}`,
+      );
       process.exit(1);
     },
   );

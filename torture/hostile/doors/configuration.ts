@@ -2,7 +2,13 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { plantedKey, plantedOpenaiKey, plantedPassword, plantedToken, plantedUrl } from "../../../harness/planted-key.ts";
+import {
+  plantedKey,
+  plantedOpenaiKey,
+  plantedPassword,
+  plantedToken,
+  plantedUrl,
+} from "../../../harness/planted-key.ts";
 import type { Random } from "../../../harness/random-message.ts";
 import { describeProblem, type ConfigProblem } from "../../../src/core/config/config-problem.ts";
 import type { Environment } from "../../../src/core/config/environment.ts";
@@ -14,7 +20,17 @@ import { loadConfig } from "../../../src/edge/config/load-config.ts";
 import { openConfig } from "../../../src/edge/config/open-config.ts";
 import { parseYaml } from "../../../src/edge/config/parse-yaml.ts";
 import type { OpenDoor, Outcome, Refusal } from "../door.ts";
-import { keysIn, mutateJson, mutateText, oddJson, oddText, pick, size, some, type Json } from "../mutate.ts";
+import {
+  keysIn,
+  mutateJson,
+  mutateText,
+  oddJson,
+  oddText,
+  pick,
+  size,
+  some,
+  type Json,
+} from "../mutate.ts";
 import { canaryFile, putOddFile } from "../odd-files.ts";
 
 const sample = `llm:
@@ -68,13 +84,15 @@ skills:
 const value: Json = parse(sample);
 const settings = describeSettings();
 const known = [...new Set([...keysIn(value), ...settings.flatMap(({ path }) => path.split("."))])];
-const variables = settings.filter(({ isInEnvironment }) => isInEnvironment).map(({ path }) => `STRATA_${path.toUpperCase().replaceAll(".", "__")}`);
+const variables = settings
+  .filter(({ isInEnvironment }) => isInEnvironment)
+  .map(({ path }) => `STRATA_${path.toUpperCase().replaceAll(".", "__")}`);
 
 export function openTexts(): OpenDoor {
   return {
     attempt: (random) => {
-      const files = [makeText(random), ...(random() < 0.2 ? [makeText(random)] : [])].map((text, index) =>
-        parseYaml(text, { file: `${index}/strata.yaml`, isFound: random() < 0.3 }),
+      const files = [makeText(random), ...(random() < 0.2 ? [makeText(random)] : [])].map(
+        (text, index) => parseYaml(text, { file: `${index}/strata.yaml`, isFound: random() < 0.3 }),
       );
       const roots = files.flatMap(({ root }) => root ?? []);
       const env = makeEnvironment(random);
@@ -99,18 +117,40 @@ function makeText(random: Random): string {
 function settingLines(random: Random): string {
   const lines = some(random, 5, () => {
     const { path } = pick(random, settings);
-    const parts = path.split(".").map((part) => (part === "NAME" ? pick(random, ["bob", "garage", "__proto__", oddText(random)]) : part));
-    const text = random() < 0.5 ? oddJson(random, known) : pick(random, ["true", "1e12", "0.5", "-1", "fast", plantedKey]);
+    const parts = path
+      .split(".")
+      .map((part) =>
+        part === "NAME" ? pick(random, ["bob", "garage", "__proto__", oddText(random)]) : part,
+      );
+    const text =
+      random() < 0.5
+        ? oddJson(random, known)
+        : pick(random, ["true", "1e12", "0.5", "-1", "fast", plantedKey]);
     return `${parts.map((part) => `{${JSON.stringify(part)}: `).join("")}${text}${"}".repeat(parts.length)}`;
   });
   return lines[0] ?? "";
 }
 
 /** Regular expressions that take exponential time where they are matched by trying. */
-const bombs = ["(a+)+$", ".*.*.*.*zqxj", "(x+x+)+y", "^(\\\\w+\\\\s?)*$", "(a|aa)+$", "(.*a){20}", "(?:a?){30}a{30}", "[", "(?<=a+)b", "\\\\p{L}+\\\\d{1,9999}"];
+const bombs = [
+  "(a+)+$",
+  ".*.*.*.*zqxj",
+  "(x+x+)+y",
+  "^(\\\\w+\\\\s?)*$",
+  "(a|aa)+$",
+  "(.*a){20}",
+  "(?:a?){30}a{30}",
+  "[",
+  "(?<=a+)b",
+  "\\\\p{L}+\\\\d{1,9999}",
+];
 
 function patternText(random: Random): string {
-  const patterns = some(random, 4, () => `    - { match: "${pick(random, bombs)}", model: claude-opus-5-5 }`);
+  const patterns = some(
+    random,
+    4,
+    () => `    - { match: "${pick(random, bombs)}", model: claude-opus-5-5 }`,
+  );
   return `routing:\n  patterns:\n${patterns.join("\n")}\n`;
 }
 
@@ -133,26 +173,53 @@ function bomb(random: Random): string {
 }
 
 function makeEnvironment(random: Random): Environment {
-  const named = some(random, 3, () => {
+  const named = some(random, random() < 0.6 ? 0 : 3, () => {
     const name = random() < 0.8 ? pick(random, variables) : `STRATA_${oddText(random)}`;
-    return [name.replace("NAME", pick(random, ["BOB", "GARAGE", ""])), random() < 0.5 ? oddText(random) : pick(random, ["true", "1e12", "read-only", plantedUrl])] as const;
+    return [
+      name.replace("NAME", pick(random, ["BOB", "GARAGE", ""])),
+      random() < 0.5 ? oddText(random) : pick(random, ["true", "1e12", "read-only", plantedUrl]),
+    ] as const;
   });
   return {
     ANTHROPIC_API_KEY: plantedKey,
     OPENAI_API_KEY: plantedOpenaiKey,
-    ...(random() < 0.1 ? { ANTHROPIC_BASE_URL: `https://u:${plantedToken}@${oddText(random)}` } : {}),
+    ...(random() < 0.1
+      ? { ANTHROPIC_BASE_URL: `https://u:${plantedToken}@${oddText(random)}` }
+      : {}),
     ...(random() < 0.1 ? { STRATA_STORE: plantedUrl + oddText(random) } : {}),
     ...Object.fromEntries(named),
   };
 }
 
-function judge(random: Random, read: Pick<ReadConfig, "config" | "settings">, problems: readonly ConfigProblem[]): Outcome {
-  const refusals = problems.map(({ severity, message, hint }): Refusal => ({ code: message === "" ? undefined : severity, hint }));
+function judge(
+  random: Random,
+  read: Pick<ReadConfig, "config" | "settings">,
+  problems: readonly ConfigProblem[],
+): Outcome {
+  const refusals = problems.map(({ severity, message, hint }): Refusal => ({
+    code: message === "" ? undefined : severity,
+    hint,
+  }));
   const outputs = [...problems.map(describeProblem), JSON.stringify(read.settings)];
   if (read.config === null) return { isAccepted: false, outputs, refusals };
-  const wishes = { message: null, sticky: null, routing: read.config.routing, delegate: null, globalDefault: null };
-  const facts = { find: (name: string) => findModel(name)?.facts ?? null, isReachable: () => true, isCurrent: () => false, isTooSmall: () => false };
-  decideRoute({ ...turn, words: `${pick(random, ["a", "x", "word "]).repeat(size(random, 3000))}!` }, wishes, facts);
+  const wishes = {
+    message: null,
+    sticky: null,
+    routing: read.config.routing,
+    delegate: null,
+    globalDefault: null,
+  };
+  const facts = {
+    find: (name: string) => findModel(name)?.facts ?? null,
+    isReachable: () => true,
+    isCurrent: () => false,
+    isTooSmall: () => false,
+  };
+  decideRoute(
+    { ...turn, words: `${pick(random, ["a", "x", "word "]).repeat(size(random, 3000))}!` },
+    wishes,
+    facts,
+  );
   return { isAccepted: true, outputs, refusals };
 }
 
@@ -184,11 +251,19 @@ export function openFiles(folder: string): OpenDoor {
         return judge(random, loaded, loaded.problems);
       }
       const seen: string[] = [];
-      const live = await openConfig({ files, env, onProblem: (problem) => seen.push(problem.message, problem.hint) });
+      const live = await openConfig({
+        files,
+        env,
+        onProblem: (problem) => seen.push(problem.message, problem.hint),
+      });
       putOddFile(random, path, sample, canary);
       await live.current();
       const judged = judge(random, live.latest(), reported);
-      return { ...judged, outputs: [...judged.outputs, ...seen], refusals: seen.map((hint) => ({ code: "reported", hint })) };
+      return {
+        ...judged,
+        outputs: [...judged.outputs, ...seen],
+        refusals: seen.map((hint) => ({ code: "reported", hint })),
+      };
     },
   };
 }

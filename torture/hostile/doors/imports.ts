@@ -5,11 +5,18 @@ import { analyses } from "../../../src/analytics/analyses.ts";
 import { askLedger } from "../../../src/analytics/ask-ledger.ts";
 import { builtInCatalogue } from "../../../src/core/models/catalogue.ts";
 import { createRandom, type Random } from "../../../harness/random-message.ts";
-import { createSampleTurn, createShortTurn, prepareTurn, recordTurn, sampleSession } from "../../../harness/ledger-turns.ts";
+import {
+  createSampleTurn,
+  createShortTurn,
+  prepareTurn,
+  recordTurn,
+  sampleSession,
+} from "../../../harness/ledger-turns.ts";
 import type { Ledger } from "../../../src/core/ledger/ledger.ts";
 import { makeStore, type OpenStore } from "../../../src/edge/stores/open-store.ts";
+import { collect } from "../../../src/replay/readers/test-kit.ts";
 import type { OpenDoor, Outcome } from "../door.ts";
-import { keysIn, mutateJson, mutateText, oddText, pick, type Json } from "../mutate.ts";
+import { count, keysIn, mutateJson, mutateText, oddText, pick, type Json } from "../mutate.ts";
 
 export async function open(folder: string): Promise<OpenDoor> {
   const [empty, file] = [join(folder, "empty.db"), join(folder, "ledger.db")];
@@ -40,7 +47,7 @@ async function sampleExport(file: string): Promise<readonly string[]> {
   await ledger.createSession({ ...sampleSession("s1"), workspacePath: "/srv/project" });
   await recordTurn(ledger, prepareTurn("t1", createSampleTurn(random, 400)), at(null));
   await recordTurn(ledger, prepareTurn("t2", createShortTurn(random, 80)), at("t1"));
-  const lines = await Array.fromAsync(ledger.exportSession("s1"));
+  const lines = await collect(ledger.exportSession("s1"));
   await ledger.deleteSession("s1");
   await ledger.close();
   return lines;
@@ -50,25 +57,55 @@ function at(parentTurnId: string | null): { sessionId: string; parentTurnId: str
   return { sessionId: "s1", parentTurnId };
 }
 
-function makeExport(random: Random, values: readonly Json[], known: readonly string[]): readonly string[] {
-  const isQuiet = random() < 0.15;
-  return values.flatMap((value, index) => {
-    const line = JSON.stringify(value);
-    const kind = isQuiet ? 1 : random();
-    if (kind < 0.03) return [];
-    if (kind < 0.06) return [line, line];
-    if (kind < 0.2) return [mutateJson(random, value, known)];
-    if (kind < 0.23) return [mutateText(random, line)];
-    if (kind < 0.25) return [line.replaceAll('"s1"', JSON.stringify(oddText(random)))];
-    if (kind < 0.27) return [JSON.stringify(values[values.length - 1 - index]), line];
-    return [line];
-  });
+/** One or two changes in an export whose names no import before it has. */
+function makeExport(
+  random: Random,
+  values: readonly Json[],
+  known: readonly string[],
+): readonly string[] {
+  const own = Math.floor(random() * 1e9).toString(36);
+  const rename = (line: string): string =>
+    random() < 0.002 ? line : line.replaceAll(/"(s1|t1|t2)"/g, `"$1-${own}"`);
+  let lines: (readonly string[])[] = values.map((value) => [rename(JSON.stringify(value))]);
+  for (let left = count(random, 2); left > 0; left -= 1) {
+    const at = Math.floor(random() * lines.length);
+    lines = lines.with(
+      at,
+      changeLine(random, lines[at]?.[0] ?? "", lines.at(-at)?.[0] ?? "", known),
+    );
+  }
+  return lines.flat();
 }
 
-async function importAndRead(random: Random, store: OpenStore, lines: readonly string[]): Promise<Outcome> {
+function changeLine(
+  random: Random,
+  line: string,
+  other: string,
+  known: readonly string[],
+): readonly string[] {
+  const kind = random();
+  if (kind < 0.1) return [];
+  if (kind < 0.15) return [line, line];
+  if (kind < 0.2) return [other, line];
+  if (kind < 0.3) return [mutateText(random, line)];
+  if (kind < 0.4)
+    return [line.replaceAll(/"[st]\d-/g, `"${JSON.stringify(oddText(random)).slice(1, -1)}`)];
+  return [mutateJson(random, JSON.parse(line || "null"), known)];
+}
+
+async function importAndRead(
+  random: Random,
+  store: OpenStore,
+  lines: readonly string[],
+): Promise<Outcome> {
   const { ledger, database } = store;
   const before = (await ledger.listSessions()).length;
-  const as = pick(random, [undefined, `n${Math.floor(random() * 1e9)}`, `n${Math.floor(random() * 1e9)}`, oddText(random)]);
+  const as = pick(random, [
+    undefined,
+    `n${Math.floor(random() * 1e9)}`,
+    `n${Math.floor(random() * 1e9)}`,
+    oddText(random),
+  ]);
   try {
     const { id } = await ledger.importSession(iterate(lines), as);
     const outputs = await readAll(ledger, id);
@@ -84,16 +121,16 @@ async function importAndRead(random: Random, store: OpenStore, lines: readonly s
 }
 
 async function readAll(ledger: Ledger, sessionId: string): Promise<readonly string[]> {
-  const turns = await Array.fromAsync(ledger.readTurns({ sessionId }));
+  const turns = await collect(ledger.readTurns({ sessionId }));
   for (const { id } of turns) {
     await ledger.readCalls(id);
     await ledger.readToolCalls(id);
     await ledger.readMessages(id);
   }
-  await Array.fromAsync(ledger.readThread({ sessionId }));
+  await collect(ledger.readThread({ sessionId }));
   await ledger.findUnfinished(sessionId);
-  const problems = await Array.fromAsync(ledger.check());
-  await Array.fromAsync(ledger.exportSession(sessionId));
+  const problems = await collect(ledger.check());
+  await collect(ledger.exportSession(sessionId));
   return problems;
 }
 
@@ -102,5 +139,7 @@ async function* iterate(lines: readonly string[]): AsyncGenerator<string> {
 }
 
 function toJson(value: unknown): string {
-  return JSON.stringify(value, (_key, each: unknown) => (typeof each === "bigint" ? String(each) : each));
+  return JSON.stringify(value, (_key, each: unknown) =>
+    typeof each === "bigint" ? String(each) : each,
+  );
 }

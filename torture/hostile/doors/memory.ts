@@ -11,7 +11,12 @@ import { mutateText, oddText, pick } from "../mutate.ts";
 import { canaryFile, putOddFile, withToolErrors } from "../odd-files.ts";
 
 const sample = "- The build runs with npm run build.\n- Ana likes short answers.\n";
-const places = [".strata/MEMORY.md", ".strata/USER.md", ".metis/MEMORY.md", ".strata/memory-journal/1.json"];
+const places = [
+  ".strata/MEMORY.md",
+  ".strata/USER.md",
+  ".metis/MEMORY.md",
+  ".strata/memory-journal/1.json",
+];
 
 export function open(folder: string): OpenDoor {
   const workspace = join(folder, "workspace");
@@ -25,7 +30,9 @@ export function open(folder: string): OpenDoor {
       for (const place of places) {
         if (random() < 0.3) putOddFile(random, join(workspace, place), sample, canary);
       }
-      return random() < 0.3 ? readInSession(workspace) : withToolErrors(() => change(random, workspace));
+      return random() < 0.3
+        ? readInSession(workspace)
+        : withToolErrors(() => change(random, workspace));
     },
   };
 }
@@ -38,14 +45,17 @@ async function readInSession(workspace: string): Promise<Outcome> {
 }
 
 async function change(random: Random, workspace: string): Promise<Outcome> {
-  const store = await openMemoryStore(workspace, { lock: { waitMs: 200 } });
+  const store = await openMemoryStore(workspace, { lock: { waitMsMax: 200 } });
   const file = random() < 0.95 ? pick(random, ["MEMORY.md", "USER.md"]) : oddText(random);
   const kind = random();
   if (kind < 0.2) return { isAccepted: true, outputs: [(await store.read(file)).text] };
-  if (kind < 0.3) return { isAccepted: true, outputs: [await store.assembleSystemPrompt("Be brief.")] };
+  if (kind < 0.3) return { isAccepted: true, outputs: [(await store.peek(file)).text] };
   if (kind < 0.4) return { isAccepted: true, outputs: [JSON.stringify(await store.log())] };
   if (kind < 0.5) {
-    const undone = await store.undo(file, random() < 0.5 ? {} : { to: pick(random, [-1, 0, 1, 2, 1e12]) });
+    const undone = await store.undo(
+      file,
+      random() < 0.5 ? {} : { to: pick(random, [-1, 0, 1, 2, 1e12]) },
+    );
     return { isAccepted: undone.kind === "undone", outputs: [JSON.stringify(undone)] };
   }
   return toOutcome(await write(random, store, file));

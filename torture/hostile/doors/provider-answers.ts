@@ -40,7 +40,11 @@ function reach({ wire }: ReplySample, port: number): Provider {
   });
 }
 
-async function send(provider: Provider, { protocol }: ReplySample, stream: boolean): Promise<Outcome> {
+async function send(
+  provider: Provider,
+  { protocol }: ReplySample,
+  stream: boolean,
+): Promise<Outcome> {
   const request = toRequest({ path: protocol.path, parts: [JSON.stringify(protocol.request)] });
   const { outcome, attempts, headers } = await provider.send({ request, stream });
   const judged = judgeReply(outcome);
@@ -72,8 +76,10 @@ function portOf(server: Server): number {
 
 function makeAnswer(random: Random, sample: ReplySample): readonly Buffer[] {
   const isStream = random() < 0.5;
-  const text = random() < 0.1 ? refusal(random) : isStream ? eventText(random, sample) : body(random, sample);
-  const bytes = random() < 0.2 ? Buffer.from(mutateBytes(random, Buffer.from(text))) : Buffer.from(text);
+  const text =
+    random() < 0.1 ? refusal(random) : isStream ? eventText(random, sample) : body(random, sample);
+  const bytes =
+    random() < 0.2 ? Buffer.from(mutateBytes(random, Buffer.from(text))) : Buffer.from(text);
   const head = Buffer.from(makeHead(random, isStream, bytes.length), "latin1");
   const step = size(random, Math.max(1, bytes.length));
   const pieces = [head];
@@ -84,7 +90,9 @@ function makeAnswer(random: Random, sample: ReplySample): readonly Buffer[] {
 }
 
 function body(random: Random, { reply, known }: ReplySample): string {
-  return random() < 0.7 ? mutateJson(random, reply, known) : mutateText(random, JSON.stringify(reply));
+  return random() < 0.7
+    ? mutateJson(random, reply, known)
+    : mutateText(random, JSON.stringify(reply));
 }
 
 /** As providers do it for a wrong key. */
@@ -99,12 +107,30 @@ function refusal(random: Random): string {
 }
 
 function makeHead(random: Random, isStream: boolean, length: number): string {
-  const status = pick(random, ["200 OK", "200 OK", "200 OK", "400 Bad", "401 No", "429 Slow", "500 Oops", "204 None", "999 X", "abc"]);
-  const type = random() < 0.9 ? (isStream ? "text/event-stream" : "application/json") : oneLine(oddText(random));
+  const status = pick(random, [
+    "200 OK",
+    "200 OK",
+    "200 OK",
+    "400 Bad",
+    "401 No",
+    "429 Slow",
+    "500 Oops",
+    "204 None",
+    "999 X",
+    "abc",
+  ]);
+  const type =
+    random() < 0.9
+      ? isStream
+        ? "text/event-stream"
+        : "application/json"
+      : oneLine(oddText(random));
   const lines = [
     `HTTP/1.1 ${status}`,
     `content-type: ${type}`,
-    ...(random() < 0.5 ? [`content-length: ${random() < 0.9 ? length : pick(random, [0, length + 5, -1, 1e21])}`] : []),
+    ...(random() < 0.5
+      ? [`content-length: ${random() < 0.9 ? length : pick(random, [0, length + 5, -1, 1e21])}`]
+      : []),
     ...(random() < 0.1 ? [`retry-after: ${oneLine(oddText(random))}`] : []),
     ...(random() < 0.1 ? [`x-echo: ${plantedKey}`] : []),
     ...(random() < 0.05 ? [`x-${oneLine(oddText(random))}: 1`] : []),

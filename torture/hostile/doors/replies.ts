@@ -7,7 +7,16 @@ import { protocols } from "../../../src/core/wire/protocols.ts";
 import type { Reply } from "../../../src/core/wire/reply.ts";
 import { createEventReader } from "../../../src/edge/providers/sse.ts";
 import type { OpenDoor, Outcome } from "../door.ts";
-import { keysIn, mutateBytes, mutateJson, mutateText, oddJson, oddText, pick, size } from "../mutate.ts";
+import {
+  keysIn,
+  mutateBytes,
+  mutateJson,
+  mutateText,
+  oddJson,
+  oddText,
+  pick,
+  size,
+} from "../mutate.ts";
 import { sampleAnswers, type SampleAnswer } from "../samples.ts";
 
 export interface ReplySample extends SampleAnswer {
@@ -70,7 +79,8 @@ export function judgeReply(result: Reply | ProviderFailure): Outcome {
 function checkCounts({ usage: { usage } }: Reply): void {
   const { cacheWriteTokens, ...counts } = usage;
   for (const value of [...Object.values(counts), ...Object.values(cacheWriteTokens)]) {
-    if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`a count of ${String(value)}`);
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new RangeError(`a count of ${String(value)}`);
   }
 }
 
@@ -85,7 +95,10 @@ function stream(random: Random, sample: ReplySample): Outcome {
   const reader = createEventReader((event: ServerEvent) => {
     [state] = wire.stream.step(state, event);
   });
-  const bytes = random() < 0.7 ? Buffer.from(eventText(random, sample)) : mutateBytes(random, Buffer.from(sample.stream));
+  const bytes =
+    random() < 0.7
+      ? Buffer.from(eventText(random, sample))
+      : mutateBytes(random, Buffer.from(sample.stream));
   const step = size(random, bytes.length);
   for (let at = 0; at < bytes.length; at += step) reader.feed(bytes.subarray(at, at + step));
   return judgeReply(wire.stream.finish(state));
@@ -97,12 +110,19 @@ export function eventText(random: Random, { events, known }: ReplySample): strin
     const kind = random();
     if (kind < 0.75) return [{ name, data }];
     if (kind < 0.8) return [];
-    if (kind < 0.85) return [{ name, data }, { name, data }];
-    if (kind < 0.95 && data.startsWith("{")) return [{ name, data: mutateJson(random, JSON.parse(data), known) }];
+    if (kind < 0.85)
+      return [
+        { name, data },
+        { name, data },
+      ];
+    if (kind < 0.95 && data.startsWith("{"))
+      return [{ name, data: mutateJson(random, JSON.parse(data), known) }];
     return [{ name: random() < 0.5 ? name : oddText(random), data: oddJson(random, known) }];
   });
-  const again = random() < 0.03 ? Array.from({ length: size(random, 2000) }, () => pick(random, events)) : [];
-  const list = random() < 0.1 ? [...made, ...again].toSorted(() => random() - 0.5) : [...made, ...again];
+  const again =
+    random() < 0.03 ? Array.from({ length: size(random, 2000) }, () => pick(random, events)) : [];
+  const list =
+    random() < 0.1 ? [...made, ...again].toSorted(() => random() - 0.5) : [...made, ...again];
   return list
     .map(({ name, data }) => `${name === undefined ? "" : `event: ${name}\n`}data: ${data}\n\n`)
     .join("");

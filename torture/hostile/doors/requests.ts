@@ -1,6 +1,9 @@
 // Requests of other clients: the readers of all protocols, lint, explain, and the tracker that watches a session.
 import type { Random } from "../../../harness/random-message.ts";
-import { renderExplanation, explanationToJson } from "../../../src/cli/explain/render-explanation.ts";
+import {
+  renderExplanation,
+  explanationToJson,
+} from "../../../src/cli/explain/render-explanation.ts";
 import { explainMiss } from "../../../src/core/diagnosis/explain-miss.ts";
 import { lintRequest } from "../../../src/core/diagnosis/lint-request.ts";
 import { noUsage } from "../../../src/core/message/usage.ts";
@@ -35,7 +38,10 @@ function makeBody(random: Random, sample: Json, known: readonly string[]): strin
 
 function lint(body: string): Outcome {
   const findings = lintRequest(readRequest(body));
-  const refusals = findings.map(({ rule, message, advice }) => ({ code: rule, hint: `${message} ${advice}` }));
+  const refusals = findings.map(({ rule, message, advice }) => ({
+    code: rule,
+    hint: `${message} ${advice}`,
+  }));
   return { isAccepted: true, outputs: [JSON.stringify(findings)], refusals };
 }
 
@@ -44,7 +50,11 @@ function explain(random: Random, before: string, now: string): Outcome {
   const { facts } = resolveModel(named);
   const counter = createTokenCounter(cheapCounter, facts.tokenizer);
   const read = (body: string): ForeignRequest => readRequest(body, { counter, facts });
-  const usage = pick(random, [null, noUsage, { ...noUsage, cacheReadTokens: 1e12, uncachedTokens: 3 }]);
+  const usage = pick(random, [
+    null,
+    noUsage,
+    { ...noUsage, cacheReadTokens: 1e12, uncachedTokens: 3 },
+  ]);
   const explanation = explainMiss({
     previous: random() < 0.1 ? null : read(before),
     current: read(now),

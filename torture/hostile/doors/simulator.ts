@@ -4,10 +4,26 @@ import { plantedKey } from "../../../harness/planted-key.ts";
 import type { Random } from "../../../harness/random-message.ts";
 import { createSimulator, type Simulator } from "../../../src/simulator/index.ts";
 import type { OpenDoor, Outcome } from "../door.ts";
-import { keysIn, mutateBytes, mutateJson, mutateText, oddJson, oddText, pick, type Json } from "../mutate.ts";
+import {
+  keysIn,
+  mutateBytes,
+  mutateJson,
+  mutateText,
+  oddJson,
+  oddText,
+  pick,
+  type Json,
+} from "../mutate.ts";
 import { sampleHeaders, sampleProtocols } from "../samples.ts";
 
-const create = (): Simulator => createSimulator({ seed: 1, clock: "virtual", control: true, callsMax: 100, bodyBytesMax: 1_000_000 });
+const create = (): Simulator =>
+  createSimulator({
+    seed: 1,
+    clock: "virtual",
+    control: true,
+    callsMax: 100,
+    bodyBytesMax: 1_000_000,
+  });
 
 interface Call {
   readonly method: string;
@@ -27,13 +43,18 @@ export function openCalls(): OpenDoor {
       const request = toRequest(`http://127.0.0.1${path}`, method, headers, body);
       if (request === null) return { isAccepted: false, outputs: [] };
       const answer = await simulator.fetch(request);
-      return judge(answer.status, await answer.text().catch((error: unknown) => `cut: ${String(error)}`), path);
+      return judge(answer.status, await answer.text().catch(() => null), path);
     },
   };
 }
 
 /** Null for what cannot be sent at all. */
-function toRequest(url: string, method: string, headers: Call["headers"], body: string | null): Request | null {
+function toRequest(
+  url: string,
+  method: string,
+  headers: Call["headers"],
+  body: string | null,
+): Request | null {
   try {
     return new Request(url, { method, headers, ...(body === null ? {} : { body }) });
   } catch {
@@ -57,7 +78,8 @@ export async function openServer(): Promise<OpenDoor> {
       const answer = await exchange(server.port, bytes);
       const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? Number.NaN);
       if (Number.isNaN(status)) return { isAccepted: false, outputs: [answer] };
-      return judge(status, answer.slice(answer.indexOf("\r\n\r\n") + 4), call.path, answer);
+      const judged = judge(status, bodyOf(answer), call.path);
+      return { ...judged, outputs: [...judged.outputs, answer] };
     },
     close: () => server.close(),
   };
@@ -66,7 +88,13 @@ export async function openServer(): Promise<OpenDoor> {
 function toText({ method, path, headers, body }: Call): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const length = body === null ? [] : [`content-length: ${Buffer.byteLength(body)}`];
-  const head = [`${method} ${path} HTTP/1.1`, "host: 127.0.0.1", "connection: close", ...lines, ...length];
+  const head = [
+    `${method} ${path} HTTP/1.1`,
+    "host: 127.0.0.1",
+    "connection: close",
+    ...lines,
+    ...length,
+  ];
   return `${head.join("\r\n")}\r\n\r\n${body ?? ""}`;
 }
 
@@ -82,7 +110,10 @@ function exchange(port: number, bytes: Uint8Array): Promise<string> {
     };
     // A broken request may promise a body that never comes.
     const timer = setTimeout(end, 400);
-    socket.on("data", (piece) => pieces.push(piece)).on("end", end).on("error", end);
+    socket
+      .on("data", (piece) => pieces.push(piece))
+      .on("end", end)
+      .on("error", end);
     socket.end(bytes);
   });
 }
@@ -95,20 +126,50 @@ const controls: readonly { readonly path: string; readonly request: Json }[] = [
   { path: "/_sim/faults", request: { clear: true } },
 ];
 const counting = { path: "/v1/messages/count_tokens", request: samples[0]?.request ?? null };
-const gets = ["/v1/models", "/_sim/state", "/_sim/ledger", "/_sim/ledger?after=1e400", "/v1/responses/x", "/", "/v1/../_sim/state", "/%00", "//"];
+const gets = [
+  "/v1/models",
+  "/_sim/state",
+  "/_sim/ledger",
+  "/_sim/ledger?after=1e400",
+  "/v1/responses/x",
+  "/",
+  "/v1/../_sim/state",
+  "/%00",
+  "//",
+];
 
 function makeCall(random: Random): Call {
-  if (random() < 0.08) return { method: pick(random, ["GET", "GET", "DELETE", "PUT"]), path: pick(random, gets), headers: makeHeaders(random), body: null };
-  const { path, request } = random() < 0.85 ? pick(random, [...samples, ...samples, counting]) : pick(random, controls);
+  if (random() < 0.08)
+    return {
+      method: pick(random, ["GET", "GET", "DELETE", "PUT"]),
+      path: pick(random, gets),
+      headers: makeHeaders(random),
+      body: null,
+    };
+  const { path, request } =
+    random() < 0.85 ? pick(random, [...samples, ...samples, counting]) : pick(random, controls);
   const known = keysIn(request);
   const kind = random();
-  const base = random() < 0.3 && typeof request === "object" && !Array.isArray(request) ? { ...request, stream: true } : request;
-  const body = kind < 0.65 ? mutateJson(random, base, known) : kind < 0.85 ? JSON.stringify(base) : kind < 0.95 ? mutateText(random, JSON.stringify(base)) : oddJson(random, known);
+  const base =
+    random() < 0.3 && typeof request === "object" && !Array.isArray(request)
+      ? { ...request, stream: true }
+      : request;
+  const body =
+    kind < 0.65
+      ? mutateJson(random, base, known)
+      : kind < 0.85
+        ? JSON.stringify(base)
+        : kind < 0.95
+          ? mutateText(random, JSON.stringify(base))
+          : oddJson(random, known);
   return { method: "POST", path, headers: makeHeaders(random), body };
 }
 
 function makeHeaders(random: Random): Record<string, string> {
-  const odd = (): string => oddText(random).replace(/[^\x20-\x7e]/g, "").slice(0, 1000);
+  const odd = (): string =>
+    oddText(random)
+      .replace(/[^\x20-\x7e]/g, "")
+      .slice(0, 1000);
   return {
     ...sampleHeaders,
     "x-api-key": plantedKey,
@@ -121,13 +182,27 @@ function makeHeaders(random: Random): Record<string, string> {
   };
 }
 
-/** A refusal has the provider's error body. 500 without a planted fault is a mistake of the simulator. */
-function judge(status: number, text: string, path: string, whole: string = text): Outcome {
-  if (status < 400) return { isAccepted: true, outputs: [whole] };
-  const message = messageIn(text);
-  const mistake = status === 500 && path.startsWith("/v1") ? [`${message ?? text} (mistake of Strata?)`] : [];
-  const refusals = [{ code: String(status), hint: message }, ...mistake.map((hint) => ({ code: "500", hint }))];
-  return { isAccepted: false, outputs: [whole], refusals };
+/** The body of an answer in chunks; null if it was cut. */
+function bodyOf(answer: string): string | null {
+  const [head = "", ...rest] = answer.split("\r\n\r\n");
+  const body = rest.join("\r\n\r\n");
+  if (!/^transfer-encoding: chunked/im.test(head)) return body;
+  if (!body.endsWith("0\r\n\r\n") && !body.endsWith("0")) return null;
+  return body.replace(/(^|\r\n)[0-9a-f]+\r\n/g, "");
+}
+
+/**
+ * A refusal has the provider's error body, unless a planted fault cut it. A 500 says a mistake of the simulator, unless
+ * it was planted.
+ */
+function judge(status: number, body: string | null, path: string): Outcome {
+  const outputs = body === null ? [] : [body];
+  if (status < 400) return { isAccepted: true, outputs };
+  if (body === null) return { isAccepted: false, outputs };
+  const hint = messageIn(body);
+  const isMistake = status === 500 && !/simulat/i.test(hint ?? "");
+  const mistake = isMistake ? [{ code: "500", hint: `a mistake of Strata: ${body}` }] : [];
+  return { isAccepted: false, outputs, refusals: [{ code: String(status), hint }, ...mistake] };
 }
 
 function messageIn(text: string): string | undefined {

@@ -20,8 +20,12 @@ interface Sample {
 function samples(): readonly Sample[] {
   const random = createRandom(1);
   const valid = Array.from({ length: 40 }, () => randomSkill(random));
-  const broken = breakable.filter((rule) => rule !== "file-size").map((rule) => brokenSkill(random, rule));
-  return [...valid, ...broken].flatMap(({ folder, bytes }) => (bytes === null ? [] : [{ folder, bytes }]));
+  const broken = breakable
+    .filter((rule) => rule !== "file-size")
+    .map((rule) => brokenSkill(random, rule));
+  return [...valid, ...broken].flatMap(({ folder, bytes }) =>
+    bytes === null ? [] : [{ folder, bytes }],
+  );
 }
 
 export function openTexts(): OpenDoor {
@@ -29,7 +33,12 @@ export function openTexts(): OpenDoor {
   return {
     attempt: (random) => {
       const { folder, bytes } = pick(random, all);
-      const made = random() < 0.3 ? bytes : random() < 0.5 ? mutateBytes(random, bytes) : Buffer.from(mutateText(random, bytes.toString()));
+      const made =
+        random() < 0.3
+          ? bytes
+          : random() < 0.5
+            ? mutateBytes(random, bytes)
+            : Buffer.from(mutateText(random, bytes.toString()));
       return judge(readSkillBytes(made, made.length, random() < 0.9 ? folder : oddText(random)));
     },
   };
@@ -51,7 +60,10 @@ export function openFiles(folder: string): OpenDoor {
     },
     attempt: (random) => {
       const { folder: name, bytes } = pick(random, all);
-      const root = join(workspace, pick(random, [".strata/skills", ".strata/skills", ".metis/skills"]));
+      const root = join(
+        workspace,
+        pick(random, [".strata/skills", ".strata/skills", ".metis/skills"]),
+      );
       if (random() < 0.03) putOddFile(random, join(root, "a-skill"), "x", canary);
       else putOddFile(random, join(root, toName(name), "SKILL.md"), bytes.toString(), canary);
       return withToolErrors(() => use(random, workspace));
@@ -73,12 +85,21 @@ async function use(random: Random, workspace: string): Promise<Outcome> {
   const outcome = { isAccepted: skills.length > 0, outputs, refusals };
   const kind = random();
   const [skill] = skills;
-  if (kind < 0.3) searchSkills(skills, oddText(random));
+  if (kind < 0.3) searchSkills(skills, oddText(random), 5);
   else if (kind < 0.5 && skill !== undefined) {
-    const path = pick(random, ["SKILL.md", "../../../../canary/secret.txt", "/etc/passwd", oddText(random)]);
+    const path = pick(random, [
+      "SKILL.md",
+      "../../../../canary/secret.txt",
+      "/etc/passwd",
+      oddText(random),
+    ]);
     return { ...outcome, outputs: [...outputs, await store.readFile(skill, path)] };
   } else if (kind < 0.6) {
-    await store.save({ name: random() < 0.5 ? "new-skill" : oddText(random), description: oddText(random), body: oddText(random) });
+    await store.save({
+      name: random() < 0.5 ? "new-skill" : oddText(random),
+      description: oddText(random),
+      body: oddText(random),
+    });
   } else if (kind < 0.7) await findSkills(await openScope(workspace));
   return outcome;
 }

@@ -16,7 +16,16 @@ export function open(folder: string): OpenDoor {
   const canary = canaryFile(folder);
   const places: Places = {
     inside: ["file.txt", "a/file.txt", "a", "odd.txt", "new/file.txt", join(workspace, "file.txt")],
-    hostile: ["odd.txt", "odd.txt/secret.txt", "../../../canary/secret.txt", "../../../canary/new.txt", canary, ".git/config", "\u200b.git/config", ".strata/MEMORY.md"],
+    hostile: [
+      "odd.txt",
+      "odd.txt/secret.txt",
+      "../../../canary/secret.txt",
+      "../../../canary/new.txt",
+      canary,
+      ".git/config",
+      "\u200b.git/config",
+      ".strata/MEMORY.md",
+    ],
   };
   let dispatcher: Dispatcher | null = null;
   return {
@@ -39,8 +48,18 @@ export function open(folder: string): OpenDoor {
 async function run(random: Random, dispatcher: Dispatcher, places: Places): Promise<Outcome> {
   const { name, inputJson } = randomUse(random, places);
   const json = random() < 0.05 ? mutateText(random, inputJson) : inputJson;
-  const use = { type: "tool_use", id: random() < 0.95 ? "tu_1" : oddText(random), name, inputJson: json } as const;
-  const context = { sessionId: "s1", turnId: "t1", role: "unified" as const, signal: new AbortController().signal };
+  const use = {
+    type: "tool_use",
+    id: random() < 0.95 ? "tu_1" : oddText(random),
+    name,
+    inputJson: json,
+  } as const;
+  const context = {
+    sessionId: "s1",
+    turnId: "t1",
+    role: "unified" as const,
+    signal: new AbortController().signal,
+  };
   const messages = await dispatcher.runAll([use], context);
   return judge(messages, use.id);
 }

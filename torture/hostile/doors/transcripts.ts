@@ -13,8 +13,18 @@ import { listPolicies } from "../../../src/core/cache/policies.ts";
 import { renderReplay } from "../../../src/cli/replay/render-replay.ts";
 import { replay } from "../../../src/replay/replay.ts";
 import type { Recorded } from "../../../src/replay/recording.ts";
+import { collect } from "../../../src/replay/readers/test-kit.ts";
 import type { OpenDoor, Outcome, Refusal } from "../door.ts";
-import { keysIn, mutateBytes, mutateJson, mutateText, oddJson, pick, size, type Json } from "../mutate.ts";
+import {
+  keysIn,
+  mutateBytes,
+  mutateJson,
+  mutateText,
+  oddJson,
+  pick,
+  size,
+  type Json,
+} from "../mutate.ts";
 import { formatSamples } from "../transcript-samples.ts";
 
 interface Sample {
@@ -24,7 +34,10 @@ interface Sample {
 
 function samples(): readonly Sample[] {
   const example = new URL("../../../fixtures/transcript.jsonl", import.meta.url);
-  const claudeCode = readFileSync(example, "utf8").trim().split("\n").map((line): Json => JSON.parse(line));
+  const claudeCode = readFileSync(example, "utf8")
+    .trim()
+    .split("\n")
+    .map((line): Json => JSON.parse(line));
   return [claudeCode, ...formatSamples].map((lines) => ({ lines, known: keysIn(lines) }));
 }
 
@@ -34,12 +47,19 @@ export function openLines(): OpenDoor {
   return {
     attempt: (random) => {
       const texts = makeLines(random, pick(random, all));
-      const fields = texts.flatMap((text) => parsed(text) ?? []);
-      const source = { file: "a.jsonl", drafting: createDrafting(cheapCounter, true), run: createRun() };
-      const first = fields.find((each) => detectFormat(each) !== undefined);
-      const reader = first && detectFormat(first)?.(source);
+      const fields: readonly Fields[] = texts.flatMap((text) => parsed(text));
+      const source = {
+        file: "a.jsonl",
+        drafting: createDrafting(cheapCounter, true),
+        run: createRun(),
+      };
+      const [create] = fields.flatMap((each) => detectFormat(each) ?? []);
+      const reader = create?.(source);
       if (reader === undefined) return { isAccepted: false, outputs: [] };
-      const recorded = [...fields.flatMap((each, at) => reader.read(each, at + 1)), ...reader.end()];
+      const recorded = [
+        ...fields.flatMap((each, at) => reader.read(each, at + 1)),
+        ...reader.end(),
+      ];
       return toOutcome(recorded);
     },
   };
@@ -63,12 +83,12 @@ function makeLines(random: Random, { lines, known }: Sample): readonly string[] 
   });
 }
 
-function parsed(text: string): Fields | undefined {
+function parsed(text: string): readonly Fields[] {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isObject(value) ? [value] : [];
   } catch {
-    return undefined;
+    return [];
   }
 }
 
@@ -86,10 +106,13 @@ export function openFiles(folder: string): OpenDoor {
     attempt: async (random) => {
       fill(random, place, all);
       const read = readRecordings([place], { counter: cheapCounter, excerpts: random() < 0.5 });
-      if (random() < 0.5) return toOutcome(await Array.fromAsync(read));
+      if (random() < 0.5) return toOutcome(await collect(read));
       const model = random() < 0.5 ? null : "claude-sonnet-5-5";
       const report = await replay(read, { policies, model, groupBy: "session" });
-      const outputs = [JSON.stringify(report), renderReplay(report, { groupBy: "session", seconds: 1, page: undefined, excerpts: false })];
+      const outputs = [
+        JSON.stringify(report),
+        renderReplay(report, { groupBy: "session", seconds: 1, page: undefined, excerpts: false }),
+      ];
       const refusals = report.skipped.map(({ reason }) => ({ code: "skipped", hint: reason }));
       return { isAccepted: report.requests > 0, outputs, refusals };
     },
@@ -100,10 +123,22 @@ function fill(random: Random, place: string, all: readonly Sample[]): void {
   const name = join(place, pick(random, ["a.jsonl", "b.json", "c.ndjson"]));
   const kind = random();
   if (kind < 0.01) execFileSync("mkfifo", [name]);
-  else if (kind < 0.03) symlinkSync(pick(random, [place, "/dev/zero", "/proc/self/environ", "missing", "../../../canary/secret.txt"]), name);
+  else if (kind < 0.03)
+    symlinkSync(
+      pick(random, [
+        place,
+        "/dev/zero",
+        "/proc/self/environ",
+        "missing",
+        "../../../canary/secret.txt",
+      ]),
+      name,
+    );
   else if (kind < 0.04) mkdirSync(name);
   else {
-    const text = makeLines(random, pick(random, all)).join(pick(random, ["\n", "\n", "\r\n", "\n\n"]));
+    const text = makeLines(random, pick(random, all)).join(
+      pick(random, ["\n", "\n", "\r\n", "\n\n"]),
+    );
     writeFileSync(name, random() < 0.2 ? mutateBytes(random, Buffer.from(text)) : text);
   }
   if (random() < 0.1) writeFileSync(join(place, "d.jsonl"), "x".repeat(size(random, 100_000)));
