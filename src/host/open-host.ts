@@ -20,7 +20,7 @@ import { openCounters, type Counters } from "./parts/open-counters.ts";
 import { openHostEngine, type AgentOptions } from "./host-engine.ts";
 import { openEvents } from "./ledger/open-events.ts";
 import { readStore } from "./config/environment.ts";
-import { ledgerFiles } from "../edge/stores/ledger-files.ts";
+import { ledgerFiles } from "../edge/stores/open-ledger.ts";
 import { openLedger } from "../edge/stores/open-ledger.ts";
 import { messageOf } from "../core/strata-error.ts";
 import { openProviders } from "./parts/open-providers.ts";

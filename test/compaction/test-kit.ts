@@ -9,7 +9,7 @@ import {
 } from "../../src/core/compaction/plan/settings.ts";
 import type { EventType } from "../../src/core/events/event-catalogue.ts";
 import type { EventOf, PayloadOf, StrataEvent } from "../../src/core/events/event.ts";
-import { checkTrace, type TraceViolation } from "../../src/core/events/check-trace.ts";
+import { checkTrace, type TraceViolation } from "../../harness/check-trace.ts";
 import type { CompactionRecord } from "../../src/core/ledger/compaction-record.ts";
 import { resolveModel } from "../../src/core/models/resolve-model.ts";
 import { cheapCounter } from "../../src/core/tokens/cheap-counter.ts";

@@ -7,7 +7,7 @@ import {
   distinctProblems,
   type ConfigProblem,
 } from "../../core/config/config-problem.ts";
-import { inWorkspace } from "../../core/config/sections.ts";
+import { inWorkspace } from "../../core/config/workspace-file.ts";
 import { exitStatusOf, StrataError } from "../../core/strata-error.ts";
 import { configFileName } from "../../edge/config/find-config-files.ts";
 import { loadConfig } from "../../edge/config/load-config.ts";

@@ -88,7 +88,9 @@ describe("strata config show", () => {
   test("of a broken configuration says what is wrong", async () => {
     await expect(run("config show", ["--config", bad])).rejects.toMatchObject({
       code: "config-invalid",
-      message: expect.stringContaining(`${bad}:1:1: polices is no setting; did you mean policies?`),
+      message: expect.stringContaining(
+        `${bad}:1:1: polices is not a setting; did you mean policies?`,
+      ),
     });
   });
 });
@@ -103,9 +105,9 @@ describe("strata config check", () => {
     const { status, out } = await run("config check", [bad]);
     expect(status).toBe(5);
     expect(out.split("\n")).toEqual([
-      `error    ${bad}:1:1: polices is no setting; did you mean policies?`,
-      `error    ${bad}:2:25: providers.a.kind is "x", but must be one of anthropic, openai-chat, openai-responses, openai-compatible, simulator; mend it, or remove it`,
-      `error    ${bad}:2:37: providers.a.api_key must be a key without spaces or line breaks; mend it, or remove it`,
+      `error    ${bad}:1:1: polices is not a setting; did you mean policies?`,
+      `error    ${bad}:2:25: providers.a.kind is "x", but must be one of anthropic, openai-chat, openai-responses, openai-compatible, simulator; correct it, or remove it`,
+      `error    ${bad}:2:37: providers.a.api_key must be a key without spaces or line breaks; correct it, or remove it`,
       `3 errors: ${bad}`,
       "",
     ]);
@@ -120,7 +122,7 @@ describe("strata config check", () => {
         {
           severity: "error",
           origin: { kind: "file", file: bad, line: 1, column: 1 },
-          message: "polices is no setting",
+          message: "polices is not a setting",
           hint: "did you mean policies?",
         },
         {},
@@ -136,7 +138,7 @@ describe("strata config check", () => {
     const { status, out } = await run("config check", [file]);
     expect(status).toBe(0);
     expect(out.split("\n")).toEqual([
-      `warning  ${file}:1:8: tools cannot be set in a file that lies in a workspace, which may be somebody else's; set it in your own file (strata config path names it), or name this file with --config or STRATA_CONFIG`,
+      `warning  ${file}:1:1: tools cannot be set in a file that is found in a workspace: another person or the agent may have written it; set it in your own file (strata config path names it), or name this file with --config or STRATA_CONFIG`,
       `ok: ${file}`,
       "",
     ]);
@@ -162,7 +164,7 @@ describe("strata config check", () => {
       XDG_CONFIG_HOME: folder,
     });
     expect(status).toBe(5);
-    expect(out).toContain("tools cannot be set in a file that lies in a workspace");
+    expect(out).toContain("tools cannot be set in a file that is found in a workspace");
   });
 });
 

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import type { OpenStore } from "../../edge/stores/open-store.ts";
 import { copySqlite } from "../../edge/stores/copy-sqlite.ts";
 import { dumpLedger } from "../../edge/stores/dump-ledger.ts";
-import { ledgerFiles } from "../../edge/stores/ledger-files.ts";
+import { ledgerFiles } from "../../edge/stores/open-ledger.ts";
 import { isSqlite } from "../../edge/stores/sqlite/open-sqlite.ts";
 import { writePrivateFile } from "../../edge/stores/write-private-file.ts";
 import type { CommandBody } from "../command.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { extendChain, openChain, parentIn, type Chain } from "./chain.ts";
-import { checkTrace } from "./check-trace.ts";
+import { checkTrace } from "../../../harness/check-trace.ts";
 import { createEventIds } from "./event-ids.ts";
 import { completeEvent, type EventDraft, type StrataEvent } from "./event.ts";
 

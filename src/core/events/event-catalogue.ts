@@ -17,10 +17,7 @@ export const sensitivities = [
   "aggregatable",
 ] as const;
 
-/**
- * Who may see an event, most guarded first: stays with its owner; leaves with the owner's consent; may
- * leave without names; may be aggregated with others.
- */
+/** Most guarded first: stays with its owner; leaves with consent; may leave without names; may be aggregated. */
 export type Sensitivity = (typeof sensitivities)[number];
 
 export interface EventSpec {

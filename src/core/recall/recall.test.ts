@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "../message/message.ts";
 import { rankHistory, rarityOf } from "./rank-history.ts";
-import type { Ranking } from "./ranking.ts";
+import type { Ranking } from "./pick-varied.ts";
 import { readQuery } from "./rank-history.ts";
 import { toSearchableText } from "./searchable-text.ts";
 import { codeOf, codesOf } from "./term-codes.ts";

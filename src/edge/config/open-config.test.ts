@@ -125,7 +125,7 @@ describe("what is broken leaves what was there", () => {
     expect(await policyOf(live)).toBe("nexo");
     expect(await policyOf(live)).toBe("nexo");
     expect(told.slice(1)).toEqual([
-      "strata.yaml:1:1: polices is no setting\nwhat was configured before still holds",
+      "strata.yaml:1:1: polices is not a setting\nwhat was configured before still holds",
     ]);
     writeFileSync(path, withPolicy("none"));
     expect(await policyOf(live)).toBe("none");

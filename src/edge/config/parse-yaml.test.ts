@@ -117,7 +117,7 @@ describe("a text that is refused", () => {
     const all = [...problems, ...readConfig({ files: root === null ? [] : [root] }).problems];
     expect(all.map(describeProblem)).toEqual([
       "s.yaml:2:1: this key is there twice; keep one of the two",
-      "s.yaml:1:1: tols is no setting; did you mean tools?",
+      "s.yaml:1:1: tols is not a setting; did you mean tools?",
     ]);
   });
 

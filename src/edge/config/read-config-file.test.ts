@@ -83,7 +83,7 @@ describe("a file", () => {
       env: {},
     });
     expect(problems.map(({ message }) => message)).toEqual([
-      "tols is no setting",
+      "tols is not a setting",
       "models: nope overrides a model that is not known",
     ]);
   });

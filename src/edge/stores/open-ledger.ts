@@ -30,3 +30,8 @@ export async function openDatabase(
 export function isConnectionString(where: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(where);
 }
+
+/** The files a ledger consists of. SQLite keeps two companion files during use. A server's files are not ours. */
+export function ledgerFiles(where: string): readonly string[] {
+  return isConnectionString(where) ? [] : [where, `${where}-wal`, `${where}-shm`];
+}

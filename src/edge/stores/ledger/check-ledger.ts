@@ -1,15 +1,11 @@
 // Checks the ledger's invariants, and every message against its hash.
 import { hashMessageText } from "../../../core/ledger/message-text.ts";
-import type { Ledger, LedgerStats } from "../../../core/ledger/ledger.ts";
+import type { LedgerStats } from "../../../core/ledger/ledger.ts";
 import { hashContent } from "../../../core/hash.ts";
 import type { ResultRow } from "../sql/database.ts";
 import { integer, integerOrNull, money, text, textOrNull } from "../sql/read-row.ts";
 import { tableNames } from "../sql/tables.ts";
 import type { Store } from "./store.ts";
-
-export function checkParts(store: Store): Pick<Ledger, "check" | "stats"> {
-  return { check: (onProgress) => check(store, onProgress), stats: () => stats(store) };
-}
 
 /** Each query returns one row per problem, with the sentence as `problem`. */
 const invariants: readonly string[] = [
@@ -43,7 +39,7 @@ const invariants: readonly string[] = [
   "SELECT 'message ' || m.idx || ' at ' || m.turn_seq || ' of branch ' || m.branch_id || ' has a full text that is gone' AS problem FROM messages m WHERE m.whole_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = m.whole_hash)",
 ];
 
-async function* check(
+export async function* checkLedger(
   store: Store,
   onProgress: (checked: number) => void = () => {},
 ): AsyncGenerator<string> {
@@ -101,7 +97,7 @@ async function* checkMessages(
   }
 }
 
-async function stats({ database }: Store): Promise<LedgerStats> {
+export async function readStats({ database }: Store): Promise<LedgerStats> {
   const rows: Record<string, number> = {};
   for (const table of tableNames) {
     const [row] = await database.query(`SELECT COUNT(*) AS count FROM ${table}`);

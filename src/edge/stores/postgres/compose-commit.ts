@@ -28,7 +28,7 @@ export function composeCommit(commit: Commit): NumberedStatement | null {
   const named: string[] = [];
   const values: (Value | readonly Value[])[] = [];
   const add = (name: string, part: NumberedStatement): void => {
-    named.push(`${name} AS (${numberPlaces(part.sql, values.length + 1).sql})`);
+    named.push(`${name} AS (${numberPlaces(part.sql, values.length + 1)})`);
     values.push(...part.values);
   };
   guards.forEach((guard, index) => add(`g${index}`, guardPart(guard, holdsBefore(index))));
@@ -116,7 +116,7 @@ function insertPart({ into, rows, orIgnore }: Insert, holds: string): NumberedSt
 }
 
 function numbered({ sql, values }: NumberedStatement): NumberedStatement {
-  return { sql: numberPlaces(sql).sql, values };
+  return { sql: numberPlaces(sql), values };
 }
 
 function divide(write: Write): readonly Write[] {

@@ -4,7 +4,6 @@ import { StrataError, messageOf } from "../../../core/strata-error.ts";
 import type { ResultRow } from "../sql/database.ts";
 import type { Address } from "./connection-string.ts";
 import { endClient, withinTime } from "./deadline.ts";
-import { findAtWork } from "./find-at-work.ts";
 import { isStalePlan, kindOfFailure } from "./postgres-errors.ts";
 import { createToRun, type ClientRun, type Run } from "./run-statements.ts";
 import { watchSilence } from "./watch-silence.ts";
@@ -12,8 +11,6 @@ import { watchSilence } from "./watch-silence.ts";
 export interface Connections {
   /** If it throws before the work began, nothing was sent. */
   use<T>(work: (run: Run) => Promise<T>, onNotice?: (notice: Notice) => void): Promise<T>;
-  /** A connection outside the pool, for listening. */
-  connectAlone(): Promise<Driver.Client>;
   close(): Promise<void>;
 }
 
@@ -78,10 +75,7 @@ export async function openConnections(options: ConnectionsOptions): Promise<Conn
     await client.connect();
     return client;
   };
-  const watch = watchSilence({
-    forMs: silentForMs,
-    findAtWork: (pids) => findAtWork(connectAlone, connectForMs, pids),
-  });
+  const watch = watchSilence({ forMs: silentForMs, askForMs: connectForMs, connect: connectAlone });
   const pool = new pg.Pool(config);
   const open = new Set<Driver.Client>();
   pool.on("error", onLost);
@@ -97,7 +91,6 @@ export async function openConnections(options: ConnectionsOptions): Promise<Conn
       const client = await pool.connect();
       return useClient(client, toRun(client), work, onNotice);
     },
-    connectAlone,
     close: async () => {
       await pool.end();
       await Promise.all([...open].map((client) => endClient(client, connectForMs)));

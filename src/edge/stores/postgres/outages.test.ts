@@ -2,6 +2,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../../../harness/postgres.ts";
+import { openProxy } from "../../../../harness/postgres-proxy.ts";
 import type { StrataError } from "../../../core/strata-error.ts";
 import type { Database } from "../sql/database.ts";
 import { openPostgres } from "./open-postgres.ts";
@@ -14,7 +15,6 @@ import {
   hashesIn,
   numbered,
   openMigrated,
-  openProxy,
   withClient,
 } from "./test-kit.ts";
 

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../../../harness/postgres.ts";
 import type { Database } from "../sql/database.ts";
 import { openPostgres } from "./open-postgres.ts";
-import { content, empty, openMigrated, openProxy, withClient } from "./test-kit.ts";
+import { openProxy } from "../../../../harness/postgres-proxy.ts";
+import { content, empty, openMigrated, withClient } from "./test-kit.ts";
 
 let server: PostgresServer;
 let url: string;

@@ -5,10 +5,7 @@ import type { Connections, Notice } from "./connections.ts";
 import type { Address } from "./connection-string.ts";
 import { explainFailure } from "./postgres-errors.ts";
 
-/**
- * The tables that lose content in a deletion; branches are only numbers. Verbose, to detect a run that was too
- * early.
- */
+/** All tables with content; branches are only numbers. Verbose, to detect a run that was too early. */
 const vacuumSql = `VACUUM (VERBOSE) ${tableNames.filter((name) => name !== "branches").join(", ")}`;
 
 const waitForMs = 1000;

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startPostgres, type PostgresServer } from "../../../../harness/postgres.ts";
+import { openProxy, type Proxy } from "../../../../harness/postgres-proxy.ts";
 import type { Database } from "../sql/database.ts";
 import { openPostgres, type PostgresOptions } from "./open-postgres.ts";
 import {
@@ -12,9 +13,7 @@ import {
   hashesIn,
   numbered,
   openMigrated,
-  openProxy,
   withClient,
-  type Proxy,
 } from "./test-kit.ts";
 
 let server: PostgresServer;

@@ -24,6 +24,17 @@ export const tableNames = [
 
 export type TableName = (typeof tableNames)[number];
 
+/** For a SELECT. Money as text, because it can exceed a number. */
+export function selected(table: TableName, alias: string = table): string {
+  return Object.keys(columnsOf(table))
+    .map((column) =>
+      column === "cost_pico_usd"
+        ? `CAST(${alias}.${column} AS TEXT) AS ${column}`
+        : `${alias}.${column}`,
+    )
+    .join(", ");
+}
+
 export function columnsOf(table: TableName): Readonly<Record<string, ColumnType>> {
   return columns.get(table) ?? {};
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { openChain } from "../../../core/events/chain.ts";
-import { checkTrace } from "../../../core/events/check-trace.ts";
+import { checkTrace } from "../../../../harness/check-trace.ts";
 import type { StrataEvent } from "../../../core/events/event.ts";
 import { createEventBus, type EventBus } from "../../events/event-bus.ts";
 import { createCallEmitter, type SharedChain } from "./tool-trace.ts";

@@ -2,7 +2,7 @@
 import type { DeleteOptions, Deletion } from "../../../../core/ledger/ledger.ts";
 import type { Commit, Write } from "../../sql/database.ts";
 import { integer, text } from "../../sql/read-row.ts";
-import { auditWrites, nameOfDeleted, sessionCounts } from "../audit.ts";
+import { auditWrites, nameOfDeleted, sessionCounts } from "../event-rows.ts";
 import { findKnown, needSession, type KnownSession } from "./session-rows.ts";
 import { busyWith, conflict, isFree, triesMax, type Store } from "../store.ts";
 import { type Cut, cutsFor, countTurns } from "./find-cuts.ts";
@@ -11,7 +11,7 @@ import { type Cut, cutsFor, countTurns } from "./find-cuts.ts";
 export async function deleteSession(
   store: Store,
   id: string,
-  { withForks = false }: DeleteOptions,
+  { withForks = false }: DeleteOptions = {},
 ): Promise<Deletion> {
   for (let tries = 1; tries <= triesMax; tries += 1) {
     const plan = await planDeletion(store, id, withForks);

@@ -22,14 +22,12 @@ export interface KnownSession {
   readonly moveCount: number;
   /** Grows with every move and every session it starts. */
   readonly version: number;
-  readonly lease: Lease;
-}
-
-export interface Lease {
-  readonly holder: string | null;
-  readonly token: number;
-  /** By the lease clock, when the row was read. */
-  readonly isLive: boolean;
+  readonly lease: {
+    readonly holder: string | null;
+    readonly token: number;
+    /** By the lease clock, when the row was read. */
+    readonly isLive: boolean;
+  };
 }
 
 const columns = `id, agent, role, model, provider, parent_session_id, parent_turn_id, spawn_tool_use_id, task,
@@ -165,25 +163,5 @@ export function toMove(row: ResultRow): PointerMove {
     turnId: textOrNull(row, "turn_id"),
     movedMs: integer(row, "moved_ms"),
     reason: oneOf(row, "reason", reasons),
-  };
-}
-
-export interface NewMove {
-  readonly sessionId: string;
-  readonly move: number;
-  readonly turnId: string | null;
-  readonly branchId: number;
-  readonly movedMs: number;
-  readonly reason: PointerMove["reason"];
-}
-
-export function moveRow({ sessionId, move, turnId, branchId, movedMs, reason }: NewMove): Row {
-  return {
-    session_id: sessionId,
-    move,
-    turn_id: turnId,
-    branch_id: branchId,
-    moved_ms: movedMs,
-    reason,
   };
 }

@@ -65,10 +65,6 @@ export const writeColumns: Readonly<Record<Lifetime, string>> = {
   "24h": "write_24h_tokens",
 };
 
-export const callColumns: string = `turn_id, number, started_ms, ended_ms, model, policy, request_hash, status, stop_reason,
-  uncached_tokens, read_tokens, ${Object.values(writeColumns).join(", ")}, output_tokens, reasoning_tokens,
-  CAST(cost_pico_usd AS TEXT) AS cost_pico_usd, plan_json, outcome_json`;
-
 const callStatuses = ["complete", "partial", "failed"] as const;
 const stops = eventCatalogue["llm.call_completed"].payload.stop_reason;
 

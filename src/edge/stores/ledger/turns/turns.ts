@@ -1,5 +1,5 @@
 // Finds turns, and resumes or abandons unfinished ones.
-import type { Ledger } from "../../../../core/ledger/ledger.ts";
+import type { OpenTurn } from "../../../../core/ledger/ledger.ts";
 import type { TurnRecord, UnfinishedTurn } from "../../../../core/ledger/turn-record.ts";
 import type { Commit, Write } from "../../sql/database.ts";
 import type { Value } from "../../sql/tables.ts";
@@ -16,31 +16,15 @@ import {
   type Store,
   isFree,
 } from "../store.ts";
-import { auditWrites, turnCounts } from "../audit.ts";
+import { auditWrites, turnCounts } from "../event-rows.ts";
 import { cancelTools, interrupt } from "./close-turn.ts";
 import { landedLease, type HeldTurn } from "./held-turn.ts";
 import { readCalls, readMessages, readToolCalls } from "./read-turn.ts";
 import { callSums } from "./call-rows.ts";
 import { toTurnRecord, turnColumns } from "./turn-rows.ts";
-import { openTurn } from "./open-turn.ts";
 import { latestCompaction } from "../threads/thread-path.ts";
 
-type TurnParts = Pick<
-  Ledger,
-  "openTurn" | "findUnfinished" | "resumeTurn" | "abandonTurn" | "findTurn"
->;
-
-export function turnParts(store: Store): TurnParts {
-  return {
-    openTurn: async (turn) => holdTurn(store, await openTurn(store, turn)),
-    findUnfinished: (sessionId) => findUnfinished(store, sessionId),
-    resumeTurn: async (sessionId) => holdTurn(store, await resumeTurn(store, sessionId)),
-    abandonTurn: (sessionId) => abandonTurn(store, sessionId),
-    findTurn: (id) => findTurn(store, id),
-  };
-}
-
-async function findTurn({ database }: Store, id: string): Promise<TurnRecord | null> {
+export async function findTurn({ database }: Store, id: string): Promise<TurnRecord | null> {
   const [row] = await database.query(
     `SELECT ${turnColumns} FROM turns t LEFT JOIN (${callSums("c.turn_id = ?")}) s ON s.turn_id = t.id WHERE t.id = ?`,
     [id, id],
@@ -48,7 +32,10 @@ async function findTurn({ database }: Store, id: string): Promise<TurnRecord | n
   return row === undefined ? null : toTurnRecord(row);
 }
 
-async function findUnfinished(store: Store, sessionId: string): Promise<UnfinishedTurn | null> {
+export async function findUnfinished(
+  store: Store,
+  sessionId: string,
+): Promise<UnfinishedTurn | null> {
   const { record, lease } = await needSession(store, sessionId);
   const { openTurnId } = record;
   if (openTurnId === null || lease.isLive) return null;
@@ -105,7 +92,7 @@ function unheld(
   };
 }
 
-async function resumeTurn(store: Store, sessionId: string): Promise<HeldTurn> {
+export async function resumeTurn(store: Store, sessionId: string): Promise<OpenTurn> {
   for (let tries = 1; tries <= triesMax; tries += 1) {
     const known = await needSession(store, sessionId);
     const turnId = needOpen(known);
@@ -135,7 +122,8 @@ async function resumeTurn(store: Store, sessionId: string): Promise<HeldTurn> {
       ],
       landed: landedLease({ id: turnId, sessionId, holder, token }),
     });
-    if (result.kind === "done") return loadHeld(store, known, turnId, { holder, token });
+    if (result.kind === "done")
+      return holdTurn(store, await loadHeld(store, known, turnId, { holder, token }));
     // Another process just looked at the turn or took it. Reads again; throws if it was taken.
   }
   throw busyWith(sessionId);
@@ -183,7 +171,7 @@ async function loadHeld(
   };
 }
 
-async function abandonTurn(store: Store, sessionId: string): Promise<void> {
+export async function abandonTurn(store: Store, sessionId: string): Promise<void> {
   const turnId = needOpen(await needSession(store, sessionId));
   const turn = await findTurn(store, turnId);
   if (turn === null) throw notFound(`turn ${turnId}`);

@@ -1,5 +1,5 @@
 // Invariants between the events of a trace: ids grow within a session, and parents come before their children.
-import type { StrataEvent } from "./event.ts";
+import type { StrataEvent } from "../src/core/events/event.ts";
 
 export interface TraceViolation {
   readonly eventId: string;
