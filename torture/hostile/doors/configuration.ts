@@ -35,7 +35,8 @@ import { canaryFile, putOddFile } from "../odd-files.ts";
 
 const sample = `llm:
   context_optimization:
-    prompt_cache: true
+    prompt_cache:
+      enabled: true
     compaction:
       enabled: true
       compact_at_pct: 0.7
@@ -53,7 +54,7 @@ providers:
     api_key: ${plantedKey}
   garage:
     kind: openai-compatible
-    base_url: "https://ana:${encodeURIComponent(plantedPassword)}@garage.example:8000/v1?token=${plantedToken}"
+    base_url: https://garage.example:8000/v1
     api_key: ${plantedOpenaiKey}
     headers:
       x-team: search
@@ -78,8 +79,13 @@ sub_agents:
 memory:
   mode: snapshot-delta
 skills:
-  global_root: ~/skills
+  global_root: /srv/skills
 `;
+
+/** With secrets where they do not belong. */
+const careless = sample
+  .replace("https://garage", `https://ana:${encodeURIComponent(plantedPassword)}@garage`)
+  .replace("8000/v1", `8000/v1?token=${plantedToken}`);
 
 const value: Json = parse(sample);
 const settings = describeSettings();
@@ -105,13 +111,31 @@ export function openTexts(): OpenDoor {
 function makeText(random: Random): string {
   const kind = random();
   if (kind < 0.4) return mutateJson(random, value, known);
-  if (kind < 0.65) return mutateText(random, sample);
+  if (kind < 0.65) return withWholeSecrets(mutateText(random, random() < 0.7 ? sample : careless));
   if (kind < 0.8) return settingLines(random);
   if (kind < 0.85) return sample;
   if (kind < 0.9) return oddJson(random, known);
   if (kind < 0.93) return patternText(random);
   return bomb(random);
 }
+
+const secrets = [plantedKey, plantedOpenaiKey, plantedToken, encodeURIComponent(plantedPassword)];
+
+/** Removes pieces of a secret that was cut: nothing can know them among other words. */
+function withWholeSecrets(text: string): string {
+  const marked = secrets.reduce(
+    (rest, secret, at) => rest.replaceAll(secret, `\u241e${at}\u241e`),
+    text,
+  );
+  const rest = secrets.reduce(
+    (left, secret) => left.replaceAll(secret.slice(-8), "").replaceAll(secret.slice(0, 8), ""),
+    marked.replaceAll(word, ""),
+  );
+  return rest.replace(/\u241e(\d)\u241e/g, (_, at: string) => secrets[Number(at)] ?? "");
+}
+
+/** The word that planted secrets repeat. */
+const word = plantedToken.slice(0, plantedToken.length / 4);
 
 /** Settings by their real paths, with odd values. */
 function settingLines(random: Random): string {
@@ -245,7 +269,8 @@ export function openFiles(folder: string): OpenDoor {
       const files = [{ path, isFound: random() < 0.5, isNamed: random() < 0.3 }];
       const env = makeEnvironment(random);
       const reported: ConfigProblem[] = [];
-      if (random() < 0.95) putOddFile(random, path, random() < 0.5 ? sample : plain, canary);
+      if (random() < 0.95)
+        putOddFile(random, path, pick(random, [sample, careless, plain, plain]), canary);
       if (random() < 0.5) {
         const loaded = await loadConfig({ files, env });
         return judge(random, loaded, loaded.problems);
