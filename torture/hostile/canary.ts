@@ -32,13 +32,15 @@ export function makeCanary(base: string): Canary {
     const now = new Map(names.map((name) => [name, lookAt(join(root, name))]));
     const changed = names.filter((name) => now.get(name) !== before.get(name));
     before = now;
-    return changed.length === 0 ? null : changed.map((name) => `canary/${name}`).join(", ");
+    if (changed.length === 0) return null;
+    content = contentOf(root);
+    return changed.map((name) => `canary/${name}`).join(", ");
   };
   const compare = (): string | null => {
     const changed = look();
-    const [was, now] = [content, contentOf(root)];
-    content = now;
-    return changed ?? (was === now ? null : "the content of the canary");
+    const was = content;
+    content = contentOf(root);
+    return changed ?? (was === content ? null : "the content of the canary");
   };
   return { current, home, look, compare };
 }

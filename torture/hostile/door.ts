@@ -16,7 +16,7 @@ export interface OpenDoor {
   /** Called before the first input of a block. */
   reset?(): Promise<void> | void;
   /** Makes one input and gives it to the product. Throws what the product throws. */
-  attempt(random: Random): Promise<Outcome> | Outcome;
+  attempt(random: Random, number: number): Promise<Outcome> | Outcome;
   close?(): Promise<void> | void;
 }
 

@@ -15,6 +15,8 @@ export interface HostilePlan {
   readonly door?: string;
   /** Only this input of the door; those before it in its block run too, and do not count. */
   readonly only?: number;
+  /** How long an input may take before its process is killed. */
+  readonly killMs?: number;
   readonly progress: (line: string) => void;
 }
 
@@ -40,29 +42,33 @@ interface Suspect {
   readonly number: number;
 }
 
-const killMs = 8000;
+const usualKillMs = 8000;
 const chunkSize = 1000;
 const faultsMax = 200;
 
 export async function runHostile(plan: HostilePlan): Promise<HostileResult> {
-  const { doors } = (await import(plan.module)) as { doors: readonly Door[] };
+  const { module, seed, only, killMs = usualKillMs, progress } = plan;
+  const { doors } = (await import(module)) as { doors: readonly Door[] };
   const chosen = doors.filter(({ name }) => plan.door === undefined || name === plan.door);
   const folder = mkdtempSync(join(tmpdir(), "strata-hostile-"));
-  const faults: Fault[] = [];
+  const faults = new Map<string, Fault>();
   const onFault = (fault: Fault): void => {
-    if (plan.only !== undefined && fault.number !== plan.only) return;
-    faults.push(fault);
-    if (faults.length <= faultsMax) plan.progress(describeFault(fault, plan.seed));
+    const text = describeFault(fault, seed);
+    // A chunk that is run again finds the same.
+    if (faults.has(text) || (only !== undefined && fault.number !== only)) return;
+    faults.set(text, fault);
+    if (faults.size <= faultsMax) progress(text);
   };
-  const setup: WorkerSetup = { module: plan.module, seed: plan.seed, folder, killMs, onFault };
+  const setup: WorkerSetup = { module, seed, folder, killMs, onFault };
   const tallies = new Map(chosen.map((door) => [door.name, openTally(wantedOf(door, plan))]));
+  const suspects: Suspect[] = [];
   try {
-    const suspects = await runAll(queueOf(chosen, plan), setup, tallies, plan.progress);
+    await runAll({ queue: queueOf(chosen, plan), tallies, suspects }, setup, progress);
     for (const suspect of suspects.slice(0, suspectsMax)) {
       const ms = await timeAlone(suspect, chosen, setup);
       if (ms > hangMs) onFault({ ...suspect, kind: "hang", detail: `${Math.round(ms)} ms alone` });
     }
-    return { doors: tallies, faults, suspects: suspects.length };
+    return { doors: tallies, faults: [...faults.values()], suspects: suspects.length };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -102,76 +108,71 @@ function queueOf(doors: readonly Door[], plan: HostilePlan): Map<string, Chunk[]
   );
 }
 
+/** As many workers as there are processors, each with the chunks of one door after another. */
 async function runAll(
-  queue: Map<string, Chunk[]>,
+  books: Books,
   setup: WorkerSetup,
-  tallies: ReadonlyMap<string, DoorTally>,
   progress: (line: string) => void,
-): Promise<readonly Suspect[]> {
-  const suspects: Suspect[] = [];
-  const busy = new Map<Worker | symbol, string>();
+): Promise<void> {
+  /** The door of each worker. */
+  const taken: (string | null)[] = Array.from(
+    { length: Math.max(2, availableParallelism()) },
+    () => null,
+  );
   let reportedMs = performance.now();
-  const work = async (): Promise<void> => {
+  const work = async (index: number): Promise<void> => {
     let worker: Worker | null = null;
-    let door: string | null = null;
     try {
-      for (
-        let chunk = nextChunk(queue, busy, door);
-        chunk !== null;
-        chunk = nextChunk(queue, busy, door)
-      ) {
-        if (door !== null) busy.delete(worker ?? idle);
-        ({ door } = chunk);
+      for (;;) {
+        const chunk = nextChunk(books.queue, taken, index);
+        taken[index] = chunk?.door ?? null;
+        if (chunk === null) return;
         worker ??= await startWorker(setup);
-        busy.set(worker, door);
         const end = await worker.run(chunk);
-        settle(chunk, end, { queue, tallies, suspects, setup });
+        settle(chunk, end, books, setup);
         if (end.kind !== "done") {
-          busy.delete(worker);
           await worker.close();
           worker = null;
         }
         if (performance.now() - reportedMs < 10_000) continue;
         reportedMs = performance.now();
-        const done = [...tallies.values()].reduce((sum, { inputs }) => sum + inputs, 0);
-        progress(`${done} inputs; now ${[...busy.values()].join(", ")}`);
+        const done = [...books.tallies.values()].reduce((sum, { inputs }) => sum + inputs, 0);
+        progress(`${done} inputs; now ${taken.join(", ")}`);
       }
     } finally {
-      if (worker !== null) busy.delete(worker);
       await worker?.close();
     }
   };
-  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work));
-  return suspects;
+  await Promise.all(taken.map((_, index) => work(index)));
 }
-
-const idle = Symbol("no worker");
 
 /** Stays with its door; else takes one that no other worker has, the longest first; else helps another. */
 function nextChunk(
-  queue: Map<string, Chunk[]>,
-  busy: ReadonlyMap<unknown, string>,
-  own: string | null,
+  queue: ReadonlyMap<string, Chunk[]>,
+  taken: readonly (string | null)[],
+  index: number,
 ): Chunk | null {
+  const rank = ([door, chunks]: readonly [string, readonly Chunk[]]): number => {
+    if (door === taken[index]) return Number.POSITIVE_INFINITY;
+    return taken.includes(door) ? chunks.length : 1_000_000 + chunks.length;
+  };
   const left = [...queue].filter(([, chunks]) => chunks.length > 0);
-  const taken = new Set(busy.values());
-  const [first] = left.toSorted(
-    ([one, chunks], [other, others]) =>
-      Number(other === own) - Number(one === own) ||
-      Number(taken.has(one)) - Number(taken.has(other)) ||
-      others.length - chunks.length,
-  );
+  const [first] = left.toSorted((one, other) => rank(other) - rank(one));
   return first?.[1].shift() ?? null;
 }
 
 interface Books {
-  readonly queue: Map<string, Chunk[]>;
+  readonly queue: ReadonlyMap<string, Chunk[]>;
   readonly tallies: ReadonlyMap<string, DoorTally>;
   readonly suspects: Suspect[];
-  readonly setup: WorkerSetup;
 }
 
-function settle(chunk: Chunk, end: ChunkEnd, { queue, tallies, suspects, setup }: Books): void {
+function settle(
+  chunk: Chunk,
+  end: ChunkEnd,
+  { queue, tallies, suspects }: Books,
+  { onFault }: WorkerSetup,
+): void {
   const { door } = chunk;
   if (end.kind === "done") {
     const tally = tallies.get(door);
@@ -185,35 +186,37 @@ function settle(chunk: Chunk, end: ChunkEnd, { queue, tallies, suspects, setup }
   }
   const { number } = end;
   if (number < chunk.from) {
-    setup.onFault({ door, number, kind: "crash", detail: `the door did not open (${end.kind})` });
+    onFault({ door, number, kind: "crash", detail: `the door did not open (${end.kind})` });
     return;
   }
   if (end.kind === "hung") suspects.push({ door, number });
-  else setup.onFault({ door, number, kind: "crash", detail: `the process ended: ${end.code}` });
+  else onFault({ door, number, kind: "crash", detail: `the process ended: ${end.code}` });
   // The rest of the chunk, without this one. A door where everything hangs is not waited for.
   if (chunk.skip.length < 3) queue.get(door)?.unshift({ ...chunk, skip: [...chunk.skip, number] });
 }
 
-/** The fastest of three tries, each in a new process. */
+/** The fastest of three tries, each in a new process. Inputs before it run too: the code is then loaded and compiled. */
 async function timeAlone(
   { door, number }: Suspect,
   doors: readonly Door[],
   setup: WorkerSetup,
 ): Promise<number> {
   const block = doors.find(({ name }) => name === door)?.block ?? 1;
+  const from = Math.max(0, number - (number % block) - block * Math.ceil(warmUp / block));
   let best = Number.POSITIVE_INFINITY;
   for (let left = 3; left > 0 && best > hangMs; left -= 1) {
     const worker = await startWorker({ ...setup, onFault: () => {} });
     try {
-      // Loads the door and compiles its code first.
-      const from = number - (number % block);
-      const end = await worker.run({ door, from, to: number + 1, skip: [] });
-      const isSlow = end.kind === "done" && end.tally.slow.includes(number);
-      if (end.kind === "done") best = Math.min(best, isSlow ? end.tally.slowestMs : 0);
-      else best = Math.min(best, killMs);
+      const before = await worker.run({ door, from, to: number, skip: [] });
+      if (before.kind !== "done") continue;
+      const end = await worker.run({ door, from: number, to: number + 1, skip: [] });
+      if (end.kind !== "done") return setup.killMs;
+      best = Math.min(best, end.tally.slowestMs);
     } finally {
       await worker.close();
     }
   }
   return best;
 }
+
+const warmUp = 20;

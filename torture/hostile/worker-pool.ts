@@ -41,8 +41,12 @@ export async function startWorker(setup: WorkerSetup): Promise<Worker> {
   const program = fileURLToPath(new URL("worker.ts", import.meta.url));
   const child = fork(program, [JSON.stringify({ module, seed, base, stateFile })], {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
-    // Ours must not reach what is tried.
-    env: { PATH: process.env["PATH"] ?? "", ...plantedWord(), STRATA_DATA_DIR: join(base, "data") },
+    // No variable of ours reaches what is tried. Its secrets have another word, which the run itself does not search for.
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      PLANTED_WORD: "H0st1leW",
+      STRATA_DATA_DIR: join(base, "data"),
+    },
   });
   const gone = once(child, "exit");
   await Promise.race([waitFor(child, "ready"), gone]);
@@ -56,12 +60,6 @@ export async function startWorker(setup: WorkerSetup): Promise<Worker> {
       rmSync(base, { recursive: true, force: true });
     },
   };
-}
-
-/** A nested run of the suite plants another word. */
-function plantedWord(): Record<string, string> {
-  const word = process.env["PLANTED_WORD"];
-  return word === undefined ? {} : { PLANTED_WORD: word };
 }
 
 function waitFor(child: ChildProcess, type: WorkerMessage["type"]): Promise<void> {

@@ -110,7 +110,7 @@ export function openTexts(): OpenDoor {
 
 function makeText(random: Random): string {
   const kind = random();
-  if (kind < 0.4) return mutateJson(random, value, known);
+  if (kind < 0.4) return withWholeSecrets(mutateJson(random, value, known));
   if (kind < 0.65) return withWholeSecrets(mutateText(random, random() < 0.7 ? sample : careless));
   if (kind < 0.8) return settingLines(random);
   if (kind < 0.85) return sample;

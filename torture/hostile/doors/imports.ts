@@ -34,7 +34,7 @@ export async function open(folder: string): Promise<OpenDoor> {
     },
     attempt: (random) => {
       if (store === null) throw new Error("the door was not reset");
-      return importAndRead(random, store, makeExport(random, values, known));
+      return importAndList(random, store, makeExport(random, values, known));
     },
     close: () => store?.ledger.close(),
   };
@@ -45,15 +45,15 @@ async function sampleExport(file: string): Promise<readonly string[]> {
   const { ledger } = await makeStore(file);
   const random = createRandom(1);
   await ledger.createSession({ ...sampleSession("s1"), workspacePath: "/srv/project" });
-  await recordTurn(ledger, prepareTurn("t1", createSampleTurn(random, 400)), at(null));
-  await recordTurn(ledger, prepareTurn("t2", createShortTurn(random, 80)), at("t1"));
+  await recordTurn(ledger, prepareTurn("t1", createSampleTurn(random, 400)), after(null));
+  await recordTurn(ledger, prepareTurn("t2", createShortTurn(random, 80)), after("t1"));
   const lines = await collect(ledger.exportSession("s1"));
   await ledger.deleteSession("s1");
   await ledger.close();
   return lines;
 }
 
-function at(parentTurnId: string | null): { sessionId: string; parentTurnId: string | null } {
+function after(parentTurnId: string | null): { sessionId: string; parentTurnId: string | null } {
   return { sessionId: "s1", parentTurnId };
 }
 
@@ -93,31 +93,34 @@ function changeLine(
   return [mutateJson(random, JSON.parse(line || "null"), known)];
 }
 
+/** Whatever was imported, all sessions can still be listed. */
+async function importAndList(
+  random: Random,
+  store: OpenStore,
+  lines: readonly string[],
+): Promise<Outcome> {
+  const before = (await store.ledger.listSessions()).length;
+  const outcome = await importAndRead(random, store, lines).catch((error: unknown) => error);
+  const left = (await store.ledger.listSessions()).length;
+  if (left < before) throw new Error("a session is missing");
+  toJson(await store.ledger.stats());
+  if (outcome instanceof Error) throw outcome;
+  return outcome as Outcome;
+}
+
 async function importAndRead(
   random: Random,
   store: OpenStore,
   lines: readonly string[],
 ): Promise<Outcome> {
   const { ledger, database } = store;
-  const before = (await ledger.listSessions()).length;
-  const as = pick(random, [
-    undefined,
-    `n${Math.floor(random() * 1e9)}`,
-    `n${Math.floor(random() * 1e9)}`,
-    oddText(random),
-  ]);
-  try {
-    const { id } = await ledger.importSession(iterate(lines), as);
-    const outputs = await readAll(ledger, id);
-    const world = { nowMs: Date.UTC(2027, 2, 1), catalogue: builtInCatalogue };
-    const answer = await askLedger(database, pick(random, Object.values(analyses)), {}, world);
-    return { isAccepted: true, outputs: [...outputs, toJson(answer)] };
-  } finally {
-    // Whatever was imported, the other sessions can still be listed.
-    const after = await ledger.listSessions();
-    if (after.length < before) throw new Error("a session is missing");
-    toJson(await ledger.stats());
-  }
+  const own = `n${Math.floor(random() * 1e9)}`;
+  const as = pick(random, [undefined, own, own, oddText(random)]);
+  const { id } = await ledger.importSession(iterate(lines), as);
+  const outputs = await readAll(ledger, id);
+  const world = { nowMs: Date.UTC(2027, 2, 1), catalogue: builtInCatalogue };
+  const answer = await askLedger(database, pick(random, Object.values(analyses)), {}, world);
+  return { isAccepted: true, outputs: [...outputs, toJson(answer)] };
 }
 
 async function readAll(ledger: Ledger, sessionId: string): Promise<readonly string[]> {

@@ -59,9 +59,9 @@ function answerOnce(socket: Socket, answer: () => readonly Buffer[]): void {
   socket.on("error", () => {});
   socket.on("data", (bytes) => {
     seen += bytes.toString("latin1");
-    const [head = "", body] = seen.split("\r\n\r\n");
+    const [head = "", sent] = seen.split("\r\n\r\n");
     const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
-    if (body === undefined || body.length < length) return;
+    if (sent === undefined || sent.length < length) return;
     seen = "";
     for (const piece of answer()) socket.write(piece);
     socket.end();

@@ -27,14 +27,14 @@ export interface ReplySample extends SampleAnswer {
 }
 
 export async function replySamples(): Promise<readonly ReplySample[]> {
-  return (await sampleAnswers()).map((answer) => {
-    const wire = protocols.find(({ name }) => name === answer.protocol.name);
-    if (wire === undefined) throw new Error(`there is no protocol ${answer.protocol.name}`);
+  return (await sampleAnswers()).map((sample) => {
+    const wire = protocols.find(({ name }) => name === sample.protocol.name);
+    if (wire === undefined) throw new Error(`there is no protocol ${sample.protocol.name}`);
     const events: { name: string | undefined; data: string }[] = [];
     const reader = createEventReader(({ event, data }) => events.push({ name: event, data }));
-    reader.feed(Buffer.from(answer.stream));
+    reader.feed(Buffer.from(sample.stream));
     const values = events.flatMap(({ data }) => (data.startsWith("{") ? [JSON.parse(data)] : []));
-    return { ...answer, wire, events, known: [...keysIn(answer.reply), ...keysIn(values)] };
+    return { ...sample, wire, events, known: [...keysIn(sample.reply), ...keysIn(values)] };
   });
 }
 

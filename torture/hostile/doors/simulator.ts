@@ -43,7 +43,7 @@ export function openCalls(): OpenDoor {
       const request = toRequest(`http://127.0.0.1${path}`, method, headers, body);
       if (request === null) return { isAccepted: false, outputs: [] };
       const answer = await simulator.fetch(request);
-      return judge(answer.status, await answer.text().catch(() => null), path);
+      return judge(answer.status, await answer.text().catch(() => null));
     },
   };
 }
@@ -78,7 +78,7 @@ export async function openServer(): Promise<OpenDoor> {
       const answer = await exchange(server.port, bytes);
       const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? Number.NaN);
       if (Number.isNaN(status)) return { isAccepted: false, outputs: [answer] };
-      const judged = judge(status, bodyOf(answer), call.path);
+      const judged = judge(status, bodyOf(answer));
       return { ...judged, outputs: [...judged.outputs, answer] };
     },
     close: () => server.close(),
@@ -150,10 +150,7 @@ function makeCall(random: Random): Call {
     random() < 0.85 ? pick(random, [...samples, ...samples, counting]) : pick(random, controls);
   const known = keysIn(request);
   const kind = random();
-  const base =
-    random() < 0.3 && typeof request === "object" && !Array.isArray(request)
-      ? { ...request, stream: true }
-      : request;
+  const base = random() < 0.3 ? streamed(request) : request;
   const body =
     kind < 0.65
       ? mutateJson(random, base, known)
@@ -163,6 +160,11 @@ function makeCall(random: Random): Call {
           ? mutateText(random, JSON.stringify(base))
           : oddJson(random, known);
   return { method: "POST", path, headers: makeHeaders(random), body };
+}
+
+function streamed(request: Json): Json {
+  const isObject = typeof request === "object" && request !== null && !Array.isArray(request);
+  return isObject ? Object.fromEntries([...Object.entries(request), ["stream", true]]) : request;
 }
 
 function makeHeaders(random: Random): Record<string, string> {
@@ -195,7 +197,7 @@ function bodyOf(answer: string): string | null {
  * A refusal has the provider's error body, unless a planted fault cut it. A 500 says a mistake of the simulator, unless
  * it was planted.
  */
-function judge(status: number, body: string | null, path: string): Outcome {
+function judge(status: number, body: string | null): Outcome {
   const outputs = body === null ? [] : [body];
   if (status < 400) return { isAccepted: true, outputs };
   if (body === null) return { isAccepted: false, outputs };
